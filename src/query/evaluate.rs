@@ -111,7 +111,7 @@ impl Evaluator {
         if self.cached.len() >= MOST_CACHED {
             self.cached.clear();
         }
-        let at = matches!(clause.test, ClauseTest::Time(_, When::Span(_))).then(|| source.now());
+        let at = clause.depends_on_now().then(|| source.now());
         // Flags come from two columns; the decision column may change.
         let of_decision = |flags: &Vec<Flag>| flags.iter().any(|flag| flag.is_of_decision());
         let field = match &clause.test {

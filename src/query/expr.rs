@@ -143,6 +143,11 @@ impl Number {
 }
 
 impl Clause {
+    /// True if it tests a time against the present, such as `time<1h`: its matches change without new data.
+    pub fn depends_on_now(&self) -> bool {
+        matches!(self.test, ClauseTest::Time(_, When::Span(_)))
+    }
+
     fn numbers(&self, numbers: &[Number]) -> Vec<String> {
         let one = |number: &Number| match self.field.spec().values {
             ValueKind::Risk => Risk::from(number.0 as i64).to_string(),

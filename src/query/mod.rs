@@ -121,6 +121,11 @@ impl Query {
         self.root.clauses().iter().any(|clause| clause.field == field)
     }
 
+    /// True if a clause does.
+    pub fn depends_on_now(&self) -> bool {
+        self.root.clauses().iter().any(|clause| clause.depends_on_now())
+    }
+
     /// The parts of the top-level conjunction.
     pub fn parts(&self) -> &[Expr] {
         match &self.root {

@@ -139,12 +139,12 @@ async fn fixed_finding_is_absent_and_reappears_as_regression() {
     let (issue, assessment) = app.of(GIT);
     assert_eq!((issue.presence, assessment.verdict, assessment.reopened), (Presence::Absent, Verdict::Fixed, None));
 
-    // The weakness is on again: the board shows `still found`, the findings a regression.
+    // The weakness is on again: the board shows `found again`, the findings a regression.
     assert!(practice.weaknesses.set("git", true));
     app.press('s');
     let effects = app.press('y');
     carry_out(&mut app, &service, effects).await;
-    assert_eq!(app.now(GIT), retest::RetestStatus::Is(Outcome::Same));
+    assert_eq!(app.now(GIT), retest::RetestStatus::Is(Outcome::New));
     let (issue, assessment) = app.of(GIT);
     assert_eq!((issue.presence, assessment.reopened), (Presence::Reappeared, Some(ReopenCause::Regression)));
     assert!(assessment.is_undecided());

@@ -1,8 +1,9 @@
 //! Captures: comparison, export and replay.
 
-use crate::dashboard::base::Tab;
+use crate::dashboard::base::{Scope, Tab};
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::OobNews;
+use crate::dashboard::model::navigation;
 use crate::dashboard::testing::*;
 use crate::oob::{Payload, PayloadBook, Token, mentions};
 use base64::Engine;
@@ -346,4 +347,19 @@ fn rows_of_a_group_do_not_repeat_its_source_or_logger() {
     assert!(!by_source.contains("FROM") && by_source.contains("LOGGER"), "{by_source}");
     let by_logger = head(&mut app, "b l");
     assert!(by_logger.contains("FROM") && !by_logger.contains("LOGGER"), "{by_logger}");
+}
+
+#[test]
+fn captures_of_other_loggers_are_not_hidden_by_a_filter() {
+    let mut app = TestDashboard::new();
+    app.capture(1, 1..=3);
+    app.capture(2, 11..=14);
+    app.keys("5 z");
+    let scope = Scope { logger: Some(LoggerId(1)), ..app.model.navigation.scope.clone() };
+    navigation::set_scope(&mut app.model, scope);
+    let frame = app.frame().join("\n");
+    assert!(!frame.contains("hidden"), "{frame}");
+    app.keys("/ 'id:2' enter");
+    let frame = app.frame().join("\n");
+    assert!(frame.contains("2 hidden"), "{frame}");
 }

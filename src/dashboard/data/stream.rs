@@ -9,10 +9,11 @@
 //! Row number − `first` is the index in memory. Numbers do not change when captures are added in front or at the end; a
 //! late capture moves those after it by one.
 
-use crate::contract::{Shared, Stamp};
+use crate::contract::{LoggerId, Shared, Stamp};
 use crate::dashboard::base::{CaptureKey, CaptureRow};
 use crate::oob::Mention;
 use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
 use std::sync::Arc;
 
 /// Most captures in memory.
@@ -42,6 +43,8 @@ pub struct Stream {
     pub(crate) bytes: usize,
     /// The number of captures by source address.
     pub(crate) sources: HashMap<Shared, usize>,
+    /// The number of captures by logger.
+    pub(crate) loggers: HashMap<LoggerId, usize>,
     /// The limit; [`MOST`] except in tests.
     pub(crate) most: usize,
 }
@@ -57,6 +60,7 @@ impl Default for Stream {
             revision: 0,
             bytes: 0,
             sources: HashMap::new(),
+            loggers: HashMap::new(),
             most: MOST,
         }
     }
@@ -80,6 +84,11 @@ impl Stream {
 
     pub fn count_from(&self, address: &Shared) -> usize {
         self.sources.get(address).copied().unwrap_or_default()
+    }
+
+    /// The number of captures of a logger, or of all.
+    pub fn count_of(&self, logger: Option<LoggerId>) -> usize {
+        logger.map_or(self.rows.len(), |logger| self.loggers.get(&logger).copied().unwrap_or_default())
     }
 
     /// Whether a capture was never here. One that is older than all may have been dropped before.
@@ -136,6 +145,7 @@ impl Stream {
             captured.release_body();
             self.bytes += captured.bytes();
             *self.sources.entry(captured.capture.ip_address.clone()).or_default() += 1;
+            *self.loggers.entry(captured.logger).or_default() += 1;
         }
         let first = self.rows.front().map(CaptureRow::id);
         let later = new.split_off(first.map_or(0, |first| new.partition_point(|captured| captured.id() < first)));
@@ -182,10 +192,15 @@ impl Stream {
         if let Some(oldest) = self.rows.pop_front() {
             self.bytes -= oldest.bytes();
             self.first += 1;
-            match self.sources.get_mut(&oldest.capture.ip_address) {
-                Some(count) if *count > 1 => *count -= 1,
-                _ => _ = self.sources.remove(&oldest.capture.ip_address),
-            }
+            remove_one(&mut self.sources, &oldest.capture.ip_address);
+            remove_one(&mut self.loggers, &oldest.logger);
         }
+    }
+}
+
+fn remove_one<K: Eq + Hash>(counts: &mut HashMap<K, usize>, of: &K) {
+    match counts.get_mut(of) {
+        Some(count) if *count > 1 => *count -= 1,
+        _ => _ = counts.remove(of),
     }
 }

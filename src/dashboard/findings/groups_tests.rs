@@ -47,7 +47,7 @@ fn header_counts_decided_findings_until_all_are_decided() {
     app.model.screen.size = Size { columns: 120, rows: 40 };
     app.keys("j enter j f");
     let header = app.frame().into_iter().find(|line| line.contains("Weak cookie  ")).unwrap();
-    assert!(header.contains("1 of 2 decided"), "{header}");
+    assert!(header.contains("1/2 decided"), "{header}");
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn status_of_groups_is_shown_before_other_counts() {
         app.model.screen.size = Size { columns, rows: 40 };
         app.keys("b p l j a");
         let frame = app.frame().join("\n");
-        assert!(frame.contains("STATUS") && frame.contains("1 of 6 decided"), "{columns}:\n{frame}");
+        assert!(frame.contains("STATUS") && frame.contains("1/6 decided"), "{columns}:\n{frame}");
     }
 }
 
@@ -272,4 +272,62 @@ fn equal_ages_give_way_before_a_name_is_cut() {
     app.keys("b t l");
     let frame = app.frame().join("\n");
     assert!(frame.contains(&format!("{name} 4")) && !frame.contains("CLASSES"), "{frame}");
+}
+
+#[test]
+fn target_of_all_rows_gives_way_before_a_name_is_cut() {
+    let mut app = grouped();
+    let name = "Cookie without SameSite attribute: session-of-the-shop";
+    let of = |id: i64, target: i64| Finding {
+        vuln_id: format!("c{id}").as_str().into(),
+        port: 443,
+        ..found(id, 1, target, &format!("{name} {id}"), Risk::Low)
+    };
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
+    app.feed(Snapshot::Targets(table((1..=3).map(|id| target(id, &format!("host-{id}.acme-{id}.test"))))));
+    app.model.screen.size = Size { columns: 80, rows: 24 };
+    app.feed(Snapshot::Findings(table([of(1, 1), of(2, 2)])));
+    app.keys("b p l");
+    let shown = |app: &mut TestDashboard| {
+        app.frame().into_iter().filter(|row| row.contains("Cookie without")).collect::<String>()
+    };
+    assert!(shown(&mut app).contains("host-2"), "{}", shown(&mut app));
+    app.feed(Snapshot::Findings(table([of(1, 1), of(2, 1)])));
+    assert!(
+        shown(&mut app).contains(&format!("{name} 2")) && !shown(&mut app).contains("host-"),
+        "{}",
+        shown(&mut app)
+    );
+}
+
+#[test]
+fn next_finding_of_its_group_takes_the_place_of_one_that_a_poll_hides() {
+    let mut app = grouped();
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(2, 2, -900)])));
+    let of = |id, scan, target, class: &str, risk| Finding {
+        vuln_id: class.into(),
+        ..found(id, scan, target, &format!("{class} at /{id}"), risk)
+    };
+    let before = [
+        of(1, 1, 1, "env", Risk::Critical),
+        of(2, 2, 2, "env", Risk::High),
+        of(5, 2, 2, "env", Risk::Low),
+        of(3, 1, 1, "git", Risk::High),
+        of(4, 2, 2, "git", Risk::High),
+    ];
+    app.feed(Snapshot::Findings(table(before.clone())));
+    app.keys("/ 'is:present' enter g g");
+    app.model.lists.findings.groups.iter().map(|group| group.id).collect::<Vec<_>>().into_iter().for_each(|id| {
+        app.model.lists.findings.groups.set_open(id, true);
+    });
+    app.keys("j");
+    assert_eq!(
+        (rows(&app)[..4].to_vec(), cursor(&app)),
+        (["env", "1", "2", "5"].map(String::from).to_vec(), "1".into())
+    );
+    // A critical finding moves the other group up.
+    let mut after = before[1..].to_vec();
+    after.push(of(9, 2, 2, "git", Risk::Critical));
+    app.feed(Snapshot::Findings(table(after)));
+    assert_eq!((rows(&app)[..2].to_vec(), cursor(&app)), (["git", "9"].map(String::from).to_vec(), "2".into()));
 }

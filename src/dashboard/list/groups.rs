@@ -224,6 +224,15 @@ impl Groups {
         self.number_of.get(row).map(|&number| self.group(number))
     }
 
+    /// The place of the row that took the place of a row in a group, else of the last one; in a folded group of its header.
+    pub fn place_from(&self, id: GroupId, row: u64) -> Option<usize> {
+        let (group, header) = (self.get(id)?, self.place_of(id)?);
+        let last = group.rows.len().checked_sub(1)?;
+        let is_unfolded = group.is_open && self.has_header(group);
+        let index = is_unfolded.then(|| group.rows.partition_point(|&other| other < row).min(last));
+        Some(index.map_or(header, |index| header + 1 + index))
+    }
+
     /// The place of the first group of at least this rank.
     pub fn place_near(&self, rank: u64) -> usize {
         self.place_at(self.order.partition_point(|&(other, _)| other < rank))

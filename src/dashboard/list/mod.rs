@@ -100,6 +100,8 @@ pub struct List<T: Item> {
     pub at: usize,
     /// The rows around the selected one with their places, in the order in which they take its place: below it, then above it.
     near: Vec<(usize, RowRef<T::Id>)>,
+    /// The unfolded group of the selected row.
+    group: Option<GroupId>,
     /// Marked items, shown or not.
     pub marks: Marks<T>,
     /// Where `v` began a range.
@@ -142,6 +144,7 @@ impl<T: Item> Default for List<T> {
             header: None,
             at: 0,
             near: Vec::new(),
+            group: None,
             marks: Marks::default(),
             range_from: None,
             retained: BTreeMap::new(),
@@ -208,7 +211,8 @@ impl<T: Item> List<T> {
     }
 
     /// The place of the row that took the place of the selected one, which is no longer shown: the next row that is still
-    /// where it was among the rows around it, because a poll can move rows to another end of the list as well.
+    /// where it was among the rows around it, because a poll can move rows to another end of the list as well. In a group it
+    /// is a row of that group, wherever the group is now.
     fn successor(&self, table: &Table<T>) -> usize {
         // One pass over all rows for those around it.
         let wanted = self.near.iter().filter_map(|&(_, row)| table.position(row.item()?)).map(|at| at as u32);
@@ -224,7 +228,15 @@ impl<T: Item> List<T> {
             let is_passed = |other: &&(usize, usize)| (other.0 < one.0) != (other.1 < one.1) && other.1 != one.1;
             2 * left.iter().filter(is_passed).count() < left.len()
         };
-        let stayed = left.iter().find(has_stayed);
+        let group = self.group.and_then(|id| Some((self.groups.get(id)?, self.groups.place_of(id)?)));
+        let in_group = |&&(_, now): &&(usize, usize)| {
+            let is_in = |(group, header): (&Group, usize)| {
+                self.groups.header(header).is_some()
+                    && now.checked_sub(header + 1).is_some_and(|at| at < group.rows.len())
+            };
+            group.is_some_and(is_in)
+        };
+        let stayed = left.iter().find(in_group).or_else(|| left.iter().find(has_stayed));
         stayed.map_or(self.at, |&(_, now)| now)
     }
 
@@ -304,6 +316,7 @@ impl<T: Item> List<T> {
         let row = self.row_at(table, self.at);
         self.selected = row.and_then(RowRef::item);
         self.header = self.groups.header(self.at).map(|group| group.id);
+        self.group = self.groups.header_above(self.at).and_then(|at| Some(self.groups.header(at)?.id));
         let (below, above) = (self.at + 1..self.at + 1 + NEAR, (self.at.saturating_sub(NEAR)..self.at).rev());
         self.near = below.chain(above).filter_map(|at| Some((at, self.row_at(table, at)?))).collect();
     }
@@ -311,6 +324,7 @@ impl<T: Item> List<T> {
     /// The filter changed: if it hides the selected row, the first row is selected.
     pub(crate) fn forget_place(&mut self) {
         self.near.clear();
+        self.group = None;
         self.at = 0;
     }
 

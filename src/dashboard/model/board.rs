@@ -8,7 +8,7 @@ use crate::dashboard::model::Model;
 use crate::query::{Query, QueryKind, query_of};
 use crate::table::Table;
 use crate::text::plural;
-use crate::triage::{IssueId, RETEST_SETTING, Retest, RetestStatus};
+use crate::triage::{FindingKey, IssueId, RETEST_SETTING, Retest, RetestStatus};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
@@ -46,14 +46,19 @@ impl Model {
         if !std::mem::replace(&mut self.findings.is_retest_running, is_running) || is_running {
             return;
         }
+        // A retest that was started from the board names its own findings; after a restart, all of them.
+        let requested = std::mem::take(&mut self.findings.requested_retest);
+        let is_requested = |key: &FindingKey| requested.is_empty() || requested.contains(key);
         let mut counts = BTreeMap::<_, (usize, &str)>::new();
-        for status in now {
+        for (_, status) in retest.findings.iter().zip(now).filter(|(finding, _)| is_requested(&finding.key)) {
             counts.entry(status.rank()).or_insert((0, status.label())).0 += 1;
         }
         let counts: Vec<String> =
             counts.values().map(|(count, label)| format!("{} {label}", plural(*count, "finding"))).collect();
-        let board = self.retest_board_keys();
-        let text = format!("{RETEST_ENDED}{} · {board} opens the board", counts.join(", "));
+        let mut text = format!("{RETEST_ENDED}{}", counts.join(", "));
+        if self.navigation.focus.pane != Pane::Board {
+            text.push_str(&format!(" · {} opens the board", self.retest_board_keys()));
+        }
         self.overlay.notices.notify_until_seen(self.now.mono, Tone::Good, text);
     }
 

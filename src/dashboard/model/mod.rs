@@ -75,7 +75,7 @@ use crate::dashboard::input::{Context, KeyChord, Keymap};
 use crate::dashboard::list::{CaptureExport, Lists, ReadCaptures};
 use crate::dashboard::text::Detail;
 use crate::oob::LoggerExpiry;
-use crate::triage::IssueId;
+use crate::triage::{FindingKey, IssueId};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -153,6 +153,8 @@ pub struct FindingsState {
     pub(crate) board_revision: u64,
     /// The retest of this workspace has scans without a result.
     pub(crate) is_retest_running: bool,
+    /// The findings of the retests since the last one that was reported as ended.
+    pub(crate) requested_retest: HashSet<FindingKey>,
     /// The item whose detail is on the screen, and since when: after a second it counts as seen.
     pub(crate) looking: Option<(Pane, i64, Duration)>,
 }

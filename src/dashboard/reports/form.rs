@@ -206,11 +206,12 @@ fn jobs(form: &Form) -> Vec<Job> {
         *filter(&mut filters) = form.choice(id) == 1;
     }
     let format = ReportFormat::KNOWN.get(form.choice(FieldId::Format)).cloned().unwrap_or_default();
-    let about = format!("{format} report on {} {}", ids.len(), source(form));
+    let source = source(form);
+    let about = format!("{format} report on {}", plural(ids.len(), source.as_str().trim_end_matches('s')));
     let report = NewReport {
         format,
         group_by: GroupBy::KNOWN.get(form.choice(FieldId::GroupBy)).cloned().unwrap_or_default(),
-        source: source(form),
+        source,
         resources: ids,
         filters: (filters != ReportFilters::default()).then_some(filters),
         webhook_url: form.filled(FieldId::Webhook),

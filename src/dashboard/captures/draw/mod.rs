@@ -19,8 +19,9 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let (stream, list) = (&cx.model.data.captures, &cx.model.lists.captures);
     let shown = (list.len(), list.at);
     let columns = kept_columns(cx, cache, Pane::Captures, Vec::new(), shown, || columns(cx));
-    // Captures in folded groups do not count as hidden.
-    let total = (list.len() + stream.rows.len()).saturating_sub(list.pending() + list.matches());
+    // Captures in folded groups, and those of other loggers, do not count as hidden.
+    let in_scope = stream.count_of(cx.model.navigation.scope.logger);
+    let total = (list.len() + in_scope).saturating_sub(list.pending() + list.matches());
     let pane = ListPane {
         columns: &columns,
         note: follow_note(cx),

@@ -1,6 +1,6 @@
 //! Commands that show something: the views with a query, and single workspaces, targets, scans, findings.
 
-use crate::dashboard::base::{AUTO, Effect, Pane, Plot, PlotBox, Scope};
+use crate::dashboard::base::{AUTO, Effect, Pane, Plot, PlotBox, Scope, Tone};
 use crate::dashboard::core::update::links;
 use crate::dashboard::input::action::{Action, ViewAction};
 use crate::dashboard::model::{Modal, Model, navigation};
@@ -100,7 +100,10 @@ pub(crate) static COMMANDS: &[Command] = &[
         "use this theme until scandeck quits; moving through the names previews them",
         "theme deuteranopia",
         |model, args, _| {
-            model.screen.theme = args.text().unwrap_or_else(|| AUTO.to_owned());
+            let theme = args.text().unwrap_or_else(|| AUTO.to_owned());
+            let setting = format!("theme = \"{theme}\" in config.toml keeps it");
+            model.notify(Tone::Plain, format!("theme {theme} until scandeck quits · {setting}"));
+            model.screen.theme = theme;
             model.warn_of_contrast();
             Ok(())
         },

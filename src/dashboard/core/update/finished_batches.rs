@@ -83,8 +83,12 @@ impl Model {
                 let doubt = format!("outcome unknown: the service may have {past} {}{more}; checking", job.about);
                 self.notify(Tone::Bad, format!("{doubt} · {}", crate::text::clean(problem.brief())));
             }
-            // The form of new targets counts them itself.
-            Some((job, _)) if form_is_open && refused > 1 && batch.form != Some(FormTag::NewTargets) => {
+            // The form of new targets counts them itself, as long as it is open.
+            Some((job, _))
+                if batch.form.is_some()
+                    && refused > 1
+                    && !(form_is_open && batch.form == Some(FormTag::NewTargets)) =>
+            {
                 let refused = plural(refused, CallSubject::of(&job.call).noun);
                 self.notify(Tone::Bad, format!("{refused} not {past}: {}", causes(batch)));
             }

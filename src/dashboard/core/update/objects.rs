@@ -186,9 +186,15 @@ pub(crate) fn report_sets(model: &mut Model) -> Vec<IdSet> {
             in_scope.clear();
         }
         let all = ("without filter", in_scope);
-        // From a list of findings or scans the report is about what was chosen there, else about all.
-        let is_from_here = pane == model.navigation.focus.pane || chosen.many;
-        for (words, ids) in if is_from_here { [selected, shown, all] } else { [all, shown, selected] } {
+        // Marked rows first, or the selected scan; else the shown findings, and from other views all of them.
+        let is_from_here = pane == model.navigation.focus.pane;
+        let sets = match (pane, is_from_here) {
+            _ if chosen.many => [selected, shown, all],
+            (Pane::Scans, true) => [selected, shown, all],
+            (_, true) => [shown, selected, all],
+            (_, false) => [all, shown, selected],
+        };
+        for (words, ids) in sets {
             put(words, ids);
         }
         if !chosen.hidden.is_empty() {

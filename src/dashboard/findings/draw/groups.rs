@@ -14,33 +14,43 @@ use crate::dashboard::findings::draw;
 use crate::dashboard::list::{FindingGroupBy, Group, GroupPlace, GroupSummary, sampled_places};
 use crate::dashboard::ui::{
     Cx, GridRow, ListPane, Slot, TableColumn, ViewCache, cell, columns_of, cut_line, dimmed, draw_grouped, format,
-    pane_of, sampled_items, words,
+    is_constant, pane_of, sampled_items, words,
 };
 use crate::text;
 use crate::triage::{Assessment, Issue, Presence, Verdict};
 use ratatui::prelude::{Buffer, Line, Span, Style};
 use std::borrow::Cow;
 
-/// The columns, with the titles of the group column and of the counted attribute.
+/// The columns, with the titles of the group column and of the counted attribute. A target that all rows share gives way.
 fn columns(cx: &Cx<'_>, by: FindingGroupBy) -> [TableColumn; 7] {
     let others = if by == FindingGroupBy::Target { "CLASSES" } else { "TARGETS" };
     let (names, targets) = widest(cx, by);
-    let is_one_age = draw::is_one_age(cx);
+    // Findings have their age in the column of targets and classes.
+    let repeats_others = match has_members(cx) {
+        true => draw::is_one_age(cx),
+        false => is_constant(sampled_headers(cx).map(|group| cx.model.lists.finding_groups.summary(group).others)),
+    };
     let mut summaries = sampled_headers(cx).map(|group| cx.model.lists.finding_groups.summary(group));
     let repeats_count = !has_decision(cx) && summaries.all(|it| it.decided == 0 && it.new == it.count);
+    let of_headers = sampled_headers(cx).map(|group| cx.model.lists.finding_groups.summary(group).presence);
+    let is_one_presence = is_constant(of_headers.chain(sampled_items::<Issue>(cx).map(|(_, issue)| issue.presence)));
     // The header of the group, or the scope beside the filter, names the target.
     let counts = match targets {
         0 => TableColumn::fixed("COUNT", COUNT),
-        _ => TableColumn::flex("COUNT", COUNT, 1).content(targets, draw::HOST_PORT).at_most(28),
+        _ => {
+            let one_target = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| &issue.identity.asset));
+            let counts = TableColumn::flex("COUNT", COUNT, 1).content(targets, draw::HOST_PORT).at_most(28);
+            counts.shrinks_if(one_target, COUNT)
+        }
     };
     [
         TableColumn::fixed("", 1),
         TableColumn::fixed("RISK", format::RISK),
-        TableColumn::fixed("Δ", 1),
+        TableColumn::fixed("Δ", 1).gives_way_if(is_one_presence, 4),
         TableColumn::flex(by.head(), 12, 7).content(names, 0),
         counts.right(),
-        // Findings have their age in it. The detail has the number too.
-        TableColumn::fixed(others, 7).expendable(1).gives_way_if(is_one_age && has_members(cx), 3),
+        // The detail has the number too.
+        TableColumn::fixed(others, 7).expendable(1).gives_way_if(repeats_others, 3),
         TableColumn::fixed("STATUS", status_width(cx)).omitted(!has_status(cx)).gives_way_if(repeats_count, 2),
     ]
 }
@@ -67,11 +77,14 @@ fn sampled_headers<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Group> + use<'a>
     places.filter_map(|at| list.groups.header(at))
 }
 
-/// Whole words where the list is wide.
-fn verdict_name(cx: &Cx<'_>) -> fn(Verdict) -> String {
+/// Whether the list is wide enough for whole words.
+fn has_whole_words(cx: &Cx<'_>) -> bool {
     let columns = cx.model.screen.size.columns;
-    let is_wide = columns >= WIDE_SCREEN || cx.model.navigation.focus.zoomed && columns >= WIDE_LIST;
-    if is_wide { Verdict::phrase } else { draw::short_name }
+    columns >= WIDE_SCREEN || cx.model.navigation.focus.zoomed && columns >= WIDE_LIST
+}
+
+fn verdict_name(cx: &Cx<'_>) -> fn(Verdict) -> String {
+    if has_whole_words(cx) { Verdict::phrase } else { draw::short_name }
 }
 
 /// Columns of the widest status of the sampled rows.
@@ -138,7 +151,11 @@ pub(crate) fn draw_list(
             let assessment =
                 cx.model.findings.triage.assessments.get(position as usize).map(|assessment| &**assessment);
             let title = group.and_then(|group| groups.name(group)).map_or("", |name| name.title.as_str());
-            let cells = member(cx, by, issue, title, assessment, style);
+            let mut cells = member(cx, by, issue, title, assessment, style);
+            // The target that all rows share gave way.
+            if widths[NAME + 1] <= COUNT && cells[NAME + 1].width() > COUNT.into() {
+                cells[NAME + 1] = Line::default();
+            }
             match assessment.is_some_and(draw::is_dismissed) {
                 true => (cells.into_iter().map(|cell| dimmed(cx.theme, cell)).collect(), cx.theme.dim()),
                 false => (cells, style),
@@ -198,7 +215,10 @@ fn status<'a>(cx: &Cx<'a>, group: &'a Group) -> Line<'a> {
     let summary = cx.model.lists.finding_groups.summary(group);
     match changes(summary) {
         _ if is_decided(summary) => common_decision(cx, group),
-        _ if summary.decided > 0 => words(format!("{} of {} decided", summary.decided, summary.count), cx.theme.text()),
+        _ if summary.decided > 0 => {
+            let of = if has_whole_words(cx) { " of " } else { "/" };
+            words(format!("{}{of}{} decided", summary.decided, summary.count), cx.theme.text())
+        }
         _ if summary.count == 0 => words("absent", cx.theme.dim()),
         changes if changes.is_empty() => words(cx.theme.glyphs.dash, cx.theme.dim()),
         changes => words(format!("  {changes}"), cx.theme.text()),

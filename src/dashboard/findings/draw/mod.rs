@@ -125,6 +125,7 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     let is_one_port = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| issue.port));
     let is_one_target = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| (issue.target_id, &issue.target_name)));
     let is_one_age = is_one_age(cx);
+    let is_one_presence = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| issue.presence));
     let has_no_port = sampled_items::<Issue>(cx).all(|(_, issue)| port(cx, issue).width() == 0);
     let names = widest(sampled_items::<Issue>(cx).map(|(_, issue)| issue.name.as_str()));
     let targets = widest_target(cx);
@@ -134,6 +135,7 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     COLUMNS
         .map(|column| match column.title {
             "FINDING" => column.content(names, 0),
+            "Δ" => column.gives_way_if(is_one_presence, 3),
             // The scope beside the filter names the target.
             "TARGET" => {
                 let column = column.content(targets, HOST_PORT).gives_way_if(is_one_target, 1);
@@ -153,10 +155,12 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
         .to_vec()
 }
 
-/// Whether all shown findings have the same age. Ages within a minute are the same at most times.
+/// Whether all shown findings have the same age: within a minute, or a tenth of it, they are the same at most times.
 fn is_one_age(cx: &Cx<'_>) -> bool {
     let seen = || sampled_items::<Issue>(cx).filter_map(|(_, issue)| Some(issue.first_seen?.as_second()));
-    seen().count() > 1 && seen().max().zip(seen().min()).is_some_and(|(last, first)| last < first + 60)
+    let now = cx.model.service_now().as_second();
+    let is_one = |(last, first): (i64, i64)| last - first < ((now - first) / 10).max(60);
+    seen().count() > 1 && seen().max().zip(seen().min()).is_some_and(is_one)
 }
 
 /// Columns of the widest target of the shown findings.

@@ -285,6 +285,7 @@ impl Model {
         let Plan { mut retest, jobs } = plan;
         // The question may have waited for an answer.
         retest.at = Some(Stamp(self.service_now()));
+        self.findings.requested_retest.extend(retest.findings.iter().map(|finding| finding.key));
         let of: Vec<ScanId> = retest.scans.iter().map(|again| again.of).collect();
         let workspace = self.workspace_name();
         let scans = self.data.scans.value().cloned().unwrap_or_default();

@@ -427,15 +427,22 @@ fn ended_retest_is_reported_and_its_absent_finding_fixed_with_five_keys() {
 #[test]
 fn absent_finding_that_a_second_retest_reports_is_found_again() {
     let mut app = app();
-    let first = app.calls("3 g g s y");
+    let first = app.calls("3 g g space space s y");
     app.answer(&first, started);
+    let running = Scan { status_name: ScanStatus::Running, end_time: None, ..ended(11, 1, 10) };
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), running])));
     app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), ended(11, 1, 10)])));
     app.feed(Snapshot::Findings(table(before())));
+    assert!(app.notices().contains("retest ended: 2 findings absent"), "{}", app.notices());
+    app.model.lists.findings.marks.clear();
     app.keys("b n");
-    assert_eq!(now(&app), [("Private key".to_owned(), RetestStatus::Is(Outcome::Absent))]);
+    let absent = RetestStatus::Is(Outcome::Absent);
+    assert_eq!(now(&app), [("Private key".to_owned(), absent), ("Git repository".to_owned(), absent)]);
 
     let second = app.calls("x s y");
     app.answer(&second, |_| Ok(CallAnswer::Scan(ScanCreated { created_id: Some(ScanId(21)), target_id: None })));
+    let running = Scan { status_name: ScanStatus::Running, end_time: None, ..ended(21, 1, 20) };
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), ended(11, 1, 10), running])));
     let last = Scan { result_summary: high(1), ..ended(21, 1, 20) };
     app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), ended(11, 1, 10), last])));
     let mut findings = before();
@@ -443,6 +450,7 @@ fn absent_finding_that_a_second_retest_reports_is_found_again() {
     app.feed(Snapshot::Findings(table(findings)));
     let row = app.model.data.board.value().unwrap().items()[0].clone();
     assert_eq!((row.now.label(), row.before.as_str()), ("found again", "fixed"));
+    assert!(app.notices().contains("retest ended: 1 finding found again"), "{}", app.notices());
 }
 
 #[test]

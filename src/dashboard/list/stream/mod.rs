@@ -212,7 +212,11 @@ impl StreamList {
     pub fn place_near(&self, stream: &Stream, id: CaptureKey) -> usize {
         let row = stream.row_near(id);
         match self.groups.is_on() {
-            true => self.place(stream, id).unwrap_or_else(|| self.groups.place_near(row)),
+            true => {
+                let group = self.by.zip(stream.get(row)).map(|(by, captured)| CaptureGroupKey::of(by, captured).id());
+                let in_group = || group.and_then(|group| self.groups.place_from(group, row));
+                self.place(stream, id).or_else(in_group).unwrap_or_else(|| self.groups.place_near(row))
+            }
             false => self.rows.partition_point(|listed| listed.row < row),
         }
     }
@@ -227,8 +231,8 @@ impl StreamList {
         self.next_chunk(query);
     }
 
-    /// Adds new captures: those of these row numbers, ascending, and those in front. Moved rows keep their results, dropped
-    /// captures are removed.
+    /// Adds new captures: those of these row numbers, ascending, and those in front. Moved rows keep their results unless
+    /// time changes them, dropped captures are removed.
     pub fn extend(&mut self, query: &ChunkQuery<'_>, new: &[u64]) {
         let stream = query.stream;
         self.shift(new);
@@ -239,6 +243,11 @@ impl StreamList {
         self.covered = stream.first..stream.end();
         self.pending.clip(&self.covered);
         self.news.clip(&self.covered);
+        if query.query.depends_on_now() {
+            self.rows.clear();
+            self.groups.clear();
+            self.pending.add(Some(self.covered.clone()));
+        }
         self.next_chunk(query);
     }
 

@@ -29,6 +29,8 @@ pub struct TableColumn {
     content: u16,
     /// Omitted before the content of another column is cut.
     gives_way: bool,
+    /// Columns that remain when it gives way; 0 omits it.
+    remaining: u16,
     /// Weight of the share of the remaining width; 0 for a fixed width.
     share: u16,
     /// Right-aligned, for numbers.
@@ -57,6 +59,7 @@ impl TableColumn {
             most: u16::MAX,
             content: u16::MAX,
             gives_way: false,
+            remaining: 0,
             share,
             right: false,
             expendable: 0,
@@ -90,6 +93,11 @@ impl TableColumn {
     /// A column of one value that is omitted before the content of another one is cut, higher ranks first.
     pub const fn gives_way_if(self, is_constant: bool, rank: u8) -> Self {
         if is_constant { self.gives_way().expendable(rank) } else { self }
+    }
+
+    /// A column that keeps so many columns when it gives way to the content of another one.
+    pub const fn shrinks_if(self, is_constant: bool, remaining: u16) -> Self {
+        if is_constant { Self { remaining, ..self.gives_way() } } else { self }
     }
 
     pub const fn right(self) -> Self {
@@ -145,34 +153,41 @@ pub struct TableRow<'a> {
 
 /// The widths of the columns in `width`, with one blank column between them. Omitted columns have the width 0.
 pub fn widths(columns: &[TableColumn], width: u16) -> Vec<u16> {
+    let mut columns = columns.to_vec();
     let mut shown: Vec<bool> = columns.iter().map(|column| (column.from..column.below).contains(&width)).collect();
-    let needed = |shown: &[bool]| -> u32 {
+    let needed = |columns: &[TableColumn], shown: &[bool]| -> u32 {
         let shown_columns = columns.iter().zip(shown).filter(|(_, shown)| **shown);
         shown_columns.map(|(column, _)| u32::from(column.least) + 1).sum::<u32>().saturating_sub(1)
     };
-    while needed(&shown) > u32::from(width) {
+    while needed(&columns, &shown) > u32::from(width) {
         let next = (0..columns.len()).filter(|&i| shown[i] && columns[i].expendable > 0);
         let Some(out) = next.max_by_key(|&i| columns[i].expendable) else { break };
         shown[out] = false;
     }
     // Content of an unknown width does not count.
-    let wanted = |shown: &[bool]| -> u32 {
+    let wanted = |columns: &[TableColumn], shown: &[bool]| -> u32 {
         let known = |column: &&TableColumn| column.content < u16::MAX;
         let shown_columns = columns.iter().zip(shown).filter(|(_, shown)| **shown).map(|(column, _)| column);
         let cut = shown_columns.filter(known).map(|column| column.useful().saturating_sub(column.least));
-        needed(shown) + cut.map(u32::from).sum::<u32>()
+        needed(columns, shown) + cut.map(u32::from).sum::<u32>()
     };
-    while wanted(&shown) > u32::from(width) {
+    while wanted(&columns, &shown) > u32::from(width) {
         let next = (0..columns.len()).filter(|&i| shown[i] && columns[i].gives_way);
         let Some(out) = next.max_by_key(|&i| columns[i].expendable) else { break };
-        shown[out] = false;
+        match columns[out].remaining {
+            0 => shown[out] = false,
+            remaining => {
+                let TableColumn { title, right, .. } = columns[out];
+                columns[out] = TableColumn { right, ..TableColumn::fixed(title, remaining) };
+            }
+        }
     }
     let mut result: Vec<u16> =
         columns.iter().zip(&shown).map(|(column, shown)| if *shown { column.least } else { 0 }).collect();
-    let mut spare = u32::from(width).saturating_sub(needed(&shown));
-    share_out(columns, &mut result, &mut spare, TableColumn::useful);
-    share_out(columns, &mut result, &mut spare, |column| column.most);
-    squeeze(columns, &mut result, u32::from(width));
+    let mut spare = u32::from(width).saturating_sub(needed(&columns, &shown));
+    share_out(&columns, &mut result, &mut spare, TableColumn::useful);
+    share_out(&columns, &mut result, &mut spare, |column| column.most);
+    squeeze(&columns, &mut result, u32::from(width));
     result
 }
 

@@ -64,7 +64,7 @@ fn planted(cx: &Cx<'_>, captured: &CaptureRow) -> Vec<Line<'static>> {
         .filter(|part| !part.is_empty())
         .map(|part| clean(part))
         .collect();
-    if parts.is_empty() {
+    if parts.is_empty() && payload.note.is_empty() {
         parts.push("unknown".to_owned());
     }
     parts.push(format::stamp(theme, payload.at));

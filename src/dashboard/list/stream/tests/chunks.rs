@@ -1,8 +1,9 @@
 //! A query on many captures runs in chunks, and the screen is correct meanwhile.
 
+use crate::dashboard::base::RowRef;
 use crate::dashboard::list::stream::ChunkQuery;
 use crate::dashboard::list::stream::tests::*;
-use crate::dashboard::list::{CaptureExport, StreamList};
+use crate::dashboard::list::{CaptureExport, CaptureGroupBy, StreamList};
 use crate::oob::{Mention, Token};
 use std::sync::Arc;
 
@@ -83,20 +84,37 @@ fn captures_that_arrive_during_query_are_counted() {
     assert_eq!(list.current(&stream).unwrap().capture.id.0, 20);
 }
 
+fn mention() -> Arc<[Mention]> {
+    let place = crate::oob::MentionPlace::Query("t".into());
+    [Mention { token: Token::of(1), known: false, place, wrapped: Vec::new(), added: "".into() }].into()
+}
+
+#[test]
+fn next_capture_of_the_group_takes_the_place_of_a_hidden_one() {
+    let (mut stream, mut list) = (full(), StreamList::default());
+    let rest = Query::parse("-is:unknown_token", QueryKind::Captures).unwrap();
+    list.group(Some(CaptureGroupBy::Logger));
+    list.show(&chunk_query(&stream, &rest));
+    let group = list.groups.iter().next().unwrap().id;
+    list.groups.set_open(group, true);
+    for (hidden, next) in [(7, 8), (20, 19)] {
+        let key = capture_row(capture(hidden)).id();
+        list.follow = false;
+        list.select_at(&stream, list.place(&stream, key).unwrap());
+        list.follow = false;
+        let rows = stream.mention(&[(key, mention())]);
+        list.refilter(&chunk_query(&stream, &rest), &rows);
+        assert_eq!(list.selected_row(), Some(RowRef::Item(capture_row(capture(next)).id())));
+    }
+}
+
 #[test]
 fn changed_captures_are_filtered_again() {
     let (mut stream, mut list) = (full(), StreamList::default());
     let unknown = Query::parse("is:unknown_token", QueryKind::Captures).unwrap();
     list.show(&chunk_query(&stream, &unknown));
     assert_eq!(list.len(), 0);
-    let mention = Mention {
-        token: Token::of(1),
-        known: false,
-        place: crate::oob::MentionPlace::Query("t".into()),
-        wrapped: Vec::new(),
-        added: "".into(),
-    };
-    let now: Arc<[Mention]> = [mention].into();
+    let now = mention();
     let changed = [7, 3].map(|id| (capture_row(capture(id)).id(), Arc::clone(&now)));
     let rows = stream.mention(&changed);
     list.refilter(&chunk_query(&stream, &unknown), &rows);
@@ -171,4 +189,24 @@ fn selection_moves_to_next_match_without_following() {
         list.next_chunk(&chunk(&stream, &even()));
     }
     assert_eq!((shown(&list, &stream), list.at, list.follow), (vec![2], 0, false));
+}
+
+/// A query at a time, in seconds after the capture 0.
+fn chunk_at<'a>(stream: &'a Stream, query: &'a Query, second: i64) -> ChunkQuery<'a> {
+    let query = chunk_query(stream, query);
+    ChunkQuery { context: StreamContext { now: 1_800_000_000 + second, ..query.context }, ..query }
+}
+
+#[test]
+fn query_on_age_follows_time_when_captures_arrive() {
+    let (mut stream, mut list) = (full(), StreamList::default());
+    let recent = Query::parse("time<5s", QueryKind::Captures).unwrap();
+    list.show(&chunk_at(&stream, &recent, 20));
+    assert_eq!(shown(&list, &stream), [16, 17, 18, 19, 20]);
+    list.follow = false;
+    list.select_at(&stream, 0);
+    let new = stream.take(some([21]));
+    list.extend(&chunk_at(&stream, &recent, 21), &new);
+    assert_eq!(shown(&list, &stream), [17, 18, 19, 20, 21]);
+    assert_eq!(list.current(&stream).unwrap().capture.id.0, 17, "the row that took its place");
 }
