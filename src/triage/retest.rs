@@ -283,7 +283,7 @@ impl RetestFinding {
             None if !all_read => RetestStatus::Reading,
             None if new.status_name != ScanStatus::Finished => RetestStatus::Failed,
             // A later scan found it.
-            None if issue.is_some_and(|issue| issue.is_present() && issue.task_id > Some(new.id)) => {
+            None if covers && issue.is_some_and(|issue| issue.is_present() && issue.task_id > Some(new.id)) => {
                 RetestStatus::Is(Outcome::New)
             }
             None if covers => RetestStatus::Is(Outcome::Absent),

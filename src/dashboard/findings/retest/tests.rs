@@ -454,6 +454,21 @@ fn absent_finding_that_a_second_retest_reports_is_found_again() {
 }
 
 #[test]
+fn absent_finding_that_a_later_scan_reports_is_found_again() {
+    let mut app = app();
+    let sent = app.calls("3 g g s y");
+    app.answer(&sent, started);
+    let later = Scan { result_summary: high(1), ..ended(31, 1, 30) };
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), ended(11, 1, 10), later])));
+    let mut findings = before();
+    app.feed(Snapshot::Findings(table(findings.clone())));
+    assert_eq!(now(&app), [("Private key".to_owned(), RetestStatus::Is(Outcome::Absent))]);
+    findings.push(found(40, 31, 1, "Private key", Risk::Critical));
+    app.feed(Snapshot::Findings(table(findings)));
+    assert_eq!(now(&app), [("Private key".to_owned(), RetestStatus::Is(Outcome::New))]);
+}
+
+#[test]
 fn prompt_of_few_findings_names_them() {
     let mut app = app();
     app.keys("3 g g space space s");
