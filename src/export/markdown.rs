@@ -233,7 +233,7 @@ pub(super) fn escaped(given: &str) -> String {
     let letters: Vec<char> = given.chars().collect();
     let at = |index: Option<usize>| index.and_then(|index| letters.get(index)).copied();
     let is_word = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
-    let is_space = |letter: Option<char>| letter.is_none_or(char::is_whitespace);
+    let is_space = |letter: Option<char>| letter.is_some_and(char::is_whitespace);
     let mut out = String::with_capacity(given.len() + 8);
     for (index, &letter) in letters.iter().enumerate() {
         let (before, after) = (at(index.checked_sub(1)), at(Some(index + 1)));
@@ -242,7 +242,7 @@ pub(super) fn escaped(given: &str) -> String {
             '<' => out.push_str("&lt;"),
             '&' if is_entity(&letters[index..]) => out.push_str("&amp;"),
             '\\' if after.is_none_or(|next| next.is_ascii_punctuation()) => out.extend(['\\', letter]),
-            '*' | '~' if index > 0 && is_space(before) && is_space(after) => out.push(letter),
+            '*' | '~' if is_space(before) && is_space(after) => out.push(letter),
             // Without an opening bracket, a closing one is text.
             '`' | '*' | '[' | '~' | '|' => out.extend(['\\', letter]),
             '_' if !is_inside_word => out.extend(['\\', letter]),
@@ -270,6 +270,7 @@ mod tests {
             ("_a_ *b* ~~c~~ &lt; x@y.z www.a.b", "\\_a\\_ \\*b\\* \\~\\~c\\~\\~ &amp;lt; x@y.z www.a.b"),
             ("# not a heading", "\\# not a heading"),
             ("* not a list", "\\* not a list"),
+            ("no end *", "no end \\*"),
             ("C:\\[1] \\|", "C:\\\\\\[1] \\\\\\|"),
         ] {
             assert_eq!(escaped(given), expected);
