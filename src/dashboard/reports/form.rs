@@ -180,11 +180,15 @@ fn refused_format(call: &Call, problem: &Problem) -> Option<String> {
     (is_reason && matches!(problem.status, Some(400 | 415 | 422))).then_some(format)
 }
 
+/// `3 findings`, or scans.
+fn counted(form: &Form, count: usize) -> String {
+    plural(count, if source(form) == ReportSource::Scans { "scan" } else { "finding" })
+}
+
 /// The findings that the report covers and excludes.
 fn summary(form: &Form) -> Vec<String> {
     let Some(set) = chosen_set(form) else { return Vec::new() };
-    let noun = if source(form) == ReportSource::Scans { "scan" } else { "finding" };
-    let counted = plural(count(form, set), noun);
+    let counted = counted(form, count(form, set));
     if is_local(form) {
         return vec![format!("Saved immediately: {counted} with decisions, notes and severity overrides.")];
     }
@@ -206,12 +210,11 @@ fn jobs(form: &Form) -> Vec<Job> {
         *filter(&mut filters) = form.choice(id) == 1;
     }
     let format = ReportFormat::KNOWN.get(form.choice(FieldId::Format)).cloned().unwrap_or_default();
-    let source = source(form);
-    let about = format!("{format} report on {}", plural(ids.len(), source.as_str().trim_end_matches('s')));
+    let about = format!("{format} report on {}", counted(form, ids.len()));
     let report = NewReport {
         format,
         group_by: GroupBy::KNOWN.get(form.choice(FieldId::GroupBy)).cloned().unwrap_or_default(),
-        source,
+        source: source(form),
         resources: ids,
         filters: (filters != ReportFilters::default()).then_some(filters),
         webhook_url: form.filled(FieldId::Webhook),

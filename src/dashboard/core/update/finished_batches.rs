@@ -76,6 +76,8 @@ impl Model {
             (None, _) => {}
         }
         let form_is_open = batch.form.is_some_and(|tag| self.form_sent(tag).is_some());
+        // The form of new targets counts them itself.
+        let form_counts = form_is_open && batch.form == Some(FormTag::NewTargets);
         let refused = batch.progress().refused;
         let more = if refused > 1 { format!(" (and {} more)", refused - 1) } else { String::new() };
         match batch.refused().next() {
@@ -83,12 +85,7 @@ impl Model {
                 let doubt = format!("outcome unknown: the service may have {past} {}{more}; checking", job.about);
                 self.notify(Tone::Bad, format!("{doubt} · {}", crate::text::clean(problem.brief())));
             }
-            // The form of new targets counts them itself, as long as it is open.
-            Some((job, _))
-                if batch.form.is_some()
-                    && refused > 1
-                    && !(form_is_open && batch.form == Some(FormTag::NewTargets)) =>
-            {
+            Some((job, _)) if batch.form.is_some() && refused > 1 && !form_counts => {
                 let refused = plural(refused, CallSubject::of(&job.call).noun);
                 self.notify(Tone::Bad, format!("{refused} not {past}: {}", causes(batch)));
             }
