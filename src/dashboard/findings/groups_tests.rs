@@ -314,6 +314,8 @@ fn next_finding_of_its_group_takes_the_place_of_one_that_a_poll_hides() {
         of(5, 2, 2, "env", Risk::Low),
         of(3, 1, 1, "git", Risk::High),
         of(4, 2, 2, "git", Risk::High),
+        of(6, 2, 2, "git", Risk::High),
+        of(7, 2, 2, "git", Risk::High),
     ];
     app.feed(Snapshot::Findings(table(before.clone())));
     app.keys("/ 'is:present' enter g g");
@@ -330,4 +332,24 @@ fn next_finding_of_its_group_takes_the_place_of_one_that_a_poll_hides() {
     after.push(of(9, 2, 2, "git", Risk::Critical));
     app.feed(Snapshot::Findings(table(after)));
     assert_eq!((rows(&app)[..2].to_vec(), cursor(&app)), (["git", "9"].map(String::from).to_vec(), "2".into()));
+}
+
+#[test]
+fn equal_changes_and_equal_counts_of_targets_give_way_before_a_name_is_cut() {
+    let mut app = grouped();
+    let name = "Cookie without SameSite attribute, of the sessions of the shop";
+    let of = |id: i64| Finding {
+        vuln_id: format!("c{id}").as_str().into(),
+        ..found(id, 1, 1, &format!("{name} {id}"), Risk::Low)
+    };
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
+    app.feed(Snapshot::Findings(table((1..=4).map(of))));
+    app.model.screen.size = Size { columns: 80, rows: 24 };
+    let shown = |app: &mut TestDashboard| app.frame()[2..8].join("\n");
+    let grouped = shown(&mut app);
+    assert!(grouped.contains(&format!("{name} 4")), "{grouped}");
+    assert!(!grouped.contains("TARGETS") && !grouped.contains('Δ'), "{grouped}");
+    app.keys("b b");
+    let ungrouped = shown(&mut app);
+    assert!(ungrouped.contains(&format!("{name} 4")) && !ungrouped.contains('Δ'), "{ungrouped}");
 }

@@ -228,14 +228,8 @@ impl<T: Item> List<T> {
             let is_passed = |other: &&(usize, usize)| (other.0 < one.0) != (other.1 < one.1) && other.1 != one.1;
             2 * left.iter().filter(is_passed).count() < left.len()
         };
-        let group = self.group.and_then(|id| Some((self.groups.get(id)?, self.groups.place_of(id)?)));
-        let in_group = |&&(_, now): &&(usize, usize)| {
-            let is_in = |(group, header): (&Group, usize)| {
-                self.groups.header(header).is_some()
-                    && now.checked_sub(header + 1).is_some_and(|at| at < group.rows.len())
-            };
-            group.is_some_and(is_in)
-        };
+        let header = self.group.and_then(|id| self.groups.place_of(id));
+        let in_group = |&&(_, now): &&(usize, usize)| header.is_some() && self.groups.header_above(now) == header;
         let stayed = left.iter().find(in_group).or_else(|| left.iter().find(has_stayed));
         stayed.map_or(self.at, |&(_, now)| now)
     }

@@ -243,12 +243,10 @@ impl StreamList {
         self.covered = stream.first..stream.end();
         self.pending.clip(&self.covered);
         self.news.clip(&self.covered);
-        if query.query.depends_on_now() {
-            self.rows.clear();
-            self.groups.clear();
-            self.pending.add(Some(self.covered.clone()));
+        match query.query.depends_on_now() {
+            true => self.show(query),
+            false => self.next_chunk(query),
         }
-        self.next_chunk(query);
     }
 
     /// Moves the rows after new captures at these row numbers.
