@@ -266,6 +266,7 @@ impl Form {
 
     /// Restores what the user typed or chose in a draft of the same form.
     pub fn restore(&mut self, draft: Form) {
+        self.refused_lines = draft.refused_lines;
         for old in draft.fields.into_iter().filter(|old| old.touched) {
             if let Some(field) = self.field_mut(old.id)
                 && field.is_in_drafts()

@@ -131,7 +131,11 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     if let Some(number) = payload.number {
         head.push(fact(theme, "Line", number.to_string()));
     }
-    head.push(fact(theme, "Created", format!("{}   {} ago", format::stamp(theme, payload.at), age(cx, payload))));
+    head.push(fact(
+        theme,
+        "Created",
+        format!("{}   {}", format::stamp(theme, payload.at), format::ago(&age(cx, payload))),
+    ));
     head.push(fact(theme, "Token", payload.token.to_string()));
     let key = |context, action| key(cx, context, action);
     let [open, edit, copy] = [

@@ -264,7 +264,8 @@ fn draw_heat_map(
     let mut foot = legend;
     if is_cut {
         let at = if rows < classes.len() { format!("{}-{} of ", first + 1, first + rows) } else { String::new() };
-        let mut shown = format!("{at}{} classes, {columns} of {} targets", classes.len(), targets.len());
+        let mut shown =
+            format!("{at}{}, {columns} of {}", plural(classes.len(), "class"), plural(targets.len(), "target"));
         if last > 0 {
             let key = |action| key(cx, Context::Plot, Action::Move(action));
             let (down, up) = (key(MoveAction::Down), key(MoveAction::Up));

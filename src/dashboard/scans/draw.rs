@@ -17,7 +17,7 @@ use std::collections::HashSet;
 const COLUMNS: [TableColumn; 9] = [
     TableColumn::fixed("", 1),
     TableColumn::fixed("TOOL", 11),
-    TableColumn::flex("TARGET", 9, 2).at_most(32),
+    TableColumn::flex("TARGET", 9, 2).at_most(60),
     TableColumn::flex("PROGRESS", 11, 2).at_most(30).sentence(),
     TableColumn::fixed("ETA", 6).right(),
     TableColumn::fixed("TESTS", 9).right().expendable(2),

@@ -11,6 +11,11 @@ pub use crate::text::{duration, long_duration, plural, thousands};
 /// Width of [`risk_word`] with its glyph.
 pub const RISK: u16 = 6;
 
+/// An age in words: `2m ago`, `just now`.
+pub fn ago(age: &str) -> String {
+    if age.ends_with("now") { "just now".to_owned() } else { format!("{age} ago") }
+}
+
 /// Age in one unit: `40s` `9m` `3h` `12d` `8w` `2y`. A time stamp ahead of the clock is `now`.
 pub fn age(now: Timestamp, then: Stamp) -> String {
     match now.as_second() - then.as_second() {

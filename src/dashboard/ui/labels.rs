@@ -31,7 +31,10 @@ pub(crate) fn chips(cx: &Cx<'_>, pane: Pane) -> Vec<String> {
     let scope = &cx.model.navigation.scope;
     let target = || scope.target.map(|id| format!("target:{}", cx.short_target_name(id)));
     let scan = || scope.scan.map(|id| format!("scan:{}", cx.scan_name(id)));
-    let logger = || scope.logger.map(|id| format!("logger:{}{}", cx.logger_name(id), left(cx, id)));
+    // The filter beside it decides which rows are shown, so it has the room.
+    let is_filtered = !cx.model.lists.captures.filter.is_empty();
+    let lifetime = |id| if is_filtered { String::new() } else { left(cx, id) };
+    let logger = || scope.logger.map(|id| format!("logger:{}{}", cx.logger_name(id), lifetime(id)));
     let scopes = match pane {
         Pane::Findings => vec![target(), scan()],
         Pane::Scans => vec![target()],
@@ -79,9 +82,6 @@ pub(crate) fn about(cx: &Cx<'_>) -> Option<String> {
 
 /// `2m ago`, `just now`.
 pub(crate) fn ago(cx: &Cx<'_>, then: Option<Stamp>) -> String {
-    match cx.age(then) {
-        age if then.is_none() => age,
-        age if age.ends_with("now") => "just now".to_owned(),
-        age => format!("{age} ago"),
-    }
+    let age = cx.age(then);
+    if then.is_none() { age } else { format::ago(&age) }
 }

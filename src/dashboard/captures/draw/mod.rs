@@ -33,7 +33,12 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         shown: list.len(),
         at: list.at,
         marks: (list.marks().len(), list.marks_hidden()),
-        place: list.by.map(|by| format!("{} by {}", format::plural(list.matches(), "capture"), by.word())),
+        place: list.by.map(|by| {
+            let hidden = total.saturating_sub(list.len());
+            let hidden =
+                if hidden > 0 { format!(", {} hidden", format::thousands(hidden as u64)) } else { String::new() };
+            format!("{} by {}{hidden}", format::plural(list.matches(), "capture"), by.word())
+        }),
         ..ListPane::new(Pane::Captures, state(cx))
     };
     let range = list.range_start(stream);

@@ -5,14 +5,14 @@ use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::captures::draw::last_request;
 use crate::dashboard::input::{Action, Context, CopyAction, ItemAction, ListAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, invite, key,
-    pane_of, words,
+    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, columns_of, draw_table, fact, format,
+    invite, is_constant, key, pane_of, sampled_items, words,
 };
 use crate::oob::{LoggerExpiry, Reachability};
 use crate::text;
 use ratatui::prelude::{Buffer, Line};
 
-const COLUMNS: &[TableColumn] = &[
+const COLUMNS: [TableColumn; 5] = [
     TableColumn::flex("LOGGER", 8, 2).at_most(40),
     TableColumn::fixed("RECEIVED", 8).right(),
     TableColumn::fixed("LEFT", 4).right().expendable(1),
@@ -22,8 +22,9 @@ const COLUMNS: &[TableColumn] = &[
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
     let new = key(cx, Context::Loggers, Action::Item(ItemAction::New));
+    let columns = columns_of::<Logger>(cx, cache, || columns(cx));
     let pane = ListPane {
-        columns: COLUMNS,
+        columns: &columns,
         invitation: invite(cx, "no loggers", &format!("{new} creates a URL that records requests")),
         ..pane_of::<Logger>(cx)
     };
@@ -36,6 +37,21 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             cell(&logger.handler_url),
         ]
     })
+}
+
+/// The columns for the shown loggers: what is equal in all of them gives way to the names.
+fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
+    let loggers = || sampled_items::<Logger>(cx).map(|(_, logger)| logger);
+    let names = loggers().map(|logger| text::width(&logger.label)).max().unwrap_or(0);
+    let is_alike = |of: fn(&Logger) -> i64| is_constant(loggers().map(of).map(format::count));
+    COLUMNS
+        .map(|column| match column.title {
+            "LOGGER" => column.content(names, 0),
+            "LEFT" => column.gives_way_if(is_alike(|logger| logger.requests_left), 3),
+            "DAYS LEFT" => column.gives_way_if(is_alike(|logger| logger.active_days), 4),
+            _ => column,
+        })
+        .to_vec()
 }
 
 /// The number of loggers and the newest capture, for layouts with one line for them.

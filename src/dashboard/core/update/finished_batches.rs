@@ -140,14 +140,13 @@ impl Model {
         forms.find(|form| form.tag == tag && form.sending).map(|form| &mut **form)
     }
 
-    /// Closes the form when all jobs are done; otherwise it keeps the refused input and the reasons.
+    /// Closes the form when all jobs are done; otherwise it, or its draft, keeps the refused input and the reasons.
     fn conclude_form(&mut self, tag: FormTag, batch: Batch) {
         let all_done = batch.progress().done == batch.jobs.len();
         if all_done {
             self.overlay.drafts.remove(&tag);
         }
-        let Some(form) = self.form_sent(tag) else { return };
-        if all_done && !form.has_lines_left() {
+        if all_done && self.form_sent(tag).is_some_and(|form| !form.has_lines_left()) {
             self.overlay.modals.retain(|modal| !matches!(modal, Modal::Form(form) if form.tag == tag));
             return;
         }
@@ -162,8 +161,13 @@ impl Model {
             JobState::Cancelled => Some((job, None)),
             JobState::Waiting | JobState::InFlight(_) | JobState::Done(_) => None,
         });
-        form.keep_refused(left.collect());
-        self.check_form();
+        let left = left.collect();
+        if let Some(form) = self.form_sent(tag) {
+            form.keep_refused(left);
+            self.check_form();
+        } else if let Some(draft) = self.overlay.drafts.get_mut(&tag).filter(|draft| draft.sending) {
+            draft.keep_refused(left);
+        }
     }
 }
 

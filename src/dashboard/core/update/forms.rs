@@ -117,12 +117,19 @@ fn send(model: &mut Model, effects: &mut Vec<Effect>) {
     model.begin(batch, effects);
 }
 
-/// Targets were added to the scope file: the refused lines of the open form are sent again.
+/// Targets were added to the scope file: the refused lines are sent again. A closed form is opened with its draft, so
+/// that its reasons are shown if they are refused again.
 pub(crate) fn handle_scope_extended(model: &mut Model, result: Result<usize, Problem>, effects: &mut Vec<Effect>) {
     match result {
         Ok(count) => {
             model.notify(Tone::Good, format!("{} added to the scope file", plural(count, "target")));
-            if matches!(model.overlay.modals.last(), Some(Modal::Form(form)) if form.tag == FormTag::NewTargets) {
+            let is_open = |modal: &Modal| matches!(modal, Modal::Form(form) if form.tag == FormTag::NewTargets);
+            if model.overlay.modals.is_empty()
+                && let Some(draft) = model.overlay.drafts.remove(&FormTag::NewTargets)
+            {
+                model.overlay.modals.push(Modal::Form(Box::new(draft)));
+            }
+            if model.overlay.modals.last().is_some_and(is_open) {
                 send(model, effects);
             }
         }

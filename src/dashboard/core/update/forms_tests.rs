@@ -419,6 +419,11 @@ fn refused_targets_are_added_to_the_scope_of_the_local_service_and_sent_again() 
     assert!(effects.contains(&Effect::AddToScope(names)), "{effects:?}");
     assert_eq!(calls(app.send(Msg::ScopeExtended(Ok(2)))).len(), 2, "the targets are sent again");
 
+    let mut closed = refused_after(true, "esc");
+    closed.keys("'2' enter");
+    assert_eq!(calls(closed.send(Msg::ScopeExtended(Ok(2)))).len(), 2, "also those of a form that was closed");
+    assert!(closed.form().sending);
+
     let mut app = refused(false);
     assert_eq!(app.form().summary, ["2 targets not added: out of scope"]);
     app.model.screen.size = Size { columns: 80, rows: 24 };
@@ -430,6 +435,31 @@ fn refused_targets_are_added_to_the_scope_of_the_local_service_and_sent_again() 
     let closed = refused_after(false, "esc");
     assert!(closed.notices().contains("2 targets not added: out of scope"), "{}", closed.notices());
     assert!(!closed.notices().contains("scandeck scope add"), "{}", closed.notices());
+}
+
+#[test]
+fn form_that_is_reopened_while_it_is_sent_waits_for_its_answer() {
+    let refuse = |_: &Call| Err(Problem { status: Some(403), ..Problem::local("a.acme.test is out of scope") });
+    let mut app = TestDashboard::new();
+    app.keys("2 n");
+    app.send(Msg::Paste("a.acme.test".to_owned()));
+    let sent = app.calls("ctrl-o");
+    assert_eq!(sent.len(), 1);
+    app.keys("esc n");
+    assert!(app.calls("ctrl-o").is_empty(), "it is being sent");
+    app.answer(&sent, refuse);
+    assert_eq!(app.form().summary, ["1 target not added: out of scope"]);
+    assert_eq!(app.calls("ctrl-o").len(), 1, "it can be sent again");
+
+    let mut closed = TestDashboard::new();
+    closed.keys("2 n");
+    closed.send(Msg::Paste("a.acme.test".to_owned()));
+    let sent = closed.calls("ctrl-o");
+    closed.keys("esc");
+    closed.answer(&sent, refuse);
+    closed.keys("n");
+    assert_eq!(closed.form().summary, ["1 target not added: out of scope"], "the draft keeps the reason");
+    assert!(!closed.form().sending);
 }
 
 #[test]

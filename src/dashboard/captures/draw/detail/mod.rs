@@ -17,7 +17,9 @@ use crate::contract::Capture;
 use crate::dashboard::base::{CaptureRow, Pane, RowRef, Tab};
 use crate::dashboard::captures::draw::cells;
 use crate::dashboard::data::WholeCapture;
-use crate::dashboard::ui::{Cx, DetailPane, DetailText, Theme, ViewCache, format, masked_lines, words, wrap_hanging};
+use crate::dashboard::ui::{
+    Cx, DetailPane, DetailText, Theme, ViewCache, ago, format, masked_lines, words, wrap_hanging,
+};
 use crate::oob::request::headers;
 use crate::oob::{Mention, Payload};
 use crate::text;
@@ -127,8 +129,8 @@ fn head_lines(cx: &Cx<'_>, captured: &CaptureRow) -> Vec<Line<'static>> {
     first.push_span(Span::raw(format!("   {}", clean(&capture.user_agent))));
     let list = &cx.model.lists.captures;
     let place = format!("{} of {}", list.position() + 1, format::thousands(list.matches() as u64));
-    let (dot, age) = (theme.glyphs.separator, cx.age(capture.request_date));
-    let second = format!("capture {} {dot} {}   {place}   {age} ago", capture.id, cells::label_then(cx, captured));
+    let (dot, age) = (theme.glyphs.separator, ago(cx, capture.request_date));
+    let second = format!("capture {} {dot} {}   {place}   {age}", capture.id, cells::label_then(cx, captured));
     vec![first, words(second, theme.dim())]
 }
 
