@@ -363,3 +363,51 @@ fn captures_of_other_loggers_are_not_hidden_by_a_filter() {
     let frame = app.frame().join("\n");
     assert!(frame.contains("2 hidden"), "{frame}");
 }
+
+#[test]
+fn scope_of_a_logger_leaves_its_room_to_the_filter() {
+    let mut app = TestDashboard::new();
+    app.model.screen.size = Size { columns: 80, rows: 24 };
+    app.capture(1, 1..=3);
+    app.keys("5 z");
+    let scope = Scope { logger: Some(LoggerId(1)), ..app.model.navigation.scope.clone() };
+    navigation::set_scope(&mut app.model, scope);
+    assert!(app.frame().join("\n").contains(" left"), "its lifetime");
+    app.keys("/ 'id:2' enter");
+    let frame = app.frame().join("\n");
+    assert!(frame.contains("/id:2") && !frame.contains(" left"), "{frame}");
+}
+
+#[test]
+fn grouped_captures_count_the_hidden_ones() {
+    let mut app = TestDashboard::new();
+    app.model.screen.size = Size { columns: 80, rows: 24 };
+    app.capture(1, 1..=3);
+    app.keys("5 z b l / 'id:2' enter");
+    let frame = app.frame().join("\n");
+    assert!(frame.contains("1 capture by logger, 2 hidden"), "{frame}");
+}
+
+#[test]
+fn equal_numbers_of_loggers_give_way_to_their_names() {
+    let head = |labels: [&str; 2], left: [i64; 2]| {
+        let mut app = TestDashboard::new();
+        let first = app.model.items::<Logger>()[0].clone();
+        let one = |id: usize| Logger {
+            id: LoggerId(id as i64 + 1),
+            label: labels[id].into(),
+            requests_left: left[id],
+            active_days: 30,
+            ..Logger::clone(&first)
+        };
+        app.feed(Snapshot::Loggers(table([one(0), one(1)])));
+        app.model.screen.size = Size { columns: 80, rows: 24 };
+        app.keys("g l z");
+        app.frame().join("\n")
+    };
+    let long = "callbacks-of-the-practice-visits-spring";
+    let named = head([long, "second"], [100, 100]);
+    assert!(named.contains(long) && !named.contains("DAYS LEFT") && !named.contains("LEFT "), "{named}");
+    let short = head(["one", "two"], [100, 90]);
+    assert!(short.contains("DAYS LEFT"), "{short}");
+}

@@ -107,6 +107,7 @@ actions! {
         Command "copy_command" "command" "copy the command that prints this list";
         File "copy_file" "JSON to file" "write JSON to a file in the current directory";
         Browser "copy_browser" "browser" "open the URL in the browser of this machine, after a confirmation";
+        Plot "copy_detail_plot" "plot CSV" "copy the numbers of the plot in the detail as CSV";
         Shapes "copy_payload" "payload …" "copy the payload as …: a third key selects the shape";
         Raw "copy_raw" "raw HTTP" "copy the raw HTTP of a capture";
     }

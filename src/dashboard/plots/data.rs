@@ -168,11 +168,11 @@ fn worst_first<K: Ord>(counts: HashMap<K, PlotCounts>) -> Vec<K> {
 }
 
 /// The numbers of a plot as CSV, with a header.
-pub fn csv(model: &Model, plot: Plot) -> String {
+pub fn csv(model: &Model, shown: ScopedPlot) -> String {
     let row = |first: String, rest: &[u64]| [first].into_iter().chain(rest.iter().map(u64::to_string)).collect();
     let header = |names: &[&str]| vec![names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>()];
     let cell = |name: &str| report::neutral(&text::clean(name));
-    let rows: Vec<Vec<String>> = match numbers(model, of_scope(model, plot)) {
+    let rows: Vec<Vec<String>> = match numbers(model, shown) {
         PlotNumbers::Findings(counts) => {
             let mut rows = header(&["time", "critical", "high", "medium", "low", "info"]);
             rows.extend(counts.until(Stamp(model.now.wall)).iter().map(|(at, counts)| row(utc(at.0), counts)));

@@ -1,6 +1,6 @@
 //! The keys while a plot is open: another plot, its further rows, a copy of its numbers.
 
-use crate::dashboard::base::{Effect, PlotBox, Tone};
+use crate::dashboard::base::{Effect, PlotBox, ScopedPlot, Tone};
 use crate::dashboard::input::{Action, EditAction, PlotAction};
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::plots::data;
@@ -16,14 +16,7 @@ pub(crate) fn handle_key(model: &mut Model, shown: PlotBox, action: Option<Actio
             let to = i64::from(shown.scroll).saturating_add(action.rows(page as isize) as i64);
             PlotBox { scroll: to.clamp(0, last.into()) as u32, ..shown }
         }
-        Some(Action::Plot(PlotAction::Copy)) => {
-            let (what, text) = (format!("{} plot as CSV", plot.name()), data::csv(model, plot));
-            // Only the header.
-            if text.lines().count() < 2 {
-                return model.notify(Tone::Plain, "nothing to copy: the plot has no data");
-            }
-            return effects.push(Effect::Copy { what, text, needs_names: false });
-        }
+        Some(Action::Plot(PlotAction::Copy)) => return copy(model, data::of_scope(model, plot), effects),
         Some(Action::Edit(EditAction::Close)) => {
             model.overlay.modals.pop();
             return;
@@ -33,4 +26,21 @@ pub(crate) fn handle_key(model: &mut Model, shown: PlotBox, action: Option<Actio
     };
     model.overlay.modals.pop();
     model.overlay.modals.push(Modal::Plot(next));
+}
+
+/// Copies the numbers of the plot in the detail of the focused pane.
+pub(crate) fn copy_of_detail(model: &mut Model, effects: &mut Vec<Effect>) {
+    match data::of_detail(model, model.navigation.focus.pane) {
+        Some(shown) => copy(model, shown, effects),
+        None => model.notify(Tone::Plain, "nothing to copy: this detail has no plot"),
+    }
+}
+
+fn copy(model: &mut Model, shown: ScopedPlot, effects: &mut Vec<Effect>) {
+    let (what, text) = (format!("{} plot as CSV", shown.plot.name()), data::csv(model, shown));
+    // Only the header.
+    if text.lines().count() < 2 {
+        return model.notify(Tone::Plain, "nothing to copy: the plot has no data");
+    }
+    effects.push(Effect::Copy { what, text, needs_names: false });
 }

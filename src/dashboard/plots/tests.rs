@@ -86,6 +86,7 @@ fn plot_of_progress_shows_observed_points_of_selected_scan() {
     }
     app.keys("4");
     assert!(app.frame().join("\n").contains("Progress of the scan"));
+    assert!(copied(&app.keys("y d")).starts_with("elapsed_seconds,percent,tests,findings\n"), "the plot of the detail");
     app.keys(": 'plot' enter");
     assert_eq!(open(&app), Some(Plot::Progress), "the first plot of scans");
     assert!(app.frame().join("\n").contains("tests 20/40"));

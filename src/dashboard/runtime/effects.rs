@@ -5,6 +5,7 @@ use crate::dashboard::base::{
     Call, ColumnRequest, ConnectionChoice, CopyFailed, Effect, Exported, ExportedCaptures, Signal, Ticket,
 };
 use crate::dashboard::core::Msg;
+use crate::dashboard::core::draw::paged_text;
 use crate::dashboard::data::OobNews;
 use crate::dashboard::list::BuiltColumns;
 use crate::dashboard::runtime::event_loop::EventLoop;
@@ -286,7 +287,7 @@ impl EventLoop {
         if text.is_none() && self.draw_now().is_err() {
             return;
         }
-        let Some(text) = text.or_else(|| self.cache.shown_text()) else {
+        let Some(text) = text.or_else(|| paged_text(&self.model, &mut self.cache)) else {
             return self.queue.push_back(Msg::Paged(Err(Problem::local("no text to show in $PAGER"))));
         };
         // A detail that does not follow the selection yet was laid out before the mask.

@@ -200,7 +200,7 @@ mod tests {
             assert_eq!(header.contains("localhost:9443"), has_name, "{header}");
             assert_eq!(header.contains("localhost"), has_name, "{header}");
             let whole = "no connection before the timeout · retrying";
-            assert_eq!(header.contains(whole), columns >= 120, "{header}");
+            assert_eq!(header.contains(whole), columns >= 70, "{header}");
         }
         app.model.session.colour = Some(ProfileColour::Red);
         for columns in 40..130 {

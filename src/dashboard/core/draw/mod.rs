@@ -27,6 +27,20 @@ use ratatui::prelude::{Buffer, Line, Rect};
 
 pub use crate::dashboard::ui::{Scheme, Theme, ViewCache};
 
+/// The text of the focused detail, or of the card of a review, for a pager. None if there is none.
+pub fn paged_text(model: &Model, cache: &mut ViewCache) -> Option<String> {
+    match model.reviewing() {
+        Some(_) => cache.shown_text(),
+        None => panes::detail_text(&context_of(model, cache), cache),
+    }
+}
+
+fn context_of<'a>(model: &'a Model, cache: &mut ViewCache) -> Cx<'a> {
+    let facts = cache.facts_of(&model.data);
+    let theme = model.scheme().map_or(cache.theme, |(scheme, own)| Theme { scheme, own, ..cache.theme });
+    Cx::new(model, theme, facts)
+}
+
 /// Draws the whole screen. What it measured is in the cache afterwards.
 pub fn draw(model: &Model, frame: &mut Frame<'_>, cache: &mut ViewCache) {
     let area = frame.area();
@@ -46,9 +60,8 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
         let need = format!("scandeck needs {}x{}", LEAST.columns, LEAST.rows);
         return draw_line(buf, area, &Line::raw(need));
     }
-    let facts = cache.facts_of(&model.data);
-    let theme = model.scheme().map_or(cache.theme, |(scheme, own)| Theme { scheme, own, ..cache.theme });
-    let cx = Cx::new(model, theme, facts);
+    let cx = context_of(model, cache);
+    let theme = cx.theme;
     let notices = notices(&cx, area);
     // A short last one is drawn beside the key hints of a pane, a long one above them, as for a form or prompt. The command
     // line shows its own.

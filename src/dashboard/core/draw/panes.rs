@@ -89,6 +89,17 @@ pub(crate) fn detail_of<'a>(cx: &Cx<'a>, pane: Pane, cache: &mut ViewCache) -> O
     (view_of(pane).detail)(cx, cache)
 }
 
+/// The head and the text of the detail of the focused pane for a pager, which has the width of the screen and wraps itself.
+pub(crate) fn detail_text(cx: &Cx<'_>, cache: &mut ViewCache) -> Option<String> {
+    let pane = cx.model.navigation.focus.pane;
+    let detail = detail_of(cx, pane, cache)?;
+    let mode = cx.model.detail.mode(cx.model.detail.tab(pane));
+    let text = (detail.text.make)(cx.theme, cx.model.screen.size.columns, mode);
+    let lines = detail.head.into_iter().chain([Line::default()]).chain(text);
+    let shown = cx.shown_lines(lines.collect());
+    Some(shown.iter().map(|line| line.to_string() + "\n").collect())
+}
+
 /// A pane in one line: `─ 4 scans ── ▶ 3 running  ✗ 1 failed ───`.
 fn draw_summary(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot) {
     let theme = cx.theme;

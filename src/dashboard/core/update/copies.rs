@@ -12,6 +12,7 @@ use crate::dashboard::forms::is_web_url;
 use crate::dashboard::input::action::CopyAction;
 use crate::dashboard::model::Model;
 use crate::dashboard::payloads::keys as payloads;
+use crate::dashboard::plots::keys as plots;
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::export::ticket;
 use crate::oob::{CaptureRecord, out};
@@ -66,6 +67,7 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
         CopyAction::File => return save_json(model, effects),
         CopyAction::Shapes => return payloads::prompt_shape(model),
         CopyAction::Browser => return open_in_browser(model, effects),
+        CopyAction::Plot => return plots::copy_of_detail(model, effects),
         CopyAction::Markdown if of_findings => return copy_held_findings(model, effects),
         CopyAction::Markdown | CopyAction::Raw => None,
     };
@@ -96,7 +98,12 @@ fn capture_use(action: CopyAction) -> Option<CaptureUse> {
         CopyAction::Markdown => Some(CaptureUse::Markdown),
         CopyAction::Json => Some(CaptureUse::Json),
         CopyAction::File => Some(CaptureUse::SaveJson),
-        CopyAction::Obvious | CopyAction::Url | CopyAction::Command | CopyAction::Shapes | CopyAction::Browser => None,
+        CopyAction::Obvious
+        | CopyAction::Url
+        | CopyAction::Command
+        | CopyAction::Shapes
+        | CopyAction::Browser
+        | CopyAction::Plot => None,
     }
 }
 

@@ -119,7 +119,7 @@ pub(crate) fn stale_reason(cx: &Cx<'_>, problem: &Problem, room: usize) -> Strin
     let left = room.saturating_sub(text::width(&retry));
     match left {
         left if text::width(&brief) <= left => format!("{brief}{retry}"),
-        left if left >= SHORTEST_REASON => format!("{}{retry}", text::start(&brief, left)),
+        _ if text::width(&brief) <= room => brief.into_owned(),
         _ if room >= SHORTEST_REASON => text::start(&brief, room).into_owned(),
         _ => String::new(),
     }
