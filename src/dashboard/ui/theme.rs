@@ -17,6 +17,8 @@ use ratatui::style::{Color, Modifier, Style};
 const DARK_CYAN: Color = Color::Indexed(23);
 const DARK_GREEN: Color = Color::Indexed(28);
 const PALE_BLUE: Color = Color::Indexed(75);
+const PALE_GREY: Color = Color::Indexed(246);
+const DARK_GREY: Color = Color::Indexed(241);
 
 /// Colours and glyphs in use.
 #[derive(Clone, Copy, Debug)]
@@ -207,12 +209,14 @@ impl Theme {
         Style::new()
     }
 
-    /// Secondary, stale or unavailable.
+    /// Secondary, stale or unavailable. Grey instead of faint text, whose contrast each terminal chooses.
     pub fn dim(self) -> Style {
         match (self.own(ColourRole::Dim), self.scheme) {
             (Some(colour), _) => Style::new().fg(colour),
             (None, Scheme::HighContrast) => Style::new(),
-            (None, _) => Style::new().add_modifier(Modifier::DIM),
+            (None, Scheme::Mono) => Style::new().add_modifier(Modifier::DIM),
+            (None, Scheme::Light) => Style::new().fg(DARK_GREY),
+            (None, Scheme::Dark | Scheme::Deuteranopia | Scheme::Tritanopia) => Style::new().fg(PALE_GREY),
         }
     }
 
@@ -250,7 +254,7 @@ impl Theme {
 
     /// A decision that was undone.
     pub fn undone(self) -> Style {
-        Style::new().add_modifier(Modifier::DIM | Modifier::CROSSED_OUT)
+        self.dim().add_modifier(Modifier::CROSSED_OUT)
     }
 
     /// Failed, rejected or absent.
@@ -423,6 +427,7 @@ mod tests {
                 let number = number - 16;
                 [part(number / 36), part(number / 6 % 6), part(number % 6)]
             }
+            Color::Indexed(number @ 232..) => [8 + 10 * (number - 232); 3],
             other => panic!("{other:?} is not in the palette"),
         }
     }
@@ -436,6 +441,7 @@ mod tests {
             let theme = Theme::new(scheme);
             let named = [
                 theme.text(),
+                theme.dim(),
                 theme.bad(),
                 theme.warn(),
                 theme.good(),
