@@ -401,8 +401,9 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| compiled(r"[\p{L}\p{N}_][\p{L}\p
 static FORMS: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r#"(?x)
-        # Escapes of JSON and URLs separate words; a URL in a parameter of a URL is escaped twice: `%252F`.
-          \\(?:[nrtbf]|u[0-9a-fA-F]{4}) | %(?:25)*[0-9a-fA-F]{2}
+        # Escapes of JSON and URLs separate words; a URL in a parameter of a URL is escaped twice: `%252F`. After a percent
+        # sign only delimiters are codes: in `%2510.1.2.3` it is followed by an address.
+          \\(?:[nrtbf]|u[0-9a-fA-F]{4}) | %(?:25)+(?i:2[0-9a-f]|3[a-f]|40|5[b-f]|7[b-e]|0[9ad]) | %[0-9a-fA-F]{2}
         | ://(?P<login>[^\s/@"'<>]+)@
         | \b(?i:bearer|basic|digest)\s+(?P<credentials>[A-Za-z0-9._~+/=-]{8,})
         | (?P<web_token>\beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?)

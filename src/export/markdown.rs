@@ -235,6 +235,8 @@ pub(super) fn escaped(given: &str) -> String {
     let is_word = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
     let is_space = |letter: Option<char>| letter.is_some_and(char::is_whitespace);
     let mut out = String::with_capacity(given.len() + 8);
+    // Only blanks so far: a mark of a list or heading.
+    let mut is_at_start = true;
     for (index, &letter) in letters.iter().enumerate() {
         let (before, after) = (at(index.checked_sub(1)), at(Some(index + 1)));
         let is_inside_word = is_word(before) && is_word(after);
@@ -242,13 +244,14 @@ pub(super) fn escaped(given: &str) -> String {
             '<' => out.push_str("&lt;"),
             '&' if is_entity(&letters[index..]) => out.push_str("&amp;"),
             '\\' if after.is_none_or(|next| next.is_ascii_punctuation()) => out.extend(['\\', letter]),
-            '*' | '~' if is_space(before) && is_space(after) => out.push(letter),
+            '*' | '~' if !is_at_start && is_space(before) && is_space(after) => out.push(letter),
             // Without an opening bracket, a closing one is text.
             '`' | '*' | '[' | '~' | '|' => out.extend(['\\', letter]),
             '_' if !is_inside_word => out.extend(['\\', letter]),
-            '#' | '+' | '-' | '>' if index == 0 => out.extend(['\\', letter]),
+            '#' | '+' | '-' | '>' if is_at_start => out.extend(['\\', letter]),
             letter => out.push(letter),
         }
+        is_at_start &= letter.is_whitespace();
     }
     out
 }
@@ -271,6 +274,8 @@ mod tests {
             ("# not a heading", "\\# not a heading"),
             ("* not a list", "\\* not a list"),
             ("no end *", "no end \\*"),
+            ("  * not a list", "  \\* not a list"),
+            ("  - not a list", "  \\- not a list"),
             ("C:\\[1] \\|", "C:\\\\\\[1] \\\\\\|"),
         ] {
             assert_eq!(escaped(given), expected);

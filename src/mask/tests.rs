@@ -175,9 +175,16 @@ fn escapes_and_cut_names_are_recognized() {
 
 #[test]
 fn url_that_is_escaped_several_times_is_masked() {
-    let texts =
-        ["a=http%253A%252F%252F10.1.2.3%253A80%252Fx", "u=%25252Fshop.acme.test%25252F", "100%25 shop.acme.test"];
-    assert_eq!(masked(&texts), ["a=http%253A%252F%252Fip-1%253A80%252Fx", "u=%25252Fhost-1%25252F", "100%25 host-1"]);
+    let texts = [
+        "a=http%253A%252F%252F10.1.2.3%253A80%252Fx",
+        "u=%25252Fshop.acme.test%25252F",
+        "100%25 shop.acme.test",
+        "like=%2510.1.2.3%25",
+    ];
+    assert_eq!(
+        masked(&texts),
+        ["a=http%253A%252F%252Fip-1%253A80%252Fx", "u=%25252Fhost-1%25252F", "100%25 host-1", "like=%25ip-1%25"]
+    );
 }
 
 #[test]

@@ -121,7 +121,7 @@ impl Query {
         self.root.clauses().iter().any(|clause| clause.field == field)
     }
 
-    /// True if a clause does.
+    /// Whether the result of a clause changes with time, as that of `age<1h` does.
     pub fn depends_on_now(&self) -> bool {
         self.root.clauses().iter().any(|clause| clause.depends_on_now())
     }

@@ -48,7 +48,8 @@ pub struct ReadTimes {
     pub all: Option<Stamp>,
     /// Later fetches of the findings of single scans.
     pub scans: Arc<BTreeMap<ScanId, Stamp>>,
-    /// Seconds from this clock to that of the service, less those in which a service still adds findings to an ended scan.
+    /// The clock of the service minus that of this machine, minus the time in which a service still adds findings to an
+    /// ended scan, in seconds. Set when findings are correlated; the poller sends 0.
     pub offset: i64,
 }
 

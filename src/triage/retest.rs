@@ -133,6 +133,15 @@ impl RetestStatus {
         }
     }
 
+    /// Its name where two scans are compared, which need not be a retest.
+    pub fn compared_label(self) -> &'static str {
+        match self {
+            Self::Is(Outcome::New) => "new",
+            Self::Is(Outcome::Same) => "unchanged",
+            other => other.label(),
+        }
+    }
+
     /// Its name in exports, which replace spaces by `_`.
     pub fn word(self) -> &'static str {
         match self {

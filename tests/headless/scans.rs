@@ -147,7 +147,7 @@ async fn diff_compares_the_findings_of_two_scans() {
     outcomes.sort_unstable();
     assert_eq!(outcomes, [("web.hsts", "new"), ("web.key", "gone")]);
     let all = cli.run(&["scans", "diff", &second, "--all"]).await;
-    assert!(all.out.contains("unchanged") && all.err.contains(" unchanged"), "{all:?}");
+    assert!(all.out.contains("unchanged") && all.err.contains("1 new") && all.err.contains(" unchanged"), "{all:?}");
     cli.run(&["scans", "diff", &first]).await.refused(1, "add the id of the other scan");
     let elsewhere = cli.service.scan(cli.service.target("127.0.0.2").await).await.to_string();
     cli.run(&["scans", "diff", &first, &elsewhere]).await.refused(1, "have different targets");

@@ -68,20 +68,12 @@ pub async fn run(session: &HeadlessSession, a: ScanId, b: Option<ScanId>, all: b
 fn counted(compared: &[(&ExportRow, ComparedFinding)]) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (_, one) in compared {
-        *counts.entry(label(one.outcome)).or_default() += 1;
+        *counts.entry(RetestStatus::Is(one.outcome).compared_label()).or_default() += 1;
     }
     if counts.is_empty() {
         return "no differences".to_owned();
     }
     counts.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect::<Vec<_>>().join(", ")
-}
-
-/// The words of a retest, except that two scans need not be a retest.
-fn label(outcome: compare::Outcome) -> &'static str {
-    match outcome {
-        compare::Outcome::Same => "unchanged",
-        other => RetestStatus::Is(other).label(),
-    }
 }
 
 fn object(row: &ExportRow, one: &ComparedFinding) -> Value {
@@ -107,7 +99,7 @@ fn table(compared: &[(&ExportRow, ComparedFinding)]) -> PrintTable {
     PrintTable::of(["OUTCOME", "ID", "RISK", "TARGET", "FINDING", "VERDICT", "CHANGES"], compared, |(row, one)| {
         let seen = one.after.as_ref().or(one.before.as_ref());
         let id = seen.map(|finding| finding.id.to_string()).unwrap_or_default();
-        let (outcome, changes) = (label(one.outcome), differences(one).join(", "));
+        let (outcome, changes) = (RetestStatus::Is(one.outcome).compared_label(), differences(one).join(", "));
         cells![outcome, id, risk(row, one), row.target, row.issue.name, row.assessment.verdict, changes]
     })
 }

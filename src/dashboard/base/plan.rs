@@ -116,7 +116,7 @@ pub enum PollEvent {
     /// The tools that the service cannot run changed.
     MissingScanners(Arc<[MissingScanner]>),
     Snapshot(Snapshot),
-    /// Findings of which only those of single scans were read just now, or those of all scans but these.
+    /// The findings, the scans of which some are not read yet, and when those of each scan were read.
     SomeFindings(Arc<Table<ListedFinding>>, UnreadScans, ReadTimes),
     Captures {
         logger: Arc<Logger>,

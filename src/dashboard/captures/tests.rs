@@ -385,7 +385,7 @@ fn grouped_captures_count_the_hidden_ones() {
     app.capture(1, 1..=3);
     app.keys("5 z b l / 'id:2' enter");
     let frame = app.frame().join("\n");
-    assert!(frame.contains("1 capture by logger, 2 hidden"), "{frame}");
+    assert!(frame.contains("1 capture grouped by logger, 2 hidden"), "{frame}");
 }
 
 #[test]

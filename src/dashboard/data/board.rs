@@ -12,7 +12,7 @@ use crate::query::{ColumnBuilder, Field, QueryKind};
 use crate::table::{Item, OtherLists, Row, SortOrder, Table, sort};
 use crate::triage::compare::{ComparedFinding, compare};
 use crate::triage::retest::RetestFinding;
-use crate::triage::{Issue, IssueId, ListedFinding, Outcome, ReadTimes, Retest, RetestStatus};
+use crate::triage::{Issue, IssueId, ListedFinding, ReadTimes, Retest, RetestStatus};
 use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -74,11 +74,9 @@ impl Item for BoardRow {
 impl Board {
     /// The text of NOW. A comparison has other words than a retest.
     pub fn now_words(&self, now: RetestStatus) -> &'static str {
-        match (self, now) {
-            (Self::Compare(..), RetestStatus::Is(Outcome::New)) => "new",
-            (Self::Compare(..), RetestStatus::Is(Outcome::Absent)) => "absent",
-            (Self::Compare(..), RetestStatus::Is(Outcome::Same)) => "unchanged",
-            _ => now.label(),
+        match self {
+            Self::Compare(..) => now.compared_label(),
+            Self::Retest(_) => now.label(),
         }
     }
 

@@ -185,6 +185,14 @@ impl FormField {
         Self::with_value(id, label, FieldValue::Text(Box::new(TextInput::lines(text))))
     }
 
+    /// With the cursor at the end of its text, which is continued.
+    pub fn at_end(mut self) -> Self {
+        if let FieldValue::Text(input) = &mut self.value {
+            input.move_to_end();
+        }
+        self
+    }
+
     /// One of several.
     pub fn choice<S: Into<String>>(
         id: FieldId,

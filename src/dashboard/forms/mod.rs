@@ -267,6 +267,8 @@ impl Form {
     /// Restores what the user typed or chose in a draft of the same form.
     pub fn restore(&mut self, draft: Form) {
         self.refused_lines = draft.refused_lines;
+        // A form that was closed while it is sent waits for its answer.
+        self.sending = draft.sending;
         for old in draft.fields.into_iter().filter(|old| old.touched) {
             if let Some(field) = self.field_mut(old.id)
                 && field.is_in_drafts()

@@ -224,7 +224,7 @@ impl Groups {
         self.number_of.get(row).map(|&number| self.group(number))
     }
 
-    /// The place of the row that took the place of a row in a group, else of the last one; in a folded group of its header.
+    /// Place of the first row of a group at or after `row`, else of its last one; of a folded group, that of its header.
     pub fn place_from(&self, id: GroupId, row: u64) -> Option<usize> {
         let (group, header) = (self.get(id)?, self.place_of(id)?);
         let last = group.rows.len().checked_sub(1)?;

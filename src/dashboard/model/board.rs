@@ -46,7 +46,7 @@ impl Model {
         if !std::mem::replace(&mut self.findings.is_retest_running, is_running) || is_running {
             return;
         }
-        // A retest that was started from the board names its own findings; after a restart, all of them.
+        // Only the findings that were requested since the last notice are counted; after a restart, all.
         let requested = std::mem::take(&mut self.findings.requested_retest);
         let is_requested = |key: &FindingKey| requested.is_empty() || requested.contains(key);
         let mut counts = BTreeMap::<_, (usize, &str)>::new();

@@ -14,8 +14,6 @@ impl Model {
             form.restore(draft);
             self.notify(Tone::Plain, "draft restored");
         }
-        // The answer is for the form that is shown then; until then it cannot be sent again.
-        form.sending = self.calls.batches.iter().any(|batch| batch.form == Some(form.tag));
         form.subject.refused_formats = self.calls.refused_formats.clone();
         self.overlay.modals.push(Modal::Form(Box::new(form)));
         self.check_form();

@@ -84,6 +84,9 @@ impl Scheduler {
                 let link = self.link.succeed(request.sent, wall);
                 self.report_link(link);
                 let was_failing = self.backoff.succeed(slot);
+                if matches!(&fetched, Fetched::List(snapshot) if self.is_doubtful(snapshot)) {
+                    return;
+                }
                 if let Fetched::List(Snapshot::Findings(new)) = &fetched {
                     let waited = SignedDuration::try_from(now - request.sent).unwrap_or_default();
                     self.note_read(&request.fetch, new, now, Stamp(wall.checked_sub(waited).unwrap_or(wall)));
@@ -109,9 +112,10 @@ impl Scheduler {
             return;
         }
         self.findings_read = ReadTimes { all: Some(sent), ..ReadTimes::default() };
-        let settling = |scan: &&Arc<Scan>| {
-            scan.has_ended() && scan.end_time.is_some_and(|end| end.as_second() + SETTLING >= sent.as_second())
-        };
+        // Scans end by the clock of the service.
+        let sent = sent.as_second() + self.offset.unwrap_or(0);
+        let settling =
+            |scan: &&Arc<Scan>| scan.has_ended() && scan.end_time.is_some_and(|end| end.as_second() + SETTLING >= sent);
         let scans = self.table::<Scan>().cloned().unwrap_or_default();
         for scan in scans.items().iter().filter(settling) {
             self.moved.settle(scan.id, || found(scan.id), now);
@@ -152,9 +156,6 @@ impl Scheduler {
     }
 
     fn take_snapshot(&mut self, snapshot: Snapshot, at: Stamp) {
-        if self.is_doubtful(&snapshot) {
-            return;
-        }
         match &snapshot {
             Snapshot::Workspaces(new) => self.compare_counts(new),
             Snapshot::Scans(new) => self.compare_scans(new),
@@ -171,11 +172,12 @@ impl Scheduler {
         schedule.is_failed = false;
         schedule.confirmed = (!is_reported).then_some(at);
         if is_reported {
-            self.outbox.push(match (snapshot, self.moved.unread()) {
-                (Snapshot::Findings(table), unread) if unread.is_some() || !self.findings_read.scans.is_empty() => {
-                    PollEvent::SomeFindings(table, unread.unwrap_or_default(), self.findings_read.clone())
+            self.outbox.push(match snapshot {
+                Snapshot::Findings(table) => {
+                    let unread = self.moved.unread().unwrap_or_default();
+                    PollEvent::SomeFindings(table, unread, self.findings_read.clone())
                 }
-                (snapshot, _) => PollEvent::Snapshot(snapshot),
+                snapshot => PollEvent::Snapshot(snapshot),
             });
         }
         // Findings are not read again while no scan moves, so unmoved scans confirm them.

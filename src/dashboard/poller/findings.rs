@@ -200,7 +200,7 @@ pub(crate) async fn of_scans(
     let replaced: BTreeSet<ScanId> = scans.iter().map(|(scan, _)| *scan).chain(removed).collect();
     let base = Arc::clone(cached);
     let merged = on_list_thread(move || merged(&base, &replaced, fresh, MOST_BYTES)).await;
-    merged.unwrap_or_else(|| Err(Error::new(ErrorKind::Decode, "merging the findings failed")))
+    merged.unwrap_or_else(|| Err(Error::new(ErrorKind::Decode, "findings not merged: internal error")))
 }
 
 fn merged(

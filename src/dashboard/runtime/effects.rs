@@ -290,7 +290,7 @@ impl EventLoop {
         let Some(text) = text.or_else(|| paged_text(&self.model, &mut self.cache)) else {
             return self.queue.push_back(Msg::Paged(Err(Problem::local("no text to show in $PAGER"))));
         };
-        // A detail that does not follow the selection yet was laid out before the mask.
+        // The card of a review may have been laid out before the mask.
         let text = self.model.mask().map(|mask| mask.text(&text).into_owned()).unwrap_or(text);
         if let Some(paged) = self.with_own_terminal(editor::page(&text)).await {
             self.queue.push_back(Msg::Paged(paged));

@@ -81,17 +81,20 @@ impl TextInput {
         self.is_preset = false;
         let mask = self.mask();
         self.area = TextArea::from(text.lines().take(if self.is_multiline { usize::MAX } else { 1 }));
-        self.area.move_cursor(CursorMove::Bottom);
-        self.area.move_cursor(CursorMove::End);
+        self.move_to_end();
         if let Some(mask) = mask {
             self.area.set_mask_char(mask);
         }
     }
 
-    /// Begins a new line below the text, if the last line has text.
-    pub fn start_line(&mut self) {
+    pub fn move_to_end(&mut self) {
         self.area.move_cursor(CursorMove::Bottom);
         self.area.move_cursor(CursorMove::End);
+    }
+
+    /// Begins a new line below the text, if the last line has text.
+    pub fn start_line(&mut self) {
+        self.move_to_end();
         if self.is_multiline && !self.row().is_empty() {
             self.area.insert_newline();
         }

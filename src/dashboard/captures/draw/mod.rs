@@ -19,8 +19,11 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let (stream, list) = (&cx.model.data.captures, &cx.model.lists.captures);
     let shown = (list.len(), list.at);
     let columns = kept_columns(cx, cache, Pane::Captures, Vec::new(), shown, || columns(cx));
-    // Captures in folded groups, and those of other loggers, do not count as hidden.
-    let in_scope = stream.count_of(cx.model.navigation.scope.logger);
+    // Captures in folded groups, and those of other loggers, do not count as hidden; while a query runs, all are counted.
+    let in_scope = match list.pending() {
+        0 => stream.count_of(cx.model.navigation.scope.logger),
+        _ => stream.rows.len(),
+    };
     let total = (list.len() + in_scope).saturating_sub(list.pending() + list.matches());
     let pane = ListPane {
         columns: &columns,
@@ -37,7 +40,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             let hidden = total.saturating_sub(list.len());
             let hidden =
                 if hidden > 0 { format!(", {} hidden", format::thousands(hidden as u64)) } else { String::new() };
-            format!("{} by {}{hidden}", format::plural(list.matches(), "capture"), by.word())
+            format!("{} grouped by {}{hidden}", format::plural(list.matches(), "capture"), by.word())
         }),
         ..ListPane::new(Pane::Captures, state(cx))
     };

@@ -89,7 +89,8 @@ pub(crate) fn detail_of<'a>(cx: &Cx<'a>, pane: Pane, cache: &mut ViewCache) -> O
     (view_of(pane).detail)(cx, cache)
 }
 
-/// The head and the text of the detail of the focused pane for a pager, which has the width of the screen and wraps itself.
+/// The head and the text of the detail of the focused pane for a pager: tables and dumps have the width of the screen, longer
+/// lines are wrapped by the pager.
 pub(crate) fn detail_text(cx: &Cx<'_>, cache: &mut ViewCache) -> Option<String> {
     let pane = cx.model.navigation.focus.pane;
     let detail = detail_of(cx, pane, cache)?;

@@ -123,13 +123,13 @@ pub(crate) fn handle_scope_extended(model: &mut Model, result: Result<usize, Pro
     match result {
         Ok(count) => {
             model.notify(Tone::Good, format!("{} added to the scope file", plural(count, "target")));
-            let is_open = |modal: &Modal| matches!(modal, Modal::Form(form) if form.tag == FormTag::NewTargets);
             if model.overlay.modals.is_empty()
                 && let Some(draft) = model.overlay.drafts.remove(&FormTag::NewTargets)
             {
                 model.overlay.modals.push(Modal::Form(Box::new(draft)));
             }
-            if model.overlay.modals.last().is_some_and(is_open) {
+            let can_send = |form: &Form| form.tag == FormTag::NewTargets && !form.sending;
+            if matches!(model.overlay.modals.last(), Some(Modal::Form(form)) if can_send(form)) {
                 send(model, effects);
             }
         }

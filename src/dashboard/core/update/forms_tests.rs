@@ -451,6 +451,13 @@ fn form_that_is_reopened_while_it_is_sent_waits_for_its_answer() {
     assert_eq!(app.form().summary, ["1 target not added: out of scope"]);
     assert_eq!(app.calls("ctrl-o").len(), 1, "it can be sent again");
 
+    // The form of another row does not wait for that answer.
+    let mut other = TestDashboard::new();
+    other.keys("2 s");
+    assert!(!other.calls("ctrl-o").is_empty());
+    other.keys("esc down s");
+    assert!(!other.form().sending);
+
     let mut closed = TestDashboard::new();
     closed.keys("2 n");
     closed.send(Msg::Paste("a.acme.test".to_owned()));

@@ -305,7 +305,7 @@ impl Model {
         let mut details = match (replaced.as_slice(), ids.len()) {
             ([], _) => String::new(),
             ([before], 1) => format!(", was {}", before.phrase()),
-            (some, _) => format!(", {} of them decided before", some.len()),
+            (some, _) => format!(", replaces {}", plural(some.len(), "decision")),
         };
         match self.count_absent_beside_present(ids) {
             0 => {}

@@ -95,11 +95,11 @@ fn verdict_that_replaces_another_says_so() {
     app.keys("c");
     assert!(app.notices().contains("already confirmed"), "{}", app.notices());
     app.keys("f");
-    let said = app.notices();
-    assert!(said.contains("false positive on ") && said.contains(", was confirmed ·"), "{said}");
-    assert!(!said.contains("already"), "{said}");
+    let notices = app.notices();
+    assert!(notices.contains("false positive on ") && notices.contains(", was confirmed ·"), "{notices}");
+    assert!(!notices.contains("already"), "{notices}");
     app.keys("* w");
-    assert!(app.notices().contains(", 1 of them decided before"), "{}", app.notices());
+    assert!(app.notices().contains(", replaces 1 decision"), "{}", app.notices());
 }
 
 #[test]

@@ -152,7 +152,7 @@ pub(crate) fn draw_list(
                 cx.model.findings.triage.assessments.get(position as usize).map(|assessment| &**assessment);
             let title = group.and_then(|group| groups.name(group)).map_or("", |name| name.title.as_str());
             let mut cells = member(cx, by, issue, title, assessment, style);
-            // The target that all rows share gave way.
+            // The column gave way, or shows the number of targets only.
             if widths[NAME + 1] <= COUNT && cells[NAME + 1].width() > COUNT.into() {
                 cells[NAME + 1] = Line::default();
             }

@@ -38,9 +38,6 @@ const FULL_TITLES: u16 = 100;
 const LAST_SEEN: u16 = 130;
 /// Greatest useful width of a target.
 const WIDEST_TARGET: u16 = 28;
-/// Columns of RISK, Δ, KP, PORT and FIRST SEEN, and the gaps between all columns.
-const OTHERS: u16 = format::RISK + 1 + 2 + 5 + 10 + 8;
-
 /// Columns of an IPv4 address and a port: `127.0.0.1:41555`.
 pub(crate) const HOST_PORT: u16 = 15;
 /// Columns of the title `DECISION`; longer decisions widen the column.
@@ -129,9 +126,19 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     let has_no_port = sampled_items::<Issue>(cx).all(|(_, issue)| port(cx, issue).width() == 0);
     let names = widest(sampled_items::<Issue>(cx).map(|(_, issue)| issue.name.as_str()));
     let targets = widest_target(cx);
-    // From this width on full decisions fit without cutting a name.
-    let full = u16::try_from(names + targets.min(WIDEST_TARGET.into())).unwrap_or(u16::MAX);
-    let full = full.saturating_add(OTHERS + decision_width(Verdict::phrase)).min(LAST_SEEN);
+    let has_no_flag = cx.facts.has_no_flag();
+    let is_port_omitted = cx.facts.is_one_port() || has_no_port;
+    // From this width on full decisions fit without cutting a name; constant columns give way to both. Each of the others
+    // has a blank before it.
+    let shown = |is_shown: bool, columns: u16| if is_shown { columns + 1 } else { 0 };
+    let others = format::RISK
+        + shown(!is_one_presence, 1)
+        + shown(!has_no_flag, 2)
+        + shown(!is_port_omitted && !is_one_port, 5)
+        + shown(!is_one_age, 10)
+        + shown(true, decision_width(Verdict::phrase));
+    let full = u16::try_from(names + targets.min(WIDEST_TARGET.into()) + 2).unwrap_or(u16::MAX);
+    let full = full.saturating_add(others).min(LAST_SEEN);
     COLUMNS
         .map(|column| match column.title {
             "FINDING" => column.content(names, 0),
@@ -142,8 +149,8 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
                 column.omitted(cx.model.navigation.scope.target.is_some())
             }
             "AGE" | "FIRST SEEN" => column.gives_way_if(is_one_age, 2),
-            "KP" => column.omitted(cx.facts.has_no_flag()),
-            "PORT" => column.omitted(cx.facts.is_one_port() || has_no_port).constant(is_one_port),
+            "KP" => column.omitted(has_no_flag),
+            "PORT" => column.omitted(is_port_omitted).constant(is_one_port),
             "DECISION" => {
                 let is_short = column.from < LAST_SEEN;
                 let name = if is_short { short_name } else { Verdict::phrase };
@@ -155,7 +162,7 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
         .to_vec()
 }
 
-/// Whether all shown findings have the same age: within a minute, or a tenth of it, they are the same at most times.
+/// Whether all shown findings were first seen within a minute, or within a tenth of the oldest age.
 fn is_one_age(cx: &Cx<'_>) -> bool {
     let seen = || sampled_items::<Issue>(cx).filter_map(|(_, issue)| Some(issue.first_seen?.as_second()));
     let now = cx.model.service_now().as_second();

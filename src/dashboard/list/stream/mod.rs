@@ -235,6 +235,7 @@ impl StreamList {
     /// time changes them, dropped captures are removed.
     pub fn extend(&mut self, query: &ChunkQuery<'_>, new: &[u64]) {
         let stream = query.stream;
+        let is_searched = self.pending() == 0;
         self.shift(new);
         while let Some(listed) = self.rows.pop_front_if(|listed| listed.row < stream.first) {
             self.groups.remove(listed.group, listed.row);
@@ -243,7 +244,8 @@ impl StreamList {
         self.covered = stream.first..stream.end();
         self.pending.clip(&self.covered);
         self.news.clip(&self.covered);
-        match query.query.depends_on_now() {
+        // A query that runs is not begun again with each capture: it would never reach the older ones.
+        match is_searched && query.query.depends_on_now() {
             true => self.show(query),
             false => self.next_chunk(query),
         }
