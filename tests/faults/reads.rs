@@ -45,6 +45,15 @@ fn reason(fault: &str) -> &'static str {
     }
 }
 
+/// The list that an update has, and the number of its rows.
+fn list_of(event: &PollEvent) -> Option<(ListKind, usize)> {
+    match event {
+        PollEvent::Snapshot(snapshot) => Some((snapshot.list_kind(), snapshot.len())),
+        PollEvent::SomeFindings(table, ..) => Some((ListKind::Findings, table.len())),
+        _ => None,
+    }
+}
+
 #[tokio::test]
 async fn list_with_fault_keeps_rows_reports_reason_and_recovers() {
     let all = is_every_fault_tried();
@@ -53,9 +62,7 @@ async fn list_with_fault_keeps_rows_reports_reason_and_recovers() {
     let mut rows = std::collections::BTreeMap::new();
     poller
         .until("all lists", |update| {
-            if let PollEvent::Snapshot(snapshot) = &update.event {
-                rows.insert(snapshot.list_kind() as u8, snapshot.len());
-            }
+            rows.extend(list_of(&update.event).map(|(list, length)| (list as u8, length)));
             (rows.len() == LISTS.len()).then_some(())
         })
         .await;
@@ -75,23 +82,22 @@ async fn list_with_fault_keeps_rows_reports_reason_and_recovers() {
                         assert!(matches!(link, Link::Live { .. }), "{list:?} {fault}: {link:?}");
                         None
                     }
-                    PollEvent::Snapshot(snapshot) => {
-                        assert_eq!(rows[&(snapshot.list_kind() as u8)], snapshot.len(), "{list:?} {fault}");
+                    event => {
+                        if let Some((read, length)) = list_of(event) {
+                            assert_eq!(rows[&(read as u8)], length, "{list:?} {fault}");
+                        }
                         None
                     }
-                    _ => None,
                 })
                 .await;
             assert_eq!(brief, reason(fault), "{list:?}");
             service.fault("ok");
             poller.plans.send_modify(|plan| *plan.refreshes.entry(list).or_default() += 1);
             poller
-                .until(&format!("{list:?} after {fault}"), |update| match &update.event {
-                    PollEvent::Snapshot(snapshot) if snapshot.list_kind() == list => {
-                        assert_eq!(rows[&(list as u8)], snapshot.len(), "{list:?} {fault}");
-                        Some(())
-                    }
-                    _ => None,
+                .until(&format!("{list:?} after {fault}"), |update| {
+                    let (_, length) = list_of(&update.event).filter(|(read, _)| *read == list)?;
+                    assert_eq!(rows[&(list as u8)], length, "{list:?} {fault}");
+                    Some(())
                 })
                 .await;
             tried += 1;

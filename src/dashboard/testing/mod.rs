@@ -185,6 +185,11 @@ impl TestDashboard {
         lines
     }
 
+    /// The text of the detail for a pager.
+    pub fn paged(&mut self) -> String {
+        self.frames.paged(&self.model).expect("a detail")
+    }
+
     pub fn feed(&mut self, event: impl Into<PollEvent>) {
         let generation = self.model.connection.generation;
         self.send(Msg::Update(Update { generation, at: stamp(), event: event.into() }));

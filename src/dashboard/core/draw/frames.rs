@@ -1,6 +1,6 @@
 //! Frames for tests of keys and of the mouse that depend on places on the screen.
 
-use super::{ViewCache, draw_into};
+use super::{ViewCache, draw_into, paged_text};
 use crate::dashboard::base::{Measures, Size};
 use crate::dashboard::model::Model;
 use ratatui::prelude::{Buffer, Rect};
@@ -18,5 +18,10 @@ impl TestFrames {
         draw_into(model, &mut buffer, area, &mut self.0);
         let line = |y| (0..columns).map(|x| buffer[(x, y)].symbol()).collect();
         ((0..rows).map(line).collect(), self.0.measures())
+    }
+
+    /// The text of the detail for a pager.
+    pub fn paged(&mut self, model: &Model) -> Option<String> {
+        paged_text(model, &mut self.0)
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::config::KeySetting;
 use crate::dashboard::base::{ConnectionChoice, Link, ListKind, PollEvent, RowRef, ScanPart, Tab};
-use crate::dashboard::core::draw::{ViewCache, paged_text};
 use crate::dashboard::core::update::Msg;
 use crate::dashboard::input::{Context, Keymap};
 use crate::dashboard::testing::*;
@@ -544,12 +543,12 @@ fn theme_is_previewed_while_its_name_is_completed() {
 fn pager_shows_head_and_text_of_detail() {
     let mut app = TestDashboard::new();
     app.keys("3 enter");
-    let text = paged_text(&app.model, &mut ViewCache::default()).unwrap();
+    let text = app.paged();
     assert!(text.starts_with("Private key\n") && text.contains("t1.acme.test\n"), "{text}");
     let agent = "practice ".repeat(40);
     app.receive(1, vec![Capture { user_agent: agent.trim().into(), ..capture(9) }]);
     app.keys("5 G enter");
-    let text = paged_text(&app.model, &mut ViewCache::default()).unwrap();
+    let text = app.paged();
     assert!(text.contains(agent.trim()), "not wrapped to the pane: {text}");
 }
 
