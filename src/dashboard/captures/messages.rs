@@ -1,7 +1,7 @@
 //! The messages of the archive: new and recalled captures, payloads, hits and problems.
 
 use crate::contract::Stamp;
-use crate::dashboard::base::{CaptureRow, Effect, Tone};
+use crate::dashboard::base::{CaptureRow, Effect, Pane, Tone};
 use crate::dashboard::data::{Archive, OobNews, Recalled, StoredArchive};
 use crate::dashboard::model::Model;
 use crate::oob::{Payload, PayloadBook};
@@ -35,6 +35,9 @@ impl Model {
                 let new: Vec<CaptureRow> = new.into_iter().filter(|one| self.data.captures.is_new(one)).collect();
                 self.notify_of_captures(&new, effects);
                 let rows = self.data.captures.take(new);
+                let focus = self.navigation.focus;
+                // The capture that is being read stays.
+                self.lists.captures.follow &= !(focus.pane == Pane::Captures && focus.in_detail) || rows.is_empty();
                 self.filter_captures(|list, asking| list.extend(asking, &rows));
             }
             OobNews::Hits { generation, hits, all } if generation == self.connection.generation => {

@@ -9,6 +9,7 @@ use crate::oob::{Payload, PayloadBook, Token, mentions};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A capture from an address, with the token of this number.
 fn carrying(id: i64, token: u64, from: &str) -> Capture {
@@ -410,4 +411,34 @@ fn equal_numbers_of_loggers_give_way_to_their_names() {
     assert!(named.contains(long) && !named.contains("DAYS LEFT") && !named.contains("LEFT "), "{named}");
     let short = head(["one", "two"], [100, 90]);
     assert!(short.contains("DAYS LEFT"), "{short}");
+}
+
+#[test]
+fn filter_by_age_follows_time_without_new_captures() {
+    let mut app = TestDashboard::new();
+    let sent = |id, seconds| {
+        let at = stamp().0.checked_sub(jiff::SignedDuration::from_secs(seconds)).unwrap();
+        Capture { request_date: Some(Stamp(at)), ..capture(id) }
+    };
+    app.receive(2, vec![sent(20, 50), sent(21, 5)]);
+    app.keys("5 / 'time<1m' enter");
+    let shown = |app: &TestDashboard| app.model.lists.captures.len();
+    let before = shown(&app);
+    app.at += Duration::from_secs(20);
+    app.send(Msg::Wake);
+    assert_eq!(shown(&app), before - 1);
+}
+
+#[test]
+fn capture_that_is_being_read_stays_when_others_arrive() {
+    let mut app = TestDashboard::new();
+    app.keys("5 G");
+    app.capture(1, 4..=4);
+    assert_eq!(app.model.selected_capture().unwrap().capture.id.0, 4, "the list follows");
+    app.keys("enter");
+    app.capture(1, 5..=5);
+    assert_eq!(app.model.selected_capture().unwrap().capture.id.0, 4);
+    app.keys("esc G");
+    app.capture(1, 6..=6);
+    assert_eq!(app.model.selected_capture().unwrap().capture.id.0, 6, "it follows again");
 }

@@ -6,6 +6,7 @@ use crate::dashboard::data::{BoardRow, Revisions};
 use crate::dashboard::list::{FindingGroups, List, StreamList};
 use crate::oob::Payload;
 use crate::triage::Issue;
+use std::time::Duration;
 
 #[derive(Debug, Default)]
 pub struct Lists {
@@ -21,6 +22,8 @@ pub struct Lists {
     pub payloads: List<Payload>,
     pub board: List<BoardRow>,
     pub calls: List<ApiCall>,
+    /// When filters that depend on the time were applied, on the monotonic clock.
+    pub(crate) followed_time: Duration,
     /// The inputs of the rows and of other derived data.
     pub(crate) shown_revisions: Revisions,
 }

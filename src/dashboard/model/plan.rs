@@ -5,6 +5,7 @@ use crate::client::calls::ApiCall;
 use crate::contract::{ScanId, Stamp};
 use crate::dashboard::base::batch::MOMENT;
 use crate::dashboard::base::{Layout, Link, ListKind, Pane, PollPlan};
+use crate::dashboard::model::refresh::AGES_CHANGE;
 use crate::dashboard::model::{Modal, Model};
 use crate::query::lex::Compare;
 use crate::query::{Clause, ClauseTest, Expr, Field, QueryKind, query_of};
@@ -140,8 +141,7 @@ impl Model {
             || self.connection.unanswered.is_some()
             || self.visible_problem().is_some_and(|problem| problem.retry_at.is_some());
         let counts = retries || self.scans.progress.any_stalled(now);
-        // Ages are shown in minutes after the first one, so an update every ten seconds is enough.
-        let ages = (!self.on_screen().is_empty()).then_some(now + Duration::from_secs(10));
+        let ages = (!self.on_screen().is_empty()).then_some(now + AGES_CHANGE);
         let times = [
             (self.screen.detail.follows_at(), "the detail follows"),
             (self.overlay.notices.next_expiry(), "a notice expires"),

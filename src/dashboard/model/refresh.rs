@@ -11,12 +11,18 @@ use crate::dashboard::base::{Pane, Scope, Tone};
 use crate::dashboard::data::{Revisions, Segment};
 use crate::dashboard::model::mask::MASKED_SEGMENTS;
 use crate::dashboard::model::{Model, navigation};
+use crate::query::query_of;
 use crate::table::{Item, Remote, Table};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// Ages are shown in minutes after the first one, so an update every ten seconds is enough.
+pub(crate) const AGES_CHANGE: Duration = Duration::from_secs(10);
 
 impl Model {
     /// Computes again what depends on the segments that changed since the last call.
     pub(crate) fn refresh(&mut self) {
+        self.follow_time();
         let now = self.revisions();
         let before = std::mem::replace(&mut self.lists.shown_revisions, now);
         if now == before {
@@ -51,6 +57,21 @@ impl Model {
         }
         if changed(&[Segment::Findings, Segment::Decisions, Segment::Settings]) {
             self.count_tabs();
+        }
+    }
+
+    /// Applies the filters on the screen again whose result changes with time, such as `age<1h`.
+    fn follow_time(&mut self) {
+        if self.now.mono < self.lists.followed_time + AGES_CHANGE {
+            return;
+        }
+        self.lists.followed_time = self.now.mono;
+        for pane in self.on_screen() {
+            let is_running = pane == Pane::Captures && self.lists.captures.pending() > 0;
+            let filter = self.cursor(pane).filter().0.clone();
+            if !is_running && query_of(&filter, pane.kind()).depends_on_now() {
+                self.show_rows(pane);
+            }
         }
     }
 

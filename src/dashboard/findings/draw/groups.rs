@@ -36,10 +36,7 @@ fn columns(cx: &Cx<'_>, by: FindingGroupBy) -> [TableColumn; 7] {
     let is_one_presence = is_constant(of_headers.chain(sampled_items::<Issue>(cx).map(|(_, issue)| issue.presence)));
     // The header of the group, or the scope beside the filter, names the target.
     let counts = match targets {
-        0 => {
-            let mut sizes = sampled_headers(cx).map(|group| cx.model.lists.finding_groups.summary(group).count);
-            TableColumn::fixed("COUNT", COUNT).gives_way_if(is_constant(&mut sizes), 5)
-        }
+        0 => TableColumn::fixed("COUNT", COUNT),
         _ => {
             let one_target = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| &issue.identity.asset));
             let counts = TableColumn::flex("COUNT", COUNT, 1).content(targets, draw::HOST_PORT).at_most(28);
