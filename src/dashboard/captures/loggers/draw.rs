@@ -42,7 +42,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
 /// The columns for the shown loggers: what is equal in all of them gives way to the names.
 fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     let loggers = || sampled_items::<Logger>(cx).map(|(_, logger)| logger);
-    let widest = |of: fn(&Logger) -> &str| loggers().map(|logger| text::width(of(&logger))).max().unwrap_or(0);
+    let widest = |of: fn(&Logger) -> &str| loggers().map(|logger| text::width(of(logger))).max().unwrap_or(0);
     let is_alike = |of: fn(&Logger) -> i64| is_constant(loggers().map(of).map(format::count));
     COLUMNS
         .map(|column| match column.title {
