@@ -323,3 +323,10 @@ fn payload_list_hides_equal_loggers_and_empty_techniques() {
     let shown = app.frame().join("\n");
     assert!(shown.contains("PLACEMENT") && !shown.contains("TECHNIQUE") && !shown.contains("LOGGER "), "{shown}");
 }
+
+#[test]
+fn edited_note_is_continued_at_its_end() {
+    let mut app = TestDashboard::new();
+    app.keys("3 p e 'ab' ctrl-o g p e 'c'");
+    assert_eq!(app.form().text(FieldId::Note), "abc");
+}

@@ -413,6 +413,16 @@ mod tests {
     }
 
     #[test]
+    fn long_target_of_done_scans_is_whole_where_there_is_room() {
+        let mut app = scans_of_one_tool();
+        let name = "https://orders.shop.eu-central.example.acme.test:18391";
+        app.feed(Snapshot::Targets(table([target(1, name)])));
+        app.model.screen.size = Size { columns: 120, rows: 40 };
+        let frame = app.frame().join("\n");
+        assert!(frame.contains("orders.shop.eu-central.example.acme.test:18391"), "{frame}");
+    }
+
+    #[test]
     fn columns_of_one_value_stay_where_there_is_room() {
         let mut app = scans_of_one_tool();
         let head = |app: &mut TestDashboard, columns: u16| {

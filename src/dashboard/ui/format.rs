@@ -11,6 +11,11 @@ pub use crate::text::{duration, long_duration, plural, thousands};
 /// Width of [`risk_word`] with its glyph.
 pub const RISK: u16 = 6;
 
+/// `, 12 hidden`, the end of a count of rows; nothing if none is.
+pub fn and_hidden(hidden: usize) -> String {
+    if hidden > 0 { format!(", {} hidden", thousands(hidden as u64)) } else { String::new() }
+}
+
 /// An age in words: `2m ago`, `just now`.
 pub fn ago(age: &str) -> String {
     if age.ends_with("now") { "just now".to_owned() } else { format!("{age} ago") }

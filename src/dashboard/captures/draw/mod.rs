@@ -37,9 +37,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         at: list.at,
         marks: (list.marks().len(), list.marks_hidden()),
         place: list.by.map(|by| {
-            let hidden = total.saturating_sub(list.len());
-            let hidden =
-                if hidden > 0 { format!(", {} hidden", format::thousands(hidden as u64)) } else { String::new() };
+            let hidden = format::and_hidden(total.saturating_sub(list.len()));
             format!("{} grouped by {}{hidden}", format::plural(list.matches(), "capture"), by.word())
         }),
         ..ListPane::new(Pane::Captures, state(cx))

@@ -174,7 +174,7 @@ fn sum((counted, groups): (usize, usize), shown: usize, total: usize, by: Findin
             format::plural(groups, "group")
         }
     };
-    let hidden = if shown < total { format!(", {} hidden", number(total - shown)) } else { String::new() };
+    let hidden = format::and_hidden(total.saturating_sub(shown));
     let absent = if counted < shown { format!(", {} more absent", number(shown - counted)) } else { String::new() };
     match shown {
         0 => String::new(),

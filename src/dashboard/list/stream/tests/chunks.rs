@@ -210,3 +210,18 @@ fn query_on_age_follows_time_when_captures_arrive() {
     assert_eq!(shown(&list, &stream), [17, 18, 19, 20, 21]);
     assert_eq!(list.current(&stream).unwrap().capture.id.0, 17, "the row that took its place");
 }
+
+#[test]
+fn query_on_age_ends_although_captures_arrive_during_each_chunk() {
+    let (mut stream, mut list) = (full(), StreamList::default());
+    let recent = Query::parse("time<1h", QueryKind::Captures).unwrap();
+    let bytes = chunk(&stream, &recent).bytes;
+    list.show(&ChunkQuery { bytes, ..chunk_at(&stream, &recent, 20) });
+    assert!(list.pending() > 0);
+    let ends = (21..100).any(|id| {
+        let new = stream.take(some([id]));
+        list.extend(&ChunkQuery { bytes, ..chunk_at(&stream, &recent, id) }, &new);
+        list.pending() == 0
+    });
+    assert!(ends);
+}
