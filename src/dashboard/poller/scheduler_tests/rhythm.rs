@@ -279,3 +279,16 @@ fn count_without_news_causes_no_poll() {
     hand.pass(Duration::from_secs(5));
     assert_eq!(hand.whole, 0);
 }
+
+#[test]
+fn findings_of_a_scan_that_just_ended_by_the_clock_of_the_service_are_read_once_more() {
+    let reads = |end: i64| {
+        let mut hand = Hand::new(true);
+        // The service is 1,000 s ahead.
+        hand.scheduler.offset = Some(1_000);
+        let end_time = Some(Stamp(Timestamp::from_second(end).unwrap()));
+        hand.scans = vec![Scan { end_time, ..scan(1, ScanStatus::Finished, 2) }];
+        count(&hand.pass(Duration::from_secs(60)), FINDINGS)
+    };
+    assert_eq!((reads(500), reads(995)), (1, 2));
+}
