@@ -15,11 +15,12 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
 use crate::config::file::ConfigFile;
 use crate::config::{Config, Connection, Environment, Flags};
-use crate::contract::{Tool, WorkspaceId};
+use crate::contract::{GroupBy, RedirectLevel, ReportFormat, Risk, ScanStatus, TargetType, Tool, WorkspaceId};
 use crate::dashboard::base::ListKind;
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::runtime::CachedLists;
 use crate::export::ExportFormat;
+use crate::oob::{CaptureFormat, PayloadShape};
 use crate::text;
 use crate::triage::{ListedFinding, Reason, Verdict};
 
@@ -49,21 +50,37 @@ fn argument_with(arg: Arg, noun: &str) -> Arg {
             arg.add(ArgValueCandidates::new(move || names.iter().map(CompletionCandidate::new).collect()))
         }
         (None, Some(list)) => arg.add(ArgValueCandidates::new(move || cached(list))),
+        (None, None) if arg.get_long() == Some("tool") => arg.add(ArgValueCandidates::new(tools)),
         (None, None) if arg.get_long() == Some("profile") => arg.add(ArgValueCandidates::new(profiles)),
         (None, None) => arg,
     }
 }
 
 /// The values of a flag whose parser does not list them.
-fn names_of(arg: &Arg, noun: &str) -> Option<&'static [&'static str]> {
-    match (noun, arg.get_long()?) {
-        ("findings", "format") => Some(ExportFormat::NAMES),
-        ("findings", "verdict") => Some(Verdict::NAMES),
-        ("findings", "reason") => Some(Reason::NAMES),
-        _ => None,
-    }
+fn names_of(arg: &Arg, noun: &str) -> Option<Vec<&'static str>> {
+    Some(match (noun, arg.get_long()?) {
+        ("findings", "format") => ExportFormat::NAMES.to_vec(),
+        ("findings", "verdict") => Verdict::NAMES.to_vec(),
+        ("findings", "reason") => Reason::NAMES.to_vec(),
+        ("findings", "severity") => Risk::DOWN.iter().map(|risk| risk.as_str()).collect(),
+        ("captures", "format") => CaptureFormat::NAMES.to_vec(),
+        ("payloads", "shape") => PayloadShape::NAMES.to_vec(),
+        ("reports", "format") => ReportFormat::KNOWN.iter().map(ReportFormat::as_str).collect(),
+        ("reports", "group-by") => GroupBy::KNOWN.iter().map(GroupBy::as_str).collect(),
+        ("scans", "status") => ScanStatus::KNOWN.iter().map(ScanStatus::as_str).collect(),
+        ("scans", "redirect-level") => RedirectLevel::KNOWN.iter().map(RedirectLevel::as_str).collect(),
+        ("targets", "type") => TargetType::KNOWN.iter().map(TargetType::as_str).collect(),
+        _ => return None,
+    })
 }
 
+/// The ids of the tools with their names.
+fn tools() -> Vec<CompletionCandidate> {
+    let named = |tool: Tool| Some(candidate(tool.0.to_string(), tool.name()?));
+    Tool::all().filter_map(named).collect()
+}
+
+/// The cached list of a noun. Reports and wordlists are not cached.
 fn list_of(noun: &str) -> Option<ListKind> {
     match noun {
         "workspaces" => Some(ListKind::Workspaces),
@@ -71,7 +88,6 @@ fn list_of(noun: &str) -> Option<ListKind> {
         "scans" => Some(ListKind::Scans),
         "findings" => Some(ListKind::Findings),
         "loggers" => Some(ListKind::Loggers),
-        "reports" => Some(ListKind::Reports),
         _ => None,
     }
 }
@@ -145,9 +161,6 @@ fn candidates(lists: &CachedLists, list: ListKind) -> Vec<CompletionCandidate> {
                 let help = |one: &ListedFinding| format!("{}: {}", one.risk_level, one.name);
                 all.extend(newest.iter().take(MOST_FINDINGS).map(|one| candidate(one.id.to_string(), &help(one))));
             }
-            Some(Snapshot::Reports(table)) => {
-                all.extend(table.items().iter().map(|one| candidate(one.id.to_string(), &one.download_name)));
-            }
             _ => {}
         }
     }
@@ -209,5 +222,15 @@ mod tests {
         assert_eq!(list_of_argument(&Arg::new("names"), Some(ListKind::Targets)), None, "new targets have new names");
         assert_eq!(list_of_argument(&Arg::new("tool").long("tool").value_name("ID"), Some(ListKind::Scans)), None);
         assert_eq!(list_of_argument(&Arg::new("x").long("workspace"), None), Some(ListKind::Workspaces));
+    }
+
+    #[test]
+    fn flags_with_names_offer_all_of_them() {
+        let names = |noun, flag| names_of(&Arg::new(flag).long(flag), noun).unwrap_or_default();
+        assert_eq!(names("reports", "format"), ["pdf", "html", "json", "csv", "xlsx", "docx"]);
+        assert!(names("payloads", "shape").contains(&"xxe") && names("scans", "status").contains(&"running"));
+        assert_eq!(names("scans", "format"), [""; 0], "scans have no formats");
+        let tls = tools().into_iter().find(|tool| tool.get_value() == "450").unwrap();
+        assert_eq!(tls.get_help().unwrap().to_string(), "SSL/TLS Scanner");
     }
 }

@@ -78,6 +78,11 @@ impl Tool {
         if name.ends_with(" scan") { name } else { format!("{name} scan") }
     }
 
+    /// The known tools, by id.
+    pub fn all() -> impl Iterator<Item = Tool> {
+        NAMES.iter().map(|row| Tool(row.0))
+    }
+
     fn row(self) -> Option<&'static (i64, &'static str, &'static str)> {
         NAMES.iter().find(|row| row.0 == self.0)
     }

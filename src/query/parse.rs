@@ -238,11 +238,10 @@ impl Meaning<'_> {
             Flag::named(&value.text, self.kind).ok_or_else(|| {
                 let names = || Flag::of(self.kind).map(|spec: &flag::FlagSpec| spec.name);
                 let error = ParseError::new(value.at.clone(), format!("unknown flag `{}`", value.text));
-                match nearest(&value.text, names()) {
-                    None if let Some(field) = self.field_with_choice(&value.text) => {
-                        error.with_hint(did_you_mean(&field))
-                    }
-                    near => choose(error, near, names().collect()),
+                // `is:confirmed` is the verdict, not the nearest flag.
+                match self.field_with_choice(&value.text) {
+                    Some(field) => error.with_hint(did_you_mean(&field)),
+                    None => choose(error, nearest(&value.text, names()), names().collect()),
                 }
             })
         };

@@ -21,6 +21,7 @@ use super::headless::ServiceArgs;
 use super::headless::print::Output;
 use super::stdio;
 use crate::config::Environment;
+use crate::dashboard::ui::wrap_hanging;
 use crate::text;
 
 #[derive(Args, Clone, Debug)]
@@ -84,7 +85,7 @@ pub async fn run(args: DoctorArgs) -> anyhow::Result<ExitCode> {
     if args.service.json {
         Output::new(true).value(&all)?;
     } else {
-        stdio::print(lines(&all).as_bytes())?;
+        stdio::print(lines(&all, Output::new(false).columns()).as_bytes())?;
     }
     Ok(match all.iter().any(|diagnosis| diagnosis.state == DiagnosisState::Failed) {
         true => ExitCode::FAILURE,
@@ -92,8 +93,8 @@ pub async fn run(args: DoctorArgs) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// A heading for each area, a line for each check, and its remedy below it.
-fn lines(all: &[Diagnosis]) -> String {
+/// A heading for each area, a line for each check, and its remedy below it; on a terminal wrapped between words.
+fn lines(all: &[Diagnosis], columns: Option<u16>) -> String {
     let width = all.iter().map(|diagnosis| text::width(&diagnosis.check)).max().unwrap_or_default();
     let mut out = String::new();
     for group in all.chunk_by(|one, next| one.area == next.area) {
@@ -110,13 +111,26 @@ fn lines(all: &[Diagnosis]) -> String {
             };
             let (check, value) = (text::clean(check), text::clean(value));
             let pad = " ".repeat(width - text::width(&check).min(width));
-            out.push_str(&format!("  {word:7}  {check}{pad}  {value}\n"));
+            push_wrapped(&mut out, format!("  {word:7}  {check}{pad}  {value}"), width + 13, columns);
             if let Some(remedy) = remedy {
-                out.push_str(&format!("  {:7}  {:width$}  remedy: {}\n", "", "", text::clean(remedy)));
+                let remedy = format!("  {:7}  {:width$}  remedy: {}", "", "", text::clean(remedy));
+                push_wrapped(&mut out, remedy, width + 21, columns);
             }
         }
     }
     out
+}
+
+/// Adds a line; what has no room continues under its beginning after `hang` columns.
+fn push_wrapped(out: &mut String, line: String, hang: usize, columns: Option<u16>) {
+    let lines = match columns {
+        Some(columns) => wrap_hanging(line.into(), columns, hang.min(usize::from(columns / 2))),
+        None => vec![line.into()],
+    };
+    for line in lines {
+        out.push_str(line.to_string().trim_end());
+        out.push('\n');
+    }
 }
 
 #[cfg(test)]
@@ -131,10 +145,20 @@ mod tests {
             Diagnosis::ok("connection", "service", "down").failed("start it"),
         ];
         assert_eq!(
-            lines(&all),
+            lines(&all, None),
             "terminal\n  ok       size       80 columns, 24 rows\n  warning  clipboard  no␛[2J copies\n\
             \x20                     remedy: use tmux\n\nconnection\n  failed   service    down\n\
             \x20                     remedy: start it\n"
+        );
+    }
+
+    #[test]
+    fn lines_break_between_words_on_a_terminal() {
+        let all = [Diagnosis::ok("stored data", "cache", "three files of the last session").warning("delete them")];
+        assert_eq!(
+            lines(&all, Some(37)),
+            "stored data\n  warning  cache  three files of the\n                  last session\n\
+             \x20                 remedy: delete them\n"
         );
     }
 }

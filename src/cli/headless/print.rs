@@ -31,6 +31,11 @@ impl Output {
         Self { json, columns: if stdout().is_terminal() { columns() } else { None }, raw: false }
     }
 
+    /// Columns of the terminal, if the output is one.
+    pub fn columns(self) -> Option<u16> {
+        self.columns.and_then(|columns| u16::try_from(columns).ok())
+    }
+
     /// With `raw`, text of the service is printed unchanged on a terminal too.
     pub fn with_raw(self, raw: bool) -> Self {
         Self { raw, ..self }
@@ -161,7 +166,8 @@ impl PrintTable {
         Self { header: header.to_vec(), rows: items.into_iter().map(row).collect() }
     }
 
-    /// The aligned table. On a terminal the widest columns are truncated to fit; in a file or a pipe nothing is.
+    /// The aligned table. On a terminal the widest columns are truncated to fit, and the last ones are left out where that
+    /// is not enough; a file or a pipe gets everything.
     pub fn text(&self, columns: Option<usize>) -> String {
         let header: Vec<String> = self.header.iter().map(|name| (*name).to_owned()).collect();
         let width = |at: usize, row: &Vec<String>| row.get(at).map_or(0, |cell| text::width(cell));
@@ -169,6 +175,7 @@ impl PrintTable {
             .map(|at| self.rows.iter().chain([&header]).map(|row| width(at, row)).max().unwrap_or(0))
             .collect();
         if let Some(columns) = columns {
+            widths.truncate(with_room(&widths, columns));
             fit(&mut widths, columns);
         }
         let is_number = |cell: &String| cell.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'.' | b'%'));
@@ -178,9 +185,9 @@ impl PrintTable {
         let mut out = String::new();
         for row in [&header].into_iter().chain(&self.rows) {
             let mut line = String::new();
-            for (at, cell) in row.iter().enumerate() {
-                let cell = text::start(cell, widths[at]);
-                let pad = " ".repeat(widths[at].saturating_sub(text::width(&cell)));
+            for (at, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+                let cell = text::start(cell, width);
+                let pad = " ".repeat(width.saturating_sub(text::width(&cell)));
                 let gap = if at == 0 { "" } else { &" ".repeat(GAP) };
                 line.push_str(&if right[at] { format!("{gap}{pad}{cell}") } else { format!("{gap}{cell}{pad}") });
             }
@@ -189,6 +196,14 @@ impl PrintTable {
         }
         out
     }
+}
+
+/// The number of columns that fit when the wide ones are narrowed as far as possible; at least one.
+fn with_room(widths: &[usize], columns: usize) -> usize {
+    let least = |count: usize| {
+        widths[..count].iter().map(|&width| width.min(MIN_WIDTH)).sum::<usize>() + GAP * count.saturating_sub(1)
+    };
+    (1..=widths.len()).rev().find(|&count| least(count) <= columns).unwrap_or(1)
 }
 
 /// Narrows the widest columns until all fit.
@@ -279,6 +294,19 @@ mod tests {
         let text = table().text(Some(40));
         assert!(text.lines().all(|line| text::width(line) <= 40), "{text}");
         assert!(text.contains("a name that") && text.contains('…'), "{text}");
+    }
+
+    #[test]
+    fn terminal_table_leaves_out_last_columns_without_room() {
+        let cells =
+            [["4711", "critical", "https://shop.acme.test/", "8443", "Untrusted certificate", "2026-11-26 12:00:00"]];
+        let table = PrintTable::of(["ID", "RISK", "TARGET", "PORT", "FINDING", "LAST SEEN"], cells, |row| {
+            row.map(str::to_owned)
+        });
+        let text = table.text(Some(50));
+        assert!(text.lines().all(|line| text::width(line) <= 50), "{text}");
+        assert!(text.contains("FINDING") && !text.contains("LAST SEEN"), "{text}");
+        assert!(table.text(Some(3)).lines().all(|line| text::width(line) <= 4), "the first column remains");
     }
 
     #[test]

@@ -4,6 +4,9 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use tui_textarea::{CursorMove, DataCursor, TextArea};
 
+/// The key that deletes the text before the cursor.
+pub const CLEAR_KEY: &str = "ctrl-u";
+
 /// A text with a cursor, of one line or several.
 #[derive(Clone, Default)]
 pub struct TextInput {

@@ -11,7 +11,7 @@ pub mod input;
 pub mod offers;
 
 use crate::dashboard::base::{JsonFold, Pane, RowRef, Tab, TextMode};
-pub use input::TextInput;
+pub use input::{CLEAR_KEY, TextInput};
 pub use offers::{Ends, Offers, Recall};
 use std::collections::{BTreeMap, BTreeSet};
 

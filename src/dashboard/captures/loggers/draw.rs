@@ -48,6 +48,7 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
         .map(|column| match column.title {
             "LOGGER" => column.content(widest(|logger| &logger.label), 0),
             "URL" => column.content(widest(|logger| &logger.handler_url), 0),
+            "RECEIVED" => column.gives_way_if(is_alike(|logger| logger.num_requests), 2),
             "LEFT" => column.gives_way_if(is_alike(|logger| logger.requests_left), 3),
             "DAYS LEFT" => column.gives_way_if(is_alike(|logger| logger.active_days), 4),
             _ => column,

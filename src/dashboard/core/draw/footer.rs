@@ -9,8 +9,9 @@ use crate::dashboard::input::{
     Action, Context, DecideAction, EditAction, FormAction, ItemAction, KeyHint, ListAction, PayloadAction,
     ReviewAction, TextAction, VerdictAction, ViewAction,
 };
-use crate::dashboard::model::{DecideMenu, MenuChoice, Modal, Review};
+use crate::dashboard::model::{DecideMenu, Line as TypedLine, LinePurpose, MenuChoice, Modal, Review};
 use crate::dashboard::prompts::{Prompt, PromptAnswer};
+use crate::dashboard::text::CLEAR_KEY;
 use crate::dashboard::ui::{Cx, Hint, draw_line, format, hint_line, indented, key, numbered};
 use crate::query::{Column, Field, Flag, Values};
 use crate::triage::Issue;
@@ -33,6 +34,7 @@ fn hints(cx: &Cx<'_>, has_matches: bool) -> (Vec<Hint>, Vec<Hint>) {
             [vec![verdicts(cx, Context::Rules, &[VerdictAction::Reopen])], modal_hints(cx)].concat()
         }
         Some(Modal::Prompt(prompt)) => prompt_hints(cx, prompt),
+        Some(Modal::Line(line)) if matches!(line.purpose, LinePurpose::Filter(_)) => filter_hints(cx, line),
         Some(Modal::Text(_)) => return (Vec::new(), close()),
         Some(Modal::Help(_)) => {
             let keys = [EditAction::LineDown, EditAction::LineUp, EditAction::LinePageDown, EditAction::LinePageUp];
@@ -68,6 +70,18 @@ fn modal_hints(cx: &Cx<'_>) -> Vec<Hint> {
         _ => true,
     };
     hints.filter(is_useful).map(|hint| drawn(cx, &hint)).collect()
+}
+
+/// The keys of a filter that is typed.
+fn filter_hints(cx: &Cx<'_>, line: &TypedLine) -> Vec<Hint> {
+    let mut hints = modal_hints(cx);
+    if !line.help.offers.all.is_empty() {
+        hints.push(hint(cx, Context::Line, Action::Edit(EditAction::Complete), "complete"));
+    }
+    if !line.input.text().is_empty() {
+        hints.push(Hint::new(CLEAR_KEY, "clear"));
+    }
+    hints
 }
 
 fn hint(cx: &Cx<'_>, context: Context, action: Action, does: &str) -> Hint {

@@ -78,12 +78,12 @@ fn quit(model: &mut Model, effects: &mut Vec<Effect>) {
     }
 }
 
-/// Leaves a full view: the board returns to the pane that opened it, the others to the findings.
+/// Leaves a full view for the pane that opened it. From another full view, or without one, it goes to the findings.
 fn leave_full_view(model: &mut Model) {
     let opener = model.navigation.previous.as_ref().map(|(focus, _)| focus.pane);
-    match (model.navigation.focus.pane, opener) {
-        (Pane::Board, Some(opener)) if opener != Pane::Board => previous_view(model),
-        _ => go(model, Pane::Findings),
+    match opener.is_some_and(|opener| !opener.is_full_view()) {
+        true => previous_view(model),
+        false => go(model, Pane::Findings),
     }
 }
 

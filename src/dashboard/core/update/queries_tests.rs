@@ -31,6 +31,25 @@ fn invalid_query_shows_error_and_keeps_list() {
 }
 
 #[test]
+fn verdict_typed_as_flag_names_its_field() {
+    let mut app = TestDashboard::new();
+    app.keys("/ ctrl-u 'is:confirmed'");
+    assert!(line(&app).1.unwrap().ends_with("did you mean `verdict:confirmed`?"), "{:?}", line(&app).1);
+}
+
+#[test]
+fn hints_of_a_filter_name_the_keys_that_complete_and_clear() {
+    let mut app = TestDashboard::new();
+    let hints = |app: &mut TestDashboard| app.frame().pop().unwrap();
+    app.keys("/ ctrl-u");
+    let empty = hints(&mut app);
+    assert!(!empty.contains("clear") && !empty.contains("complete"), "{empty}");
+    app.keys("'ris'");
+    let typed = hints(&mut app);
+    assert!(typed.contains("ctrl-u clear") && typed.contains("tab complete"), "{typed}");
+}
+
+#[test]
 fn invalid_term_is_excluded_while_it_is_typed() {
     let mut app = TestDashboard::new();
     app.keys("/ ctrl-u");

@@ -3,12 +3,14 @@
 use crate::contract::Shared;
 use crate::dashboard::base::{Effect, Pane, Tone};
 use crate::dashboard::findings::decide::keys as decide;
-use crate::dashboard::input::{Action, DecideAction, EditAction, FormAction, KeyEvent, ListAction, MoveAction};
+use crate::dashboard::input::{
+    Action, Context, DecideAction, EditAction, FormAction, KeyEvent, ListAction, MoveAction,
+};
 use crate::dashboard::model::{DecideMenu, MenuChoice, MenuEntry, MenuOffer, MenuValue, Modal, Model};
 use crate::dashboard::prompts::PendingDecision;
 use crate::dashboard::text::Ends;
 use crate::query::{Query, QueryKind, RowSet};
-use crate::triage::{DecisionScope, Draft, FindingKey, Issue, IssueId, Verdict, VerdictSource};
+use crate::triage::{DecisionScope, Draft, DraftValue, FindingKey, Issue, IssueId, Verdict, VerdictSource};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -182,8 +184,11 @@ fn take(model: &mut Model, effects: &mut Vec<Effect>) {
     }
 }
 
-/// Closes the menu and decides.
+/// Closes the menu and decides. With a reason that does not apply to the verdict, the menu stays open.
 fn finish(model: &mut Model, verdict: Option<Verdict>, effects: &mut Vec<Effect>) {
+    if let Some(why) = unfit_reason(model, verdict) {
+        return model.notify(Tone::Plain, why);
+    }
     let Some(Modal::Decide(menu)) = model.overlay.modals.pop() else { return };
     let DecideMenu { ids, hidden, mut draft, .. } = *menu;
     draft.verdict = verdict;
@@ -196,6 +201,14 @@ fn finish(model: &mut Model, verdict: Option<Verdict>, effects: &mut Vec<Effect>
         return model.notify(Tone::Plain, format!("cancelled: {why}"));
     }
     decide::prompt_or_execute(model, PendingDecision { draft, ids, next: false }, hidden, effects);
+}
+
+/// Why the chosen reason does not apply to a verdict.
+fn unfit_reason(model: &mut Model, verdict: Option<Verdict>) -> Option<String> {
+    let (verdict, DraftValue::Set(reason)) = (verdict?, menu(model)?.draft.reason) else { return None };
+    let change = model.key_label(Context::Decide, Action::Decide(DecideAction::Reason));
+    let why = || format!("\"{}\" is no reason for {} · {change} changes it", reason.phrase(), verdict.phrase());
+    (!verdict.reasons().contains(&reason)).then(why)
 }
 
 fn walk_scope(model: &mut Model, by: isize) {

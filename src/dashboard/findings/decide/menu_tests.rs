@@ -88,6 +88,16 @@ fn menu_enter_records_and_esc_cancels() {
 }
 
 #[test]
+fn reason_that_does_not_apply_keeps_the_menu_open() {
+    let mut app = app();
+    let id = app.selected(Pane::Findings).unwrap();
+    assert!(recorded(&app.keys("t r 'wrong' enter c")).is_empty());
+    assert!(app.notices().contains("\"wrong product\" is no reason for confirmed · r changes it"), "{}", app.notices());
+    app.keys("backspace c");
+    assert_eq!((assessment(&app, id).verdict, assessment(&app, id).reason), (Verdict::Confirmed, None));
+}
+
+#[test]
 fn backspace_undoes_choice() {
     let mut app = app();
     let id = app.selected(Pane::Findings).unwrap();

@@ -43,6 +43,7 @@ impl Model {
         }
         let done = if undo { "undone" } else { "redone" };
         let what = self.described(batch);
+        self.overlay.notices.remove_starting(&["undone: ", "redone: "]);
         self.notify(Tone::Good, format!("{done}: {what}"));
         let marks = self.findings.triage.used_marks.get(&batch).cloned().unwrap_or_default();
         let list = &mut self.lists.findings;

@@ -317,6 +317,12 @@ impl Model {
         }
         self.remember(RETEST_SETTING, &batch.workspace, &retest, effects);
         let is_here = self.workspace().is_none_or(|here| here.name == batch.workspace);
+        if is_here {
+            // The batch reports refused scans: the notice about the end of a retest does not count their findings.
+            let is_refused = |scan: ScanId| retest.again(scan).is_some_and(|again| again.refused.is_some());
+            let refused = retest.findings.iter().filter(|finding| is_refused(finding.scan));
+            refused.for_each(|finding| _ = self.findings.requested_retest.remove(&finding.key));
+        }
         if is_here && matches!(self.findings.board, Some(Board::Retest(_))) {
             self.set_board(Board::Retest(retest));
         }

@@ -513,6 +513,19 @@ fn esc_on_board_returns_to_its_opener() {
 }
 
 #[test]
+fn esc_on_full_view_returns_to_the_pane_that_opened_it() {
+    let mut app = app();
+    for (view, pane) in [("6", Pane::Reports), ("8", Pane::Activity), ("g p", Pane::Payloads)] {
+        app.keys(&format!("4 {view}"));
+        assert_eq!(app.model.navigation.focus.pane, pane);
+        app.keys("esc");
+        assert_eq!(app.model.navigation.focus.pane, Pane::Scans, "{view}");
+    }
+    app.keys("4 6 8 esc");
+    assert_eq!(app.model.navigation.focus.pane, Pane::Findings, "opened from another full view");
+}
+
+#[test]
 fn list_without_filter_counts_its_absent_findings() {
     let mut app = app();
     let sent = app.calls("3 g g s y");

@@ -203,6 +203,10 @@ fn prompt_over_20_findings_names_number_and_space_excludes_findings() {
     app.keys("f enter");
     assert_eq!(with(&app, Verdict::FalsePositive).len(), 24);
     assert_eq!((title(&app).as_str(), outcome(&app).out), ("Weak cookie", 1));
+    assert!(app.frame()[0].contains("3 findings left, 1 excluded"), "{}", app.frame()[0]);
+    app.keys("S");
+    let screen = app.frame().join("\n");
+    assert!(screen.contains("1 finding excluded from a decision; in the list, the filter is:undecided"), "{screen}");
 }
 
 #[test]

@@ -41,7 +41,8 @@ pub(crate) fn place(cx: &Cx<'_>, review: &Review, room: u16) -> Line<'static> {
         outcome.verdicts.iter().map(|(verdict, cards, _)| format!("{cards} {}", name(verdict))).collect()
     };
     let (phrases, words) = (named(&|verdict| verdict.phrase()), named(&|verdict| verdict.word().to_owned()));
-    let left = format!("{} left", format::plural(outcome.left, "finding"));
+    let out = if outcome.out > 0 { format!(", {} excluded", outcome.out) } else { String::new() };
+    let left = format!("{} left{out}", format::plural(outcome.left, "finding"));
     let line = |decided: String| {
         let dim = |text| vec![Span::styled(text, theme.dim())];
         joined([vec![Span::styled(place.clone(), theme.strong())], dim(decided), dim(left.clone())], "   ")

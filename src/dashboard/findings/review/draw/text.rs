@@ -410,7 +410,8 @@ pub(crate) fn summary(cx: &Cx<'_>, review: &Review) -> Vec<Line<'static>> {
         }
     };
     add(outcome.skipped, format!("{skipped} skipped"));
-    add(outcome.out, format!("{} excluded from a decision", format::plural(outcome.out, "finding")));
+    let excluded = format::plural(outcome.out, "finding");
+    add(outcome.out, format!("{excluded} excluded from a decision; in the list, the filter is:undecided shows them"));
     add(
         outcome.decided_outside,
         format!("{} decided outside this review", format::plural(outcome.decided_outside, "finding")),
