@@ -1,25 +1,29 @@
 //! The events of the terminal, read on a thread of their own while the dashboard has the terminal.
 //!
 //! The event stream of crossterm wakes only the task that polled it first, so it cannot be polled both to wait and to look
-//! for further events. A channel can. On a closed terminal crossterm reads without end: on a worker of the runtime that
-//! would hold up all tasks, also the one that handles SIGHUP.
+//! for further events. A channel can. The stream also passes each key to a thread of its own first, which takes longer. On
+//! a closed terminal crossterm reads without end: on a worker of the runtime that would hold up all tasks, also the one that
+//! handles SIGHUP.
 
 use crate::dashboard::runtime::terminal_answers::background_of;
-use crossterm::event::{Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use futures::StreamExt;
+use crossterm::event::{self, Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
 
 /// Events that wait in the channel; further ones wait in the terminal.
 const WAITING: usize = 1024;
 
 /// Limit for the last read. On a closed terminal it does not end.
 const LAST_READ: Duration = Duration::from_millis(250);
+
+/// The reader waits for so long at once; crossterm has no wait without a limit that can be ended.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How long a key that may begin the answer waits for the next one.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -131,13 +135,25 @@ fn bytes_of(event: &Event) -> Option<String> {
     }
 }
 
+/// Ends the reader when it is dropped. Nothing polls the stream: its end wakes the reader, which has no other end.
+struct ReaderStop {
+    is_stopped: Arc<AtomicBool>,
+    _waker: EventStream,
+}
+
+impl Drop for ReaderStop {
+    fn drop(&mut self) {
+        self.is_stopped.store(true, Ordering::SeqCst);
+    }
+}
+
 /// The reader of terminal events.
 pub(crate) struct Keyboard {
     events: mpsc::Receiver<io::Result<TerminalInput>>,
     /// An input that was looked at.
     next: Option<io::Result<TerminalInput>>,
     /// Ends the thread when it is dropped.
-    stop: DropGuard,
+    stop: ReaderStop,
     thread: JoinHandle<()>,
     /// When the terminal was queried for its background, and whether it has answered.
     queried_at: Instant,
@@ -148,12 +164,11 @@ impl Keyboard {
     /// Starts to read. The terminal was queried for its background at this time.
     pub fn open(queried_at: Instant) -> Self {
         let (to, events) = mpsc::channel(WAITING);
-        let (stop, answered) = (CancellationToken::new(), CancellationToken::new());
-        let (stopped, answer) = (stop.clone(), answered.clone());
-        let thread = tokio::task::spawn_blocking(move || {
-            Handle::current().block_on(stopped.run_until_cancelled(read(to, queried_at, answer)));
-        });
-        Self { events, next: None, stop: stop.drop_guard(), thread, queried_at, answered }
+        let (is_stopped, answered) = (Arc::new(AtomicBool::new(false)), CancellationToken::new());
+        let stop = ReaderStop { is_stopped: is_stopped.clone(), _waker: EventStream::new() };
+        let answer = answered.clone();
+        let thread = tokio::task::spawn_blocking(move || read(&to, &is_stopped, queried_at, &answer));
+        Self { events, next: None, stop, thread, queried_at, answered }
     }
 
     /// The next input, or `None` when the terminal is gone.
@@ -191,28 +206,31 @@ impl Keyboard {
     }
 }
 
-async fn read(to: mpsc::Sender<io::Result<TerminalInput>>, queried_at: Instant, answered: CancellationToken) {
-    let mut stream = EventStream::new();
+fn read(
+    to: &mpsc::Sender<io::Result<TerminalInput>>,
+    is_stopped: &AtomicBool,
+    queried_at: Instant,
+    answered: &CancellationToken,
+) {
     let mut answer = BackgroundAnswer::to_question_at(queried_at);
     loop {
-        let next = match answer.pause() {
-            Some(pause) => timeout(pause, stream.next()).await,
-            None => Ok(stream.next().await),
-        };
-        let certain = match next {
-            Ok(Some(Ok(event))) => answer.take(event),
-            Ok(Some(Err(error))) => {
-                let _ = to.send(Err(error)).await;
+        let has_event = event::poll(answer.pause().unwrap_or(DAY));
+        if is_stopped.load(Ordering::SeqCst) {
+            return;
+        }
+        let certain = match has_event.and_then(|has_event| if has_event { event::read().map(Some) } else { Ok(None) }) {
+            Ok(Some(event)) => answer.take(event),
+            Ok(None) => answer.release(),
+            Err(error) => {
+                let _ = to.blocking_send(Err(error));
                 return;
             }
-            Ok(None) => return,
-            Err(_) => answer.release(),
         };
         for input in certain {
             if matches!(input, TerminalInput::Background(_)) {
                 answered.cancel();
             }
-            if to.send(Ok(input)).await.is_err() {
+            if to.blocking_send(Ok(input)).is_err() {
                 return;
             }
         }
