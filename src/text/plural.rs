@@ -15,7 +15,7 @@ pub fn thousands(number: u64) -> String {
 
 /// A noun with its number: `1 scan`, `7 scans`, `2 classes`, `3 hashes`.
 pub fn plural(number: usize, noun: &str) -> String {
-    let ending = if noun.ends_with(['s', 'h']) { "es" } else { "s" };
+    let ending = if ["s", "sh", "ch"].iter().any(|end| noun.ends_with(end)) { "es" } else { "s" };
     if number == 1 { format!("1 {noun}") } else { format!("{} {noun}{ending}", thousands(number as u64)) }
 }
 
@@ -26,7 +26,8 @@ mod tests {
     #[test]
     fn plural_counts_one_and_groups_thousands() {
         let counts = [0, 1, 2, 1_000, 1_234_567].map(|number| plural(number, "scan"));
-        assert_eq!([plural(2, "class"), plural(2, "password hash")], ["2 classes", "2 password hashes"]);
+        let endings = ["class", "password hash", "path"].map(|noun| plural(2, noun));
+        assert_eq!(endings, ["2 classes", "2 password hashes", "2 paths"]);
         assert_eq!(counts, ["0 scans", "1 scan", "2 scans", "1,000 scans", "1,234,567 scans"]);
     }
 }

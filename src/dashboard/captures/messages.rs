@@ -36,9 +36,14 @@ impl Model {
                 self.notify_of_captures(&new, effects);
                 let rows = self.data.captures.take(new);
                 let focus = self.navigation.focus;
-                // The capture that is being read stays.
-                self.lists.captures.follow &= !(focus.pane == Pane::Captures && focus.in_detail) || rows.is_empty();
-                self.filter_captures(|list, asking| list.extend(asking, &rows));
+                let is_read = focus.pane == Pane::Captures && focus.in_detail;
+                self.filter_captures(|list, asking| {
+                    let (follows, matches) = (list.follow, list.matches());
+                    // The capture that is being read stays, and is still the last one if no other was added.
+                    list.follow &= !is_read;
+                    list.extend(asking, &rows);
+                    list.follow |= follows && is_read && (list.pending(), list.matches()) == (0, matches);
+                });
             }
             OobNews::Hits { generation, hits, all } if generation == self.connection.generation => {
                 self.handle_hits(hits, all)

@@ -427,6 +427,16 @@ fn filter_by_age_follows_time_without_new_captures() {
     app.at += Duration::from_secs(20);
     app.send(Msg::Wake);
     assert_eq!(shown(&app), before - 1);
+    let later = |app: &mut TestDashboard| {
+        app.at += Duration::from_secs(60);
+        app.send(Msg::Wake);
+    };
+    app.keys("enter");
+    later(&mut app);
+    assert!(shown(&app) == before - 1 && app.model.navigation.focus.in_detail, "what is being read stays");
+    app.keys("esc");
+    later(&mut app);
+    assert_eq!(shown(&app), 0);
 }
 
 #[test]
@@ -441,4 +451,11 @@ fn capture_that_is_being_read_stays_when_others_arrive() {
     app.keys("esc G");
     app.capture(1, 6..=6);
     assert_eq!(app.model.selected_capture().unwrap().capture.id.0, 6, "it follows again");
+    app.model.navigation.scope.logger = Some(LoggerId(1));
+    app.model.show_rows(Pane::Captures);
+    app.keys("G enter");
+    app.capture(2, 30..=30);
+    app.keys("esc");
+    app.capture(1, 7..=7);
+    assert_eq!(app.model.selected_capture().unwrap().capture.id.0, 7, "the other one was not added to the list");
 }

@@ -15,7 +15,7 @@ pub use field::{FieldId, FieldValue, FormField, LineNote};
 
 use crate::client::Problem;
 use crate::contract::{ReportSource, Shared, TargetId, WordlistId, WorkspaceId};
-use crate::dashboard::base::{FormTag, Job, Secret};
+use crate::dashboard::base::{FormTag, Job, JobState, Secret};
 use crate::dashboard::data::Data;
 use crate::dashboard::text::TextInput;
 use crate::text;
@@ -89,6 +89,14 @@ pub struct FormSubject {
     pub refused_formats: BTreeMap<String, String>,
     /// The manual finding.
     pub manual: Option<Box<ManualFindingDraft>>,
+}
+
+impl FormSubject {
+    /// Whether both forms act on the same objects.
+    fn has_objects_of(&self, other: &Self) -> bool {
+        let objects = |of: &Self| (of.workspace, of.target_sets.clone(), of.sets.clone());
+        objects(self) == objects(other)
+    }
 }
 
 /// Ids that a report can cover, with the label of the choice: `marked`, `all shown`.
@@ -267,8 +275,8 @@ impl Form {
     /// Restores what the user typed or chose in a draft of the same form.
     pub fn restore(&mut self, draft: Form) {
         self.refused_lines = draft.refused_lines;
-        // A form that was closed while it is sent waits for its answer.
-        self.sending = draft.sending;
+        // A form that was closed while it is sent waits for its answer, that of other objects does not.
+        self.sending = draft.sending && self.subject.has_objects_of(&draft.subject);
         for old in draft.fields.into_iter().filter(|old| old.touched) {
             if let Some(field) = self.field_mut(old.id)
                 && field.is_in_drafts()
@@ -282,6 +290,11 @@ impl Form {
                 field.refused = old.refused;
             }
         }
+    }
+
+    /// Whether it waits for the answer to these jobs. Its input does not change while it is sent.
+    pub fn waits_for(&self, jobs: &[(Job, JobState)]) -> bool {
+        self.sending && (self.kind.jobs)(self).iter().eq(jobs.iter().map(|(job, _)| job))
     }
 
     /// Whether anything was typed or chosen.

@@ -33,7 +33,7 @@ pub use pop_up::PopUpList;
 pub(crate) use query_cache::AnyTable;
 pub use query_cache::QueryCache;
 pub use stream::StreamList;
-pub use stream::chunks::{CHUNK, ChunkQuery, ReadCaptures, StreamContext};
+pub use stream::chunks::{CHUNK, ChunkQuery, ReadCaptures, StreamContext, needs_bodies};
 pub(crate) use stream::chunks::{Ranges, StreamChunk};
 pub use stream::export::CaptureExport;
 pub use stream::group_by::{CaptureGroupBy, CaptureGroupKey};

@@ -47,11 +47,14 @@ impl Model {
             return;
         }
         // Only the findings that were requested since the last notice are counted; after a restart, all.
-        let requested = std::mem::take(&mut self.findings.requested_retest);
-        let is_requested = |key: &FindingKey| requested.is_empty() || requested.contains(key);
+        let requested = self.findings.requested_retest.take();
+        let is_requested = |key: &FindingKey| requested.as_ref().is_none_or(|requested| requested.contains(key));
         let mut counts = BTreeMap::<_, (usize, &str)>::new();
         for (_, status) in retest.findings.iter().zip(now).filter(|(finding, _)| is_requested(&finding.key)) {
             counts.entry(status.rank()).or_insert((0, status.label())).0 += 1;
+        }
+        if counts.is_empty() {
+            return;
         }
         let counts: Vec<String> =
             counts.values().map(|(count, label)| format!("{} {label}", plural(*count, "finding"))).collect();

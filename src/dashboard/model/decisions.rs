@@ -146,7 +146,12 @@ impl Model {
     }
 
     pub fn assessment(&self, id: IssueId) -> Option<&Assessment> {
-        self.findings.triage.assessments.get(self.data.findings.value()?.position(id)?).map(Arc::as_ref)
+        self.assessment_at(self.data.findings.value()?.position(id)?)
+    }
+
+    /// The assessment of the finding at a position of the table.
+    pub fn assessment_at(&self, position: usize) -> Option<&Assessment> {
+        self.findings.triage.assessments.get(position).map(Arc::as_ref)
     }
 
     /// The earlier decision on a finding whose port moved, as long as no person decided the finding.

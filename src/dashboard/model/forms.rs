@@ -11,8 +11,10 @@ impl Model {
         if self.overlay.drafts.get(&form.tag).is_some_and(is_of_these_rows)
             && let Some(draft) = self.overlay.drafts.remove(&form.tag)
         {
+            if draft.is_touched() {
+                self.notify(Tone::Plain, "draft restored");
+            }
             form.restore(draft);
-            self.notify(Tone::Plain, "draft restored");
         }
         form.subject.refused_formats = self.calls.refused_formats.clone();
         self.overlay.modals.push(Modal::Form(Box::new(form)));

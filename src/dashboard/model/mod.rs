@@ -154,7 +154,7 @@ pub struct FindingsState {
     /// The retest of this workspace has scans without a result.
     pub(crate) is_retest_running: bool,
     /// The findings of the retests since the last one that was reported as ended.
-    pub(crate) requested_retest: HashSet<FindingKey>,
+    pub(crate) requested_retest: Option<HashSet<FindingKey>>,
     /// The item whose detail is on the screen, and since when: after a second it counts as seen.
     pub(crate) looking: Option<(Pane, i64, Duration)>,
 }

@@ -70,7 +70,7 @@ impl Model {
         self.findings.triage.again = Default::default();
         self.findings.board = None;
         self.findings.is_retest_running = false;
-        self.findings.requested_retest.clear();
+        self.findings.requested_retest = None;
         if !std::mem::take(&mut self.captures.exports).is_empty() {
             self.notify(Tone::Bad, "export of captures cancelled: the workspace changed");
         }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   tables, decisions, settings ─► Revisions ─► differ from those of the last update? ─► rows, board, counts
+//!   ten seconds                ─► filters whose result changes with time ─► rows
 //! ```
 //!
 //! A message changes data and no more; here is the only place that knows what depends on it. Keys that change filter,
@@ -9,6 +10,7 @@
 
 use crate::dashboard::base::{Pane, Scope, Tone};
 use crate::dashboard::data::{Revisions, Segment};
+use crate::dashboard::list::needs_bodies;
 use crate::dashboard::model::mask::MASKED_SEGMENTS;
 use crate::dashboard::model::{Model, navigation};
 use crate::query::query_of;
@@ -60,16 +62,19 @@ impl Model {
         }
     }
 
-    /// Applies the filters on the screen again whose result changes with time, such as `age<1h`.
+    /// Applies the filters on the screen again whose result changes with time, such as `age<1h`. A row that is being read
+    /// stays, and bodies of captures are not read from their files again for each step of time.
     fn follow_time(&mut self) {
         if self.now.mono < self.lists.followed_time + AGES_CHANGE {
             return;
         }
         self.lists.followed_time = self.now.mono;
         for pane in self.on_screen() {
-            let is_running = pane == Pane::Captures && self.lists.captures.pending() > 0;
-            let filter = self.cursor(pane).filter().0.clone();
-            if !is_running && query_of(&filter, pane.kind()).depends_on_now() {
+            let focus = self.navigation.focus;
+            let query = query_of(&self.cursor(pane).filter().0.clone(), pane.kind());
+            let is_running = self.lists.captures.pending() > 0 || needs_bodies(&query);
+            let stays = focus.pane == pane && focus.in_detail || pane == Pane::Captures && is_running;
+            if query.depends_on_now() && !stays {
                 self.show_rows(pane);
             }
         }
@@ -107,7 +112,7 @@ impl Model {
     }
 
     /// Removes targets, scans and loggers that no longer exist from the scope: they would hide all rows.
-    fn drop_lost_scope(&mut self) {
+    pub(crate) fn drop_lost_scope(&mut self) {
         fn is_lost<T: Item>(id: Option<T::Id>, remote: &Remote<Arc<Table<T>>>) -> bool {
             id.zip(remote.value()).is_some_and(|(id, table)| table.get(id).is_none())
         }

@@ -273,6 +273,8 @@ pub(crate) fn back_to_book(model: &mut Model) {
     drop(cursor);
     model.apply_filter(Pane::Captures);
     navigation::go(model, Pane::Payloads);
+    // The captures did not open the book.
+    model.navigation.previous = None;
 }
 
 /// Whether the captures were opened from the payload book.

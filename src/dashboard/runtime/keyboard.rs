@@ -8,8 +8,8 @@
 use crate::dashboard::runtime::terminal_answers::background_of;
 use crossterm::event::{self, Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -22,7 +22,7 @@ const WAITING: usize = 1024;
 /// Limit for the last read. On a closed terminal it does not end.
 const LAST_READ: Duration = Duration::from_millis(250);
 
-/// The reader waits for so long at once; crossterm has no wait without a limit that can be ended.
+/// The reader waits for so long at once: the wait without a limit of crossterm cannot be ended.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How long a key that may begin the answer waits for the next one.
@@ -135,15 +135,35 @@ fn bytes_of(event: &Event) -> Option<String> {
     }
 }
 
-/// Ends the reader when it is dropped. Nothing polls the stream: its end wakes the reader, which has no other end.
-struct ReaderStop {
-    is_stopped: Arc<AtomicBool>,
-    _waker: EventStream,
+/// How the reader is ended.
+#[derive(Default)]
+struct ReaderEnd {
+    is_requested: AtomicBool,
+    /// Nothing polls this stream: its end wakes the reader. The reader makes it, because that waits for an earlier reader.
+    waker: Mutex<Option<EventStream>>,
 }
 
-impl Drop for ReaderStop {
+impl ReaderEnd {
+    fn request(&self) {
+        self.is_requested.store(true, Ordering::SeqCst);
+        self.set_waker(None);
+    }
+
+    fn set_waker(&self, waker: Option<EventStream>) {
+        *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = waker;
+    }
+
+    fn is_requested(&self) -> bool {
+        self.is_requested.load(Ordering::SeqCst)
+    }
+}
+
+/// Ends the reader when it is dropped.
+struct ReaderGuard(Arc<ReaderEnd>);
+
+impl Drop for ReaderGuard {
     fn drop(&mut self) {
-        self.is_stopped.store(true, Ordering::SeqCst);
+        self.0.request();
     }
 }
 
@@ -153,7 +173,7 @@ pub(crate) struct Keyboard {
     /// An input that was looked at.
     next: Option<io::Result<TerminalInput>>,
     /// Ends the thread when it is dropped.
-    stop: ReaderStop,
+    reader: ReaderGuard,
     thread: JoinHandle<()>,
     /// When the terminal was queried for its background, and whether it has answered.
     queried_at: Instant,
@@ -164,11 +184,10 @@ impl Keyboard {
     /// Starts to read. The terminal was queried for its background at this time.
     pub fn open(queried_at: Instant) -> Self {
         let (to, events) = mpsc::channel(WAITING);
-        let (is_stopped, answered) = (Arc::new(AtomicBool::new(false)), CancellationToken::new());
-        let stop = ReaderStop { is_stopped: is_stopped.clone(), _waker: EventStream::new() };
-        let answer = answered.clone();
-        let thread = tokio::task::spawn_blocking(move || read(&to, &is_stopped, queried_at, &answer));
-        Self { events, next: None, stop, thread, queried_at, answered }
+        let (end, answered) = (Arc::new(ReaderEnd::default()), CancellationToken::new());
+        let (reader, answer) = (ReaderGuard(end.clone()), answered.clone());
+        let thread = tokio::task::spawn_blocking(move || read(&to, &end, queried_at, &answer));
+        Self { events, next: None, reader, thread, queried_at, answered }
     }
 
     /// The next input, or `None` when the terminal is gone.
@@ -194,10 +213,12 @@ impl Keyboard {
     }
 
     /// Stops reading. After this, another program receives the keys.
-    pub async fn close(self) {
+    pub async fn close(mut self) {
         // A terminal that does not answer is not an error.
         let _ = timeout_at(self.queried_at + ANSWER, self.answered.cancelled()).await;
-        drop(self.stop);
+        drop(self.reader);
+        // A full channel would hold the reader up.
+        self.events.close();
         match timeout(LAST_READ, self.thread).await {
             // It fails only if the thread panicked, which the panic hook has reported.
             Ok(_) => {}
@@ -208,14 +229,15 @@ impl Keyboard {
 
 fn read(
     to: &mpsc::Sender<io::Result<TerminalInput>>,
-    is_stopped: &AtomicBool,
+    end: &ReaderEnd,
     queried_at: Instant,
     answered: &CancellationToken,
 ) {
     let mut answer = BackgroundAnswer::to_question_at(queried_at);
-    loop {
+    end.set_waker(Some(EventStream::new()));
+    while !end.is_requested() {
         let has_event = event::poll(answer.pause().unwrap_or(DAY));
-        if is_stopped.load(Ordering::SeqCst) {
+        if end.is_requested() {
             return;
         }
         let certain = match has_event.and_then(|has_event| if has_event { event::read().map(Some) } else { Ok(None) }) {

@@ -101,7 +101,7 @@ pub(crate) static COMMANDS: &[Command] = &[
         "theme deuteranopia",
         |model, args, _| {
             let theme = args.text().unwrap_or_else(|| AUTO.to_owned());
-            let setting = format!("to keep it: theme = \"{theme}\" in config.toml");
+            let setting = format!("to keep it, set theme = \"{theme}\" in config.toml");
             model.notify(Tone::Plain, format!("theme {theme} until scandeck quits · {setting}"));
             model.screen.theme = theme;
             model.warn_of_contrast();

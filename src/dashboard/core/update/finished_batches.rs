@@ -75,7 +75,7 @@ impl Model {
             }
             (None, _) => {}
         }
-        let form_is_open = batch.form.is_some_and(|tag| self.form_sent(tag).is_some());
+        let form_is_open = batch.form.is_some_and(|tag| self.form_of(tag, batch).is_some());
         // The form of new targets counts them itself.
         let form_counts = form_is_open && batch.form == Some(FormTag::NewTargets);
         let refused = batch.progress().refused;
@@ -134,23 +134,25 @@ impl Model {
         format!("{show} then {download} downloads the report")
     }
 
-    /// The form of this tag that waits for its answer.
-    fn form_sent(&mut self, tag: FormTag) -> Option<&mut Form> {
+    /// The open form that waits for the answer to this batch.
+    fn form_of(&mut self, tag: FormTag, batch: &Batch) -> Option<&mut Form> {
         let mut forms = self.overlay.modals.iter_mut().filter_map(Modal::try_as_form_mut);
-        forms.find(|form| form.tag == tag && form.sending).map(|form| &mut **form)
+        forms.find(|form| form.tag == tag && form.waits_for(&batch.jobs)).map(|form| &mut **form)
     }
 
     /// Closes the form when all jobs are done; otherwise it, or its draft, keeps the refused input and the reasons.
     fn conclude_form(&mut self, tag: FormTag, batch: Batch) {
         let all_done = batch.progress().done == batch.jobs.len();
-        if all_done {
+        let is_draft = self.overlay.drafts.get(&tag).is_some_and(|draft| draft.waits_for(&batch.jobs));
+        if all_done && is_draft {
             self.overlay.drafts.remove(&tag);
         }
-        if all_done && self.form_sent(tag).is_some_and(|form| !form.has_lines_left()) {
+        if all_done && self.form_of(tag, &batch).is_some_and(|form| !form.has_lines_left()) {
             self.overlay.modals.retain(|modal| !matches!(modal, Modal::Form(form) if form.tag == tag));
             return;
         }
-        let left = batch.jobs.into_iter().filter_map(|(job, state)| match state {
+        let jobs = batch.jobs.clone();
+        let left = jobs.into_iter().filter_map(|(job, state)| match state {
             JobState::Refused(problem) if problem.is_outcome_unknown => {
                 let message = format!("outcome unknown, checking: {}", problem.message);
                 // Trying again could create the object twice.
@@ -162,10 +164,10 @@ impl Model {
             JobState::Waiting | JobState::InFlight(_) | JobState::Done(_) => None,
         });
         let left = left.collect();
-        if let Some(form) = self.form_sent(tag) {
+        if let Some(form) = self.form_of(tag, &batch) {
             form.keep_refused(left);
             self.check_form();
-        } else if let Some(draft) = self.overlay.drafts.get_mut(&tag).filter(|draft| draft.sending) {
+        } else if let Some(draft) = self.overlay.drafts.get_mut(&tag).filter(|_| is_draft) {
             draft.keep_refused(left);
         }
     }

@@ -453,9 +453,17 @@ fn form_that_is_reopened_while_it_is_sent_waits_for_its_answer() {
     // The form of another row does not wait for that answer.
     let mut other = TestDashboard::new();
     other.keys("2 s");
-    assert!(!other.calls("ctrl-o").is_empty());
+    let first = other.calls("ctrl-o");
+    assert!(!first.is_empty());
+    assert!(other.calls("esc s ctrl-o").is_empty(), "an untouched form waits too");
     other.keys("esc down s");
     assert!(!other.form().sending);
+    let second = other.calls("ctrl-o");
+    assert_ne!(first, second);
+    other.answer(&first, |_| Err(Problem::local("no credits")));
+    assert!(other.form().sending && other.form().problem.is_none(), "the answer is that of the other form");
+    other.answer(&second, |_| Err(Problem::local("no credits")));
+    assert!(!other.form().sending && other.form().problem.is_some());
 }
 
 #[test]

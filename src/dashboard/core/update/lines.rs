@@ -99,10 +99,13 @@ pub(crate) fn close(model: &mut Model) {
         Some(Modal::Line(Line { purpose: LinePurpose::Search, .. })) => model.detail.search = None,
         // The first-start question cannot be closed: without an answer there is no service.
         Some(setup @ Modal::Setup(_)) => model.overlay.modals.push(setup),
-        Some(Modal::Form(form)) if form.is_touched() => {
+        // A form that is being sent must not be sent again before its answer.
+        Some(Modal::Form(form)) if form.is_touched() || form.sending => {
             let title = text::clean(&form.title).into_owned();
             let kept = if form.subject.sets.is_empty() { INPUT_KEPT } else { INPUT_KEPT_FOR_ROWS };
-            model.notify(Tone::Plain, format!("{title}{kept}"));
+            if form.is_touched() {
+                model.notify(Tone::Plain, format!("{title}{kept}"));
+            }
             model.overlay.drafts.insert(form.tag, *form);
         }
         Some(

@@ -62,6 +62,7 @@ fn previous_view(model: &mut Model) {
     model.navigation.focus = focus;
     if scope.workspace == model.navigation.scope.workspace {
         set_scope(model, scope);
+        model.drop_lost_scope();
     }
 }
 

@@ -168,10 +168,15 @@ pub(crate) fn handle_typed(model: &mut Model) {
 /// Takes the typed option into the draft. An option that was opened alone is recorded at once.
 fn take(model: &mut Model, effects: &mut Vec<Effect>) {
     let today = model.today();
+    let Some(entry) = menu(model).and_then(|menu| menu.entry.take()) else { return };
+    // The choice of an original is the verdict.
+    let unfit = match entry.choice {
+        MenuChoice::Duplicate => unfit_reason(model, Some(Verdict::Duplicate)),
+        _ => None,
+    };
     let Some(menu) = menu(model) else { return };
-    let Some(entry) = menu.entry.take() else { return };
     let mut draft = menu.draft.clone();
-    if let Err(error) = entry.take(today, &mut draft) {
+    if let Err(error) = unfit.map_or_else(|| entry.take(today, &mut draft), Err) {
         menu.entry = Some(MenuEntry { error: Some(error), ..entry });
         return;
     }
@@ -207,7 +212,9 @@ fn finish(model: &mut Model, verdict: Option<Verdict>, effects: &mut Vec<Effect>
 fn unfit_reason(model: &mut Model, verdict: Option<Verdict>) -> Option<String> {
     let (verdict, DraftValue::Set(reason)) = (verdict?, menu(model)?.draft.reason) else { return None };
     let change = model.key_label(Context::Decide, Action::Decide(DecideAction::Reason));
-    let why = || format!("\"{}\" is no reason for {} · {change} changes it", reason.phrase(), verdict.phrase());
+    let why = || {
+        format!("reason \"{}\" does not apply to {} · {change} changes the reason", reason.phrase(), verdict.phrase())
+    };
     (!verdict.reasons().contains(&reason)).then(why)
 }
 

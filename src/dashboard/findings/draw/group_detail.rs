@@ -113,11 +113,10 @@ fn overview(
 ) -> Vec<Line<'static>> {
     let issues = || members.iter().filter_map(|&at| table.items().get(at as usize));
     let separator = format!(" {} ", cx.theme.glyphs.separator);
-    let assessments = &cx.model.findings.triage.assessments;
     let is_counted =
         |at: u32| !counts_present || table.items().get(at as usize).is_some_and(|issue| issue.is_present());
     let counted = members.iter().copied().filter(|&at| is_counted(at));
-    let decisions = status::counted(counted.map(|at| assessments.get(at as usize).map(|assessment| &**assessment)));
+    let decisions = status::counted(counted.map(|at| cx.model.assessment_at(at as usize)));
     let has_present = issues().any(|issue| issue.is_present());
     let affected = issues().filter(|issue| issue.is_present() || !has_present);
     let mut lines = vec![

@@ -90,7 +90,7 @@ fn verdict_name(cx: &Cx<'_>) -> fn(Verdict) -> String {
 /// Columns of the widest status of the sampled rows.
 fn status_width(cx: &Cx<'_>) -> u16 {
     let items = sampled_items::<Issue>(cx).map(|(at, issue)| {
-        let assessment = cx.model.findings.triage.assessments.get(at).map(|assessment| &**assessment);
+        let assessment = cx.model.assessment_at(at);
         draw::decision_cell(cx, issue, assessment, verdict_name(cx)).width()
     });
     let headers = sampled_headers(cx).map(|group| status(cx, group).width());
@@ -116,7 +116,7 @@ fn has_members(cx: &Cx<'_>) -> bool {
 /// Whether a sampled finding has a decision.
 fn has_decision(cx: &Cx<'_>) -> bool {
     sampled_items::<Issue>(cx).any(|(at, issue)| {
-        let assessment = cx.model.findings.triage.assessments.get(at).map(|assessment| &**assessment);
+        let assessment = cx.model.assessment_at(at);
         draw::has_decision(cx, issue, assessment)
     })
 }
@@ -148,8 +148,7 @@ pub(crate) fn draw_list(
             (header(cx, by, group, widths), style)
         }
         GridRow::Item { item: issue, position, group } => {
-            let assessment =
-                cx.model.findings.triage.assessments.get(position as usize).map(|assessment| &**assessment);
+            let assessment = cx.model.assessment_at(position as usize);
             let title = group.and_then(|group| groups.name(group)).map_or("", |name| name.title.as_str());
             let mut cells = member(cx, by, issue, title, assessment, style);
             // The column gave way, or shows the number of targets only.
@@ -250,11 +249,10 @@ fn is_decided(summary: GroupSummary) -> bool {
 fn decisions<'a>(cx: &Cx<'a>, group: &'a Group) -> impl Iterator<Item = &'a Assessment> {
     let counts_present = counts_present(cx, group);
     let issues = cx.model.data.findings.value().map(|table| table.items()).unwrap_or_default();
-    let assessments = &cx.model.findings.triage.assessments;
     let is_counted =
         move |&at: &u32| !counts_present || issues.get(at as usize).is_some_and(|issue| issue.is_present());
     let all = cx.model.lists.findings.positions_in(group).take(COMPARED_AMONG).filter(is_counted);
-    all.filter_map(|at| assessments.get(at as usize)).map(|one| &**one).take(COMPARED)
+    all.filter_map(|at| cx.model.assessment_at(at as usize)).take(COMPARED)
 }
 
 /// Whether all findings of a group are put aside.

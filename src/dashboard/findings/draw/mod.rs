@@ -112,10 +112,7 @@ pub(crate) fn retained_note(cx: &Cx<'_>) -> Line<'static> {
 
 /// The columns for the shown findings.
 fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
-    let assessed = || {
-        let assessments = &cx.model.findings.triage.assessments;
-        sampled_items::<Issue>(cx).map(|(at, issue)| (issue, assessments.get(at).map(|assessment| &**assessment)))
-    };
+    let assessed = || sampled_items::<Issue>(cx).map(|(at, issue)| (issue, cx.model.assessment_at(at)));
     let has_decision = assessed().any(|(issue, assessment)| has_decision(cx, issue, assessment));
     let decisions = |name| assessed().map(move |(issue, known)| decision_cell(cx, issue, known, name).width()).max();
     let decision_width = |name| decisions(name).unwrap_or(0).max(DECISION.into()) as u16;

@@ -285,7 +285,8 @@ impl Model {
         let Plan { mut retest, jobs } = plan;
         // The question may have waited for an answer.
         retest.at = Some(Stamp(self.service_now()));
-        self.findings.requested_retest.extend(retest.findings.iter().map(|finding| finding.key));
+        let requested = self.findings.requested_retest.get_or_insert_default();
+        requested.extend(retest.findings.iter().map(|finding| finding.key));
         let of: Vec<ScanId> = retest.scans.iter().map(|again| again.of).collect();
         let workspace = self.workspace_name();
         let scans = self.data.scans.value().cloned().unwrap_or_default();
@@ -317,11 +318,11 @@ impl Model {
         }
         self.remember(RETEST_SETTING, &batch.workspace, &retest, effects);
         let is_here = self.workspace().is_none_or(|here| here.name == batch.workspace);
-        if is_here {
+        if is_here && let Some(requested) = &mut self.findings.requested_retest {
             // The batch reports refused scans: the notice about the end of a retest does not count their findings.
             let is_refused = |scan: ScanId| retest.again(scan).is_some_and(|again| again.refused.is_some());
             let refused = retest.findings.iter().filter(|finding| is_refused(finding.scan));
-            refused.for_each(|finding| _ = self.findings.requested_retest.remove(&finding.key));
+            refused.for_each(|finding| _ = requested.remove(&finding.key));
         }
         if is_here && matches!(self.findings.board, Some(Board::Retest(_))) {
             self.set_board(Board::Retest(retest));

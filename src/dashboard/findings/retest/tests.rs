@@ -250,6 +250,23 @@ fn refused_scan_is_shown_on_board() {
 }
 
 #[test]
+fn notice_of_a_retest_does_not_count_findings_whose_scan_was_refused() {
+    let ended_with = |refused: bool| {
+        let mut app = app();
+        let sent = app.calls("3 * s y");
+        app.answer(&sent, |call| match call {
+            Call::StartScan(NewScan { target_id: Some(TargetId(2)), .. }) => Err(Problem::local("no more scans today")),
+            Call::StartScan(_) if refused => Err(Problem::local("no more scans today")),
+            _ => started(call),
+        });
+        app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), ended(11, 1, 10)])));
+        app.notices()
+    };
+    assert!(ended_with(false).contains("retest ended: 2 findings absent ·"), "{}", ended_with(false));
+    assert!(!ended_with(true).contains("retest ended"), "{}", ended_with(true));
+}
+
+#[test]
 fn retest_finds_new_scan_without_id_in_response() {
     let mut app = app();
     let sent = app.calls("3 s y");
@@ -498,6 +515,29 @@ fn absent_finding_of_retest_keeps_its_row_until_another_pane() {
     );
     app.keys("b n 5 3");
     assert_eq!(app.shown(Pane::Findings).len(), 0, "left for another pane");
+}
+
+#[test]
+fn evidence_of_an_absent_finding_names_its_scan() {
+    let mut app = app();
+    let evidence = crate::contract::Evidence::from_value(&"GET /server.key".into());
+    let key = Finding { vuln_evidence: evidence, ..found(1, 1, 1, "Private key", Risk::Critical) };
+    app.feed(Snapshot::Findings(table([key])));
+    let sent = app.calls("3 / ctrl-u enter g g s y");
+    let heading = |app: &mut TestDashboard| {
+        let frame = app.frame();
+        frame
+            .iter()
+            .filter(|line| !line.contains("Overview"))
+            .find_map(|line| line.rfind(" Evidence").map(|at| line[at + 1..].to_owned()))
+            .unwrap_or_default()
+    };
+    let present = heading(&mut app);
+    assert!(present.starts_with("Evidence  "), "{present}");
+    app.answer(&sent, started);
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(11, 1, 10)])));
+    let absent = heading(&mut app);
+    assert!(absent.starts_with("Evidence of scan #1 Website"), "{absent}\n{}", app.frame().join("\n"));
 }
 
 #[test]

@@ -206,7 +206,7 @@ fn prompt_over_20_findings_names_number_and_space_excludes_findings() {
     assert!(app.frame()[0].contains("3 findings left, 1 excluded"), "{}", app.frame()[0]);
     app.keys("S");
     let screen = app.frame().join("\n");
-    assert!(screen.contains("1 finding excluded from a decision; in the list, the filter is:undecided"), "{screen}");
+    assert!(screen.contains("1 finding excluded; the query is:undecided finds them in the list"), "{screen}");
 }
 
 #[test]

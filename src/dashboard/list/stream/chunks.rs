@@ -38,6 +38,11 @@ pub struct StreamContext<'a> {
     pub now: i64,
 }
 
+/// Whether a query on captures searches their bodies.
+pub fn needs_bodies(query: &Query) -> bool {
+    query.has_field(Field::Body) || query.has_field(Field::Target)
+}
+
 /// A query on captures.
 #[derive(Clone, Copy)]
 pub struct ChunkQuery<'a> {
@@ -51,7 +56,7 @@ pub struct ChunkQuery<'a> {
 impl<'a> ChunkQuery<'a> {
     /// The captures among some row numbers whose bodies have to be read before the query can run on them.
     pub(crate) fn unread(&self, rows: impl IntoIterator<Item = Range<u64>>) -> Vec<&'a CaptureRow> {
-        let needs_bodies = self.query.has_field(Field::Body) || self.query.has_field(Field::Target);
+        let needs_bodies = needs_bodies(self.query);
         let is_read = |captured: &CaptureRow| self.context.read.is_some_and(|read| read.contains_key(&captured.id()));
         let of = rows.into_iter().filter(|_| needs_bodies).flatten();
         let captures = of.filter_map(|row| self.stream.get(row));

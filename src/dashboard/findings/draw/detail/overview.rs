@@ -29,7 +29,7 @@ pub(crate) fn lines(cx: &Cx<'_>, issue: &Issue, width: u16) -> Vec<Line<'static>
     };
     section(cx.theme, "Impact", &texts.risk_description, &mut lines);
     section(cx.theme, "Description", &texts.vuln_description, &mut lines);
-    excerpt(cx, &texts.vuln_evidence, width, &mut lines);
+    excerpt(cx, issue, &texts.vuln_evidence, width, &mut lines);
     also_on(cx, issue, &mut lines);
     section(cx.theme, "Recommendation", &texts.recommendation, &mut lines);
     section(cx.theme, "Tested", &issue.test_description, &mut lines);
@@ -64,12 +64,18 @@ fn notes(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     }
 }
 
-fn excerpt(cx: &Cx<'_>, given: &Evidence, width: u16, lines: &mut Vec<Line<'static>>) {
+/// The beginning of the evidence. That of an absent finding is of the last scan that found it.
+fn excerpt(cx: &Cx<'_>, issue: &Issue, given: &Evidence, width: u16, lines: &mut Vec<Line<'static>>) {
     let rows = given.view().rows();
     if rows == 0 {
         return;
     }
-    heading(cx.theme, if rows > 1 { format!("Evidence   {rows} rows") } else { "Evidence".to_owned() }, lines);
+    let of = match issue.task_id.filter(|_| !issue.is_present()) {
+        Some(scan) => format!(" of scan {}", cx.scan_name(scan)),
+        None => String::new(),
+    };
+    let count = if rows > 1 { format!("   {rows} rows") } else { String::new() };
+    heading(cx.theme, format!("Evidence{of}{count}"), lines);
     first_lines(cx, (given, EXCERPT), width, lines);
 }
 

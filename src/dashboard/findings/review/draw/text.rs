@@ -411,7 +411,7 @@ pub(crate) fn summary(cx: &Cx<'_>, review: &Review) -> Vec<Line<'static>> {
     };
     add(outcome.skipped, format!("{skipped} skipped"));
     let excluded = format::plural(outcome.out, "finding");
-    add(outcome.out, format!("{excluded} excluded from a decision; in the list, the filter is:undecided shows them"));
+    add(outcome.out, format!("{excluded} excluded; the query is:undecided finds them in the list"));
     add(
         outcome.decided_outside,
         format!("{} decided outside this review", format::plural(outcome.decided_outside, "finding")),
