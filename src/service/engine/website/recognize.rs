@@ -7,7 +7,6 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::service::engine::http::HttpPage;
-use crate::text::plural;
 
 /// Returns the proof that a response contains the requested file.
 pub type Recognizer = fn(&HttpPage) -> Option<String>;
@@ -112,7 +111,7 @@ pub fn credentials(page: &HttpPage) -> Option<String> {
         }
         () if text.contains(":_authToken=") => Some("token of a package registry".to_owned()),
         () if text.lines().any(has_login) => Some("address with user name and password".to_owned()),
-        () if hashes > 0 => Some(plural(hashes, "password hash")),
+        () if hashes > 0 => Some(format!("{hashes} password hashes")),
         () => None,
     }
 }
