@@ -186,6 +186,8 @@ async fn acknowledged_data_survives_kill_9_and_scan_resumes() {
             break;
         }
         assert!(begin.elapsed() < PATIENCE, "{shown:?}");
+        // Within the rate limit.
+        tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
 
