@@ -248,6 +248,8 @@ pub struct Screen {
     pub measures: Measures,
     /// Something changed since the last frame.
     pub dirty: bool,
+    /// Only steps through the focused list have changed since the last frame.
+    pub only_steps: bool,
     /// Whether the detail already shows the selected row.
     pub detail: DetailDelay,
     /// The dividers between panes that the user moved.
@@ -315,6 +317,7 @@ impl Model {
                 size,
                 measures: Measures::default(),
                 dirty: true,
+                only_steps: false,
                 detail: DetailDelay::default(),
                 sizes: PaneSizes::default(),
                 mouse: Mouse::default(),

@@ -11,8 +11,8 @@ use crate::dashboard::list::BuiltColumns;
 use crate::dashboard::runtime::event_loop::EventLoop;
 use crate::dashboard::runtime::signals::stop_until_continued;
 use crate::dashboard::runtime::{
-    CopyMethod, DecisionRequest, Keyboard, ProcessSignal, SignalStream, TaskReport, Terminal, archive, browser, calls,
-    clipboard, custom, editor, signal,
+    CopyMethod, DecisionRequest, ProcessSignal, SignalStream, TaskReport, Terminal, archive, browser, calls, clipboard,
+    custom, editor, signal,
 };
 use crate::export::Export;
 use crate::oob::{CaptureRecord, request};
@@ -330,11 +330,10 @@ impl EventLoop {
     }
 
     pub fn resume_terminal(&mut self) {
-        if self.terminal.resume().is_err() {
+        if self.terminal.resume().and_then(|()| self.open_keyboard()).is_err() {
             self.left = Some(Some(1));
             return;
         }
-        self.keyboard.get_or_insert_with(|| Keyboard::open(self.started));
         self.queue.push_back(Msg::Resize(Terminal::size()));
         self.redraw();
     }
@@ -409,7 +408,7 @@ async fn ended(signals: &mut SignalStream) -> i32 {
         match signals.next().await {
             signal if signal.is_typed() => {}
             ProcessSignal::End(signal) => return signal,
-            ProcessSignal::Continued => {}
+            ProcessSignal::Continued | ProcessSignal::Resized => {}
         }
     }
 }

@@ -9,7 +9,7 @@
 
 use crate::client::{CallChanges, Client};
 use crate::config::KeySource;
-use crate::dashboard::base::{Now, PollEvent, PollPlan, Session, Size, Tone, Update};
+use crate::dashboard::base::{Now, PollEvent, PollPlan, Session, Tone, Update};
 use crate::dashboard::core::{Msg, draw as view, update};
 use crate::dashboard::model::Model;
 use crate::dashboard::poller::{Beat, CHANNEL, FindingTextFiles, Poller};
@@ -31,6 +31,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -55,7 +56,7 @@ const GOODBYE: Duration = Duration::from_secs(1);
 const FILES: Duration = Duration::from_secs(30);
 
 enum Inbound {
-    Terminal(Option<io::Result<TerminalInput>>),
+    Terminal(io::Result<TerminalInput>),
     Signal(ProcessSignal),
     Update(Update),
     Answer(TaskReport),
@@ -95,6 +96,8 @@ pub(crate) struct EventLoop {
     pub cache: ViewCache,
     background: LastBackground,
     pub terminal: Terminal,
+    /// The runtime of this thread: what is waited for here does not wake a worker first.
+    screen: Handle,
     /// None while another program has the terminal.
     pub keyboard: Option<Keyboard>,
     pub signals: SignalStream,
@@ -129,8 +132,9 @@ pub(crate) struct EventLoop {
 }
 
 impl EventLoop {
-    /// Takes over the terminal; nothing is requested or drawn yet.
+    /// Takes over the terminal; nothing is requested or drawn yet. `screen` is the runtime of this thread alone.
     pub fn open(
+        screen: Handle,
         opening: DashboardStart,
         connect: Connector,
         settings: DashboardSettings,
@@ -147,7 +151,8 @@ impl EventLoop {
             cache: ViewCache { links: shows_links(variable), ..ViewCache::new(background.theme(variable)) },
             background,
             terminal,
-            keyboard: Some(Keyboard::open(started)),
+            screen,
+            keyboard: None,
             signals,
             editor_ended: None,
             shutdown,
@@ -173,6 +178,7 @@ impl EventLoop {
             spent: DeferredDrop::default(),
             _settings: None,
         };
+        this.open_keyboard()?;
         match opening {
             DashboardStart::On(connected) => _ = this.take_service(*connected),
             DashboardStart::Prompt(problem) => {
@@ -189,18 +195,17 @@ impl EventLoop {
 
     /// Runs until the dashboard ends.
     pub async fn run(mut self) -> io::Result<DashboardExit> {
-        self.send_plan();
         while self.left.is_none() {
             // A terminal that cannot be written is gone, like after a hang-up.
             if self.draw().is_err() {
                 self.left = Some(Some(1));
                 break;
             }
+            self.send_plan();
             self.spent.sort_out(&self.model.data, self.model.findings.triage.earlier.as_ref());
             let inbound = self.wait().await;
             self.take(inbound).await;
             self.drain().await;
-            self.send_plan();
         }
         Ok(self.end().await)
     }
@@ -216,8 +221,16 @@ impl EventLoop {
     pub(super) fn draw_now(&mut self) -> io::Result<()> {
         self.model.screen.dirty = false;
         let begun = Instant::now();
+        let only_steps = std::mem::take(&mut self.model.screen.only_steps);
         let (model, cache) = (&self.model, &mut self.cache);
-        self.terminal.draw(|buf| view::draw_into(model, buf, buf.area, cache))?;
+        self.terminal.draw(|buf, is_last| {
+            let stepped = if is_last && only_steps { view::draw_step(model, buf, cache) } else { None };
+            stepped.unwrap_or_else(|| {
+                buf.reset();
+                view::draw_into(model, buf, buf.area, cache);
+                vec![buf.area]
+            })
+        })?;
         self.model.drawn(self.started.elapsed(), self.cache.measures());
         self.drawn = Some(Instant::now());
         if std::mem::take(&mut self.typed) {
@@ -245,6 +258,10 @@ impl EventLoop {
         let frame = self.frame_due().unwrap_or_else(Instant::now);
         let is_dirty = self.model.screen.dirty;
         let behind = self.is_behind();
+        let (frame_due, woken) = {
+            let _screen = self.screen.enter();
+            (sleep_until(frame), sleep_until(wake.unwrap_or(frame)))
+        };
         let terminal = async {
             match &mut self.keyboard {
                 Some(keyboard) => keyboard.next().await,
@@ -266,13 +283,22 @@ impl EventLoop {
             biased;
             () = self.shutdown.cancelled() => Inbound::Shutdown,
             signal = self.signals.next() => Inbound::Signal(signal),
-            event = terminal => Inbound::Terminal(event),
+            input = terminal => Inbound::Terminal(input),
             Some(answer) = self.answers.1.recv() => Inbound::Answer(answer),
             Some(update) = self.updates.1.recv(), if !behind => Inbound::Update(update),
             true = calls => Inbound::Calls,
-            () = sleep_until(frame), if is_dirty => Inbound::FrameDue,
-            () = sleep_until(wake.unwrap_or(frame)), if wake.is_some() => Inbound::Wake,
+            () = frame_due, if is_dirty => Inbound::FrameDue,
+            () = woken, if wake.is_some() => Inbound::Wake,
         }
+    }
+
+    /// Reads keys, if they are not read yet.
+    pub fn open_keyboard(&mut self) -> io::Result<()> {
+        if self.keyboard.is_none() {
+            let _screen = self.screen.enter();
+            self.keyboard = Some(Keyboard::open(self.started)?);
+        }
+        Ok(())
     }
 
     fn has_just_edited(&self) -> bool {
@@ -281,14 +307,15 @@ impl EventLoop {
 
     async fn take(&mut self, inbound: Inbound) {
         match inbound {
-            Inbound::Terminal(Some(Ok(TerminalInput::Event(event)))) => self.take_event(event),
-            Inbound::Terminal(Some(Ok(TerminalInput::Background(colour)))) => self.take_background(colour),
-            // The end or an error of the input: the terminal is gone.
-            Inbound::Terminal(_) => self.left = Some(Some(1)),
+            Inbound::Terminal(Ok(TerminalInput::Event(event))) => self.take_event(event),
+            Inbound::Terminal(Ok(TerminalInput::Background(colour))) => self.take_background(colour),
+            // The terminal is gone.
+            Inbound::Terminal(Err(_)) => self.left = Some(Some(1)),
             // The key that ended the editor, which the kernel reports separately.
             Inbound::Signal(signal) if signal.is_typed() && self.has_just_edited() => {}
             Inbound::Signal(ProcessSignal::End(signal)) => self.left = Some(Some(signal)),
             Inbound::Signal(ProcessSignal::Continued) => self.resume_terminal(),
+            Inbound::Signal(ProcessSignal::Resized) => self.take_resize(),
             Inbound::Update(Update { generation, at, event: PollEvent::Captures { logger, new } }) => {
                 // Captures of another workspace are dropped; they are read again when it is opened.
                 if let Some(backend) = self.backend.as_ref().filter(|_| generation == self.model.connection.generation)
@@ -342,13 +369,15 @@ impl EventLoop {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.take_key(key),
             Event::Mouse(event) => self.queue.push_back(Msg::Mouse(event)),
             Event::Paste(text) => self.queue.push_back(Msg::Paste(text)),
-            Event::Resize(columns, rows) => {
-                // After two resizes before the next frame, the terminal can have its old size but other content.
-                self.terminal.clear();
-                self.queue.push_back(Msg::Resize(Size { columns, rows }));
-            }
             _ => {}
         }
+    }
+
+    fn take_resize(&mut self) {
+        self.typed = true;
+        // After two resizes before the next frame, the terminal can have its old size but other content.
+        self.terminal.clear();
+        self.queue.push_back(Msg::Resize(Terminal::size()));
     }
 
     /// Several characters for a line that have arrived are one text: the query of every one of them need not be shown.
@@ -380,7 +409,7 @@ impl EventLoop {
                 return;
             }
             let inbound = match self.keyboard.as_mut().and_then(Keyboard::at_hand) {
-                Some(event) => Inbound::Terminal(Some(event)),
+                Some(input) => Inbound::Terminal(input),
                 None => match self.answers.1.try_recv() {
                     Ok(answer) => Inbound::Answer(answer),
                     Err(_) if self.is_behind() => return,

@@ -1,38 +1,41 @@
-//! The events of the terminal, read on a thread of their own while the dashboard has the terminal.
+//! The keys, pastes and mouse events of the terminal while the dashboard has it.
 //!
-//! The event stream of crossterm wakes only the task that polled it first, so it cannot be polled both to wait and to look
-//! for further events. A channel can. The stream also passes each key to a thread of its own first, which takes longer. On
-//! a closed terminal crossterm reads without end: on a worker of the runtime that would hold up all tasks, also the one that
-//! handles SIGHUP.
+//! ```text
+//!   terminal ─► bytes ─► the answer to the question for the background, or events
+//! ```
+//!
+//! crossterm parses the same bytes, but reads them on its own: on the thread of the screen it would block in the middle of
+//! a sequence and read without end from a closed terminal, and from a thread of its own each key would reach the screen
+//! 0.2 ms later.
 
 use crate::dashboard::runtime::terminal_answers::background_of;
-use crossterm::event::{self, Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use crossterm::event::{Event, KeyEvent, KeyEventKind};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::Timespec;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, IsTerminal, stdin};
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
-use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
+use terminput_crossterm::to_crossterm;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 use tokio::time::{Instant, timeout, timeout_at};
-use tokio_util::sync::CancellationToken;
 
-/// Events that wait in the channel; further ones wait in the terminal.
-const WAITING: usize = 1024;
+/// Bytes that are read at once.
+const CHUNK: usize = 4096;
 
-/// Limit for the last read. On a closed terminal it does not end.
-const LAST_READ: Duration = Duration::from_millis(250);
-
-/// The reader waits for so long at once: the wait without a limit of crossterm cannot be ended.
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// How long a key that may begin the answer waits for the next one.
+/// How long bytes that may begin the answer wait for the next one.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How long the reader waits for the rest of a partial terminal response.
+/// How long a partial answer waits for its rest.
 const PARTIAL_RESPONSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How long the end of the reader waits for the answer, which the next program would read as keys.
 const ANSWER: Duration = Duration::from_millis(100);
+
+const ESC: u8 = 0x1b;
+const BEL: u8 = 0x07;
 
 /// Input from the terminal.
 #[derive(Debug, PartialEq)]
@@ -42,293 +45,323 @@ pub(crate) enum TerminalInput {
     Background([u8; 3]),
 }
 
-/// The answer of the terminal to the question for its background. crossterm reads it as keys, which would be commands, so
-/// keys that may belong to it are held until it is certain.
-struct BackgroundAnswer {
-    /// Until when it may begin.
-    until: Instant,
-    text: String,
-    /// The events of the text.
-    held: Vec<Event>,
+/// Parses the bytes of the terminal. Bytes that may belong to the answer of the terminal are held until it is certain:
+/// as keys, they would be commands.
+struct InputParser {
+    /// The bytes of the event or answer that is not complete yet.
+    bytes: Vec<u8>,
+    inputs: VecDeque<TerminalInput>,
+    /// Until when an answer may begin.
+    answer_until: Instant,
 }
 
-impl BackgroundAnswer {
+impl InputParser {
     /// After this time nothing is an answer.
     const PATIENCE: Duration = Duration::from_secs(5);
     /// More bytes than the longest answer has.
     const LONGEST: usize = 48;
     /// No keys that somebody types.
-    const CERTAIN: &str = "\x1b]11;rgb";
+    const CERTAIN: &[u8] = b"\x1b]11;rgb";
 
-    fn to_question_at(queried_at: Instant) -> Self {
-        Self { until: queried_at + Self::PATIENCE, text: String::new(), held: Vec::new() }
+    fn with_question_at(queried_at: Instant) -> Self {
+        Self { bytes: Vec::new(), inputs: VecDeque::new(), answer_until: queried_at + Self::PATIENCE }
     }
 
-    /// How long the held events wait for the next one.
-    fn pause(&self) -> Option<Duration> {
-        let pause = if self.text.starts_with(Self::CERTAIN) { PARTIAL_RESPONSE_TIMEOUT } else { PAUSE };
-        (!self.held.is_empty()).then_some(pause)
-    }
-
-    /// Returns what the event makes certain.
-    fn take(&mut self, event: Event) -> Vec<TerminalInput> {
-        // A change of size, for example, can come in the middle of an answer.
-        if !matches!(event, Event::Key(_)) {
-            return vec![TerminalInput::Event(event)];
+    /// Takes bytes that were read at once; whether more have arrived after them.
+    fn take(&mut self, bytes: &[u8], more: bool) {
+        for (at, &byte) in bytes.iter().enumerate() {
+            self.push(byte, bytes.get(at + 1).copied().or(more.then_some(0)));
         }
-        let mut certain = Vec::new();
-        if !self.held.is_empty() {
-            match bytes_of(&event).filter(|bytes| self.continues_with(bytes)) {
-                Some(bytes) => return self.hold(event, &bytes),
-                None => certain = self.release(),
+    }
+
+    /// Takes a byte; `next` has arrived after it.
+    fn push(&mut self, byte: u8, next: Option<u8>) {
+        if self.bytes.starts_with(Self::CERTAIN) {
+            return self.push_to_answer(byte, next);
+        }
+        let may_begin_answer = !self.bytes.is_empty() && self.may_begin_answer();
+        self.bytes.push(byte);
+        if self.may_begin_answer() {
+            return;
+        }
+        if may_begin_answer {
+            self.bytes.pop();
+            self.release_as_keys(Some(byte));
+            if self.bytes.is_empty() {
+                return self.push(byte, next);
             }
+            self.bytes.push(byte);
         }
-        match bytes_of(&event).filter(|bytes| Instant::now() < self.until && self.continues_with(bytes)) {
-            Some(bytes) => certain.extend(self.hold(event, &bytes)),
-            None => certain.push(TerminalInput::Event(event)),
-        }
-        certain
+        self.parse(next);
     }
 
-    /// Ends the text: the events are keys, unless it is certain that they belong to the answer.
-    fn release(&mut self) -> Vec<TerminalInput> {
-        let is_answer = self.text.starts_with(Self::CERTAIN);
-        self.text.clear();
-        self.held.drain(..).filter(|_| !is_answer).map(TerminalInput::Event).collect()
-    }
-
-    fn hold(&mut self, event: Event, bytes: &str) -> Vec<TerminalInput> {
-        self.text.push_str(bytes);
-        self.held.push(event);
-        if !self.text.ends_with(['\x07', '\\']) {
-            return Vec::new();
+    /// Takes a byte after a certain beginning of the answer.
+    fn push_to_answer(&mut self, byte: u8, next: Option<u8>) {
+        let is_escaped = self.bytes.last() == Some(&ESC);
+        let is_end = byte == BEL || is_escaped && byte == b'\\';
+        let is_colour = !is_escaped && (byte.is_ascii_hexdigit() || matches!(byte, b'/' | b':' | ESC));
+        if is_end || is_colour && self.bytes.len() < Self::LONGEST {
+            self.bytes.push(byte);
+            if is_end {
+                self.inputs.extend(background_of(&self.bytes).map(TerminalInput::Background));
+                self.bytes.clear();
+                // There is one answer.
+                self.answer_until = Instant::now();
+            }
+            return;
         }
-        // There is one answer.
-        self.until = Instant::now();
-        let background = background_of(self.text.as_bytes());
-        self.release();
-        background.map(TerminalInput::Background).into_iter().collect()
+        // A cut answer ends with the first other key.
+        self.bytes.clear();
+        if is_escaped {
+            self.push(ESC, Some(byte));
+        }
+        self.push(byte, next);
     }
 
-    /// Whether the text and these bytes are the beginning of an answer, or all of it.
-    fn continues_with(&self, bytes: &str) -> bool {
-        let text = [&self.text, bytes].concat();
-        let Some(rest) = text.strip_prefix(Self::CERTAIN) else { return Self::CERTAIN.starts_with(&text) };
-        let Some(colour) = rest.strip_prefix('a').unwrap_or(rest).strip_prefix(':') else {
-            return matches!(rest, "" | "a");
+    /// Whether the bytes may be the beginning of an answer, or are a certain one.
+    fn may_begin_answer(&self) -> bool {
+        Self::CERTAIN.starts_with(&self.bytes) && Instant::now() < self.answer_until
+    }
+
+    /// Parses an event if its bytes are complete.
+    fn parse(&mut self, next: Option<u8>) {
+        // The key escape, unless it begins a sequence.
+        if self.bytes == [ESC] && next.is_some_and(|next| next != ESC) {
+            return;
+        }
+        let event = match terminput::Event::parse_from(&self.bytes) {
+            Ok(None) => return,
+            event => event.ok().flatten().and_then(|event| to_crossterm(event).ok()),
         };
-        let end = colour.trim_start_matches(|letter: char| letter.is_ascii_hexdigit() || letter == '/');
-        text.len() <= Self::LONGEST && matches!(end, "" | "\x07" | "\x1b" | "\x1b\\")
+        self.inputs.extend(event.map(TerminalInput::Event));
+        self.bytes.clear();
+    }
+
+    /// How long the held bytes wait for the next one.
+    fn pause(&self) -> Option<Duration> {
+        let is_certain = self.bytes.starts_with(Self::CERTAIN);
+        let is_held = is_certain || !self.bytes.is_empty() && Self::CERTAIN.starts_with(&self.bytes);
+        is_held.then_some(if is_certain { PARTIAL_RESPONSE_TIMEOUT } else { PAUSE })
+    }
+
+    /// Ends the pause: the held bytes are keys, unless they are certain to belong to the answer.
+    fn release(&mut self) {
+        match self.bytes.starts_with(Self::CERTAIN) {
+            true => self.bytes.clear(),
+            false => self.release_as_keys(None),
+        }
+    }
+
+    fn release_as_keys(&mut self, next: Option<u8>) {
+        let held = std::mem::take(&mut self.bytes);
+        for (at, &byte) in held.iter().enumerate() {
+            self.bytes.push(byte);
+            self.parse(held.get(at + 1).copied().or(next));
+        }
     }
 }
 
-/// The bytes that crossterm reads as this key, as far as they occur in the answer. It reads ESC and a letter as alt with
-/// the letter, and ESC alone when the letter comes later.
-fn bytes_of(event: &Event) -> Option<String> {
-    let Event::Key(key) = event else { return None };
-    match key.code {
-        KeyCode::Esc => Some("\x1b".to_owned()),
-        KeyCode::Char('g') if key.modifiers == KeyModifiers::CONTROL => Some("\x07".to_owned()),
-        KeyCode::Char(letter) if key.modifiers == KeyModifiers::ALT => Some(format!("\x1b{letter}")),
-        KeyCode::Char(letter) if (key.modifiers - KeyModifiers::SHIFT).is_empty() => Some(letter.to_string()),
-        _ => None,
-    }
-}
-
-/// How the reader is ended.
-#[derive(Default)]
-struct ReaderEnd {
-    is_requested: AtomicBool,
-    /// Nothing polls this stream: its end wakes the reader. The reader makes it, because that waits for an earlier reader.
-    waker: Mutex<Option<EventStream>>,
-}
-
-impl ReaderEnd {
-    fn request(&self) {
-        self.is_requested.store(true, Ordering::SeqCst);
-        self.set_waker(None);
-    }
-
-    fn set_waker(&self, waker: Option<EventStream>) {
-        *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = waker;
-    }
-
-    fn is_requested(&self) -> bool {
-        self.is_requested.load(Ordering::SeqCst)
-    }
-}
-
-/// Ends the reader when it is dropped.
-struct ReaderGuard(Arc<ReaderEnd>);
-
-impl Drop for ReaderGuard {
-    fn drop(&mut self) {
-        self.0.request();
-    }
-}
-
-/// The reader of terminal events.
+/// The reader of the terminal.
 pub(crate) struct Keyboard {
-    events: mpsc::Receiver<io::Result<TerminalInput>>,
-    /// An input that was looked at.
-    next: Option<io::Result<TerminalInput>>,
-    /// Ends the thread when it is dropped.
-    reader: ReaderGuard,
-    thread: JoinHandle<()>,
-    /// When the terminal was queried for its background, and whether it has answered.
+    terminal: AsyncFd<OwnedFd>,
+    parser: InputParser,
+    /// When the terminal was queried for its background.
     queried_at: Instant,
-    answered: CancellationToken,
 }
 
 impl Keyboard {
     /// Starts to read. The terminal was queried for its background at this time.
-    pub fn open(queried_at: Instant) -> Self {
-        let (to, events) = mpsc::channel(WAITING);
-        let (end, answered) = (Arc::new(ReaderEnd::default()), CancellationToken::new());
-        let (reader, answer) = (ReaderGuard(end.clone()), answered.clone());
-        let thread = tokio::task::spawn_blocking(move || read(&to, &end, queried_at, &answer));
-        Self { events, next: None, reader, thread, queried_at, answered }
+    ///
+    /// # Errors
+    /// When there is no terminal.
+    pub fn open(queried_at: Instant) -> io::Result<Self> {
+        let input = stdin();
+        let terminal = match input.is_terminal() {
+            true => input.as_fd().try_clone_to_owned()?,
+            false => File::open("/dev/tty")?.into(),
+        };
+        #[expect(deprecated, reason = "its unsafe successor asks for what an OwnedFd guarantees")]
+        let terminal = AsyncFd::with_interest(terminal, Interest::READABLE)?;
+        Ok(Self { terminal, parser: InputParser::with_question_at(queried_at), queried_at })
     }
 
-    /// The next input, or `None` when the terminal is gone.
-    pub async fn next(&mut self) -> Option<io::Result<TerminalInput>> {
-        match self.next.take() {
-            Some(input) => Some(input),
-            None => self.events.recv().await,
+    /// The next input; an error when the terminal is gone.
+    pub async fn next(&mut self) -> io::Result<TerminalInput> {
+        loop {
+            if let Some(input) = self.at_hand() {
+                return input;
+            }
+            let readable = self.terminal.readable();
+            let ready = match self.parser.pause() {
+                Some(pause) => timeout(pause, readable).await,
+                None => Ok(readable.await),
+            };
+            match ready {
+                Ok(ready) => {
+                    let mut ready = ready?;
+                    if !is_readable(self.terminal.get_ref())? {
+                        ready.clear_ready();
+                    }
+                }
+                Err(_) => self.parser.release(),
+            }
         }
     }
 
     /// The next input, if it has arrived.
     pub fn at_hand(&mut self) -> Option<io::Result<TerminalInput>> {
-        self.next.take().or_else(|| self.events.try_recv().ok())
+        if self.parser.inputs.is_empty()
+            && let Err(error) = self.read()
+        {
+            return Some(Err(error));
+        }
+        self.parser.inputs.pop_front().map(Ok)
+    }
+
+    /// Reads the bytes that have arrived.
+    fn read(&mut self) -> io::Result<()> {
+        let terminal = self.terminal.get_ref();
+        // The terminal is shared with other programs, so it is not switched to reads that never wait.
+        if !is_readable(terminal)? {
+            return Ok(());
+        }
+        let mut bytes = [0; CHUNK];
+        match rustix::io::read(terminal, &mut bytes) {
+            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => {
+                self.parser.take(&bytes[..count], count == bytes.len());
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The choice of this function for the next input, if it has arrived and is a key. Without a choice, the input remains.
     pub fn take_key<T>(&mut self, choose: impl FnOnce(KeyEvent) -> Option<T>) -> Option<T> {
-        self.next = self.at_hand();
-        let Some(Ok(TerminalInput::Event(Event::Key(key)))) = &self.next else { return None };
+        if self.parser.inputs.is_empty() {
+            // An error is reported by the next read.
+            let _ = self.read();
+        }
+        let Some(TerminalInput::Event(Event::Key(key))) = self.parser.inputs.front() else { return None };
         let chosen = Some(*key).filter(|key| key.kind == KeyEventKind::Press).and_then(choose)?;
-        self.next = None;
+        self.parser.inputs.pop_front();
         Some(chosen)
     }
 
     /// Stops reading. After this, another program receives the keys.
     pub async fn close(mut self) {
+        let limit = self.queried_at + ANSWER;
+        let answer = async { while Instant::now() < self.parser.answer_until && self.next().await.is_ok() {} };
         // A terminal that does not answer is not an error.
-        let _ = timeout_at(self.queried_at + ANSWER, self.answered.cancelled()).await;
-        drop(self.reader);
-        // A full channel would hold the reader up.
-        self.events.close();
-        match timeout(LAST_READ, self.thread).await {
-            // It fails only if the thread panicked, which the panic hook has reported.
-            Ok(_) => {}
-            Err(_) => tracing::warn!("the terminal is still being read"),
-        }
+        let _ = timeout_at(limit, answer).await;
     }
 }
 
-fn read(
-    to: &mpsc::Sender<io::Result<TerminalInput>>,
-    end: &ReaderEnd,
-    queried_at: Instant,
-    answered: &CancellationToken,
-) {
-    let mut answer = BackgroundAnswer::to_question_at(queried_at);
-    end.set_waker(Some(EventStream::new()));
-    while !end.is_requested() {
-        let has_event = event::poll(answer.pause().unwrap_or(DAY));
-        if end.is_requested() {
-            return;
-        }
-        let certain = match has_event.and_then(|has_event| if has_event { event::read().map(Some) } else { Ok(None) }) {
-            Ok(Some(event)) => answer.take(event),
-            Ok(None) => answer.release(),
-            Err(error) => {
-                let _ = to.blocking_send(Err(error));
-                return;
-            }
-        };
-        for input in certain {
-            if matches!(input, TerminalInput::Background(_)) {
-                answered.cancel();
-            }
-            if to.blocking_send(Ok(input)).is_err() {
-                return;
-            }
-        }
+/// Whether a read returns at once: with bytes, or because the terminal is gone.
+fn is_readable(terminal: &OwnedFd) -> io::Result<bool> {
+    let mut polled = [PollFd::new(terminal, PollFlags::IN)];
+    match poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
+        Ok(count) => Ok(count > 0),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crossterm::event::{KeyCode, KeyModifiers};
 
-    fn key(letter: char) -> Event {
-        Event::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE))
+    fn parser() -> InputParser {
+        InputParser::with_question_at(Instant::now())
     }
 
-    fn alt(letter: char) -> Event {
-        Event::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::ALT))
+    /// A parser that expects no answer any more.
+    fn late_parser() -> InputParser {
+        InputParser::with_question_at(Instant::now() - InputParser::PATIENCE)
     }
 
-    fn escape() -> Event {
-        Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE))
+    /// The inputs of these reads.
+    fn inputs(parser: &mut InputParser, reads: &[&str]) -> Vec<TerminalInput> {
+        for read in reads {
+            parser.take(read.as_bytes(), false);
+        }
+        parser.inputs.drain(..).collect()
     }
 
-    fn keys(text: &str) -> impl Iterator<Item = Event> {
-        text.chars().map(key)
+    fn event(code: KeyCode, modifiers: KeyModifiers) -> TerminalInput {
+        TerminalInput::Event(Event::Key(KeyEvent::new(code, modifiers)))
     }
 
-    fn taken(answer: &mut BackgroundAnswer, events: impl IntoIterator<Item = Event>) -> Vec<TerminalInput> {
-        events.into_iter().flat_map(|event| answer.take(event)).collect()
+    fn key(letter: char) -> TerminalInput {
+        event(KeyCode::Char(letter), KeyModifiers::NONE)
     }
 
-    fn expected() -> BackgroundAnswer {
-        BackgroundAnswer::to_question_at(Instant::now())
+    fn alt(letter: char) -> TerminalInput {
+        event(KeyCode::Char(letter), KeyModifiers::ALT)
+    }
+
+    fn escape() -> TerminalInput {
+        event(KeyCode::Esc, KeyModifiers::NONE)
     }
 
     #[test]
     fn answer_is_not_read_as_keys_whole_or_split() {
-        let colour = || keys("11;rgb:ffff/FFFF/8080");
-        let bell = Event::Key(KeyEvent::new(KeyCode::Char('g'), KeyModifiers::CONTROL));
-        let starts = [vec![alt(']')], vec![escape(), key(']')]];
-        let ends = [vec![alt('\\')], vec![escape(), key('\\')], vec![bell]];
-        for (start, end) in starts.iter().flat_map(|start| ends.iter().map(move |end| (start, end))) {
-            let events =
-                [key('j')].into_iter().chain(start.clone()).chain(colour()).chain(end.clone()).chain([key('k')]);
-            let expected_inputs = [
-                TerminalInput::Event(key('j')),
-                TerminalInput::Background([255, 255, 128]),
-                TerminalInput::Event(key('k')),
-            ];
-            assert_eq!(taken(&mut expected(), events), expected_inputs, "{start:?} {end:?}");
+        for end in ["\x1b\\", "\x07"] {
+            let bytes = format!("j\x1b]11;rgb:ffff/FFFF/8080{end}k");
+            let expected = [key('j'), TerminalInput::Background([255, 255, 128]), key('k')];
+            for cut in 0..=bytes.len() {
+                let (first, rest) = bytes.split_at(cut);
+                assert_eq!(inputs(&mut parser(), &[first, rest]), expected, "{cut} {end:?}");
+            }
+            // A key escape just before it is not its beginning.
+            assert_eq!(inputs(&mut parser(), &[&format!("\x1b{}", &bytes[1..])])[0], escape());
         }
     }
 
     #[test]
-    fn partial_terminal_response_is_read_as_keys() {
-        let mut answer = expected();
-        let typed = [escape(), key(']'), key('1'), key('x')];
-        assert_eq!(taken(&mut answer, typed.clone()), typed.map(TerminalInput::Event));
-        assert!(answer.take(escape()).is_empty() && answer.pause() == Some(PAUSE));
-        assert_eq!(answer.release(), [TerminalInput::Event(escape())]);
-        assert_eq!(taken(&mut answer, [escape(), escape()]), [TerminalInput::Event(escape())]);
+    fn partial_answer_is_read_as_keys() {
+        let mut parser = parser();
+        assert_eq!(inputs(&mut parser, &["\x1b]1x"]), [alt(']'), key('1'), key('x')]);
+        assert!(inputs(&mut parser, &["\x1b"]).is_empty() && parser.pause() == Some(PAUSE));
+        parser.release();
+        assert_eq!(inputs(&mut parser, &[]), [escape()]);
+        assert_eq!(inputs(&mut parser, &["\x1b", "[A"]), [event(KeyCode::Up, KeyModifiers::NONE)]);
+        assert_eq!(parser.pause(), None);
     }
 
     #[test]
     fn cut_answer_ends_with_the_first_other_key() {
-        let mut answer = expected();
-        assert!(taken(&mut answer, [alt(']')].into_iter().chain(keys("11;rgb:ff"))).is_empty());
-        assert_eq!(answer.pause(), Some(PARTIAL_RESPONSE_TIMEOUT));
-        assert_eq!(answer.take(Event::Resize(80, 24)), [TerminalInput::Event(Event::Resize(80, 24))]);
-        assert!(taken(&mut answer, keys("ff")).is_empty(), "a change of size does not end the answer");
-        assert_eq!(answer.take(key('j')), [TerminalInput::Event(key('j'))]);
+        let mut parser = parser();
+        assert!(inputs(&mut parser, &["\x1b]11;rgb:ff", "ff"]).is_empty());
+        assert_eq!(parser.pause(), Some(PARTIAL_RESPONSE_TIMEOUT));
+        assert_eq!(inputs(&mut parser, &["j"]), [key('j')]);
+        assert_eq!(inputs(&mut parser, &["\x1b]11;rgb:ff\x1b[A"]), [event(KeyCode::Up, KeyModifiers::NONE)]);
+        assert!(inputs(&mut parser, &["\x1b]11;rgb:ff"]).is_empty());
+        parser.release();
+        assert!(inputs(&mut parser, &[]).is_empty() && parser.pause().is_none());
     }
 
     #[test]
     fn keys_wait_for_no_second_answer() {
-        let mut answer = expected();
-        taken(&mut answer, [alt(']')].into_iter().chain(keys("11;rgb:0/0/0")).chain([alt('\\')]));
-        assert_eq!(answer.take(escape()), [TerminalInput::Event(escape())]);
+        let mut parser = parser();
+        inputs(&mut parser, &["\x1b]11;rgb:0/0/0\x1b\\"]);
+        assert_eq!(inputs(&mut parser, &["\x1b"]), [escape()]);
+    }
+
+    #[test]
+    fn sequences_are_one_event_and_two_escapes_are_two() {
+        let mut parser = late_parser();
+        assert_eq!(inputs(&mut parser, &["\x1b\x1b"]), [escape(), escape()]);
+        assert_eq!(inputs(&mut parser, &["\x1bj"]), [alt('j')]);
+        assert_eq!(inputs(&mut parser, &["é\x0e"]), [key('é'), event(KeyCode::Char('n'), KeyModifiers::CONTROL)]);
+        let paste = TerminalInput::Event(Event::Paste("a\nb\x1b[A".to_owned()));
+        assert_eq!(inputs(&mut parser, &["\x1b[200~a\nb\x1b", "[A\x1b[201", "~j"]), [paste, key('j')]);
+        // A sequence of no key is skipped.
+        assert_eq!(inputs(&mut parser, &["\x1b[?62;4cj"]), [key('j')]);
+        // The chunk ends after the first byte of a sequence.
+        parser.take(b"\x1b", true);
+        assert_eq!(inputs(&mut parser, &["[B"]), [event(KeyCode::Down, KeyModifiers::NONE)]);
     }
 }

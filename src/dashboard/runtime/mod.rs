@@ -46,6 +46,7 @@ pub(crate) use cache::Cache;
 pub use cached_lists::{CachedLists, CachedWorkspace, ListFile};
 pub use clipboard::CopyMethod;
 pub(crate) use deferred_drop::DeferredDrop;
+use event_loop::EventLoop;
 pub(crate) use event_loop::TaskReport;
 pub use files::NewFile;
 pub(crate) use keyboard::{Keyboard, TerminalInput};
@@ -66,6 +67,7 @@ use std::any::Any;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokio::runtime::Handle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -180,5 +182,16 @@ pub async fn run(
     settings: DashboardSettings,
     shutdown: CancellationToken,
 ) -> io::Result<DashboardExit> {
-    event_loop::EventLoop::open(opening, connect, settings, shutdown)?.run().await
+    let workers = Handle::current();
+    let thread = tokio::task::spawn_blocking(move || {
+        // The thread of the screen waits for keys and timers itself; a worker that waits would have to wake it. All tasks
+        // run on the workers.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            let screen = Handle::current();
+            let _workers = workers.enter();
+            EventLoop::open(screen, opening, connect, settings, shutdown)?.run().await
+        })
+    });
+    thread.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }

@@ -12,6 +12,8 @@ pub enum ProcessSignal {
     End(i32),
     /// Continue after a stop; the terminal can be in any state.
     Continued,
+    /// The terminal has another size.
+    Resized,
 }
 
 /// The signals that would end the process without restoring the terminal, except those of a program error.
@@ -35,6 +37,7 @@ const ENDS: [Kill; 13] = [
 pub struct SignalStream {
     ends: Vec<(Signal, i32)>,
     continues: Signal,
+    resizes: Signal,
 }
 
 impl SignalStream {
@@ -44,7 +47,8 @@ impl SignalStream {
     /// When the system refuses a handler.
     pub fn listen() -> io::Result<Self> {
         let listen = |kill: &Kill| Ok((signal(SignalKind::from_raw(kill.as_raw()))?, kill.as_raw()));
-        Ok(Self { ends: ENDS.iter().map(listen).collect::<io::Result<_>>()?, continues: signal(continued())? })
+        let ends = ENDS.iter().map(listen).collect::<io::Result<_>>()?;
+        Ok(Self { ends, continues: signal(continued())?, resizes: signal(SignalKind::window_change())? })
     }
 
     pub async fn next(&mut self) -> ProcessSignal {
@@ -52,10 +56,13 @@ impl SignalStream {
             let ended = self.ends.iter_mut().find_map(|(signal, number)| {
                 signal.poll_recv(context).is_ready().then_some(ProcessSignal::End(*number))
             });
-            match ended {
-                Some(ended) => Poll::Ready(ended),
-                None => self.continues.poll_recv(context).map(|_| ProcessSignal::Continued),
+            if let Some(ended) = ended {
+                return Poll::Ready(ended);
             }
+            if self.continues.poll_recv(context).is_ready() {
+                return Poll::Ready(ProcessSignal::Continued);
+            }
+            self.resizes.poll_recv(context).map(|_| ProcessSignal::Resized)
         })
         .await
     }

@@ -18,11 +18,12 @@ use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::style::{Print, ResetColor, force_color_output};
 use crossterm::terminal::{
     BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
-    enable_raw_mode, size,
+    enable_raw_mode,
 };
 use crossterm::{execute, queue};
 use ratatui::buffer::Buffer;
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use ratatui::layout::Rect;
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 use std::io::{BufWriter, Stdout, Write, stdin, stdout};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,11 +72,12 @@ impl Terminal {
         self.write(BACKGROUND)
     }
 
-    /// Draws a frame, atomically in terminals that support synchronized output.
+    /// Draws a frame, atomically in terminals that support synchronized output. `draw` gets a buffer, and whether it holds
+    /// the last frame; it returns the areas that it has drawn.
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub fn draw(&mut self, draw: impl FnOnce(&mut Buffer)) -> io::Result<()> {
+    pub fn draw(&mut self, draw: impl FnOnce(&mut Buffer, bool) -> Vec<Rect>) -> io::Result<()> {
         queue!(self.frames.output(), BeginSynchronizedUpdate)?;
         self.frames.draw(Self::size(), draw)?;
         execute!(self.frames.output(), EndSynchronizedUpdate)
@@ -109,8 +111,8 @@ impl Terminal {
 
     /// The size of the terminal; 80×24 if it is unknown.
     pub fn size() -> Size {
-        let (columns, rows) = size().unwrap_or((80, 24));
-        Size { columns, rows }
+        let size = tcgetwinsize(stdout()).ok().filter(|size| size.ws_col > 0 && size.ws_row > 0);
+        size.map_or(Size { columns: 80, rows: 24 }, |size| Size { columns: size.ws_col, rows: size.ws_row })
     }
 
     /// Hands the terminal to another program.

@@ -10,6 +10,7 @@ use crate::dashboard::list::{List, StreamList};
 use crate::dashboard::model::{ListScroll, Model, ReviewFacts};
 use crate::dashboard::ui::facts::FindingFacts;
 use crate::dashboard::ui::json_lines::JsonPlace;
+use crate::dashboard::ui::layout::Areas;
 use crate::dashboard::ui::{PaneFacts, Scheme, TableColumn, Theme, window};
 use crate::mask::Mask;
 use crate::table::{Item, Table};
@@ -46,6 +47,8 @@ pub struct ViewCache {
     /// The detail that was drawn last, until it follows the selection.
     pub(crate) detail: LastDetail,
     pub(crate) measures: Measures,
+    /// The areas of the last frame, if nothing was drawn over the panes and a step draws no more than the list.
+    pub(crate) last_areas: Option<Areas>,
     /// Whether the terminal shows links (OSC 8).
     pub links: bool,
     /// The links in the last frame.
@@ -80,6 +83,7 @@ impl ViewCache {
         self.theme = theme;
         if differs {
             self.detail = LastDetail::default();
+            self.last_areas = None;
         }
         differs
     }

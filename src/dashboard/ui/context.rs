@@ -1,7 +1,7 @@
 //! The drawing context: model, theme, names by id, and ages by the clock of the service.
 
 use crate::contract::{LoggerId, Scan, ScanId, Stamp, TargetId, Tool};
-use crate::dashboard::base::Pane;
+use crate::dashboard::base::{Pane, ShownRows};
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::ui::{PaneFacts, Theme, format, target_of};
 use crate::table::Remote;
@@ -21,13 +21,15 @@ pub(crate) struct Cx<'a> {
     pub facts: Arc<PaneFacts>,
     /// The time by the clock of the service, or by the local clock while the difference is unknown.
     pub now: Timestamp,
+    /// The rows of the focused list in the last frame, while only the rows are drawn through which the cursor has moved.
+    pub stepped_from: Option<ShownRows>,
 }
 
 impl<'a> Cx<'a> {
     pub fn new(model: &'a Model, theme: Theme, facts: Arc<PaneFacts>) -> Self {
         let offset = jiff::SignedDuration::from_secs(model.connection.clock_offset.unwrap_or(0));
         let now = model.now.wall.checked_add(offset).unwrap_or(model.now.wall);
-        Self { model, theme, facts, now }
+        Self { model, theme, facts, now, stepped_from: None }
     }
 
     /// Whether the list (or detail) of a pane has the keyboard.

@@ -215,6 +215,12 @@ fn percent(length: u16, percent: u32) -> u16 {
     (u32::from(length) * percent / 100) as u16
 }
 
+impl From<CellArea> for Rect {
+    fn from(area: CellArea) -> Self {
+        Self { x: area.x, y: area.y, width: area.width, height: area.height }
+    }
+}
+
 impl From<Rect> for CellArea {
     fn from(area: Rect) -> Self {
         Self { x: area.x, y: area.y, width: area.width, height: area.height }

@@ -1,27 +1,48 @@
-//! Frames for tests of keys and of the mouse that depend on places on the screen.
+//! Frames for tests of keys and of the mouse that depend on places on the screen, and of frames after steps.
 
-use super::{ViewCache, draw_into, paged_text};
+use super::{ViewCache, draw_into, draw_step, paged_text};
 use crate::dashboard::base::{Measures, Size};
 use crate::dashboard::model::Model;
 use ratatui::prelude::{Buffer, Rect};
 
 /// Frames, each drawn with the memory of the last one.
 #[derive(Default)]
-pub(crate) struct TestFrames(ViewCache);
+pub(crate) struct TestFrames {
+    cache: ViewCache,
+    last: Buffer,
+}
 
 impl TestFrames {
     /// The lines of a frame, and what it measured.
     pub fn frame(&mut self, model: &Model) -> (Vec<String>, Measures) {
         let Size { columns, rows } = model.screen.size;
-        let area = Rect::new(0, 0, columns, rows);
-        let mut buffer = Buffer::empty(area);
-        draw_into(model, &mut buffer, area, &mut self.0);
+        let buffer = self.draw(model);
         let line = |y| (0..columns).map(|x| buffer[(x, y)].symbol()).collect();
-        ((0..rows).map(line).collect(), self.0.measures())
+        ((0..rows).map(line).collect(), self.measures())
+    }
+
+    /// The cells of a frame.
+    pub fn draw(&mut self, model: &Model) -> Buffer {
+        let Size { columns, rows } = model.screen.size;
+        let area = Rect::new(0, 0, columns, rows);
+        self.last = Buffer::empty(area);
+        draw_into(model, &mut self.last, area, &mut self.cache);
+        self.last.clone()
+    }
+
+    /// The cells of a frame after a step, and the areas that were drawn into the last frame. None if it must be drawn
+    /// completely.
+    pub fn step(&mut self, model: &Model) -> Option<(Buffer, Vec<Rect>)> {
+        let drawn = draw_step(model, &mut self.last, &mut self.cache)?;
+        Some((self.last.clone(), drawn))
+    }
+
+    pub fn measures(&self) -> Measures {
+        self.cache.measures()
     }
 
     /// The text of the detail for a pager.
     pub fn paged(&mut self, model: &Model) -> Option<String> {
-        paged_text(model, &mut self.0)
+        paged_text(model, &mut self.cache)
     }
 }

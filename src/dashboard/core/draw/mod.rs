@@ -14,10 +14,12 @@ pub(crate) mod frames;
 pub mod header;
 pub mod modals;
 pub mod panes;
+mod step;
 
 use crate::dashboard::base::batch::MOMENT;
 use crate::dashboard::base::{Batch, Measures, Pane, Size, Tone};
 use crate::dashboard::model::{Modal, Model};
+use crate::dashboard::ui::layout::{self, Areas};
 use crate::dashboard::ui::links::{link_urls, unlink};
 use crate::dashboard::ui::theme::ASCII;
 use crate::dashboard::ui::{Cx, LEAST, Places, Toasts, draw_line, mask_frame, take_bottom};
@@ -26,6 +28,7 @@ use ratatui::Frame;
 use ratatui::prelude::{Buffer, Line, Rect};
 
 pub use crate::dashboard::ui::{Scheme, Theme, ViewCache};
+pub use step::draw_step;
 
 /// The text of the focused detail, or of the card of a review, for a pager. None if there is none.
 pub fn paged_text(model: &Model, cache: &mut ViewCache) -> Option<String> {
@@ -52,6 +55,7 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     cache.measures = Measures::default();
     cache.text_area = None;
     cache.is_search_missed = false;
+    cache.last_areas = None;
     if area.is_empty() {
         return;
     }
@@ -69,24 +73,11 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     let is_short = notices.columns() <= area.width / 2;
     let beside_hints = is_short && matches!(model.overlay.modals.last(), None | Some(Modal::Line(_)));
     let rows = notices.rows().saturating_sub(u16::from(beside_hints));
-    let focused = model.navigation.focus.pane;
-    let places = Places {
-        fifth: model.navigation.fifth,
-        since: model.settings.last_visit.is_shown(),
-        notices: rows,
-        rows: [Pane::Workspaces, Pane::Scans, model.navigation.fifth].map(|pane| model.lists.len(pane)),
-        focused_rows: match model.overlay.modals.last() {
-            // The list keeps its height while a filter is typed.
-            Some(Modal::Line(_)) => model.data.count(focused).map(|count| count.max(model.lists.len(focused))),
-            _ => model.data.count(focused).map(|_| model.lists.len(focused)),
-        },
-        sizes: &model.screen.sizes,
-    };
-    let areas = crate::dashboard::ui::layout::areas(size, model.navigation.focus, places);
+    let areas = areas(model, size, rows);
     header::draw_header(&cx, buf, areas.header);
     crate::dashboard::settings::draw::last_visit::draw_last_visit(&cx, buf, areas.since);
     footer::draw_tabs(&cx, buf, areas.tabs);
-    cache.measures.map.dividers = areas.dividers;
+    cache.measures.map.dividers.clone_from(&areas.dividers);
     for slot in &areas.slots {
         panes::draw_slot(&cx, buf, slot, cache);
     }
@@ -106,6 +97,25 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
         replace_signs(buf, area);
     }
     unlink(buf, &linked, &cache.linked);
+    cache.last_areas = Some(areas).filter(|_| step::is_possible(&cx, area));
+}
+
+/// The areas of the screen, with free rows for notices.
+fn areas(model: &Model, size: Size, notices: u16) -> Areas {
+    let focused = model.navigation.focus.pane;
+    let places = Places {
+        fifth: model.navigation.fifth,
+        since: model.settings.last_visit.is_shown(),
+        notices,
+        rows: [Pane::Workspaces, Pane::Scans, model.navigation.fifth].map(|pane| model.lists.len(pane)),
+        focused_rows: match model.overlay.modals.last() {
+            // The list keeps its height while a filter is typed.
+            Some(Modal::Line(_)) => model.data.count(focused).map(|count| count.max(model.lists.len(focused))),
+            _ => model.data.count(focused).map(|_| model.lists.len(focused)),
+        },
+        sizes: &model.screen.sizes,
+    };
+    layout::areas(size, model.navigation.focus, places)
 }
 
 /// Texts of the program have signs in them, which terminals without Unicode show in their ASCII forms.

@@ -13,8 +13,8 @@ pub(crate) fn draw_slot(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let mut placed = PlacedPane { pane: slot.pane, part: slot.part, area: slot.area.into(), rows: None };
     match slot.part {
         SlotPart::List => {
-            let rows = (view_of(slot.pane).list)(cx, buf, slot, cache);
-            placed.rows = Some(rows).filter(|rows| rows.area.height > 0);
+            placed.rows = draw_list(cx, buf, slot, cache);
+            let rows = placed.rows.unwrap_or_default();
             if slot.pane == cx.model.navigation.focus.pane {
                 cache.measures.list_rows = rows.area.height;
                 cache.measures.row = cx.model.selected_row(slot.pane).filter(|_| placed.rows.is_some());
@@ -24,6 +24,11 @@ pub(crate) fn draw_slot(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         SlotPart::Line => draw_summary(cx, buf, slot),
     }
     cache.measures.map.panes.push(placed);
+}
+
+/// Draws a list. Where its rows are, if it has any.
+pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> Option<ShownRows> {
+    Some((view_of(slot.pane).list)(cx, buf, slot, cache)).filter(|rows| rows.area.height > 0)
 }
 
 /// Draws the detail of the selected row; until it follows the selection, the one that was drawn last.

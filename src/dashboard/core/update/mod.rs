@@ -70,7 +70,8 @@ use std::time::Duration;
 /// Handles a message: changes the model and returns the requests to the outside.
 pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.now = now;
-    model.screen.dirty = true;
+    let only_steps = model.screen.only_steps || !model.screen.dirty;
+    (model.screen.dirty, model.screen.only_steps) = (true, false);
     let mut effects = Vec::new();
     let by_hand = matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_));
     let rows = crate::dashboard::findings::decide::keys::rows(model);
@@ -129,6 +130,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         }
         Msg::Wake => {}
     }
+    model.screen.only_steps = only_steps && model.screen.detail.has_stepped();
     model.find_outcomes();
     model.refresh();
     crate::dashboard::findings::decide::keys::guard(model, rows, by_hand);

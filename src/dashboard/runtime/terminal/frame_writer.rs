@@ -4,7 +4,7 @@
 //!   frame ─► changed rows ─► equal to shown rows a few lines away? scroll region ─► cells that still differ
 //! ```
 //!
-//! Most rows of most frames are unchanged: their cells are compared once.
+//! Most rows of most frames are unchanged: their cells are compared once, or not at all if they were not drawn.
 //!
 //! A scroll region has whole lines, so only a pane of the full width can be scrolled. Line feed and reverse index at the
 //! margins scroll in every terminal; the sequences SU and SD do not.
@@ -26,7 +26,7 @@ const MOST_ROWS: usize = 8;
 /// A scroll must save the writing of at least so many rows.
 const LEAST_SAVED: usize = 3;
 
-/// The shown frame and the next one.
+/// The shown frame and the next one, which is equal to it between two frames.
 pub(super) struct FrameWriter<W: Write> {
     backend: CrosstermBackend<W>,
     shown: Buffer,
@@ -55,23 +55,29 @@ impl<W: Write> FrameWriter<W> {
         self.shown = Buffer::default();
     }
 
-    /// Draws a frame of this size.
-    pub fn draw(&mut self, size: Size, draw: impl FnOnce(&mut Buffer)) -> io::Result<()> {
+    /// Draws a frame of this size. `draw` gets a buffer, and whether it holds the shown frame; it returns the areas that it
+    /// has drawn.
+    pub fn draw(&mut self, size: Size, draw: impl FnOnce(&mut Buffer, bool) -> Vec<Rect>) -> io::Result<()> {
         let area = Rect::new(0, 0, size.columns, size.rows);
-        if self.shown.area != area {
+        let is_shown = self.shown.area == area;
+        if !is_shown {
             (self.shown, self.next) = (Buffer::empty(area), Buffer::empty(area));
             self.backend.clear_region(ClearType::All)?;
         }
-        self.next.reset();
-        draw(&mut self.next);
-        let mut is_same = same_rows(&self.shown, &self.next);
+        let drawn = draw(&mut self.next, is_shown);
+        let is_drawn = |row: usize| drawn.iter().any(|area| (area.top()..area.bottom()).contains(&(row as u16)));
+        let mut is_same = same_rows(&self.shown, &self.next, is_drawn);
         if let Some(scroll) = scroll(&self.shown, &self.next, &is_same) {
             self.scroll(scroll)?;
-            is_same = same_rows(&self.shown, &self.next);
+            is_same = same_rows(&self.shown, &self.next, |_| true);
         }
         self.write(&is_same)?;
         queue!(self.backend, Hide)?;
-        std::mem::swap(&mut self.shown, &mut self.next);
+        let width = usize::from(area.width);
+        for row in (0..is_same.len()).filter(|&row| !is_same[row]) {
+            let cells = row * width..(row + 1) * width;
+            self.shown.content[cells.clone()].clone_from_slice(&self.next.content[cells]);
+        }
         Ok(())
     }
 
@@ -122,9 +128,25 @@ fn row_of(frame: &Buffer, row: usize) -> Buffer {
     Buffer { area: Rect { y: area.y + row as u16, height: 1, ..area }, content }
 }
 
-/// Whether each row is the same in both frames.
-fn same_rows(shown: &Buffer, next: &Buffer) -> Vec<bool> {
-    rows(shown).zip(rows(next)).map(|(shown, next)| shown == next).collect()
+/// Whether each row is the same in both frames; those that were not drawn are.
+fn same_rows(shown: &Buffer, next: &Buffer, is_drawn: impl Fn(usize) -> bool) -> Vec<bool> {
+    let pairs = rows(shown).zip(rows(next)).enumerate();
+    pairs.map(|(row, (shown, next))| !is_drawn(row) || is_same_row(shown, next)).collect()
+}
+
+fn is_same_row(one: &[Cell], other: &[Cell]) -> bool {
+    one.iter().zip(other).all(|(one, other)| is_same_cell(one, other))
+}
+
+/// As `one == other`, which compares even the symbols of one byte, nearly all, by a call of a function.
+fn is_same_cell(one: &Cell, other: &Cell) -> bool {
+    match (one.symbol().as_bytes(), other.symbol().as_bytes()) {
+        ([symbol], [other_symbol]) => {
+            let style = |cell: &Cell| (cell.fg, cell.bg, cell.underline_color, cell.modifier, cell.diff_option);
+            symbol == other_symbol && style(one) == style(other)
+        }
+        _ => one == other,
+    }
 }
 
 /// The scroll that saves most, if it saves enough.
@@ -137,12 +159,14 @@ fn scroll(shown: &Buffer, next: &Buffer, is_same: &[bool]) -> Option<Scroll> {
     let all = distances.filter_map(|rows| {
         let from = |row: usize| row.checked_add_signed(rows).filter(|&from| from < shown.len());
         let moved: Vec<usize> = (0..next.len())
-            .filter(|&row| !is_same[row] && from(row).is_some_and(|from| shown[from] == next[row]))
+            .filter(|&row| !is_same[row] && from(row).is_some_and(|from| is_same_row(shown[from], next[row])))
             .collect();
         let (first, last) = (*moved.first()?, *moved.last()?);
         let lines = first.min(from(first)?)..last.max(from(last)?) + 1;
         // A row that is not moved has to be written again, and a link is bound to its cells.
-        let lost = lines.clone().filter(|&row| is_same[row] && from(row).is_none_or(|from| shown[from] != next[row]));
+        let lost = lines
+            .clone()
+            .filter(|&row| is_same[row] && from(row).is_none_or(|from| !is_same_row(shown[from], next[row])));
         let saved = moved.len().saturating_sub(lost.count());
         let has_link =
             || shown[lines.clone()].iter().flat_map(|row| row.iter()).any(|cell| cell.symbol().contains('\x1b'));
@@ -202,6 +226,14 @@ mod tests {
         }
 
         fn draw(&mut self, draw: impl FnOnce(&mut Buffer)) -> Vec<u8> {
+            self.draw_areas(|buf, _| {
+                buf.reset();
+                draw(buf);
+                vec![buf.area]
+            })
+        }
+
+        fn draw_areas(&mut self, draw: impl FnOnce(&mut Buffer, bool) -> Vec<Rect>) -> Vec<u8> {
             self.frames.draw(SIZE, draw).unwrap();
             self.output.0.take()
         }
@@ -266,6 +298,26 @@ mod tests {
             complete.process(&FrameTester::new().draw(draw));
             assert_eq!(cells(shown.screen()), cells(complete.screen()));
         }
+    }
+
+    #[test]
+    fn areas_are_drawn_into_the_shown_frame() {
+        let texts = numbered(40);
+        let (mut tester, mut shown) = (FrameTester::new(), parser());
+        shown.process(&tester.draw(|buf| list(buf, &texts, 3, 4)));
+        shown.process(&tester.draw(|buf| list(buf, &texts, 4, 5)));
+        shown.process(&tester.draw_areas(|buf, is_shown| {
+            assert!(is_shown);
+            buf.set_string(0, 6, "drawn", Style::new());
+            vec![Rect::new(0, 6, 5, 1)]
+        }));
+        let lines: Vec<String> = shown.screen().rows(0, SIZE.columns).collect();
+        assert_eq!((lines[5].as_str(), lines[6].as_str()), ("row 7 of the list", "drawn of the list"));
+        tester.frames.forget();
+        tester.draw_areas(|_, is_shown| {
+            assert!(!is_shown);
+            Vec::new()
+        });
     }
 
     #[test]

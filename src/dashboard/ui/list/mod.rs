@@ -21,8 +21,9 @@ use crate::dashboard::input::{Action, Context, ListAction};
 use crate::dashboard::list::{Group, GroupPlace, List, order_words, sampled_block, sampled_places};
 use crate::dashboard::model::Stored;
 use crate::dashboard::ui::{
-    ById, Cx, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips, cut_line, draw_header_row, draw_line,
-    draw_lines, draw_rows, draw_sides, format, indented, key, parts_within, plain, take_top, widths, words, wrap,
+    ById, Cx, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips, clear, cut_line, draw_header_row,
+    draw_line, draw_lines, draw_rows, draw_sides, format, indented, key, parts_within, plain, row_of, take_top, widths,
+    words, wrap,
 };
 use crate::query::ClauseEffect;
 use crate::table::{Item, Remote};
@@ -85,7 +86,8 @@ pub(crate) struct ListPane<'a> {
 }
 
 /// Draws a list into its slot. `first` returns the first visible row for a height, `row` the cells of a row for the
-/// widths of the columns. Returns the places of the visible rows.
+/// widths of the columns. Returns the places of the visible rows; none if only the rows of a step are to be drawn, but others
+/// have moved.
 pub(crate) fn draw_list_pane<'a>(
     cx: &Cx<'a>,
     buf: &mut Buffer,
@@ -125,10 +127,44 @@ pub(crate) fn draw_list_pane<'a>(
         area = rest;
     }
     let first = first(usize::from(area.height));
-    let rows = (first..pane.shown).take(usize::from(area.height)).filter_map(|at| Some(cx.shown_row(row(at, &room)?)));
+    let shown = ShownRows { area: area.into(), first, at: pane.at, columns: hash_of(pane.columns, &room) };
+    let mut visible: Vec<usize> = (first..pane.shown).take(area.height.into()).collect();
+    if let Some(last) = cx.stepped_from {
+        if last != (ShownRows { first: last.first, at: last.at, ..shown }) {
+            return ShownRows::default();
+        }
+        visible.retain(|&at| shown.is_changed_by_step(last, at));
+        move_rows(buf, area, first as isize - last.first as isize);
+        visible.iter().for_each(|at| clear(buf, row_of(area, (at - first) as u16)));
+    }
+    let rows = visible.into_iter().filter_map(|at| Some(((at - first) as u16, cx.shown_row(row(at, &room)?))));
     draw_rows(buf, area, cx.theme, pane.columns, &room, cx.has_keys(pane.pane, false), rows);
     query_help::draw_help(cx, buf, area, pane, pane.at.saturating_sub(first));
-    ShownRows { area: area.into(), first }
+    shown
+}
+
+/// Moves the rows of an area up by some rows, or down if `by` is negative.
+fn move_rows(buf: &mut Buffer, area: Rect, by: isize) {
+    let mut lines: Vec<u16> = (0..area.height).collect();
+    if by < 0 {
+        lines.reverse();
+    }
+    for line in lines.into_iter().filter(|_| by != 0) {
+        let Some(from) = usize::from(line).checked_add_signed(by).filter(|&from| from < area.height.into()) else {
+            continue;
+        };
+        for x in area.left()..area.right() {
+            buf[(x, area.y + line)] = buf[(x, area.y + from as u16)].clone();
+        }
+    }
+}
+
+/// A hash of columns and their widths.
+fn hash_of(columns: &[TableColumn], widths: &[u16]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    columns.iter().for_each(|column| column.title.hash(&mut hasher));
+    widths.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// As `draw_list_pane`, for a list of a table: `cells` returns the cells of an item.

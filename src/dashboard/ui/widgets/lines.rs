@@ -47,6 +47,11 @@ pub fn row_of(area: Rect, row: u16) -> Rect {
     if row < area.height { Rect::new(area.x, area.y + row, area.width, 1) } else { Rect::new(area.x, area.y, 0, 0) }
 }
 
+/// Empties the cells of an area.
+pub fn clear(buf: &mut Buffer, area: Rect) {
+    area.intersection(buf.area).positions().for_each(|position| buf[position].reset());
+}
+
 /// Draws `left` and `right` in one row. The right part keeps its width as long as the row has it; the left part is cut.
 pub fn draw_sides(buf: &mut Buffer, area: Rect, left: &Line<'_>, right: &Line<'_>) {
     if area.height == 0 || area.width == 0 {

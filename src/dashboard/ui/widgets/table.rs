@@ -232,7 +232,7 @@ pub fn draw_header_row(buf: &mut Buffer, area: Rect, theme: Theme, columns: &[Ta
     draw_cells(buf, area, theme, columns, widths, &TableRow { cells, ..TableRow::default() });
 }
 
-/// Draws rows from the top of the area. `focused` decides the style of the selected row.
+/// Draws rows in their lines of the area. `focused` decides the style of the selected row.
 pub fn draw_rows<'a>(
     buf: &mut Buffer,
     area: Rect,
@@ -240,9 +240,9 @@ pub fn draw_rows<'a>(
     columns: &[TableColumn],
     widths: &[u16],
     focused: bool,
-    rows: impl Iterator<Item = TableRow<'a>>,
+    rows: impl Iterator<Item = (u16, TableRow<'a>)>,
 ) {
-    for (y, row) in (0..area.height).zip(rows) {
+    for (y, row) in rows.take_while(|&(y, _)| y < area.height) {
         let line = row_of(area, y);
         draw_cells(buf, line, theme, columns, widths, &row);
         buf.set_style(line, row.style);
@@ -401,7 +401,7 @@ mod tests {
             selected: true,
             ..TableRow::default()
         };
-        draw_rows(&mut buf, area, Theme::default(), &columns, &[5, 5, 5], true, [row].into_iter());
+        draw_rows(&mut buf, area, Theme::default(), &columns, &[5, 5, 5], true, [(0, row)].into_iter());
         let text: String = (0..40).map(|x| buf[(x, 0)].symbol()).collect();
         assert_eq!(text.trim_end(), "▌ connection  end");
     }
@@ -418,7 +418,7 @@ mod tests {
                 ..TableRow::default()
             };
             let room = widths(&columns, width - GUTTER);
-            draw_rows(&mut buf, area, Theme::default(), &columns, &room, true, [row].into_iter());
+            draw_rows(&mut buf, area, Theme::default(), &columns, &room, true, [(0, row)].into_iter());
             let is_reversed = |x: &u16| buf[(*x, 0)].modifier.contains(ratatui::style::Modifier::REVERSED);
             (0..width).filter(is_reversed).map(|x| buf[(x, 0)].symbol().to_owned()).collect::<String>()
         };

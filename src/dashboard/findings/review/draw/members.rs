@@ -35,7 +35,7 @@ pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Re
         TableRow { cells: cells(cx, issue, out), style, marked: false, selected: at == review.row }
     };
     let shown = issues.iter().enumerate().skip(first).take(height).map(row);
-    draw_rows(buf, area, cx.theme, columns, &room, true, shown);
+    draw_rows(buf, area, cx.theme, columns, &room, true, (0..).zip(shown));
 }
 
 /// A name that all findings share, and an empty first column, give their room to the targets.
