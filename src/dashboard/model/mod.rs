@@ -48,6 +48,7 @@ pub mod view_state;
 pub use columns::ColumnsState;
 pub use decisions::UNDOES;
 pub use detail_delay::DetailDelay;
+pub(crate) use detail_delay::FOLLOWS_AFTER;
 pub(crate) use lists::{PaneItem, Stored};
 pub use mask::MaskState;
 pub use modal::command_line::{CommandAbout, CommandLine, CommandOffer, Fault};

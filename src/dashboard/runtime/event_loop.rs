@@ -120,6 +120,8 @@ pub(crate) struct EventLoop {
     /// The time of the last frame that followed a key, and whether the next frame does.
     pub answered: Option<Instant>,
     pub typed: bool,
+    /// When a complete frame follows the last frame, which drew only steps.
+    pub completed_at: Option<Instant>,
     /// The pause after a frame that followed a key.
     pub pause: Duration,
     pub woken: Option<Instant>,
@@ -171,6 +173,7 @@ impl EventLoop {
             drawn: None,
             answered: None,
             typed: false,
+            completed_at: None,
             pause: FRAME,
             woken: None,
             calls_read: Instant::now(),
@@ -223,13 +226,19 @@ impl EventLoop {
         let begun = Instant::now();
         let only_steps = std::mem::take(&mut self.model.screen.only_steps);
         let (model, cache) = (&self.model, &mut self.cache);
+        self.completed_at = None;
+        let completed_at = &mut self.completed_at;
         self.terminal.draw(|buf, is_last| {
-            let stepped = if is_last && only_steps { view::draw_step(model, buf, cache) } else { None };
-            stepped.unwrap_or_else(|| {
-                buf.reset();
-                view::draw_into(model, buf, buf.area, cache);
-                vec![buf.area]
-            })
+            if is_last
+                && only_steps
+                && let Some(drawn) = view::draw_step(model, buf, cache)
+            {
+                *completed_at = Some(begun + view::COMPLETE_AFTER);
+                return drawn;
+            }
+            buf.reset();
+            view::draw_into(model, buf, buf.area, cache);
+            view::Drawn::all(buf)
         })?;
         self.model.drawn(self.started.elapsed(), self.cache.measures());
         self.drawn = Some(Instant::now());
@@ -246,9 +255,10 @@ impl EventLoop {
         (due > Instant::now()).then_some(due)
     }
 
-    /// The time of the next timer of the model, never twice within a frame.
+    /// The time of the next timer of the model or of a complete frame, never twice within a frame.
     fn wake_at(&self) -> Option<Instant> {
-        let at = self.started.checked_add(self.model.wake_at()?)?;
+        let of_model = self.model.wake_at().and_then(|at| self.started.checked_add(at));
+        let at = of_model.into_iter().chain(self.completed_at).min()?;
         Some(self.woken.map_or(at, |woken| at.max(woken + FRAME)))
     }
 
@@ -343,7 +353,11 @@ impl EventLoop {
             }
             Inbound::Wake => {
                 self.woken = Some(Instant::now());
-                tracing::trace!(reason = self.model.next_wake().map(|(_, reason)| reason), "woken");
+                let reason = match self.completed_at {
+                    Some(at) if at <= Instant::now() => Some("a complete frame follows steps"),
+                    _ => self.model.next_wake().map(|(_, reason)| reason),
+                };
+                tracing::trace!(reason, "woken");
                 self.queue.push_back(Msg::Wake);
             }
             Inbound::FrameDue => {}

@@ -12,6 +12,7 @@
 mod frame_writer;
 
 use crate::dashboard::base::Size;
+use crate::dashboard::core::draw::Drawn;
 use crate::dashboard::runtime::terminal_answers::BACKGROUND;
 use crossterm::cursor::Show;
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
@@ -22,7 +23,6 @@ use crossterm::terminal::{
 };
 use crossterm::{execute, queue};
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 use std::io::{BufWriter, Stdout, Write, stdin, stdout};
 use std::sync::Once;
@@ -73,11 +73,11 @@ impl Terminal {
     }
 
     /// Draws a frame, atomically in terminals that support synchronized output. `draw` gets a buffer, and whether it holds
-    /// the last frame; it returns the areas that it has drawn.
+    /// the last frame; it returns what it has drawn.
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub fn draw(&mut self, draw: impl FnOnce(&mut Buffer, bool) -> Vec<Rect>) -> io::Result<()> {
+    pub fn draw(&mut self, draw: impl FnOnce(&mut Buffer, bool) -> Drawn) -> io::Result<()> {
         queue!(self.frames.output(), BeginSynchronizedUpdate)?;
         self.frames.draw(Self::size(), draw)?;
         execute!(self.frames.output(), EndSynchronizedUpdate)

@@ -28,7 +28,23 @@ use ratatui::Frame;
 use ratatui::prelude::{Buffer, Line, Rect};
 
 pub use crate::dashboard::ui::{Scheme, Theme, ViewCache};
-pub use step::draw_step;
+pub use step::{COMPLETE_AFTER, draw_step};
+
+/// What was drawn into a buffer that held the last frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drawn {
+    /// Only cells in these areas can differ from the last frame, beside the moved ones.
+    pub areas: Vec<Rect>,
+    /// An area whose rows were moved up by so many rows, or down if the number is negative.
+    pub moved: Option<(Rect, isize)>,
+}
+
+impl Drawn {
+    /// A complete frame.
+    pub fn all(buf: &Buffer) -> Self {
+        Self { areas: vec![buf.area], moved: None }
+    }
+}
 
 /// The text of the focused detail, or of the card of a review, for a pager. None if there is none.
 pub fn paged_text(model: &Model, cache: &mut ViewCache) -> Option<String> {

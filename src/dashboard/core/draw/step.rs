@@ -1,17 +1,22 @@
-//! A frame after steps through a list: the rows through which the cursor has moved or which became visible, the edges of
-//! the list, and the lines around the panes. All other cells are those of the last frame.
+//! A frame after steps through a list: the rows through which the cursor has moved or which became visible, and the edges
+//! of the list. All other cells are those of the last frame.
 //!
 //! A step is the most frequent change of the screen, and drawing all of it again takes longer than everything else between
-//! the key and the answer. What else follows the cursor, such as the detail, is drawn when the detail follows.
+//! the key and the answer. What else follows the cursor, such as the detail and the key hints, is drawn by the complete
+//! frame that comes [`COMPLETE_AFTER`] the last step.
 
 use crate::dashboard::base::{Size, SlotPart};
-use crate::dashboard::core::draw::{areas, context_of, footer, header, notices, panes};
-use crate::dashboard::model::Model;
+use crate::dashboard::core::draw::{Drawn, areas, context_of, notices, panes};
+use crate::dashboard::model::{FOLLOWS_AFTER, Model};
 use crate::dashboard::ui::{Cx, ViewCache, clear};
 use ratatui::prelude::{Buffer, Rect};
+use std::time::Duration;
 
-/// Draws steps into the last frame. Returns the areas that it has drawn, or `None` if the frame must be drawn completely.
-pub fn draw_step(model: &Model, buf: &mut Buffer, cache: &mut ViewCache) -> Option<Vec<Rect>> {
+/// A complete frame is due so long after the last step.
+pub const COMPLETE_AFTER: Duration = FOLLOWS_AFTER;
+
+/// Draws steps into the last frame. Returns what it has drawn, or `None` if the frame must be drawn completely.
+pub fn draw_step(model: &Model, buf: &mut Buffer, cache: &mut ViewCache) -> Option<Drawn> {
     let last = cache.last_areas.take()?;
     let cx = context_of(model, cache);
     let size = Size { columns: buf.area.width, rows: buf.area.height };
@@ -27,20 +32,16 @@ pub fn draw_step(model: &Model, buf: &mut Buffer, cache: &mut ViewCache) -> Opti
     let rows = Rect::from(from.area);
     let above = Rect { height: rows.y - slot.area.y, ..slot.area };
     let below = Rect { y: rows.bottom(), height: slot.area.bottom() - rows.bottom(), ..slot.area };
-    let mut drawn = vec![last.header, last.tabs, last.footer, above, below];
+    let mut drawn = vec![above, below];
     drawn.iter().for_each(|&area| clear(buf, area));
-    header::draw_header(&cx, buf, last.header);
-    footer::draw_tabs(&cx, buf, last.tabs);
-    footer::draw_footer(&cx, buf, last.footer, !cache.is_search_missed);
     let shown = panes::draw_list(&Cx { stepped_from: Some(from), ..cx }, buf, slot, cache)?;
-    let has_scrolled = shown.first != from.first;
-    let lines = (0..rows.height)
-        .filter(|line| has_scrolled || shown.is_changed_by_step(from, shown.first + usize::from(*line)));
+    let lines = (0..rows.height).filter(|line| shown.is_changed_by_step(from, shown.first + usize::from(*line)));
     drawn.extend(lines.map(|line| Rect { y: rows.y + line, height: 1, ..rows }));
+    let by = shown.first as isize - from.first as isize;
     cache.measures.map.panes[at].rows = Some(shown);
     cache.measures.row = model.selected_row(slot.pane);
     cache.last_areas = Some(last);
-    Some(drawn)
+    Some(Drawn { areas: drawn, moved: (by != 0).then_some((rows, by)) })
 }
 
 /// Whether nothing is drawn over the panes, and no later stage of drawing changes their cells.
@@ -54,7 +55,7 @@ pub(super) fn is_possible(cx: &Cx<'_>, area: Rect) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::contract::Risk;
-    use crate::dashboard::base::{Focus, Pane, Size, Tone};
+    use crate::dashboard::base::{Focus, Pane, Size, SlotPart, Tone};
     use crate::dashboard::core::Msg;
     use crate::dashboard::core::draw::frames::TestFrames;
     use crate::dashboard::testing::*;
@@ -72,6 +73,13 @@ mod tests {
         app.keys(script);
         app.model.overlay.notices = Default::default();
         app
+    }
+
+    /// The area of the focused list.
+    fn list_area(frames: &TestFrames, pane: Pane) -> Rect {
+        let panes = frames.measures().map.panes;
+        let list = panes.into_iter().find(|placed| (placed.pane, placed.part) == (pane, SlotPart::List));
+        list.unwrap().area.into()
     }
 
     /// Presses a key before the detail follows.
@@ -92,9 +100,12 @@ mod tests {
         };
         let place = (app.model.navigation.focus, app.model.screen.size, key);
         let all = |at: usize| Position::from(after.pos_of(at));
-        let differing = (0..after.content.len()).find(|&at| after.content[at] != stepped.content[at]).map(all);
+        let is_listed = |at: usize| list_area(&complete, app.model.navigation.focus.pane).contains(all(at));
+        let expected = |at: usize| if is_listed(at) { &after.content[at] } else { &before.content[at] };
+        let differing = (0..after.content.len()).find(|&at| *expected(at) != stepped.content[at]).map(all);
         assert_eq!(differing, None, "{place:?}");
-        let is_announced = |at: &usize| drawn.iter().any(|area: &Rect| area.contains(all(*at)));
+        let moved = drawn.moved.map(|(area, _)| area);
+        let is_announced = |at: &usize| drawn.areas.iter().chain(&moved).any(|area| area.contains(all(*at)));
         let silent =
             (0..after.content.len()).find(|at| before.content[*at] != stepped.content[*at] && !is_announced(at));
         assert_eq!(silent.map(all), None, "{place:?}");
@@ -148,7 +159,8 @@ mod tests {
                 let stepped = app.model.screen.only_steps.then(|| stepping.step(&app.model)).flatten();
                 scrolled += usize::from(stepped.is_some() && first(&stepping) != before);
                 let shown = stepped.map_or_else(|| stepping.draw(&app.model), |(shown, _)| shown);
-                assert!(shown == whole, "{key} {size:?} {zoomed}");
+                let area = list_area(&complete, Pane::Findings);
+                assert!(area.positions().all(|at| shown[at] == whole[at]), "{key} {size:?} {zoomed}");
                 assert_eq!(stepping.measures(), complete.measures());
             }
             assert!(scrolled >= 3, "{scrolled} {size:?} {zoomed}");

@@ -130,7 +130,8 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         }
         Msg::Wake => {}
     }
-    model.screen.only_steps = only_steps && model.screen.detail.has_stepped();
+    let is_step = model.screen.detail.has_stepped();
+    model.screen.only_steps = only_steps && is_step;
     model.find_outcomes();
     model.refresh();
     crate::dashboard::findings::decide::keys::guard(model, rows, by_hand);
@@ -143,7 +144,9 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.see_finding(&mut effects);
     model.correlate(&mut effects);
     model.end_count_since();
-    model.prepare_queries(&mut effects);
+    if !is_step {
+        model.prepare_queries(&mut effects);
+    }
     model.remember_looked(workspace, &mut effects);
     model.read_shown_findings(&mut effects);
     model.read_shown_captures(&mut effects);

@@ -20,6 +20,7 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 
 use crate::dashboard::base::Size;
+use crate::dashboard::core::draw::Drawn;
 
 /// Rows by which a frame can be scrolled: a held key moves a few rows between two frames.
 const MOST_ROWS: usize = 8;
@@ -55,19 +56,25 @@ impl<W: Write> FrameWriter<W> {
         self.shown = Buffer::default();
     }
 
-    /// Draws a frame of this size. `draw` gets a buffer, and whether it holds the shown frame; it returns the areas that it
-    /// has drawn.
-    pub fn draw(&mut self, size: Size, draw: impl FnOnce(&mut Buffer, bool) -> Vec<Rect>) -> io::Result<()> {
+    /// Draws a frame of this size. `draw` gets a buffer, and whether it holds the shown frame; it returns what it has drawn.
+    pub fn draw(&mut self, size: Size, draw: impl FnOnce(&mut Buffer, bool) -> Drawn) -> io::Result<()> {
         let area = Rect::new(0, 0, size.columns, size.rows);
         let is_shown = self.shown.area == area;
         if !is_shown {
             (self.shown, self.next) = (Buffer::empty(area), Buffer::empty(area));
             self.backend.clear_region(ClearType::All)?;
         }
-        let drawn = draw(&mut self.next, is_shown);
-        let is_drawn = |row: usize| drawn.iter().any(|area| (area.top()..area.bottom()).contains(&(row as u16)));
+        let Drawn { mut areas, moved } = draw(&mut self.next, is_shown);
+        match moved.map(|(area, by)| (area, moved_lines(&self.shown, area, by))) {
+            Some((_, Some(scroll))) => self.scroll(scroll)?,
+            Some((area, None)) => areas.push(area),
+            None => {}
+        }
+        let is_drawn = |row: usize| areas.iter().any(|area| (area.top()..area.bottom()).contains(&(row as u16)));
         let mut is_same = same_rows(&self.shown, &self.next, is_drawn);
-        if let Some(scroll) = scroll(&self.shown, &self.next, &is_same) {
+        if moved.is_none()
+            && let Some(scroll) = scroll(&self.shown, &self.next, &is_same)
+        {
             self.scroll(scroll)?;
             is_same = same_rows(&self.shown, &self.next, |_| true);
         }
@@ -149,6 +156,23 @@ fn is_same_cell(one: &Cell, other: &Cell) -> bool {
     }
 }
 
+/// The lines of an area whose rows have moved, if they can be scrolled: all lines have the same cells beside the area.
+fn moved_lines(shown: &Buffer, area: Rect, by: isize) -> Option<Scroll> {
+    let lines = usize::from(area.top())..usize::from(area.bottom());
+    let rows: Vec<&[Cell]> = rows(shown).skip(lines.start).take(lines.len()).collect();
+    let saved = rows.len().saturating_sub(by.unsigned_abs());
+    let (left, right) = (usize::from(area.left()), usize::from(area.right()));
+    let is_alike =
+        |row: &&[Cell]| is_same_row(&row[..left], &rows[0][..left]) && is_same_row(&row[right..], &rows[0][right..]);
+    let is_scrolled = by.unsigned_abs() <= MOST_ROWS && saved >= LEAST_SAVED && rows.iter().all(is_alike);
+    (is_scrolled && !rows.iter().any(|row| has_link(row))).then_some(Scroll { lines, rows: by })
+}
+
+/// A link is bound to its cells.
+fn has_link(row: &[Cell]) -> bool {
+    row.iter().any(|cell| cell.symbol().starts_with('\x1b'))
+}
+
 /// The scroll that saves most, if it saves enough.
 fn scroll(shown: &Buffer, next: &Buffer, is_same: &[bool]) -> Option<Scroll> {
     let (shown, next): (Vec<&[Cell]>, Vec<&[Cell]>) = (rows(shown).collect(), rows(next).collect());
@@ -163,13 +187,12 @@ fn scroll(shown: &Buffer, next: &Buffer, is_same: &[bool]) -> Option<Scroll> {
             .collect();
         let (first, last) = (*moved.first()?, *moved.last()?);
         let lines = first.min(from(first)?)..last.max(from(last)?) + 1;
-        // A row that is not moved has to be written again, and a link is bound to its cells.
+        // A row that is not moved has to be written again.
         let lost = lines
             .clone()
             .filter(|&row| is_same[row] && from(row).is_none_or(|from| !is_same_row(shown[from], next[row])));
         let saved = moved.len().saturating_sub(lost.count());
-        let has_link =
-            || shown[lines.clone()].iter().flat_map(|row| row.iter()).any(|cell| cell.symbol().contains('\x1b'));
+        let has_link = || shown[lines.clone()].iter().any(|row| has_link(row));
         (saved >= LEAST_SAVED && !has_link()).then_some((saved, Scroll { lines, rows }))
     });
     all.max_by_key(|(saved, _)| *saved).map(|(_, scroll)| scroll)
@@ -229,11 +252,11 @@ mod tests {
             self.draw_areas(|buf, _| {
                 buf.reset();
                 draw(buf);
-                vec![buf.area]
+                Drawn::all(buf)
             })
         }
 
-        fn draw_areas(&mut self, draw: impl FnOnce(&mut Buffer, bool) -> Vec<Rect>) -> Vec<u8> {
+        fn draw_areas(&mut self, draw: impl FnOnce(&mut Buffer, bool) -> Drawn) -> Vec<u8> {
             self.frames.draw(SIZE, draw).unwrap();
             self.output.0.take()
         }
@@ -309,14 +332,14 @@ mod tests {
         shown.process(&tester.draw_areas(|buf, is_shown| {
             assert!(is_shown);
             buf.set_string(0, 6, "drawn", Style::new());
-            vec![Rect::new(0, 6, 5, 1)]
+            Drawn { areas: vec![Rect::new(0, 6, 5, 1)], moved: None }
         }));
         let lines: Vec<String> = shown.screen().rows(0, SIZE.columns).collect();
         assert_eq!((lines[5].as_str(), lines[6].as_str()), ("row 7 of the list", "drawn of the list"));
         tester.frames.forget();
         tester.draw_areas(|_, is_shown| {
             assert!(!is_shown);
-            Vec::new()
+            Drawn { areas: Vec::new(), moved: None }
         });
     }
 
@@ -327,6 +350,37 @@ mod tests {
         let all = tester.draw(|buf| list(buf, &texts, 3, 4));
         tester.frames.forget();
         assert_eq!(tester.draw(|buf| list(buf, &texts, 3, 4)), all);
+    }
+
+    #[test]
+    fn moved_rows_are_scrolled_if_nothing_is_beside_them() {
+        let texts = numbered(40);
+        for (side, by) in [(false, 1), (false, -3), (true, 1), (true, -2), (false, 9)] {
+            let complete = |buf: &mut Buffer, top: usize| {
+                list(buf, &texts, top, top + 2);
+                if side {
+                    (0..SIZE.rows).for_each(|y| _ = buf.set_string(20, y, format!("{y}"), Style::new()));
+                }
+            };
+            let (mut tester, mut shown) = (FrameTester::new(), parser());
+            shown.process(&tester.draw(|buf| complete(buf, 10)));
+            let top = 10_usize.checked_add_signed(by).unwrap();
+            let bytes = tester.draw_areas(|buf, _| {
+                let rows = Rect::new(0, 2, if side { 20 } else { SIZE.columns }, 9);
+                // Those that the cursor has moved through, the new ones, and the title.
+                let (moved, exposed) = (by.unsigned_abs() as u16, if by > 0 { 9 - by.min(9) as u16 } else { 0 });
+                let areas = [(2, 9.min(3 + moved)), (2 + exposed, moved.min(9)), (0, 1)];
+                buf.reset();
+                complete(buf, top);
+                let areas = areas.map(|(y, height)| Rect::new(0, y, 9, height)).to_vec();
+                Drawn { areas, moved: Some((rows, by)) }
+            });
+            assert_eq!(has_scrolled(&bytes), !side && by.abs() < 9, "{side} {by}");
+            shown.process(&bytes);
+            let mut expected = parser();
+            expected.process(&FrameTester::new().draw(|buf| complete(buf, top)));
+            assert_eq!(cells(shown.screen()), cells(expected.screen()), "{side} {by}");
+        }
     }
 
     proptest! {

@@ -22,8 +22,8 @@ use crate::dashboard::list::{Group, GroupPlace, List, order_words, sampled_block
 use crate::dashboard::model::Stored;
 use crate::dashboard::ui::{
     ById, Cx, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips, clear, cut_line, draw_header_row,
-    draw_line, draw_lines, draw_rows, draw_sides, format, indented, key, parts_within, plain, row_of, take_top, widths,
-    words, wrap,
+    draw_line, draw_lines, draw_rows, draw_sides, format, indented, key, move_rows, parts_within, plain, row_of,
+    take_top, widths, words, wrap,
 };
 use crate::query::ClauseEffect;
 use crate::table::{Item, Remote};
@@ -141,22 +141,6 @@ pub(crate) fn draw_list_pane<'a>(
     draw_rows(buf, area, cx.theme, pane.columns, &room, cx.has_keys(pane.pane, false), rows);
     query_help::draw_help(cx, buf, area, pane, pane.at.saturating_sub(first));
     shown
-}
-
-/// Moves the rows of an area up by some rows, or down if `by` is negative.
-fn move_rows(buf: &mut Buffer, area: Rect, by: isize) {
-    let mut lines: Vec<u16> = (0..area.height).collect();
-    if by < 0 {
-        lines.reverse();
-    }
-    for line in lines.into_iter().filter(|_| by != 0) {
-        let Some(from) = usize::from(line).checked_add_signed(by).filter(|&from| from < area.height.into()) else {
-            continue;
-        };
-        for x in area.left()..area.right() {
-            buf[(x, area.y + line)] = buf[(x, area.y + from as u16)].clone();
-        }
-    }
 }
 
 /// A hash of columns and their widths.
