@@ -112,7 +112,7 @@ pub use scan::{
 };
 pub use shared::Shared;
 pub use target::{NewTarget, Target, TargetType};
-pub use time::Stamp;
+pub use time::{CompactStamp, Stamp};
 pub use tool::Tool;
 pub use wordlist::Wordlist;
 pub use workspace::{EditWorkspace, NewWorkspace, Workspace};

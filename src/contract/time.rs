@@ -15,6 +15,37 @@ const FORM: &str = "%Y-%m-%d %H:%M:%S";
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stamp(pub Timestamp);
 
+/// A time in seconds, or none, in a third of the memory of an `Option<Stamp>`: every finding has two.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct CompactStamp(i64);
+
+impl CompactStamp {
+    const NONE: i64 = i64::MIN;
+
+    /// The time, if there is one.
+    pub fn get(self) -> Option<Stamp> {
+        Timestamp::from_second(self.0).ok().map(Stamp)
+    }
+}
+
+impl From<Option<Stamp>> for CompactStamp {
+    fn from(stamp: Option<Stamp>) -> Self {
+        Self(stamp.map_or(Self::NONE, Stamp::as_second))
+    }
+}
+
+impl Default for CompactStamp {
+    fn default() -> Self {
+        Self(Self::NONE)
+    }
+}
+
+impl fmt::Debug for CompactStamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
 impl Stamp {
     /// Parses either form with a precision of seconds; without a time zone it is UTC.
     pub fn parse(text: &str) -> Option<Self> {

@@ -27,7 +27,7 @@ fn finding(row: &ExportRow) -> io::Result<Value> {
         "title": or_dash(&issue.name),
         "severity": severity(row.risk()),
         "description": or_dash(&texts.vuln_description),
-        "date": issue.first_seen.map(|at| at.0.strftime("%Y-%m-%d").to_string()),
+        "date": issue.first_seen.get().map(|at| at.0.strftime("%Y-%m-%d").to_string()),
         "mitigation": texts.recommendation,
         "impact": texts.risk_description,
         "steps_to_reproduce": evidence_cell(&texts.vuln_evidence),

@@ -53,7 +53,7 @@ fn finding(row: &ExportRow) -> io::Result<ReportFinding> {
         finding: issue.whole()?,
         target: row.target.to_string(),
         tool: Tool(row.tool.unwrap_or(0)),
-        found_at: issue.last_seen,
+        found_at: issue.last_seen.get(),
         history: history.map(|(old, seen)| Earlier { id: old.id, found_at: seen.at, risk: old.risk_level }).collect(),
         decided: Some(decision(row)),
     })

@@ -69,10 +69,10 @@ fn decided(issue: &Issue, event: &Event, decision: &Decision, source: VerdictSou
 fn is_back(issue: &Issue, decided: Stamp, seen: Option<&Sighting>) -> bool {
     let later_than_seen = match seen {
         Some(seen) if seen.scan.is_some() && seen.scan == issue.task_id => false,
-        Some(seen) => seen.started.is_none_or(|started| issue.last_seen > Some(started)),
+        Some(seen) => seen.started.is_none_or(|started| issue.last_seen.get() > Some(started)),
         None => true,
     };
-    let after = issue.last_seen.is_some_and(|started| started.as_second() >= decided.as_second());
+    let after = issue.last_seen.get().is_some_and(|started| started.as_second() >= decided.as_second());
     issue.manual.is_none() && issue.presence != Presence::Absent && after && later_than_seen
 }
 

@@ -237,7 +237,8 @@ fn issues(input: &CorrelationInput, known: Option<&KnownIssues<'_>>) -> Arc<Tabl
 
 /// The first scan that found an issue, and the finding of that scan.
 fn place(issue: &Issue) -> (Option<Stamp>, Option<ScanId>, FindingId) {
-    let (at, first) = issue.earlier.last().map_or((issue.last_seen, &issue.finding), |one| (one.at, &one.finding));
+    let (at, first) =
+        issue.earlier.last().map_or((issue.last_seen.get(), &issue.finding), |one| (one.at, &one.finding));
     (at, first.task_id, first.id)
 }
 
@@ -282,8 +283,8 @@ fn issue(input: &CorrelationInput, presences: &Presences, row: MatchedFinding) -
         presence: result.presence,
         retest_gap: result.gap,
         absent_in: result.absent_in.map(Box::new),
-        first_seen,
-        last_seen: latest.at,
+        first_seen: first_seen.into(),
+        last_seen: latest.at.into(),
         earlier_decision: row.earlier_decision.map(Box::new),
         manual: None,
     }
@@ -326,8 +327,8 @@ fn manual_issue(input: &CorrelationInput, manual: &ManualFindingState, targets: 
         severity: severity(input, manual.key),
         presence: Presence::Unchanged,
         retest_gap: None,
-        first_seen: made,
-        last_seen: made,
+        first_seen: made.into(),
+        last_seen: made.into(),
         manual: Some(Box::new(manual.id)),
         ..Issue::default()
     }

@@ -20,7 +20,10 @@ fn finding_of_two_scans_is_one_row_with_latest_occurrence() {
     assert_eq!(rows.issues.len(), 1);
     let issue = &rows.issues.items()[0];
     assert_eq!((issue.risk_level, issue.finding_ids().count()), (Risk::High, 2));
-    assert_eq!((issue.first_seen, issue.last_seen), (fixture.scans[0].start_time, fixture.scans[1].start_time));
+    assert_eq!(
+        (issue.first_seen.get(), issue.last_seen.get()),
+        (fixture.scans[0].start_time, fixture.scans[1].start_time)
+    );
     assert_eq!(issue.earlier[0].finding.id, issue.finding.id);
     assert_eq!(issue.id, IssueId::from(issue.key()));
 }

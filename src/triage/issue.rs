@@ -7,7 +7,7 @@ use jiff::civil::Date;
 
 use super::event::{EventId, Identity, Sighting};
 use super::listed::ListedFinding;
-use crate::contract::{FindingId, Risk, ScanId, Shared, Stamp, ids};
+use crate::contract::{CompactStamp, FindingId, Risk, ScanId, Shared, Stamp, ids};
 use crate::finding::{FindingKey, Presence, Reason, RetestGap, Verdict, named_enum};
 
 ids! {
@@ -61,9 +61,9 @@ pub struct Issue {
     /// The last scan that proved its absence, if it is absent.
     pub absent_in: Option<Box<AbsenceProof>>,
     /// Start of the first scan that found it.
-    pub first_seen: Option<Stamp>,
+    pub first_seen: CompactStamp,
     /// Start of the last scan that found it.
-    pub last_seen: Option<Stamp>,
+    pub last_seen: CompactStamp,
     /// Key of an earlier decision on the same asset and class, whose port has changed. It can be reused but is not
     /// inherited.
     pub earlier_decision: Option<Box<FindingKey>>,
@@ -99,7 +99,7 @@ impl Issue {
         Sighting {
             finding: self.finding.id,
             scan: self.finding.task_id,
-            started: self.last_seen,
+            started: self.last_seen.get(),
             risk: self.finding.risk_level,
             exploited: self.finding.in_cisa_catalog,
             epss: self.finding.epss_score(),

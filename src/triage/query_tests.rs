@@ -33,8 +33,8 @@ fn issue(name: &str, change: impl FnOnce(&mut Finding)) -> Issue {
 fn findings() -> Vec<(Issue, Assessment)> {
     let key = Issue {
         presence: Presence::New,
-        first_seen: stamp("2026-11-20 12:00:00"),
-        last_seen: stamp("2026-11-20 12:00:00"),
+        first_seen: stamp("2026-11-20 12:00:00").into(),
+        last_seen: stamp("2026-11-20 12:00:00").into(),
         ..issue("Private key", |finding| {
             finding.id = FindingId(11);
             finding.risk_level = Risk::Critical;
@@ -49,8 +49,8 @@ fn findings() -> Vec<(Issue, Assessment)> {
     };
     let tls = Issue {
         severity: Some(Risk::Low),
-        first_seen: stamp("2026-10-01 00:00:00"),
-        last_seen: stamp("2026-11-20 12:00:00"),
+        first_seen: stamp("2026-10-01 00:00:00").into(),
+        last_seen: stamp("2026-11-20 12:00:00").into(),
         ..issue("TLS 1.0 offered", |finding| {
             finding.risk_level = Risk::Medium;
             finding.port = 8443;

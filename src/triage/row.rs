@@ -38,8 +38,8 @@ impl Row for Issue {
             }
             Field::Risk => to.whole(self.risk().level()),
             Field::Presence => to.text(self.presence.as_str()),
-            Field::First => to.time(self.first_seen),
-            Field::Seen => to.time(self.last_seen),
+            Field::First => to.time(self.first_seen.get()),
+            Field::Seen => to.time(self.last_seen.get()),
             Field::Class => to.shared(&self.identity.class),
             Field::Asset => to.shared(&self.identity.asset),
             Field::Key => to.text(&self.key().to_string()),
@@ -140,7 +140,7 @@ impl AssessedFinding<'_> {
     /// Time of the last appearance, change, reappearance or decision.
     fn changed(&self) -> Option<Stamp> {
         let issue = self.issue;
-        let seen = if issue.presence == Presence::Unchanged { issue.first_seen } else { issue.last_seen };
+        let seen = if issue.presence == Presence::Unchanged { issue.first_seen.get() } else { issue.last_seen.get() };
         max(seen, self.assessment.at)
     }
 

@@ -166,7 +166,7 @@ impl TriageFixture {
         let seen = Sighting {
             finding: issue.finding.id,
             scan: issue.task_id,
-            started: issue.last_seen,
+            started: issue.last_seen.get(),
             risk: issue.risk_level,
             exploited: issue.in_cisa_catalog,
             epss: issue.epss_score(),

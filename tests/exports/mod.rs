@@ -97,8 +97,8 @@ fn issue(number: i64, target: &str, name: &str, presence: Presence) -> Issue {
         identity: Arc::new(identity),
         finding: finding.into(),
         presence,
-        first_seen: Some(stamp("2026-11-01 10:00:00")),
-        last_seen: Some(stamp("2026-11-20 10:00:00")),
+        first_seen: Some(stamp("2026-11-01 10:00:00")).into(),
+        last_seen: Some(stamp("2026-11-20 10:00:00")).into(),
         ..Issue::default()
     }
 }

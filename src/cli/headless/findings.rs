@@ -213,7 +213,7 @@ pub(super) fn table(rows: &[ExportRow]) -> PrintTable {
         let (issue, assessment) = (&row.issue, &row.assessment);
         let again = if assessment.reopened.is_some() { " (reopened)" } else { "" };
         let verdict = format!("{}{again}", assessment.verdict);
-        let (risk, last_seen) = (row.risk(), or_dash(issue.last_seen));
+        let (risk, last_seen) = (row.risk(), or_dash(issue.last_seen.get()));
         let presence = issue.presence_in(Presence::label);
         cells![issue.finding.id, risk, row.target, row.port(), issue.name, verdict, presence, last_seen]
     })

@@ -199,7 +199,7 @@ impl FindingRows {
             let finding = Arc::clone(&seen.finding);
             let tool = finding.task_id.and_then(|scan| self.names.tool(scan));
             let issue =
-                Arc::new(Issue { finding, earlier: Box::default(), last_seen: seen.at, ..(*row.issue).clone() });
+                Arc::new(Issue { finding, earlier: Box::default(), last_seen: seen.at.into(), ..(*row.issue).clone() });
             ExportRow { issue, tool, ..row.clone() }
         });
         each.collect()

@@ -76,7 +76,7 @@ fn place(risk: Risk) -> usize {
 fn findings_by_risk(model: &Model, target: Option<TargetId>) -> FindingCounts {
     let spans = findings(model, target).filter_map(|issue| {
         let is_absent = issue.presence == Presence::Absent;
-        Some((issue.first_seen?, is_absent.then(|| end(issue)).flatten(), issue.risk()))
+        Some((issue.first_seen.get()?, is_absent.then(|| end(issue)).flatten(), issue.risk()))
     });
     counts(spans)
 }
@@ -84,8 +84,8 @@ fn findings_by_risk(model: &Model, target: Option<TargetId>) -> FindingCounts {
 /// The start of the first scan that no longer found an absent finding; if unknown, one second after the last scan that found it.
 fn end(issue: &Issue) -> Option<Stamp> {
     let proof = issue.absent_in.as_deref().and_then(|proof| proof.since);
-    let after = || issue.last_seen?.0.checked_add(1.second()).ok().map(Stamp);
-    proof.filter(|at| Some(*at) > issue.last_seen).or_else(after)
+    let after = || issue.last_seen.get()?.0.checked_add(1.second()).ok().map(Stamp);
+    proof.filter(|at| Some(*at) > issue.last_seen.get()).or_else(after)
 }
 
 /// The counts at each change, from findings with their first time, and the time from which they are absent.
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn absence_without_proof_at_the_end_of_time_has_no_end() {
-        let issue = Issue { last_seen: Some(Stamp(Timestamp::MAX)), ..Issue::default() };
+        let issue = Issue { last_seen: Some(Stamp(Timestamp::MAX)).into(), ..Issue::default() };
         assert_eq!(end(&issue), None);
     }
 

@@ -287,7 +287,7 @@ fn member<'a>(
         words(cx.theme.presence_sign(issue.presence), cx.theme.text()),
         indented_name(name).patch_style(style),
         target,
-        words(format!("{:>7}", cx.age(issue.first_seen)), cx.theme.text()),
+        words(format!("{:>7}", cx.age(issue.first_seen.get())), cx.theme.text()),
         draw::decision_cell(cx, issue, assessment, verdict_name(cx)),
     ]
 }

@@ -66,9 +66,9 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             target(cx, finding),
             port(cx, finding),
             // As the query field `age`: since the finding was seen first.
-            words(cx.age(finding.first_seen), cx.theme.text()),
-            words(cx.age(finding.first_seen), cx.theme.text()),
-            words(cx.age(finding.last_seen), cx.theme.text()),
+            words(cx.age(finding.first_seen.get()), cx.theme.text()),
+            words(cx.age(finding.first_seen.get()), cx.theme.text()),
+            words(cx.age(finding.last_seen.get()), cx.theme.text()),
             decision_cell(cx, finding, assessment, short_name),
             decision_cell(cx, finding, assessment, Verdict::phrase),
         ];
@@ -161,7 +161,7 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
 
 /// Whether all shown findings were first seen within a minute, or within a tenth of the oldest age.
 fn is_one_age(cx: &Cx<'_>) -> bool {
-    let seen = || sampled_items::<Issue>(cx).filter_map(|(_, issue)| Some(issue.first_seen?.as_second()));
+    let seen = || sampled_items::<Issue>(cx).filter_map(|(_, issue)| Some(issue.first_seen.get()?.as_second()));
     let now = cx.model.service_now().as_second();
     let is_one = |(last, first): (i64, i64)| last - first < ((now - first) / 10).max(60);
     seen().count() > 1 && seen().max().zip(seen().min()).is_some_and(is_one)

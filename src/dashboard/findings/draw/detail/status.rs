@@ -75,11 +75,11 @@ pub(crate) fn offer_line(cx: &Cx<'_>, issue: &Issue) -> Option<Line<'static>> {
 /// The presence: `+ new in scan #118 Website, first seen 2m ago`.
 pub(crate) fn presence_words(cx: &Cx<'_>, issue: &Issue) -> String {
     if issue.manual.is_some() {
-        return format!("manual finding, {}", ago(cx, issue.first_seen));
+        return format!("manual finding, {}", ago(cx, issue.first_seen.get()));
     }
     let scan = issue.task_id.map_or_else(|| "a scan".to_owned(), |id| format!("scan {}", cx.scan_name(id)));
-    let first = ago(cx, issue.first_seen);
-    let last = ago(cx, issue.last_seen);
+    let first = ago(cx, issue.first_seen.get());
+    let last = ago(cx, issue.last_seen.get());
     let sign = cx.theme.presence_sign(issue.presence);
     match issue.presence {
         Presence::New => format!("{sign} new in {scan}, first seen {first}"),
