@@ -68,7 +68,7 @@ fn decided(issue: &Issue, event: &Event, decision: &Decision, source: VerdictSou
 /// True if a scan that started after the decision found it. Times of the service have no fractions.
 fn is_back(issue: &Issue, decided: Stamp, seen: Option<&Sighting>) -> bool {
     let later_than_seen = match seen {
-        Some(seen) if seen.scan.is_some() && seen.scan == issue.task_id => false,
+        Some(seen) if seen.scan.is_some() && seen.scan == issue.task_id() => false,
         Some(seen) => seen.started.is_none_or(|started| issue.last_seen.get() > Some(started)),
         None => true,
     };

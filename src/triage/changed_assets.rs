@@ -75,7 +75,7 @@ impl Changed {
                     continue;
                 }
                 self.assets.insert(assets.of(finding));
-                if let Some(scan) = finding.task_id.and_then(|scan| input.scans.get(scan)) {
+                if let Some(scan) = finding.task_id().and_then(|scan| input.scans.get(scan)) {
                     self.add_scan(scan);
                 }
             }
@@ -103,7 +103,7 @@ impl Changed {
         }
         let mut assets = Assets::new(input);
         let is_concerned = |scan: ScanId| self.scans.contains(&scan);
-        let findings = input.findings.items().iter().filter(|finding| finding.task_id.is_some_and(is_concerned));
+        let findings = input.findings.items().iter().filter(|finding| finding.task_id().is_some_and(is_concerned));
         self.assets.extend(findings.map(|finding| assets.of(finding)));
     }
 }

@@ -82,7 +82,7 @@ pub fn occurrences(issue: &Issue) -> impl Iterator<Item = &Arc<ListedFinding>> {
 
 /// The occurrence in a scan.
 pub fn seen_by(issue: &Issue, scan: ScanId) -> Option<&Arc<ListedFinding>> {
-    occurrences(issue).find(|finding| finding.task_id == Some(scan))
+    occurrences(issue).find(|finding| finding.task_id() == Some(scan))
 }
 
 /// The scan to compare with: the last finished one before it, of the same target and tool.

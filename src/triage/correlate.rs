@@ -239,7 +239,7 @@ fn issues(input: &CorrelationInput, known: Option<&KnownIssues<'_>>) -> Arc<Tabl
 fn place(issue: &Issue) -> (Option<Stamp>, Option<ScanId>, FindingId) {
     let (at, first) =
         issue.earlier.last().map_or((issue.last_seen.get(), &issue.finding), |one| (one.at, &one.finding));
-    (at, first.task_id, first.id)
+    (at, first.task_id(), first.id)
 }
 
 /// Pairs each issue with its assessment.
@@ -259,7 +259,7 @@ impl CorrelationInput {
     }
 
     fn started(&self, finding: &ListedFinding) -> Option<Stamp> {
-        self.scans.get(finding.task_id?)?.start_time
+        self.scans.get(finding.task_id()?)?.start_time
     }
 }
 

@@ -201,7 +201,7 @@ fn manual_finding_is_row_of_target_until_switched_off() {
     let rows = fixture.rows();
     let issue = &rows.issues.items()[0];
     assert_eq!(
-        (issue.manual.as_deref(), issue.target_id, issue.risk_level),
+        (issue.manual.as_deref(), issue.target_id(), issue.risk_level),
         (Some(&id), Some(TargetId(1)), Risk::Critical)
     );
     assert_eq!(issue.presence_in(Presence::as_str), "manual", "scans do not retest it");
@@ -256,7 +256,7 @@ proptest! {
         let rows = fixture.rows();
         prop_assert_eq!(rows.issues.items().iter().map(|issue| issue.key()).collect::<Vec<_>>(), before);
         prop_assert_eq!(rows.assessments.iter().map(|assessment| assessment.verdict).collect::<Vec<_>>(), expected);
-        prop_assert!(rows.issues.items().iter().all(|issue| issue.task_id == Some(ScanId(2))));
+        prop_assert!(rows.issues.items().iter().all(|issue| issue.task_id() == Some(ScanId(2))));
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl IncompleteTests {
                 "login_wall" => RetestGap::LoginWall,
                 _ => RetestGap::Errors,
             };
-            scans.entry(finding.task_id.unwrap_or_default()).or_default().push((gap, tests_of(finding)));
+            scans.entry(finding.task_id().unwrap_or_default()).or_default().push((gap, tests_of(finding)));
         }
         Self { scans }
     }

@@ -98,7 +98,7 @@ impl Issue {
     pub fn sighting(&self) -> Sighting {
         Sighting {
             finding: self.finding.id,
-            scan: self.finding.task_id,
+            scan: self.finding.task_id(),
             started: self.last_seen.get(),
             risk: self.finding.risk_level,
             exploited: self.finding.in_cisa_catalog,
@@ -123,7 +123,7 @@ impl Issue {
 
     /// The scans that found it, latest first; a scan can be named twice.
     pub fn scans(&self) -> impl Iterator<Item = ScanId> {
-        self.task_id.into_iter().chain(self.earlier.iter().filter_map(|one| one.finding.task_id))
+        self.task_id().into_iter().chain(self.earlier.iter().filter_map(|one| one.finding.task_id()))
     }
 
     /// Service ids of all occurrences, latest first.

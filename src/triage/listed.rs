@@ -4,6 +4,7 @@
 //! ```text
 //!   Finding ─► ListedFinding: short fields, digests of the evidence
 //!                ├─ common: CommonFindingFields, equal in many findings and shared between them
+//!                ├─ origin: target and scan, shared by the findings of the scan
 //!                └─ texts: FindingTexts in memory, or their place in a file
 //! ```
 
@@ -39,11 +40,17 @@ pub struct ListedFinding {
     pub name: Shared,
     pub risk_level: Risk,
     pub port: i64,
-    pub target_id: Option<TargetId>,
-    pub task_id: Option<ScanId>,
-    pub target_name: Option<Shared>,
+    origin: Arc<FindingOrigin>,
     common: Arc<CommonFindingFields>,
     texts: TextSource,
+}
+
+/// The target and the scan of a finding, which the findings of a scan have in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FindingOrigin {
+    target_id: Option<TargetId>,
+    task_id: Option<ScanId>,
+    target_name: Option<Shared>,
 }
 
 /// The fields that all findings of one weakness usually have in common.
@@ -136,6 +143,8 @@ impl ListedFinding {
             cvssv3: finding.cvssv3,
             screenshots: finding.screenshots,
         };
+        let origin =
+            FindingOrigin { target_id: finding.target_id, task_id: finding.task_id, target_name: finding.target_name };
         let texts = FindingTexts {
             vuln_description: finding.vuln_description,
             risk_description: finding.risk_description,
@@ -163,22 +172,35 @@ impl ListedFinding {
             name: finding.name,
             risk_level: finding.risk_level,
             port: finding.port,
-            target_id: finding.target_id,
-            task_id: finding.task_id,
-            target_name: finding.target_name,
+            origin: Arc::new(origin),
             common: Arc::new(common),
             texts: TextSource::Held(Arc::new(texts)),
         }
     }
 
-    /// The fields that it can share with others.
-    pub fn common(&self) -> &Arc<CommonFindingFields> {
-        &self.common
+    /// Its target.
+    pub fn target_id(&self) -> Option<TargetId> {
+        self.origin.target_id
     }
 
-    /// This finding with an equal, shared copy of its common fields.
-    pub(super) fn with_common(self, common: Arc<CommonFindingFields>) -> Self {
-        Self { common, ..self }
+    /// Its scan.
+    pub fn task_id(&self) -> Option<ScanId> {
+        self.origin.task_id
+    }
+
+    /// The name of its target, if the service reports it.
+    pub fn target_name(&self) -> &Option<Shared> {
+        &self.origin.target_name
+    }
+
+    /// The fields that it can share with others.
+    pub fn shared_parts(&self) -> (&Arc<FindingOrigin>, &Arc<CommonFindingFields>) {
+        (&self.origin, &self.common)
+    }
+
+    /// This finding with equal, shared copies of its common fields.
+    pub(super) fn with_shared(self, origin: Arc<FindingOrigin>, common: Arc<CommonFindingFields>) -> Self {
+        Self { origin, common, ..self }
     }
 
     /// The texts, if they are in memory.
@@ -235,9 +257,9 @@ impl ListedFinding {
             port: self.port,
             protocol: self.protocol.clone(),
             service: self.service.clone(),
-            target_id: self.target_id,
-            task_id: self.task_id,
-            target_name: self.target_name.clone(),
+            target_id: self.target_id(),
+            task_id: self.task_id(),
+            target_name: self.target_name().clone(),
             epss_score: scores.epss,
             epss_percentile: scores.percentile,
             cvss: scores.cvss,
@@ -307,6 +329,7 @@ impl ListedFinding {
         size_of::<Self>()
             + (size_of::<CommonFindingFields>() + self.cve.len() * size_of::<Shared>())
                 / Arc::strong_count(&self.common)
+            + size_of::<FindingOrigin>() / Arc::strong_count(&self.origin)
             + match &self.texts {
                 TextSource::Stored(..) => 0,
                 TextSource::Held(texts) => {

@@ -18,16 +18,16 @@ impl Row for ListedFinding {
     }
 
     fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder) {
-        let of_target = self.target_id.and_then(|target| others.target_name(target));
+        let of_target = self.target_id().and_then(|target| others.target_name(target));
         match field {
             Field::Id => to.whole(self.id.0),
             Field::Name => to.shared(&self.name),
             Field::Risk | Field::ScannedRisk => to.whole(self.risk_level.level()),
-            Field::Target => target_name(to, of_target.or(self.target_name.as_ref())),
-            Field::TargetId => self.target_id.into_iter().for_each(|id| to.whole(id.0)),
-            Field::Workspace => shared(to, self.target_id.and_then(|target| others.workspace_name(target))),
-            Field::Scan => self.task_id.into_iter().for_each(|id| to.whole(id.0)),
-            Field::Tool => self.task_id.and_then(|scan| others.tool(scan)).into_iter().for_each(|id| tool(to, id)),
+            Field::Target => target_name(to, of_target.or(self.target_name().as_ref())),
+            Field::TargetId => self.target_id().into_iter().for_each(|id| to.whole(id.0)),
+            Field::Workspace => shared(to, self.target_id().and_then(|target| others.workspace_name(target))),
+            Field::Scan => self.task_id().into_iter().for_each(|id| to.whole(id.0)),
+            Field::Tool => self.task_id().and_then(|scan| others.tool(scan)).into_iter().for_each(|id| tool(to, id)),
             Field::Scanner => to.text(if self.confirmed { "proven" } else { "unproven" }),
             Field::Class | Field::VulnId => to.shared(&self.vuln_id),
             Field::Cve => self.cve.iter().for_each(|cve| to.shared(cve)),

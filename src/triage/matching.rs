@@ -107,7 +107,7 @@ impl<'a> Assets<'a> {
 
     /// The asset of a finding. Without a target, its id is the asset.
     pub fn of(&mut self, finding: &ListedFinding) -> Shared {
-        let asset = match finding.target_id {
+        let asset = match finding.target_id() {
             Some(id) => self.by_target.entry(id).or_insert_with(|| asset(self.input, finding)).clone(),
             None => asset(self.input, finding),
         };
@@ -116,15 +116,15 @@ impl<'a> Assets<'a> {
 }
 
 fn asset(input: &CorrelationInput, finding: &ListedFinding) -> Shared {
-    let target = finding.target_id.and_then(|id| input.targets.get(id)).map(|target| &target.name);
-    target.or(finding.target_name.as_ref()).map(|name| identity::asset(name)).unwrap_or_default()
+    let target = finding.target_id().and_then(|id| input.targets.get(id)).map(|target| &target.name);
+    target.or(finding.target_name().as_ref()).map(|name| identity::asset(name)).unwrap_or_default()
 }
 
 /// These positions by scan, oldest scan first; findings without a scan come first.
 fn by_scan(input: &CorrelationInput, positions: &[usize]) -> BTreeMap<(Option<Stamp>, Option<ScanId>), Vec<usize>> {
     let mut scans: HashMap<Option<ScanId>, Vec<usize>> = HashMap::new();
     for &at in positions {
-        scans.entry(input.findings.items()[at].task_id).or_default().push(at);
+        scans.entry(input.findings.items()[at].task_id()).or_default().push(at);
     }
     let ordered = scans.into_iter().map(|(scan, mut findings)| {
         findings.sort_by_key(|&at| input.findings.items()[at].id);
@@ -306,7 +306,7 @@ impl<'a> Matching<'a> {
                 return true;
             }
             let at = row.seen[row.seen.len() - 1];
-            let scan = input.findings.items()[at].task_id;
+            let scan = input.findings.items()[at].task_id();
             let number = row.identity.ordinal as usize - 1;
             row.lost = latest.get(&row.identity.f2).is_some_and(|place| place.1 != scan);
             let others = siblings.get(&row.identity.f2).into_iter().flatten();
@@ -352,7 +352,7 @@ impl<'a> Matching<'a> {
         key: FindingKey,
     ) -> bool {
         let place = |at: &usize| {
-            let scan = self.input.findings.items()[*at].task_id;
+            let scan = self.input.findings.items()[*at].task_id();
             (scan.and_then(|scan| self.input.scans.get(scan)?.start_time), scan)
         };
         let old = all.find(|row| row.identity.key == key);

@@ -74,7 +74,7 @@ impl<'a> Presences<'a> {
         }
         let mut at = HashMap::new();
         let mut counts: HashMap<ScanId, i64> = HashMap::new();
-        for scan in input.findings.items().iter().filter_map(|finding| finding.task_id) {
+        for scan in input.findings.items().iter().filter_map(|finding| finding.task_id()) {
             *counts.entry(scan).or_default() += 1;
         }
         let is_over = |scan: &&Scan| {
@@ -98,7 +98,7 @@ impl<'a> Presences<'a> {
             return PresenceResult { presence, gap, absent_in: None };
         }
         let sighting = |&at: &usize| {
-            let scan = self.input.findings.items()[at].task_id?;
+            let scan = self.input.findings.items()[at].task_id()?;
             self.at.get(&scan).map(|&(series, number)| (series, number, at))
         };
         // Own occurrences come after the stand-ins and win within the same scan.
@@ -126,7 +126,7 @@ impl<'a> Presences<'a> {
     fn was_seen_before(&self, row: &MatchedFinding, (start, id): SeriesPlace, series: usize) -> bool {
         let here = self.at.get(&id).map(|(key, _)| *key);
         let elsewhere = |at: &usize| {
-            let scan = self.input.findings.items()[*at].task_id.and_then(|scan| self.input.scans.get(scan));
+            let scan = self.input.findings.items()[*at].task_id().and_then(|scan| self.input.scans.get(scan));
             scan.is_some_and(|scan| Some((scan.target_id, scan.tool_id)) != here && scan.start_time < start)
         };
         series > 1 && row.seen.iter().any(elsewhere)

@@ -187,7 +187,7 @@ impl Retest {
             self.scans.iter().filter_map(|again| Some((again.of, again.scan_in(scans)?))).collect();
         let mut counts: HashMap<ScanId, i64> = started.values().map(|&scan| (scan, 0)).collect();
         for finding in issues.items().iter().flat_map(|issue| occurrences(issue)) {
-            if let Some(count) = finding.task_id.and_then(|scan| counts.get_mut(&scan)) {
+            if let Some(count) = finding.task_id().and_then(|scan| counts.get_mut(&scan)) {
                 *count += 1;
             }
         }
@@ -262,9 +262,9 @@ impl RetestFinding {
             key: issue.key(),
             name: issue.name.clone(),
             risk: issue.risk(),
-            target: issue.target_id,
+            target: issue.target_id(),
             target_name: target,
-            scan: issue.task_id?,
+            scan: issue.task_id()?,
             before: before.into(),
             was_absent: !issue.is_present(),
         })
@@ -292,7 +292,7 @@ impl RetestFinding {
             None if !all_read => RetestStatus::Reading,
             None if new.status_name != ScanStatus::Finished => RetestStatus::Failed,
             // A later scan found it.
-            None if covers && issue.is_some_and(|issue| issue.is_present() && issue.task_id > Some(new.id)) => {
+            None if covers && issue.is_some_and(|issue| issue.is_present() && issue.task_id() > Some(new.id)) => {
                 RetestStatus::Is(Outcome::New)
             }
             None if covers => RetestStatus::Is(Outcome::Absent),

@@ -31,10 +31,10 @@ impl Row for Issue {
         match field {
             Field::Id => self.finding_ids().for_each(|id| to.whole(id.0)),
             Field::Scan if !self.earlier.is_empty() => {
-                self.earlier.iter().filter_map(|one| one.finding.task_id).for_each(|id| to.whole(id.0));
+                self.earlier.iter().filter_map(|one| one.finding.task_id()).for_each(|id| to.whole(id.0));
             }
-            Field::Target if self.finding.target_id.is_none() => {
-                target_name(to, self.finding.target_name.as_ref().or(Some(&self.identity.asset)));
+            Field::Target if self.finding.target_id().is_none() => {
+                target_name(to, self.finding.target_name().as_ref().or(Some(&self.identity.asset)));
             }
             Field::Risk => to.whole(self.risk().level()),
             Field::Presence => to.text(self.presence.as_str()),
@@ -74,7 +74,10 @@ impl Item for Issue {
     const SORTS: &'static [SortOrder<Self>] = &[
         SortOrder { name: "risk", compare: by_risk },
         SortOrder { name: "newest", compare: |a, b| b.finding.id.cmp(&a.finding.id) },
-        SortOrder { name: "target", compare: |a, b| (&a.target_name, a.target_id).cmp(&(&b.target_name, b.target_id)) },
+        SortOrder {
+            name: "target",
+            compare: |a, b| (a.target_name(), a.target_id()).cmp(&(b.target_name(), b.target_id())),
+        },
         SortOrder { name: "name", compare: |a, b| a.name.cmp(&b.name) },
         SortOrder { name: "port", compare: |a, b| a.port.cmp(&b.port) },
     ];
@@ -86,7 +89,7 @@ impl Item for Issue {
         self.id
     }
     fn target(&self) -> Option<TargetId> {
-        self.target_id
+        self.target_id()
     }
     fn risk(&self) -> Option<Risk> {
         self.is_present().then(|| self.risk())

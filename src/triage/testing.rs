@@ -165,7 +165,7 @@ impl TriageFixture {
         let (issue, _) = self.last();
         let seen = Sighting {
             finding: issue.finding.id,
-            scan: issue.task_id,
+            scan: issue.task_id(),
             started: issue.last_seen.get(),
             risk: issue.risk_level,
             exploited: issue.in_cisa_catalog,

@@ -126,7 +126,7 @@ fn retested(columns: u16, rows: u16) -> Model {
         .iter()
         .map(|&row| &issues.items()[row as usize])
         .take(6)
-        .filter_map(|issue| RetestFinding::new(issue, "confirmed", issue.target_name.clone().unwrap_or_default()))
+        .filter_map(|issue| RetestFinding::new(issue, "confirmed", issue.target_name().clone().unwrap_or_default()))
         .collect();
     let again = |(of, new): (i64, i64)| RetestScan {
         of: ScanId(of),

@@ -149,7 +149,7 @@ impl FindingRows {
         let correlated = tokio::task::spawn_blocking(move || correlate(&input)).await?;
         let retests = retest_results(&self.names.settings, &workspace, (&correlated.issues, &scans), &read);
         let rows = correlated.issues.items().iter().zip(correlated.assessments.iter()).map(|(issue, assessment)| {
-            let tool = issue.task_id.and_then(|scan| self.names.tool(scan));
+            let tool = issue.task_id().and_then(|scan| self.names.tool(scan));
             let target = self.names.target_of(issue);
             let retest = retests.get(&issue.key()).cloned();
             let row = ExportRow::new(
@@ -188,7 +188,7 @@ impl FindingRows {
     /// Keeps only the occurrences of one scan.
     pub fn retain_scan(&mut self, scan: ScanId) {
         self.expand_occurrences();
-        self.all.retain(|row| row.issue.task_id == Some(scan));
+        self.all.retain(|row| row.issue.task_id() == Some(scan));
     }
 
     fn occurrences(&self, row: &ExportRow) -> Vec<ExportRow> {
@@ -197,7 +197,7 @@ impl FindingRows {
         }
         let each = row.issue.earlier.iter().map(|seen| {
             let finding = Arc::clone(&seen.finding);
-            let tool = finding.task_id.and_then(|scan| self.names.tool(scan));
+            let tool = finding.task_id().and_then(|scan| self.names.tool(scan));
             let issue =
                 Arc::new(Issue { finding, earlier: Box::default(), last_seen: seen.at.into(), ..(*row.issue).clone() });
             ExportRow { issue, tool, ..row.clone() }
@@ -214,8 +214,8 @@ impl Names {
     }
 
     fn target_of(&self, issue: &Issue) -> Shared {
-        let by_id = issue.target_id.and_then(|id| self.targets.get(&id).cloned());
-        by_id.or_else(|| issue.target_name.clone()).unwrap_or_else(|| issue.identity.asset.clone())
+        let by_id = issue.target_id().and_then(|id| self.targets.get(&id).cloned());
+        by_id.or_else(|| issue.target_name().clone()).unwrap_or_else(|| issue.identity.asset.clone())
     }
 }
 

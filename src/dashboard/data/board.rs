@@ -114,8 +114,8 @@ fn compared_rows(issues: &Table<Issue>, before: &Scan, after: &Scan) -> Vec<Boar
             id: issue.id,
             name: shown.name.clone(),
             risk: shown.risk_level,
-            target: shown.target_id,
-            target_name: shown.target_name.clone().unwrap_or_else(|| issue.identity.asset.clone()),
+            target: shown.target_id(),
+            target_name: shown.target_name().clone().unwrap_or_else(|| issue.identity.asset.clone()),
             before: risk(&one.before).into(),
             now: RetestStatus::Is(one.outcome),
         }

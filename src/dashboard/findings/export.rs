@@ -105,9 +105,9 @@ fn row(
 ) -> Option<ExportRow> {
     let issue: &Arc<Issue> = model.data.findings.value()?.get(id)?;
     let assessment = model.assessment(id).cloned().unwrap_or_default();
-    let target = issue.target_id.and_then(|target| model.target_name(target)).or(issue.target_name.as_ref());
+    let target = issue.target_id().and_then(|target| model.target_name(target)).or(issue.target_name().as_ref());
     let target = target.unwrap_or(&issue.identity.asset).clone();
-    let tool = issue.task_id.and_then(|scan| Some(model.data.scans.value()?.get(scan)?.tool_id));
+    let tool = issue.task_id().and_then(|scan| Some(model.data.scans.value()?.get(scan)?.tool_id));
     let row =
         ExportRow::new(Arc::clone(issue), assessment, &model.findings.triage.state, target, tool, workspace.clone());
     Some(ExportRow { retest: retests.get(&issue.key()).cloned(), ..row })

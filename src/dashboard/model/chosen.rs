@@ -54,7 +54,7 @@ impl Model {
         let lists = &self.lists;
         match self.navigation.focus.pane {
             Pane::Targets => lists.targets.selected,
-            Pane::Findings | Pane::Board => self.issue_at_hand()?.target_id,
+            Pane::Findings | Pane::Board => self.issue_at_hand()?.target_id(),
             Pane::Scans => Some(self.data.scans.value()?.get(lists.scans.selected?)?.target_id),
             Pane::Payloads | Pane::Captures => {
                 let name = &self.payload_at_hand()?.target;

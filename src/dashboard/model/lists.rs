@@ -183,7 +183,7 @@ impl PaneItem for Issue {
     fn in_scope(scope: &Scope) -> Option<InScope<Self>> {
         let (target, scan) = (scope.target, scope.scan);
         let is_inside = move |issue: &Self| {
-            (target.is_none() || issue.target_id == target) && scan.is_none_or(|scan| issue.is_found_by(scan))
+            (target.is_none() || issue.target_id() == target) && scan.is_none_or(|scan| issue.is_found_by(scan))
         };
         (target.is_some() || scan.is_some()).then(|| Box::new(is_inside) as Box<dyn Fn(&Self) -> bool>)
     }

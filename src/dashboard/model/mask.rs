@@ -88,7 +88,7 @@ impl Model {
             known.add(&payload.token.to_string(), MaskedKind::Token);
         }
         let issues = data.findings.value().into_iter().flat_map(|table| table.items());
-        let named: HashSet<&str> = issues.filter_map(|issue| issue.target_name.as_deref()).collect();
+        let named: HashSet<&str> = issues.filter_map(|issue| issue.target_name().as_deref()).collect();
         named.into_iter().for_each(|name| known.add_host(name));
         let assessments = self.findings.triage.assessments.iter();
         let mut users: HashSet<&str> = assessments.filter_map(|assessment| assessment.who.as_deref()).collect();

@@ -150,8 +150,8 @@ fn heat_map(model: &Model, target: Option<TargetId>) -> HeatMap {
         }
     }
     for issue in findings(model, target).filter(|issue| issue.presence != Presence::Absent) {
-        let name = issue.target_id.and_then(|target| model.target_name(target)).unwrap_or(&issue.identity.asset);
-        let (class, target, risk) = (issue.class(), (issue.target_id, name.clone()), place(issue.risk()));
+        let name = issue.target_id().and_then(|target| model.target_name(target)).unwrap_or(&issue.identity.asset);
+        let (class, target, risk) = (issue.class(), (issue.target_id(), name.clone()), place(issue.risk()));
         cells.entry((class.clone(), target.clone())).or_default()[risk] += 1;
         by_class.entry(class.clone()).or_default()[risk] += 1;
         by_target.entry(target).or_default()[risk] += 1;

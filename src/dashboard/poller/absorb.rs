@@ -102,7 +102,7 @@ impl Scheduler {
 
     /// Findings were read, by a request that began at `sent`.
     fn note_read(&mut self, fetch: &Fetch, new: &Table<ListedFinding>, now: Instant, sent: Stamp) {
-        let found = |scan| new.items().iter().filter(|finding| finding.task_id == Some(scan)).count() as i64;
+        let found = |scan| new.items().iter().filter(|finding| finding.task_id() == Some(scan)).count() as i64;
         if let Fetch::FindingsOf { scans, .. } = fetch {
             for &(scan, _) in scans {
                 self.moved.settle(scan, || found(scan), now);
@@ -233,7 +233,7 @@ impl Scheduler {
     }
 
     fn compare_findings(&mut self, new: &Table<ListedFinding>) {
-        if self.table::<ListedFinding>().is_none() && new.items().iter().any(|finding| finding.task_id.is_none()) {
+        if self.table::<ListedFinding>().is_none() && new.items().iter().any(|finding| finding.task_id().is_none()) {
             self.moved.request_ended();
         }
     }

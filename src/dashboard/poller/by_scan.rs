@@ -52,7 +52,7 @@ impl ChangedScans {
 
     /// From now on findings are read scan by scan, beginning with those that are not known.
     pub fn read_by_scan(&mut self, known: Option<&Table<ListedFinding>>) {
-        let scans = known.into_iter().flat_map(|known| known.items()).filter_map(|finding| finding.task_id);
+        let scans = known.into_iter().flat_map(|known| known.items()).filter_map(|finding| finding.task_id());
         self.by_scan = Some(ScanByScan { loaded: scans.collect(), ..ScanByScan::default() });
         self.request_unread();
     }

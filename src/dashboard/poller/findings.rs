@@ -211,7 +211,7 @@ fn merged(
 ) -> Result<Vec<Arc<ListedFinding>>, Error> {
     let ids: BTreeSet<_> = fresh.iter().map(|finding| finding.id).collect();
     let remains = |finding: &&Arc<ListedFinding>| {
-        !ids.contains(&finding.id) && finding.task_id.is_none_or(|scan| !replaced.contains(&scan))
+        !ids.contains(&finding.id) && finding.task_id().is_none_or(|scan| !replaced.contains(&scan))
     };
     let mut all: Vec<Arc<ListedFinding>> = base.items().iter().filter(remains).cloned().collect();
     all.append(&mut fresh);

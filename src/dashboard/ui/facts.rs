@@ -186,9 +186,9 @@ fn changes(issues: &[Arc<Issue>]) -> HashMap<ScanId, ScanChanges> {
     let mut changes: HashMap<ScanId, ScanChanges> = HashMap::new();
     for issue in issues {
         match issue.presence {
-            Presence::New => issue.task_id.into_iter().for_each(|scan| changes.entry(scan).or_default().new += 1),
+            Presence::New => issue.task_id().into_iter().for_each(|scan| changes.entry(scan).or_default().new += 1),
             Presence::Reappeared => {
-                issue.task_id.into_iter().for_each(|scan| changes.entry(scan).or_default().reappeared += 1);
+                issue.task_id().into_iter().for_each(|scan| changes.entry(scan).or_default().reappeared += 1);
             }
             Presence::Absent => {
                 let first = issue.absent_in.iter().filter(|proof| proof.at == proof.since);
@@ -202,13 +202,13 @@ fn changes(issues: &[Arc<Issue>]) -> HashMap<ScanId, ScanChanges> {
 
 /// The scans that found an issue.
 fn scans_of(issue: &Issue) -> impl Iterator<Item = ScanId> {
-    let earlier = issue.earlier.iter().filter_map(|seen| seen.finding.task_id);
-    issue.task_id.into_iter().chain(earlier)
+    let earlier = issue.earlier.iter().filter_map(|seen| seen.finding.task_id());
+    issue.task_id().into_iter().chain(earlier)
 }
 
 /// The target of a finding: as reported, else the target of its scan.
 pub fn target_of(finding: &ListedFinding, scans: Option<&Table<Scan>>) -> Option<TargetId> {
-    finding.target_id.or_else(|| scans?.get(finding.task_id?).map(|scan| scan.target_id))
+    finding.target_id().or_else(|| scans?.get(finding.task_id()?).map(|scan| scan.target_id))
 }
 
 /// A name without scheme, trailing slash and shared domain.

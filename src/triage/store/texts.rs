@@ -5,6 +5,7 @@
 //! ```
 
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use serde_json::Deserializer;
 
 use crate::contract::{Evidence, Finding, Shared};
 use crate::text_files::{LONGEST, TextFile, TextFiles, TextPlace, damaged, digest};
-use crate::triage::listed::{CommonFindingFields, EvidenceSummary, FindingTexts, ListedFinding};
+use crate::triage::listed::{CommonFindingFields, EvidenceSummary, FindingOrigin, FindingTexts, ListedFinding};
 
 /// The number of recent evidence places and common fields that later findings can share.
 const MOST_KNOWN: usize = 1 << 14;
@@ -68,12 +69,18 @@ pub struct TextStore {
     places: HashSet<Shared>,
     /// Common fields by their digest.
     commons: HashMap<u64, Arc<CommonFindingFields>>,
+    origins: HashMap<u64, Arc<FindingOrigin>>,
 }
 
 impl TextStore {
     /// A store with files in this directory, which exists or is created by the first text.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
-        Self { files: TextFiles::new(directory), places: HashSet::new(), commons: HashMap::new() }
+        Self {
+            files: TextFiles::new(directory),
+            places: HashSet::new(),
+            commons: HashMap::new(),
+            origins: HashMap::new(),
+        }
     }
 
     /// The row of a finding, with its texts in a file. If the row that is `known` of it is equal, it is that one. The
@@ -107,8 +114,9 @@ impl TextStore {
         let (prose, place) = (self.files.place(&prose), self.files.place(evidence));
         let stored = StoredTexts { file, prose, evidence: place, digest };
         let summary = self.summary(texts);
-        let common = self.common(listed.common());
-        Ok(Arc::new(listed.clone().with_common(common).stored(stored, summary)))
+        let (origin, common) = listed.shared_parts();
+        let (origin, common) = (shared(&mut self.origins, origin), shared(&mut self.commons, common));
+        Ok(Arc::new(listed.clone().with_shared(origin, common).stored(stored, summary)))
     }
 
     /// Writes what is waiting.
@@ -117,19 +125,6 @@ impl TextStore {
     /// When texts that were listed since the last call could not be written; their findings have to be listed again.
     pub fn flush(&mut self) -> io::Result<()> {
         self.files.flush()
-    }
-
-    /// The stored fields equal to `common`, or `common` itself.
-    fn common(&mut self, common: &Arc<CommonFindingFields>) -> Arc<CommonFindingFields> {
-        let digest = digest(common);
-        if let Some(known) = self.commons.get(&digest).filter(|known| *known == common) {
-            return Arc::clone(known);
-        }
-        if self.commons.len() >= MOST_KNOWN {
-            self.commons.clear();
-        }
-        self.commons.insert(digest, Arc::clone(common));
-        Arc::clone(common)
     }
 
     /// The summary of texts. Equal places are one text.
@@ -148,10 +143,23 @@ impl TextStore {
     }
 }
 
+/// The known value that is equal to this one, or this one, which is known from then on.
+fn shared<T: Hash + PartialEq>(known: &mut HashMap<u64, Arc<T>>, value: &Arc<T>) -> Arc<T> {
+    let digest = digest(value);
+    if let Some(known) = known.get(&digest).filter(|known| *known == value) {
+        return Arc::clone(known);
+    }
+    if known.len() >= MOST_KNOWN {
+        known.clear();
+    }
+    known.insert(digest, Arc::clone(value));
+    Arc::clone(value)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::FindingId;
+    use crate::contract::{FindingId, ScanId};
 
     fn finding(id: i64, evidence: &str) -> Finding {
         Finding {
@@ -201,9 +209,12 @@ mod tests {
         let mut store = TextStore::new(directory.path());
         let first = store.list(finding(1, "one"), None);
         let second = store.list(Finding { name: "Other cookie".into(), ..finding(2, "two") }, None);
-        assert!(Arc::ptr_eq(first.common(), second.common()));
+        assert!(Arc::ptr_eq(first.shared_parts().1, second.shared_parts().1));
+        assert!(Arc::ptr_eq(first.shared_parts().0, second.shared_parts().0));
+        let of_other_scan = Finding { task_id: Some(ScanId(7)), ..finding(4, "four") };
+        assert_eq!(store.list(of_other_scan, None).task_id(), Some(ScanId(7)));
         let scored = store.list(Finding { epss_score: Some(0.25), ..finding(3, "three") }, None);
-        assert!(!Arc::ptr_eq(first.common(), scored.common()));
+        assert!(!Arc::ptr_eq(first.shared_parts().1, scored.shared_parts().1));
         assert_eq!((second.epss_score(), scored.epss_score()), (Some(0.5), Some(0.25)));
         assert!(second.bytes() < scored.bytes());
     }

@@ -168,7 +168,7 @@ fn findings_markdown(model: &Model, read: &[ReadFinding]) -> Vec<String> {
     let overrides: HashMap<FindingId, Risk> =
         issues.filter_map(|issue| Some((issue.finding.id, issue.severity?))).collect();
     let one = |(finding, texts): &ReadFinding| {
-        let target = finding.target_id.and_then(|id| model.target_name(id)).or(finding.target_name.as_ref());
+        let target = finding.target_id().and_then(|id| model.target_name(id)).or(finding.target_name().as_ref());
         let target = target.map(ToString::to_string).unwrap_or_default();
         let mut whole = finding.with_texts(texts.as_ref().ok()?);
         whole.risk_level = overrides.get(&finding.id).copied().unwrap_or(whole.risk_level);
@@ -287,7 +287,7 @@ fn open_in_browser(model: &mut Model, effects: &mut Vec<Effect>) {
 /// The URL that the selected finding affects: its target if that is a URL, or the web service at its port.
 fn affected_url(model: &Model) -> Option<String> {
     let issue = model.issue_at_hand()?;
-    let name = issue.target_id.and_then(|id| model.target_name(id)).or(issue.target_name.as_ref())?.trim();
+    let name = issue.target_id().and_then(|id| model.target_name(id)).or(issue.target_name().as_ref())?.trim();
     if name.starts_with("http://") || name.starts_with("https://") {
         return Some(name.to_owned());
     }

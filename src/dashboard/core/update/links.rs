@@ -48,7 +48,7 @@ fn go_to(model: &mut Model, pane: Pane, row: Option<i64>) {
 /// The scan of the selected finding, or the newest scan of the selected target.
 fn scan_at_hand(model: &Model) -> Option<ScanId> {
     match model.navigation.focus.pane {
-        Pane::Findings | Pane::Board => model.issue_at_hand()?.task_id,
+        Pane::Findings | Pane::Board => model.issue_at_hand()?.task_id(),
         Pane::Targets => newest_scan(model, model.lists.targets.selected?),
         _ => None,
     }

@@ -157,7 +157,7 @@ fn present(all: impl Iterator<Item = Presence>) -> Vec<String> {
 fn places<'c>(cx: &Cx<'_>, issues: impl Iterator<Item = &'c Issue>) -> String {
     let mut counts: HashMap<(Option<_>, &str), (usize, &Issue)> = HashMap::new();
     for issue in issues {
-        counts.entry((issue.target_id, issue.identity.asset.as_str())).or_insert((0, issue)).0 += 1;
+        counts.entry((issue.target_id(), issue.identity.asset.as_str())).or_insert((0, issue)).0 += 1;
     }
     let mut counts: Vec<(usize, &Issue)> = counts.into_values().collect();
     counts.sort_by_key(|(count, issue)| (Reverse(*count), issue.identity.asset.clone()));

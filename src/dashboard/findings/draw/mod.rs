@@ -117,7 +117,8 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     let decisions = |name| assessed().map(move |(issue, known)| decision_cell(cx, issue, known, name).width()).max();
     let decision_width = |name| decisions(name).unwrap_or(0).max(DECISION.into()) as u16;
     let is_one_port = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| issue.port));
-    let is_one_target = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| (issue.target_id, &issue.target_name)));
+    let is_one_target =
+        is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| (issue.target_id(), issue.target_name())));
     let is_one_age = is_one_age(cx);
     let is_one_presence = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| issue.presence));
     let has_no_port = sampled_items::<Issue>(cx).all(|(_, issue)| port(cx, issue).width() == 0);
@@ -171,7 +172,7 @@ fn is_one_age(cx: &Cx<'_>) -> bool {
 pub(crate) fn widest_target(cx: &Cx<'_>) -> usize {
     let named = |issue: &Issue| cx.finding_target(issue).is_none();
     let names = sampled_items::<Issue>(cx).filter(|(_, issue)| named(issue));
-    let names = widest(names.filter_map(|(_, issue)| issue.target_name.as_deref()));
+    let names = widest(names.filter_map(|(_, issue)| issue.target_name().as_deref()));
     cx.widest_target(sampled_items::<Issue>(cx).filter_map(|(_, issue)| cx.finding_target(issue))).max(names)
 }
 
@@ -304,12 +305,12 @@ pub(crate) fn decision<'a>(cx: &Cx<'a>, assessment: Option<&'a Assessment>, name
 fn plain_target<'a>(cx: &Cx<'a>, finding: &'a ListedFinding) -> Cow<'a, str> {
     match cx.finding_target(finding) {
         Some(id) => cx.short_target_name(id),
-        None => finding.target_name.as_deref().unwrap_or_default().into(),
+        None => finding.target_name().as_deref().unwrap_or_default().into(),
     }
 }
 
 pub(crate) fn target<'a>(cx: &Cx<'a>, finding: &'a ListedFinding) -> Line<'a> {
-    match (cx.finding_target(finding), &finding.target_name) {
+    match (cx.finding_target(finding), finding.target_name()) {
         (Some(id), _) => Line::from(cx.short_target_name(id)),
         (None, Some(name)) => cell(name),
         (None, None) => words(cx.theme.glyphs.dash, cx.theme.dim()),

@@ -21,7 +21,7 @@ fn manual_finding_is_listed_and_n_edits_it() {
     let selected = app.model.lists.findings.selected.unwrap();
     let issue = app.model.data.findings.value().unwrap().get(selected).cloned().unwrap();
     assert!(issue.manual.is_some());
-    assert_eq!(issue.target_name.as_deref(), Some("t1.acme.test"));
+    assert_eq!(issue.target_name().as_deref(), Some("t1.acme.test"));
     app.keys("n ' (2)' ctrl-o");
     assert_eq!(own(&app), ["Stored XSS in the guest book (2)"]);
 }

@@ -110,7 +110,7 @@ fn plan(model: &Model, ids: &[IssueId]) -> (Plan, Vec<String>) {
     let [mut unknown, mut secret] = [0, 0];
     let newest = model.data.scans.value().and_then(|all| all.items().iter().map(|scan| scan.id).max());
     for issue in ids.iter().filter_map(|&id| model.data.findings.value()?.get(id)) {
-        let scan = issue.task_id.and_then(|id| model.data.scans.value()?.get(id));
+        let scan = issue.task_id().and_then(|id| model.data.scans.value()?.get(id));
         let (Some(scan), Some(finding)) = (scan, retest_finding(model, issue)) else {
             unknown += 1;
             continue;
@@ -148,7 +148,7 @@ fn retest_finding(model: &Model, issue: &Issue) -> Option<RetestFinding> {
         Some(assessment) => assessment.verdict.word().to_owned(),
         None => "open".to_owned(),
     };
-    let target = issue.target_id.and_then(|id| model.target_name(id).cloned());
+    let target = issue.target_id().and_then(|id| model.target_name(id).cloned());
     RetestFinding::new(issue, &before, target.unwrap_or_else(|| issue.identity.asset.clone()))
 }
 
@@ -216,10 +216,10 @@ pub(crate) fn show_difference_of(model: &mut Model, read: &[ReadFinding]) {
             let differs = differences(before, after);
             let differs = if differs.is_empty() { "no differences".to_owned() } else { differs.join("\n") };
             let evidence = changed_lines(&evidence_text(earlier), &evidence_text(later));
-            ((&after.name, [before.task_id, after.task_id]), differs, evidence)
+            ((&after.name, [before.task_id(), after.task_id()]), differs, evidence)
         }
         [(last, Ok(texts))] => {
-            let scans = [last.task_id, first_without(model, last)];
+            let scans = [last.task_id(), first_without(model, last)];
             ((&last.name, scans), "absent".to_owned(), changed_lines(&evidence_text(texts), ""))
         }
         _ => return,

@@ -190,7 +190,7 @@ impl ReviewFacts {
         let mut targets = BTreeSet::new();
         for issue in &issues {
             presence[Presence::ALL.iter().position(|&one| one == issue.presence).unwrap_or(1)] += 1;
-            targets.insert((issue.target_id, &issue.identity.asset));
+            targets.insert((issue.target_id(), &issue.identity.asset));
         }
         let targets = targets.len();
         let earlier = issues.first().map(|issue| Before::on(issue.class(), triage, made_here)).unwrap_or_default();
@@ -224,7 +224,7 @@ impl RulePreview {
             let by_hand = |assessment: &Arc<Assessment>| assessment.source == VerdictSource::Person;
             preview.findings += 1;
             preview.decided += usize::from(triage.assessments.get(at).is_some_and(by_hand));
-            targets.insert((issue.target_id, &issue.identity.asset));
+            targets.insert((issue.target_id(), &issue.identity.asset));
         }
         Self { targets: targets.len(), ..preview }
     }

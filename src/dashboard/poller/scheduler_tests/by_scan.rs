@@ -17,7 +17,7 @@ impl Hand {
                     Fetch::FindingsOf { scans, removed, cached } => {
                         parts.push(scans.iter().map(|(id, _)| id.0).collect());
                         let is_removed = |scan: Option<ScanId>| scan.is_some_and(|scan| removed.contains(&scan));
-                        let old = cached.items().iter().filter(|one| !is_removed(one.task_id)).cloned();
+                        let old = cached.items().iter().filter(|one| !is_removed(one.task_id())).cloned();
                         let of_scan = |scan: ScanId| Some((0..rows(scan.0)?).map(move |at| finding(scan.0, at)));
                         let new: Option<Vec<_>> = scans.iter().map(|(scan, _)| of_scan(*scan)).collect();
                         let new = new.ok_or_else(too_large);

@@ -92,8 +92,8 @@ fn scans(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     }
     let all: Vec<_> = occurrences(issue).collect();
     for (at, finding) in all.iter().enumerate() {
-        let scan = finding.task_id.map_or_else(|| "a scan".to_owned(), |id| cx.scan_name(id));
-        let started = finding.task_id.and_then(|id| cx.scan(id)?.start_time);
+        let scan = finding.task_id().map_or_else(|| "a scan".to_owned(), |id| cx.scan_name(id));
+        let started = finding.task_id().and_then(|id| cx.scan(id)?.start_time);
         let risk = finding.risk_level;
         let mut line = Line::from(vec![
             Span::raw(format!("{scan:<18} ")),

@@ -149,7 +149,7 @@ fn place_line(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
 
 /// `shop.acme.test  443/tcp https`.
 pub(crate) fn place(cx: &Cx<'_>, finding: &ListedFinding) -> Option<String> {
-    let named = finding.target_name.as_deref().map(|name| text::clean(name).into_owned());
+    let named = finding.target_name().as_deref().map(|name| text::clean(name).into_owned());
     let target = cx.finding_target(finding).map(|id| cx.target_name(id).into_owned()).or(named);
     let port = (finding.port > 0).then(|| {
         let (protocol, service) = (text::clean(&finding.protocol), text::clean(&finding.service));

@@ -70,7 +70,7 @@ fn excerpt(cx: &Cx<'_>, issue: &Issue, given: &Evidence, width: u16, lines: &mut
     if rows == 0 {
         return;
     }
-    let of = match issue.task_id.filter(|_| !issue.is_present()) {
+    let of = match issue.task_id().filter(|_| !issue.is_present()) {
         Some(scan) => format!(" of scan {}", cx.scan_name(scan)),
         None => String::new(),
     };
@@ -121,7 +121,7 @@ fn also_on(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
 
 /// `shop.test:443`
 pub(crate) fn elsewhere(cx: &Cx<'_>, other: &Issue) -> String {
-    let target = match (cx.finding_target(other), &other.target_name) {
+    let target = match (cx.finding_target(other), other.target_name()) {
         (Some(id), _) => cx.short_target_name(id).into_owned(),
         (None, Some(name)) => text::clean(name).into_owned(),
         (None, None) => cx.theme.glyphs.dash.to_owned(),
@@ -141,7 +141,7 @@ fn with_port(target: String, port: i64) -> String {
 
 /// The latest scan that reported the finding.
 fn from(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
-    let Some(id) = issue.task_id else { return };
+    let Some(id) = issue.task_id() else { return };
     let mut from = format!("scan {}", cx.scan_name(id));
     match cx.scan(id) {
         Some(scan) if scan.status_name == ScanStatus::Finished => {

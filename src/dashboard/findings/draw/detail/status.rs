@@ -77,7 +77,7 @@ pub(crate) fn presence_words(cx: &Cx<'_>, issue: &Issue) -> String {
     if issue.manual.is_some() {
         return format!("manual finding, {}", ago(cx, issue.first_seen.get()));
     }
-    let scan = issue.task_id.map_or_else(|| "a scan".to_owned(), |id| format!("scan {}", cx.scan_name(id)));
+    let scan = issue.task_id().map_or_else(|| "a scan".to_owned(), |id| format!("scan {}", cx.scan_name(id)));
     let first = ago(cx, issue.first_seen.get());
     let last = ago(cx, issue.last_seen.get());
     let sign = cx.theme.presence_sign(issue.presence);

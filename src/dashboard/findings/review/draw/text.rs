@@ -271,7 +271,7 @@ fn cut(cx: &Cx<'_>, line: &str, room: usize) -> String {
 }
 
 pub(crate) fn target(cx: &Cx<'_>, issue: &Issue) -> String {
-    match (cx.finding_target(issue), &issue.target_name) {
+    match (cx.finding_target(issue), issue.target_name()) {
         (Some(id), _) => cx.short_target_name(id).into_owned(),
         (None, Some(name)) => clean(name).into_owned(),
         (None, None) => clean(&issue.identity.asset).into_owned(),
