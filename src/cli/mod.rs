@@ -103,7 +103,7 @@ pub fn run() -> ExitCode {
     };
     let code = runtime.block_on(dispatch(cli, started)).and_then(|code| stdio::sync().map(|()| code));
     let code = code.unwrap_or_else(|error| report(&error));
-    // A thread that still reads the terminal must not delay the exit.
+    // Work that still runs on a thread of its own must not delay the exit.
     runtime.shutdown_background();
     code
 }

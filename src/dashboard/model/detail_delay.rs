@@ -29,11 +29,6 @@ impl DetailDelay {
         self.has_stepped = true;
     }
 
-    /// Whether this message is a step.
-    pub(crate) fn has_stepped(&self) -> bool {
-        self.has_stepped
-    }
-
     /// The end of a message: `selected` is the detail of the selected row, if the screen has room for one.
     pub(crate) fn settle(&mut self, now: Duration, by_hand: bool, selected: Option<(Pane, DetailSubject, Tab)>) {
         let has_stepped = std::mem::take(&mut self.has_stepped);

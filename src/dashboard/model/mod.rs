@@ -249,7 +249,9 @@ pub struct Screen {
     pub measures: Measures,
     /// Something changed since the last frame.
     pub dirty: bool,
-    /// Only steps through the focused list have changed since the last frame.
+    /// This message moves the cursor of the focused list.
+    pub moved: bool,
+    /// Since the last frame only the cursor of the focused list has moved.
     pub only_steps: bool,
     /// Whether the detail already shows the selected row.
     pub detail: DetailDelay,
@@ -318,6 +320,7 @@ impl Model {
                 size,
                 measures: Measures::default(),
                 dirty: true,
+                moved: false,
                 only_steps: false,
                 detail: DetailDelay::default(),
                 sizes: PaneSizes::default(),

@@ -30,6 +30,7 @@ impl Model {
         if now == before {
             return;
         }
+        self.screen.only_steps = false;
         let changed = |segments: &[Segment]| now.differ(&before, segments);
         if changed(&[Segment::Targets]) {
             self.learn_hosts();
@@ -75,6 +76,7 @@ impl Model {
             let is_running = self.lists.captures.pending() > 0 || needs_bodies(&query);
             let stays = focus.pane == pane && focus.in_detail || pane == Pane::Captures && is_running;
             if query.depends_on_now() && !stays {
+                self.screen.only_steps = false;
                 self.show_rows(pane);
             }
         }

@@ -285,6 +285,7 @@ impl EventLoop {
     async fn page(&mut self, text: Option<String>) {
         // The last frame is older than the keys before this one.
         if text.is_none() && self.draw_now().is_err() {
+            self.left = Some(Some(1));
             return;
         }
         let Some(text) = text.or_else(|| paged_text(&self.model, &mut self.cache)) else {

@@ -44,6 +44,8 @@ const FRAME: Duration = Duration::from_millis(16);
 const COST_FACTOR: u32 = 12;
 /// Least and most time between two frames after keys.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(48));
+/// A complete frame follows at the latest so long after the first step of a held key.
+const LATEST: Duration = Duration::from_millis(200);
 /// The longest time by which a signal that was typed in the editor arrives after its end.
 const LATE: Duration = Duration::from_millis(500);
 /// Least time between two reports of calls to the activity view.
@@ -96,7 +98,7 @@ pub(crate) struct EventLoop {
     pub cache: ViewCache,
     background: LastBackground,
     pub terminal: Terminal,
-    /// The runtime of this thread: what is waited for here does not wake a worker first.
+    /// The runtime of this thread. Keys and timers that are registered there wake this thread directly.
     screen: Handle,
     /// None while another program has the terminal.
     pub keyboard: Option<Keyboard>,
@@ -120,8 +122,8 @@ pub(crate) struct EventLoop {
     /// The time of the last frame that followed a key, and whether the next frame does.
     pub answered: Option<Instant>,
     pub typed: bool,
-    /// When a complete frame follows the last frame, which drew only steps.
-    pub completed_at: Option<Instant>,
+    /// Frames since this time drew only steps, and when a complete one follows.
+    pub completion: Option<(Instant, Instant)>,
     /// The pause after a frame that followed a key.
     pub pause: Duration,
     pub woken: Option<Instant>,
@@ -173,7 +175,7 @@ impl EventLoop {
             drawn: None,
             answered: None,
             typed: false,
-            completed_at: None,
+            completion: None,
             pause: FRAME,
             woken: None,
             calls_read: Instant::now(),
@@ -226,14 +228,14 @@ impl EventLoop {
         let begun = Instant::now();
         let only_steps = std::mem::take(&mut self.model.screen.only_steps);
         let (model, cache) = (&self.model, &mut self.cache);
-        self.completed_at = None;
-        let completed_at = &mut self.completed_at;
+        let since = self.completion.take().map_or(begun, |(since, _)| since);
+        let completion = &mut self.completion;
         self.terminal.draw(|buf, is_last| {
             if is_last
                 && only_steps
                 && let Some(drawn) = view::draw_step(model, buf, cache)
             {
-                *completed_at = Some(begun + view::COMPLETE_AFTER);
+                *completion = Some((since, (begun + view::COMPLETE_AFTER).min(since + LATEST)));
                 return drawn;
             }
             buf.reset();
@@ -258,7 +260,7 @@ impl EventLoop {
     /// The time of the next timer of the model or of a complete frame, never twice within a frame.
     fn wake_at(&self) -> Option<Instant> {
         let of_model = self.model.wake_at().and_then(|at| self.started.checked_add(at));
-        let at = of_model.into_iter().chain(self.completed_at).min()?;
+        let at = of_model.into_iter().chain(self.completion.map(|(_, at)| at)).min()?;
         Some(self.woken.map_or(at, |woken| at.max(woken + FRAME)))
     }
 
@@ -353,8 +355,8 @@ impl EventLoop {
             }
             Inbound::Wake => {
                 self.woken = Some(Instant::now());
-                let reason = match self.completed_at {
-                    Some(at) if at <= Instant::now() => Some("a complete frame follows steps"),
+                let reason = match self.completion {
+                    Some((_, at)) if at <= Instant::now() => Some("a complete frame follows steps"),
                     _ => self.model.next_wake().map(|(_, reason)| reason),
                 };
                 tracing::trace!(reason, "woken");

@@ -13,14 +13,13 @@ use crossterm::event::{Event, KeyEvent, KeyEventKind};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::Timespec;
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::{self, IsTerminal, stdin};
+use std::io::{self, stdin};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 use terminput_crossterm::to_crossterm;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 /// Bytes that are read at once.
 const CHUNK: usize = 4096;
@@ -50,6 +49,8 @@ pub(crate) enum TerminalInput {
 struct InputParser {
     /// The bytes of the event or answer that is not complete yet.
     bytes: Vec<u8>,
+    /// When the last of them arrived.
+    held_at: Instant,
     inputs: VecDeque<TerminalInput>,
     /// Until when an answer may begin.
     answer_until: Instant,
@@ -64,11 +65,14 @@ impl InputParser {
     const CERTAIN: &[u8] = b"\x1b]11;rgb";
 
     fn with_question_at(queried_at: Instant) -> Self {
-        Self { bytes: Vec::new(), inputs: VecDeque::new(), answer_until: queried_at + Self::PATIENCE }
+        let answer_until = queried_at + Self::PATIENCE;
+        Self { bytes: Vec::new(), held_at: queried_at, inputs: VecDeque::new(), answer_until }
     }
 
     /// Takes bytes that were read at once; whether more have arrived after them.
     fn take(&mut self, bytes: &[u8], more: bool) {
+        self.release_late();
+        self.held_at = Instant::now();
         for (at, &byte) in bytes.iter().enumerate() {
             self.push(byte, bytes.get(at + 1).copied().or(more.then_some(0)));
         }
@@ -130,6 +134,7 @@ impl InputParser {
             return;
         }
         let event = match terminput::Event::parse_from(&self.bytes) {
+            _ if has_zero_column(&self.bytes) => None,
             Ok(None) => return,
             event => event.ok().flatten().and_then(|event| to_crossterm(event).ok()),
         };
@@ -137,15 +142,18 @@ impl InputParser {
         self.bytes.clear();
     }
 
-    /// How long the held bytes wait for the next one.
-    fn pause(&self) -> Option<Duration> {
+    /// Until when the held bytes wait for the next one.
+    fn held_until(&self) -> Option<Instant> {
         let is_certain = self.bytes.starts_with(Self::CERTAIN);
         let is_held = is_certain || !self.bytes.is_empty() && Self::CERTAIN.starts_with(&self.bytes);
-        is_held.then_some(if is_certain { PARTIAL_RESPONSE_TIMEOUT } else { PAUSE })
+        is_held.then(|| self.held_at + if is_certain { PARTIAL_RESPONSE_TIMEOUT } else { PAUSE })
     }
 
-    /// Ends the pause: the held bytes are keys, unless they are certain to belong to the answer.
-    fn release(&mut self) {
+    /// Releases held bytes that have waited long enough: they are keys, unless they are certain to belong to the answer.
+    fn release_late(&mut self) {
+        if self.held_until().is_none_or(|until| Instant::now() < until) {
+            return;
+        }
         match self.bytes.starts_with(Self::CERTAIN) {
             true => self.bytes.clear(),
             false => self.release_as_keys(None),
@@ -161,6 +169,19 @@ impl InputParser {
     }
 }
 
+/// Whether it reports the mouse at a column or row 0, which do not exist: terminput subtracts 1.
+fn has_zero_column(bytes: &[u8]) -> bool {
+    let Some(report) =
+        bytes.strip_prefix(b"\x1b[").and_then(|rest| rest.strip_suffix(b"M").or(rest.strip_suffix(b"m")))
+    else {
+        return false;
+    };
+    report
+        .split(|&byte| byte == b';')
+        .skip(1)
+        .any(|number| !number.is_empty() && number.iter().all(|&byte| byte == b'0'))
+}
+
 /// The reader of the terminal.
 pub(crate) struct Keyboard {
     terminal: AsyncFd<OwnedFd>,
@@ -173,13 +194,9 @@ impl Keyboard {
     /// Starts to read. The terminal was queried for its background at this time.
     ///
     /// # Errors
-    /// When there is no terminal.
+    /// When the standard input cannot be waited for.
     pub fn open(queried_at: Instant) -> io::Result<Self> {
-        let input = stdin();
-        let terminal = match input.is_terminal() {
-            true => input.as_fd().try_clone_to_owned()?,
-            false => File::open("/dev/tty")?.into(),
-        };
+        let terminal = stdin().as_fd().try_clone_to_owned()?;
         #[expect(deprecated, reason = "its unsafe successor asks for what an OwnedFd guarantees")]
         let terminal = AsyncFd::with_interest(terminal, Interest::READABLE)?;
         Ok(Self { terminal, parser: InputParser::with_question_at(queried_at), queried_at })
@@ -192,8 +209,8 @@ impl Keyboard {
                 return input;
             }
             let readable = self.terminal.readable();
-            let ready = match self.parser.pause() {
-                Some(pause) => timeout(pause, readable).await,
+            let ready = match self.parser.held_until() {
+                Some(until) => timeout_at(until, readable).await,
                 None => Ok(readable.await),
             };
             match ready {
@@ -203,7 +220,7 @@ impl Keyboard {
                         ready.clear_ready();
                     }
                 }
-                Err(_) => self.parser.release(),
+                Err(_) => self.parser.release_late(),
             }
         }
     }
@@ -262,7 +279,7 @@ impl Keyboard {
 fn is_readable(terminal: &OwnedFd) -> io::Result<bool> {
     let mut polled = [PollFd::new(terminal, PollFlags::IN)];
     match poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
-        Ok(count) => Ok(count > 0),
+        Ok(_) => Ok(polled[0].revents().intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR)),
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
         Err(error) => Err(error.into()),
     }
@@ -324,23 +341,29 @@ mod tests {
     fn partial_answer_is_read_as_keys() {
         let mut parser = parser();
         assert_eq!(inputs(&mut parser, &["\x1b]1x"]), [alt(']'), key('1'), key('x')]);
-        assert!(inputs(&mut parser, &["\x1b"]).is_empty() && parser.pause() == Some(PAUSE));
-        parser.release();
+        assert!(inputs(&mut parser, &["\x1b"]).is_empty() && parser.held_until().is_some());
+        parser.held_at -= PAUSE;
+        parser.release_late();
         assert_eq!(inputs(&mut parser, &[]), [escape()]);
+        // The next key comes after the pause, but before anybody has waited for its end.
+        assert!(inputs(&mut parser, &["\x1b"]).is_empty());
+        parser.held_at -= PAUSE;
+        assert_eq!(inputs(&mut parser, &["j"]), [escape(), key('j')]);
         assert_eq!(inputs(&mut parser, &["\x1b", "[A"]), [event(KeyCode::Up, KeyModifiers::NONE)]);
-        assert_eq!(parser.pause(), None);
+        assert_eq!(parser.held_until(), None);
     }
 
     #[test]
     fn cut_answer_ends_with_the_first_other_key() {
         let mut parser = parser();
         assert!(inputs(&mut parser, &["\x1b]11;rgb:ff", "ff"]).is_empty());
-        assert_eq!(parser.pause(), Some(PARTIAL_RESPONSE_TIMEOUT));
+        assert_eq!(parser.held_until(), Some(parser.held_at + PARTIAL_RESPONSE_TIMEOUT));
         assert_eq!(inputs(&mut parser, &["j"]), [key('j')]);
         assert_eq!(inputs(&mut parser, &["\x1b]11;rgb:ff\x1b[A"]), [event(KeyCode::Up, KeyModifiers::NONE)]);
         assert!(inputs(&mut parser, &["\x1b]11;rgb:ff"]).is_empty());
-        parser.release();
-        assert!(inputs(&mut parser, &[]).is_empty() && parser.pause().is_none());
+        parser.held_at -= PARTIAL_RESPONSE_TIMEOUT;
+        parser.release_late();
+        assert!(inputs(&mut parser, &[]).is_empty() && parser.held_until().is_none());
     }
 
     #[test]
@@ -358,6 +381,8 @@ mod tests {
         assert_eq!(inputs(&mut parser, &["é\x0e"]), [key('é'), event(KeyCode::Char('n'), KeyModifiers::CONTROL)]);
         let paste = TerminalInput::Event(Event::Paste("a\nb\x1b[A".to_owned()));
         assert_eq!(inputs(&mut parser, &["\x1b[200~a\nb\x1b", "[A\x1b[201", "~j"]), [paste, key('j')]);
+        // The mouse at a place that does not exist.
+        assert_eq!(inputs(&mut parser, &["\x1b[<0;0;5M\x1b[<0;5;00m\x1b[32;0;0Mj"]), [key('j')]);
         // A sequence of no key is skipped.
         assert_eq!(inputs(&mut parser, &["\x1b[?62;4cj"]), [key('j')]);
         // The chunk ends after the first byte of a sequence.

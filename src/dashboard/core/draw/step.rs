@@ -8,8 +8,9 @@
 use crate::dashboard::base::{Size, SlotPart};
 use crate::dashboard::core::draw::{Drawn, areas, context_of, notices, panes};
 use crate::dashboard::model::{FOLLOWS_AFTER, Model};
-use crate::dashboard::ui::{Cx, ViewCache, clear};
+use crate::dashboard::ui::{Cx, ViewCache};
 use ratatui::prelude::{Buffer, Rect};
+use ratatui::widgets::{Clear, Widget};
 use std::time::Duration;
 
 /// A complete frame is due so long after the last step.
@@ -33,7 +34,7 @@ pub fn draw_step(model: &Model, buf: &mut Buffer, cache: &mut ViewCache) -> Opti
     let above = Rect { height: rows.y - slot.area.y, ..slot.area };
     let below = Rect { y: rows.bottom(), height: slot.area.bottom() - rows.bottom(), ..slot.area };
     let mut drawn = vec![above, below];
-    drawn.iter().for_each(|&area| clear(buf, area));
+    drawn.iter().for_each(|&area| Clear.render(area, buf));
     let shown = panes::draw_list(&Cx { stepped_from: Some(from), ..cx }, buf, slot, cache)?;
     let lines = (0..rows.height).filter(|line| shown.is_changed_by_step(from, shown.first + usize::from(*line)));
     drawn.extend(lines.map(|line| Rect { y: rows.y + line, height: 1, ..rows }));
@@ -60,6 +61,7 @@ mod tests {
     use crate::dashboard::core::draw::frames::TestFrames;
     use crate::dashboard::testing::*;
     use ratatui::prelude::{Position, Rect};
+    use std::time::Duration;
 
     const SIZES: [(u16, u16); 5] = [(80, 24), (90, 50), (120, 40), (200, 60), (60, 8)];
 
@@ -184,5 +186,12 @@ mod tests {
         assert!(!changed.model.screen.only_steps);
         changed.send(Msg::Key(events("j").remove(0)));
         assert!(!changed.model.screen.only_steps);
+        // Time passes for a filter by age, and a mark on a header changes other rows.
+        let mut aged = in_pane(Pane::Findings, false, size, "/ 'age>1h' enter");
+        assert!(is_drawn_alone(&mut aged, "j"));
+        aged.at += Duration::from_secs(10);
+        assert!(!is_drawn_alone(&mut aged, "k"));
+        let mut grouped = in_pane(Pane::Findings, false, size, "b t l j space k");
+        assert!(!is_drawn_alone(&mut grouped, "space"));
     }
 }

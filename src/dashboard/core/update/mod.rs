@@ -130,8 +130,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         }
         Msg::Wake => {}
     }
-    let is_step = model.screen.detail.has_stepped();
-    model.screen.only_steps = only_steps && is_step;
+    model.screen.only_steps = only_steps && std::mem::take(&mut model.screen.moved);
     model.find_outcomes();
     model.refresh();
     crate::dashboard::findings::decide::keys::guard(model, rows, by_hand);
@@ -144,7 +143,8 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.see_finding(&mut effects);
     model.correlate(&mut effects);
     model.end_count_since();
-    if !is_step {
+    // A step through a list needs no other columns.
+    if !model.screen.only_steps {
         model.prepare_queries(&mut effects);
     }
     model.remember_looked(workspace, &mut effects);

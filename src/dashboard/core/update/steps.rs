@@ -14,6 +14,7 @@ pub(crate) fn handle_move(model: &mut Model, action: MoveAction) {
         return scroll(model, action.rows(isize::from(model.screen.measures.detail_rows.max(2) as i16)) as i64);
     }
     model.screen.detail.step();
+    model.screen.moved = true;
     match action {
         MoveAction::Top => select(model, 0),
         MoveAction::Bottom => select(model, usize::MAX),

@@ -58,6 +58,11 @@ impl<W: Write> FrameWriter<W> {
 
     /// Draws a frame of this size. `draw` gets a buffer, and whether it holds the shown frame; it returns what it has drawn.
     pub fn draw(&mut self, size: Size, draw: impl FnOnce(&mut Buffer, bool) -> Drawn) -> io::Result<()> {
+        // What a failed write has shown is unknown.
+        self.try_draw(size, draw).inspect_err(|_| self.forget())
+    }
+
+    fn try_draw(&mut self, size: Size, draw: impl FnOnce(&mut Buffer, bool) -> Drawn) -> io::Result<()> {
         let area = Rect::new(0, 0, size.columns, size.rows);
         let is_shown = self.shown.area == area;
         if !is_shown {

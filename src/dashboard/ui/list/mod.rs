@@ -21,14 +21,15 @@ use crate::dashboard::input::{Action, Context, ListAction};
 use crate::dashboard::list::{Group, GroupPlace, List, order_words, sampled_block, sampled_places};
 use crate::dashboard::model::Stored;
 use crate::dashboard::ui::{
-    ById, Cx, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips, clear, cut_line, draw_header_row,
-    draw_line, draw_lines, draw_rows, draw_sides, format, indented, key, move_rows, parts_within, plain, row_of,
-    take_top, widths, words, wrap,
+    ById, Cx, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips, cut_line, draw_header_row, draw_line,
+    draw_lines, draw_rows, draw_sides, format, indented, key, move_rows, parts_within, plain, row_of, take_top, widths,
+    words, wrap,
 };
 use crate::query::ClauseEffect;
 use crate::table::{Item, Remote};
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
+use ratatui::widgets::{Clear, Widget};
 use std::any::Any;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -135,7 +136,7 @@ pub(crate) fn draw_list_pane<'a>(
         }
         visible.retain(|&at| shown.is_changed_by_step(last, at));
         move_rows(buf, area, first as isize - last.first as isize);
-        visible.iter().for_each(|at| clear(buf, row_of(area, (at - first) as u16)));
+        visible.iter().for_each(|at| Clear.render(row_of(area, (at - first) as u16), buf));
     }
     let rows = visible.into_iter().filter_map(|at| Some(((at - first) as u16, cx.shown_row(row(at, &room)?))));
     draw_rows(buf, area, cx.theme, pane.columns, &room, cx.has_keys(pane.pane, false), rows);

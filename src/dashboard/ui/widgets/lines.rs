@@ -47,11 +47,6 @@ pub fn row_of(area: Rect, row: u16) -> Rect {
     if row < area.height { Rect::new(area.x, area.y + row, area.width, 1) } else { Rect::new(area.x, area.y, 0, 0) }
 }
 
-/// Empties the cells of an area.
-pub fn clear(buf: &mut Buffer, area: Rect) {
-    area.intersection(buf.area).positions().for_each(|position| buf[position].reset());
-}
-
 /// Moves the rows of an area up by some rows, or down if `by` is negative. The rows that are left over have any content.
 pub fn move_rows(buf: &mut Buffer, area: Rect, by: isize) {
     let (width, height) = (usize::from(area.width), usize::from(area.height));
