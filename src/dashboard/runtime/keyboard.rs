@@ -133,8 +133,10 @@ impl InputParser {
         if self.bytes == [ESC] && next.is_some_and(|next| next != ESC) {
             return;
         }
+        if has_zero_column(&self.bytes) {
+            return self.bytes.clear();
+        }
         let event = match terminput::Event::parse_from(&self.bytes) {
-            _ if has_zero_column(&self.bytes) => None,
             Ok(None) => return,
             event => event.ok().flatten().and_then(|event| to_crossterm(event).ok()),
         };

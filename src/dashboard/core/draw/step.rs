@@ -187,7 +187,7 @@ mod tests {
         changed.send(Msg::Key(events("j").remove(0)));
         assert!(!changed.model.screen.only_steps);
         // Time passes for a filter by age, and a mark on a header changes other rows.
-        let mut aged = in_pane(Pane::Findings, false, size, "/ 'age>1h' enter");
+        let mut aged = in_pane(Pane::Findings, false, size, "/ '-age>1h' enter");
         assert!(is_drawn_alone(&mut aged, "j"));
         aged.at += Duration::from_secs(10);
         assert!(!is_drawn_alone(&mut aged, "k"));

@@ -130,7 +130,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         }
         Msg::Wake => {}
     }
-    model.screen.only_steps = only_steps && std::mem::take(&mut model.screen.moved);
+    model.screen.only_steps = std::mem::take(&mut model.screen.moved) && only_steps;
     model.find_outcomes();
     model.refresh();
     crate::dashboard::findings::decide::keys::guard(model, rows, by_hand);
