@@ -364,7 +364,7 @@ mod tests {
             let complete = |buf: &mut Buffer, top: usize| {
                 list(buf, &texts, top, top + 2);
                 if side {
-                    (0..SIZE.rows).for_each(|y| _ = buf.set_string(20, y, format!("{y}"), Style::new()));
+                    (0..SIZE.rows).for_each(|y| buf.set_string(20, y, format!("{y}"), Style::new()));
                 }
             };
             let (mut tester, mut shown) = (FrameTester::new(), parser());
