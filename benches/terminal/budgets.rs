@@ -7,11 +7,11 @@ pub struct Budget {
 }
 
 /// MB with 100,000 distinct findings. The goal is 100.
-pub const PEAK: Budget = Budget { name: "peak memory in MB", limit: 135.0 };
+pub const PEAK: Budget = Budget { name: "peak memory in MB", limit: 120.0 };
 /// The same at a start from the cache. The goal is 100.
-pub const PEAK_FROM_CACHE: Budget = Budget { name: "peak memory from the cache in MB", limit: 130.0 };
+pub const PEAK_FROM_CACHE: Budget = Budget { name: "peak memory from the cache in MB", limit: 120.0 };
 /// Wake-ups per second while four scans move. The goal is 4.
-pub const WAKE_UPS: Budget = Budget { name: "wake-ups per second", limit: 7.0 };
+pub const WAKE_UPS: Budget = Budget { name: "wake-ups per second", limit: 6.0 };
 /// Milliseconds of a key beside broken answers, 99th percentile: the goal.
 pub const KEY_BESIDE_FAULTS: Budget = Budget { name: "milliseconds of a key beside broken answers", limit: 16.0 };
 
