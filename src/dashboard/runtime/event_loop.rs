@@ -18,8 +18,8 @@ use crate::dashboard::runtime::settings_watch::watch as watch_settings;
 use crate::dashboard::runtime::terminal::shows_links;
 use crate::dashboard::runtime::{
     ArchiveHandle, Cache, Connected, ConnectionSource, Connector, CopyMethod, DashboardExit, DashboardSettings,
-    DashboardStart, DecisionsHandle, DeferredDrop, Keyboard, LastBackground, ProcessSignal, SignalStream, Terminal,
-    TerminalInput, activity, bundled, signal,
+    DashboardStart, DecisionsHandle, DeferredDrop, FRAME, FramePace, Keyboard, LastBackground, ProcessSignal,
+    SignalStream, Terminal, TerminalInput, activity, bundled, signal,
 };
 use crate::dashboard::ui::ViewCache;
 use crossterm::event::{Event, KeyEvent, KeyEventKind};
@@ -38,14 +38,6 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-/// Least time between two frames after events other than keys.
-const FRAME: Duration = Duration::from_millis(16);
-/// Frames after keys are so many times as far apart as a frame costs, so that a held key never fills a processor.
-const COST_FACTOR: u32 = 12;
-/// Least and most time between two frames after keys.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(48));
-/// A complete frame follows at the latest so long after the first step of a held key.
-const LATEST: Duration = Duration::from_millis(200);
 /// The longest time by which a signal that was typed in the editor arrives after its end.
 const LATE: Duration = Duration::from_millis(500);
 /// Least time between two reports of calls to the activity view.
@@ -118,14 +110,7 @@ pub(crate) struct EventLoop {
     pub notify_method: signal::NotifyMethod,
     pub notify_command: Arc<[String]>,
     pub started: Instant,
-    pub drawn: Option<Instant>,
-    /// The time of the last frame that followed a key, and whether the next frame does.
-    pub answered: Option<Instant>,
-    pub typed: bool,
-    /// Frames since this time drew only steps, and when a complete one follows.
-    pub completion: Option<(Instant, Instant)>,
-    /// The pause after a frame that followed a key.
-    pub pause: Duration,
+    pub pace: FramePace,
     pub woken: Option<Instant>,
     /// When calls were reported last.
     pub calls_read: Instant,
@@ -172,11 +157,7 @@ impl EventLoop {
             notify_method: signal::NotifyMethod::of(variable),
             notify_command: settings.live.notify_command.clone().into(),
             started,
-            drawn: None,
-            answered: None,
-            typed: false,
-            completion: None,
-            pause: FRAME,
+            pace: FramePace::default(),
             woken: None,
             calls_read: Instant::now(),
             left: None,
@@ -216,7 +197,7 @@ impl EventLoop {
     }
 
     fn draw(&mut self) -> io::Result<()> {
-        if !self.model.screen.dirty || self.frame_due().is_some() {
+        if !self.model.screen.dirty || self.pace.due(Instant::now()).is_some() {
             return Ok(());
         }
         self.draw_now()
@@ -228,14 +209,13 @@ impl EventLoop {
         let begun = Instant::now();
         let only_steps = std::mem::take(&mut self.model.screen.only_steps);
         let (model, cache) = (&self.model, &mut self.cache);
-        let since = self.completion.take().map_or(begun, |(since, _)| since);
-        let completion = &mut self.completion;
+        let mut has_stepped = false;
         self.terminal.draw(|buf, is_last| {
             if is_last
                 && only_steps
                 && let Some(drawn) = view::draw_step(model, buf, cache)
             {
-                *completion = Some((since, (begun + view::COMPLETE_AFTER).min(since + LATEST)));
+                has_stepped = true;
                 return drawn;
             }
             buf.reset();
@@ -243,31 +223,21 @@ impl EventLoop {
             view::Drawn::all(buf)
         })?;
         self.model.drawn(self.started.elapsed(), self.cache.measures());
-        self.drawn = Some(Instant::now());
-        if std::mem::take(&mut self.typed) {
-            self.answered = self.drawn;
-            self.pause = (begun.elapsed() * COST_FACTOR).clamp(PAUSES.0, PAUSES.1);
-        }
+        self.pace.drew(begun, Instant::now(), has_stepped);
         Ok(())
-    }
-
-    /// The time of the next frame, if it is not due yet. A key does not wait for a frame that followed another event.
-    fn frame_due(&self) -> Option<Instant> {
-        let due = if self.typed { self.answered? + self.pause } else { self.drawn? + FRAME };
-        (due > Instant::now()).then_some(due)
     }
 
     /// The time of the next timer of the model or of a complete frame, never twice within a frame.
     fn wake_at(&self) -> Option<Instant> {
         let of_model = self.model.wake_at().and_then(|at| self.started.checked_add(at));
-        let at = of_model.into_iter().chain(self.completion.map(|(_, at)| at)).min()?;
+        let at = of_model.into_iter().chain(self.pace.completed_at()).min()?;
         Some(self.woken.map_or(at, |woken| at.max(woken + FRAME)))
     }
 
     async fn wait(&mut self) -> Inbound {
         let wake = self.wake_at();
         // A frame that became due meanwhile is drawn at once.
-        let frame = self.frame_due().unwrap_or_else(Instant::now);
+        let frame = self.pace.due(Instant::now()).unwrap_or_else(Instant::now);
         let is_dirty = self.model.screen.dirty;
         let behind = self.is_behind();
         let (frame_due, woken) = {
@@ -355,8 +325,8 @@ impl EventLoop {
             }
             Inbound::Wake => {
                 self.woken = Some(Instant::now());
-                let reason = match self.completion {
-                    Some((_, at)) if at <= Instant::now() => Some("a complete frame follows steps"),
+                let reason = match self.pace.completed_at() {
+                    Some(at) if at <= Instant::now() => Some("a complete frame follows steps"),
                     _ => self.model.next_wake().map(|(_, reason)| reason),
                 };
                 tracing::trace!(reason, "woken");
@@ -380,7 +350,7 @@ impl EventLoop {
     }
 
     fn take_event(&mut self, event: Event) {
-        self.typed = true;
+        self.pace.follow_key();
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.take_key(key),
             Event::Mouse(event) => self.queue.push_back(Msg::Mouse(event)),
@@ -390,7 +360,7 @@ impl EventLoop {
     }
 
     fn take_resize(&mut self) {
-        self.typed = true;
+        self.pace.follow_key();
         // After two resizes before the next frame, the terminal can have its old size but other content.
         self.terminal.clear();
         self.queue.push_back(Msg::Resize(Terminal::size()));

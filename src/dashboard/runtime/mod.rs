@@ -26,6 +26,7 @@ pub mod editor;
 pub mod effects;
 pub mod event_loop;
 pub mod files;
+pub mod frame_pace;
 pub mod keyboard;
 #[cfg(feature = "service")]
 pub mod local;
@@ -49,6 +50,7 @@ pub(crate) use deferred_drop::DeferredDrop;
 use event_loop::EventLoop;
 pub(crate) use event_loop::TaskReport;
 pub use files::NewFile;
+pub(crate) use frame_pace::{FRAME, FramePace};
 pub(crate) use keyboard::{Keyboard, TerminalInput};
 pub use settings_watch::SettingsSource;
 pub use signals::{ProcessSignal, SignalStream};

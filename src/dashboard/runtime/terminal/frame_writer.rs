@@ -205,7 +205,7 @@ fn scroll(shown: &Buffer, next: &Buffer, is_same: &[bool]) -> Option<Scroll> {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
+    use std::cell::{Cell, RefCell};
     use std::rc::Rc;
 
     use proptest::prelude::*;
@@ -346,6 +346,39 @@ mod tests {
             assert!(!is_shown);
             Drawn { areas: Vec::new(), moved: None }
         });
+    }
+
+    /// An output that fails while the flag is set.
+    struct Failing(Rc<Cell<bool>>);
+
+    impl Write for Failing {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.0.get() { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(bytes.len()) }
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn frame_after_a_failed_write_is_complete() {
+        let fails = Rc::new(Cell::new(false));
+        let mut frames = FrameWriter::new(Failing(Rc::clone(&fails)));
+        let mut draw = |text: &str| {
+            let mut is_shown = None;
+            let drawn = frames.draw(SIZE, |buf, shown| {
+                is_shown = Some(shown);
+                buf.set_string(0, 1, text, Style::new());
+                Drawn::all(buf)
+            });
+            (drawn.is_ok(), is_shown)
+        };
+        assert_eq!(draw("one"), (true, Some(false)));
+        assert_eq!(draw("two"), (true, Some(true)));
+        fails.set(true);
+        assert_eq!(draw("three"), (false, Some(true)));
+        fails.set(false);
+        assert_eq!(draw("four"), (true, Some(false)));
     }
 
     #[test]

@@ -1,0 +1,98 @@
+//! When frames are drawn.
+//!
+//! ```text
+//!   key ─────────► at once, unless a frame for a key was drawn just now: then after a pause that follows its cost
+//!   other events ► at most one frame each 16 ms
+//!   steps ───────► a complete frame follows, while a key is held at the latest after 200 ms
+//! ```
+
+use crate::dashboard::core::draw::COMPLETE_AFTER;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Least time between two frames after events other than keys.
+pub(crate) const FRAME: Duration = Duration::from_millis(16);
+/// Frames after keys are so many times as far apart as a frame costs, so that a held key never fills a processor.
+const COST_FACTOR: u32 = 12;
+/// Least and most time between two frames after keys.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(48));
+/// A complete frame follows at the latest so long after the first step of a held key.
+const LATEST: Duration = Duration::from_millis(200);
+
+/// The times of the last frames.
+#[derive(Debug, Default)]
+pub(crate) struct FramePace {
+    /// The end of the last frame.
+    drawn: Option<Instant>,
+    /// When a frame after the last one that followed a key can follow another key.
+    next_answer: Option<Instant>,
+    /// Whether the next frame follows a key.
+    typed: bool,
+    /// Frames since this time drew only steps, and when a complete one follows.
+    completion: Option<(Instant, Instant)>,
+}
+
+impl FramePace {
+    /// The next frame follows a key. It does not wait for a frame that followed another event.
+    pub fn follow_key(&mut self) {
+        self.typed = true;
+    }
+
+    /// The time of the next frame, if it is not due yet.
+    pub fn due(&self, now: Instant) -> Option<Instant> {
+        let due = if self.typed { self.next_answer? } else { self.drawn? + FRAME };
+        (due > now).then_some(due)
+    }
+
+    /// When a complete frame follows the last one, if that drew only steps.
+    pub fn completed_at(&self) -> Option<Instant> {
+        self.completion.map(|(_, at)| at)
+    }
+
+    /// A frame was drawn between these times.
+    pub fn drew(&mut self, begun: Instant, ended: Instant, only_steps: bool) {
+        let since = self.completion.map_or(begun, |(since, _)| since);
+        self.completion = only_steps.then(|| (since, (begun + COMPLETE_AFTER).min(since + LATEST)));
+        self.drawn = Some(ended);
+        if std::mem::take(&mut self.typed) {
+            self.next_answer = Some(ended + ((ended - begun) * COST_FACTOR).clamp(PAUSES.0, PAUSES.1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(milliseconds: u64) -> Duration {
+        Duration::from_millis(milliseconds)
+    }
+
+    #[test]
+    fn keys_wait_for_the_cost_of_a_frame_and_other_events_for_a_frame() {
+        let (mut pace, start) = (FramePace::default(), Instant::now());
+        assert_eq!(pace.due(start), None);
+        pace.drew(start, start + ms(2), false);
+        assert_eq!(pace.due(start + ms(3)), Some(start + ms(18)));
+        pace.follow_key();
+        assert_eq!(pace.due(start + ms(3)), None, "a key does not wait for that frame");
+        pace.drew(start + ms(3), start + ms(5), false);
+        pace.follow_key();
+        assert_eq!(pace.due(start + ms(6)), Some(start + ms(5 + 24)));
+        assert_eq!(pace.due(start + ms(29)), None);
+    }
+
+    #[test]
+    fn complete_frame_follows_the_last_step_or_a_held_key() {
+        let (mut pace, start) = (FramePace::default(), Instant::now());
+        let mut draw = |at: u64, only_steps: bool| {
+            pace.drew(start + ms(at), start + ms(at), only_steps);
+            pace.completed_at().map(|due| due - start)
+        };
+        assert_eq!(draw(0, true), Some(COMPLETE_AFTER));
+        assert_eq!(draw(20, true), Some(ms(20) + COMPLETE_AFTER));
+        assert_eq!(draw(190, true), Some(LATEST));
+        assert_eq!(draw(200, false), None);
+        assert_eq!(draw(210, true), Some(ms(210) + COMPLETE_AFTER));
+    }
+}
