@@ -187,10 +187,16 @@ mod tests {
         changed.send(Msg::Key(events("j").remove(0)));
         assert!(!changed.model.screen.only_steps);
         // Time passes for a filter by age, and a mark on a header changes other rows.
-        let mut aged = in_pane(Pane::Findings, false, size, "/ '-age>1h' enter");
-        assert!(is_drawn_alone(&mut aged, "j"));
-        aged.at += Duration::from_secs(10);
-        assert!(!is_drawn_alone(&mut aged, "k"));
+        for (filter, is_alone) in [("/ esc", true), ("/ '-age>1h' enter", false)] {
+            let mut aged = in_pane(Pane::Findings, false, size, filter);
+            // Until the running scan has stalled.
+            aged.at += Duration::from_secs(3600);
+            aged.send(Msg::Wake);
+            aged.model.overlay.notices = Default::default();
+            assert!(is_drawn_alone(&mut aged, "j"));
+            aged.at += Duration::from_secs(10);
+            assert_eq!(is_drawn_alone(&mut aged, "j"), is_alone, "{filter}");
+        }
         let mut grouped = in_pane(Pane::Findings, false, size, "b t l j space k");
         assert!(!is_drawn_alone(&mut grouped, "space"));
     }
