@@ -41,8 +41,9 @@ impl Model {
         if !self.shows_current_detail() {
             return;
         }
-        let compared = || self.compared_capture().filter(|_| self.detail.tab(Pane::Captures) == Tab::Compare);
-        let captures = self.selected_capture().into_iter().chain(compared());
+        let compares = self.detail.tab(Pane::Captures) == Tab::Compare;
+        let compared = compares.then(|| self.compared_capture()).flatten();
+        let captures = self.selected_capture().into_iter().chain(compared);
         let unread = captures.filter(|captured| captured.unread_body().is_some());
         let unread: Vec<CaptureRecord> = unread.map(|captured| self.record_of(captured)).collect();
         if self.captures.shown.request(&unread) && !unread.is_empty() {
@@ -84,6 +85,9 @@ impl Model {
         let row = stream.row_of(selected.id())?;
         let before = usize::try_from(row.checked_sub(stream.first)?).ok()?;
         let payload = payload(selected);
+        if payload.is_none() && stream.count_from(&selected.capture.ip_address) < 2 {
+            return None;
+        }
         let alike = |other: &&CaptureRow| {
             (payload.is_some() && self::payload(other) == payload)
                 || other.capture.ip_address == selected.capture.ip_address
