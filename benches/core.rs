@@ -306,7 +306,7 @@ fn decided() -> (CorrelationInput, Vec<Arc<Event>>) {
         let issue = &rows.items()[number as usize % rows.len()];
         let decision = Decision { verdict: Verdict::Confirmed, ..Decision::default() };
         let (at, batch) = (Stamp(jiff::Timestamp::UNIX_EPOCH), writer.next());
-        let subject = Subject::Finding((*issue.identity).clone());
+        let subject = Subject::Finding(issue.identity.clone());
         Arc::new(writer.write((at, number as u64), batch, vec![], subject, Change::Decide(decision)))
     };
     let events: Vec<Arc<Event>> = (0..FINDINGS).map(event).collect();

@@ -12,7 +12,7 @@ use crate::triage::{FindingTexts, Presence};
 type CsvColumn = (&'static str, fn(&ExportRow, &FindingTexts) -> String);
 
 const COLUMNS: [CsvColumn; 38] = [
-    ("id", |row, _| if row.issue.manual.is_some() { String::new() } else { row.issue.finding.id.to_string() }),
+    ("id", |row, _| if row.issue.manual().is_some() { String::new() } else { row.issue.finding.id.to_string() }),
     ("fingerprint", |row, _| row.issue.key().to_string()),
     ("workspace", |row, _| row.workspace.to_string()),
     ("target", |row, _| row.target.to_string()),

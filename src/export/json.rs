@@ -27,7 +27,7 @@ pub(super) fn object(row: &ExportRow, finding: &Finding) -> Value {
         "first_seen": stamp(issue.first_seen.get()),
         "last_seen": stamp(issue.last_seen.get()),
         "occurrences": issue.finding_ids().collect::<Vec<_>>(),
-        "own": issue.manual.is_some(),
+        "own": issue.manual().is_some(),
         "verdict": assessment.verdict.as_str(),
         "undecided": assessment.is_undecided(),
         "again": assessment.reopened.map(ReopenCause::as_str),

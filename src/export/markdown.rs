@@ -130,7 +130,7 @@ fn list_decided(out: &mut String, decided: &[&ExportRow]) {
 
 /// Manual findings with their evidence, which no scanner reports again.
 fn list_manual(out: &mut String, rows: &[ExportRow]) {
-    let own: Vec<&ExportRow> = rows.iter().filter(|row| row.issue.manual.is_some()).collect();
+    let own: Vec<&ExportRow> = rows.iter().filter(|row| row.issue.manual().is_some()).collect();
     if own.is_empty() {
         return;
     }
@@ -193,7 +193,7 @@ fn count_by_person(out: &mut String, decided: &[&ExportRow]) {
 fn risk(row: &ExportRow) -> String {
     match row.assessment.severity {
         Some(own) if own != row.issue.risk_level => {
-            let before = if row.issue.manual.is_some() { "before" } else { "scanner" };
+            let before = if row.issue.manual().is_some() { "before" } else { "scanner" };
             format!("{own} ({before}: {})", row.issue.risk_level)
         }
         _ => row.issue.risk_level.to_string(),
@@ -201,7 +201,7 @@ fn risk(row: &ExportRow) -> String {
 }
 
 fn place(row: &ExportRow) -> String {
-    if row.issue.port > 0 { format!("{}/{}", row.issue.port, row.issue.protocol) } else { String::new() }
+    if row.issue.port() > 0 { format!("{}/{}", row.issue.port(), row.issue.protocol) } else { String::new() }
 }
 
 /// The presence, and the result of the retest.

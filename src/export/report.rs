@@ -68,7 +68,7 @@ fn decision(row: &ExportRow) -> ReportDecision {
     });
     ReportDecision {
         verdict: assessment.verdict.phrase(),
-        standing: standing(assessment, issue.absent_in.is_some()),
+        standing: standing(assessment, issue.absent_in().is_some()),
         again: assessment.reopened.map(|again| format!("open again: {again}")).unwrap_or_default(),
         reason: assessment.reason.map(Reason::phrase).unwrap_or_default(),
         until: assessment.until.map(|day| day.to_string()).unwrap_or_default(),
@@ -77,13 +77,13 @@ fn decision(row: &ExportRow) -> ReportDecision {
         at: assessment.at.map(|at| at.to_string()).unwrap_or_default(),
         severity: assessment.severity,
         now: issue.presence_in(Presence::word).to_owned(),
-        absent_in: issue.absent_in.as_deref().map(absence).unwrap_or_default(),
+        absent_in: issue.absent_in().map(absence).unwrap_or_default(),
         retest: row.retest.as_ref().map(|retest| ReportRetest {
             before: retest.before.to_string(),
             now: retest.now.word().to_owned(),
             at: retest.at.map(|at| at.to_string()).unwrap_or_default(),
         }),
-        own: issue.manual.is_some(),
+        own: issue.manual().is_some(),
         tags: assessment.tags.iter().map(ToString::to_string).collect(),
         notes: notes.collect(),
         fingerprint: issue.key().to_string(),
@@ -91,7 +91,7 @@ fn decision(row: &ExportRow) -> ReportDecision {
 }
 
 /// `scan #6 of 2026-11-23 13:40:10`.
-fn absence(proof: &AbsenceProof) -> String {
+fn absence(proof: AbsenceProof) -> String {
     let at = proof.at.map(|at| format!(" of {at}")).unwrap_or_default();
     format!("scan #{}{at}", proof.scan)
 }

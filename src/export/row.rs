@@ -67,7 +67,7 @@ impl ExportRow {
 
     /// The port; empty if the finding has none.
     pub fn port(&self) -> String {
-        if self.issue.port > 0 { self.issue.port.to_string() } else { String::new() }
+        if self.issue.port() > 0 { self.issue.port().to_string() } else { String::new() }
     }
 
     /// The class of the finding; never empty.
@@ -90,7 +90,7 @@ impl ExportRow {
             Ok(IpAddr::V4(address)) => Some(address.to_string()),
             Err(_) => Some(target.to_owned()).filter(|name| is_host_name(name)),
         };
-        let port = if (1..=65535).contains(&issue.port) { format!(":{}", issue.port) } else { String::new() };
+        let port = if (1..=65535).contains(&issue.port()) { format!(":{}", issue.port()) } else { String::new() };
         match host {
             Some(host) => format!("{scheme}://{host}{port}"),
             // A target that is not a host name is encoded as a whole.

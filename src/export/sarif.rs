@@ -59,7 +59,7 @@ fn rule(row: &ExportRow, texts: &FindingTexts) -> Value {
     let mut tags = vec!["security".to_owned()];
     tags.extend(row.cwes().iter().map(|cwe| format!("external/cwe/cwe-{cwe}")));
     // The text of a manual finding describes that finding, not its class, so it belongs to the result.
-    let description = if issue.manual.is_some() { Value::Null } else { optional(&texts.vuln_description) };
+    let description = if issue.manual().is_some() { Value::Null } else { optional(&texts.vuln_description) };
     without_empty(json!({
         "id": row.class(),
         "shortDescription": text(&issue.name),
@@ -78,7 +78,7 @@ fn text(text: &str) -> Value {
 fn message(row: &ExportRow, texts: &FindingTexts) -> String {
     let issue = &row.issue;
     let mut parts = vec![issue.name.to_string()];
-    if issue.manual.is_some() {
+    if issue.manual().is_some() {
         parts.extend([texts.vuln_description.to_string(), evidence_cell(&texts.vuln_evidence)]);
     }
     parts.retain(|part| !part.trim().is_empty());

@@ -71,7 +71,7 @@ fn vulnerability(row: &ExportRow) -> io::Result<Value> {
 
 /// The evidence of a manual finding, which no scanner reports again.
 fn proof(issue: &Issue, texts: &FindingTexts) -> Value {
-    let evidence = issue.manual.as_ref().map(|_| evidence_cell(&texts.vuln_evidence)).unwrap_or_default();
+    let evidence = issue.manual().map(|_| evidence_cell(&texts.vuln_evidence)).unwrap_or_default();
     if evidence.trim().is_empty() { Value::Null } else { json!({"reproductionSteps": evidence}) }
 }
 

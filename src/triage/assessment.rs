@@ -73,7 +73,7 @@ fn is_back(issue: &Issue, decided: Stamp, seen: Option<&Sighting>) -> bool {
         None => true,
     };
     let after = issue.last_seen.get().is_some_and(|started| started.as_second() >= decided.as_second());
-    issue.manual.is_none() && issue.presence != Presence::Absent && after && later_than_seen
+    issue.manual().is_none() && issue.presence != Presence::Absent && after && later_than_seen
 }
 
 fn has_risen(issue: &Issue, seen: &Sighting) -> bool {

@@ -147,7 +147,7 @@ fn concurrent_different_verdicts_are_conflict() {
     let mut fixture = fixture();
     let mut bob = super::testing::Replica::new("bob", 2);
     let identity = fixture.last().0.identity.clone();
-    let theirs = bob.does(Subject::Finding((*identity).clone()), Change::Decide(decision(FalsePositive)));
+    let theirs = bob.does(Subject::Finding(identity.clone()), Change::Decide(decision(FalsePositive)));
     fixture.decide(Confirmed);
     fixture.ann.receives([&theirs]);
     assert_eq!(fixture.last().1.reopened, Some(ReopenCause::Conflict));
@@ -182,7 +182,7 @@ fn risen_risk_kev_or_epss_requests_recheck() {
 #[test]
 fn notes_tags_and_severity_are_independent_of_verdict() {
     let mut fixture = fixture();
-    let subject = Subject::Finding((*fixture.last().0.identity).clone());
+    let subject = Subject::Finding(fixture.last().0.identity.clone());
     fixture.ann.does(subject.clone(), Change::Note("seen by hand".into()));
     fixture.ann.does(subject.clone(), Change::Tag { add: vec!["pci".into()], remove: vec![] });
     fixture.ann.does(subject, Change::Severity(Some(Risk::Low)));

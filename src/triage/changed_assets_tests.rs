@@ -166,7 +166,7 @@ impl History {
 
     fn identity(&self, row: u8) -> Option<Identity> {
         let rows = self.last.issues.items();
-        (!rows.is_empty()).then(|| (*rows[row as usize % rows.len()].identity).clone())
+        (!rows.is_empty()).then(|| rows[row as usize % rows.len()].identity.clone())
     }
 
     fn take(&mut self, step: Step) {

@@ -117,8 +117,8 @@ pub fn differences(before: &ListedFinding, after: &ListedFinding) -> Vec<String>
     if before.cve != after.cve {
         all.push("other CVEs".to_owned());
     }
-    if before.port != after.port {
-        all.push(format!("port {}, was {}", after.port, before.port));
+    if before.port() != after.port() {
+        all.push(format!("port {}, was {}", after.port(), before.port()));
     }
     if !change_detection::is_same_evidence(before, after) {
         all.push("other evidence".to_owned());

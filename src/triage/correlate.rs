@@ -17,8 +17,9 @@ use jiff::civil::Date;
 use super::assessment::assessment;
 use super::changed_assets::changed_assets;
 use super::event::EventId;
+use super::facts::FindingFacts;
 use super::finding_state::ManualFindingState;
-use super::issue::{Assessment, Issue, Occurrence};
+use super::issue::{Assessment, Issue, Occurrence, RareIssueData};
 use super::listed::ListedFinding;
 use super::matching::{self, Assets, MatchedFinding};
 use super::presence::{Presences, ReadTimes};
@@ -26,9 +27,8 @@ use super::state::TriageState;
 use super::{identity, rules};
 use crate::contract::{Evidence, Finding, FindingId, Risk, Scan, ScanId, Shared, Stamp, Target, TargetId};
 use crate::finding::{FindingKey, Presence};
-use crate::query::source::column_of;
 use crate::query::{ColumnBuilder, Field};
-use crate::table::{Rows, Table};
+use crate::table::{Row, Table};
 use crate::triage::AssessedFinding;
 
 /// Decision columns built with the issues: those that saved queries test most.
@@ -68,6 +68,7 @@ pub struct CorrelationInput {
 pub struct EarlierCorrelation {
     pub(super) input: CorrelationInput,
     pub(super) issues: Arc<Table<Issue>>,
+    facts: Arc<FindingFacts>,
     /// By position, without rules.
     assessments: Arc<Vec<Arc<Assessment>>>,
     rules: Vec<Option<EventId>>,
@@ -95,6 +96,8 @@ pub struct Correlated {
     pub assessments: Arc<Vec<Arc<Assessment>>>,
     /// Matching rule by position; empty if no rule matches.
     pub rules: Vec<Option<EventId>>,
+    /// Counts over the issues.
+    pub facts: Arc<FindingFacts>,
     /// Prepared decision columns.
     pub columns: Vec<(Field, ColumnBuilder)>,
     /// When the findings were fetched.
@@ -119,6 +122,10 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
     };
     let without_rules: Arc<Vec<Arc<Assessment>>> = Arc::new(issues.items().iter().map(assess).collect());
     let rules = rules::deciding(input, &issues, &without_rules);
+    let facts = match earlier.filter(|earlier| Arc::ptr_eq(&earlier.issues, &issues)) {
+        Some(earlier) => Arc::clone(&earlier.facts),
+        None => Arc::new(FindingFacts::count(&issues)),
+    };
     if earlier
         .is_some_and(|earlier| Arc::ptr_eq(&earlier.issues, &issues) && !earlier.decides(input, &without_rules, &rules))
     {
@@ -129,19 +136,17 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
     for (at, (issue, rule)) in issues.items().iter().zip(&rules).enumerate().filter(|(_, (_, rule))| rule.is_some()) {
         Arc::make_mut(&mut assessments)[at] = share(reassess(issue, *rule, &input.state, input.today));
     }
-    let columns = {
-        let source = Rows { rows: &assessed(&issues, &assessments), others: input, now: input.now };
-        READY.map(|field| (field, column_of(field, &source))).into()
-    };
+    let columns = READY.map(|field| (field, column(field, input, &issues, &assessments))).into();
     let earlier = EarlierCorrelation {
         input: CorrelationInput { earlier: None, ..input.clone() },
         issues: Arc::clone(&issues),
+        facts: Arc::clone(&facts),
         assessments: without_rules,
         rules: rules.clone(),
         nothing,
     };
     let (read, clock) = (input.read.clone(), input.state.clock());
-    Correlated { issues, assessments, rules, columns, read, clock, earlier: Arc::new(earlier) }
+    Correlated { issues, assessments, rules, facts, columns, read, clock, earlier: Arc::new(earlier) }
 }
 
 /// The issues of an earlier correlation, of which those of changed assets are made again.
@@ -152,7 +157,7 @@ struct KnownIssues<'a> {
 
 impl KnownIssues<'_> {
     fn is_current(&self, issue: &Issue) -> bool {
-        issue.manual.is_none() && !self.changed.contains(&issue.identity.asset)
+        issue.manual().is_none() && !self.changed.contains(&issue.identity.asset)
     }
 
     /// The assessment of an issue that did not change.
@@ -165,7 +170,7 @@ impl KnownIssues<'_> {
     fn reuse(&self, issue: Issue) -> Arc<Issue> {
         let same = |(a, b): (&Occurrence, &Occurrence)| Arc::ptr_eq(&a.finding, &b.finding);
         let has_same_findings = |known: &Issue| {
-            (issue.manual.is_some() || Arc::ptr_eq(&known.finding, &issue.finding))
+            (issue.manual().is_some() || Arc::ptr_eq(&known.finding, &issue.finding))
                 && known.earlier.iter().zip(&issue.earlier).all(same)
         };
         match self.earlier.issues.get(issue.id).filter(|known| has_same_findings(known) && ***known == issue) {
@@ -225,7 +230,7 @@ fn issues(input: &CorrelationInput, known: Option<&KnownIssues<'_>>) -> Arc<Tabl
             let rows = matching::rows(input, &batch);
             issues.extend(rows.into_iter().map(|row| reuse(issue(input, &presences, row))));
         }
-        issues.sort_by_cached_key(|issue| place(issue));
+        issues.sort_by_key(|issue| place(issue));
     }
     let Some(known) = known else {
         return Arc::new(Table::new(issues.into_iter().chain(manual_issues(input).map(Arc::new))));
@@ -245,6 +250,21 @@ fn place(issue: &Issue) -> (Option<Stamp>, Option<ScanId>, FindingId) {
 /// Pairs each issue with its assessment.
 pub(super) fn assessed<'a>(issues: &'a Table<Issue>, assessments: &'a [Arc<Assessment>]) -> Vec<AssessedFinding<'a>> {
     issues.items().iter().zip(assessments).map(|(issue, assessment)| AssessedFinding { issue, assessment }).collect()
+}
+
+/// A column of decisions.
+fn column(
+    field: Field,
+    input: &CorrelationInput,
+    issues: &Table<Issue>,
+    assessments: &[Arc<Assessment>],
+) -> ColumnBuilder {
+    let mut column = ColumnBuilder::new(field, issues.len());
+    for (issue, assessment) in issues.items().iter().zip(assessments) {
+        AssessedFinding { issue, assessment }.write_field(field, input, &mut column);
+        column.end_row();
+    }
+    column
 }
 
 /// Recomputes the assessment of an issue; `rule` is the rule that matches it.
@@ -273,20 +293,19 @@ fn issue(input: &CorrelationInput, presences: &Presences, row: MatchedFinding) -
     let earlier: Box<[Occurrence]> =
         if row.seen.len() > 1 { row.seen.iter().rev().map(occurrence).collect() } else { Box::default() };
     let severity = severity(input, row.identity.key);
+    let rare = RareIssueData { absent_in: result.absent_in, earlier_decision: row.earlier_decision, manual: None };
     let first_seen = earlier.iter().filter_map(|one| one.at).min().or(latest.at);
     Issue {
         id: row.identity.key.into(),
-        identity: row.identity,
+        identity: Arc::unwrap_or_clone(row.identity),
         finding: latest.finding,
         earlier,
         severity,
         presence: result.presence,
         retest_gap: result.gap,
-        absent_in: result.absent_in.map(Box::new),
         first_seen: first_seen.into(),
         last_seen: latest.at.into(),
-        earlier_decision: row.earlier_decision.map(Box::new),
-        manual: None,
+        rare: rare.boxed(),
     }
 }
 
@@ -322,14 +341,14 @@ fn manual_issue(input: &CorrelationInput, manual: &ManualFindingState, targets: 
     let made = input.state.event(manual.id).map(|event| event.at);
     Issue {
         id: manual.key.into(),
-        identity: Arc::new(identity),
+        identity,
         finding: finding.into(),
         severity: severity(input, manual.key),
         presence: Presence::Unchanged,
         retest_gap: None,
         first_seen: made.into(),
         last_seen: made.into(),
-        manual: Some(Box::new(manual.id)),
+        rare: RareIssueData { manual: Some(manual.id), ..RareIssueData::default() }.boxed(),
         ..Issue::default()
     }
 }

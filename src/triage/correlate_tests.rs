@@ -62,7 +62,7 @@ fn other_cookie_is_other_finding_with_offered_decision() {
     fixture.decide(FalsePositive);
     fixture.found(2, "cookie", "session");
     let (issue, assessment) = fixture.last();
-    assert_eq!((assessment.verdict, issue.earlier_decision.as_deref()), (Open, Some(&key)));
+    assert_eq!((assessment.verdict, issue.earlier_decision()), (Open, Some(key)));
 }
 
 #[test]
@@ -75,10 +75,10 @@ fn moved_port_offers_decision_without_inheriting() {
     fixture.decide(FalsePositive);
     fixture.found(2, "tls10", "").port = 8443;
     let (issue, assessment) = fixture.last();
-    assert_eq!((assessment.source, issue.earlier_decision.as_deref()), (VerdictSource::Nobody, Some(&key)));
-    fixture.ann.does(Subject::Finding((*issue.identity).clone()), Change::Inherit(key));
+    assert_eq!((assessment.source, issue.earlier_decision()), (VerdictSource::Nobody, Some(key)));
+    fixture.ann.does(Subject::Finding(issue.identity.clone()), Change::Inherit(key));
     let (issue, assessment) = fixture.last();
-    assert_eq!((assessment.verdict, issue.earlier_decision.as_deref()), (FalsePositive, None));
+    assert_eq!((assessment.verdict, issue.earlier_decision()), (FalsePositive, None));
 }
 
 #[test]
@@ -90,11 +90,11 @@ fn ambiguous_or_present_port_offers_no_decision() {
     fixture.decide(FalsePositive);
     fixture.found(2, "tls10", "");
     fixture.found(2, "tls10", "").port = 8443;
-    assert_eq!(fixture.last().0.earlier_decision, None);
+    assert_eq!(fixture.last().0.earlier_decision(), None);
     fixture.findings.remove(1);
-    assert!(fixture.last().0.earlier_decision.is_some());
+    assert!(fixture.last().0.earlier_decision().is_some());
     fixture.found(2, "tls10", "").port = 9443;
-    assert_eq!(fixture.last().0.earlier_decision, None);
+    assert_eq!(fixture.last().0.earlier_decision(), None);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn same_class_on_two_targets_is_two_rows() {
     fixture.decide(Confirmed);
     fixture.found(2, "tls10", "");
     assert_eq!((fixture.rows().issues.len(), fixture.last().1.verdict), (2, Open));
-    assert_eq!(fixture.last().0.earlier_decision, None);
+    assert_eq!(fixture.last().0.earlier_decision(), None);
 }
 
 #[test]
@@ -200,14 +200,11 @@ fn manual_finding_is_row_of_target_until_switched_off() {
     fixture.ann.does(Subject::Manual(id), Change::Manual(Box::new(manual)));
     let rows = fixture.rows();
     let issue = &rows.issues.items()[0];
-    assert_eq!(
-        (issue.manual.as_deref(), issue.target_id(), issue.risk_level),
-        (Some(&id), Some(TargetId(1)), Risk::Critical)
-    );
+    assert_eq!((issue.manual(), issue.target_id(), issue.risk_level), (Some(id), Some(TargetId(1)), Risk::Critical));
     assert_eq!(issue.presence_in(Presence::as_str), "manual", "scans do not retest it");
     assert!(issue.finding.id.0 < 0 && rows.assessments[0].is_undecided());
     fixture.ann.does(
-        Subject::Finding((*issue.identity).clone()),
+        Subject::Finding(issue.identity.clone()),
         Change::Decide(Decision { verdict: Confirmed, ..Decision::default() }),
     );
     assert_eq!(fixture.rows().assessments[0].verdict, Confirmed);
@@ -272,7 +269,7 @@ proptest! {
         }
         let rows = |fixture: &TriageFixture| {
             let mut rows: Vec<_> = fixture.rows().issues.items().iter()
-                .map(|issue| (issue.key(), issue.finding.id, issue.presence, issue.earlier_decision.clone())).collect();
+                .map(|issue| (issue.key(), issue.finding.id, issue.presence, issue.earlier_decision())).collect();
             rows.sort();
             rows
         };

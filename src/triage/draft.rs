@@ -101,10 +101,9 @@ impl Draft {
         today: Date,
     ) -> Vec<Change> {
         let mut changes: Vec<Change> = issue
-            .earlier_decision
-            .as_deref()
+            .earlier_decision()
             .filter(|_| self.reuses_earlier && assessment.source != VerdictSource::Person)
-            .map(|&key| Change::Inherit(key))
+            .map(Change::Inherit)
             .into_iter()
             .collect();
         if let Some(decision) = self.decision(default_reason, today)

@@ -69,8 +69,8 @@ impl Identifier {
     }
 
     fn service(&mut self, finding: &ListedFinding) -> Shared {
-        let known = self.services.entry((finding.port, finding.protocol.clone()));
-        known.or_insert_with(|| service(finding.port, &finding.protocol)).clone()
+        let known = self.services.entry((finding.port(), finding.protocol.clone()));
+        known.or_insert_with(|| service(finding.port(), &finding.protocol)).clone()
     }
 
     fn place(&mut self, evidence: &Evidence) -> Shared {

@@ -47,7 +47,7 @@ pub struct Issue {
     /// Stable id.
     pub id: IssueId,
     /// Identity.
-    pub identity: Arc<Identity>,
+    pub identity: Identity,
     /// The latest occurrence.
     pub finding: Arc<ListedFinding>,
     /// All occurrences, latest first; empty if there is only the latest.
@@ -58,17 +58,31 @@ pub struct Issue {
     pub presence: Presence,
     /// Why it was not retested, if it was not.
     pub retest_gap: Option<RetestGap>,
-    /// The last scan that proved its absence, if it is absent.
-    pub absent_in: Option<Box<AbsenceProof>>,
     /// Start of the first scan that found it.
     pub first_seen: CompactStamp,
     /// Start of the last scan that found it.
     pub last_seen: CompactStamp,
+    /// What few issues have.
+    pub rare: Option<Box<RareIssueData>>,
+}
+
+/// Data of an issue that is absent, manual or was decided before.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RareIssueData {
+    /// The last scan that proved its absence, if it is absent.
+    pub absent_in: Option<AbsenceProof>,
     /// Key of an earlier decision on the same asset and class, whose port has changed. It can be reused but is not
     /// inherited.
-    pub earlier_decision: Option<Box<FindingKey>>,
+    pub earlier_decision: Option<FindingKey>,
     /// Creating event of a manual finding.
-    pub manual: Option<Box<EventId>>,
+    pub manual: Option<EventId>,
+}
+
+impl RareIssueData {
+    /// The data, or nothing if the issue has none.
+    pub fn boxed(self) -> Option<Box<Self>> {
+        (self != Self::default()).then(|| Box::new(self))
+    }
 }
 
 impl Deref for Issue {
@@ -87,6 +101,21 @@ impl Issue {
     /// Class of the finding.
     pub fn class(&self) -> &Shared {
         &self.identity.class
+    }
+
+    /// The last scan that proved its absence, if it is absent.
+    pub fn absent_in(&self) -> Option<AbsenceProof> {
+        self.rare.as_ref()?.absent_in
+    }
+
+    /// Key of an earlier decision that can be reused.
+    pub fn earlier_decision(&self) -> Option<FindingKey> {
+        self.rare.as_ref()?.earlier_decision
+    }
+
+    /// Creating event of a manual finding.
+    pub fn manual(&self) -> Option<EventId> {
+        self.rare.as_ref()?.manual
     }
 
     /// The severity override, else the risk of the scanner: the risk by which findings are ordered, counted and queried.
@@ -113,7 +142,7 @@ impl Issue {
 
     /// The presence in words, with the names of `name`. Scans do not retest a manual finding.
     pub fn presence_in(&self, name: impl Fn(Presence) -> &'static str) -> &'static str {
-        if self.manual.is_some() { "manual" } else { name(self.presence) }
+        if self.manual().is_some() { "manual" } else { name(self.presence) }
     }
 
     /// True if this scan found it, whether or not a later scan found it too.

@@ -4,7 +4,7 @@
 //! ```text
 //!   Finding ─► ListedFinding: short fields, digests of the evidence
 //!                ├─ common: CommonFindingFields, equal in many findings and shared between them
-//!                ├─ origin: target and scan, shared by the findings of the scan
+//!                ├─ origin: target, port and scan, shared by the findings of a scan on that port
 //!                └─ texts: FindingTexts in memory, or their place in a file
 //! ```
 
@@ -38,25 +38,25 @@ pub struct FindingTexts {
 pub struct ListedFinding {
     pub id: FindingId,
     pub name: Shared,
-    pub risk_level: Risk,
-    pub port: i64,
     origin: Arc<FindingOrigin>,
     common: Arc<CommonFindingFields>,
     texts: TextSource,
 }
 
-/// The target and the scan of a finding, which the findings of a scan have in common.
+/// The target, port and scan of a finding, which the findings of a scan on that port have in common.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FindingOrigin {
     target_id: Option<TargetId>,
     task_id: Option<ScanId>,
     target_name: Option<Shared>,
+    port: i64,
 }
 
 /// The fields that all findings of one weakness usually have in common.
 #[derive(Clone, Debug, Default, PartialEq, Hash)]
 #[allow(missing_docs)] // the names are the contract's
 pub struct CommonFindingFields {
+    pub risk_level: Risk,
     pub test_description: Shared,
     pub test_finished: bool,
     pub confirmed: bool,
@@ -143,8 +143,12 @@ impl ListedFinding {
             cvssv3: finding.cvssv3,
             screenshots: finding.screenshots,
         };
-        let origin =
-            FindingOrigin { target_id: finding.target_id, task_id: finding.task_id, target_name: finding.target_name };
+        let origin = FindingOrigin {
+            target_id: finding.target_id,
+            task_id: finding.task_id,
+            target_name: finding.target_name,
+            port: finding.port,
+        };
         let texts = FindingTexts {
             vuln_description: finding.vuln_description,
             risk_description: finding.risk_description,
@@ -153,6 +157,7 @@ impl ListedFinding {
             vuln_evidence: finding.vuln_evidence,
         };
         let common = CommonFindingFields {
+            risk_level: finding.risk_level,
             test_description: finding.test_description,
             test_finished: finding.test_finished,
             confirmed: finding.confirmed,
@@ -170,8 +175,6 @@ impl ListedFinding {
         Self {
             id: finding.id,
             name: finding.name,
-            risk_level: finding.risk_level,
-            port: finding.port,
             origin: Arc::new(origin),
             common: Arc::new(common),
             texts: TextSource::Held(Arc::new(texts)),
@@ -191,6 +194,11 @@ impl ListedFinding {
     /// The name of its target, if the service reports it.
     pub fn target_name(&self) -> &Option<Shared> {
         &self.origin.target_name
+    }
+
+    /// Its port; 0 if the service reports none.
+    pub fn port(&self) -> i64 {
+        self.origin.port
     }
 
     /// The fields that it can share with others.
@@ -254,7 +262,7 @@ impl ListedFinding {
             vuln_id: self.vuln_id.clone(),
             owasp: self.owasp.clone(),
             cwe: self.cwe.clone(),
-            port: self.port,
+            port: self.port(),
             protocol: self.protocol.clone(),
             service: self.service.clone(),
             target_id: self.target_id(),

@@ -14,7 +14,7 @@ impl Row for ListedFinding {
         for cve in &self.cve {
             put(to, &[cve]);
         }
-        put(to, &[&self.port.to_string()]);
+        put(to, &[&self.port().to_string()]);
     }
 
     fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder) {
@@ -36,7 +36,7 @@ impl Row for ListedFinding {
                 let owasp = &self.owasp;
                 [&owasp.owasp_2017, &owasp.owasp_2021, &owasp.owasp_2025].into_iter().for_each(|name| to.shared(name));
             }
-            Field::Port if self.port > 0 => to.whole(self.port),
+            Field::Port if self.port() > 0 => to.whole(self.port()),
             Field::Protocol => to.shared(&self.protocol),
             Field::Service => to.shared(&self.service),
             Field::Epss => to.maybe(self.epss_score()),

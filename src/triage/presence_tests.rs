@@ -52,7 +52,7 @@ fn absence_begins_with_the_first_scan_that_no_longer_found_it() {
     let mut fixture = TriageFixture::new();
     let started: Vec<_> = (1..=4).map(|number| fixture.scan(number).start_time).collect();
     fixture.found(1, "tls10", "");
-    let proof = fixture.last().0.absent_in.clone().unwrap();
+    let proof = fixture.last().0.absent_in().unwrap();
     assert_eq!((proof.scan, proof.at, proof.since), (ScanId(4), started[3], started[1]));
 }
 
@@ -130,9 +130,9 @@ fn absent_finding_names_last_scan_that_proved_its_absence() {
     }
     fixture.found(1, "tls10", "");
     let issue = fixture.last().0;
-    assert_eq!((issue.presence, issue.absent_in.as_ref().map(|proof| proof.scan)), (Absent, Some(ScanId(3))));
+    assert_eq!((issue.presence, issue.absent_in().map(|proof| proof.scan)), (Absent, Some(ScanId(3))));
     fixture.found(3, "tls10", "");
-    assert_eq!(fixture.last().0.absent_in, None, "a present finding has no proof");
+    assert_eq!(fixture.last().0.absent_in(), None, "a present finding has no proof");
 }
 
 #[test]

@@ -53,14 +53,14 @@ impl Row for Issue {
                     Presence::NotRetested => Flag::NotRetested,
                     Presence::Absent => Flag::Absent,
                 };
-                let manual = self.manual.is_some();
+                let manual = self.manual().is_some();
                 flags(
                     to,
                     &[
                         (presence, true),
                         (Flag::Present, self.is_present()),
                         (Flag::Manual, manual),
-                        (Flag::Reusable, self.earlier_decision.is_some()),
+                        (Flag::Reusable, self.earlier_decision().is_some()),
                     ],
                 );
             }
@@ -79,7 +79,7 @@ impl Item for Issue {
             compare: |a, b| (a.target_name(), a.target_id()).cmp(&(b.target_name(), b.target_id())),
         },
         SortOrder { name: "name", compare: |a, b| a.name.cmp(&b.name) },
-        SortOrder { name: "port", compare: |a, b| a.port.cmp(&b.port) },
+        SortOrder { name: "port", compare: |a, b| a.port().cmp(&b.port()) },
     ];
     const MANY: usize = if cfg!(test) { 1_000 } else { 50_000 };
     // Those of groups, tabs and the line of changes. A column that few queries need is built by the first of them.

@@ -175,7 +175,7 @@ impl TriageFixture {
         let change = Change::Decide(Decision { seen: Some(seen), ..decision });
         let (after, clock, batch) = (self.ann.state.heads(key), self.ann.state.clock() + 1, self.ann.writer.next());
         let at = Stamp::parse(&format!("2026-11-21 {hour:02}:00:00")).unwrap();
-        let subject = Subject::Finding((*issue.identity).clone());
+        let subject = Subject::Finding(issue.identity.clone());
         let event = Arc::new(self.ann.writer.write((at, clock), batch, after, subject, change));
         self.ann.state.apply(&event);
         event

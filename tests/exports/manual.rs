@@ -18,9 +18,10 @@ fn manual_rows() -> Vec<ExportRow> {
             ..issue.finding.whole().unwrap()
         };
         let service = Shared::default();
-        issue.identity = Arc::new(Identity { class: "ssrf".into(), service, ..(*issue.identity).clone() });
-        (issue.finding, issue.manual) =
-            (finding.into(), Some(Box::new(EventId { instance: 7, number: number as u64 })));
+        issue.identity = Identity { class: "ssrf".into(), service, ..issue.identity.clone() };
+        issue.finding = finding.into();
+        let manual = Some(EventId { instance: 7, number: number as u64 });
+        issue.rare = RareIssueData { manual, ..RareIssueData::default() }.boxed();
         ExportRow::new(
             Arc::new(issue),
             Assessment::default(),

@@ -13,8 +13,8 @@ use scandeck::contract::{Evidence, Finding, FindingId, Risk, ScanId, Shared, Sta
 use scandeck::export::{Export, ExportFormat, ExportRow, write};
 use scandeck::mask::{KnownNames, Mask, MaskedKind};
 use scandeck::triage::{
-    Assessment, Change, Decision, Event, EventId, EventWriter, FindingKey, Identity, Issue, Outcome, Presence, Reason,
-    ReopenCause, RetestResult, RetestStatus, Subject, TriageState, Verdict, VerdictSource,
+    Assessment, Change, Decision, Event, EventId, EventWriter, FindingKey, Identity, Issue, Outcome, Presence,
+    RareIssueData, Reason, ReopenCause, RetestResult, RetestStatus, Subject, TriageState, Verdict, VerdictSource,
 };
 use serde_json::{Value, json};
 
@@ -94,7 +94,7 @@ fn issue(number: i64, target: &str, name: &str, presence: Presence) -> Issue {
     };
     Issue {
         id: FindingKey(number as u128 + 1).into(),
-        identity: Arc::new(identity),
+        identity,
         finding: finding.into(),
         presence,
         first_seen: Some(stamp("2026-11-01 10:00:00")).into(),
@@ -375,7 +375,7 @@ proptest! {
         let mut one = issue(2, &target, &name, Presence::New);
         let mut finding = one.finding.whole().unwrap();
         (finding.vuln_id, finding.port, finding.references) = (class.as_str().into(), port, vec![format!("https://{name}").into()]);
-        one.identity = Arc::new(Identity { class: class.as_str().into(), ..(*one.identity).clone() });
+        one.identity = Identity { class: class.as_str().into(), ..one.identity.clone() };
         one.finding = finding.into();
         let row = ExportRow::new(Arc::new(one), Assessment::default(), &TriageState::default(), target.as_str().into(), None, name.as_str().into());
         thread_local! {

@@ -112,7 +112,7 @@ pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<
     for row in &selected {
         let reason = |verdict| defaults.reason(rows.state(), &row.workspace, row.issue.class(), verdict);
         for change in draft.changes(&row.issue, &row.assessment, draft.verdict.and_then(reason), today()) {
-            changes.push((row.workspace.clone(), Subject::Finding((*row.issue.identity).clone()), change));
+            changes.push((row.workspace.clone(), Subject::Finding(row.issue.identity.clone()), change));
         }
     }
     match (changes.is_empty(), selected.is_empty()) {

@@ -10,8 +10,8 @@ use crate::contract::{Scan, ScanId, Shared, Target};
 use crate::dashboard::base::Generation;
 use crate::table::Table;
 use crate::triage::{
-    Assessment, DecisionDefaults, Draft, EarlierCorrelation, Event, EventId, EventWriter, FindingKey, IssueId,
-    ListedFinding, ReadTimes, ReopenCause, TriageState,
+    Assessment, DecisionDefaults, Draft, EarlierCorrelation, Event, EventId, EventWriter, FindingFacts, FindingKey,
+    IssueId, ListedFinding, ReadTimes, ReopenCause, TriageState,
 };
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
@@ -29,6 +29,8 @@ pub struct Triage {
     pub again: Reopened,
     /// The rule that matches each row.
     pub rules: Vec<Option<EventId>>,
+    /// Counts over the table of findings.
+    pub facts: Arc<FindingFacts>,
     /// Why decisions cannot be saved.
     pub problem: Option<Arc<Problem>>,
     /// The findings of each batch that is not on disk yet, oldest batch first.

@@ -29,7 +29,7 @@ fn rows(app: &TestDashboard) -> Vec<IssueId> {
 fn another_decides(app: &mut TestDashboard, finding: i64, number: u64, verdict: Verdict) {
     let table = app.model.data.findings.value().unwrap();
     let Some(issue) = table.items().iter().find(|issue| issue.finding.id.0 == finding) else { return };
-    let subject = Subject::Finding((*issue.identity).clone());
+    let subject = Subject::Finding(issue.identity.clone());
     let mut ben = EventWriter { who: "ben@test".into(), instance: 9, number, ..EventWriter::default() };
     let (batch, clock) = (ben.next(), app.model.findings.triage.state.clock() + 1);
     let after = app.model.findings.triage.state.heads(issue.key());
@@ -126,7 +126,7 @@ fn reopened_findings_are_counted_for_header() {
     let table_now = app.model.data.findings.value().unwrap().clone();
     let issue = table_now.items().iter().find(|issue| issue.finding.id.0 == 2).unwrap();
     let mut ben = EventWriter { who: "ben@test".into(), instance: 9, ..EventWriter::default() };
-    let (batch, subject) = (ben.next(), Subject::Finding((*issue.identity).clone()));
+    let (batch, subject) = (ben.next(), Subject::Finding(issue.identity.clone()));
     let decided = Change::Decide(Decision { verdict: Verdict::Confirmed, ..Decision::default() });
     let event = ben.write((stamp(), 1), batch, Vec::new(), subject, decided);
     app.send(Msg::Triage(TriageNews::Events(vec![Arc::new(event)])));

@@ -220,7 +220,7 @@ fn many_findings_are_ordered_off_the_ui_thread() {
     let table = app.model.data.findings.value().unwrap().clone();
     let first = &table.items()[app.model.lists.findings.rows[0] as usize];
     assert_eq!(
-        (first.target_id(), first.port),
+        (first.target_id(), first.port()),
         (Some(TargetId(1)), 1),
         "numbers begin with the largest, unless reversed"
     );

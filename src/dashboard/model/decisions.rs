@@ -95,6 +95,7 @@ impl Model {
         self.findings.triage.again = Reopened::of(&correlated.assessments);
         let assessments = std::mem::replace(&mut self.findings.triage.assessments, correlated.assessments);
         self.findings.triage.rules = correlated.rules;
+        self.findings.triage.facts = correlated.facts;
         self.findings.triage.read = correlated.read;
         self.findings.triage.earlier = Some(correlated.earlier);
         // The board depends on the time of reading too.
@@ -158,8 +159,7 @@ impl Model {
     pub fn earlier_decision(&self, id: IssueId) -> Option<&FindingState> {
         let issue = self.data.findings.value()?.get(id)?;
         let decided = self.assessment(id).is_some_and(|assessment| assessment.source == VerdictSource::Person);
-        let before =
-            self.findings.triage.state.finding_state(*issue.earlier_decision.as_deref().filter(|_| !decided)?)?;
+        let before = self.findings.triage.state.finding_state(issue.earlier_decision().filter(|_| !decided)?)?;
         before.shown().map(|_| before)
     }
 

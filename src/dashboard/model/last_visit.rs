@@ -91,7 +91,7 @@ impl Model {
         let second = |stamp: Stamp| stamp.as_second() as f64;
         let is_in = |time: f64| periods.iter().any(|&(first, last)| (second(first)..=second(last)).contains(&time));
         for (row, issue) in table.items().iter().enumerate() {
-            if issue.manual.is_none() && cells.row(row).any(|number| is_in(times[number])) {
+            if issue.manual().is_none() && cells.row(row).any(|number| is_in(times[number])) {
                 risks[4 - issue.risk().level() as usize] += 1;
             }
         }

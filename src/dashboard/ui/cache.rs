@@ -8,13 +8,13 @@ use crate::dashboard::base::{
 use crate::dashboard::data::{Data, Stream};
 use crate::dashboard::list::{List, StreamList};
 use crate::dashboard::model::{ListScroll, Model, ReviewFacts};
-use crate::dashboard::ui::facts::FindingFacts;
+use crate::dashboard::ui::facts::TargetNames;
 use crate::dashboard::ui::json_lines::JsonPlace;
 use crate::dashboard::ui::layout::Areas;
 use crate::dashboard::ui::{PaneFacts, Scheme, TableColumn, Theme, window};
 use crate::mask::Mask;
 use crate::table::{Item, Table};
-use crate::triage::{Issue, ListedFinding};
+use crate::triage::{FindingFacts, Issue, ListedFinding};
 use jiff::civil::Date;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
@@ -28,7 +28,7 @@ use std::sync::{Arc, Weak};
 pub struct ViewCache {
     pub theme: Theme,
     pub(crate) facts: Memo<TableIds, Arc<PaneFacts>>,
-    pub(crate) finding_facts: Memo<Option<ById<Table<Issue>>>, Arc<FindingFacts>>,
+    pub(crate) target_names: Memo<Option<ById<Table<Target>>>, Arc<TargetNames>>,
     /// The columns of the lists, by the rows and states that they were computed from.
     pub(crate) columns: BTreeMap<Pane, Memo<ColumnsKey, Vec<TableColumn>>>,
     /// The first visible rows.
@@ -115,17 +115,14 @@ impl ViewCache {
         true
     }
 
-    /// The counts of these tables, computed again when one of the tables was replaced.
-    pub(crate) fn facts_of(&mut self, data: &Data) -> Arc<PaneFacts> {
-        let tables = (
-            data.targets.value().map(ById::new),
-            data.scans.value().map(ById::new),
-            data.findings.value().map(ById::new),
-        );
-        let findings = data.findings.value();
-        let count = || findings.map(|findings| Arc::new(FindingFacts::count(findings))).unwrap_or_default();
-        let finding_facts = self.finding_facts.get(findings.map(ById::new), count);
-        self.facts.get(tables, || Arc::new(PaneFacts::count(data, finding_facts)))
+    /// The counts of these tables, computed again when one of the tables was replaced; `findings` are those of the findings.
+    pub(crate) fn facts_of(&mut self, data: &Data, findings: &Arc<FindingFacts>) -> Arc<PaneFacts> {
+        let targets = data.targets.value();
+        let tables = (targets.map(ById::new), data.scans.value().map(ById::new), data.findings.value().map(ById::new));
+        let names = || targets.map(|targets| Arc::new(TargetNames::new(targets))).unwrap_or_default();
+        let names = self.target_names.get(targets.map(ById::new), names);
+        let findings = data.findings.value().map(|_| Arc::clone(findings)).unwrap_or_default();
+        self.facts.get(tables, || Arc::new(PaneFacts::count(data, findings, names)))
     }
 }
 

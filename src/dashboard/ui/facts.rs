@@ -4,7 +4,7 @@ use crate::contract::{Scan, ScanId, ScanStatus, Stamp, Target, TargetId};
 use crate::dashboard::data::Data;
 use crate::table::Table;
 use crate::text;
-use crate::triage::{Issue, ListedFinding, Presence, coverage};
+use crate::triage::{FindingFacts, ListedFinding, ScanChanges};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -27,40 +27,27 @@ pub struct TargetScans {
     pub total: usize,
 }
 
-/// The findings that a scan changed, compared with the scan of this target and tool before it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ScanChanges {
-    pub new: usize,
-    pub reappeared: usize,
-    pub absent: usize,
-}
-
-/// What is counted over all findings. Its own value, because scans are replaced every second and findings seldom.
+/// What concerns the targets alone. Its own value, because scans are replaced every second and targets seldom.
 #[derive(Debug, Default)]
-pub struct FindingFacts {
-    /// All findings, if there are several, have the same port or none.
-    is_one_port: bool,
-    /// No finding is known to be exploited or proven.
-    has_no_flag: bool,
-    /// Scans that could not finish some tests.
-    incomplete: HashSet<ScanId>,
-    /// Of the last scan of each target and tool.
-    changes: HashMap<ScanId, ScanChanges>,
-}
-
-#[derive(Debug, Default)]
-pub struct PaneFacts {
-    findings: Arc<FindingFacts>,
-    by_target: HashMap<TargetId, TargetFacts>,
-    pub scans: TargetScans,
-    /// Numbers of findings from critical down to info.
-    pub risks: [i64; 5],
+pub struct TargetNames {
     /// The domain that all targets share, with its leading dot; empty if there is none.
     pub suffix: String,
     /// All targets, if there are several, have the same type.
     pub is_one_type: bool,
     /// No target has a description.
     pub has_no_description: bool,
+    /// Names for lists: without scheme and shared domain, where that is unambiguous.
+    short: HashMap<TargetId, String>,
+}
+
+#[derive(Debug, Default)]
+pub struct PaneFacts {
+    findings: Arc<FindingFacts>,
+    pub names: Arc<TargetNames>,
+    by_target: HashMap<TargetId, TargetFacts>,
+    pub scans: TargetScans,
+    /// Numbers of findings from critical down to info.
+    pub risks: [i64; 5],
     /// All scans, if there are several, are of the same tool.
     pub is_one_tool: bool,
     /// No scan reports tests.
@@ -69,33 +56,38 @@ pub struct PaneFacts {
     pub has_equal_tests: bool,
     /// Targets and tools with several ended scans.
     repeated: HashSet<(TargetId, i64)>,
-    /// Names for lists: without scheme and shared domain, where that is unambiguous.
-    short: HashMap<TargetId, String>,
 }
 
-impl FindingFacts {
-    pub fn count(findings: &Table<Issue>) -> Self {
-        let all = findings.items();
-        let about_scans = all.iter().filter(|issue| coverage::is_about_scan(&issue.vuln_id));
-        Self {
-            is_one_port: all.len() > 1 && all.windows(2).all(|two| two[0].port == two[1].port),
-            has_no_flag: all.iter().all(|finding| !finding.in_cisa_catalog && !finding.confirmed),
-            changes: changes(all),
-            incomplete: about_scans.flat_map(|issue| scans_of(issue)).collect(),
+impl TargetNames {
+    pub fn new(targets: &Table<Target>) -> Self {
+        let all = targets.items();
+        let mut names = Self {
+            suffix: common_suffix(targets),
+            is_one_type: all.len() > 1 && all.windows(2).all(|two| two[0].kind == two[1].kind),
+            has_no_description: all.iter().all(|target| target.description.is_empty()),
+            short: HashMap::new(),
+        };
+        names.shorten(targets);
+        names
+    }
+
+    fn shorten(&mut self, targets: &Table<Target>) {
+        let mut uses: HashMap<String, usize> = HashMap::new();
+        let short = |target: &Target| short_name(&text::clean(&target.name), &self.suffix).to_owned();
+        for target in targets.items() {
+            *uses.entry(short(target)).or_default() += 1;
         }
+        let unambiguous = |target: &Target| match short(target) {
+            name if uses.get(&name) == Some(&1) => name,
+            _ => text::clean(&target.name).into_owned(),
+        };
+        self.short = targets.items().iter().map(|target| (target.id, unambiguous(target))).collect();
     }
 }
 
 impl PaneFacts {
-    pub fn count(data: &Data, findings: Arc<FindingFacts>) -> Self {
-        let mut facts = Self { findings, ..Self::default() };
-        if let Some(targets) = data.targets.value() {
-            facts.suffix = common_suffix(targets);
-            facts.shorten_names(targets);
-            let all = targets.items();
-            facts.is_one_type = all.len() > 1 && all.windows(2).all(|two| two[0].kind == two[1].kind);
-            facts.has_no_description = all.iter().all(|target| target.description.is_empty());
-        }
+    pub fn count(data: &Data, findings: Arc<FindingFacts>, names: Arc<TargetNames>) -> Self {
+        let mut facts = Self { findings, names, ..Self::default() };
         if let Some(scans) = data.scans.value() {
             facts.count_scans(scans);
             let all = scans.items();
@@ -115,39 +107,26 @@ impl PaneFacts {
 
     /// All findings, if there are several, have the same port or none.
     pub fn is_one_port(&self) -> bool {
-        self.findings.is_one_port
+        self.findings.is_one_port()
     }
 
     /// No finding is known to be exploited or proven.
     pub fn has_no_flag(&self) -> bool {
-        self.findings.has_no_flag
+        self.findings.has_no_flag()
     }
 
     /// Whether a scan could not finish some tests.
     pub fn is_incomplete(&self, scan: ScanId) -> bool {
-        self.findings.incomplete.contains(&scan)
+        self.findings.is_incomplete(scan)
     }
 
     /// The findings that a scan changed; none for the first scan of a target with its tool, whose findings are all new.
     pub fn changes(&self, scan: &Scan) -> Option<ScanChanges> {
-        self.findings.changes.get(&scan.id).copied().filter(|_| self.repeated.contains(&(scan.target_id, scan.tool_id)))
+        self.findings.changes(scan.id).filter(|_| self.repeated.contains(&(scan.target_id, scan.tool_id)))
     }
 
     pub fn short_name(&self, id: TargetId) -> Option<&str> {
-        self.short.get(&id).map(String::as_str)
-    }
-
-    fn shorten_names(&mut self, targets: &Table<Target>) {
-        let mut uses: HashMap<String, usize> = HashMap::new();
-        let short = |target: &Target| short_name(&text::clean(&target.name), &self.suffix).to_owned();
-        for target in targets.items() {
-            *uses.entry(short(target)).or_default() += 1;
-        }
-        let unambiguous = |target: &Target| match short(target) {
-            name if uses.get(&name) == Some(&1) => name,
-            _ => text::clean(&target.name).into_owned(),
-        };
-        self.short = targets.items().iter().map(|target| (target.id, unambiguous(target))).collect();
+        self.names.short.get(&id).map(String::as_str)
     }
 
     fn count_scans(&mut self, scans: &Table<Scan>) {
@@ -178,32 +157,6 @@ impl PaneFacts {
             }
         }
     }
-}
-
-/// The changes by each scan: an issue is new or reappeared in the scan that found it last, and absent from the first scan
-/// on that proved it.
-fn changes(issues: &[Arc<Issue>]) -> HashMap<ScanId, ScanChanges> {
-    let mut changes: HashMap<ScanId, ScanChanges> = HashMap::new();
-    for issue in issues {
-        match issue.presence {
-            Presence::New => issue.task_id().into_iter().for_each(|scan| changes.entry(scan).or_default().new += 1),
-            Presence::Reappeared => {
-                issue.task_id().into_iter().for_each(|scan| changes.entry(scan).or_default().reappeared += 1);
-            }
-            Presence::Absent => {
-                let first = issue.absent_in.iter().filter(|proof| proof.at == proof.since);
-                first.for_each(|proof| changes.entry(proof.scan).or_default().absent += 1);
-            }
-            Presence::Unchanged | Presence::Updated | Presence::NotRetested => {}
-        }
-    }
-    changes
-}
-
-/// The scans that found an issue.
-fn scans_of(issue: &Issue) -> impl Iterator<Item = ScanId> {
-    let earlier = issue.earlier.iter().filter_map(|seen| seen.finding.task_id());
-    issue.task_id().into_iter().chain(earlier)
 }
 
 /// The target of a finding: as reported, else the target of its scan.
@@ -256,7 +209,8 @@ mod tests {
 
     fn counted(data: &Data) -> PaneFacts {
         let findings = data.findings.value().map(|findings| FindingFacts::count(findings)).unwrap_or_default();
-        PaneFacts::count(data, Arc::new(findings))
+        let names = data.targets.value().map(|targets| TargetNames::new(targets)).unwrap_or_default();
+        PaneFacts::count(data, Arc::new(findings), Arc::new(names))
     }
 
     #[test]

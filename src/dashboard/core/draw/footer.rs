@@ -184,7 +184,7 @@ fn has_no_use(cx: &Cx<'_>, action: Action) -> bool {
         (Pane::Findings, Action::Item(ItemAction::Delete)) => {
             let marks = &model.lists.findings.marks;
             match model.data.findings.value().filter(|_| !marks.is_empty()) {
-                None => model.selected_item::<Issue>().is_none_or(|issue| issue.manual.is_none()),
+                None => model.selected_item::<Issue>().is_none_or(|issue| issue.manual().is_none()),
                 // Read from the column: this is drawn in every frame, and all findings can be marked.
                 Some(table) => {
                     let Some(Column { values: Values::Flags(flags), cells }) = table.column(Field::Is) else {

@@ -55,7 +55,7 @@ pub fn paged_text(model: &Model, cache: &mut ViewCache) -> Option<String> {
 }
 
 fn context_of<'a>(model: &'a Model, cache: &mut ViewCache) -> Cx<'a> {
-    let facts = cache.facts_of(&model.data);
+    let facts = cache.facts_of(&model.data, &model.findings.triage.facts);
     let theme = model.scheme().map_or(cache.theme, |(scheme, own)| Theme { scheme, own, ..cache.theme });
     Cx::new(model, theme, facts)
 }

@@ -85,7 +85,7 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
 fn nothing(model: &Model, action: CopyAction) -> &'static str {
     match (action, model.issue_at_hand()) {
         (CopyAction::Url, Some(_)) => "the target of this finding has no URL",
-        (CopyAction::Curl, Some(issue)) if issue.manual.is_some() => "the service does not have this manual finding",
+        (CopyAction::Curl, Some(issue)) if issue.manual().is_some() => "the service does not have this manual finding",
         _ => NOTHING,
     }
 }
@@ -298,15 +298,15 @@ fn affected_url(model: &Model) -> Option<String> {
         _ => return None,
     };
     let host = if name.parse::<Ipv6Addr>().is_ok() { format!("[{name}]") } else { name.to_owned() };
-    let is_usual = matches!((scheme, issue.port), ("https", 443) | ("http", 80) | (_, ..=0));
-    let port = if is_usual { String::new() } else { format!(":{}", issue.port) };
+    let is_usual = matches!((scheme, issue.port()), ("https", 443) | ("http", 80) | (_, ..=0));
+    let port = if is_usual { String::new() } else { format!(":{}", issue.port()) };
     Some(format!("{scheme}://{host}{port}/"))
 }
 
 /// The path of the selected row in the API. The service does not have manual findings.
 fn api_path(model: &Model) -> Option<String> {
     let pane = model.navigation.focus.pane;
-    if model.issue_at_hand().is_some_and(|issue| issue.manual.is_some()) {
+    if model.issue_at_hand().is_some_and(|issue| issue.manual().is_some()) {
         return None;
     }
     let noun = match pane {

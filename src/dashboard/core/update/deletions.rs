@@ -175,7 +175,7 @@ fn targets(model: &Model, ids: &[i64]) -> Matter {
     // Manual findings remain: they are stored on this machine.
     let table = model.data.findings.value();
     let of_target = |id: &TargetId| Some(&table?.of_target(*id)?.positions);
-    let is_scanned = |at: &&u32| table.is_some_and(|table| table.items()[**at as usize].manual.is_none());
+    let is_scanned = |at: &&u32| table.is_some_and(|table| table.items()[**at as usize].manual().is_none());
     let findings = ids.iter().filter_map(of_target).flatten().filter(is_scanned).count();
     let mut lines = vec![format!("Also deletes {} and {}.", plural(scans, "scan"), plural(findings, "finding"))];
     let is_active = |scan: &&Arc<Scan>| scan.is_active() && ids.contains(&scan.target_id);
@@ -196,7 +196,7 @@ fn scans(model: &Model, ids: &[i64]) -> Matter {
     let chosen = model.items_of::<Scan>(ids);
     let (active, ended): (Vec<_>, Vec<_>) = chosen.partition(|scan| scan.is_active());
     let is_deleted = |id: ScanId| ended.iter().any(|scan| scan.id == id);
-    let is_lost = |issue: &&Arc<Issue>| issue.manual.is_none() && issue.scans().all(is_deleted);
+    let is_lost = |issue: &&Arc<Issue>| issue.manual().is_none() && issue.scans().all(is_deleted);
     let findings = model.items::<Issue>().iter().filter(is_lost).count();
     let is_found = |issue: &Arc<Issue>| issue.scans().any(is_deleted);
     let mut lines = Vec::new();

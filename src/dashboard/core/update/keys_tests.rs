@@ -246,7 +246,7 @@ fn y_u_on_a_finding_copies_the_affected_url() {
     app.feed(Snapshot::Targets(table([target(1, "https://t1.acme.test/shop")])));
     assert_eq!(copied(&mut app, "y u"), "https://t1.acme.test/shop");
     app.keys("n 'Mine' ctrl-o");
-    assert!(app.model.issue_at_hand().unwrap().manual.is_some());
+    assert!(app.model.issue_at_hand().unwrap().manual().is_some());
     assert_eq!(copied(&mut app, "y u"), "https://t1.acme.test/shop");
     assert!(copied(&mut app, "y c").contains("the service does not have this manual finding"));
 }

@@ -241,7 +241,7 @@ impl Model {
                 drafts.extend(decision.map(|decision| self.rule(drafts.len(), query, decision)));
             }
             let changes = details.changes(issue, &assessment, reason, today);
-            drafts.extend(changes.into_iter().map(|change| (Subject::Finding((*issue.identity).clone()), change)));
+            drafts.extend(changes.into_iter().map(|change| (Subject::Finding(issue.identity.clone()), change)));
         }
         drafts
     }

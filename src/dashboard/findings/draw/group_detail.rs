@@ -130,7 +130,7 @@ fn overview(
         lines.push(fact(cx.theme, "Not retested", reasons.join("; ")));
     }
     let offered = issues()
-        .filter(|issue| issue.earlier_decision.is_some() && cx.model.earlier_decision(issue.id).is_some())
+        .filter(|issue| issue.earlier_decision().is_some() && cx.model.earlier_decision(issue.id).is_some())
         .count();
     if offered > 0 {
         let moved = format!("{} moved here from another port", format::plural(offered, "finding"));

@@ -307,7 +307,7 @@ fn name_and_target<'a>(cx: &Cx<'a>, by: FindingGroupBy, issue: &'a Issue, title:
 /// The target of a member, without the port that the header of its group shows.
 fn target<'a>(cx: &Cx<'a>, by: FindingGroupBy, issue: &'a Issue) -> Line<'a> {
     let target = draw::target(cx, issue);
-    if by == FindingGroupBy::Port { without_port(target, issue.port) } else { target }
+    if by == FindingGroupBy::Port { without_port(target, issue.port()) } else { target }
 }
 
 /// Columns of the widest name and of the widest target of the sampled rows; 0 where no row shows its target.

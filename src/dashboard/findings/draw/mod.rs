@@ -116,7 +116,7 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     let has_decision = assessed().any(|(issue, assessment)| has_decision(cx, issue, assessment));
     let decisions = |name| assessed().map(move |(issue, known)| decision_cell(cx, issue, known, name).width()).max();
     let decision_width = |name| decisions(name).unwrap_or(0).max(DECISION.into()) as u16;
-    let is_one_port = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| issue.port));
+    let is_one_port = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| issue.port()));
     let is_one_target =
         is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| (issue.target_id(), issue.target_name())));
     let is_one_age = is_one_age(cx);
@@ -179,7 +179,7 @@ pub(crate) fn widest_target(cx: &Cx<'_>) -> usize {
 /// Whether [`decision_cell`] has more than a dash.
 pub(crate) fn has_decision(cx: &Cx<'_>, issue: &Issue, assessment: Option<&Assessment>) -> bool {
     assessment.is_some_and(|known| known.reopened.is_some() || known.source != VerdictSource::Nobody)
-        || issue.earlier_decision.is_some() && cx.model.earlier_decision(issue.id).is_some()
+        || issue.earlier_decision().is_some() && cx.model.earlier_decision(issue.id).is_some()
 }
 
 /// Whether a decision puts a finding aside. A confirmed one still needs work, so it stays bright.
@@ -319,9 +319,9 @@ pub(crate) fn target<'a>(cx: &Cx<'a>, finding: &'a ListedFinding) -> Line<'a> {
 
 /// The port, unless the target names it.
 fn port(cx: &Cx<'_>, finding: &ListedFinding) -> Line<'static> {
-    let is_named = || plain_target(cx, finding).ends_with(&format!(":{}", finding.port));
-    let is_shown = finding.port > 0 && !is_named();
-    Line::from(if is_shown { finding.port.min(99_999).to_string() } else { String::new() })
+    let is_named = || plain_target(cx, finding).ends_with(&format!(":{}", finding.port()));
+    let is_shown = finding.port() > 0 && !is_named();
+    Line::from(if is_shown { finding.port().min(99_999).to_string() } else { String::new() })
 }
 
 /// For layouts that have one line for the findings.

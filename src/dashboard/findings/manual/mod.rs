@@ -17,7 +17,7 @@ use crate::triage::{Change, EventId, ManualFinding, ManualFindingState, Subject}
 
 /// `n` in the findings: edits the selected manual finding, or opens a new one for the target.
 pub(crate) fn open(model: &mut Model) {
-    let id = model.issue_at_hand().and_then(|issue| issue.manual.as_deref().copied());
+    let id = model.issue_at_hand().and_then(|issue| issue.manual());
     let present = id.and_then(|id| model.findings.triage.state.manual_findings().find(|manual| manual.id == id));
     match present.map(|manual| ManualFindingDraft {
         id: Some(manual.id),
@@ -119,7 +119,7 @@ pub(crate) fn prompt_off(model: &mut Model) {
     let manual: Vec<(EventId, Shared)> = ids
         .iter()
         .filter_map(|&id| table.get(id))
-        .filter_map(|issue| Some((*issue.manual.as_deref()?, issue.name.clone())))
+        .filter_map(|issue| Some((issue.manual()?, issue.name.clone())))
         .collect();
     let question = match manual.as_slice() {
         [] => return model.notify(Tone::Plain, "findings of the service cannot be deleted, only manual findings"),

@@ -7,7 +7,7 @@ use crate::dashboard::testing::TestDashboard;
 /// Names of the shown manual findings.
 fn own(app: &TestDashboard) -> Vec<String> {
     let table = app.model.data.findings.value().unwrap();
-    table.items().iter().filter(|issue| issue.manual.is_some()).map(|issue| issue.name.to_string()).collect()
+    table.items().iter().filter(|issue| issue.manual().is_some()).map(|issue| issue.name.to_string()).collect()
 }
 
 #[test]
@@ -20,7 +20,7 @@ fn manual_finding_is_listed_and_n_edits_it() {
     // It is selected as soon as it is listed, and belongs to the current target.
     let selected = app.model.lists.findings.selected.unwrap();
     let issue = app.model.data.findings.value().unwrap().get(selected).cloned().unwrap();
-    assert!(issue.manual.is_some());
+    assert!(issue.manual().is_some());
     assert_eq!(issue.target_name().as_deref(), Some("t1.acme.test"));
     app.keys("n ' (2)' ctrl-o");
     assert_eq!(own(&app), ["Stored XSS in the guest book (2)"]);
@@ -121,7 +121,7 @@ fn local_report_contains_manual_findings() {
     let effects = app.keys("right ctrl-o");
     let made = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });
     let made = made.unwrap_or_else(|| panic!("{effects:?}; notices: {}", app.notices()));
-    assert!(made.rows.iter().any(|row| row.issue.manual.is_some()) && made.rows.len() == 7);
+    assert!(made.rows.iter().any(|row| row.issue.manual().is_some()) && made.rows.len() == 7);
     assert!(made.name.ends_with(".html") && app.model.overlay.modals.is_empty());
 }
 

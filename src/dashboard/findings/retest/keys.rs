@@ -233,7 +233,7 @@ pub(crate) fn show_difference_of(model: &mut Model, read: &[ReadFinding]) {
 /// The first scan that proved the absence of a finding.
 fn first_without(model: &Model, last: &ListedFinding) -> Option<ScanId> {
     let issues = model.data.findings.value()?;
-    let proof = issues.items().iter().find(|issue| issue.finding.id == last.id)?.absent_in.as_deref()?;
+    let proof = issues.items().iter().find(|issue| issue.finding.id == last.id)?.absent_in()?;
     let scans = model.data.scans.value()?;
     let proved = scans.get(proof.scan)?;
     let is_first = |scan: &&Arc<Scan>| {

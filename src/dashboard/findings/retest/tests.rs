@@ -505,7 +505,7 @@ fn absent_finding_of_retest_keeps_its_row_until_another_pane() {
     app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), ended(11, 1, 10), ended(12, 2, 10)])));
     assert_eq!((app.shown(Pane::Findings).len(), app.selected(Pane::Findings)), (1, retested));
     let shown = app.model.selected_item::<crate::triage::Issue>().unwrap();
-    assert!(!shown.is_present() && shown.absent_in.is_some(), "{shown:?}");
+    assert!(!shown.is_present() && shown.absent_in().is_some(), "{shown:?}");
     assert_eq!(app.model.data.count(Pane::Findings), Some(0), "the number beside the view counts present findings");
     app.keys("b n q");
     assert_eq!(

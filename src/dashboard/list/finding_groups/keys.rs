@@ -89,7 +89,7 @@ fn key(by: FindingGroupBy, issue: &Issue) -> Cow<'_, Shared> {
         FindingGroupBy::Cve => issue.cve.first().map_or_else(|| Cow::Owned(Shared::default()), Cow::Borrowed),
         FindingGroupBy::Cwe => Cow::Borrowed(&issue.cwe),
         FindingGroupBy::Owasp => Cow::Owned(issue.owasp.label().into()),
-        FindingGroupBy::Port => Cow::Owned(match issue.port {
+        FindingGroupBy::Port => Cow::Owned(match issue.port() {
             ..=0 => Shared::default(),
             port if issue.protocol.is_empty() => port.to_string().into(),
             port => format!("{port}/{}", issue.protocol).into(),

@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub(crate) fn lines(cx: &Cx<'_>, issue: &Issue) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     decisions(cx, issue, &mut lines);
-    if issue.manual.is_none() {
+    if issue.manual().is_none() {
         scans(cx, issue, &mut lines);
     }
     lines
@@ -82,7 +82,7 @@ fn event_lines(
 /// previous scan.
 fn scans(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     heading(cx.theme, "Scans", lines);
-    if let Some(proof) = &issue.absent_in {
+    if let Some(proof) = &issue.absent_in() {
         let scan = cx.scan_name(proof.scan);
         lines.push(indent(Line::from(vec![
             Span::raw(format!("{scan:<18} ")),

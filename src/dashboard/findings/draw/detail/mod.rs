@@ -116,7 +116,7 @@ fn risk_line(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
     match own.filter(|&own| own != issue.risk_level) {
         Some(own) => {
             line.push_span(Span::styled(named(own), theme.risk(own)));
-            let before = if issue.manual.is_some() { "before" } else { "scanned" };
+            let before = if issue.manual().is_some() { "before" } else { "scanned" };
             line.push_span(Span::styled(format!("   override, {before} {}", issue.risk_level), theme.dim()));
         }
         None => line.push_span(Span::styled(named(issue.risk_level), theme.risk(issue.risk_level))),
@@ -126,7 +126,7 @@ fn risk_line(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
             line.push_span(Span::raw(format!("   {text}")));
         }
     };
-    add(issue.manual.is_some(), "manual".to_owned());
+    add(issue.manual().is_some(), "manual".to_owned());
     add(issue.confirmed, "proven by the scanner".to_owned());
     add(issue.in_cisa_catalog, "known to be exploited (KEV)".to_owned());
     add(issue.verified, "verified at the service".to_owned());
@@ -151,10 +151,10 @@ fn place_line(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
 pub(crate) fn place(cx: &Cx<'_>, finding: &ListedFinding) -> Option<String> {
     let named = finding.target_name().as_deref().map(|name| text::clean(name).into_owned());
     let target = cx.finding_target(finding).map(|id| cx.target_name(id).into_owned()).or(named);
-    let port = (finding.port > 0).then(|| {
+    let port = (finding.port() > 0).then(|| {
         let (protocol, service) = (text::clean(&finding.protocol), text::clean(&finding.service));
         let slash = if protocol.is_empty() { "" } else { "/" };
-        format!("{}{slash}{protocol} {service}", finding.port).trim_end().to_owned()
+        format!("{}{slash}{protocol} {service}", finding.port()).trim_end().to_owned()
     });
     let parts: Vec<String> = target.into_iter().chain(port).collect();
     (!parts.is_empty()).then(|| parts.join("  "))

@@ -126,7 +126,7 @@ pub(crate) fn elsewhere(cx: &Cx<'_>, other: &Issue) -> String {
         (None, Some(name)) => text::clean(name).into_owned(),
         (None, None) => cx.theme.glyphs.dash.to_owned(),
     };
-    with_port(target, other.port)
+    with_port(target, other.port())
 }
 
 /// The name of a URL's target may have the port already, and a path after it.

@@ -74,7 +74,7 @@ pub(crate) fn offer_line(cx: &Cx<'_>, issue: &Issue) -> Option<Line<'static>> {
 
 /// The presence: `+ new in scan #118 Website, first seen 2m ago`.
 pub(crate) fn presence_words(cx: &Cx<'_>, issue: &Issue) -> String {
-    if issue.manual.is_some() {
+    if issue.manual().is_some() {
         return format!("manual finding, {}", ago(cx, issue.first_seen.get()));
     }
     let scan = issue.task_id().map_or_else(|| "a scan".to_owned(), |id| format!("scan {}", cx.scan_name(id)));
@@ -92,7 +92,7 @@ pub(crate) fn presence_words(cx: &Cx<'_>, issue: &Issue) -> String {
             format!("{sign} not retested since {scan}, last seen {last}{reason}")
         }
         Presence::Absent => {
-            let proof = issue.absent_in.as_deref();
+            let proof = issue.absent_in();
             let proof =
                 proof.map(|by| format!("not found by scan {}, started {}; ", cx.scan_name(by.scan), ago(cx, by.at)));
             format!("{sign} absent: {}last seen by {scan}, {last}", proof.unwrap_or_default())

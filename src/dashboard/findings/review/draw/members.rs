@@ -56,7 +56,7 @@ fn cells<'a>(cx: &Cx<'a>, issue: &'a Issue, out: bool) -> Vec<Line<'a>> {
         findings::risk(cx.theme, issue, cx.model.assessment(issue.id)),
         words(cx.theme.presence_sign(issue.presence), cx.theme.text()),
         findings::target(cx, issue),
-        Line::from(if issue.port > 0 { issue.port.min(99_999).to_string() } else { String::new() }),
+        Line::from(if issue.port() > 0 { issue.port().min(99_999).to_string() } else { String::new() }),
         cell(&issue.name),
         findings::decision_cell(cx, issue, cx.model.assessment(issue.id), findings::short_name),
     ]

@@ -242,7 +242,7 @@ fn places(cx: &Cx<'_>, facts: &ReviewFacts, kind: &Alike) -> String {
 
 /// The target of a finding, with its port if the findings have different ones.
 fn place(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue) -> String {
-    let has_ports = facts.issues.iter().any(|other| other.port != issue.port);
+    let has_ports = facts.issues.iter().any(|other| other.port() != issue.port());
     if has_ports { finding::elsewhere(cx, issue) } else { target(cx, issue) }
 }
 

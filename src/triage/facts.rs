@@ -1,0 +1,89 @@
+//! Counts over all issues that every frame needs. Counting 400,000 issues takes several frames, so it belongs to the
+//! correlation.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::coverage;
+use super::issue::Issue;
+use crate::contract::ScanId;
+use crate::finding::Presence;
+use crate::table::Table;
+
+/// The findings that a scan changed, compared with the scan of this target and tool before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScanChanges {
+    /// Findings that it found first.
+    pub new: usize,
+    /// Findings that were absent before.
+    pub reappeared: usize,
+    /// Findings whose absence it proved first.
+    pub absent: usize,
+}
+
+/// What is counted over all findings. Counted with the correlation, off the UI thread.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FindingFacts {
+    /// All findings, if there are several, have the same port or none.
+    is_one_port: bool,
+    /// No finding is known to be exploited or proven.
+    has_no_flag: bool,
+    /// Scans that could not finish some tests.
+    incomplete: HashSet<ScanId>,
+    /// Of the last scan of each target and tool.
+    changes: HashMap<ScanId, ScanChanges>,
+}
+
+impl FindingFacts {
+    /// Counts them.
+    pub fn count(findings: &Table<Issue>) -> Self {
+        let all = findings.items();
+        let about_scans = all.iter().filter(|issue| coverage::is_about_scan(&issue.vuln_id));
+        Self {
+            is_one_port: all.len() > 1 && all.windows(2).all(|two| two[0].port() == two[1].port()),
+            has_no_flag: all.iter().all(|finding| !finding.in_cisa_catalog && !finding.confirmed),
+            changes: changes(all),
+            incomplete: about_scans.flat_map(|issue| issue.scans()).collect(),
+        }
+    }
+
+    /// All findings, if there are several, have the same port or none.
+    pub fn is_one_port(&self) -> bool {
+        self.is_one_port
+    }
+
+    /// No finding is known to be exploited or proven.
+    pub fn has_no_flag(&self) -> bool {
+        self.has_no_flag
+    }
+
+    /// Whether a scan could not finish some tests.
+    pub fn is_incomplete(&self, scan: ScanId) -> bool {
+        self.incomplete.contains(&scan)
+    }
+
+    /// The findings that a scan changed.
+    pub fn changes(&self, scan: ScanId) -> Option<ScanChanges> {
+        self.changes.get(&scan).copied()
+    }
+}
+
+/// The changes by each scan: an issue is new or reappeared in the scan that found it last, and absent from the first scan
+/// on that proved it.
+fn changes(issues: &[Arc<Issue>]) -> HashMap<ScanId, ScanChanges> {
+    let mut changes: HashMap<ScanId, ScanChanges> = HashMap::new();
+    for issue in issues {
+        match issue.presence {
+            Presence::New => issue.task_id().into_iter().for_each(|scan| changes.entry(scan).or_default().new += 1),
+            Presence::Reappeared => {
+                issue.task_id().into_iter().for_each(|scan| changes.entry(scan).or_default().reappeared += 1);
+            }
+            Presence::Absent => {
+                let first = issue.absent_in().into_iter().filter(|proof| proof.at == proof.since);
+                first.for_each(|proof| changes.entry(proof.scan).or_default().absent += 1);
+            }
+            Presence::Unchanged | Presence::Updated | Presence::NotRetested => {}
+        }
+    }
+    changes
+}
