@@ -335,6 +335,7 @@ impl History {
         assert_same(&following.issues, &whole.issues);
         assert_eq!(following.assessments, whole.assessments);
         assert_eq!(following.rules, whole.rules);
+        assert_eq!(following.facts, whole.facts);
         for ((_, one), (_, other)) in following.columns.iter().zip(&whole.columns) {
             assert_eq!(one.column().counts(), other.column().counts());
         }
