@@ -66,7 +66,7 @@ pub struct Issue {
     pub rare: Option<Box<RareIssueData>>,
 }
 
-/// Data of an issue that is absent, manual or was decided before.
+/// Data of an issue that is absent, manual or offered an earlier decision.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RareIssueData {
     /// The last scan that proved its absence, if it is absent.

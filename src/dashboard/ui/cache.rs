@@ -115,7 +115,8 @@ impl ViewCache {
         true
     }
 
-    /// The counts of these tables, computed again when one of the tables was replaced; `findings` are those of the findings.
+    /// The counts of these tables, computed again when one of the tables was replaced; `findings` were
+    /// counted with the table of findings.
     pub(crate) fn facts_of(&mut self, data: &Data, findings: &Arc<FindingFacts>) -> Arc<PaneFacts> {
         let targets = data.targets.value();
         let tables = (targets.map(ById::new), data.scans.value().map(ById::new), data.findings.value().map(ById::new));

@@ -82,7 +82,7 @@ fn event_lines(
 /// previous scan.
 fn scans(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     heading(cx.theme, "Scans", lines);
-    if let Some(proof) = &issue.absent_in() {
+    if let Some(proof) = issue.absent_in() {
         let scan = cx.scan_name(proof.scan);
         lines.push(indent(Line::from(vec![
             Span::raw(format!("{scan:<18} ")),
