@@ -408,6 +408,39 @@ fn shown_body_is_read_and_newest_selection_wins() {
 }
 
 #[test]
+fn compared_body_is_read_only_where_it_is_compared() {
+    let mut app = TestDashboard::new();
+    app.keys("5 G");
+    let from_one_address = |id| {
+        let one = long(id);
+        let capture = Capture { ip_address: "192.0.2.7".into(), ..Capture::clone(&one.capture) };
+        CaptureRow { capture: Arc::new(capture), ..one }
+    };
+    receive(&mut app, stored((10..20).map(from_one_address).collect()));
+    let bodies = |effects: &[Effect]| {
+        let read = effects.iter().filter_map(|effect| match effect {
+            Effect::ReadCaptures(CaptureUse::Show, captures) => Some(captures.len()),
+            _ => None,
+        });
+        read.max()
+    };
+    let generation = app.model.connection.generation;
+    let arrives = |app: &mut TestDashboard, id| {
+        let new = stored(vec![from_one_address(id)]);
+        let follows = Now { mono: app.model.now.mono + Duration::from_secs(1), ..app.model.now };
+        let mut effects = update(&mut app.model, follows, Msg::Oob(OobNews::Captures { generation, new }));
+        effects.extend(update(&mut app.model, follows, Msg::Wake));
+        bodies(&effects)
+    };
+    app.keys("G");
+    assert_eq!(arrives(&mut app, 20), Some(1), "one capture is shown");
+    app.keys("d esc G");
+    assert_eq!(arrives(&mut app, 21), Some(2), "two captures are compared");
+    app.keys("3");
+    assert_eq!(arrives(&mut app, 22), Some(1), "findings are shown");
+}
+
+#[test]
 fn alert_rule_on_body_matches_new_capture_with_body_in_file() {
     let mut app = TestDashboard::new();
     app.keys(": 'alert body:even' enter");

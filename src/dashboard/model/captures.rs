@@ -41,7 +41,7 @@ impl Model {
         if !self.shows_current_detail() {
             return;
         }
-        let compares = self.detail.tab(Pane::Captures) == Tab::Compare;
+        let compares = matches!(self.shown_detail(), Some((Pane::Captures, _, Tab::Compare)));
         let compared = compares.then(|| self.compared_capture()).flatten();
         let captures = self.selected_capture().into_iter().chain(compared);
         let unread = captures.filter(|captured| captured.unread_body().is_some());
