@@ -34,7 +34,7 @@ pub struct ScanProgress {
     /// Failed scans that a person has seen.
     seen: BTreeSet<ScanId>,
     observed: ObservedScans,
-    /// The revision of a list of scans, and the positions of those that did not finish.
+    /// The revision of the last list that was counted, and the positions of scans that are not finished.
     unfinished: (u64, Vec<u32>),
     begun: bool,
     /// Since when the service does not respond. Scans are not stalled because of that.
@@ -150,7 +150,8 @@ impl ScanProgress {
         scan.status_name.is_failure() && !self.seen.contains(&scan.id)
     }
 
-    /// Numbers of scans by state. Every message counts them, and most of 20,000 scans have finished.
+    /// Numbers of scans by state. Every message counts them and most of 20,000 scans are finished, so the positions of the
+    /// others are remembered.
     pub fn tally(&mut self, now: Duration, scans: &Table<Scan>) -> Tally {
         if self.unfinished.0 != scans.revision() {
             let all = scans.items().iter().zip(0..);
@@ -282,6 +283,21 @@ mod tests {
         progress.take(secs(25), &scans(ScanStatus::Running, 5));
         progress.take(secs(35), &scans(ScanStatus::Running, 15));
         assert_eq!(progress.time_left(secs(35), ScanId(1)), Some(secs(85)));
+    }
+
+    #[test]
+    fn tally_follows_the_list() {
+        let mut progress = ScanProgress::default();
+        let scan = |id: i64, status| Scan { id: id.into(), status_name: status, ..Scan::default() };
+        let first =
+            Table::new([scan(1, ScanStatus::Finished), scan(2, ScanStatus::Running), scan(3, ScanStatus::Waiting)]);
+        progress.take(secs(0), &first);
+        let tally = progress.tally(secs(0), &first);
+        assert_eq!((tally.running, tally.waiting, tally.failed), (1, 1, 0));
+        let second = Table::new([scan(1, ScanStatus::Running), scan(4, ScanStatus::Running)]);
+        progress.take(secs(1), &second);
+        let tally = progress.tally(secs(1), &second);
+        assert_eq!((tally.running, tally.waiting, tally.failed), (2, 0, 0));
     }
 
     #[test]
