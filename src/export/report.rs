@@ -92,7 +92,7 @@ fn decision(row: &ExportRow) -> ReportDecision {
 
 /// `scan #6 of 2026-11-23 13:40:10`.
 fn absence(proof: AbsenceProof) -> String {
-    let at = proof.at.map(|at| format!(" of {at}")).unwrap_or_default();
+    let at = proof.at.get().map(|at| format!(" of {at}")).unwrap_or_default();
     format!("scan #{}{at}", proof.scan)
 }
 

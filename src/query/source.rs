@@ -40,9 +40,14 @@ pub trait RowSource {
 
 /// Builds the column of a field row by row.
 pub fn column_of(field: Field, source: &dyn RowSource) -> ColumnBuilder {
-    let mut builder = ColumnBuilder::new(field, source.len());
-    for row in 0..source.len() {
-        source.write_field(row, field, &mut builder);
+    column_from(field, source.len(), |row, to| source.write_field(row, field, to))
+}
+
+/// Builds a column of these rows, whose values `write` adds. No list of the rows is needed, which may be large.
+pub fn column_from(field: Field, rows: usize, write: impl Fn(usize, &mut ColumnBuilder)) -> ColumnBuilder {
+    let mut builder = ColumnBuilder::new(field, rows);
+    for row in 0..rows {
+        write(row, &mut builder);
         builder.end_row();
     }
     builder

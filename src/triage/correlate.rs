@@ -27,6 +27,7 @@ use super::state::TriageState;
 use super::{identity, rules};
 use crate::contract::{Evidence, Finding, FindingId, Risk, Scan, ScanId, Shared, Stamp, Target, TargetId};
 use crate::finding::{FindingKey, Presence};
+use crate::query::source::column_from;
 use crate::query::{ColumnBuilder, Field};
 use crate::table::{Row, Table};
 use crate::triage::AssessedFinding;
@@ -136,7 +137,13 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
     for (at, (issue, rule)) in issues.items().iter().zip(&rules).enumerate().filter(|(_, (_, rule))| rule.is_some()) {
         Arc::make_mut(&mut assessments)[at] = share(reassess(issue, *rule, &input.state, input.today));
     }
-    let columns = READY.map(|field| (field, column(field, input, &issues, &assessments))).into();
+    let columns = READY.map(|field| {
+        let write = |row: usize, to: &mut ColumnBuilder| {
+            AssessedFinding { issue: &issues.items()[row], assessment: &assessments[row] }
+                .write_field(field, input, to);
+        };
+        (field, column_from(field, issues.len(), write))
+    });
     let earlier = EarlierCorrelation {
         input: CorrelationInput { earlier: None, ..input.clone() },
         issues: Arc::clone(&issues),
@@ -146,7 +153,7 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
         nothing,
     };
     let (read, clock) = (input.read.clone(), input.state.clock());
-    Correlated { issues, assessments, rules, facts, columns, read, clock, earlier: Arc::new(earlier) }
+    Correlated { issues, assessments, rules, facts, columns: columns.into(), read, clock, earlier: Arc::new(earlier) }
 }
 
 /// The issues of an earlier correlation, of which those of changed assets are made again.
@@ -230,6 +237,7 @@ fn issues(input: &CorrelationInput, known: Option<&KnownIssues<'_>>) -> Arc<Tabl
             let rows = matching::rows(input, &batch);
             issues.extend(rows.into_iter().map(|row| reuse(issue(input, &presences, row))));
         }
+        // The issues of a batch are ordered already, so keys are computed rarely. Stored keys would need much memory.
         issues.sort_by_key(|issue| place(issue));
     }
     let Some(known) = known else {
@@ -250,21 +258,6 @@ fn place(issue: &Issue) -> (Option<Stamp>, Option<ScanId>, FindingId) {
 /// Pairs each issue with its assessment.
 pub(super) fn assessed<'a>(issues: &'a Table<Issue>, assessments: &'a [Arc<Assessment>]) -> Vec<AssessedFinding<'a>> {
     issues.items().iter().zip(assessments).map(|(issue, assessment)| AssessedFinding { issue, assessment }).collect()
-}
-
-/// A column of decisions.
-fn column(
-    field: Field,
-    input: &CorrelationInput,
-    issues: &Table<Issue>,
-    assessments: &[Arc<Assessment>],
-) -> ColumnBuilder {
-    let mut column = ColumnBuilder::new(field, issues.len());
-    for (issue, assessment) in issues.items().iter().zip(assessments) {
-        AssessedFinding { issue, assessment }.write_field(field, input, &mut column);
-        column.end_row();
-    }
-    column
 }
 
 /// Recomputes the assessment of an issue; `rule` is the rule that matches it.
@@ -293,7 +286,11 @@ fn issue(input: &CorrelationInput, presences: &Presences, row: MatchedFinding) -
     let earlier: Box<[Occurrence]> =
         if row.seen.len() > 1 { row.seen.iter().rev().map(occurrence).collect() } else { Box::default() };
     let severity = severity(input, row.identity.key);
-    let rare = RareIssueData { absent_in: result.absent_in, earlier_decision: row.earlier_decision, manual: None };
+    let rare = RareIssueData {
+        absent_in: result.absent_in,
+        earlier_decision: row.earlier_decision.map(Box::new),
+        manual: None,
+    };
     let first_seen = earlier.iter().filter_map(|one| one.at).min().or(latest.at);
     Issue {
         id: row.identity.key.into(),
@@ -348,7 +345,7 @@ fn manual_issue(input: &CorrelationInput, manual: &ManualFindingState, targets: 
         retest_gap: None,
         first_seen: made.into(),
         last_seen: made.into(),
-        rare: RareIssueData { manual: Some(manual.id), ..RareIssueData::default() }.boxed(),
+        rare: RareIssueData { manual: Some(Box::new(manual.id)), ..RareIssueData::default() }.boxed(),
         ..Issue::default()
     }
 }

@@ -36,12 +36,12 @@ pub struct AbsenceProof {
     /// The scan.
     pub scan: ScanId,
     /// Start of the scan.
-    pub at: Option<Stamp>,
+    pub at: CompactStamp,
     /// Start of the first such scan.
-    pub since: Option<Stamp>,
+    pub since: CompactStamp,
 }
 
-/// A finding across scans. It dereferences to its latest occurrence. There may be 100,000 issues, so rare data is boxed.
+/// A finding across scans. It dereferences to its latest occurrence. There may be 400,000 issues, so rare data is boxed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Issue {
     /// Stable id.
@@ -62,20 +62,21 @@ pub struct Issue {
     pub first_seen: CompactStamp,
     /// Start of the last scan that found it.
     pub last_seen: CompactStamp,
-    /// What few issues have.
+    /// Data that few issues have.
     pub rare: Option<Box<RareIssueData>>,
 }
 
-/// Data of an issue that is absent, manual or offered an earlier decision.
+/// Data of an issue that is absent, manual or offered an earlier decision. Many issues of an old workspace are absent, so the
+/// other data is boxed once more.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RareIssueData {
     /// The last scan that proved its absence, if it is absent.
     pub absent_in: Option<AbsenceProof>,
     /// Key of an earlier decision on the same asset and class, whose port has changed. It can be reused but is not
     /// inherited.
-    pub earlier_decision: Option<FindingKey>,
+    pub earlier_decision: Option<Box<FindingKey>>,
     /// Creating event of a manual finding.
-    pub manual: Option<EventId>,
+    pub manual: Option<Box<EventId>>,
 }
 
 impl RareIssueData {
@@ -110,12 +111,12 @@ impl Issue {
 
     /// Key of an earlier decision that can be reused.
     pub fn earlier_decision(&self) -> Option<FindingKey> {
-        self.rare.as_ref()?.earlier_decision
+        self.rare.as_ref()?.earlier_decision.as_deref().copied()
     }
 
     /// Creating event of a manual finding.
     pub fn manual(&self) -> Option<EventId> {
-        self.rare.as_ref()?.manual
+        self.rare.as_ref()?.manual.as_deref().copied()
     }
 
     /// The severity override, else the risk of the scanner: the risk by which findings are ordered, counted and queried.
@@ -235,5 +236,24 @@ impl Assessment {
     /// True if open, in review, expired, reopened or in conflict.
     pub fn is_undecided(&self) -> bool {
         self.reopened.is_some() || !self.verdict.settles()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes that the allocator needs for a value behind an `Arc` or `Box` on a 64-bit machine: 16 B at a time, 8 B of them
+    /// its own.
+    fn allocated(size: usize) -> usize {
+        (size + 8).next_multiple_of(16)
+    }
+
+    #[test]
+    fn large_lists_hold_small_rows() {
+        let counts = 16;
+        assert!(allocated(size_of::<Issue>() + counts) <= 192, "{}", size_of::<Issue>());
+        assert!(allocated(size_of::<ListedFinding>() + counts) <= 112, "{}", size_of::<ListedFinding>());
+        assert!(allocated(size_of::<RareIssueData>()) <= 64, "{}", size_of::<RareIssueData>());
     }
 }

@@ -119,7 +119,8 @@ impl<'a> Presences<'a> {
             None => Presence::Absent,
         };
         let proofs = by_series.iter().filter_map(|(_, result)| result.absent_in);
-        let absent_in = proofs.max_by_key(|proof| (proof.at, proof.scan)).filter(|_| presence == Presence::Absent);
+        let absent_in =
+            proofs.max_by_key(|proof| (proof.at.get(), proof.scan)).filter(|_| presence == Presence::Absent);
         PresenceResult { presence, gap: gap.filter(|_| presence == Presence::NotRetested), absent_in }
     }
 
@@ -148,8 +149,8 @@ impl<'a> Presences<'a> {
                 gap => untested = gap,
             }
         }
-        let since = first.and_then(|scan| scan.start_time);
-        let absent_in = absent_in.map(|scan| AbsenceProof { scan: scan.id, at: scan.start_time, since });
+        let since = first.and_then(|scan| scan.start_time).into();
+        let absent_in = absent_in.map(|scan| AbsenceProof { scan: scan.id, at: scan.start_time.into(), since });
         let (presence, gap) = match (absent_in, untested) {
             (Some(_), _) => (Presence::Absent, None),
             (None, Some(gap)) => (Presence::NotRetested, Some(gap)),

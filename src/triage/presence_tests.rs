@@ -53,7 +53,7 @@ fn absence_begins_with_the_first_scan_that_no_longer_found_it() {
     let started: Vec<_> = (1..=4).map(|number| fixture.scan(number).start_time).collect();
     fixture.found(1, "tls10", "");
     let proof = fixture.last().0.absent_in().unwrap();
-    assert_eq!((proof.scan, proof.at, proof.since), (ScanId(4), started[3], started[1]));
+    assert_eq!((proof.scan, proof.at.get(), proof.since.get()), (ScanId(4), started[3], started[1]));
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn manual_rows() -> Vec<ExportRow> {
         let service = Shared::default();
         issue.identity = Identity { class: "ssrf".into(), service, ..issue.identity.clone() };
         issue.finding = finding.into();
-        let manual = Some(EventId { instance: 7, number: number as u64 });
+        let manual = Some(Box::new(EventId { instance: 7, number: number as u64 }));
         issue.rare = RareIssueData { manual, ..RareIssueData::default() }.boxed();
         ExportRow::new(
             Arc::new(issue),

@@ -83,7 +83,7 @@ fn findings_by_risk(model: &Model, target: Option<TargetId>) -> FindingCounts {
 
 /// The start of the first scan that no longer found an absent finding; if unknown, one second after the last scan that found it.
 fn end(issue: &Issue) -> Option<Stamp> {
-    let proof = issue.absent_in().and_then(|proof| proof.since);
+    let proof = issue.absent_in().and_then(|proof| proof.since.get());
     let after = || issue.last_seen.get()?.0.checked_add(1.second()).ok().map(Stamp);
     proof.filter(|at| Some(*at) > issue.last_seen.get()).or_else(after)
 }

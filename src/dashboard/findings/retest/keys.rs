@@ -237,7 +237,7 @@ fn first_without(model: &Model, last: &ListedFinding) -> Option<ScanId> {
     let scans = model.data.scans.value()?;
     let proved = scans.get(proof.scan)?;
     let is_first = |scan: &&Arc<Scan>| {
-        (scan.target_id, scan.tool_id) == (proved.target_id, proved.tool_id) && scan.start_time == proof.since
+        (scan.target_id, scan.tool_id) == (proved.target_id, proved.tool_id) && scan.start_time == proof.since.get()
     };
     Some(scans.items().iter().find(is_first).map_or(proof.scan, |first| first.id))
 }

@@ -86,7 +86,7 @@ fn scans(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
         let scan = cx.scan_name(proof.scan);
         lines.push(indent(Line::from(vec![
             Span::raw(format!("{scan:<18} ")),
-            Span::styled(format!("{:>9}  ", status::ago(cx, proof.at)), cx.theme.dim()),
+            Span::styled(format!("{:>9}  ", status::ago(cx, proof.at.get())), cx.theme.dim()),
             Span::styled(format!("{} not found", cx.theme.presence_sign(Presence::Absent)), cx.theme.good()),
         ])));
     }

@@ -93,8 +93,8 @@ pub(crate) fn presence_words(cx: &Cx<'_>, issue: &Issue) -> String {
         }
         Presence::Absent => {
             let proof = issue.absent_in();
-            let proof =
-                proof.map(|by| format!("not found by scan {}, started {}; ", cx.scan_name(by.scan), ago(cx, by.at)));
+            let proof = proof
+                .map(|by| format!("not found by scan {}, started {}; ", cx.scan_name(by.scan), ago(cx, by.at.get())));
             format!("{sign} absent: {}last seen by {scan}, {last}", proof.unwrap_or_default())
         }
     }
