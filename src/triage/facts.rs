@@ -21,7 +21,7 @@ pub struct ScanChanges {
     pub absent: usize,
 }
 
-/// What is counted over all findings. Counted with the correlation, off the UI thread.
+/// Counts over all findings, made with the correlation, off the UI thread.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FindingFacts {
     /// All findings, if there are several, have the same port or none.
@@ -86,4 +86,45 @@ fn changes(issues: &[Arc<Issue>]) -> HashMap<ScanId, ScanChanges> {
         }
     }
     changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Finding;
+    use crate::triage::testing::TriageFixture;
+
+    /// The facts when these scans found findings of these kinds.
+    fn facts_of(found: &[(i64, &str)], change_last: impl Fn(&mut Finding)) -> FindingFacts {
+        let mut fixture = TriageFixture::new();
+        for scan in 1..=found.iter().map(|(scan, _)| *scan).max().unwrap() {
+            fixture.scan(scan);
+        }
+        for &(scan, kind) in found {
+            fixture.found(scan, kind, "");
+        }
+        change_last(fixture.findings.last_mut().unwrap());
+        FindingFacts::clone(&fixture.rows().facts)
+    }
+
+    #[test]
+    fn changes_belong_to_the_scan_that_made_them() {
+        let found =
+            [(1, "absent"), (1, "reappeared"), (1, "same"), (2, "same"), (3, "same"), (3, "reappeared"), (3, "new")];
+        let facts = facts_of(&found, |_| {});
+        assert_eq!(facts.changes(3.into()), Some(ScanChanges { new: 1, reappeared: 1, absent: 0 }));
+        assert_eq!(facts.changes(2.into()), None, "only the last scan of a target and tool has changes");
+        let facts = facts_of(&found[..4], |_| {});
+        assert_eq!(facts.changes(2.into()), Some(ScanChanges { new: 0, reappeared: 0, absent: 2 }));
+    }
+
+    #[test]
+    fn port_and_flags_are_those_of_all_findings() {
+        let two = [(1, "one"), (1, "two")];
+        let facts = facts_of(&two, |_| {});
+        assert!(facts.is_one_port() && facts.has_no_flag());
+        assert!(!facts_of(&two, |last| last.port = 8443).is_one_port());
+        assert!(!facts_of(&two, |last| last.in_cisa_catalog = true).has_no_flag());
+        assert!(!facts_of(&two, |last| last.confirmed = true).has_no_flag());
+    }
 }

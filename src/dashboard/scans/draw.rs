@@ -60,7 +60,7 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     let is_running = scans().any(|scan| scan.status_name == ScanStatus::Running);
     let has_eta = scans().any(|scan| time_left(cx, scan).width() > 0);
     let has_ended = scans().any(|scan| scan.has_ended());
-    let is_done = |scan: &Scan| scan.status_name == ScanStatus::Finished && !cx.facts.is_incomplete(scan.id);
+    let is_done = |scan: &Scan| scan.status_name == ScanStatus::Finished && !cx.facts.findings.is_incomplete(scan.id);
     let is_all_done = scans().all(is_done);
     let changes = scans().filter_map(|scan| changes_words(cx, scan, u16::MAX)).map(|line| line.width()).max();
     let changes = changes.unwrap_or(0);
@@ -131,7 +131,7 @@ fn cells<'a>(cx: &Cx<'a>, scan: &'a Scan, widths: &[u16]) -> Vec<Line<'a>> {
             let is_done = scan.status_name == ScanStatus::Finished;
             let (glyph, style) = if is_done { (glyphs.done, theme.good()) } else { (glyphs.stopped, theme.dim()) };
             let status = match is_done {
-                true if cx.facts.is_incomplete(scan.id) => words("incomplete", theme.warn()),
+                true if cx.facts.findings.is_incomplete(scan.id) => words("incomplete", theme.warn()),
                 true => match changes_words(cx, scan, widths[3]) {
                     None => words("done", theme.dim()),
                     Some(changes) => changes,

@@ -23,7 +23,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let columns = columns_of::<Target>(cx, cache, || columns(cx));
     let pane = ListPane {
         columns: &columns,
-        note: words(cx.facts.names.suffix.clone(), cx.theme.dim()),
+        note: words(cx.facts.targets.suffix.clone(), cx.theme.dim()),
         invitation: invite(cx, "no targets", &format!("{new} adds one; paste adds several")),
         ..pane_of::<Target>(cx)
     };
@@ -50,8 +50,8 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
             "TARGET" => column.content(names, 0),
             "FOUND" => column.content(risks, 0),
             // A column that is equal in all rows is hidden.
-            "TYPE" => column.omitted(cx.facts.names.is_one_type).constant(is_one_type),
-            "DESCRIPTION" => column.omitted(cx.facts.names.has_no_description).constant(has_no_description),
+            "TYPE" => column.omitted(cx.facts.targets.is_one_type).constant(is_one_type),
+            "DESCRIPTION" => column.omitted(cx.facts.targets.has_no_description).constant(has_no_description),
             _ => column,
         })
         .to_vec()

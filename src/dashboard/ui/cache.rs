@@ -8,7 +8,7 @@ use crate::dashboard::base::{
 use crate::dashboard::data::{Data, Stream};
 use crate::dashboard::list::{List, StreamList};
 use crate::dashboard::model::{ListScroll, Model, ReviewFacts};
-use crate::dashboard::ui::facts::TargetNames;
+use crate::dashboard::ui::facts::TargetListFacts;
 use crate::dashboard::ui::json_lines::JsonPlace;
 use crate::dashboard::ui::layout::Areas;
 use crate::dashboard::ui::{PaneFacts, Scheme, TableColumn, Theme, window};
@@ -28,7 +28,7 @@ use std::sync::{Arc, Weak};
 pub struct ViewCache {
     pub theme: Theme,
     pub(crate) facts: Memo<TableIds, Arc<PaneFacts>>,
-    pub(crate) target_names: Memo<Option<ById<Table<Target>>>, Arc<TargetNames>>,
+    pub(crate) target_facts: Memo<Option<ById<Table<Target>>>, Arc<TargetListFacts>>,
     /// The columns of the lists, by the rows and states that they were computed from.
     pub(crate) columns: BTreeMap<Pane, Memo<ColumnsKey, Vec<TableColumn>>>,
     /// The first visible rows.
@@ -116,14 +116,14 @@ impl ViewCache {
     }
 
     /// The counts of these tables, computed again when one of the tables was replaced; `findings` were
-    /// counted with the table of findings.
+    /// counted with the table of findings, with which they are replaced.
     pub(crate) fn facts_of(&mut self, data: &Data, findings: &Arc<FindingFacts>) -> Arc<PaneFacts> {
         let targets = data.targets.value();
         let tables = (targets.map(ById::new), data.scans.value().map(ById::new), data.findings.value().map(ById::new));
-        let names = || targets.map(|targets| Arc::new(TargetNames::new(targets))).unwrap_or_default();
-        let names = self.target_names.get(targets.map(ById::new), names);
+        let count = || targets.map(|targets| Arc::new(TargetListFacts::new(targets))).unwrap_or_default();
+        let target_facts = self.target_facts.get(targets.map(ById::new), count);
         let findings = data.findings.value().map(|_| Arc::clone(findings)).unwrap_or_default();
-        self.facts.get(tables, || Arc::new(PaneFacts::count(data, findings, names)))
+        self.facts.get(tables, || Arc::new(PaneFacts::count(data, findings, target_facts)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Counts and short names that are derived from several lists: computed when a list changes, read in each frame.
 
-use crate::contract::{Scan, ScanId, ScanStatus, Stamp, Target, TargetId};
+use crate::contract::{Scan, ScanStatus, Stamp, Target, TargetId};
 use crate::dashboard::data::Data;
 use crate::table::Table;
 use crate::text;
@@ -27,9 +27,9 @@ pub struct TargetScans {
     pub total: usize,
 }
 
-/// What concerns the targets alone. Its own value, because scans are replaced every second and targets seldom.
+/// Facts about the list of targets. Kept apart, because scans are replaced every second and targets seldom.
 #[derive(Debug, Default)]
-pub struct TargetNames {
+pub struct TargetListFacts {
     /// The domain that all targets share, with its leading dot; empty if there is none.
     pub suffix: String,
     /// All targets, if there are several, have the same type.
@@ -42,8 +42,8 @@ pub struct TargetNames {
 
 #[derive(Debug, Default)]
 pub struct PaneFacts {
-    findings: Arc<FindingFacts>,
-    pub names: Arc<TargetNames>,
+    pub findings: Arc<FindingFacts>,
+    pub targets: Arc<TargetListFacts>,
     by_target: HashMap<TargetId, TargetFacts>,
     pub scans: TargetScans,
     /// Numbers of findings from critical down to info.
@@ -58,17 +58,17 @@ pub struct PaneFacts {
     repeated: HashSet<(TargetId, i64)>,
 }
 
-impl TargetNames {
+impl TargetListFacts {
     pub fn new(targets: &Table<Target>) -> Self {
         let all = targets.items();
-        let mut names = Self {
+        let mut facts = Self {
             suffix: common_suffix(targets),
             is_one_type: all.len() > 1 && all.windows(2).all(|two| two[0].kind == two[1].kind),
             has_no_description: all.iter().all(|target| target.description.is_empty()),
             short: HashMap::new(),
         };
-        names.shorten(targets);
-        names
+        facts.shorten(targets);
+        facts
     }
 
     fn shorten(&mut self, targets: &Table<Target>) {
@@ -86,8 +86,8 @@ impl TargetNames {
 }
 
 impl PaneFacts {
-    pub fn count(data: &Data, findings: Arc<FindingFacts>, names: Arc<TargetNames>) -> Self {
-        let mut facts = Self { findings, names, ..Self::default() };
+    pub fn count(data: &Data, findings: Arc<FindingFacts>, targets: Arc<TargetListFacts>) -> Self {
+        let mut facts = Self { findings, targets, ..Self::default() };
         if let Some(scans) = data.scans.value() {
             facts.count_scans(scans);
             let all = scans.items();
@@ -105,28 +105,13 @@ impl PaneFacts {
         self.by_target.get(&id).copied().unwrap_or_default()
     }
 
-    /// All findings, if there are several, have the same port or none.
-    pub fn is_one_port(&self) -> bool {
-        self.findings.is_one_port()
-    }
-
-    /// No finding is known to be exploited or proven.
-    pub fn has_no_flag(&self) -> bool {
-        self.findings.has_no_flag()
-    }
-
-    /// Whether a scan could not finish some tests.
-    pub fn is_incomplete(&self, scan: ScanId) -> bool {
-        self.findings.is_incomplete(scan)
-    }
-
     /// The findings that a scan changed; none for the first scan of a target with its tool, whose findings are all new.
     pub fn changes(&self, scan: &Scan) -> Option<ScanChanges> {
         self.findings.changes(scan.id).filter(|_| self.repeated.contains(&(scan.target_id, scan.tool_id)))
     }
 
     pub fn short_name(&self, id: TargetId) -> Option<&str> {
-        self.names.short.get(&id).map(String::as_str)
+        self.targets.short.get(&id).map(String::as_str)
     }
 
     fn count_scans(&mut self, scans: &Table<Scan>) {
@@ -209,8 +194,8 @@ mod tests {
 
     fn counted(data: &Data) -> PaneFacts {
         let findings = data.findings.value().map(|findings| FindingFacts::count(findings)).unwrap_or_default();
-        let names = data.targets.value().map(|targets| TargetNames::new(targets)).unwrap_or_default();
-        PaneFacts::count(data, Arc::new(findings), Arc::new(names))
+        let targets = data.targets.value().map(|targets| TargetListFacts::new(targets)).unwrap_or_default();
+        PaneFacts::count(data, Arc::new(findings), Arc::new(targets))
     }
 
     #[test]
@@ -260,7 +245,7 @@ mod tests {
         let target = facts.target(TargetId(1));
         assert_eq!((facts.risks, target.scans, target.active), ([1, 0, 0, 0, 0], 3, Some(1)));
         assert_eq!((facts.scans.running, facts.scans.failed, facts.scans.total), (1, 1, 3));
-        assert!(facts.is_one_tool && facts.has_no_tests && facts.has_no_flag());
-        assert!(!facts.is_one_port(), "one finding is no series");
+        assert!(facts.is_one_tool && facts.has_no_tests && facts.findings.has_no_flag());
+        assert!(!facts.findings.is_one_port(), "one finding is no series");
     }
 }

@@ -17,7 +17,7 @@ use crate::contract::{Evidence, Finding, Shared};
 use crate::text_files::{LONGEST, TextFile, TextFiles, TextPlace, damaged, digest};
 use crate::triage::listed::{CommonFindingFields, EvidenceSummary, FindingOrigin, FindingTexts, ListedFinding};
 
-/// The number of recent evidence places and common fields that later findings can share.
+/// The number of recent evidence places, common fields and origins that later findings can share.
 const MOST_KNOWN: usize = 1 << 14;
 
 /// The place of the texts of a finding. Equal ones have equal texts.
@@ -159,7 +159,7 @@ fn shared<T: Hash + PartialEq>(known: &mut HashMap<u64, Arc<T>>, value: &Arc<T>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{FindingId, ScanId};
+    use crate::contract::{FindingId, Risk, ScanId};
 
     fn finding(id: i64, evidence: &str) -> Finding {
         Finding {
@@ -213,6 +213,10 @@ mod tests {
         assert!(Arc::ptr_eq(first.shared_parts().0, second.shared_parts().0));
         let of_other_scan = Finding { task_id: Some(ScanId(7)), ..finding(4, "four") };
         assert_eq!(store.list(of_other_scan, None).task_id(), Some(ScanId(7)));
+        let of_other_port = store.list(Finding { port: 8443, ..finding(5, "five") }, None);
+        assert_eq!((of_other_port.port(), first.port()), (8443, finding(1, "one").port));
+        let of_other_risk = store.list(Finding { risk_level: Risk::Critical, ..finding(6, "six") }, None);
+        assert_eq!((of_other_risk.risk_level, first.risk_level), (Risk::Critical, finding(1, "one").risk_level));
         let scored = store.list(Finding { epss_score: Some(0.25), ..finding(3, "three") }, None);
         assert!(!Arc::ptr_eq(first.shared_parts().1, scored.shared_parts().1));
         assert_eq!((second.epss_score(), scored.epss_score()), (Some(0.5), Some(0.25)));

@@ -124,8 +124,8 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     let has_no_port = sampled_items::<Issue>(cx).all(|(_, issue)| port(cx, issue).width() == 0);
     let names = widest(sampled_items::<Issue>(cx).map(|(_, issue)| issue.name.as_str()));
     let targets = widest_target(cx);
-    let has_no_flag = cx.facts.has_no_flag();
-    let is_port_omitted = cx.facts.is_one_port() || has_no_port;
+    let has_no_flag = cx.facts.findings.has_no_flag();
+    let is_port_omitted = cx.facts.findings.is_one_port() || has_no_port;
     // From this width on full decisions fit without cutting a name; constant columns give way to both. Each of the others
     // has a blank before it.
     let shown = |is_shown: bool, columns: u16| if is_shown { columns + 1 } else { 0 };
