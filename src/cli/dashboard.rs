@@ -12,6 +12,7 @@ use super::{from_bundle, headless, live_settings};
 use crate::client::{BaseUrl, Client, ClientSettings, Error, ErrorKind, Problem};
 use crate::config::{Config, ConfigError, Connection, Environment, FirstStartChoice, Flags, KeySource, ServiceName};
 use crate::dashboard::base::{ConnectionChoice, Session};
+use crate::dashboard::input::Keymap;
 use crate::dashboard::runtime;
 use crate::dashboard::runtime::{
     Connected, ConnectionSource, Connector, DashboardExit, DashboardSettings, DashboardStart, Memory,
@@ -24,6 +25,7 @@ use secrecy::SecretString;
 use std::io::{IsTerminal, Write, stdin, stdout};
 use std::process::ExitCode;
 use std::sync::Arc;
+use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -45,6 +47,8 @@ pub async fn run(args: DashboardArgs, started: Instant) -> anyhow::Result<ExitCo
         let hint = "run it in a terminal, or use a command such as `scandeck findings list`";
         return Err(CliError::new("the dashboard needs a terminal", hint).into());
     }
+    // Read while the configuration is, which takes as long.
+    spawn_blocking(Keymap::builtin);
     let environment = Environment::of_process();
     runtime::log::begin(&environment.state_dir());
     let config = Config::load(&args.flags, &environment)?;

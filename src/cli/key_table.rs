@@ -44,6 +44,9 @@ struct KeyTableRow {
 /// # Errors
 /// When a change is invalid, with file and line.
 pub fn effective(settings: &KeySettings) -> Result<Arc<Keymap>, CliError> {
+    if settings.all.is_empty() && settings.commands.is_empty() {
+        return Ok(Keymap::builtin());
+    }
     match Keymap::builtin().rebound(&settings.all).and_then(|keymap| keymap.with_commands(&settings.commands)) {
         Ok(keymap) => Ok(Arc::new(keymap)),
         Err(error) => Err(CliError::new(format!("{}:{}: {error}", settings.file, error.line), error.hint())),

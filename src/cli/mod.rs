@@ -46,7 +46,7 @@ use tokio::time::Instant;
 use crate::text;
 
 /// Dashboard for security scans, with a built-in scanning service (HTTP API v2)
-#[derive(Parser, Debug)]
+#[derive(Parser, Debug, Default)]
 #[command(
     name = "scandeck",
     version,
@@ -88,6 +88,16 @@ enum CliCommand {
     Man(man::ManArgs),
 }
 
+impl Cli {
+    /// The parsed arguments. Without any, the tree of all commands is not built, which takes as long as drawing a frame.
+    fn of_process() -> Result<Self, clap::Error> {
+        match std::env::args_os().len() {
+            0 | 1 if cfg!(feature = "dashboard") => Ok(Self::default()),
+            _ => Self::try_parse(),
+        }
+    }
+}
+
 /// Runs the command that the arguments name.
 pub fn run() -> ExitCode {
     match completions::answer(completed_command) {
@@ -95,7 +105,7 @@ pub fn run() -> ExitCode {
         Ok(false) => {}
         Err(error) => error.exit(),
     }
-    let cli = Cli::try_parse().unwrap_or_else(|error| with_tip(error).exit());
+    let cli = Cli::of_process().unwrap_or_else(|error| with_tip(error).exit());
     let started = Instant::now();
     let runtime = match runtime(&cli) {
         Ok(runtime) => runtime,
@@ -216,6 +226,12 @@ fn with_causes(error: &anyhow::Error) -> String {
 mod tests {
     use super::error::CliError;
     use super::*;
+
+    #[test]
+    fn default_command_line_is_the_one_without_arguments() {
+        let parsed = Cli::try_parse_from(["scandeck"]).unwrap();
+        assert_eq!(format!("{parsed:?}"), format!("{:?}", Cli::default()));
+    }
 
     #[test]
     fn error_with_hint_prints_causes_and_hint_on_two_lines() {

@@ -16,12 +16,11 @@ use crate::dashboard::core::draw::Drawn;
 use crate::dashboard::runtime::terminal_answers::BACKGROUND;
 use crossterm::cursor::Show;
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::execute;
 use crossterm::style::{Print, ResetColor, force_color_output};
 use crossterm::terminal::{
-    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
-    enable_raw_mode,
+    EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
-use crossterm::{execute, queue};
 use ratatui::buffer::Buffer;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 use std::io::{BufWriter, Stdout, Write, stdin, stdout};
@@ -72,15 +71,13 @@ impl Terminal {
         self.write(BACKGROUND)
     }
 
-    /// Draws a frame, atomically in terminals that support synchronized output. `draw` gets a buffer, and whether it holds
-    /// the last frame; it returns what it has drawn.
+    /// Draws a frame. `draw` gets a buffer, and whether it holds the last frame; if not, the buffer is blank. It returns what
+    /// it has drawn.
     ///
     /// # Errors
     /// When the terminal is gone.
     pub fn draw(&mut self, draw: impl FnOnce(&mut Buffer, bool) -> Drawn) -> io::Result<()> {
-        queue!(self.frames.output(), BeginSynchronizedUpdate)?;
-        self.frames.draw(Self::size(), draw)?;
-        execute!(self.frames.output(), EndSynchronizedUpdate)
+        self.frames.draw(Self::size(), draw)
     }
 
     /// Discards the previous frame: the next one is written completely.

@@ -4,7 +4,8 @@
 //!   frame ─► changed rows ─► equal to shown rows a few lines away? scroll region ─► cells that still differ
 //! ```
 //!
-//! Most rows of most frames are unchanged: their cells are compared once, or not at all if they were not drawn.
+//! Most rows of most frames are unchanged: their cells are compared once, or not at all if they were not drawn. What is kept
+//! for the next frame is copied when the output is on its way.
 //!
 //! A scroll region has whole lines, so only a pane of the full width can be scrolled. Line feed and reverse index at the
 //! margins scroll in every terminal; the sequences SU and SD do not.
@@ -13,9 +14,10 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use crossterm::cursor::{Hide, MoveTo};
-use crossterm::queue;
 use crossterm::style::Print;
-use ratatui::backend::{Backend, ClearType, CrosstermBackend};
+use crossterm::terminal::{BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate};
+use crossterm::{execute, queue};
+use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 
@@ -56,20 +58,37 @@ impl<W: Write> FrameWriter<W> {
         self.shown = Buffer::default();
     }
 
-    /// Draws a frame of this size. `draw` gets a buffer, and whether it holds the shown frame; it returns what it has drawn.
+    /// Draws a frame of this size and flushes the output. The frame is atomic in terminals that support synchronized output.
+    /// `draw` gets a buffer, and whether it holds the shown frame; if not, the buffer is blank. It returns what it has drawn.
     pub fn draw(&mut self, size: Size, draw: impl FnOnce(&mut Buffer, bool) -> Drawn) -> io::Result<()> {
+        let area = Rect::new(0, 0, size.columns, size.rows);
+        let drawn = match self.shown.area == area {
+            true => self.draw_changes(|buf| draw(buf, true)),
+            false => self.draw_complete(area, |buf| draw(buf, false)),
+        };
         // What a failed write has shown is unknown.
-        self.try_draw(size, draw).inspect_err(|_| self.forget())
+        drawn.inspect_err(|_| self.forget())
     }
 
-    fn try_draw(&mut self, size: Size, draw: impl FnOnce(&mut Buffer, bool) -> Drawn) -> io::Result<()> {
-        let area = Rect::new(0, 0, size.columns, size.rows);
-        let is_shown = self.shown.area == area;
-        if !is_shown {
-            (self.shown, self.next) = (Buffer::empty(area), Buffer::empty(area));
-            self.backend.clear_region(ClearType::All)?;
-        }
-        let Drawn { mut areas, moved } = draw(&mut self.next, is_shown);
+    /// Draws a frame on a blank screen. At the start, getting the memory of a second buffer takes as long as drawing.
+    fn draw_complete(&mut self, area: Rect, draw: impl FnOnce(&mut Buffer) -> Drawn) -> io::Result<()> {
+        self.next = Buffer::empty(area);
+        draw(&mut self.next);
+        queue!(self.backend, BeginSynchronizedUpdate, Clear(ClearType::All))?;
+        let drawn = (0..usize::from(area.height)).flat_map(|row| {
+            let row = row_of(&self.next, row);
+            Buffer::empty(row.area).diff_iter(&row).map(|(x, y, _)| (x, y)).collect::<Vec<_>>()
+        });
+        self.backend.draw(drawn.map(|(x, y)| (x, y, &self.next[(x, y)])))?;
+        execute!(self.backend, Hide, EndSynchronizedUpdate)?;
+        self.shown = self.next.clone();
+        Ok(())
+    }
+
+    /// Draws a frame on the shown one.
+    fn draw_changes(&mut self, draw: impl FnOnce(&mut Buffer) -> Drawn) -> io::Result<()> {
+        let Drawn { mut areas, moved } = draw(&mut self.next);
+        queue!(self.backend, BeginSynchronizedUpdate)?;
         match moved.map(|(area, by)| (area, moved_lines(&self.shown, area, by))) {
             Some((_, Some(scroll))) => self.scroll(scroll)?,
             Some((area, None)) => areas.push(area),
@@ -84,8 +103,8 @@ impl<W: Write> FrameWriter<W> {
             is_same = same_rows(&self.shown, &self.next, |_| true);
         }
         self.write(&is_same)?;
-        queue!(self.backend, Hide)?;
-        let width = usize::from(area.width);
+        execute!(self.backend, Hide, EndSynchronizedUpdate)?;
+        let width = usize::from(self.shown.area.width);
         for row in (0..is_same.len()).filter(|&row| !is_same[row]) {
             let cells = row * width..(row + 1) * width;
             self.shown.content[cells.clone()].clone_from_slice(&self.next.content[cells]);
