@@ -260,7 +260,11 @@ impl Groups {
     /// Adds a row to a group that has or had rows.
     pub fn add_to(&mut self, number: u32, row: u64) {
         if self.is_on {
-            self.groups[number as usize].rows.push_back(row);
+            let rows = &mut self.groups[number as usize].rows;
+            match rows.front().is_some_and(|&first| row < first) {
+                true => rows.push_front(row),
+                false => rows.push_back(row),
+            }
             self.touched.push(number);
         }
     }

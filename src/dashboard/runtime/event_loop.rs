@@ -218,7 +218,9 @@ impl EventLoop {
                 has_stepped = true;
                 return drawn;
             }
-            buf.reset();
+            if is_last {
+                buf.reset();
+            }
             view::draw_into(model, buf, buf.area, cache);
             view::Drawn::all(buf)
         })?;
@@ -391,7 +393,7 @@ impl EventLoop {
     async fn drain(&mut self) {
         let begun = Instant::now();
         for _ in 0..DRAIN {
-            if self.left.is_some() || begun.elapsed() > FRAME {
+            if self.left.is_some() || begun.elapsed() > self.pace.message_time() {
                 return;
             }
             let inbound = match self.keyboard.as_mut().and_then(Keyboard::at_hand) {

@@ -16,6 +16,8 @@ pub(crate) const FRAME: Duration = Duration::from_millis(16);
 const COST_FACTOR: u32 = 12;
 /// Least and most time between two frames after keys.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(48));
+/// Most time for queued messages before a frame that follows a key.
+const BEFORE_ANSWER: Duration = Duration::from_millis(4);
 /// A complete frame follows at the latest so long after the first step of a held key.
 const LATEST: Duration = Duration::from_millis(200);
 
@@ -42,6 +44,11 @@ impl FramePace {
     pub fn due(&self, now: Instant) -> Option<Instant> {
         let due = if self.typed { self.next_answer? } else { self.drawn? + FRAME };
         (due > now).then_some(due)
+    }
+
+    /// Most time for queued messages before the next frame.
+    pub fn message_time(&self) -> Duration {
+        if self.typed { BEFORE_ANSWER } else { FRAME }
     }
 
     /// When a complete frame follows the last one, if that drew only steps.
@@ -74,8 +81,10 @@ mod tests {
         assert_eq!(pace.due(start), None);
         pace.drew(start, start + ms(2), false);
         assert_eq!(pace.due(start + ms(3)), Some(start + ms(18)));
+        assert_eq!(pace.message_time(), FRAME);
         pace.follow_key();
         assert_eq!(pace.due(start + ms(3)), None, "a key does not wait for that frame");
+        assert!(pace.message_time() < FRAME / 2, "nor for many messages");
         pace.drew(start + ms(3), start + ms(5), false);
         pace.follow_key();
         assert_eq!(pace.due(start + ms(6)), Some(start + ms(5 + 24)));

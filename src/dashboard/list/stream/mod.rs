@@ -291,7 +291,8 @@ impl StreamList {
         }
         let mut rows: Vec<u64> = chunk.into_iter().flat_map(|rows| query.matches(rows)).collect();
         rows.sort_unstable();
-        let at_end = self.rows.back().zip(rows.first()).is_none_or(|(last, &first)| last.row < first);
+        let is_after = self.rows.back().zip(rows.first()).is_none_or(|(last, &first)| last.row < first);
+        let is_before = self.rows.front().zip(rows.last()).is_some_and(|(first, &last)| last < first.row);
         let (by, groups, marks) = (self.by, &mut self.groups, &self.marks);
         let new = rows.into_iter().filter_map(|row| {
             let captured = stream.get(row)?;
@@ -299,9 +300,12 @@ impl StreamList {
             let group = by.map_or(0, |by| groups.add(CaptureGroupKey::of(by, captured).id(), row));
             Some(ListedCapture { row, group, marked })
         });
-        self.rows.extend(new);
+        match is_before {
+            true => new.rev().for_each(|listed| self.rows.push_front(listed)),
+            false => self.rows.extend(new),
+        }
         self.groups.arrange();
-        if !at_end {
+        if !is_after && !is_before {
             // Two or three sorted runs.
             self.rows.make_contiguous().sort();
         }
