@@ -117,11 +117,13 @@ const STEP: &str = "one row down, list zoomed";
 const SCROLLED: &str = "a scrolled row, zoomed";
 const HELD: &str = "key held at 200/s";
 const PEAK: &str = "peak memory";
+/// Measurements of what happens once a start or a query.
+const SAMPLES: usize = 9;
 
 fn measure_large(base: &str, home: &Path, budgets: &mut Budgets) -> Vec<(&'static str, String, &'static str)> {
     let mut figures = Vec::new();
     let mut terminal = Terminal::start(base, home, "Findings");
-    figures.push((FIRST, ms(terminal.until("Findings")), "<= 10 ms"));
+    let first = terminal.until("Findings");
     figures.push(("all listed", ms(terminal.until(&listed())), ""));
     terminal.wait_until_idle();
     terminal.keys("3");
@@ -138,8 +140,14 @@ fn measure_large(base: &str, home: &Path, budgets: &mut Budgets) -> Vec<(&'stati
     figures.push(("filter, typed", quantiles(terminal.query_latencies()), "<= 2.5 ms"));
     terminal.keys("\x15");
     terminal.wait_until_idle();
-    figures.push(("filter, burst", ms(terminal.burst(QUERY, QUERY)), "<= 2.5 ms"));
-    terminal.keys("\x15\x1b");
+    let burst = || {
+        let time = terminal.burst(QUERY, QUERY);
+        terminal.keys("\x15");
+        terminal.wait_until_idle();
+        time
+    };
+    figures.push(("filter, burst", quantiles(std::iter::repeat_with(burst).take(SAMPLES).collect()), "<= 2.5 ms"));
+    terminal.keys("\x1b");
     terminal.wait_until_idle();
     // The findings of running scans are read every 50 seconds.
     let idle = terminal.idle(60);
@@ -148,14 +156,25 @@ fn measure_large(base: &str, home: &Path, budgets: &mut Budgets) -> Vec<(&'stati
     budgets.add(&budgets::PEAK, terminal.peak_memory());
     figures.push((PEAK, terminal.memory_summary(), "<= 100 MB"));
     terminal.end();
+    let starts = (0..SAMPLES).map(|_| first_paint(base, tempfile::tempdir().unwrap().path()));
+    figures.push((FIRST, format!("{}, the first of all {}", quantiles(starts.collect()), ms(first)), "<= 10 ms"));
+    let starts = (0..SAMPLES).map(|_| first_paint(base, home));
+    figures.push(("first paint, from the cache", quantiles(starts.collect()), "<= 10 ms"));
     let terminal = Terminal::start(base, home, "Findings");
-    figures.push(("first paint, from the cache", ms(terminal.until("Findings")), "<= 10 ms"));
     terminal.until(&listed());
     std::thread::sleep(Duration::from_secs(10));
     budgets.add(&budgets::PEAK_FROM_CACHE, terminal.peak_memory());
     figures.push(("peak memory, from the cache", terminal.memory_summary(), "<= 100 MB"));
     terminal.end();
     figures
+}
+
+/// Time to the first frame of a dashboard that is ended then.
+fn first_paint(base: &str, home: &Path) -> Duration {
+    let terminal = Terminal::start(base, home, "Findings");
+    let time = terminal.until("Findings");
+    terminal.end();
+    time
 }
 
 /// Latencies of keys while the findings are requested again and again, and the answers are broken.
@@ -237,6 +256,7 @@ fn measure_million(runtime: &tokio::runtime::Runtime) {
     terminal.keys("/\x15\r");
     terminal.wait_until_idle();
     terminal.keys("5");
+    terminal.wait_until_idle();
     print_figure("the captures", terminal.line_with("older not loaded").unwrap_or_default());
     keys(&mut terminal, "captures: cursor up", &["k"; 100]);
     terminal.keys("/\x15");
