@@ -104,6 +104,8 @@ pub(crate) struct EventLoop {
     pub tasks: JoinSet<()>,
     /// Files in progress.
     pub files: JoinSet<()>,
+    /// The service whose tasks begin after the first frame, which does not share the processor with them.
+    opening: Option<Box<Connected>>,
     pub backend: Option<Backend>,
     pub connect: Connector,
     pub copy_method: CopyMethod,
@@ -151,6 +153,7 @@ impl EventLoop {
             queue: VecDeque::new(),
             tasks: JoinSet::new(),
             files: JoinSet::new(),
+            opening: None,
             backend: None,
             connect,
             copy_method: CopyMethod::of(variable),
@@ -166,7 +169,10 @@ impl EventLoop {
         };
         this.open_keyboard()?;
         match opening {
-            DashboardStart::On(connected) => _ = this.take_service(*connected),
+            DashboardStart::On(mut connected) => {
+                this.show_session(&mut connected);
+                this.opening = Some(connected);
+            }
             DashboardStart::Prompt(problem) => {
                 this.model = Model::new(Session::default(), Terminal::size()).with_setup(problem);
             }
@@ -182,8 +188,12 @@ impl EventLoop {
     /// Runs until the dashboard ends.
     pub async fn run(mut self) -> io::Result<DashboardExit> {
         while self.left.is_none() {
+            let drawn = self.draw();
+            if let Some(connected) = self.opening.take() {
+                self.take_service(*connected);
+            }
             // A terminal that cannot be written is gone, like after a hang-up.
-            if self.draw().is_err() {
+            if drawn.is_err() {
                 self.left = Some(Some(1));
                 break;
             }
@@ -315,9 +325,10 @@ impl EventLoop {
                 self.queue.push_back(Msg::Update(update));
             }
             Inbound::Answer(TaskReport::Msg(msg)) => self.queue.push_back(*msg),
-            Inbound::Answer(TaskReport::Connected(connected)) => {
-                let session = self.take_service(*connected);
-                self.queue.push_back(Msg::Connected(Ok(session)));
+            Inbound::Answer(TaskReport::Connected(mut connected)) => {
+                self.show_session(&mut connected);
+                self.queue.push_back(Msg::Connected(Ok(connected.session.clone())));
+                self.take_service(*connected);
             }
             Inbound::Calls => {
                 self.calls_read = Instant::now();
@@ -440,8 +451,17 @@ impl EventLoop {
         });
     }
 
+    /// Shows the session of a service, before its tasks begin.
+    fn show_session(&mut self, connected: &mut Connected) {
+        connected.session.has_browser = browser::is_visible(|name| std::env::var(name).ok());
+        self.model.session = connected.session.clone();
+        if let Some(note) = connected.note.take() {
+            self.model.overlay.notices.notify(self.started.elapsed(), Tone::Bad, note);
+        }
+    }
+
     /// Starts the tasks of a service or bundle.
-    fn take_service(&mut self, connected: Connected) -> Session {
+    fn take_service(&mut self, connected: Connected) {
         let cache_directory = connected.memory.cache.clone();
         let files = FindingTextFiles::new(connected.memory.text_directory());
         let start = |directory| Cache::start(directory, files.clone(), self.answers.0.clone());
@@ -474,13 +494,6 @@ impl EventLoop {
             keep_alive: connected.keep_alive,
             _poller: AbortOnDropHandle::new(task),
         });
-        if let Some(note) = connected.note {
-            self.model.overlay.notices.notify(self.started.elapsed(), Tone::Bad, note);
-        }
-        let has_browser = browser::is_visible(|name| std::env::var(name).ok());
-        let session = Session { has_browser, ..connected.session };
-        self.model.session = session.clone();
-        session
     }
 
     /// Restores the terminal, waits for calls and files in progress, and summarises the session.

@@ -63,12 +63,12 @@ impl Terminal {
         Ok(Self { frames: FrameWriter::new(output), modes })
     }
 
-    /// Asks for the background colour (OSC 11). The keyboard receives the answer.
+    /// Asks for the background colour (OSC 11), with the next output. The keyboard receives the answer.
     ///
     /// # Errors
     /// When the terminal is gone.
     pub fn ask_for_background(&mut self) -> io::Result<()> {
-        self.write(BACKGROUND)
+        self.frames.output().write_all(BACKGROUND)
     }
 
     /// Draws a frame. `draw` gets a buffer, and whether it holds the last frame; if not, the buffer is blank. It returns what
