@@ -260,9 +260,13 @@ impl Terminal {
 
     /// Time from these keys, all at once, until this text is on the screen.
     pub fn burst(&mut self, keys: &str, text: &str) -> Duration {
+        // Not the time of an earlier burst.
+        self.output.0.lock().unwrap().expected = Some((text.to_owned(), None));
         let pressed = self.started.elapsed();
         self.keys(keys);
-        self.until(text).saturating_sub(pressed)
+        let shown = self.until(text);
+        assert!(shown > pressed, "shown before the keys: {text}");
+        shown - pressed
     }
 
     pub fn end(mut self) {

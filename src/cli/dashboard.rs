@@ -47,7 +47,7 @@ pub async fn run(args: DashboardArgs, started: Instant) -> anyhow::Result<ExitCo
         let hint = "run it in a terminal, or use a command such as `scandeck findings list`";
         return Err(CliError::new("the dashboard needs a terminal", hint).into());
     }
-    // Read while the configuration is, which takes as long.
+    // Parsed on another thread while the configuration is read.
     spawn_blocking(Keymap::builtin);
     let environment = Environment::of_process();
     runtime::log::begin(&environment.state_dir());

@@ -89,7 +89,7 @@ enum CliCommand {
 }
 
 impl Cli {
-    /// The parsed arguments. Without any, the tree of all commands is not built, which takes as long as drawing a frame.
+    /// The parsed arguments. Without arguments the tree of commands is not built: that takes as long as drawing a frame.
     fn of_process() -> Result<Self, clap::Error> {
         match std::env::args_os().len() {
             0 | 1 if cfg!(feature = "dashboard") => Ok(Self::default()),

@@ -261,6 +261,7 @@ impl Groups {
     pub fn add_to(&mut self, number: u32, row: u64) {
         if self.is_on {
             let rows = &mut self.groups[number as usize].rows;
+            // Older chunks come in descending order: in front, their rows need no sorting.
             match rows.front().is_some_and(|&first| row < first) {
                 true => rows.push_front(row),
                 false => rows.push_back(row),

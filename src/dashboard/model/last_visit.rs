@@ -86,12 +86,12 @@ impl Model {
     /// Findings by risk that a scan of these periods was the first to find.
     fn found_in(&self, periods: &[(Stamp, Stamp)]) -> [u32; 5] {
         let mut risks = [0; 5];
-        let Some(table) = self.data.findings.value() else { return risks };
+        let Some(table) = self.data.findings.value().filter(|_| !periods.is_empty()) else { return risks };
         let Some(Column { values: Values::Numbers(times), cells }) = table.column(Field::First) else { return risks };
         let second = |stamp: Stamp| stamp.as_second() as f64;
         let is_in = |time: f64| periods.iter().any(|&(first, last)| (second(first)..=second(last)).contains(&time));
         for (row, issue) in table.items().iter().enumerate() {
-            if issue.manual().is_none() && cells.row(row).any(|number| is_in(times[number])) {
+            if cells.row(row).any(|number| is_in(times[number])) && issue.manual().is_none() {
                 risks[4 - issue.risk().level() as usize] += 1;
             }
         }

@@ -92,6 +92,8 @@ pub(crate) struct EventLoop {
     pub terminal: Terminal,
     /// The runtime of this thread. Keys and timers that are registered there wake this thread directly.
     screen: Handle,
+    /// When the terminal was asked for its background.
+    queried_at: Instant,
     /// None while another program has the terminal.
     pub keyboard: Option<Keyboard>,
     pub signals: SignalStream,
@@ -104,7 +106,7 @@ pub(crate) struct EventLoop {
     pub tasks: JoinSet<()>,
     /// Files in progress.
     pub files: JoinSet<()>,
-    /// The service whose tasks begin after the first frame, which does not share the processor with them.
+    /// The service of the start. Its tasks begin after the first frame, so that they do not slow it down.
     opening: Option<Box<Connected>>,
     pub backend: Option<Backend>,
     pub connect: Connector,
@@ -143,6 +145,7 @@ impl EventLoop {
             background,
             terminal,
             screen,
+            queried_at: Instant::now(),
             keyboard: None,
             signals,
             editor_ended: None,
@@ -170,7 +173,7 @@ impl EventLoop {
         this.open_keyboard()?;
         match opening {
             DashboardStart::On(mut connected) => {
-                this.show_session(&mut connected);
+                this.use_session(&mut connected);
                 this.opening = Some(connected);
             }
             DashboardStart::Prompt(problem) => {
@@ -189,6 +192,7 @@ impl EventLoop {
     pub async fn run(mut self) -> io::Result<DashboardExit> {
         while self.left.is_none() {
             let drawn = self.draw();
+            // Also after an error: the end returns what lives as long as the dashboard, and the session.
             if let Some(connected) = self.opening.take() {
                 self.take_service(*connected);
             }
@@ -290,7 +294,7 @@ impl EventLoop {
     pub fn open_keyboard(&mut self) -> io::Result<()> {
         if self.keyboard.is_none() {
             let _screen = self.screen.enter();
-            self.keyboard = Some(Keyboard::open(self.started)?);
+            self.keyboard = Some(Keyboard::open(self.queried_at)?);
         }
         Ok(())
     }
@@ -326,7 +330,7 @@ impl EventLoop {
             }
             Inbound::Answer(TaskReport::Msg(msg)) => self.queue.push_back(*msg),
             Inbound::Answer(TaskReport::Connected(mut connected)) => {
-                self.show_session(&mut connected);
+                self.use_session(&mut connected);
                 self.queue.push_back(Msg::Connected(Ok(connected.session.clone())));
                 self.take_service(*connected);
             }
@@ -400,15 +404,16 @@ impl EventLoop {
         }
     }
 
-    /// Handles the queued events, so that a burst costs one frame.
+    /// Handles the queued events, so that a burst of keys costs one frame. Messages do not delay the frame of a key for long.
     async fn drain(&mut self) {
         let begun = Instant::now();
         for _ in 0..DRAIN {
-            if self.left.is_some() || begun.elapsed() > self.pace.message_time() {
+            if self.left.is_some() || begun.elapsed() > FRAME {
                 return;
             }
             let inbound = match self.keyboard.as_mut().and_then(Keyboard::at_hand) {
                 Some(input) => Inbound::Terminal(input),
+                None if begun.elapsed() > self.pace.message_time() => return,
                 None => match self.answers.1.try_recv() {
                     Ok(answer) => Inbound::Answer(answer),
                     Err(_) if self.is_behind() => return,
@@ -451,8 +456,8 @@ impl EventLoop {
         });
     }
 
-    /// Shows the session of a service, before its tasks begin.
-    fn show_session(&mut self, connected: &mut Connected) {
+    /// Puts the session of a service into the model, before its tasks begin.
+    fn use_session(&mut self, connected: &mut Connected) {
         connected.session.has_browser = browser::is_visible(|name| std::env::var(name).ok());
         self.model.session = connected.session.clone();
         if let Some(note) = connected.note.take() {

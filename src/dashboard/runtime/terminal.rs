@@ -23,7 +23,7 @@ use crossterm::terminal::{
 };
 use ratatui::buffer::Buffer;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
-use std::io::{BufWriter, Stdout, Write, stdin, stdout};
+use std::io::{Write, stdin, stdout};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{io, panic};
@@ -59,7 +59,7 @@ impl Terminal {
         let modes = tcgetattr(stdin()).ok();
         take()?;
         // A frame is one write: the output is collected until it is flushed.
-        let output = ActiveOutput(BufWriter::with_capacity(1 << 16, stdout()));
+        let output = ActiveOutput(Vec::with_capacity(1 << 16));
         Ok(Self { frames: FrameWriter::new(output), modes })
     }
 
@@ -154,16 +154,20 @@ pub fn shows_links(variable: impl Fn(&str) -> Option<String>) -> bool {
     !is_plain && (is_named || is_new_vte || is_other)
 }
 
-/// Output to the terminal while the dashboard has it, and to nowhere afterwards.
-struct ActiveOutput(BufWriter<Stdout>);
+/// Output to the terminal while the dashboard has it, and to nowhere afterwards: what is not flushed when it is dropped is
+/// not written.
+struct ActiveOutput(Vec<u8>);
 
 impl Write for ActiveOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if IS_ACTIVE.load(Ordering::SeqCst) { self.0.write(bytes) } else { Ok(bytes.len()) }
+        self.0.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        if IS_ACTIVE.load(Ordering::SeqCst) { self.0.flush() } else { Ok(()) }
+        let is_active = IS_ACTIVE.load(Ordering::SeqCst);
+        let written = if is_active { stdout().write_all(&self.0).and_then(|()| stdout().flush()) } else { Ok(()) };
+        self.0.clear();
+        written
     }
 }
 

@@ -69,20 +69,20 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     let has_twins = has_twins(scans());
     COLUMNS
         .map(|column| match column.title {
-            "TOOL" => TableColumn::fixed("TOOL", tools).gives_way_if(cx.facts.is_one_tool, 5),
+            "TOOL" => TableColumn::fixed("TOOL", tools).gives_way_if(cx.facts.scans.is_one_tool, 5),
             // The scope beside the filter names the target.
             "TARGET" => column.content(targets, HOST_PORT).omitted(cx.model.navigation.scope.target.is_some()),
             "FOUND" => column.content(found, 0),
             "TESTS" => {
                 let tests = TableColumn::fixed("TESTS", tests_width).right().expendable(2);
-                tests.omitted(cx.facts.has_no_tests).gives_way_if(cx.facts.has_equal_tests, 4)
+                tests.omitted(cx.facts.scans.has_no_tests).gives_way_if(cx.facts.scans.has_equal_tests, 4)
             }
             "ID" => TableColumn::fixed("ID", ids).right().expendable(if has_twins { 1 } else { 3 }),
             "ETA" => column.constant(!is_running).gives_way_if(!has_eta, 7),
             "ENDED" => column.constant(!has_ended),
             // The glyph shows that a scan is done.
             "PROGRESS" if is_all_done && changes == 0 => column.at_most(PROGRESS).gives_way_if(true, 6),
-            "PROGRESS" if cx.facts.scans.running + cx.facts.scans.failed == 0 => {
+            "PROGRESS" if cx.facts.scans.counts.running + cx.facts.scans.counts.failed == 0 => {
                 column.at_most(PROGRESS.max(changes as u16))
             }
             _ => column,
@@ -99,7 +99,7 @@ fn has_twins<'a>(scans: impl Iterator<Item = &'a Scan>) -> bool {
 
 /// `▶ 12 running  … 4 waiting`, without zeros.
 fn counts(cx: &Cx<'_>) -> Line<'static> {
-    let (all, theme) = (cx.facts.scans, cx.theme);
+    let (all, theme) = (cx.facts.scans.counts, cx.theme);
     let mut line = Line::default();
     for (number, glyph, word, style) in [
         (all.running, theme.glyphs.running, "running", theme.active()),
@@ -218,13 +218,13 @@ fn tests(scan: &Scan) -> String {
 /// A summary for layouts with one line for the scans.
 pub(crate) fn summary<'a>(cx: &Cx<'a>) -> Line<'a> {
     let mut line = counts(cx);
-    let failed = cx.facts.scans.failed;
+    let failed = cx.facts.scans.counts.failed;
     if failed > 0 {
         line.push_span(Span::raw("  "));
         line.push_span(Span::styled(format!("{} {failed} failed", cx.theme.glyphs.failed), cx.theme.bad()));
     }
     if line.spans.is_empty() {
-        line = words(format::plural(cx.facts.scans.total, "scan"), cx.theme.dim());
+        line = words(format::plural(cx.facts.scans.counts.total, "scan"), cx.theme.dim());
     }
     line
 }

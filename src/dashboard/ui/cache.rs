@@ -8,7 +8,7 @@ use crate::dashboard::base::{
 use crate::dashboard::data::{Data, Stream};
 use crate::dashboard::list::{List, StreamList};
 use crate::dashboard::model::{ListScroll, Model, ReviewFacts};
-use crate::dashboard::ui::facts::TargetListFacts;
+use crate::dashboard::ui::facts::{ScanListFacts, TargetListFacts};
 use crate::dashboard::ui::json_lines::JsonPlace;
 use crate::dashboard::ui::layout::Areas;
 use crate::dashboard::ui::{PaneFacts, Scheme, TableColumn, Theme, window};
@@ -28,6 +28,7 @@ use std::sync::{Arc, Weak};
 pub struct ViewCache {
     pub theme: Theme,
     pub(crate) facts: Memo<TableIds, Arc<PaneFacts>>,
+    pub(crate) scan_facts: Memo<Option<ById<Table<Scan>>>, Arc<ScanListFacts>>,
     pub(crate) target_facts: Memo<Option<ById<Table<Target>>>, Arc<TargetListFacts>>,
     /// The columns of the lists, by the rows and states that they were computed from.
     pub(crate) columns: BTreeMap<Pane, Memo<ColumnsKey, Vec<TableColumn>>>,
@@ -59,7 +60,7 @@ pub struct ViewCache {
     pub(crate) is_search_missed: bool,
 }
 
-/// The tables from which [`PaneFacts`] are counted.
+/// The tables to which [`PaneFacts`] belong.
 type TableIds = (Option<ById<Table<Target>>>, Option<ById<Table<Scan>>>, Option<ById<Table<Issue>>>);
 
 /// The table, the rows and other values, and a hash of the states without an address.
@@ -115,15 +116,27 @@ impl ViewCache {
         true
     }
 
-    /// The counts of these tables, computed again when one of the tables was replaced; `findings` were
-    /// counted with the table of findings, with which they are replaced.
+    /// The facts about these lists. Those about targets and scans are computed again when the list was replaced; `findings`
+    /// were counted with the table of findings.
     pub(crate) fn facts_of(&mut self, data: &Data, findings: &Arc<FindingFacts>) -> Arc<PaneFacts> {
-        let targets = data.targets.value();
-        let tables = (targets.map(ById::new), data.scans.value().map(ById::new), data.findings.value().map(ById::new));
-        let count = || targets.map(|targets| Arc::new(TargetListFacts::new(targets))).unwrap_or_default();
-        let target_facts = self.target_facts.get(targets.map(ById::new), count);
-        let findings = data.findings.value().map(|_| Arc::clone(findings)).unwrap_or_default();
-        self.facts.get(tables, || Arc::new(PaneFacts::count(data, findings, target_facts)))
+        fn facts<T, V: Default>(
+            memo: &mut Memo<Option<ById<T>>, Arc<V>>,
+            list: Option<&Arc<T>>,
+            of: fn(&T) -> V,
+        ) -> Arc<V> {
+            memo.get(list.map(ById::new), || list.map(|list| Arc::new(of(list))).unwrap_or_default())
+        }
+        let (targets, scans, issues) = (data.targets.value(), data.scans.value(), data.findings.value());
+        let tables = (targets.map(ById::new), scans.map(ById::new), issues.map(ById::new));
+        let collect = || {
+            Arc::new(PaneFacts {
+                findings: issues.map(|_| Arc::clone(findings)).unwrap_or_default(),
+                targets: facts(&mut self.target_facts, targets, TargetListFacts::new),
+                scans: facts(&mut self.scan_facts, scans, ScanListFacts::new),
+                risks: issues.map(|issues| issues.risks().map(i64::from)).unwrap_or_default(),
+            })
+        };
+        self.facts.get(tables, collect)
     }
 }
 

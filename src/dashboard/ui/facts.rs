@@ -1,7 +1,6 @@
 //! Counts and short names that are derived from several lists: computed when a list changes, read in each frame.
 
 use crate::contract::{Scan, ScanStatus, Stamp, Target, TargetId};
-use crate::dashboard::data::Data;
 use crate::table::Table;
 use crate::text;
 use crate::triage::{FindingFacts, ListedFinding, ScanChanges};
@@ -40,14 +39,11 @@ pub struct TargetListFacts {
     short: HashMap<TargetId, String>,
 }
 
+/// Facts about the list of scans. Kept apart, because findings are replaced much more often while many scans are read.
 #[derive(Debug, Default)]
-pub struct PaneFacts {
-    pub findings: Arc<FindingFacts>,
-    pub targets: Arc<TargetListFacts>,
+pub struct ScanListFacts {
+    pub counts: TargetScans,
     by_target: HashMap<TargetId, TargetFacts>,
-    pub scans: TargetScans,
-    /// Numbers of findings from critical down to info.
-    pub risks: [i64; 5],
     /// All scans, if there are several, are of the same tool.
     pub is_one_tool: bool,
     /// No scan reports tests.
@@ -56,6 +52,15 @@ pub struct PaneFacts {
     pub has_equal_tests: bool,
     /// Targets and tools with several ended scans.
     repeated: HashSet<(TargetId, i64)>,
+}
+
+#[derive(Debug, Default)]
+pub struct PaneFacts {
+    pub findings: Arc<FindingFacts>,
+    pub targets: Arc<TargetListFacts>,
+    pub scans: Arc<ScanListFacts>,
+    /// Numbers of findings from critical down to info.
+    pub risks: [i64; 5],
 }
 
 impl TargetListFacts {
@@ -86,36 +91,36 @@ impl TargetListFacts {
 }
 
 impl PaneFacts {
-    pub fn count(data: &Data, findings: Arc<FindingFacts>, targets: Arc<TargetListFacts>) -> Self {
-        let mut facts = Self { findings, targets, ..Self::default() };
-        if let Some(scans) = data.scans.value() {
-            facts.count_scans(scans);
-            let all = scans.items();
-            facts.is_one_tool = all.len() > 1 && all.windows(2).all(|two| two[0].tool_id == two[1].tool_id);
-            let tests = |scan: &Scan| (scan.num_finished_tests, scan.num_tests);
-            facts.has_equal_tests =
-                facts.scans.running == 0 && all.len() > 1 && all.windows(2).all(|two| tests(&two[0]) == tests(&two[1]));
-            facts.has_no_tests = all.iter().all(|scan| scan.num_tests <= 0);
-        }
-        facts.risks = data.findings.value().map(|findings| findings.risks().map(i64::from)).unwrap_or_default();
-        facts
-    }
-
     pub fn target(&self, id: TargetId) -> TargetFacts {
-        self.by_target.get(&id).copied().unwrap_or_default()
+        self.scans.by_target.get(&id).copied().unwrap_or_default()
     }
 
     /// The findings that a scan changed; none for the first scan of a target with its tool, whose findings are all new.
     pub fn changes(&self, scan: &Scan) -> Option<ScanChanges> {
-        self.findings.changes(scan.id).filter(|_| self.repeated.contains(&(scan.target_id, scan.tool_id)))
+        let is_repeated = |_: &ScanChanges| self.scans.repeated.contains(&(scan.target_id, scan.tool_id));
+        self.findings.changes(scan.id).filter(is_repeated)
     }
 
     pub fn short_name(&self, id: TargetId) -> Option<&str> {
         self.targets.short.get(&id).map(String::as_str)
     }
+}
+
+impl ScanListFacts {
+    pub fn new(scans: &Table<Scan>) -> Self {
+        let mut facts = Self::default();
+        facts.count_scans(scans);
+        let all = scans.items();
+        facts.is_one_tool = all.len() > 1 && all.windows(2).all(|two| two[0].tool_id == two[1].tool_id);
+        let tests = |scan: &Scan| (scan.num_finished_tests, scan.num_tests);
+        facts.has_equal_tests =
+            facts.counts.running == 0 && all.len() > 1 && all.windows(2).all(|two| tests(&two[0]) == tests(&two[1]));
+        facts.has_no_tests = all.iter().all(|scan| scan.num_tests <= 0);
+        facts
+    }
 
     fn count_scans(&mut self, scans: &Table<Scan>) {
-        self.scans.total = scans.len();
+        self.counts.total = scans.len();
         let mut ended = HashSet::new();
         for scan in scans.items().iter().filter(|scan| scan.has_ended()) {
             let series = (scan.target_id, scan.tool_id);
@@ -125,9 +130,9 @@ impl PaneFacts {
         }
         for (at, scan) in scans.items().iter().enumerate() {
             match &scan.status_name {
-                ScanStatus::Running => self.scans.running += 1,
-                ScanStatus::Waiting => self.scans.waiting += 1,
-                status if status.is_failure() => self.scans.failed += 1,
+                ScanStatus::Running => self.counts.running += 1,
+                ScanStatus::Waiting => self.counts.waiting += 1,
+                status if status.is_failure() => self.counts.failed += 1,
                 _ => {}
             }
             let target = self.by_target.entry(scan.target_id).or_default();
@@ -181,6 +186,8 @@ fn common_suffix(targets: &Table<Target>) -> String {
 mod tests {
     use super::*;
     use crate::contract::Finding;
+    use crate::dashboard::data::Data;
+    use crate::dashboard::ui::ViewCache;
     use crate::triage;
     use std::sync::Arc;
 
@@ -192,10 +199,9 @@ mod tests {
         }))
     }
 
-    fn counted(data: &Data) -> PaneFacts {
+    fn counted(data: &Data) -> Arc<PaneFacts> {
         let findings = data.findings.value().map(|findings| FindingFacts::count(findings)).unwrap_or_default();
-        let targets = data.targets.value().map(|targets| TargetListFacts::new(targets)).unwrap_or_default();
-        PaneFacts::count(data, Arc::new(findings), Arc::new(targets))
+        ViewCache::default().facts_of(data, &Arc::new(findings))
     }
 
     #[test]
@@ -244,8 +250,8 @@ mod tests {
         let facts = counted(&data);
         let target = facts.target(TargetId(1));
         assert_eq!((facts.risks, target.scans, target.active), ([1, 0, 0, 0, 0], 3, Some(1)));
-        assert_eq!((facts.scans.running, facts.scans.failed, facts.scans.total), (1, 1, 3));
-        assert!(facts.is_one_tool && facts.has_no_tests && facts.findings.has_no_flag());
+        assert_eq!((facts.scans.counts.running, facts.scans.counts.failed, facts.scans.counts.total), (1, 1, 3));
+        assert!(facts.scans.is_one_tool && facts.scans.has_no_tests && facts.findings.has_no_flag());
         assert!(!facts.findings.is_one_port(), "one finding is no series");
     }
 }

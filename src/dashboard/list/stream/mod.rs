@@ -300,6 +300,7 @@ impl StreamList {
             let group = by.map_or(0, |by| groups.add(CaptureGroupKey::of(by, captured).id(), row));
             Some(ListedCapture { row, group, marked })
         });
+        // An older chunk goes in front row by row, the newest of it first, so that nothing is sorted.
         match is_before {
             true => new.rev().for_each(|listed| self.rows.push_front(listed)),
             false => self.rows.extend(new),

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Most rows of most frames are unchanged: their cells are compared once, or not at all if they were not drawn. What is kept
-//! for the next frame is copied when the output is on its way.
+//! for the next frame is copied after the flush.
 //!
 //! A scroll region has whole lines, so only a pane of the full width can be scrolled. Line feed and reverse index at the
 //! margins scroll in every terminal; the sequences SU and SD do not.
@@ -70,7 +70,8 @@ impl<W: Write> FrameWriter<W> {
         drawn.inspect_err(|_| self.forget())
     }
 
-    /// Draws a frame on a blank screen. At the start, getting the memory of a second buffer takes as long as drawing.
+    /// Draws a frame on a blank screen. The copy is made after the flush: at the start, allocating it takes as long as
+    /// drawing.
     fn draw_complete(&mut self, area: Rect, draw: impl FnOnce(&mut Buffer) -> Drawn) -> io::Result<()> {
         self.next = Buffer::empty(area);
         draw(&mut self.next);
@@ -225,9 +226,12 @@ fn scroll(shown: &Buffer, next: &Buffer, is_same: &[bool]) -> Option<Scroll> {
 #[cfg(test)]
 mod tests {
     use std::cell::{Cell, RefCell};
+    use std::num::NonZeroU16;
     use std::rc::Rc;
 
     use proptest::prelude::*;
+    use ratatui::buffer::CellDiffOption;
+    use ratatui::buffer::CellDiffOption::ForcedWidth;
     use ratatui::style::{Color, Modifier, Style};
 
     use super::*;
@@ -235,7 +239,7 @@ mod tests {
     const SIZE: Size = Size { columns: 24, rows: 12 };
 
     fn parser() -> vt100::Parser {
-        let size = |cells| std::num::NonZeroU16::new(cells).unwrap();
+        let size = |cells| NonZeroU16::new(cells).unwrap();
         vt100::Parser::new(size(SIZE.rows), size(SIZE.columns), 0)
     }
 
@@ -398,6 +402,28 @@ mod tests {
         assert_eq!(draw("three"), (false, Some(true)));
         fails.set(false);
         assert_eq!(draw("four"), (true, Some(false)));
+    }
+
+    #[test]
+    fn complete_frame_is_one_update_of_all_cells_that_are_not_blank() {
+        let draw = |buf: &mut Buffer| {
+            buf.set_string(0, 1, "日本 👩‍💻 ☀️ e\u{301}", Style::new().bg(Color::Red));
+            buf.set_string(20, 3, "日本語", Style::new());
+            buf[(0, 5)]
+                .set_symbol("\x1b]8;;https://a.test\x1b\\a\x1b]8;;\x1b\\")
+                .set_diff_option(ForcedWidth(NonZeroU16::MIN));
+            buf[(3, 6)].set_symbol("x").set_diff_option(CellDiffOption::Skip);
+            buf[(4, 7)].set_diff_option(CellDiffOption::AlwaysUpdate);
+        };
+        let area = Rect::new(0, 0, SIZE.columns, SIZE.rows);
+        let (mut whole, output) = (Buffer::empty(area), Output::default());
+        let mut expected = CrosstermBackend::new(output.clone());
+        draw(&mut whole);
+        queue!(expected, BeginSynchronizedUpdate, Clear(ClearType::All)).unwrap();
+        expected.draw(Buffer::empty(area).diff_iter(&whole)).unwrap();
+        queue!(expected, Hide, EndSynchronizedUpdate).unwrap();
+        let bytes = FrameTester::new().draw(draw);
+        assert_eq!(String::from_utf8_lossy(&bytes), String::from_utf8_lossy(&output.0.take()));
     }
 
     #[test]
