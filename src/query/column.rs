@@ -383,8 +383,7 @@ impl ColumnBuilder {
 impl Column {
     /// A column of texts in which no row has one.
     pub fn blank(rows: usize) -> Self {
-        let mut cells = Cells::new(rows);
-        (0..rows).for_each(|_| cells.push(std::iter::empty()));
+        let cells = Cells { codes: Codes::Bytes(vec![NOTHING as u8; rows]), ends: None };
         Self { values: Values::Texts(TextPool::default()), cells }
     }
 
@@ -451,6 +450,14 @@ mod tests {
         let column = builder.finish();
         assert_eq!(column.counts(), [("a", 2), ("b", 1)]);
         assert_eq!([0, 2, 3].map(|row| column.cells.row(row).count()), [2, 1, 0]);
+    }
+
+    #[test]
+    fn blank_column_equals_one_whose_rows_have_no_text() {
+        let mut builder = ColumnBuilder::new(Field::Cve, 3);
+        (0..3).for_each(|_| builder.end_row());
+        let [blank, built] = [Column::blank(3), builder.finish()].map(|column| format!("{:?}", column.cells));
+        assert_eq!(blank, built);
     }
 
     #[test]
