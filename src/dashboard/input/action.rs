@@ -3,6 +3,8 @@
 use crate::dashboard::input::{Context, CustomAction};
 use crate::oob::PayloadShape;
 use crate::triage::Verdict;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 use strum::EnumTryAs;
 
 /// Declares the actions by area: name in the key table, short word of the footer (empty: not shown there), sentence of
@@ -277,7 +279,9 @@ actions! {
 impl Action {
     /// The action of this name.
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|action| action.name() == name)
+        static BY_NAME: LazyLock<HashMap<&str, Action>> =
+            LazyLock::new(|| Action::ALL.iter().map(|action| (action.name(), *action)).collect());
+        BY_NAME.get(name).copied()
     }
 
     /// Its name in the key table.

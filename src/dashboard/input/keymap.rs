@@ -96,19 +96,18 @@ impl Keymap {
         if let Some(unknown) = raw.keys().find(|name| Context::named(name).is_none()) {
             return Err(KeymapError::Place(unknown.clone()));
         }
-        let actions: HashMap<&str, Action> = Action::ALL.iter().map(|action| (action.name(), *action)).collect();
         let mut keymap = Self::default();
         for context in Context::ALL {
             for (name, keys) in raw.get(context.name()).into_iter().flatten() {
-                let unknown = || KeymapError::Action { place: context.name(), action: name.clone() };
-                keymap.add(context, *actions.get(name.as_str()).ok_or_else(unknown)?, keys)?;
+                keymap.add(context, name, keys)?;
             }
         }
         Ok(keymap)
     }
 
-    fn add(&mut self, context: Context, action: Action, keys: &toml::Value) -> Result<(), KeymapError> {
+    fn add(&mut self, context: Context, name: &str, keys: &toml::Value) -> Result<(), KeymapError> {
         let place = context.name();
+        let action = Action::named(name).ok_or_else(|| KeymapError::Action { place, action: name.to_owned() })?;
         let bad = |key: String| KeymapError::Key { place, action: action.name(), key };
         self.entries.push(Entry { context, action, keys: Vec::new() });
         for key in keys.as_array().ok_or_else(|| bad(keys.to_string()))? {
