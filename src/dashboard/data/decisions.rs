@@ -137,8 +137,12 @@ impl Triage {
 
     /// The digest of these scans, cached because every message needs it.
     pub(crate) fn digest_of(&mut self, scans: &Arc<Table<Scan>>, read: &ReadTimes) -> u64 {
-        match &self.digest {
-            Some((of, at, digest)) if Arc::ptr_eq(&of.0, scans) && at == read => *digest,
+        match &mut self.digest {
+            Some((of, at, digest)) if Arc::ptr_eq(&of.0, scans) && at == read => {
+                // The times of these scans are compared by their address from now on.
+                at.clone_from(read);
+                *digest
+            }
             _ => self.digest.insert((Same(Arc::clone(scans)), read.clone(), digest(scans, read))).2,
         }
     }
@@ -169,4 +173,22 @@ pub struct StoredDecisions {
     pub settings: BTreeMap<(Shared, Shared), String>,
     pub seen: imbl::HashSet<FindingKey>,
     pub problem: Option<Arc<Problem>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Stamp;
+
+    /// With many scans, a comparison of all times would cost each message more than the message itself.
+    #[test]
+    fn equal_times_of_scans_are_compared_once() {
+        let (mut triage, scans) = (Triage::default(), Arc::new(Table::default()));
+        let at = Stamp::parse("2026-11-21 12:00:00").unwrap();
+        let read = || ReadTimes { scans: Arc::new([(ScanId(1), at)].into()), ..ReadTimes::default() };
+        let (first, second) = (read(), read());
+        assert_eq!(triage.digest_of(&scans, &first), triage.digest_of(&scans, &second));
+        let (_, held, _) = triage.digest.unwrap();
+        assert!(Arc::ptr_eq(&held.scans, &second.scans), "the next comparison is one of addresses");
+    }
 }

@@ -42,6 +42,8 @@ impl Model {
             today: self.today(),
         };
         if self.findings.triage.basis.as_ref() == Some(&basis) {
+            // The scans that were not read are compared by their address from now on.
+            self.findings.triage.basis = Some(basis);
             // An equal response makes the rows of a failed read current again.
             if let Remote::Fresh { at, .. } = self.data.occurrences {
                 self.data.findings.confirm(self.last_confirmed(at));

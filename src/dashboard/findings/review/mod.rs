@@ -195,8 +195,9 @@ fn cards(model: &mut Model, ids: Vec<IssueId>) -> Option<Cards> {
     let mut cards: Vec<Card> = Vec::new();
     let mut card_of: HashMap<u32, usize> = HashMap::new();
     for (id, position) in ids.into_iter().filter_map(|id| Some((id, table.position(id)?))) {
-        let Some(name) = keys.of.get(position).and_then(|&group| keys.names.get(group as usize)) else { continue };
-        let at = *card_of.entry(keys.of[position]).or_insert(cards.len());
+        let Some(group) = keys.rows.get(position).map(|row| row.group) else { continue };
+        let Some(name) = keys.names.get(group as usize) else { continue };
+        let at = *card_of.entry(group).or_insert(cards.len());
         if at == cards.len() {
             cards.push(Card { by: Some(by), key: name.key.clone(), title: name.title.clone(), ids: Vec::new() });
         }

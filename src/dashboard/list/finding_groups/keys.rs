@@ -19,14 +19,21 @@ const LEAST_NAME: usize = 6;
 pub struct GroupKeys {
     by: FindingGroupBy,
     table: Arc<Table<Issue>>,
-    /// The number of the group of each position.
-    pub of: Vec<u32>,
-    /// The number of the target (or class) of each position, which the group header counts.
-    pub others: Vec<u32>,
-    /// Risk and presence of each position, close together: every key of a filter reads all of them.
-    pub facts: Vec<(Risk, Presence)>,
+    /// By position.
+    pub rows: Vec<GroupedRow>,
     /// By the number of the group, which is its place in the order of titles.
     pub names: Vec<GroupName>,
+}
+
+/// What a group header counts of a row, close together: every key of a filter reads all rows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GroupedRow {
+    /// The number of the group.
+    pub group: u32,
+    /// A number for each group and target of its rows; for each target and class if targets are the groups.
+    pub pair: u32,
+    pub risk: Risk,
+    pub presence: Presence,
 }
 
 #[derive(Clone, Debug)]
@@ -57,7 +64,7 @@ impl GroupKeys {
             key,
         });
         let names = number_by_title(names.collect(), &mut of);
-        Self { by, table: Arc::clone(table), of, others, facts: facts(table), names }
+        Self { by, table: Arc::clone(table), rows: rows(table, &of, &others), names }
     }
 
     /// Whether these are the groups of this table.
@@ -152,6 +159,19 @@ fn titles(table: &Table<Issue>, classes: &[u32], count: usize) -> Vec<Shared> {
     titles.into_iter().map(Option::unwrap_or_default).collect()
 }
 
+/// The rows of these groups and, by position, the number of the target or class that their headers count.
+fn rows(table: &Table<Issue>, groups: &[u32], others: &[u32]) -> Vec<GroupedRow> {
+    let mut pairs: Vec<(u32, u32)> = groups.iter().copied().zip(others.iter().copied()).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    let row = |((&group, &other), (risk, presence))| {
+        let pair = pairs.binary_search(&(group, other)).unwrap_or_default() as u32;
+        GroupedRow { group, pair, risk, presence }
+    };
+    groups.iter().zip(others).zip(facts(table)).map(row).collect()
+}
+
+/// Risk and presence by position.
 fn facts(table: &Table<Issue>) -> Vec<(Risk, Presence)> {
     let (Some(Column { values: Values::Numbers(levels), cells: risks }), (presences, words)) =
         (table.column(Field::Risk), numbered(table, Field::Presence))

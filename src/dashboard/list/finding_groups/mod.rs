@@ -10,13 +10,14 @@ pub mod keys;
 
 use crate::contract::Risk;
 use crate::dashboard::list::{Group, List};
+use crate::query::RowSet;
 use crate::table::{Item, Table};
 use crate::triage::{Assessment, Issue, Presence};
 use std::cmp::Reverse;
 use std::sync::Arc;
 
 pub use crate::dashboard::base::FindingGroupBy;
-pub use crate::dashboard::list::finding_groups::keys::{GroupKeys, GroupName, belongs, group_id};
+pub use crate::dashboard::list::finding_groups::keys::{GroupKeys, GroupName, GroupedRow, belongs, group_id};
 
 /// The shown findings of a group, summarised for its header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,15 +114,10 @@ impl FindingGroups {
         if !list.groups.is_on() {
             list.groups.enable(false, 1);
         }
-        let numbers = rows.iter().map(|&row| keys.of[row as usize]).collect();
+        let numbers = rows.iter().map(|&row| keys.rows[row as usize].group).collect();
         list.groups.fill(keys.names.iter().map(|name| name.id), numbers);
+        self.summaries = summaries(&rows, &keys, assessments, counted);
         list.rows = Arc::new(rows);
-        self.summaries = vec![GroupSummary::default(); keys.names.len()];
-        let mut seen = Seen::default();
-        for group in list.groups.iter() {
-            let positions = list.positions_in(group);
-            self.summaries[group.number as usize] = GroupSummary::of(positions, &keys, assessments, counted, &mut seen);
-        }
         if list.sort == 0 && list.order.is_empty() {
             list.groups.sort_by_key(|group| {
                 let GroupSummary { risk, count, .. } = self.summaries[group.number as usize];
@@ -134,47 +130,42 @@ impl FindingGroups {
     /// Counts the undecided and decided findings again, after a decision.
     pub(crate) fn count_decided(&mut self, list: &List<Issue>, assessments: &[Arc<Assessment>]) {
         let Some(keys) = &self.shown else { return };
-        for group in list.groups.iter() {
-            let Some(summary) = self.summaries.get_mut(group.number as usize) else { continue };
-            (summary.undecided, summary.decided) = (0, 0);
-            for position in list.positions_in(group) {
-                let is_counted = self.counted.has(keys.facts[position as usize].1);
-                summary.add_decision(is_undecided(assessments, position), is_counted);
-            }
+        self.summaries.iter_mut().for_each(|summary| (summary.undecided, summary.decided) = (0, 0));
+        for &position in list.rows.iter() {
+            let row = keys.rows[position as usize];
+            let is_counted = self.counted.has(row.presence);
+            self.summaries[row.group as usize].add_decision(is_undecided(assessments, position), is_counted);
         }
     }
 }
 
-impl GroupSummary {
-    fn of(
-        positions: impl Iterator<Item = u32>,
-        keys: &GroupKeys,
-        assessments: &[Arc<Assessment>],
-        counted: Counted,
-        seen: &mut Seen,
-    ) -> Self {
-        seen.next();
-        let mut summary = Self::default();
-        let mut least = u8::MAX;
-        for position in positions {
-            let (risk, presence) = keys.facts[position as usize];
-            summary.risk = summary.risk.max(risk);
-            let is_counted = counted.has(presence);
-            if is_counted {
-                summary.count += 1;
-                summary.others += u32::from(seen.is_first(keys.others[position as usize]));
-            }
-            summary.new += u32::from(presence == Presence::New);
-            summary.reappeared += u32::from(presence == Presence::Reappeared);
-            summary.add_decision(is_undecided(assessments, position), is_counted);
-            if importance(presence) < least {
-                least = importance(presence);
-                summary.presence = presence;
-            }
+/// The summary of each group, by its number. The rows are read in their order and not group by group: then most of them are
+/// next to each other in memory.
+fn summaries(rows: &[u32], keys: &GroupKeys, assessments: &[Arc<Assessment>], counted: Counted) -> Vec<GroupSummary> {
+    let none = GroupSummary { presence: Presence::Absent, ..GroupSummary::default() };
+    let mut summaries = vec![none; keys.names.len()];
+    let mut seen = RowSet::none(keys.rows.len());
+    for &position in rows {
+        let GroupedRow { group, pair, risk, presence } = keys.rows[position as usize];
+        let summary = &mut summaries[group as usize];
+        summary.risk = summary.risk.max(risk);
+        let is_counted = counted.has(presence);
+        if is_counted {
+            summary.count += 1;
+            summary.others += u32::from(!seen.has(pair as usize));
+            seen.set(pair as usize);
         }
-        summary
+        summary.new += u32::from(presence == Presence::New);
+        summary.reappeared += u32::from(presence == Presence::Reappeared);
+        summary.add_decision(is_undecided(assessments, position), is_counted);
+        if importance(presence) < importance(summary.presence) {
+            summary.presence = presence;
+        }
     }
+    summaries
+}
 
+impl GroupSummary {
     fn add_decision(&mut self, is_undecided: bool, is_counted: bool) {
         self.undecided += u32::from(is_undecided);
         self.decided += u32::from(!is_undecided && is_counted);
@@ -201,25 +192,4 @@ fn importance(presence: Presence) -> u8 {
 
 fn is_undecided(assessments: &[Arc<Assessment>], position: u32) -> bool {
     assessments.get(position as usize).is_none_or(|assessment| assessment.is_undecided())
-}
-
-/// Small numbers that occurred since the last call of `next`.
-#[derive(Default)]
-struct Seen {
-    round: u32,
-    last: Vec<u32>,
-}
-
-impl Seen {
-    fn next(&mut self) {
-        self.round += 1;
-    }
-
-    fn is_first(&mut self, number: u32) -> bool {
-        let number = number as usize;
-        if self.last.len() <= number {
-            self.last.resize(number + 1, 0);
-        }
-        std::mem::replace(&mut self.last[number], self.round) != self.round
-    }
 }
