@@ -212,6 +212,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn output_while_another_program_has_the_terminal_is_not_kept() {
+        let mut output = ActiveOutput(Vec::new());
+        output.write_all(b"frame").unwrap();
+        assert_eq!(output.0, b"", "the terminal is not taken in this test");
+    }
+
+    #[test]
     fn links_are_shown_by_known_terminals_only() {
         let shows = |variables: &[(&str, &str)]| {
             shows_links(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))

@@ -376,15 +376,15 @@ mod tests {
 
     impl Write for Failing {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            if self.0.get() { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(bytes.len()) }
+            Ok(bytes.len())
         }
         fn flush(&mut self) -> io::Result<()> {
-            Ok(())
+            if self.0.get() { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
         }
     }
 
     #[test]
-    fn frame_after_a_failed_write_is_complete() {
+    fn frame_after_a_failed_flush_is_complete() {
         let fails = Rc::new(Cell::new(false));
         let mut frames = FrameWriter::new(Failing(Rc::clone(&fails)));
         let mut draw = |text: &str| {
