@@ -66,6 +66,23 @@ fn headers_summarise_groups_by_highest_risk() {
 }
 
 #[test]
+fn header_counts_decisions_as_they_are_made() {
+    let mut app = grouped();
+    let decided = |app: &TestDashboard| {
+        let Lists { findings: list, finding_groups: groups, .. } = &app.model.lists;
+        let counts = |group| (groups.summary(group).undecided, groups.summary(group).decided);
+        list.groups.iter().map(counts).collect::<Vec<_>>()
+    };
+    // The header of a class, then a finding of it.
+    app.keys("g g c");
+    assert_eq!(decided(&app), [(0, 3), (2, 0), (1, 0)]);
+    app.keys("g g l j u");
+    assert_eq!(decided(&app), [(3, 0), (2, 0), (1, 0)]);
+    app.keys("c");
+    assert_eq!(decided(&app), [(2, 1), (2, 0), (1, 0)]);
+}
+
+#[test]
 fn l_unfolds_and_h_folds_group() {
     let mut app = grouped();
     app.keys("g g l");
