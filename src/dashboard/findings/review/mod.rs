@@ -195,7 +195,7 @@ fn cards(model: &mut Model, ids: Vec<IssueId>) -> Option<Cards> {
     let mut cards: Vec<Card> = Vec::new();
     let mut card_of: HashMap<u32, usize> = HashMap::new();
     for (id, position) in ids.into_iter().filter_map(|id| Some((id, table.position(id)?))) {
-        let Some(group) = keys.rows.get(position).map(|row| row.group) else { continue };
+        let Some(&group) = keys.of.get(position) else { continue };
         let Some(name) = keys.names.get(group as usize) else { continue };
         let at = *card_of.entry(group).or_insert(cards.len());
         if at == cards.len() {

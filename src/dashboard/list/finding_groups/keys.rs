@@ -19,21 +19,15 @@ const LEAST_NAME: usize = 6;
 pub struct GroupKeys {
     by: FindingGroupBy,
     table: Arc<Table<Issue>>,
-    /// By position.
-    pub rows: Vec<GroupedRow>,
+    /// The number of the group of each position.
+    pub of: Vec<u32>,
+    /// A number for each position: the same for rows of one group and one target, which the group header counts. Where
+    /// targets are the groups, their classes are counted.
+    pub pairs: Vec<u32>,
+    /// Risk and presence of each position, close together: every key of a filter reads all of them.
+    pub facts: Vec<(Risk, Presence)>,
     /// By the number of the group, which is its place in the order of titles.
     pub names: Vec<GroupName>,
-}
-
-/// What a group header counts of a row, close together: every key of a filter reads all rows.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct GroupedRow {
-    /// The number of the group.
-    pub group: u32,
-    /// A number for each group and target of its rows; for each target and class if targets are the groups.
-    pub pair: u32,
-    pub risk: Risk,
-    pub presence: Presence,
 }
 
 #[derive(Clone, Debug)]
@@ -64,7 +58,7 @@ impl GroupKeys {
             key,
         });
         let names = number_by_title(names.collect(), &mut of);
-        Self { by, table: Arc::clone(table), rows: rows(table, &of, &others), names }
+        Self { by, table: Arc::clone(table), pairs: number_pairs(&of, others), of, facts: facts(table), names }
     }
 
     /// Whether these are the groups of this table.
@@ -159,16 +153,15 @@ fn titles(table: &Table<Issue>, classes: &[u32], count: usize) -> Vec<Shared> {
     titles.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// The rows of these groups and, by position, the number of the target or class that their headers count.
-fn rows(table: &Table<Issue>, groups: &[u32], others: &[u32]) -> Vec<GroupedRow> {
+/// Numbers the pairs of the group and the target, or class, of each position.
+fn number_pairs(groups: &[u32], mut others: Vec<u32>) -> Vec<u32> {
     let mut pairs: Vec<(u32, u32)> = groups.iter().copied().zip(others.iter().copied()).collect();
     pairs.sort_unstable();
     pairs.dedup();
-    let row = |((&group, &other), (risk, presence))| {
-        let pair = pairs.binary_search(&(group, other)).unwrap_or_default() as u32;
-        GroupedRow { group, pair, risk, presence }
-    };
-    groups.iter().zip(others).zip(facts(table)).map(row).collect()
+    for (&group, other) in groups.iter().zip(&mut others) {
+        *other = pairs.binary_search(&(group, *other)).unwrap_or_default() as u32;
+    }
+    others
 }
 
 /// Risk and presence by position.

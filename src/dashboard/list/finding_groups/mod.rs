@@ -17,7 +17,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 pub use crate::dashboard::base::FindingGroupBy;
-pub use crate::dashboard::list::finding_groups::keys::{GroupKeys, GroupName, GroupedRow, belongs, group_id};
+pub use crate::dashboard::list::finding_groups::keys::{GroupKeys, GroupName, belongs, group_id};
 
 /// The shown findings of a group, summarised for its header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,7 +114,7 @@ impl FindingGroups {
         if !list.groups.is_on() {
             list.groups.enable(false, 1);
         }
-        let numbers = rows.iter().map(|&row| keys.rows[row as usize].group).collect();
+        let numbers = rows.iter().map(|&row| keys.of[row as usize]).collect();
         list.groups.fill(keys.names.iter().map(|name| name.id), numbers);
         self.summaries = summaries(&rows, &keys, assessments, counted);
         list.rows = Arc::new(rows);
@@ -132,9 +132,9 @@ impl FindingGroups {
         let Some(keys) = &self.shown else { return };
         self.summaries.iter_mut().for_each(|summary| (summary.undecided, summary.decided) = (0, 0));
         for &position in list.rows.iter() {
-            let row = keys.rows[position as usize];
-            let is_counted = self.counted.has(row.presence);
-            self.summaries[row.group as usize].add_decision(is_undecided(assessments, position), is_counted);
+            let (group, (_, presence)) = (keys.of[position as usize], keys.facts[position as usize]);
+            let is_counted = self.counted.has(presence);
+            self.summaries[group as usize].add_decision(is_undecided(assessments, position), is_counted);
         }
     }
 }
@@ -144,10 +144,10 @@ impl FindingGroups {
 fn summaries(rows: &[u32], keys: &GroupKeys, assessments: &[Arc<Assessment>], counted: Counted) -> Vec<GroupSummary> {
     let none = GroupSummary { presence: Presence::Absent, ..GroupSummary::default() };
     let mut summaries = vec![none; keys.names.len()];
-    let mut seen = RowSet::none(keys.rows.len());
+    let mut seen = RowSet::none(keys.pairs.len());
     for &position in rows {
-        let GroupedRow { group, pair, risk, presence } = keys.rows[position as usize];
-        let summary = &mut summaries[group as usize];
+        let (pair, (risk, presence)) = (keys.pairs[position as usize], keys.facts[position as usize]);
+        let summary = &mut summaries[keys.of[position as usize] as usize];
         summary.risk = summary.risk.max(risk);
         let is_counted = counted.has(presence);
         if is_counted {
