@@ -70,8 +70,8 @@ pub struct EarlierCorrelation {
     pub(super) input: CorrelationInput,
     pub(super) issues: Arc<Table<Issue>>,
     facts: Arc<FindingFacts>,
-    /// By position, without rules.
-    assessments: Arc<Vec<Arc<Assessment>>>,
+    /// The assessments that are not `nothing`, without rules, with their positions in ascending order.
+    assessed: Vec<(u32, Arc<Assessment>)>,
     rules: Vec<Option<EventId>>,
     /// The assessment that undecided issues share.
     nothing: Arc<Assessment>,
@@ -93,7 +93,7 @@ impl PartialEq for CorrelationInput {
 pub struct Correlated {
     /// One issue per finding.
     pub issues: Arc<Table<Issue>>,
-    /// Assessments by position; undecided issues share one. Without rules, they are those of `earlier`.
+    /// Assessments by position; undecided issues share one.
     pub assessments: Arc<Vec<Arc<Assessment>>>,
     /// Matching rule by position; empty if no rule matches.
     pub rules: Vec<Option<EventId>>,
@@ -121,21 +121,22 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
         Some(same) => Arc::clone(same),
         None => share(assessment(issue, None, &input.state, input.today)),
     };
-    let without_rules: Arc<Vec<Arc<Assessment>>> = Arc::new(issues.items().iter().map(assess).collect());
-    let rules = rules::deciding(input, &issues, &without_rules);
+    let mut assessments: Vec<Arc<Assessment>> = issues.items().iter().map(assess).collect();
+    let rules = rules::deciding(input, &issues, &assessments);
+    let places = (0_u32..).zip(&assessments).filter(|(_, assessment)| !Arc::ptr_eq(assessment, &nothing));
+    let assessed: Vec<_> = places.map(|(at, assessment)| (at, Arc::clone(assessment))).collect();
     let facts = match earlier.filter(|earlier| Arc::ptr_eq(&earlier.issues, &issues)) {
         Some(earlier) => Arc::clone(&earlier.facts),
         None => Arc::new(FindingFacts::count(&issues)),
     };
     if earlier
-        .is_some_and(|earlier| Arc::ptr_eq(&earlier.issues, &issues) && !earlier.decides(input, &without_rules, &rules))
+        .is_some_and(|earlier| Arc::ptr_eq(&earlier.issues, &issues) && !earlier.decides(input, &assessed, &rules))
     {
         issues = Arc::new(issues.renewed());
     }
     input.searched.iter().for_each(|&field| _ = issues.column(field));
-    let mut assessments = Arc::clone(&without_rules);
     for (at, (issue, rule)) in issues.items().iter().zip(&rules).enumerate().filter(|(_, (_, rule))| rule.is_some()) {
-        Arc::make_mut(&mut assessments)[at] = share(reassess(issue, *rule, &input.state, input.today));
+        assessments[at] = share(reassess(issue, *rule, &input.state, input.today));
     }
     let columns = READY.map(|field| {
         let write = |row: usize, to: &mut ColumnBuilder| {
@@ -148,12 +149,13 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
         input: CorrelationInput { earlier: None, ..input.clone() },
         issues: Arc::clone(&issues),
         facts: Arc::clone(&facts),
-        assessments: without_rules,
+        assessed,
         rules: rules.clone(),
         nothing,
     };
     let (read, clock) = (input.read.clone(), input.state.clock());
-    Correlated { issues, assessments, rules, facts, columns: columns.into(), read, clock, earlier: Arc::new(earlier) }
+    let (assessments, columns, earlier) = (Arc::new(assessments), columns.into(), Arc::new(earlier));
+    Correlated { issues, assessments, rules, facts, columns, read, clock, earlier }
 }
 
 /// The issues of an earlier correlation, of which those of changed assets are made again.
@@ -170,7 +172,7 @@ impl KnownIssues<'_> {
     /// The assessment of an issue that did not change.
     fn assessment(&self, issue: &Arc<Issue>) -> Option<&Arc<Assessment>> {
         let at = self.earlier.issues.position(issue.id).filter(|_| self.is_current(issue))?;
-        self.earlier.assessments.get(at)
+        Some(self.earlier.assessment(at))
     }
 
     /// The known issue, if it is equal. It must not hold findings that are equal to new ones: both would be in memory.
@@ -213,12 +215,19 @@ impl KnownIssues<'_> {
 }
 
 impl EarlierCorrelation {
+    fn assessment(&self, at: usize) -> &Arc<Assessment> {
+        let known = self.assessed.binary_search_by_key(&at, |(of, _)| *of as usize);
+        known.map_or(&self.nothing, |index| &self.assessed[index].1)
+    }
+
     /// Whether its decisions are these ones.
-    fn decides(&self, input: &CorrelationInput, assessments: &[Arc<Assessment>], rules: &[Option<EventId>]) -> bool {
-        let same = |(a, b): (&Arc<Assessment>, &Arc<Assessment>)| Arc::ptr_eq(a, b) || a == b;
-        self.assessments.iter().zip(assessments).all(same)
-            && self.rules == rules
-            && self.input.state.rules() == input.state.rules()
+    fn decides(
+        &self,
+        input: &CorrelationInput,
+        assessed: &[(u32, Arc<Assessment>)],
+        rules: &[Option<EventId>],
+    ) -> bool {
+        self.assessed == assessed && self.rules == rules && self.input.state.rules() == input.state.rules()
     }
 }
 
