@@ -6,6 +6,8 @@ use crate::dashboard::data::{StoredDecisions, TriageNews};
 use crate::dashboard::findings::retest::tests::{ended, found};
 use crate::dashboard::list::{FindingGroupBy, GroupSummary, Lists};
 use crate::dashboard::testing::*;
+use proptest::prelude::*;
+use proptest::sample::select;
 
 /// Three database dumps on three targets, two cookies on one, one banner; 10 to 15.
 fn grouped() -> TestDashboard {
@@ -80,6 +82,23 @@ fn header_counts_decisions_as_they_are_made() {
     assert_eq!(decided(&app), [(3, 0), (2, 0), (1, 0)]);
     app.keys("c");
     assert_eq!(decided(&app), [(2, 1), (2, 0), (1, 0)]);
+}
+
+proptest! {
+    #[test]
+    fn headers_after_decisions_count_as_headers_filled_again(
+        keys in proptest::collection::vec(select(&["g g", "j", "k", "l", "h", "c", "f", "a", "x", "u"][..]), 1..25),
+    ) {
+        let summaries = |app: &TestDashboard| {
+            let Lists { findings: list, finding_groups: groups, .. } = &app.model.lists;
+            list.groups.iter().map(|group| groups.summary(group)).collect::<Vec<_>>()
+        };
+        let mut app = grouped();
+        app.keys(&keys.join(" "));
+        let counted = summaries(&app);
+        app.model.show_rows(Pane::Findings);
+        prop_assert_eq!(counted, summaries(&app));
+    }
 }
 
 #[test]

@@ -4,7 +4,8 @@ use crate::contract::Stamp;
 use crate::dashboard::base::plan::SETTLING;
 use crate::dashboard::base::{Effect, Generation, Pane, Tone};
 use crate::dashboard::data::decisions::*;
-use crate::dashboard::model::Model;
+use crate::dashboard::model::{Lists, Model};
+use crate::query::RowSet;
 use crate::table::Remote;
 use crate::triage::{
     Assessment, Change, Correlated, CorrelationInput, DecisionDefaults, Event, EventId, FindingKey, FindingState,
@@ -119,10 +120,11 @@ impl Model {
         self.reassess(&touched);
     }
 
-    /// Updates the stances on some findings.
-    fn reassess(&mut self, keys: &[FindingKey]) {
+    /// Updates the assessments of some findings. Returns the positions of those that became decided or undecided.
+    fn reassess(&mut self, keys: &[FindingKey]) -> RowSet {
         let today = self.today();
-        let Some(table) = self.data.findings.value() else { return };
+        let Some(table) = self.data.findings.value() else { return RowSet::default() };
+        let mut changed = RowSet::none(table.len());
         let rows: Vec<usize> = keys.iter().filter_map(|&key| table.position(IssueId::from(key))).collect();
         let Triage { assessments, rules, state, again, .. } = &mut self.findings.triage;
         for &at in &rows {
@@ -131,11 +133,14 @@ impl Model {
                 let now = Arc::new(reassess(&table.items()[at], rule, state, today));
                 let was = std::mem::replace(assessment, Arc::clone(&now));
                 again.change(&was, &now);
+                // A finding can be among the keys twice.
+                changed.put(at, changed.has(at) != (was.is_undecided() != now.is_undecided()));
             }
         }
         if !rows.is_empty() {
             self.update_decisions(&rows);
         }
+        changed
     }
 
     /// The id of a row at the service: of a finding, that of its latest occurrence.
@@ -211,11 +216,14 @@ impl Model {
                 Touched::Nothing => {}
             }
         }
-        self.reassess(&touched);
+        let changed = self.reassess(&touched);
         self.retain_decided_rows(&touched.iter().map(|&key| IssueId::from(key)).collect::<Vec<_>>());
         self.findings.triage.touched.extend(touched);
-        let lists = &mut self.lists;
-        lists.finding_groups.count_decided(&lists.findings, &self.findings.triage.assessments);
+        // The rows of the list may still be those of the findings before; they are counted when they are shown.
+        let Lists { findings, finding_groups, .. } = &mut self.lists;
+        if self.data.findings.value().is_some_and(|table| findings.shows(table)) {
+            finding_groups.count_decided(findings, &changed, &self.findings.triage.assessments);
+        }
     }
 
     /// Handles a message of the decision store.

@@ -127,14 +127,14 @@ impl FindingGroups {
         list.settle(table);
     }
 
-    /// Counts the undecided and decided findings again, after a decision.
-    pub(crate) fn count_decided(&mut self, list: &List<Issue>, assessments: &[Arc<Assessment>]) {
+    /// Counts findings that became decided or undecided, by position. All other rows keep their counts, so that a decision
+    /// does not read the assessments of a long list.
+    pub(crate) fn count_decided(&mut self, list: &List<Issue>, changed: &RowSet, assessments: &[Arc<Assessment>]) {
         let Some(keys) = &self.shown else { return };
-        self.summaries.iter_mut().for_each(|summary| (summary.undecided, summary.decided) = (0, 0));
-        for &position in list.rows.iter() {
+        for &position in list.rows.iter().filter(|&&position| changed.has(position as usize)) {
             let (group, (_, presence)) = (keys.of[position as usize], keys.facts[position as usize]);
-            let is_counted = self.counted.has(presence);
-            self.summaries[group as usize].add_decision(is_undecided(assessments, position), is_counted);
+            let summary = &mut self.summaries[group as usize];
+            summary.change_decision(is_undecided(assessments, position), self.counted.has(presence));
         }
     }
 }
@@ -169,6 +169,15 @@ impl GroupSummary {
     fn add_decision(&mut self, is_undecided: bool, is_counted: bool) {
         self.undecided += u32::from(is_undecided);
         self.decided += u32::from(!is_undecided && is_counted);
+    }
+
+    /// A finding became decided or undecided.
+    fn change_decision(&mut self, is_undecided: bool, is_counted: bool) {
+        let counted = u32::from(is_counted);
+        match is_undecided {
+            true => (self.undecided, self.decided) = (self.undecided + 1, self.decided.saturating_sub(counted)),
+            false => (self.undecided, self.decided) = (self.undecided.saturating_sub(1), self.decided + counted),
+        }
     }
 }
 
