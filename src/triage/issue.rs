@@ -41,7 +41,7 @@ pub struct AbsenceProof {
     pub since: CompactStamp,
 }
 
-/// A finding across scans. It dereferences to its latest occurrence. There may be 400,000 issues, so rare data is boxed.
+/// A finding across scans. It dereferences to its latest occurrence. There may be 375,000 issues, so rare data is boxed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Issue {
     /// Stable id.
@@ -202,7 +202,7 @@ named_enum! {
 }
 
 /// The effective decision about a finding.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assessment {
     /// The verdict; the previous one if it no longer holds.
     pub verdict: Verdict,
