@@ -1,4 +1,4 @@
-//! Facts about all issues for the screen. Counting 400,000 issues takes longer than several frames, so it belongs to the
+//! Facts about all issues for the screen. Counting 375,000 issues takes longer than several frames, so it belongs to the
 //! correlation.
 
 use std::collections::{HashMap, HashSet};

@@ -1,4 +1,4 @@
-//! The marks of a list, by the positions of its table: marking 400,000 items sets as many bits.
+//! The marks of a list, by the positions of its table: marking 375,000 items sets as many bits.
 
 use crate::query::RowSet;
 use crate::table::{Item, Table};

@@ -13,7 +13,8 @@ use tokio::time::Instant;
 
 /// Least time between two frames after events other than keys.
 pub(crate) const FRAME: Duration = Duration::from_millis(16);
-/// Frames after keys are so many times as far apart as a frame costs, so that a held key never fills a processor.
+/// Frames after keys are so many times as far apart as a frame costs, within [`PAUSES`], so that a held key does not fill a
+/// processor.
 const COST_FACTOR: u32 = 12;
 /// Least and most time between two frames after keys. The cost of a frame includes what other threads took of the processor
 /// meanwhile; a key after such a frame must not wait longer than others.

@@ -127,8 +127,8 @@ impl FindingGroups {
         list.settle(table);
     }
 
-    /// Counts findings that became decided or undecided, by position. All other rows keep their counts, so that a decision
-    /// does not read the assessments of a long list.
+    /// Counts the findings at these positions again, which became decided or undecided. The assessments of other rows are not
+    /// read, so that a decision in a long list takes little time.
     pub(crate) fn count_decided(&mut self, list: &List<Issue>, changed: &RowSet, assessments: &[Arc<Assessment>]) {
         let Some(keys) = &self.shown else { return };
         for &position in list.rows.iter().filter(|&&position| changed.has(position as usize)) {
