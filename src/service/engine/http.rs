@@ -9,6 +9,7 @@
 //! uses no proxies of the environment, and accepts all certificates (the TLS scanner checks them). A server that refuses
 //! current TLS is read over an older protocol ([`LegacyHttp`]).
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::error::Error as _;
@@ -25,6 +26,8 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 use url::{Origin, Url};
 
+use super::encoding;
+use super::header_values;
 use super::legacy_http::{LegacyHttp, TlsFailure};
 use super::limits::{ScanCuts, ScanLimits};
 use super::pace::{HostLane, RequestPace};
@@ -83,23 +86,32 @@ pub enum WebError {
 }
 
 impl HttpPage {
-    /// A header as text; empty when it is absent or not text.
-    pub fn header(&self, name: &str) -> &str {
-        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    /// A header as text, its lines joined by commas; empty when it is absent. Bytes that are not text become `U+FFFD`.
+    pub fn header(&self, name: &str) -> Cow<'_, str> {
+        let mut lines = self.all(name);
+        let first = lines.next().unwrap_or_default();
+        lines.fold(first, |joined, line| Cow::Owned(format!("{joined}, {line}")))
     }
 
-    pub fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
-        self.headers.get_all(name).iter().filter_map(|value| value.to_str().ok())
+    /// The lines of a header as text.
+    pub fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = Cow<'a, str>> {
+        self.headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()))
     }
 
-    pub fn text(&self) -> std::borrow::Cow<'_, str> {
-        String::from_utf8_lossy(&self.body)
+    /// The body as text, in the encoding that a browser would choose.
+    pub fn text(&self) -> Cow<'_, str> {
+        let declared = header_values::charset(&self.header("content-type"));
+        encoding::decode(&self.body, declared.as_deref(), self.is_html())
+    }
+
+    /// The media type without parameters, in lower case; empty if there is none.
+    pub fn media_type(&self) -> String {
+        header_values::media_type(&self.header("content-type"))
     }
 
     /// Whether the content type is HTML.
     pub fn is_html(&self) -> bool {
-        let kind = self.header("content-type").to_ascii_lowercase();
-        kind.contains("text/html") || kind.contains("application/xhtml")
+        matches!(self.media_type().as_str(), "text/html" | "application/xhtml+xml")
     }
 
     /// 200 or 206.

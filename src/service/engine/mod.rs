@@ -25,7 +25,9 @@ mod blocking;
 mod coverage;
 #[cfg(test)]
 mod coverage_tests;
+mod encoding;
 pub mod guests;
+mod header_values;
 #[cfg(test)]
 mod hostile_tests;
 mod http;

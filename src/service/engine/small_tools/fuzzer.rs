@@ -164,7 +164,7 @@ fn finding(page: &HttpPage, start: &Url) -> NewFinding {
     let row = vec![
         format!("GET {}", page.url),
         page.status.to_string(),
-        page.header("content-type").to_owned(),
+        page.header("content-type").into_owned(),
         shape::label(page),
     ];
     let finding = web::PATH.finding();

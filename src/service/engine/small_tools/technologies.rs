@@ -87,12 +87,11 @@ fn matched(page: &HttpPage, sign: &TechnologySign, pattern: &Regex) -> Option<(S
         Some((version, format!("{label}{shown} ({})", page.url)))
     };
     match sign.place.split_once(' ') {
-        Some(("header", name)) => page.all(name).find_map(|value| read(value, &format!("{name}: "))),
+        Some(("header", name)) => page.all(name).find_map(|value| read(&value, &format!("{name}: "))),
         // Names only: the value of a cookie is a secret.
         _ if sign.place == "cookie" => {
-            let mut names =
-                page.all("set-cookie").filter_map(|cookie| cookie.split_once('=').map(|(name, _)| name.trim()));
-            names.find_map(|name| read(name, "cookie "))
+            let mut names = page.all("set-cookie").filter_map(|line| Some(line.split_once('=')?.0.trim().to_owned()));
+            names.find_map(|name| read(&name, "cookie "))
         }
         _ if page.is_html() => read(&page.text(), ""),
         _ => None,

@@ -108,7 +108,8 @@ async fn cors_row(site: &Site<'_>, url: &Url, origin: &str) -> Option<Vec<String
     if answer.header("access-control-allow-origin") != origin {
         return None;
     }
-    let with_credentials = answer.header("access-control-allow-credentials").eq_ignore_ascii_case("true");
+    // Browsers compare these two letter by letter.
+    let with_credentials = answer.header("access-control-allow-credentials") == "true";
     let word = if with_credentials { "true" } else { "absent" };
     Some(vec![format!("GET {url}"), origin.to_owned(), origin.to_owned(), word.to_owned()])
 }
@@ -116,8 +117,8 @@ async fn cors_row(site: &Site<'_>, url: &Url, origin: &str) -> Option<Vec<String
 /// Methods in the `Allow` header of the response to OPTIONS; the scan does not use them.
 pub async fn methods(site: &Site<'_>) -> Vec<NewFinding> {
     let Ok(answer) = site.web.send(Method::OPTIONS, &site.start.url, HeaderMap::new()).await else { return Vec::new() };
-    let allowed: Vec<String> =
-        answer.all("allow").flat_map(|value| value.split(',')).map(|one| one.trim().to_ascii_uppercase()).collect();
+    let allow = answer.header("allow");
+    let allowed: Vec<String> = allow.split(',').map(|one| one.trim().to_ascii_uppercase()).collect();
     let row = || vec![format!("OPTIONS {}", answer.url), answer.status.to_string(), allowed.join(", ")];
     let headers = &["Request", "Status", "Allow"];
     let mut found = Vec::new();
@@ -182,11 +183,8 @@ pub async fn robots_folders(web: &CheckedWeb<'_>, start: &Url) -> Vec<String> {
         return Vec::new();
     }
     let text = page.text();
-    let paths = text.lines().filter_map(|line| {
-        let (rule, path) = line.split('#').next()?.split_once(':')?;
-        let is_rule = ["disallow", "allow"].contains(&rule.trim().to_ascii_lowercase().as_str());
-        is_rule.then(|| path.trim().to_owned())
-    });
+    let rules = robots_rules(&text).filter(|(name, _)| ["disallow", "allow"].contains(&name.as_str()));
+    let paths = rules.map(|(_, path)| path.to_owned());
     let is_folder = |path: &String| path.starts_with('/') && path.ends_with('/') && !path.contains(['*', '$', '?']);
     let is_harmless = |path: &String| start.join(path).is_ok_and(|url| !acts(&url));
     paths.filter(is_folder).filter(is_harmless).take(MAX_ROBOTS_FOLDERS).collect()
@@ -195,11 +193,16 @@ pub async fn robots_folders(web: &CheckedWeb<'_>, start: &Url) -> Vec<String> {
 /// Folders of robots.txt that are searched.
 const MAX_ROBOTS_FOLDERS: usize = 40;
 
+/// The rules of robots.txt: a name in lower case and its value. A line ends with CR, LF or both (RFC 9309 §2.2).
+fn robots_rules(robots: &str) -> impl Iterator<Item = (String, &str)> {
+    robots.split(['\r', '\n']).filter_map(|line| {
+        let (name, value) = line.split('#').next()?.split_once(':')?;
+        Some((name.trim().to_ascii_lowercase(), value.trim()))
+    })
+}
+
 fn sensitive_paths(robots: &str) -> impl Iterator<Item = String> {
-    let paths = robots.lines().filter_map(|line| {
-        let (rule, path) = line.split('#').next()?.split_once(':')?;
-        rule.trim().eq_ignore_ascii_case("disallow").then(|| path.trim())
-    });
+    let paths = robots_rules(robots).filter(|(name, _)| name == "disallow").map(|(_, path)| path);
     paths
         .filter(|path| {
             let path = path.to_ascii_lowercase();
@@ -217,7 +220,8 @@ pub async fn security_txt(site: &Site<'_>) -> Vec<NewFinding> {
         if Obstacle::of_page(&page).is_some() {
             return Vec::new();
         }
-        let has_contact = page.text().lines().any(|line| line.to_ascii_lowercase().starts_with("contact:"));
+        let text = page.text().to_ascii_lowercase();
+        let has_contact = text.split(['\r', '\n']).any(|line| line.starts_with("contact:"));
         if page.is_success() && !page.is_html() && has_contact {
             return Vec::new();
         }
@@ -277,5 +281,7 @@ mod tests {
     fn sensitive_paths_match_whole_words() {
         let robots = "User-agent: *\nDisallow: /admin/ # x\ndisallow:/old-backup\nDisallow: /shop/db/\nDisallow: /adminton\nAllow: /secret\nDisallow:\n";
         assert_eq!(sensitive_paths(robots).collect::<Vec<_>>(), ["/admin/", "/shop/db/"]);
+        let old_mac = robots.replace('\n', "\r");
+        assert_eq!(sensitive_paths(&old_mac).collect::<Vec<_>>(), ["/admin/", "/shop/db/"]);
     }
 }

@@ -13,7 +13,7 @@ pub fn mixed(site: &Site) -> Vec<NewFinding> {
     }
     let upgrades = |policy: &str| policy.contains("upgrade-insecure-requests");
     let is_upgraded = |page: &HttpPage, contents: &PageContents| {
-        page.all("content-security-policy").chain(contents.policies.iter().map(String::as_str)).any(upgrades)
+        upgrades(&page.header("content-security-policy")) || contents.policies.iter().any(|policy| upgrades(policy))
     };
     let pages = site.html_with_contents().filter(|(page, contents)| !is_upgraded(page, contents));
     let rows = pages.flat_map(|(page, contents)| {

@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use jiff::Timestamp;
+use jiff::civil::{Date, Time};
 use regex::Regex;
 
 use super::site::Site;
@@ -54,8 +56,10 @@ pub fn same_site(site: &Site) -> Vec<NewFinding> {
 
 fn without(site: &Site, kind: FindingKind, attribute: &str, has: impl Fn(&Cookie) -> bool) -> Vec<NewFinding> {
     let mut rows: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
+    let now = Timestamp::now();
     for page in site.pages() {
-        for cookie in page.all("set-cookie").filter_map(parse).filter(|cookie| !cookie.removed && !has(cookie)) {
+        let cookies = page.all("set-cookie").filter_map(|line| parse(&line, now));
+        for cookie in cookies.filter(|cookie| !cookie.removed && !has(cookie)) {
             let row = vec![page.url.to_string(), cookie.name.clone(), format!("no {attribute}"), shown(&cookie)];
             rows.entry(cookie.name).or_default().push(row);
         }
@@ -131,22 +135,71 @@ fn pattern(name: &str) -> String {
     NUMBER.as_ref().map_or_else(|| name.to_owned(), |number| number.replace_all(name, "*").into_owned())
 }
 
-fn parse(header: &str) -> Option<Cookie> {
-    let mut parts = header.split(';').map(str::trim);
+/// A line of `Set-Cookie` (RFC 6265 §5.2): of a repeated attribute, the last one counts.
+fn parse(line: &str, now: Timestamp) -> Option<Cookie> {
+    let mut parts = line.split(';').map(str::trim);
     let (name, _) = parts.next()?.split_once('=')?;
     let mut cookie = Cookie { name: name.trim().chars().take(80).collect(), ..Cookie::default() };
+    let (mut max_age, mut expires) = (None, None);
     for part in parts {
         let (key, value) = part.split_once('=').unwrap_or((part, ""));
         match key.trim().to_ascii_lowercase().as_str() {
             "secure" => cookie.secure = true,
             "httponly" => cookie.http_only = true,
             "samesite" => cookie.same_site = value.trim().to_ascii_lowercase(),
-            "max-age" => cookie.removed = value.trim().parse::<i64>().is_ok_and(|seconds| seconds <= 0),
-            "expires" => cookie.removed |= value.contains(" 1970"),
+            "max-age" => max_age = lives(value.trim()).or(max_age),
+            "expires" => expires = date(value).map(|date| date > now).or(expires),
             _ => {}
         }
     }
+    // `Max-Age` wins over `Expires` (§5.3).
+    cookie.removed = max_age.or(expires) == Some(false);
     (!cookie.name.is_empty()).then_some(cookie)
+}
+
+/// Whether a cookie with this `Max-Age` is kept; none if the value is no number (RFC 6265 §5.2.2).
+fn lives(max_age: &str) -> Option<bool> {
+    let digits = max_age.strip_prefix('-').unwrap_or(max_age);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| digits.len() == max_age.len() && digits.bytes().any(|byte| byte != b'0'))
+}
+
+/// A date of `Expires`, by the tolerant rules of RFC 6265 §5.1.1: the parts may come in any order.
+fn date(text: &str) -> Option<Timestamp> {
+    let (mut time, mut day, mut month, mut year) = (None, None, None, None);
+    let is_delimiter = |c: char| matches!(c, '\t' | ' '..='/' | ';'..='@' | '['..='`' | '{'..='~');
+    for token in text.split(is_delimiter).filter(|token| !token.is_empty()) {
+        let number = token.bytes().take_while(u8::is_ascii_digit).count();
+        match (token.contains(':'), number) {
+            (true, _) if time.is_none() => time = time_of_day(token),
+            (false, 1..=2) if day.is_none() => day = token[..number].parse::<i8>().ok(),
+            (false, 0) if month.is_none() => month = month_of(token),
+            (false, 2 | 4) if year.is_none() => year = token[..number].parse::<i16>().ok(),
+            _ => {}
+        }
+    }
+    let year = match year? {
+        year @ 70..=99 => year + 1900,
+        year @ 0..=69 => year + 2000,
+        year => year,
+    };
+    let is_dated = year >= 1601;
+    let date = is_dated.then(|| Date::new(year, month?, day?).ok()).flatten()?;
+    date.to_datetime(time?).to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
+}
+
+fn time_of_day(token: &str) -> Option<Time> {
+    let mut numbers = token.split(':').map(|part| {
+        let digits = part.bytes().take_while(u8::is_ascii_digit).count();
+        part[..digits].parse::<i8>().ok()
+    });
+    Time::new(numbers.next()??, numbers.next()??, numbers.next()??, 0).ok()
+}
+
+fn month_of(token: &str) -> Option<i8> {
+    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    let name = token.get(..3)?.to_ascii_lowercase();
+    (1..).zip(MONTHS).find_map(|(number, month)| (month == name).then_some(number))
 }
 
 fn shown(cookie: &Cookie) -> String {
@@ -162,15 +215,55 @@ mod tests {
 
     use super::*;
 
+    fn read(line: &str) -> Option<Cookie> {
+        parse(line, "2026-11-28T00:00:00Z".parse().unwrap())
+    }
+
     #[test]
     fn parse_reads_attributes_in_any_case_and_drops_the_value() {
-        let cookie = parse("sid=s3cret; Path=/; SECURE; httponly; samesite=Lax").unwrap();
+        let cookie = read("sid=s3cret; Path=/; SECURE; httponly; samesite=Lax").unwrap();
         assert!(cookie.secure && cookie.http_only && cookie.same_site == "lax" && !cookie.removed);
         assert!(!format!("{cookie:?}{}", shown(&cookie)).contains("s3cret"));
-        assert!(parse("sid=; Max-Age=0").unwrap().removed);
-        assert!(parse("sid=; expires=Thu, 01 Jan 1970 00:00:00 GMT").unwrap().removed);
-        assert_eq!(parse("no cookie at all"), None);
+        assert_eq!(read("no cookie at all"), None);
     }
+
+    #[test]
+    fn cookie_is_removed_by_its_age_or_date() {
+        for (attributes, removed) in [
+            ("Max-Age=0", true),
+            ("max-age=-3", true),
+            ("Max-Age=00", true),
+            ("Max-Age=60", false),
+            ("Max-Age=99999999999999999999999999", false),
+            ("Max-Age=soon", false),
+            ("Max-Age=0; Max-Age=60", false),
+            ("expires=Thu, 01 Jan 1970 00:00:00 GMT", true),
+            ("expires=Mon, 11-Oct-1999 22:00:00 GMT", true),
+            ("expires=Monday, 11-Oct-99 22:00:00 GMT", true),
+            ("expires=Mon Oct 11 22:00:00 1999", true),
+            ("expires=11 Oct 1999 22:00:00 +0200", true),
+            ("expires=Fri, 27 Nov 2026 23:59:59 GMT", true),
+            ("expires=Sat, 28 Nov 2026 00:00:01 GMT", false),
+            ("expires=Tue, 19 Jan 2038 03:14:07 GMT", false),
+            ("expires=Fri, 31 Dec 69 23:59:59 GMT", false),
+            ("expires=never", false),
+            ("expires=Thu, 01 Jan 1600 00:00:00 GMT", false),
+            ("expires=Thu, 31 Feb 1999 00:00:00 GMT", false),
+            ("expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=60", false),
+            ("Max-Age=0; expires=Tue, 19 Jan 2038 03:14:07 GMT", true),
+        ] {
+            assert_eq!(read(&format!("sid=; {attributes}")).unwrap().removed, removed, "{attributes}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_line_is_read(line in "\\PC*", attribute in "[ -~]*") {
+            read(&line);
+            read(&format!("a=b; expires={attribute}; max-age={attribute}"));
+        }
+    }
+
     fn cookies(names: impl Iterator<Item = String>) -> BTreeMap<String, Vec<Vec<String>>> {
         let row = |name: &String| vec!["http://a.test/".into(), name.clone(), "no Secure".into(), "none".into()];
         names.map(|name| (name.clone(), vec![row(&name)])).collect()

@@ -57,9 +57,9 @@ pub fn cache(site: &Site) -> Vec<NewFinding> {
         let value = value.to_ascii_lowercase();
         !["no-store", "private", "no-cache"].iter().any(|word| value.contains(word))
     };
-    let pages = site.html().filter(|page| is_kept(page.header("cache-control")));
+    let pages = site.html().filter(|page| is_kept(&page.header("cache-control")));
     let rows = pages
-        .map(|page| vec![page.url.to_string(), "cache-control".to_owned(), page.header("cache-control").to_owned()]);
+        .map(|page| vec![page.url.to_string(), "cache-control".to_owned(), page.header("cache-control").into_owned()]);
     let rows = rows.collect();
     site.finding_of_rows(web::CACHE, &["URL", "Header", "Value"], rows)
 }

@@ -1,10 +1,11 @@
-//! Security headers: missing or ineffective ones.
+//! Security headers: missing or ineffective ones. `header_values` says what several lines of a header mean.
 
 use url::Host;
 
 use super::html::PageContents;
 use super::site::Site;
 use crate::service::engine::NewFinding;
+use crate::service::engine::header_values::{self, directive};
 use crate::service::engine::http::HttpPage;
 use crate::service::engine::kinds::{FindingKind, web};
 
@@ -17,7 +18,7 @@ pub fn csp(site: &Site) -> Vec<NewFinding> {
     let name = "content-security-policy";
     let (mut missing, mut weak) = (Vec::new(), Vec::new());
     for (page, contents) in site.html_with_contents() {
-        let policies: Vec<String> = policies(page).into_iter().chain(contents.policies.iter().cloned()).collect();
+        let policies: Vec<String> = header_policies(page).chain(contents.policies.iter().cloned()).collect();
         if policies.is_empty() {
             missing.push(row(page, name));
         // A script runs only if every policy allows it, so one strict policy is sufficient.
@@ -40,9 +41,16 @@ pub fn hsts(site: &Site) -> Vec<NewFinding> {
         return Vec::new();
     }
     let mut found = missing(site, web::HSTS_MISSING, site.pages(), name, |page| page.header(name).is_empty());
-    let short = site.pages().filter(|page| !page.header(name).is_empty());
-    let short = short.filter(|page| max_age(page.header(name)).unwrap_or(0) < MIN_HSTS);
-    found.extend(site.finding_of_rows(web::HSTS_WEAK, HEADERS, short.map(|page| row(page, name)).collect()));
+    let weak = site.pages().filter_map(|page| {
+        // Browsers process the first line only.
+        let line = page.all(name).next().filter(|line| !line.is_empty())?;
+        match header_values::hsts_max_age(&line) {
+            Ok(seconds) if seconds >= MIN_HSTS => None,
+            Ok(_) => Some(row(page, name)),
+            Err(reason) => Some(vec![page.url.to_string(), name.to_owned(), format!("{line} ({reason})")]),
+        }
+    });
+    found.extend(site.finding_of_rows(web::HSTS_WEAK, HEADERS, weak.collect()));
     found
 }
 
@@ -50,17 +58,17 @@ pub fn hsts(site: &Site) -> Vec<NewFinding> {
 pub fn nosniff(site: &Site) -> Vec<NewFinding> {
     let name = "x-content-type-options";
     let pages = site.pages().filter(|page| page.is_success());
-    missing(site, web::NOSNIFF_MISSING, pages, name, |page| !page.header(name).eq_ignore_ascii_case("nosniff"))
+    missing(site, web::NOSNIFF_MISSING, pages, name, |page| !header_values::is_nosniff(&page.header(name)))
 }
 
 /// Referrer-Policy missing or unsafe. A policy may be in a `meta` element.
 pub fn referrer(site: &Site) -> Vec<NewFinding> {
     let name = "referrer-policy";
     let lacks = |(page, contents): &(&HttpPage, &PageContents)| {
-        // The last value counts (Referrer Policy §8.1), and an element comes after the header.
-        let last = page.header(name).rsplit(',').next().unwrap_or_default().trim().to_ascii_lowercase();
-        let last = if contents.referrer.is_empty() { last } else { contents.referrer.clone() };
-        last.is_empty() || last == "unsafe-url"
+        // An element comes after the header.
+        let of_element = header_values::referrer_policy(&contents.referrer);
+        let policy = of_element.or_else(|| header_values::referrer_policy(&page.header(name)));
+        policy.is_none_or(|policy| policy == "unsafe-url")
     };
     let rows = site.html_with_contents().filter(lacks).map(|(page, _)| row(page, name)).collect();
     site.finding_of_rows(web::REFERRER_MISSING, HEADERS, rows)
@@ -69,9 +77,8 @@ pub fn referrer(site: &Site) -> Vec<NewFinding> {
 /// Neither frame-ancestors nor X-Frame-Options.
 pub fn frames(site: &Site) -> Vec<NewFinding> {
     missing(site, web::FRAMES_OPEN, site.html(), "x-frame-options", |page| {
-        let by_policy = policies(page).iter().any(|policy| directive(policy, "frame-ancestors").is_some());
-        let by_header = page.header("x-frame-options").trim().to_ascii_lowercase();
-        !by_policy && by_header != "deny" && by_header != "sameorigin"
+        let by_policy = header_policies(page).any(|policy| directive(&policy, "frame-ancestors").is_some());
+        !by_policy && !header_values::blocks_frames(&page.header("x-frame-options"))
     })
 }
 
@@ -88,19 +95,14 @@ fn missing<'p>(
 
 fn row(page: &HttpPage, name: &str) -> Vec<String> {
     let value = page.header(name);
-    let value = if value.is_empty() { "absent" } else { value };
-    vec![page.url.to_string(), name.to_owned(), value.to_owned()]
+    let value = if value.is_empty() { "absent".to_owned() } else { value.into_owned() };
+    vec![page.url.to_string(), name.to_owned(), value]
 }
 
-fn policies(page: &HttpPage) -> Vec<String> {
-    page.all("content-security-policy").filter(|value| !value.trim().is_empty()).map(str::to_owned).collect()
-}
-
-fn directive<'p>(policy: &'p str, name: &str) -> Option<Vec<&'p str>> {
-    policy.split(';').find_map(|part| {
-        let mut words = part.split_whitespace();
-        words.next().filter(|word| word.eq_ignore_ascii_case(name)).map(|_| words.collect())
-    })
+/// The policies in the headers of a page.
+fn header_policies(page: &HttpPage) -> impl Iterator<Item = String> {
+    let lines: Vec<String> = page.all("content-security-policy").map(|line| line.into_owned()).collect();
+    lines.into_iter().flat_map(|line| header_values::policies(&line).map(str::to_owned).collect::<Vec<_>>())
 }
 
 /// Why a policy does not block injected scripts, if so.
@@ -121,13 +123,6 @@ fn weakness(policy: &str) -> Option<&'static str> {
     }
 }
 
-fn max_age(value: &str) -> Option<u64> {
-    value.split(';').find_map(|part| {
-        let (name, seconds) = part.split_once('=')?;
-        name.trim().eq_ignore_ascii_case("max-age").then(|| seconds.trim().trim_matches('"').parse().ok())?
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,12 +141,5 @@ mod tests {
         ] {
             assert_eq!(weakness(policy).is_some(), weak, "{policy}");
         }
-    }
-
-    #[test]
-    fn max_age_is_parsed_with_and_without_quotes() {
-        assert_eq!(max_age("max-age=31536000; includeSubDomains"), Some(31_536_000));
-        assert_eq!(max_age("includeSubDomains; Max-Age=\"60\""), Some(60));
-        assert_eq!(max_age("includeSubDomains"), None);
     }
 }

@@ -112,7 +112,8 @@ pub fn read(page: &HttpPage, limit: Duration, stop: &StopFlag) -> PageContents {
         tokenizer.end();
     }
     let (elements, metas) = (tokenizer.sink.elements.take(), tokenizer.sink.metas.take());
-    let base = tokenizer.sink.base.take().and_then(|base| join(&page.url, &base)).unwrap_or_else(|| page.url.clone());
+    let base = tokenizer.sink.base.take().and_then(|base| join(&page.url, &base)).filter(is_base);
+    let base = base.unwrap_or_else(|| page.url.clone());
     PageContents {
         is_cut: !rest.is_empty(),
         links: links(&base, &elements),
@@ -124,6 +125,11 @@ pub fn read(page: &HttpPage, limit: Duration, stop: &StopFlag) -> PageContents {
         referrer: metas.referrer,
         took: started.elapsed(),
     }
+}
+
+/// Browsers ignore a base URL of these schemes (HTML §4.2.3).
+fn is_base(url: &Url) -> bool {
+    !matches!(url.scheme(), "javascript" | "data") && !url.cannot_be_a_base()
 }
 
 fn links(base: &Url, elements: &[UrlElement]) -> Vec<Url> {

@@ -137,7 +137,7 @@ impl CrawledSite {
 
     /// Whether a page is a file without data of users.
     pub fn is_static(&self, page: &HttpPage) -> bool {
-        let kind = page.header("content-type");
+        let kind = page.media_type();
         ["image/", "font/", "text/css", "audio/", "video/"].iter().any(|start| kind.starts_with(start))
     }
 

@@ -92,7 +92,7 @@ fn by_header(site: &Site) -> BTreeMap<&'static str, BTreeMap<String, String>> {
     for page in site.pages() {
         for header in HEADERS {
             for value in page.all(header) {
-                all.entry(header).or_default().entry(value.to_owned()).or_insert_with(|| page.url.to_string());
+                all.entry(header).or_default().entry(value.into_owned()).or_insert_with(|| page.url.to_string());
             }
         }
     }
