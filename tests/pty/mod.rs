@@ -3,6 +3,7 @@
 //! [`Session`] holds the program and a terminal emulator that parses its output. Tests wait for text on the screen, never
 //! for a time.
 
+pub mod answers;
 mod bundle;
 mod captures;
 mod dashboard;

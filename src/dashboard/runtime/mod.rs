@@ -37,6 +37,7 @@ pub mod signal;
 pub mod signals;
 pub mod terminal;
 pub mod terminal_answers;
+mod terminal_input;
 pub mod triage;
 
 pub(crate) use archive::archiver::CaptureArchiver;
@@ -51,11 +52,12 @@ use event_loop::EventLoop;
 pub(crate) use event_loop::TaskReport;
 pub use files::NewFile;
 pub(crate) use frame_pace::{FRAME, FramePace};
-pub(crate) use keyboard::{Keyboard, TerminalInput};
+pub(crate) use keyboard::Keyboard;
 pub use settings_watch::SettingsSource;
 pub use signals::{ProcessSignal, SignalStream};
 pub use terminal::Terminal;
 pub use terminal_answers::TerminalAnswers;
+pub(crate) use terminal_input::TerminalInput;
 pub(crate) use triage::{DecisionRequest, DecisionsHandle};
 
 use crate::client::{Client, Problem};
