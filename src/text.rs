@@ -11,11 +11,13 @@
 
 mod duration;
 mod fit;
+mod natural;
 mod plural;
 mod quote;
 
 pub use duration::{duration, long_duration};
 pub use fit::{middle_with, start, start_with, width};
+pub use natural::natural;
 pub use plural::{plural, thousands};
 pub use quote::{command_line, quoted};
 

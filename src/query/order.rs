@@ -1,7 +1,7 @@
 //! Sort keys: `risk,-age`.
 //!
-//! Each field has a default direction: risks, numbers and severities descending, times from the newest, texts from A.
-//! `-` reverses it.
+//! Each field has a default direction: risks, numbers and severities descending, times from the newest, texts from A
+//! with their numbers by value. `-` reverses it.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -11,6 +11,7 @@ use super::error::{did_you_mean, nearest};
 use super::field::ValueKind;
 use super::source::RowSource;
 use super::{Evaluator, Field, ParseError, QueryKind};
+use crate::text::natural;
 
 /// One sort key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -89,9 +90,9 @@ fn ranks(column: &Column, rows: usize) -> Vec<f64> {
         Values::Numbers(numbers) => numbers.clone(),
         Values::Flags(flags) => flags.iter().map(|&flags| flags as f64).collect(),
         Values::Texts(texts) => {
-            let lower: Vec<String> = texts.iter().map(str::to_lowercase).collect();
+            let texts: Vec<&str> = texts.iter().collect();
             let mut order: Vec<usize> = (0..texts.len()).collect();
-            order.sort_by(|&a, &b| lower[a].cmp(&lower[b]));
+            order.sort_by(|&a, &b| natural(texts[a], texts[b]));
             let mut place = vec![0.0; texts.len()];
             order.iter().enumerate().for_each(|(at, &number)| place[number] = at as f64);
             place

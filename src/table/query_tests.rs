@@ -53,11 +53,11 @@ fn explanation_counts_rows_hidden_by_each_part() {
 #[test]
 fn sort_keys_apply_in_sequence() {
     let list = |name: &str, num_words| Wordlist { name: name.into(), num_words, ..Wordlist::default() };
-    let lists = [list("b", 1), list("A", 2), list("", 2), list("c", 2)];
+    let lists = [list("b", 1), list("A10", 2), list("", 2), list("a9", 2)];
     let order = |text: &str| {
         let keys = SortKey::parse_all(text, QueryKind::Wordlists).unwrap();
         ordered(&keys, &mut Evaluator::default(), &Rows { rows: &lists, others: &NoOtherLists, now: 0 })
     };
-    assert_eq!(order("words,name"), [1, 3, 2, 0]);
-    assert_eq!(order("-words, -name"), [0, 3, 1, 2]);
+    assert_eq!(order("words,name"), [3, 1, 2, 0]);
+    assert_eq!(order("-words, -name"), [0, 1, 3, 2]);
 }

@@ -11,6 +11,7 @@ use crate::contract::{Risk, Stamp, TargetId};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put, shared, target_name};
 use crate::table::{Item, OtherLists, Row, SortOrder};
+use crate::text::natural;
 
 fn by_risk(a: &Issue, b: &Issue) -> Ordering {
     (Reverse(a.risk()), Reverse(a.finding.id)).cmp(&(Reverse(b.risk()), Reverse(b.finding.id)))
@@ -76,9 +77,12 @@ impl Item for Issue {
         SortOrder { name: "newest", compare: |a, b| b.finding.id.cmp(&a.finding.id) },
         SortOrder {
             name: "target",
-            compare: |a, b| (a.target_name(), a.target_id()).cmp(&(b.target_name(), b.target_id())),
+            compare: |a, b| {
+                let [a_name, b_name] = [a, b].map(|issue| issue.target_name().as_deref().unwrap_or_default());
+                natural(a_name, b_name).then_with(|| a.target_id().cmp(&b.target_id()))
+            },
         },
-        SortOrder { name: "name", compare: |a, b| a.name.cmp(&b.name) },
+        SortOrder { name: "name", compare: |a, b| natural(&a.name, &b.name) },
         SortOrder { name: "port", compare: |a, b| a.port().cmp(&b.port()) },
     ];
     const MANY: usize = if cfg!(test) { 1_000 } else { 50_000 };
