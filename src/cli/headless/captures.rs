@@ -102,7 +102,7 @@ struct CaptureChoice {
     #[arg(long, value_name = "ID|LABEL")]
     logger: Option<String>,
     /// Only captures that match this query (see docs/query.md)
-    #[arg(long, value_name = "QUERY", value_parser = |text: &str| super::query(text, QueryKind::Captures))]
+    #[arg(long, value_name = "QUERY", allow_hyphen_values = true, value_parser = |text: &str| super::query(text, QueryKind::Captures))]
     query: Option<Query>,
     /// Only captures with a payload of the payload book
     #[arg(long)]

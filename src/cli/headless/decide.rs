@@ -24,7 +24,7 @@ pub struct DecideArgs {
     #[arg(value_name = "ID|FINGERPRINT", allow_negative_numbers = true)]
     ids: Vec<String>,
     /// All findings that match; instead of ids
-    #[arg(long, value_name = "QUERY", value_parser = |text: &str| super::query(text, QueryKind::Findings),
+    #[arg(long, value_name = "QUERY", allow_hyphen_values = true, value_parser = |text: &str| super::query(text, QueryKind::Findings),
           conflicts_with = "ids")]
     query: Option<Query>,
     /// open, in_review, confirmed, false_positive, risk_accepted, not_applicable, fixed, duplicate
@@ -34,7 +34,7 @@ pub struct DecideArgs {
     #[arg(long, value_name = "REASON", value_parser = reason, requires = "verdict")]
     reason: Option<DraftValue<Reason>>,
     /// Note to add
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     note: Option<String>,
     /// Expiry date (not a duration such as 30d), or `none` [default: 90 days for risk_accepted]
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = until, requires = "verdict")]
@@ -198,6 +198,8 @@ mod tests {
         };
         let mut rows = FindingRows::default();
         rows.all = vec![row("acme"), row("lab")];
+        let args = Line::parse_from(["decide", "--query", "-port:443", "--note", "- as agreed"]).args;
+        assert!(args.query.is_some() && args.note.as_deref() == Some("- as agreed"), "no flags");
         let args = Line::parse_from(["decide", "--query", "port:443", "--verdict", "confirmed"]).args;
         let selected = select(&rows, &args).unwrap();
         assert_eq!(selected.iter().map(|row| row.workspace.as_str()).collect::<Vec<_>>(), ["acme"]);

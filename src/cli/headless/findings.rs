@@ -73,7 +73,7 @@ struct ExportArgs {
 #[derive(Args, Clone, Debug)]
 struct FindingChoice {
     /// Only findings that match this query (see docs/query.md)
-    #[arg(long, value_name = "QUERY", value_parser = |text: &str| super::query(text, QueryKind::Findings))]
+    #[arg(long, value_name = "QUERY", allow_hyphen_values = true, value_parser = |text: &str| super::query(text, QueryKind::Findings))]
     query: Option<Query>,
 }
 

@@ -42,7 +42,7 @@ enum PayloadsCommand {
     #[command(after_help = "Example:\n  scandeck payloads list --query 'is:waiting made<7d'")]
     List {
         /// Only payloads that match this query (see docs/query.md)
-        #[arg(long, value_name = "QUERY", value_parser = |text: &str| super::query(text, QueryKind::Payloads))]
+        #[arg(long, value_name = "QUERY", allow_hyphen_values = true, value_parser = |text: &str| super::query(text, QueryKind::Payloads))]
         query: Option<Query>,
         /// Only payloads with hits
         #[arg(long)]
