@@ -16,6 +16,8 @@ mod exports;
 mod faults;
 #[cfg(all(feature = "dashboard", feature = "service"))]
 mod faulty;
+#[cfg(all(feature = "dashboard", feature = "service"))]
+mod field;
 #[cfg(feature = "dashboard")]
 mod har;
 #[cfg(all(feature = "dashboard", feature = "service"))]

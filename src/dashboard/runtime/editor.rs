@@ -6,10 +6,36 @@ use std::fs;
 use tempfile::NamedTempFile;
 use tokio::process::Command;
 
-/// The program of the first variable that is set, and its arguments, split at blanks; no shell is involved.
+/// The program of the first variable that is set, and its arguments; no shell is involved.
 fn program(names: &[&str], default: &str, variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let named = names.iter().find_map(|name| variable(name).filter(|text| !text.trim().is_empty()));
-    named.unwrap_or_else(|| default.to_owned()).split_whitespace().map(str::to_owned).collect()
+    split_words(&named.unwrap_or_else(|| default.to_owned()))
+}
+
+/// The words of a command, as a shell splits them: blanks separate words, quotes and backslashes protect blanks. A quote
+/// without its end reaches to the end.
+fn split_words(command: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None::<char>);
+    let mut letters = command.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, quote) {
+            (' ' | '\t' | '\n', None) => words.extend(word.take()),
+            ('\'' | '"', None) => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (_, Some(open)) if letter == open => quote = None,
+            ('\\', None) => word.get_or_insert_default().extend(letters.next()),
+            ('\\', Some('"')) => {
+                let next = letters.next();
+                let is_protected = matches!(next, Some('"' | '\\'));
+                word.get_or_insert_default().extend((!is_protected).then_some(letter).into_iter().chain(next));
+            }
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    words
 }
 
 /// Opens `text` in the editor and waits for its end. The terminal must have been restored before.
@@ -83,6 +109,20 @@ mod tests {
         assert_eq!(program(&["VISUAL", "EDITOR"], "vi", named), ["nano", "-w"]);
         assert_eq!(program(&["VISUAL", "EDITOR"], "vi", |_| Some(" ".to_owned())), ["vi"]);
         assert_eq!(program(&["PAGER"], "less", named), ["less"]);
+    }
+
+    #[test]
+    fn quoted_arguments_of_editor_are_one_word() {
+        for (command, expected) in [
+            (r#"vim -c "set tw=0""#, &["vim", "-c", "set tw=0"][..]),
+            (r"'/opt/my editor/ed' --wait", &["/opt/my editor/ed", "--wait"]),
+            (r"/opt/my\ editor/ed  -n", &["/opt/my editor/ed", "-n"]),
+            (r#"emacsclient -t -a '' "a\"b""#, &["emacsclient", "-t", "-a", "", "a\"b"]),
+            (r#"ed "C:\new""#, &["ed", r"C:\new"]),
+            (r#"code --wait "unfinished arg"#, &["code", "--wait", "unfinished arg"]),
+        ] {
+            assert_eq!(split_words(command), expected, "{command}");
+        }
     }
 
     #[tokio::test]

@@ -19,7 +19,8 @@ use crate::oob::{CaptureRecord, request};
 use crate::text::plural;
 use crate::triage::settings::setting;
 use crate::triage::{self, ListedFinding};
-use std::io;
+use rustix::termios::{QueueSelector, tcflush};
+use std::io::{self, stdin};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
@@ -310,6 +311,8 @@ impl EventLoop {
             result = program => result,
         };
         self.editor_ended = Some(Instant::now());
+        // Keys that were typed for the other program, and answers that it requested.
+        let _ = tcflush(stdin(), QueueSelector::IFlush);
         self.resume_terminal();
         Some(result)
     }
