@@ -57,7 +57,8 @@ async fn keys_typed_for_another_program_decide_nothing() {
     let pager =
         program(home.path().join("pager"), "echo the pager has it\nwhile [ ! -e \"$HOME/go\" ]; do sleep 0.05; done");
     let mut session = on_findings_with(&generated, home.path(), &[("PAGER", &pager)]).await;
-    session.keys("\r");
+    // A row that the user selected accepts a verdict at once.
+    session.keys("jk\r");
     session
         .until_true("the keys of the detail", |text| text.contains("History 0") && !text.contains("enter open"))
         .await;
