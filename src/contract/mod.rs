@@ -107,8 +107,8 @@ pub use logger::{Capture, Logger};
 pub use missing_scanner::{MISSING_SCANNERS, MissingScanner, RAW_SOCKETS};
 pub use report::{GroupBy, NewReport, Report, ReportCreated, ReportFilters, ReportFormat, ReportSource, ReportStatus};
 pub use scan::{
-    NewScan, RedirectLevel, ReportCallback, ResourceType, ResultSummary, Scan, ScanCreated, ScanOutput, ScanStatus,
-    Test,
+    INCOMPLETE, NewScan, RedirectLevel, ReportCallback, ResourceType, ResultSummary, Scan, ScanCreated, ScanOutput,
+    ScanStatus, Test,
 };
 pub use shared::Shared;
 pub use target::{NewTarget, Target, TargetType};

@@ -62,7 +62,20 @@ impl Scan {
             _ => true,
         }
     }
+
+    /// Finished, but some of its tests have no result.
+    pub fn is_incomplete(&self) -> bool {
+        self.status_name == ScanStatus::Finished && (1..self.num_tests).contains(&self.num_finished_tests)
+    }
+
+    /// The status to show: [`INCOMPLETE`] instead of `finished` when tests have no result.
+    pub fn shown_status(&self) -> &str {
+        if self.is_incomplete() { INCOMPLETE } else { self.status_name.as_str() }
+    }
 }
+
+/// The word for a test without a result, and for a finished scan that has such tests.
+pub const INCOMPLETE: &str = "incomplete";
 
 /// Replaces a secret.
 pub const HIDDEN: &str = "•••";
@@ -256,6 +269,24 @@ pub struct Test {
     pub performed_at: Option<Stamp>,
 }
 
+impl Test {
+    /// The field of `metadata` that the embedded service sets to false for a test without a result. Other services do not
+    /// have it: their tests count as complete.
+    pub const JUDGED: &str = "judged";
+    /// The field of `metadata` with the reason.
+    pub const CAUSE: &str = "cause";
+
+    /// Whether the test ended without a result.
+    pub fn is_incomplete(&self) -> bool {
+        self.metadata.get(Self::JUDGED) == Some(&Value::Bool(false))
+    }
+
+    /// Why the test has no result; empty if the service does not report it.
+    pub fn incomplete_cause(&self) -> &str {
+        self.metadata.get(Self::CAUSE).and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -271,6 +302,31 @@ mod tests {
         assert_eq!(scan.status_name, ScanStatus::Other("pondering".into()));
         assert_eq!(scan.result_summary.by_risk(), [None, Some(2), None, None, None]);
         assert!(!scan.is_active() && !scan.has_ended());
+    }
+
+    #[test]
+    fn finished_scan_with_unfinished_tests_is_incomplete() {
+        let scan = |status_name: ScanStatus, num_finished_tests| {
+            let scan = Scan { status_name, num_tests: 66, num_finished_tests, ..Scan::default() };
+            scan.shown_status().to_owned()
+        };
+        assert_eq!(scan(ScanStatus::Finished, 56), INCOMPLETE);
+        assert_eq!(scan(ScanStatus::Finished, 66), "finished");
+        assert_eq!(scan(ScanStatus::Finished, 0), "finished", "the service does not count tests");
+        assert_eq!(scan(ScanStatus::Stopped, 56), "stopped");
+    }
+
+    #[test]
+    fn test_of_service_without_the_mark_is_complete() {
+        for (metadata, expected) in [
+            (serde_json::json!({"judged": false, "cause": "HTTP 403"}), (true, "HTTP 403")),
+            (serde_json::json!({"judged": true}), (false, "")),
+            (serde_json::json!({"judged": "no"}), (false, "")),
+            (Value::Null, (false, "")),
+        ] {
+            let test = Test { metadata, ..Test::default() };
+            assert_eq!((test.is_incomplete(), test.incomplete_cause()), expected);
+        }
     }
 
     #[test]

@@ -108,7 +108,7 @@ fn write_progress(scan: &Scan, names: &HashMap<TargetId, String>, to: &mut impl 
         Tool(scan.tool_id),
         target,
         scan.progress,
-        scan.status_name,
+        scan.shown_status(),
         scan.num_finished_tests,
         scan.num_tests,
     )

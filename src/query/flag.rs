@@ -105,6 +105,7 @@ flags! {
     Active "active" &["running"], &[Scans, Targets, Activity], "waiting or running";
     Ended "ended" &["done"], &[Scans], "finished, failed or stopped";
     Failed "failed" &[], &[Scans, Reports, Activity], "ended before it was complete";
+    Incomplete "incomplete" &[], &[Scans], "finished, but some tests have no result";
     Stopped "stopped" &[], &[Scans], "stopped by a user";
     Vpn "vpn" &[], &[Scans], "runs through a VPN";
     Unscanned "unscanned" &[], &[Targets], "never scanned";

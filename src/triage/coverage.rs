@@ -94,18 +94,19 @@ fn lists(tests: &EvidenceView, vuln_id: &str) -> bool {
 
 /// Why `later` would not have found this kind of finding of `earlier` again; `None` if it would.
 pub fn gap(later: &Scan, earlier: &Scan, vuln_id: &str, tests: &IncompleteTests) -> Option<RetestGap> {
-    scan_gap(later, earlier).or_else(|| tests.gap(later.id, vuln_id))
+    scan_gap(later, earlier, tests).or_else(|| tests.gap(later.id, vuln_id))
 }
 
-fn scan_gap(later: &Scan, earlier: &Scan) -> Option<RetestGap> {
+fn scan_gap(later: &Scan, earlier: &Scan, tests: &IncompleteTests) -> Option<RetestGap> {
     match later.status_name {
         ScanStatus::Finished => {}
         ScanStatus::Stopped => return Some(RetestGap::Stopped),
         ScanStatus::TimedOut => return Some(RetestGap::TimedOut),
         _ => return Some(RetestGap::Failed),
     }
-    params_gap(later, earlier)
-        .or_else(|| (later.num_finished_tests < earlier.num_finished_tests).then_some(RetestGap::FewerTests))
+    // A scan that lists its incomplete tests has finished all others.
+    let tried = if tests.scans.contains_key(&later.id) { later.num_tests } else { later.num_finished_tests };
+    params_gap(later, earlier).or_else(|| (tried < earlier.num_finished_tests).then_some(RetestGap::FewerTests))
 }
 
 /// How the parameters of two scans differ, as far as they change what is covered.
@@ -192,13 +193,16 @@ mod tests {
         };
         let blocked = ListedFinding::from(blocked);
         let tests = IncompleteTests::new([&blocked].into_iter());
-        let scan = scan(json!({}));
+        let whole = Scan { num_tests: 9, num_finished_tests: 9, ..scan(json!({})) };
+        let scan = Scan { num_finished_tests: 7, ..whole.clone() };
         for (kind, expected) in [
             ("web.header.csp_missing", Some(RetestGap::Blocked)),
             ("web.exposed.git", Some(RetestGap::Blocked)),
             ("web.exposed.env", None),
         ] {
-            assert_eq!(gap(&scan, &scan, kind, &tests), expected, "{kind}");
+            assert_eq!(gap(&scan, &whole, kind, &tests), expected, "{kind}");
         }
+        let none = IncompleteTests::default();
+        assert_eq!(gap(&scan, &whole, "web.exposed.env", &none), Some(RetestGap::FewerTests));
     }
 }

@@ -58,7 +58,7 @@ async fn wait_exits_with_4_unless_the_scan_finishes() {
     cli.service.runner.finish_scans(1);
     let finished = cli.run(&wait).await;
     assert_eq!(finished.code, 0, "{finished:?}");
-    assert!(finished.err.contains("finished · all tests ended (1 critical, 1 info)"), "{finished:?}");
+    assert!(finished.err.contains("incomplete · all tests ended (1 critical, 1 info)"), "{finished:?}");
     cli.service.runner.set_outcome(ScanOutcome::ConnectionError("no answer".into()));
     cli.service.runner.finish_scans(1);
     let late = cli.run(&wait).await;

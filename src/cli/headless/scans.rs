@@ -13,7 +13,7 @@ use super::{HeadlessSession, PrintTable, ServiceArgs, diff, start, targets, watc
 use crate::cli::error::CliError;
 use crate::cli::value::id;
 use crate::client::{Interval, ScanQuery, TargetQuery, TestQuery};
-use crate::contract::{ResourceType, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId, Test, Tool};
+use crate::contract::{INCOMPLETE, ResourceType, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId, Test, Tool};
 use crate::text;
 use std::collections::HashMap;
 
@@ -141,11 +141,21 @@ pub(super) struct NamedScan<'a> {
     scan: &'a Scan,
     tool_name: Option<&'static str>,
     target_name: Option<Shared>,
+    /// Finished, but some tests have no result.
+    incomplete: bool,
+}
+
+/// A test, and whether it ended without a result.
+#[derive(Debug, Serialize)]
+struct ListedTest<'a> {
+    #[serde(flatten)]
+    test: &'a Test,
+    incomplete: bool,
 }
 
 impl<'a> NamedScan<'a> {
     pub fn new(scan: &'a Scan, target_name: Option<Shared>) -> Self {
-        Self { scan, tool_name: Tool(scan.tool_id).name(), target_name }
+        Self { scan, tool_name: Tool(scan.tool_id).name(), target_name, incomplete: scan.is_incomplete() }
     }
 }
 
@@ -203,6 +213,8 @@ pub async fn run(args: ScansArgs) -> anyhow::Result<ExitCode> {
         }
         ScansCommand::Tests { id, resource_type, resource_id } => {
             let all = client.list_tests(id, &TestQuery { resource_type, resource_id }).await?;
+            let all: Vec<ListedTest> =
+                all.iter().map(|test| ListedTest { test, incomplete: test.is_incomplete() }).collect();
             out.list(&all, || tests(&all))?;
         }
     }
@@ -271,6 +283,11 @@ async fn show(session: &HeadlessSession, scan: &Scan) -> anyhow::Result<()> {
     let target = session.client()?.get_target(scan.target_id).await.ok();
     let mut shown = serde_json::json!(NamedScan::new(scan, target.map(|target| target.name)));
     if !session.out.json {
+        shown["status_name"] = scan.shown_status().into();
+        if let Some(fields) = shown.as_object_mut() {
+            // The status shows it.
+            fields.remove("incomplete");
+        }
         shown["duration"] = text::long_duration(scan.duration).into();
         shown["result_summary"] = watch::found(scan).into();
     }
@@ -299,13 +316,22 @@ fn table(all: &[NamedScan]) -> PrintTable {
         let (done, started) = (format!("{}%", scan.progress), or_dash(scan.start_time));
         let [critical, high, medium, low, info] = scan.result_summary.by_risk().map(or_dash);
         let tool = Tool(scan.tool_id);
-        cells![scan.id, tool, target, scan.status_name, done, started, critical, high, medium, low, info]
+        cells![scan.id, tool, target, scan.shown_status(), done, started, critical, high, medium, low, info]
     })
 }
 
-fn tests(all: &[Test]) -> PrintTable {
-    PrintTable::of(["ID", "TIME", "FINDING", "TEST", "DESCRIPTION"], all, |one| {
-        let finding = Some(one.resource_id).filter(|_| one.resource_type == ResourceType::Finding);
-        cells![one.id, or_dash(one.performed_at), or_dash(finding), one.uid, one.description]
-    })
+fn tests(all: &[ListedTest]) -> PrintTable {
+    PrintTable::of(
+        ["ID", "TIME", "STATUS", "FINDING", "TEST", "DESCRIPTION"],
+        all,
+        |ListedTest { test, incomplete }| {
+            let finding = Some(test.resource_id).filter(|_| test.resource_type == ResourceType::Finding);
+            let status = match (*incomplete, test.incomplete_cause()) {
+                (false, _) => "done".to_owned(),
+                (true, "") => INCOMPLETE.to_owned(),
+                (true, cause) => format!("{INCOMPLETE}: {cause}"),
+            };
+            cells![test.id, or_dash(test.performed_at), status, or_dash(finding), test.uid, test.description]
+        },
+    )
 }

@@ -116,6 +116,9 @@ async fn finish(session: &HeadlessSession, id: ScanId, scan: Scan, fail_on: Opti
             session.out.table(&table(&found))?;
         }
     }
+    if gaps.is_empty() && scan.is_incomplete() {
+        note!("scandeck: scan {id} is incomplete; `scandeck scans tests {id}` shows the tests without a result");
+    }
     if !gaps.is_empty() {
         note!("scandeck: scan {id} is incomplete ({})", gaps.join(", "));
         note!("  `class:coverage*` in --fail-on matches incomplete scans");

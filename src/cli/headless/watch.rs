@@ -74,7 +74,7 @@ pub fn code(scans: &[Scan]) -> ExitCode {
 
 fn status_line(scan: &Scan) -> String {
     let message = if scan.status_message.is_empty() { String::new() } else { format!(" · {}", scan.status_message) };
-    format!("scan {} ({}): {}{message}{}", scan.id, Tool(scan.tool_id), scan.status_name, counts(scan))
+    format!("scan {} ({}): {}{message}{}", scan.id, Tool(scan.tool_id), scan.shown_status(), counts(scan))
 }
 
 /// The findings by risk in brackets, such as ` (2 high, 1 info)`.

@@ -1,7 +1,7 @@
 //! The list of scans with their progress, failures and findings, and the detail of a scan.
 
 use crate::client::Problem;
-use crate::contract::{ResourceType, Scan, ScanStatus, Test, Tool};
+use crate::contract::{INCOMPLETE, ResourceType, Scan, ScanStatus, Test, Tool};
 use crate::dashboard::base::{Pane, RowRef, ShownRows, Tab};
 use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{
@@ -60,7 +60,7 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     let is_running = scans().any(|scan| scan.status_name == ScanStatus::Running);
     let has_eta = scans().any(|scan| time_left(cx, scan).width() > 0);
     let has_ended = scans().any(|scan| scan.has_ended());
-    let is_done = |scan: &Scan| scan.status_name == ScanStatus::Finished && !cx.facts.findings.is_incomplete(scan.id);
+    let is_done = |scan: &Scan| scan.status_name == ScanStatus::Finished && !is_incomplete(cx, scan);
     let is_all_done = scans().all(is_done);
     let changes = scans().filter_map(|scan| changes_words(cx, scan, u16::MAX)).map(|line| line.width()).max();
     let changes = changes.unwrap_or(0);
@@ -113,6 +113,12 @@ fn counts(cx: &Cx<'_>) -> Line<'static> {
     line
 }
 
+/// Whether a finished scan has tests without a result, by its numbers or by its findings about itself.
+fn is_incomplete(cx: &Cx<'_>, scan: &Scan) -> bool {
+    let is_finished = scan.status_name == ScanStatus::Finished;
+    scan.is_incomplete() || is_finished && cx.facts.findings.is_incomplete(scan.id)
+}
+
 fn cells<'a>(cx: &Cx<'a>, scan: &'a Scan, widths: &[u16]) -> Vec<Line<'a>> {
     let (theme, glyphs) = (cx.theme, cx.theme.glyphs);
     let tool = Line::from(Tool(scan.tool_id).to_string());
@@ -128,17 +134,19 @@ fn cells<'a>(cx: &Cx<'a>, scan: &'a Scan, widths: &[u16]) -> Vec<Line<'a>> {
         }
         ScanStatus::Waiting => vec![words(glyphs.waiting, theme.dim()), tool, target, words("waiting", theme.dim())],
         ScanStatus::Finished | ScanStatus::Stopped => {
-            let is_done = scan.status_name == ScanStatus::Finished;
-            let (glyph, style) = if is_done { (glyphs.done, theme.good()) } else { (glyphs.stopped, theme.dim()) };
-            let status = match is_done {
-                true if cx.facts.findings.is_incomplete(scan.id) => words("incomplete", theme.warn()),
-                true => match changes_words(cx, scan, widths[3]) {
-                    None => words("done", theme.dim()),
-                    Some(changes) => changes,
-                },
-                false => words("stopped", theme.dim()),
+            let is_incomplete = is_incomplete(cx, scan);
+            let (glyph, style) = match scan.status_name {
+                ScanStatus::Stopped => (glyphs.stopped, theme.dim()),
+                _ if is_incomplete => (glyphs.incomplete, theme.warn()),
+                _ => (glyphs.done, theme.good()),
             };
-            let (ended, tests) = (words(cx.age(scan.end_time), theme.dim()), words(tests(scan), theme.dim()));
+            let status = match scan.status_name {
+                ScanStatus::Stopped => words("stopped", theme.dim()),
+                _ if is_incomplete => words(INCOMPLETE, theme.warn()),
+                _ => changes_words(cx, scan, widths[3]).unwrap_or_else(|| words("done", theme.dim())),
+            };
+            let tests_style = if is_incomplete { theme.warn() } else { theme.dim() };
+            let (ended, tests) = (words(cx.age(scan.end_time), theme.dim()), words(tests(scan), tests_style));
             vec![words(glyph, style), tool, target, status, Line::default(), tests, found, ended]
         }
         status => {
@@ -249,8 +257,9 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     };
     let mut head = head_lines(cx, scan);
     let listed = parts.filter(|_| tab == Tab::Tests).and_then(|parts| parts.tests.value()).map_or(0, |all| all.len());
-    if !scan.is_active() && (1..scan.num_finished_tests).contains(&(listed as i64)) {
-        let (done, rows) = (format::count(scan.num_finished_tests), format::plural(listed, "row"));
+    let (ended, shown) = (scan.num_finished_tests.max(scan.num_tests), listed as i64);
+    if !scan.is_active() && scan.num_finished_tests > shown && shown > 0 {
+        let (done, rows) = (format::count(ended), format::plural(listed, "row"));
         head.push(words(format!("{done} tests in {rows}; a row can cover several tests"), cx.theme.dim()));
     }
     let problem = parts.and_then(|parts| match tab {
@@ -293,7 +302,10 @@ fn head_lines(cx: &Cx<'_>, scan: &Scan) -> Vec<Line<'static>> {
     let tool = Tool(scan.tool_id);
     let name = tool.name().map_or_else(|| tool.to_string(), str::to_owned);
     let title = format!("#{} {name} on {}", scan.id, cx.target_name(scan.target_id));
-    let mut state = vec![Span::styled(text::clean(scan.status_name.as_str()).into_owned(), status_style(theme, scan))];
+    let mut state = vec![match is_incomplete(cx, scan) {
+        true => Span::styled(format!("{} {INCOMPLETE}", theme.glyphs.incomplete), theme.warn()),
+        false => Span::styled(text::clean(scan.status_name.as_str()).into_owned(), status_style(theme, scan)),
+    }];
     if scan.status_name == ScanStatus::Running {
         state.push(Span::raw("  "));
         state.extend(bar(theme, scan.progress, 16));
@@ -365,18 +377,28 @@ fn test_lines(theme: Theme, tests: &[Test]) -> Vec<Line<'static>> {
     if tests.is_empty() {
         return vec![words("no finished tests", theme.dim())];
     }
-    let found = |test: &Test| match test.resource_type {
-        ResourceType::Finding => Span::styled("found  ", theme.warn()),
-        ResourceType::Scan | ResourceType::Other(_) => Span::raw("       "),
+    let width = if tests.iter().any(Test::is_incomplete) { INCOMPLETE.len() } else { "found".len() };
+    let result = |test: &Test| match test.resource_type {
+        _ if test.is_incomplete() => Span::styled(format!("{INCOMPLETE:width$}  "), theme.warn()),
+        ResourceType::Finding => Span::styled(format!("{:width$}  ", "found"), theme.warn()),
+        ResourceType::Scan | ResourceType::Other(_) => Span::raw(" ".repeat(width + 2)),
     };
     let line = |test: &Test| {
         let time = format::clock(theme, test.performed_at);
-        Line::from(vec![
-            Span::styled(theme.glyphs.done, theme.good()),
+        let glyph = match test.is_incomplete() {
+            true => Span::styled(theme.glyphs.incomplete, theme.warn()),
+            false => Span::styled(theme.glyphs.done, theme.good()),
+        };
+        let mut spans = vec![
+            glyph,
             Span::styled(format!(" {time}  "), theme.dim()),
-            found(test),
+            result(test),
             Span::raw(text::clean(&test.description).into_owned()),
-        ])
+        ];
+        if test.is_incomplete() && !test.incomplete_cause().is_empty() {
+            spans.push(Span::styled(format!("  {}", text::clean(test.incomplete_cause())), theme.dim()));
+        }
+        Line::from(spans)
     };
     tests.iter().map(line).collect()
 }

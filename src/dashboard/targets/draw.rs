@@ -98,7 +98,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         && let Some(scan) = scans.items().get(at)
     {
         let name = if facts.active.is_some() { "Now" } else { "Last" };
-        let status = text::clean(scan.status_name.as_str());
+        let status = text::clean(scan.shown_status());
         head.push(fact(theme, name, format!("{}, {status}", cx.scan_name(scan.id))));
     }
     head.push(fact(theme, "Id", target.id.to_string()));

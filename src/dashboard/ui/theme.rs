@@ -80,6 +80,8 @@ glyphs! {
     running: &'static str = "▶", ">";
     waiting: &'static str = "…", ".";
     done: &'static str = "✓", "+";
+    /// A test without a result, and a finished scan with such tests.
+    incomplete: &'static str = "◐", "%";
     failed: &'static str = "✗", "x";
     stopped: &'static str = "⊘", "s";
     stalled: &'static str = "!", "!";
@@ -116,7 +118,7 @@ impl Glyphs {
         let mut all = vec![self.selected, self.marked, self.empty, self.running, self.waiting, self.done, self.failed];
         all.extend([self.stopped, self.stalled, self.link, self.more_below, self.more_above, self.separator]);
         all.extend([self.path, self.to, self.dash, self.change, self.back, self.rule, self.tab_open, self.tab_close]);
-        all.extend([self.times, self.branch, self.dots]);
+        all.extend([self.times, self.branch, self.dots, self.incomplete]);
         all.extend(
             self.risk.iter().chain(self.eighths).chain(&self.folds).chain(&self.shades).chain(&self.heights).copied(),
         );

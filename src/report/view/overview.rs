@@ -165,10 +165,13 @@ pub(super) fn scan(scanned: &ReportScan) -> [String; 8] {
         scan.id.to_string(),
         tool_name(Tool(scan.tool_id)),
         line(target),
-        line(scan.status_name.as_str()),
+        line(scan.shown_status()),
         stamp(scan.start_time),
         stamp(scan.end_time),
-        scan.num_finished_tests.to_string(),
+        match scan.is_incomplete() {
+            true => format!("{} of {}", scan.num_finished_tests, scan.num_tests),
+            false => scan.num_finished_tests.to_string(),
+        },
         scan.tool_params.as_ref().map(|params| line(&params.to_string())).unwrap_or_default(),
     ]
 }

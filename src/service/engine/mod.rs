@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::address::Address;
 use super::resolver::Resolver;
 use super::scope_check::ScopeCheck;
-use crate::contract::{Evidence, Owasp, RedirectLevel, Risk, ScanId, ScanOutput, Tool};
+use crate::contract::{Evidence, Owasp, RedirectLevel, Risk, ScanId, ScanOutput, Test, Tool};
 
 mod blocking;
 mod coverage;
@@ -189,6 +189,15 @@ impl TestDone {
     /// A test that counts as one.
     fn new(uid: impl Into<String>, description: impl Into<String>, metadata: Value, findings: Vec<NewFinding>) -> Self {
         Self { uid: uid.into(), description: description.into(), metadata, weight: 1, findings }
+    }
+
+    /// Marks in the metadata whether the test has a result, with the cause if not.
+    fn judged(mut self, cause: Option<String>) -> Self {
+        self.metadata[Test::JUDGED] = cause.is_none().into();
+        if let Some(cause) = cause {
+            self.metadata[Test::CAUSE] = cause.into();
+        }
+        self
     }
 }
 

@@ -329,13 +329,19 @@ async fn end(
     message: &str,
     now: Timestamp,
 ) -> StoreResult<()> {
-    sqlx::query("UPDATE scans SET status = ?, message = ?, ended_at = ? WHERE id = ?")
-        .bind(status.as_str())
-        .bind(message)
-        .bind(millis(now))
-        .bind(scan.0)
-        .execute(&mut **change)
-        .await?;
+    // A test without a result is not a finished test. It counts as one while the scan runs, for its progress.
+    sqlx::query(
+        "UPDATE scans SET status = ?, message = ?, ended_at = ?,
+            finished = max(0, finished - (SELECT count(DISTINCT uid) FROM tests
+                WHERE scan_id = scans.id AND json_extract(metadata, '$.judged') = 0))
+         WHERE id = ?",
+    )
+    .bind(status.as_str())
+    .bind(message)
+    .bind(millis(now))
+    .bind(scan.0)
+    .execute(&mut **change)
+    .await?;
     sqlx::query("DELETE FROM jobs WHERE scan_id = ?").bind(scan.0).execute(&mut **change).await?;
     Ok(())
 }

@@ -46,6 +46,7 @@ impl Row for Scan {
                     (Flag::Active, self.is_active()),
                     (Flag::Ended, self.has_ended()),
                     (Flag::Failed, self.status_name.is_failure()),
+                    (Flag::Incomplete, self.is_incomplete()),
                     (Flag::Stopped, self.status_name == ScanStatus::Stopped),
                     (Flag::Vpn, self.vpn_scan),
                 ],

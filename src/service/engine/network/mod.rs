@@ -268,6 +268,8 @@ impl NmapScan<'_> {
         if !report.is_complete {
             let why = output.end.problem().unwrap_or("ended before its report was complete");
             self.run.info(format!("The results are incomplete: nmap {why}. {}", report.error)).await;
+            let test = TestDone::new("network.report", "Report of nmap", json!({}), Vec::new());
+            self.run.tested(TestDone { weight: 0, ..test.judged(Some(format!("nmap {why}"))) }).await;
         }
         let listed: Vec<&NmapPort> = report.ports.iter().filter(|port| port.state.starts_with("open")).collect();
         let limit = self.run.settings.limits.ports;

@@ -15,7 +15,7 @@ use url::Url;
 
 use super::shape::{self, AnswerShape};
 use super::{report_coverage, start_page, words_of};
-use crate::service::engine::coverage::{CheckCoverage, CheckedWeb, Obstacle, PROBES, ScanCoverage};
+use crate::service::engine::coverage::{CheckCoverage, CheckedWeb, IncompleteTest, Obstacle, PROBES, ScanCoverage};
 use crate::service::engine::http::{HttpPage, Web};
 use crate::service::engine::kinds::{self, web};
 use crate::service::engine::params::Authentication;
@@ -62,16 +62,17 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let web = Web::new(run, request_rate(&run.job.params), Authentication::default(), MAX_REQUESTS);
     let first = start_page(run, &web).await?;
 
-    let counts = CheckCoverage::default();
-    let client = CheckedWeb::new(&web, &counts);
+    let mut incomplete = None;
     let folder = first.url.path().rsplit_once('/').map_or("/", |(folder, _)| folder);
     let folder = format!("{}/", folder.trim_end_matches('/'));
     let mut folders = HashSet::from([folder.clone()]);
     let mut seen = HashSet::new();
     let (mut queue, mut all) = (VecDeque::from([(folder, 0)]), Vec::<Value>::new());
     while let Some((folder, depth)) = queue.pop_front() {
-        let missing = missing_answers(&client, &first.url, &folder, &params.extensions).await;
+        let mut counts = CheckCoverage::default();
+        let missing = missing_answers(&CheckedWeb::new(&web, &counts), &first.url, &folder, &params.extensions).await;
         for words in params.words.chunks(CHUNK) {
+            let client = CheckedWeb::new(&web, &counts);
             let mut found = paths(&client, &first.url, &folder, words, &params.extensions, &missing).await;
             // `backup.zip` of the list is `backup` with an extension too.
             found.retain(|page| seen.insert(page.url.path().to_owned()));
@@ -88,11 +89,15 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
             let findings: Vec<NewFinding> = found.iter().map(|page| finding(page, &first.url)).collect();
             all.extend(found.iter().map(|page| json!({"url": page.url.as_str(), "status": page.status})));
             let metadata = json!({"folder": folder, "words": words.len(), "findings": findings.len()});
-            run.tested(TestDone::new("web.path", format!("Paths below {folder}"), metadata, findings)).await;
+            let test = TestDone::new("web.path", format!("Paths below {folder}"), metadata, findings);
+            let missed = client.incomplete(&first, PROBES).await;
+            run.tested(test.judged(missed.as_ref().map(IncompleteTest::cause))).await;
+            incomplete = IncompleteTest::merged([incomplete, missed]);
+            counts = CheckCoverage::default();
         }
     }
     let mut coverage = ScanCoverage::new(1);
-    coverage.add("web.path", client.incomplete(&first, PROBES).await);
+    coverage.add("web.path", incomplete);
     let mut summary = format!(
         "{} in {}, {} found",
         plural(params.words.len(), "word"),

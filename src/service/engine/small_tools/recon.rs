@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::technologies::{self, FIREWALL, FoundTechnology};
 use super::{report_coverage, start_page};
-use crate::service::engine::coverage::{CheckCoverage, CheckedWeb, PAGES, ScanCoverage};
+use crate::service::engine::coverage::{CheckCoverage, CheckedWeb, IncompleteTest, PAGES, ScanCoverage};
 use crate::service::engine::http::{HttpPage, Web};
 use crate::service::engine::kinds::{self, FindingKind, recon as kind};
 use crate::service::engine::params::Authentication;
@@ -70,9 +70,11 @@ async fn scan(
     run.output_findings(json!({"technologies": listed})).await;
     let port = first.url.port_or_known_default().unwrap_or_default();
     let mut summary = format!("{} read, {}", plural(crawled.pages.len(), "page"), counted(findings.len()));
-    run.tested(TestDone::new(kind.id(), "Technologies", json!({"findings": findings.len()}), findings)).await;
+    let test = TestDone::new(kind.id(), "Technologies", json!({"findings": findings.len()}), findings);
+    let incomplete = client.incomplete(&first, PAGES).await;
+    run.tested(test.judged(incomplete.as_ref().map(IncompleteTest::cause))).await;
     let mut coverage = ScanCoverage::new(1);
-    coverage.add(kind.id(), client.incomplete(&first, PAGES).await);
+    coverage.add(kind.id(), incomplete);
     report_coverage(run, &coverage, port, first.url.scheme(), &mut summary).await;
     Ok(summary)
 }

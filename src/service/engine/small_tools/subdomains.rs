@@ -13,7 +13,7 @@ use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 
 use super::{report_coverage, words_of};
-use crate::service::engine::coverage::{CheckCoverage, Obstacle, PROBES, ScanCoverage};
+use crate::service::engine::coverage::{CheckCoverage, IncompleteTest, Obstacle, PROBES, ScanCoverage};
 use crate::service::engine::kinds::{self, domain};
 use crate::service::engine::pace::RequestPace;
 use crate::service::engine::run::ScanRun;
@@ -39,7 +39,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let words = words_of(&run.job.params, include_str!("../../../../assets/wordlists/common-subdomains.txt"));
     let names: Vec<String> = words.iter().map(|word| format!("{word}.{domain}")).collect();
     run.planned(names.len().div_ceil(CHUNK) as u32 + 2).await;
-    let (pace, counts) = (RequestPace::new(Some(QUERIES_PER_SECOND)), CheckCoverage::default());
+    let (pace, mut counts) = (RequestPace::new(Some(QUERIES_PER_SECOND)), CheckCoverage::default());
     let mut wildcard = BTreeSet::new();
     for _ in 0..2 {
         let name = format!("sd{:012x}.{domain}", rand::random::<u64>() >> 16);
@@ -54,7 +54,9 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     run.tested(TestDone::new("domain.wildcard", "Wildcard of the domain", metadata, Vec::new())).await;
 
     let mut found = Vec::<Value>::new();
+    let mut incomplete = None;
     for names in names.chunks(CHUNK) {
+        let counts = std::mem::take(&mut counts);
         let (pace, counts) = (&pace, &counts);
         let lookups = stream::iter(names.to_vec()).map(|name| async move {
             let ips = lookup(run, pace, counts, &name).await;
@@ -69,13 +71,16 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
             }
         }
         let metadata = json!({"names": names.len(), "findings": findings.len()});
-        run.tested(TestDone::new("domain.subdomain", format!("Names below {domain}"), metadata, findings)).await;
+        let test = TestDone::new("domain.subdomain", format!("Names below {domain}"), metadata, findings);
+        let missed = counts.incomplete(PROBES);
+        run.tested(test.judged(missed.as_ref().map(IncompleteTest::cause))).await;
+        incomplete = IncompleteTest::merged([incomplete, missed]);
         run.output("subdomain_list", json!({"subdomains": found})).await;
     }
     let hosts: BTreeSet<&str> = found.iter().filter_map(|one| one["hostname"].as_str()).collect();
     let mut summary = format!("{} tried, {} found", plural(names.len(), "name"), plural(hosts.len(), "subdomain"));
     let mut coverage = ScanCoverage::new(1);
-    coverage.add("domain.subdomain", counts.incomplete(PROBES));
+    coverage.add("domain.subdomain", incomplete);
     report_coverage(run, &coverage, DNS_PORT, "dns", &mut summary).await;
     Ok(summary)
 }

@@ -14,7 +14,7 @@ use url::Url;
 
 use super::shape::{self, AnswerShape};
 use super::{report_coverage, start_page, words_of};
-use crate::service::engine::coverage::{CheckCoverage, CheckedWeb, PROBES, ScanCoverage};
+use crate::service::engine::coverage::{CheckCoverage, CheckedWeb, IncompleteTest, PROBES, ScanCoverage};
 use crate::service::engine::http::{HttpPage, Web};
 use crate::service::engine::kinds::{self, web};
 use crate::service::engine::params::Authentication;
@@ -48,7 +48,8 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let web = Web::new(run, request_rate(params), Authentication::default(), MAX_REQUESTS);
     let first = start_page(run, &web).await?;
 
-    let counts = CheckCoverage::default();
+    let mut counts = CheckCoverage::default();
+    let mut incomplete = None;
     let client = CheckedWeb::new(&web, &counts);
     let mut unknown = Vec::new();
     for _ in 0..3 {
@@ -57,6 +58,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     }
     let mut found = Vec::new();
     for names in names.chunks(CHUNK) {
+        let client = CheckedWeb::new(&web, &counts);
         let (client, start) = (&client, &first.url);
         let requests = stream::iter(names.to_vec()).map(|name| async move {
             let page = page_of(client, start, &name).await;
@@ -73,10 +75,14 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
             }
         }
         let metadata = json!({"names": names.len(), "findings": findings.len()});
-        run.tested(TestDone::new("web.virtual_host", format!("Names of {domain}"), metadata, findings)).await;
+        let test = TestDone::new("web.virtual_host", format!("Names of {domain}"), metadata, findings);
+        let missed = client.incomplete(&first, PROBES).await;
+        run.tested(test.judged(missed.as_ref().map(IncompleteTest::cause))).await;
+        incomplete = IncompleteTest::merged([incomplete, missed]);
+        counts = CheckCoverage::default();
     }
     let mut coverage = ScanCoverage::new(1);
-    coverage.add("web.virtual_host", client.incomplete(&first, PROBES).await);
+    coverage.add("web.virtual_host", incomplete);
     let mut summary = format!("{} tried, {} found", plural(names.len(), "name"), plural(found.len(), "virtual host"));
     run.output_findings(json!({"virtual_hosts": Value::Array(found)})).await;
     let port = first.url.port_or_known_default().unwrap_or_default();

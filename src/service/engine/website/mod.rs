@@ -375,12 +375,10 @@ async fn scan_site(
         let pages_missed = pages_missed.clone().filter(|_| reads_pages);
         let scripts_missed = scripts_missed.clone().filter(|_| reads_scripts);
         let incomplete = IncompleteTest::merged([pages_missed, scripts_missed, incomplete]);
-        let mut metadata = json!({"start": crawled.start.url.as_str(), "findings": findings.len(), "judged": true});
-        if let Some(missed) = &incomplete {
-            (metadata["judged"], metadata["cause"]) = (false.into(), missed.cause().into());
-        }
+        let metadata = json!({"start": crawled.start.url.as_str(), "findings": findings.len()});
+        let cause = incomplete.as_ref().map(IncompleteTest::cause);
         coverage.add(check.uid, incomplete);
-        let test = TestDone::new(check.uid, check.description, metadata, findings);
+        let test = TestDone::new(check.uid, check.description, metadata, findings).judged(cause);
         run.tested(TestDone { weight: progress.end(position), ..test }).await;
     }
     report_steps(run, progress.take()).await;

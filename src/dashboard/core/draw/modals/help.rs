@@ -1,5 +1,6 @@
 //! The help: every key from the key table, every command from theirs, typed to filter.
 
+use crate::contract::INCOMPLETE;
 use crate::dashboard::base::Pane;
 use crate::dashboard::core::commands::table;
 use crate::dashboard::input::HelpSection;
@@ -83,6 +84,7 @@ fn sign_lines(theme: Theme, terms: &[String], width: u16) -> Vec<Line<'static>> 
         (glyphs.running, "running"),
         (glyphs.waiting, "waiting"),
         (glyphs.done, "done"),
+        (glyphs.incomplete, INCOMPLETE),
         (glyphs.failed, "failed"),
         (glyphs.stopped, "stopped"),
         (glyphs.stalled, "stalled"),
