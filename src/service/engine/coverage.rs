@@ -8,7 +8,8 @@
 //! ```
 //!
 //! A 403 or a redirect to the log-in page is a normal answer for a path that is not public. It is an obstacle only while
-//! the start page gets the same answer: then the site shows the scan nothing.
+//! the start page gets the same answer: then the site shows the scan nothing, and blocks it. A path that must be public,
+//! such as a script of a page, makes its tests incomplete, but does not show that the site blocks the scan.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -31,6 +32,8 @@ pub enum Obstacle {
     RateLimited,
     LoginWall,
     ServerError,
+    /// A status that HTTP does not define, such as 999.
+    UnknownStatus,
     Timeout,
     Connection,
     Undecodable,
@@ -47,7 +50,8 @@ impl Obstacle {
             429 => Some(Self::RateLimited),
             // 501 and 505 are complete answers to an unusual request.
             501 | 505 => None,
-            500.. => Some(Self::ServerError),
+            500..=599 => Some(Self::ServerError),
+            600.. => Some(Self::UnknownStatus),
             _ => page.redirect().filter(|to| is_login(to) && !is_login(&page.url)).map(|_| Self::LoginWall),
         }
     }
@@ -78,6 +82,7 @@ impl Obstacle {
             Self::RateLimited => "HTTP 429",
             Self::LoginWall => "redirected to the log-in page",
             Self::ServerError => "HTTP 5xx",
+            Self::UnknownStatus => "HTTP status above 599",
             Self::Timeout => "no complete response before the timeout",
             Self::Connection => "connection failed or cut",
             Self::Undecodable => "body not decodable",
@@ -97,7 +102,7 @@ impl Obstacle {
             Self::Unauthorized | Self::LoginWall => {
                 "Scan with credentials: set `tool_params.authentication`, such as {\"cookies\": \"sid=…\"} (scan form: Parameters as JSON)."
             }
-            Self::Forbidden => {
+            Self::Forbidden | Self::UnknownStatus => {
                 "Allow the address or the User-Agent of the scanner in the web application firewall, and scan again."
             }
             Self::RateLimited => "Lower `requests_per_second` of the scan, or raise the rate limit for the scanner.",
@@ -119,11 +124,16 @@ impl Obstacle {
         }
     }
 
-    fn kind(self) -> FindingKind {
+    /// The finding about tests with this obstacle. A refusal of single paths is not a block.
+    fn kind(self, is_blocked: bool) -> FindingKind {
         match self {
-            Self::Unauthorized | Self::Forbidden | Self::RateLimited => coverage::BLOCKED,
+            Self::Unauthorized | Self::Forbidden | Self::RateLimited if is_blocked => coverage::BLOCKED,
             Self::LoginWall => coverage::LOGIN_WALL,
-            Self::ServerError
+            Self::Unauthorized
+            | Self::Forbidden
+            | Self::RateLimited
+            | Self::ServerError
+            | Self::UnknownStatus
             | Self::Timeout
             | Self::Connection
             | Self::Undecodable
@@ -163,7 +173,7 @@ impl CoverageCounts {
         let Self { requests, missed } = self;
         let count: u32 = missed.values().sum();
         let share = 100 * u64::from(count) / u64::from(requests.max(1));
-        (share > u64::from(rule.most_missed)).then_some(IncompleteTest { requests, missed })
+        (share > u64::from(rule.most_missed)).then_some(IncompleteTest { requests, missed, is_blocked: false })
     }
 }
 
@@ -225,6 +235,8 @@ pub const ERROR_PAGES: CoverageRule = CoverageRule { most_missed: 32, reads_erro
 pub struct IncompleteTest {
     requests: u32,
     missed: BTreeMap<Obstacle, u32>,
+    /// The site as a whole refuses the scan, not only single paths.
+    is_blocked: bool,
 }
 
 impl IncompleteTest {
@@ -238,6 +250,7 @@ impl IncompleteTest {
     pub fn merged(inputs: impl IntoIterator<Item = Option<Self>>) -> Option<Self> {
         inputs.into_iter().flatten().reduce(|mut all, one| {
             all.requests += one.requests;
+            all.is_blocked |= one.is_blocked;
             for (obstacle, count) in one.missed {
                 *all.missed.entry(obstacle).or_default() += count;
             }
@@ -289,11 +302,14 @@ impl<'a> CheckedWeb<'a> {
         if rule.reads_errors {
             missed.remove(&Obstacle::ServerError);
         }
-        let is_normal = |obstacle: &Obstacle| rule.may_refuse && obstacle.may_be_normal();
-        if missed.keys().any(is_normal) && self.shows(start).await {
-            missed.retain(|obstacle, _| !is_normal(obstacle));
+        let is_refused = missed.keys().any(|obstacle| obstacle.may_be_normal());
+        let is_shown = is_refused && self.shows(start).await;
+        if is_shown && rule.may_refuse {
+            missed.retain(|obstacle, _| !obstacle.may_be_normal());
         }
-        CoverageCounts { requests, missed }.incomplete(rule)
+        let is_blocked = is_refused && !is_shown || matches!(self.web.shortfall(), Some(WebError::RateLimited));
+        let incomplete = CoverageCounts { requests, missed }.incomplete(rule)?;
+        Some(IncompleteTest { is_blocked, ..incomplete })
     }
 
     /// The requests, and how many of them the site refused.
@@ -357,7 +373,7 @@ impl ScanCoverage {
         let mut rows: BTreeMap<&str, (FindingKind, CoverageCauses)> = BTreeMap::new();
         for (uid, incomplete) in &self.incomplete {
             for (obstacle, count) in &incomplete.missed {
-                let kind = obstacle.kind();
+                let kind = obstacle.kind(incomplete.is_blocked);
                 let (_, causes) = rows.entry(kind.id()).or_insert_with(|| (kind, CoverageCauses::new()));
                 let cause = causes.entry(*obstacle).or_default();
                 cause.missed += count;
@@ -472,6 +488,8 @@ mod tests {
             (403, "", Some(Obstacle::Forbidden)),
             (429, "", Some(Obstacle::RateLimited)),
             (503, "", Some(Obstacle::ServerError)),
+            (599, "", Some(Obstacle::ServerError)),
+            (999, "", Some(Obstacle::UnknownStatus)),
             (302, "/user/sign-in?next=/x", Some(Obstacle::LoginWall)),
             (302, "https://sso.a.test/", Some(Obstacle::LoginWall)),
             (302, "/authors/ana", None),
@@ -489,8 +507,9 @@ mod tests {
         }
         let CoverageCounts { requests, missed } = coverage.counts();
         let mut scan = ScanCoverage::new(15);
-        scan.add("web.robots", Some(IncompleteTest { requests, missed: missed.clone() }));
-        scan.add("web.cors", Some(IncompleteTest { requests, missed }));
+        let is_blocked = false;
+        scan.add("web.robots", Some(IncompleteTest { requests, missed: missed.clone(), is_blocked }));
+        scan.add("web.cors", Some(IncompleteTest { requests, missed, is_blocked }));
         scan.add("web.method", None);
         let findings = scan.findings(80, "http");
         assert_eq!((findings.len(), findings[0].vuln_id.as_str()), (1, "coverage.errors"));
@@ -512,11 +531,14 @@ mod tests {
 
     #[test]
     fn each_cause_has_remedy() {
-        for (status, remedy) in [(401, "credentials"), (403, "firewall"), (429, "requests_per_second")] {
+        let kinds = [(true, "coverage.blocked"), (false, "coverage.errors")];
+        let causes = [(401, "credentials"), (403, "firewall"), (429, "requests_per_second")];
+        for ((is_blocked, kind), (status, remedy)) in kinds.into_iter().flat_map(|one| causes.map(|two| (one, two))) {
             let mut scan = ScanCoverage::new(1);
             let missed = BTreeMap::from([(Obstacle::of_page(&page(status, "")).unwrap(), 1)]);
-            scan.add("web.robots", Some(IncompleteTest { requests: 1, missed }));
+            scan.add("web.robots", Some(IncompleteTest { requests: 1, missed, is_blocked }));
             let finding = scan.findings(80, "http").remove(0);
+            assert_eq!(finding.vuln_id, kind, "{status}");
             assert!(finding.recommendation.contains(remedy), "{}", finding.recommendation);
             assert!(finding.vuln_description.contains(&format!("HTTP {status}")), "{}", finding.vuln_description);
         }

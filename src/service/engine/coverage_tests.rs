@@ -114,6 +114,29 @@ async fn refused_scripts_leave_the_tests_of_scripts_incomplete() {
 }
 
 #[tokio::test]
+async fn refusal_of_one_path_is_not_a_block() {
+    for status in ["401 Unauthorized", "403 Forbidden", "429 Too Many Requests", "999 Denied"] {
+        let refused = AtomicUsize::new(0);
+        let port = web(move |path, _| match path {
+            "/" => ok("text/html", "<script src=/app.js></script><p>shop"),
+            // A rate limit refuses once, the other causes always.
+            "/app.js" if !status.starts_with("429") || refused.fetch_add(1, Ordering::Relaxed) < 2 => {
+                answer(status, "")
+            }
+            _ => ok("text/html", "<p>x"),
+        })
+        .await;
+        let result = website(port, json!({})).run().await;
+        result.check();
+        assert!(result.of("coverage.blocked").is_empty(), "{status}: {}", message(&result));
+        let errors = result.of("coverage.errors");
+        assert_eq!(errors.len(), 1, "{status}: {}", message(&result));
+        let evidence = errors[0].evidence.as_json();
+        assert!(!evidence.contains("5xx"), "{status}: {evidence}");
+    }
+}
+
+#[tokio::test]
 async fn site_that_refuses_most_paths_has_a_note() {
     let port = web(|path, _| match path {
         "/" => ok("text/html", "<p>shop"),
