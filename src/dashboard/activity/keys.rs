@@ -22,7 +22,7 @@ pub(crate) fn handle_calls(model: &mut Model, recorded: RecordedCalls) {
     model.data.calls.succeed(table, Stamp(model.now.wall));
 }
 
-/// `D`: cancels the chosen calls that are in flight.
+/// `x`: cancels the chosen calls that are in flight.
 pub(crate) fn cancel(model: &mut Model, effects: &mut Vec<Effect>) {
     if model.navigation.focus.pane != Pane::Activity {
         return model.notify_no_effect(Action::Item(ItemAction::CancelCall));

@@ -86,15 +86,23 @@ fn selection_follows_the_newest_call_until_it_leaves_the_first_row() {
 }
 
 #[test]
+fn delete_key_does_not_cancel_a_request() {
+    let mut app = TestDashboard::new();
+    app.record([call(1, failed()), call(2, None)]);
+    assert_eq!(app.keys("8 D"), []);
+    assert!(app.model.overlay.modals.is_empty());
+}
+
+#[test]
 fn cancel_sends_calls_in_flight_only() {
     let mut app = TestDashboard::new();
     app.record([call(1, failed()), call(2, None), call(3, None)]);
-    assert_eq!(app.keys("8 D"), [Effect::CancelCall(CallId(3))]);
+    assert_eq!(app.keys("8 x"), [Effect::CancelCall(CallId(3))]);
     assert!(app.notices().contains("cancelling GET /scans/7"), "{}", app.notices());
-    assert_eq!(app.keys("* D").len(), 2);
+    assert_eq!(app.keys("* x").len(), 2);
     let mut app = TestDashboard::new();
     app.record([call(1, failed())]);
-    assert_eq!(app.keys("8 D"), []);
+    assert_eq!(app.keys("8 x"), []);
     assert!(app.notices().contains("request has already ended"), "{}", app.notices());
 }
 

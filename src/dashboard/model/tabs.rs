@@ -123,13 +123,19 @@ impl Model {
         Ok(former)
     }
 
-    /// Deletes the current tab and returns it. The filter remains.
-    pub fn delete_tab(&mut self, effects: &mut Vec<Effect>) -> Result<Saved, String> {
-        let at = self.current_tab()?;
+    /// Deletes the tab of this name and returns it. The filter remains.
+    pub fn delete_tab(&mut self, name: &str, effects: &mut Vec<Effect>) -> Option<Saved> {
+        let at = self.settings.tabs.saved.iter().position(|saved| saved.name == name)?;
         let deleted = self.settings.tabs.saved.remove(at);
         self.settings.tabs.at = at.min(self.settings.tabs.saved.len().saturating_sub(1));
         self.tabs_changed(effects);
-        Ok(deleted)
+        Some(deleted)
+    }
+
+    /// The current tab.
+    pub fn chosen_tab(&self) -> Result<&Saved, String> {
+        let at = self.current_tab()?;
+        self.settings.tabs.saved.get(at).ok_or_else(|| "no current tab".to_owned())
     }
 
     fn tabs_changed(&mut self, effects: &mut Vec<Effect>) {

@@ -84,6 +84,8 @@ pub enum Then {
     AddToScope(Vec<String>),
     /// Deletes the alert rule of this query.
     DeleteAlert(String),
+    /// Deletes the tab of this name, a saved query.
+    DeleteTab(String),
     /// Opens this URL in the browser.
     OpenUrl(String),
     /// Leaves the dashboard.

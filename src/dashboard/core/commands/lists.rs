@@ -5,6 +5,7 @@ use crate::dashboard::core::update::custom;
 use crate::dashboard::input::action::{Action, ListAction};
 use crate::dashboard::model::{Model, navigation};
 use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
+use crate::dashboard::prompts::{Prompt, Then};
 use crate::text::plural;
 
 /// The commands of this area.
@@ -74,9 +75,11 @@ pub(crate) static COMMANDS: &[Command] = &[
             Ok(())
         },
     ),
-    Command::new("tab delete", &[], "delete the current tab; the filter remains", "tab delete", |model, _, effects| {
-        let deleted = model.delete_tab(effects)?;
-        model.notify(Tone::Good, format!("tab {} deleted (query: {})", deleted.name, deleted.query));
+    Command::new("tab delete", &[], "delete the current tab; the filter remains", "tab delete", |model, _, _| {
+        let tab = model.chosen_tab()?;
+        let prompt = Prompt::new(format!("Delete tab {}?", tab.name), Then::DeleteTab(tab.name.clone()))
+            .with_line(format!("Its query: {}. The filter remains.", tab.query));
+        model.open_prompt(prompt);
         Ok(())
     }),
 ];

@@ -156,7 +156,11 @@ pub(crate) fn rows_are_marked_by_query_and_filters_saved_as_tabs() {
     assert_eq!(app.shown(Pane::Findings), [2, 3]);
     run(&mut app, "tab rename Git");
     assert!(app.model.settings.tabs.saved.iter().any(|saved| saved.name == "Git"));
-    run(&mut app, "tab delete");
+    app.keys(": 'tab delete' enter");
+    assert_eq!(app.prompt().question, "Delete tab Git?");
+    app.keys("n");
+    assert!(app.model.settings.tabs.saved.iter().any(|saved| saved.name == "Git"));
+    app.keys(": 'tab delete' enter y");
     assert!(app.model.settings.tabs.saved.iter().all(|saved| saved.name != "Git"));
 }
 

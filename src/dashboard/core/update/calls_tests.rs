@@ -98,7 +98,10 @@ fn logger_clear_prompt_describes_deletion_and_archive() {
     app.keys("5 D");
     assert_eq!(
         app.prompt().lines,
-        ["The service deletes 3 captures.", "All captures are archived on this machine first."]
+        [
+            "The service deletes all 3 captures of the logger, not only the selected one.",
+            "All captures are archived on this machine first."
+        ]
     );
     let sent = app.calls("y");
     assert_eq!(sent[0].1, Call::ClearLogger { logger: LoggerId(1), workspace: "Acme".into() });

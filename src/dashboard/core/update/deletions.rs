@@ -70,9 +70,15 @@ pub(crate) fn prompt_clear(model: &mut Model) {
     }
     let label = logger.map_or_else(|| format!("logger {id}"), |logger| format!("logger {}", logger.label));
     let jobs = vec![Job::new(label.clone(), Call::ClearLogger { logger: id, workspace: model.workspace_name() })];
-    let known = logger.map(|logger| plural(logger.num_requests.max(0) as usize, "capture"));
+    let lost = match logger.map(|logger| logger.num_requests) {
+        Some(..=0) => "The service has no captures of it.".to_owned(),
+        Some(1) => "The service deletes its only capture.".to_owned(),
+        // The row under the cursor is one of them.
+        Some(count) => format!("The service deletes all {count} captures of the logger, not only the selected one."),
+        None => "The service deletes all captures of the logger, not only the selected one.".to_owned(),
+    };
     let prompt = Prompt::new(format!("Clear {label}{}?", place(model)), Then::Call { verb: "clear", jobs })
-        .with_line(format!("The service deletes {}.", known.unwrap_or_else(|| "its captures".to_owned())))
+        .with_line(lost)
         .with_line(ARCHIVED);
     model.open_prompt(prompt);
 }

@@ -67,6 +67,7 @@ fn carry_out(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
         Then::OpenUrl(url) => effects.push(Effect::OpenUrl(url)),
         Then::AddToScope(names) => effects.push(Effect::AddToScope(names)),
         Then::DeleteAlert(query) => alerts::delete(model, &query, effects),
+        Then::DeleteTab(name) => delete_tab(model, &name, effects),
         Then::Decide(pending) => model.carry_out(*pending, effects),
         Then::ResumeReview => review::resume_paused(model),
         Then::StartReview(ids) => review::start(model, ids, effects),
@@ -86,6 +87,14 @@ fn carry_out(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
             model.begin_at_once(*batch, effects);
         }
         Then::Call { verb, jobs } => model.begin(Batch::new(verb, None, jobs), effects),
+    }
+}
+
+fn delete_tab(model: &mut Model, name: &str, effects: &mut Vec<Effect>) {
+    match model.delete_tab(name, effects) {
+        Some(deleted) => model.notify(Tone::Good, format!("tab {} deleted (query: {})", deleted.name, deleted.query)),
+        // Another dashboard may have deleted it.
+        None => model.notify(Tone::Plain, format!("tab {name} is already deleted")),
     }
 }
 

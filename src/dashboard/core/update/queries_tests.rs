@@ -227,7 +227,7 @@ fn saved_query_is_renamed_deleted_and_stored_per_workspace() {
     assert_eq!(again.model.settings.tabs.saved[2].name, "Repositories");
     assert_eq!(again.model.lists.findings.filter, "is:undecided is:present");
     again.model.open_tab(2);
-    assert_eq!(again.model.delete_tab(&mut effects).unwrap().name, "Repositories");
+    assert_eq!(again.model.delete_tab("Repositories", &mut effects).unwrap().name, "Repositories");
     assert_eq!(again.model.settings.tabs.saved.len(), 5);
 }
 
