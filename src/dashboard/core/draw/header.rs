@@ -9,7 +9,7 @@
 use crate::client::Problem;
 use crate::dashboard::base::{Layout, Link, Pane};
 use crate::dashboard::input::{Action, AppAction, Context};
-use crate::dashboard::ui::{Cx, cut_line, draw_line, format, indented, joined, stale_reason};
+use crate::dashboard::ui::{Cx, cut_line, draw_line, format, indented, joined, key, stale_reason};
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 
@@ -17,6 +17,10 @@ use ratatui::prelude::{Buffer, Line, Rect, Span};
 const LOW_BUDGET: u32 = 30;
 /// Longest reason for a broken connection beside a long name of a workspace.
 const REASON: usize = 42;
+/// Least columns for a rejected API key: nothing is read until it is replaced, so its source and the remedy come first.
+const KEY_REASON: usize = 60;
+/// Least columns for the source of a rejected API key.
+const LEAST_SOURCE: usize = 8;
 /// Columns of the name of a workspace that are never cut for the rest.
 const LEAST_NAME: u16 = 8;
 /// Conflicts and findings that were fixed and found again are counted on screens of at least this width, and on others where
@@ -166,6 +170,10 @@ fn link(cx: &Cx<'_>, reason: usize) -> Vec<Span<'static>> {
         Link::Retrying { problem, .. } => {
             vec![Span::styled(format!("{dot} {}", stale_reason(cx, problem, reason)), theme.bad())]
         }
+        Link::Down { problem } if cx.model.is_key_rejected() => {
+            let words = rejected_key(cx, problem, reason.max(KEY_REASON));
+            vec![Span::styled(format!("{dot} {words}"), theme.bad())]
+        }
         Link::Down { problem } => {
             let why = text::clean(&problem.message).into_owned();
             vec![Span::styled(format!("{dot} {}", text::start(&why, reason)), theme.bad())]
@@ -179,6 +187,24 @@ fn link(cx: &Cx<'_>, reason: usize) -> Vec<Span<'static>> {
         spans.insert(0, Span::styled(left, theme.warn()));
     }
     spans
+}
+
+/// `API key rejected (SCANDECK_API_KEY) · fix it and restart`.
+fn rejected_key(cx: &Cx<'_>, problem: &Problem, room: usize) -> String {
+    let refresh = key(cx, Context::Everywhere, Action::App(AppAction::Refresh));
+    let remedy = match (cx.model.connection.is_reading_key, cx.model.session.reads_key_again) {
+        (true, _) => "reading it again".to_owned(),
+        (false, true) => format!("{refresh} reads it again"),
+        // The environment of a running program does not change.
+        (false, false) => "fix it and restart".to_owned(),
+    };
+    let (lead, tail) = ("API key rejected", format!(" {} {remedy}", cx.theme.glyphs.separator));
+    let left = room.saturating_sub(text::width(lead) + text::width(&tail) + " ()".len());
+    let source = text::clean(problem.key_source.as_deref().unwrap_or_default());
+    match source.is_empty() || left < LEAST_SOURCE {
+        true => format!("{lead}{tail}"),
+        false => format!("{lead} ({}){tail}", text::middle_with(&source, left, cx.theme.glyphs.ellipsis)),
+    }
 }
 
 #[cfg(test)]
@@ -207,6 +233,26 @@ mod tests {
             app.model.screen.size = Size { columns, rows: 40 };
             let header = app.frame().swap_remove(0);
             assert_eq!(header.contains("localhost:9443"), header.contains("loc"), "{header}");
+        }
+    }
+
+    #[test]
+    fn rejected_key_is_named_with_its_source_and_the_remedy() {
+        let mut app = TestDashboard::new();
+        app.model.screen.size = Size { columns: 80, rows: 24 };
+        for (source, reads_again, expected) in [
+            ("SCANDECK_API_KEY", false, "API key rejected (SCANDECK_API_KEY) · fix it and restart"),
+            ("api_key_command", true, "API key rejected (api_key_command) · r reads it again"),
+            ("/home/ann/keys/of/a/customer/key", true, "…"),
+        ] {
+            app.model.session.reads_key_again = reads_again;
+            let problem =
+                Problem { status: Some(401), key_source: Some(source.into()), ..Problem::local("invalid API key") };
+            app.feed(PollEvent::Link(Link::Down { problem: Arc::new(problem) }));
+            let header = app.frame().swap_remove(0);
+            assert!(header.contains(expected), "{header}");
+            let remedy = if reads_again { "r reads it again" } else { "fix it and restart" };
+            assert!(header.contains(remedy), "{header}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Routing of actions: an open review comes first, then each area has its function.
 
 use crate::client::Problem;
-use crate::dashboard::base::{Effect, Pane, Tab, Tone};
+use crate::dashboard::base::{Effect, ListKind, Pane, Tab, Tone};
 use crate::dashboard::core::update::{copies, custom, groups, keys, links, navigation, objects, steps};
 use crate::dashboard::findings::decide::keys as decide;
 use crate::dashboard::findings::review;
@@ -132,7 +132,12 @@ pub(crate) fn handle_service_moved(model: &mut Model, base_url: String) {
 
 /// Refreshes the lists on the screen, and applies all filters again.
 fn refresh(model: &mut Model) {
-    for list in model.visible() {
+    let mut lists = model.visible();
+    if lists.is_empty() {
+        // A view without a list of the service, such as the activity, tries the connection again.
+        lists.push(ListKind::Workspaces);
+    }
+    for list in lists {
         model.request_refresh(list);
     }
     model.lists.findings.retained.clear();

@@ -405,6 +405,20 @@ fn refresh_after_rejected_key_reads_key_again_first() {
 }
 
 #[test]
+fn refresh_in_every_pane_tries_a_rejected_key_again() {
+    for pane in Pane::ALL {
+        let mut app = TestDashboard::new();
+        app.model.navigation.focus.pane = pane;
+        app.model.screen.size = Size { columns: 80, rows: 24 };
+        let problem = Problem { status: Some(401), ..Problem::local("invalid API key") };
+        app.feed(PollEvent::Link(Link::Down { problem: Arc::new(problem) }));
+        let before = app.model.plan().refreshes;
+        app.keys("r");
+        assert_ne!(app.model.plan().refreshes, before, "{pane:?}");
+    }
+}
+
+#[test]
 fn notice_expiry_schedules_wakeup() {
     let mut app = TestDashboard::new();
     app.model.findings.triage.writer = None;
