@@ -174,9 +174,9 @@ impl Fields {
     }
 
     /// Whether a field other than `except` is or contains `authentication`.
-    pub fn has_authentication_outside(&self, except: &str) -> bool {
+    pub fn has_authentication_outside(&self, except: &[&str]) -> bool {
         let mut others = self.map.clone();
-        others.remove(except);
+        others.retain(|name, _| !except.contains(&name.as_str()));
         has_authentication(&Value::Object(others))
     }
 

@@ -41,6 +41,29 @@ async fn running_scan_counts_finished_tests_until_finished() {
 }
 
 #[tokio::test]
+async fn finished_scan_does_not_count_tests_without_a_result() {
+    let service = TestService::new().await;
+    let unjudged = |uid: &str| {
+        let ScanEvent::Tested(mut test) = tested(uid, 1, Vec::new()) else { panic!("not a test") };
+        test.metadata = json!({"judged": false, "cause": "HTTP 403"});
+        ScanEvent::Tested(test)
+    };
+    // Two entries of one test count once.
+    let events = [tested("a", 1, Vec::new()), unjudged("b"), unjudged("b"), unjudged("c"), tested("d", 1, Vec::new())];
+    service.runner.set_events([ScanEvent::Planned(5)].into_iter().chain(events).collect());
+    let target = service.target("127.0.0.1").await;
+    let scan = service.scan(target).await;
+    service.until(&format!("/scans/{scan}"), |scan| scan["num_finished_tests"] == 5).await;
+    service.runner.finish_scans(1);
+    let ended = service.until_status(scan, "finished").await;
+    assert_eq!((&ended["num_finished_tests"], &ended["num_tests"]), (&json!(3), &json!(5)));
+    assert_eq!(ended["progress"], 100);
+    let tests = service.get(&format!("/scans/{scan}/tests")).await.data().clone();
+    assert_eq!(tests[1]["metadata"], json!({"judged": false, "cause": "HTTP 403"}));
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn waiting_scan_has_every_field_and_null_times() {
     let service = TestService::with(|settings| settings.scans_at_once = 1).await;
     let target = service.target("127.0.0.1").await;
@@ -206,7 +229,20 @@ async fn invalid_scan_request_names_field() {
         (with(json!({"max_scan_time": 1441})), 400, "max_scan_time"),
         (with(json!({"max_scan_time": "5 min"})), 422, "max_scan_time"),
         (with(json!({"max_scan_time": "1441"})), 400, "max_scan_time"),
-        (with(json!({"authentication": {"cookies": "a=b"}})), 400, "move `authentication` into `tool_params`"),
+        (with(json!({"authentication": {"cookies": "a=b"}})), 400, "website scanner (tool_id 170)"),
+        (
+            with(json!({"login": {"authentication": {"cookies": "a=b"}}})),
+            400,
+            "move `authentication` into `tool_params`",
+        ),
+        (
+            with(json!({"tool_id": 170, "authentication": "x", "tool_params": {"authentication": {"cookies": "a=b"}}})),
+            400,
+            "given twice",
+        ),
+        (with(json!({"tool_id": 170, "authentication": "a=b"})), 400, "authentication must be an object"),
+        (with(json!({"tool_id": 160})), 400, "tool_params.domain is required"),
+        (with(json!({"tool_id": 20})), 400, "needs a domain"),
         (with(json!({"tool_params": {"authentication": {"cookies": "a=b"}}})), 400, "cannot be used"),
         (with(json!({"redirect_level": "sometimes"})), 400, "same_domain"),
         (with(json!({"scan_original_url": "yes"})), 422, "scan_original_url"),
@@ -245,17 +281,19 @@ async fn request_forms_of_existing_clients_are_accepted() {
         website(json!({"max_scan_time": "5"})),
         website(json!({"tool_params": {"scan_type": "custom", "attack_active": [], "discovery": null}})),
         website(json!({"tool_params": {"authentication": nested}})),
+        website(json!({"authentication": {"cookies": "session=x1secret"}, "tool_params": {"scan_type": "light"}})),
     ] {
         service.post("/scans", body).await.created();
     }
     let scans = service.get("/scans").await.data().clone();
     assert_eq!(scans[0]["tool_params"]["authentication"], "•••");
-    assert_eq!(scans[1]["tool_params"]["scan_type"], "custom");
-    assert_eq!(scans[1]["tool_params"]["attack_active"], json!([]));
+    assert_eq!(scans[1]["tool_params"]["authentication"], "•••");
+    assert_eq!(scans[2]["tool_params"]["scan_type"], "custom");
+    assert_eq!(scans[2]["tool_params"]["attack_active"], json!([]));
     let path = "/scans?start_time=%7B%22from%22:%222001-01-01T00:00:00Z%22%7D";
-    assert_eq!(service.count(path).await, 3);
+    assert_eq!(service.count(path).await, 4);
     for query in ["start_time[from]=2001-01-01T00:00:00+01:00", "from=2001-01-01 00:00:00", "start_time={}"] {
-        assert_eq!(service.count(&format!("/scans?{query}")).await, 3, "{query}");
+        assert_eq!(service.count(&format!("/scans?{query}")).await, 4, "{query}");
     }
     service.stop().await;
 }

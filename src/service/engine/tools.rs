@@ -1,5 +1,7 @@
 //! The tools of this engine: what each does, and the scanner that it needs.
 
+use serde_json::Value;
+
 use super::guests::{Guest, GuestUse, guest_of};
 use crate::contract::Tool;
 use crate::service::address::Address;
@@ -41,10 +43,19 @@ pub fn is_offered(tool: Tool) -> bool {
     FUNCTIONS.iter().any(|(offered, _)| *offered == tool)
 }
 
-/// Why the tool cannot scan this target.
-pub fn target_refusal(tool: Tool, address: &Address) -> Option<String> {
-    let is_address = tool == Tool::SUBDOMAINS && address.ip().is_some();
-    is_address.then(|| format!("tool_id {} needs a domain; {} is an IP address", label(tool), address.host()))
+/// Why the tool cannot scan this target with these parameters.
+pub fn target_refusal(tool: Tool, params: &Value, address: &Address) -> Option<String> {
+    address.ip()?;
+    match tool {
+        Tool::SUBDOMAINS => {
+            Some(format!("tool_id {} needs a domain; {} is an IP address", label(tool), address.host()))
+        }
+        Tool::VIRTUAL_HOSTS if params["domain"].is_null() => Some(format!(
+            "tool_params.domain is required, such as acme.test: the target {} is an IP address",
+            address.host()
+        )),
+        _ => None,
+    }
 }
 
 fn label(tool: Tool) -> String {

@@ -93,13 +93,17 @@ async fn add_words(app: &App, scan: &mut ScanToAdd) -> RouteResult<()> {
     let Some(id) = scan.shown_params["wordlist_id"].as_i64() else { return Ok(()) };
     let missing = || ApiError::bad_request(format!("tool_params.wordlist_id: wordlist {id} does not exist"));
     let words = app.store.words(WordlistId(id)).await?.ok_or_else(missing)?;
-    scan.params["words"] = words.lines().collect();
+    let words: Vec<&str> = words.lines().map(str::trim).filter(|word| !word.is_empty()).collect();
+    if words.is_empty() {
+        return Err(ApiError::bad_request(format!("tool_params.wordlist_id: wordlist {id} has no words")));
+    }
+    scan.params["words"] = words.into();
     Ok(())
 }
 
 /// Whether the tool can scan the target, at the rate of the scan.
 fn check_target(app: &App, scan: &ScanToAdd, address: &Address) -> RouteResult<()> {
-    if let Some(refusal) = target_refusal(Tool(scan.tool), address) {
+    if let Some(refusal) = target_refusal(Tool(scan.tool), &scan.shown_params, address) {
         return Err(ApiError::bad_request(refusal));
     }
     let checked = check_rate(&scan.shown_params, address, &app.settings.scan_limits);
@@ -118,10 +122,7 @@ fn read_scan(app: &App, fields: &Fields) -> RouteResult<ScanToAdd> {
     if !SCAN_MINUTES.contains(&max_minutes) {
         return Err(ApiError::bad_request(format!("max_scan_time: {max_minutes} is outside 1 to 1440 minutes")));
     }
-    if fields.has_authentication_outside("tool_params") {
-        return Err(ApiError::bad_request("move `authentication` into `tool_params`"));
-    }
-    let params = fields.object("tool_params")?.map_or(Value::Null, Value::Object);
+    let params = read_params(fields, Tool(tool))?;
     let params = check_params(Tool(tool), &params).map_err(|error| match error {
         ParamsError::Type(_) => ApiError::unprocessable(error.to_string()),
         ParamsError::Value(_) => ApiError::bad_request(error.to_string()),
@@ -149,6 +150,30 @@ fn read_scan(app: &App, fields: &Fields) -> RouteResult<ScanToAdd> {
         max_minutes,
         callback: fields.object("report_callback")?.map(|callback| read_callback(app, callback)).transpose()?,
     })
+}
+
+/// Reads `tool_params`. Some clients send `authentication` beside it; credentials are used or refused, never ignored.
+fn read_params(fields: &Fields, tool: Tool) -> RouteResult<Value> {
+    const NAME: &str = "authentication";
+    if fields.has_authentication_outside(&["tool_params", NAME]) {
+        return Err(ApiError::bad_request("move `authentication` into `tool_params`"));
+    }
+    let params = fields.object("tool_params")?;
+    let Some(given) = fields.value(NAME) else { return Ok(params.map_or(Value::Null, Value::Object)) };
+    let mut params = params.unwrap_or_default();
+    if params.get(NAME).is_some_and(|inner| !inner.is_null()) {
+        return Err(ApiError::bad_request("`authentication` is given twice: keep the one in `tool_params`"));
+    }
+    if tool != Tool::WEBSITE {
+        // The parameters of this tool have no place for it, which the check of the parameters would not explain.
+        return Err(ApiError::bad_request(format!(
+            "`authentication` belongs to `tool_params` of the website scanner (tool_id {}); tool_id {} cannot use it",
+            Tool::WEBSITE.0,
+            tool.0
+        )));
+    }
+    params.insert(NAME.to_owned(), given.clone());
+    Ok(Value::Object(params))
 }
 
 /// Reads `{"url": …, "format": …}`; the default format is `json`.

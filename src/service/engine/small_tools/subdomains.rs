@@ -32,7 +32,7 @@ const DNS_PORT: u16 = 53;
 
 /// Runs the scan.
 pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
-    if let Some(refusal) = target_refusal(run.job.tool, &run.address) {
+    if let Some(refusal) = target_refusal(run.job.tool, &run.job.params, &run.address) {
         return Err(ScanOutcome::FailedToStart(refusal));
     }
     let domain = run.address.host();

@@ -20,6 +20,7 @@ use crate::service::engine::kinds::{self, web};
 use crate::service::engine::params::Authentication;
 use crate::service::engine::params::tools::request_rate;
 use crate::service::engine::run::ScanRun;
+use crate::service::engine::tools::target_refusal;
 use crate::service::engine::{NewFinding, ScanOutcome, TestDone};
 use crate::text::plural;
 
@@ -32,15 +33,10 @@ const MAX_REQUESTS: u32 = 100_000;
 /// Runs the scan.
 pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let params = &run.job.params;
-    let domain = match params["domain"].as_str() {
-        Some(domain) => domain.to_owned(),
-        None if run.address.ip().is_none() => run.address.host(),
-        None => {
-            return Err(ScanOutcome::FailedToStart(
-                "the target is an address: set tool_params.domain, such as acme.test".to_owned(),
-            ));
-        }
-    };
+    if let Some(refusal) = target_refusal(run.job.tool, params, &run.address) {
+        return Err(ScanOutcome::FailedToStart(refusal));
+    }
+    let domain = params["domain"].as_str().map_or_else(|| run.address.host(), str::to_owned);
     let words = words_of(params, include_str!("../../../../assets/wordlists/common-subdomains.txt"));
     // The target may be one of the names itself.
     let names: Vec<String> = words.iter().map(|word| format!("{word}.{domain}")).chain([domain.clone()]).collect();

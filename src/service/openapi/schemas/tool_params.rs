@@ -275,8 +275,8 @@ fn authentication() -> Schema {
         "description": "Nested form: an object with `headers` or `cookies`, or the headers or cookies themselves.",
     });
     let description = "Tool 170: headers and cookies that the scan sends to the target. Plain form: `headers`, `cookies` \
-        or both. Nested form: `type` and `params`. Any other form, and `authentication` outside \
-        `tool_params`, is refused with 400.";
+        or both. Nested form: `type` and `params`. Any other form is refused with 400. Without \
+        `authentication` in `tool_params`, that of the scan is used.";
     Schema {
         name: "Authentication",
         schema: json!({
