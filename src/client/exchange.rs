@@ -432,7 +432,7 @@ fn kind_of(status: StatusCode, retry_after: Option<Duration>) -> ErrorKind {
         408 => ErrorKind::Timeout,
         409 => ErrorKind::Conflict,
         429 => ErrorKind::RateLimited { retry_after },
-        500.. => ErrorKind::Server,
+        500..=599 => ErrorKind::Server,
         _ => ErrorKind::Invalid,
     }
 }

@@ -6,6 +6,8 @@
 //!     └────── 3 s later, 5 attempts ─────────────┘
 //! ```
 //!
+//! An address that is not allowed ends the delivery: the next attempt would be refused too.
+//!
 //! The service must not give access to networks outside the scope, nor to the network in which it runs: addresses that are
 //! not public need `--allow-callback`. The name, every address it resolves to, and each redirect are checked; the
 //! connection goes to the checked address. Each delivery is signed:
@@ -107,6 +109,10 @@ async fn attempt(app: App, key: String, delivery: Arc<Delivery>, stop: Cancellat
 async fn record(app: &App, delivery: &Delivery, sent: anyhow::Result<()>, stop: &CancellationToken) {
     let stored = match sent {
         Ok(()) => app.store.delete_delivery(delivery.id).await,
+        Err(error) if error.is::<CallbackRefusal>() => {
+            tracing::warn!(subject = delivery.subject, %error, retry = false, "callback not delivered");
+            app.store.delete_delivery(delivery.id).await
+        }
         Err(error) => app.store.postpone_delivery(delivery, app.now()).await.map(|retry| {
             let error = format!("{error:#}");
             tracing::warn!(subject = delivery.subject, error, retry, "callback not delivered");

@@ -247,22 +247,30 @@ async fn until_failed_attempts(database: &sqlx::SqlitePool, expected: &[i64]) {
 }
 
 #[tokio::test]
-async fn callback_redirect_out_of_scope_is_not_followed() {
-    let service = TestService::new().await;
-    service.runner.finish_scans(2);
+async fn callback_redirect_out_of_scope_ends_the_delivery() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = ManualClock::new(Timestamp::now());
+    let runner = ScriptedRunner::default();
+    runner.finish_scans(2);
+    let service = TestService::with_clock(dir.path(), &clock, runner).await;
     let server = MockServer::start().await;
-    let to = |url: String| ResponseTemplate::new(307).insert_header("location", url.as_str());
-    Mock::given(path("/out"))
-        .respond_with(to("http://169.254.169.254/latest".into()))
-        .up_to_n_times(1)
-        .mount(&server)
-        .await;
-    Mock::given(path("/out")).respond_with(to("/hook".into())).mount(&server).await;
+    let to = |url: &str| ResponseTemplate::new(307).insert_header("location", url);
+    Mock::given(path("/out")).respond_with(to("http://169.254.169.254/latest")).mount(&server).await;
+    Mock::given(path("/in")).respond_with(to("/hook")).mount(&server).await;
     Mock::given(path("/hook")).respond_with(ResponseTemplate::new(204)).mount(&server).await;
+    let paths = |requests: &[Request]| requests.iter().map(|one| one.url.path().to_owned()).collect::<Vec<_>>();
+    let database = sqlx::SqlitePool::connect_with(
+        sqlx::sqlite::SqliteConnectOptions::new().filename(dir.path().join("scandeck.db")).read_only(true),
+    )
+    .await
+    .unwrap();
     service.scan_with_callback(json!({"url": format!("{}/out", server.uri())})).await;
-    // The first redirect leaves the scope, so the attempt fails. The second stays in scope and is followed.
-    let requests = received(&server, 3).await;
-    let paths: Vec<&str> = requests.iter().map(|request| request.url.path()).collect();
-    assert_eq!(paths, ["/out", "/out", "/hook"]);
+    received(&server, 1).await;
+    until_failed_attempts(&database, &[]).await;
+    // A redirect within the scope is followed; by then, every further attempt of the first delivery would be due.
+    clock.advance(SignedDuration::from_secs(600));
+    service.scan_with_callback(json!({"url": format!("{}/in", server.uri())})).await;
+    assert_eq!(paths(&received(&server, 3).await), ["/out", "/in", "/hook"]);
+    database.close().await;
     service.stop().await;
 }
