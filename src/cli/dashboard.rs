@@ -168,6 +168,7 @@ fn connected(client: Client, key: &KeySource, config: &Config, name: &str, memor
         read_only: config.read_only,
         colour: config.colour,
         reads_key_again: key.is_readable_again(),
+        key_source: key.to_string(),
         workspace: config.workspace.clone(),
         alias: config.alias.as_str().into(),
         own_addresses: config.own_addresses.clone(),

@@ -1,7 +1,6 @@
 //! An error as both front ends show it: state, cause and next step.
 
 use std::fmt;
-use std::sync::Arc;
 
 use super::Error;
 use crate::contract::Stamp;
@@ -19,8 +18,6 @@ pub struct Problem {
     pub hint: Option<String>,
     /// State and cause in a few words; see [`Error::brief`].
     pub brief: Box<str>,
-    /// Where the rejected API key came from.
-    pub key_source: Option<Arc<str>>,
     /// When the request is repeated, if it is.
     pub retry_at: Option<Stamp>,
     /// Whether nothing listens at the address of the service.
@@ -63,8 +60,8 @@ impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         let hint = Some(error.hint()).filter(|hint| !hint.is_empty());
         let (brief, is_outcome_unknown) = (error.brief().into(), error.is_outcome_unknown());
-        let Error { status, message, details, is_refused, key_source, .. } = error;
-        Self { status, message, details, hint, brief, key_source, retry_at: None, is_refused, is_outcome_unknown }
+        let Error { status, message, details, is_refused, .. } = error;
+        Self { status, message, details, hint, brief, retry_at: None, is_refused, is_outcome_unknown }
     }
 }
 

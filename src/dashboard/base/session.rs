@@ -29,6 +29,8 @@ pub struct Session {
     pub practice: Option<Playground>,
     /// Whether the API key can be read again from its source. One of the environment cannot.
     pub reads_key_again: bool,
+    /// Where the API key came from.
+    pub key_source: String,
     /// Represents the workspace in fingerprints: set in the profile when several servers share a file of decisions.
     pub alias: Shared,
     /// Addresses of the analyst: requests from there were not sent by a target.

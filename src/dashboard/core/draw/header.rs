@@ -170,8 +170,8 @@ fn link(cx: &Cx<'_>, reason: usize) -> Vec<Span<'static>> {
         Link::Retrying { problem, .. } => {
             vec![Span::styled(format!("{dot} {}", stale_reason(cx, problem, reason)), theme.bad())]
         }
-        Link::Down { problem } if cx.model.is_key_rejected() => {
-            let words = rejected_key(cx, problem, reason.max(KEY_REASON));
+        Link::Down { .. } if cx.model.is_key_rejected() => {
+            let words = rejected_key(cx, reason.max(KEY_REASON));
             vec![Span::styled(format!("{dot} {words}"), theme.bad())]
         }
         Link::Down { problem } => {
@@ -190,7 +190,7 @@ fn link(cx: &Cx<'_>, reason: usize) -> Vec<Span<'static>> {
 }
 
 /// `API key rejected (SCANDECK_API_KEY) · fix it and restart`.
-fn rejected_key(cx: &Cx<'_>, problem: &Problem, room: usize) -> String {
+fn rejected_key(cx: &Cx<'_>, room: usize) -> String {
     let refresh = key(cx, Context::Everywhere, Action::App(AppAction::Refresh));
     let remedy = match (cx.model.connection.is_reading_key, cx.model.session.reads_key_again) {
         (true, _) => "reading it again".to_owned(),
@@ -200,7 +200,7 @@ fn rejected_key(cx: &Cx<'_>, problem: &Problem, room: usize) -> String {
     };
     let (lead, tail) = ("API key rejected", format!(" {} {remedy}", cx.theme.glyphs.separator));
     let left = room.saturating_sub(text::width(lead) + text::width(&tail) + " ()".len());
-    let source = text::clean(problem.key_source.as_deref().unwrap_or_default());
+    let source = text::clean(&cx.model.session.key_source);
     match source.is_empty() || left < LEAST_SOURCE {
         true => format!("{lead}{tail}"),
         false => format!("{lead} ({}){tail}", text::middle_with(&source, left, cx.theme.glyphs.ellipsis)),
@@ -246,8 +246,8 @@ mod tests {
             ("/home/ann/keys/of/a/customer/key", true, "…"),
         ] {
             app.model.session.reads_key_again = reads_again;
-            let problem =
-                Problem { status: Some(401), key_source: Some(source.into()), ..Problem::local("invalid API key") };
+            app.model.session.key_source = source.to_owned();
+            let problem = Problem { status: Some(401), ..Problem::local("invalid API key") };
             app.feed(PollEvent::Link(Link::Down { problem: Arc::new(problem) }));
             let header = app.frame().swap_remove(0);
             assert!(header.contains(expected), "{header}");
