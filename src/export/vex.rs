@@ -1,6 +1,7 @@
-//! CycloneDX 1.6 VEX: a component per target, a vulnerability per finding, its analysis is the decision.
+//! CycloneDX 1.6 VEX: a component per target, a vulnerability per finding, its analysis is the decision. A finding with
+//! several CVEs has a vulnerability per CVE: readers look the id up, and `references` names equal vulnerabilities.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use jiff::Timestamp;
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::row::links;
 use super::{Export, ExportRow, json as plain, without_empty};
-use crate::contract::Stamp;
+use crate::contract::{Shared, Stamp};
 use crate::report::evidence_cell;
 use crate::triage::{FindingTexts, Issue, Presence, Verdict};
 
@@ -18,7 +19,7 @@ pub(super) fn document(export: &Export<'_>) -> io::Result<Value> {
         .iter()
         .map(|(reference, row)| json!({"type": "application", "bom-ref": reference, "name": row.target}))
         .collect();
-    let vulnerabilities: Vec<Value> = export.rows.iter().map(vulnerability).collect::<io::Result<_>>()?;
+    let vulnerabilities: Vec<Value> = export.rows.iter().map(vulnerabilities).collect::<io::Result<Vec<_>>>()?.concat();
     Ok(json!({
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
@@ -46,14 +47,42 @@ fn time(at: Stamp) -> String {
     Timestamp::from_second(at.as_second()).unwrap_or(at.0).to_string()
 }
 
+/// One entry per CVE, which differ in the id alone; a finding without a CVE has one entry with its class.
+fn vulnerabilities(row: &ExportRow) -> io::Result<Vec<Value>> {
+    let shared = vulnerability(row)?;
+    let with = |name: &str, fields: Value| {
+        let mut entry = shared.clone();
+        entry["bom-ref"] = name.into();
+        if let (Value::Object(entry), Value::Object(fields)) = (&mut entry, fields) {
+            entry.extend(fields);
+        }
+        entry
+    };
+    // One vulnerability per finding: the same CVE on two targets can have different decisions.
+    let reference = format!("finding:{}:{}", row.issue.key(), row.workspace);
+    let source = json!({"name": "NVD", "url": "https://nvd.nist.gov/"});
+    let cves = cves(row);
+    if cves.is_empty() {
+        return Ok(vec![with(&reference, json!({"id": row.class()}))]);
+    }
+    // Readers know the first entry by the reference without a CVE.
+    let of_cve = |(at, cve): (usize, &&Shared)| match at {
+        0 => with(&reference, json!({"id": cve, "source": source})),
+        _ => with(&format!("{reference}:{cve}"), json!({"id": cve, "source": source})),
+    };
+    Ok(cves.iter().enumerate().map(of_cve).collect())
+}
+
+/// Each CVE once: references within a document are unique.
+fn cves(row: &ExportRow) -> Vec<&Shared> {
+    let mut seen = BTreeSet::new();
+    row.issue.cve.iter().filter(|cve| !cve.trim().is_empty() && seen.insert(cve.as_str())).collect()
+}
+
 fn vulnerability(row: &ExportRow) -> io::Result<Value> {
     let (issue, texts) = (&row.issue, row.issue.texts()?);
     let advisories: Value = links(&texts).iter().map(|link| json!({"url": link})).collect();
     Ok(without_empty(json!({
-        // One vulnerability per finding: the same CVE on two targets can have different decisions.
-        "bom-ref": format!("finding:{}:{}", issue.key(), row.workspace),
-        "id": issue.cve.first().map_or(row.class(), |cve| &**cve),
-        "references": other_cves(row),
         "ratings": ratings(row),
         "cwes": row.cwes(),
         "description": issue.name,
@@ -73,11 +102,6 @@ fn vulnerability(row: &ExportRow) -> io::Result<Value> {
 fn proof(issue: &Issue, texts: &FindingTexts) -> Value {
     let evidence = issue.manual().map(|_| evidence_cell(&texts.vuln_evidence)).unwrap_or_default();
     if evidence.trim().is_empty() { Value::Null } else { json!({"reproductionSteps": evidence}) }
-}
-
-fn other_cves(row: &ExportRow) -> Vec<Value> {
-    let source = json!({"name": "NVD", "url": "https://nvd.nist.gov/"});
-    row.issue.cve.iter().skip(1).map(|cve| json!({"id": cve, "source": source})).collect()
 }
 
 /// The severity override first, then the risk of the scanner.

@@ -193,11 +193,46 @@ fn sarif_matches_schema_and_maps_presence_and_suppressions() {
     }
 }
 
+/// The VEX entry of the first CVE of a row.
+fn vex_entry(vex: &Value, at: usize) -> &Value {
+    let reference = format!("finding:{}:{}", rows()[at].issue.key(), rows()[at].workspace);
+    let entries = vex["vulnerabilities"].as_array().unwrap();
+    entries.iter().find(|entry| entry["bom-ref"] == reference.as_str()).unwrap()
+}
+
+#[test]
+fn vex_has_entry_with_source_per_cve_and_no_references() {
+    let mut all = issue(1, "shop.test", "Apache", Presence::New);
+    let mut finding = all.finding.whole().unwrap();
+    finding.cve = ["CVE-2024-1", "CVE-2024-2", "CVE-2024-1", "CVE-2024-3"].map(Into::into).to_vec();
+    all.finding = finding.clone().into();
+    let mut none = issue(2, "shop.test", "No CVE", Presence::New);
+    finding.cve.clear();
+    none.finding = finding.into();
+    let row = |issue: Issue| {
+        let state = TriageState::default();
+        ExportRow::new(Arc::new(issue), Assessment::default(), &state, "shop.test".into(), None, "Acme".into())
+    };
+    let vex: Value = serde_json::from_slice(&bytes(ExportFormat::Vex, &[row(all), row(none)])).unwrap();
+    assert_valid(&validator("cyclonedx-1.6.json"), &vex);
+    let entries = vex["vulnerabilities"].as_array().unwrap();
+    let ids: Vec<&str> = entries.iter().map(|entry| entry["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["CVE-2024-1", "CVE-2024-2", "CVE-2024-3", "class-2"]);
+    let sources: Vec<&Value> = entries.iter().map(|entry| &entry["source"]["name"]).collect();
+    assert_eq!(sources, [&json!("NVD"), &json!("NVD"), &json!("NVD"), &Value::Null]);
+    let mut references: Vec<&str> = entries.iter().map(|entry| entry["bom-ref"].as_str().unwrap()).collect();
+    references.sort_unstable();
+    references.dedup();
+    assert_eq!(references.len(), entries.len(), "unique");
+    assert!(entries.iter().all(|entry| entry.get("references").is_none()));
+    assert_eq!(entries[0]["analysis"], entries[2]["analysis"]);
+}
+
 #[test]
 fn vex_matches_schema_and_maps_every_verdict() {
     let vex = document(ExportFormat::Vex);
     assert_valid(&validator("cyclonedx-1.6.json"), &vex);
-    let analysis = |at: usize| vex["vulnerabilities"][at]["analysis"].clone();
+    let analysis = |at: usize| vex_entry(&vex, at)["analysis"].clone();
     for (verdict, state) in [
         (Verdict::Open, "in_triage"),
         (Verdict::InReview, "in_triage"),
@@ -327,7 +362,7 @@ fn retest_result_is_in_every_format_of_retested_findings_only() {
     let properties = |at: usize| sarif["runs"][0]["results"][at]["properties"]["retest"].clone();
     assert_eq!((properties(1), properties(2)), (retest.clone(), Value::Null));
     let vex = document(ExportFormat::Vex);
-    let properties_of = |at: usize| vex["vulnerabilities"][at]["properties"].clone();
+    let properties_of = |at: usize| vex_entry(&vex, at)["properties"].clone();
     let property = |name: &str, value: &str| json!({"name": name, "value": value});
     let now = property("scandeck:retest_now", "not_seen");
     assert!(
@@ -335,11 +370,7 @@ fn retest_result_is_in_every_format_of_retested_findings_only() {
         "{}",
         properties_of(1)
     );
-    assert!(
-        vex["vulnerabilities"][1]["analysis"]["detail"].as_str().unwrap().contains(summary),
-        "{}",
-        properties_of(1)
-    );
+    assert!(vex_entry(&vex, 1)["analysis"]["detail"].as_str().unwrap().contains(summary), "{}", properties_of(1));
     let file = document(ExportFormat::DefectDojo);
     assert!(
         file["findings"][1]["severity_justification"].as_str().unwrap().contains(summary),
