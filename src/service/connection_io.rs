@@ -23,12 +23,16 @@ use hyper::body::{Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
+use super::connection_table::ConnectionMarks;
 use super::connections::{ConnectionLimits, RefusedHead};
 use super::tls::Transport;
 
 /// Whether a request is being answered, and how many began; shared by the connection and its service.
-#[derive(Clone, Debug, Default)]
-pub struct RequestProgress(Arc<RequestCounters>);
+#[derive(Clone, Debug)]
+pub struct RequestProgress {
+    counters: Arc<RequestCounters>,
+    marks: ConnectionMarks,
+}
 
 #[derive(Debug, Default)]
 struct RequestCounters {
@@ -37,19 +41,27 @@ struct RequestCounters {
 }
 
 impl RequestProgress {
-    /// Marks the beginning of a request.
-    pub fn begin(&self) -> InProgress {
-        self.0.begun.fetch_add(1, Ordering::AcqRel);
-        self.0.is_request.store(true, Ordering::Release);
+    pub fn new(marks: ConnectionMarks) -> Self {
+        Self { counters: Arc::default(), marks }
+    }
+
+    /// Marks the beginning of a request. It is whole when it has no body.
+    pub fn begin(&self, is_whole: bool) -> InProgress {
+        self.counters.begun.fetch_add(1, Ordering::AcqRel);
+        self.counters.is_request.store(true, Ordering::Release);
+        match is_whole {
+            true => self.marks.request_whole(),
+            false => self.marks.request_begun(),
+        }
         InProgress(self.clone())
     }
 
     fn is_request(&self) -> bool {
-        self.0.is_request.load(Ordering::Acquire)
+        self.counters.is_request.load(Ordering::Acquire)
     }
 
     fn begun(&self) -> usize {
-        self.0.begun.load(Ordering::Acquire)
+        self.counters.begun.load(Ordering::Acquire)
     }
 }
 
@@ -66,7 +78,8 @@ impl InProgress {
 
 impl Drop for InProgress {
     fn drop(&mut self) {
-        self.0.0.is_request.store(false, Ordering::Release);
+        self.0.counters.is_request.store(false, Ordering::Release);
+        self.0.marks.request_answered();
     }
 }
 
@@ -127,11 +140,12 @@ pub struct LimitedBody<B> {
     body: B,
     limit: Duration,
     deadline: Option<Pin<Box<Sleep>>>,
+    marks: ConnectionMarks,
 }
 
 impl<B> LimitedBody<B> {
-    pub fn new(body: B, limit: Duration) -> Self {
-        Self { body, limit, deadline: None }
+    pub fn new(body: B, limit: Duration, marks: ConnectionMarks) -> Self {
+        Self { body, limit, deadline: None, marks }
     }
 }
 
@@ -148,6 +162,9 @@ where
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
+            if self.body.is_end_stream() {
+                self.marks.request_whole();
+            }
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
         let limit = self.limit;

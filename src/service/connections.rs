@@ -1,19 +1,18 @@
 //! The connections of a listener: how many, how long, and which errors below the router.
 //!
 //! ```text
-//!   accept ─► slot of the listener? ─► slot of the client? ─► connection: heads, bodies, responses ─► closed
-//!                waits in the kernel         503                  └─ head too large or not HTTP: 431, 414, 400
+//!   accept ─► place in the table? ─► handshake ─► connection: heads, bodies, responses ─► closed
+//!                  │ 503, or waits                   └─ head too large or not HTTP: 431, 414, 400
+//!                  └─ evicts another connection: `ConnectionTable`
 //! ```
 //!
-//! Both listeners use hyper directly instead of the server of axum, which limits neither connections nor time, and whose
-//! responses to a malformed head have no body.
+//! The API and the metrics use hyper directly instead of the server of axum, which limits neither connections nor time,
+//! and whose responses to a malformed head have no body.
 
-use std::collections::HashMap;
 use std::future::poll_fn;
 use std::io::Write;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -21,17 +20,18 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
 use futures::future::BoxFuture;
+use hyper::body::Body as _;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::connection_io::{ConnectionIo, LimitedBody, RequestProgress};
+use super::connection_table::{ConnectionMarks, ConnectionPlace, ConnectionTable, FirstStep};
 use super::errors::ApiError;
 use super::tls::Transport;
 
@@ -45,10 +45,14 @@ const MIN_BUFFER: usize = 8192;
 /// Limits of the connections of one listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionLimits {
-    /// Open connections; further ones wait until one is closed.
+    /// Open connections; a further one displaces another or waits (`ConnectionTable`).
     pub connections: usize,
-    /// Open connections from one address (IPv6: one /64 network); further ones receive 503.
+    /// Open connections from one address (IPv6: one /64 network); a further one displaces another or receives 503.
     pub per_client: usize,
+    /// TLS handshakes at the same time.
+    pub handshakes: usize,
+    /// Connections that only addresses with a valid key may open, at most half of all.
+    pub reserve: usize,
     /// Size of a request line with headers, in bytes.
     pub head_bytes: usize,
     /// Time from the first byte of a head to its last.
@@ -64,6 +68,8 @@ impl Default for ConnectionLimits {
         Self {
             connections: 512,
             per_client: 256,
+            handshakes: 128,
+            reserve: 64,
             head_bytes: 64 * 1024,
             head_time: Duration::from_secs(15),
             body_time: Duration::from_secs(30),
@@ -79,7 +85,13 @@ impl ConnectionLimits {
         if self.connections <= share {
             return self;
         }
-        Self { connections: share, per_client: self.per_client.min((share / 2).max(1)), ..self }
+        Self {
+            connections: share,
+            per_client: self.per_client.min((share / 2).max(1)),
+            handshakes: self.handshakes.min((share / 4).max(1)),
+            reserve: self.reserve.min(share / 8),
+            ..self
+        }
     }
 }
 
@@ -120,7 +132,7 @@ pub trait ConnectionHandler: Clone + Send + Sync + 'static {
     fn refuse(&self, client: SocketAddr, head: RefusedHead) -> BoxFuture<'static, ApiError>;
 }
 
-/// Serves connections until `stop`; open ones are closed `drain` after it.
+/// Serves HTTP connections until `stop`; open ones are closed `drain` after it.
 pub async fn serve(
     listener: TcpListener,
     limits: ConnectionLimits,
@@ -129,27 +141,57 @@ pub async fn serve(
     stop: CancellationToken,
     drain: Duration,
 ) {
-    let gate = ConnectionGate::new(&limits);
+    let serve_http = {
+        let stop = stop.clone();
+        move |connection: AcceptedConnection| {
+            let (handler, stop) = (handler.clone(), stop.clone());
+            async move {
+                let marks = connection.marks.clone();
+                tokio::select! {
+                    () = serve_connection(connection, limits, handler, stop) => {}
+                    () = marks.evicted() => {}
+                }
+            }
+        }
+    };
+    serve_transports(listener, limits, serve_http, tls, stop, drain).await;
+}
+
+/// A connection that has a place in the table, after its handshake.
+pub struct AcceptedConnection {
+    pub transport: Transport,
+    pub client: SocketAddr,
+    pub marks: ConnectionMarks,
+}
+
+/// Accepts connections until `stop`, and passes each to `serve_one` after its handshake. `serve_one` marks the progress,
+/// and ends soon after [`ConnectionMarks::evicted`]. It is dropped `drain` after `stop`.
+pub async fn serve_transports<F>(
+    listener: TcpListener,
+    limits: ConnectionLimits,
+    serve_one: impl Fn(AcceptedConnection) -> F + Clone + Send + 'static,
+    tls: Option<TlsAcceptor>,
+    stop: CancellationToken,
+    drain: Duration,
+) where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let table = ConnectionTable::new(&limits);
+    let first = if tls.is_some() { FirstStep::Handshake } else { FirstStep::Request };
     let (tasks, close) = (TaskTracker::new(), CancellationToken::new());
-    while let Some((stream, client, slot)) = stop.run_until_cancelled(gate.accept(&listener)).await {
-        let (handler, tls, stop) = (handler.clone(), tls.clone(), stop.clone());
+    while let Some((stream, client, place)) = stop.run_until_cancelled(accept(&listener, &table, first)).await {
+        let (serve_one, tls, marks) = (serve_one.clone(), tls.clone(), place.marks());
         let connection = async move {
             // Responses are small and complete, so waiting for more data only delays them.
             let _ = stream.set_nodelay(true);
-            let transport = match tls {
-                None => Transport::Plain(stream),
-                Some(tls) => match tokio::time::timeout(limits.head_time, tls.accept(stream)).await {
-                    Ok(Ok(stream)) => Transport::Tls(Box::new(stream)),
-                    // Scanners and clients that do not trust the certificate are no errors of the service.
-                    Ok(Err(_)) | Err(_) => return,
-                },
-            };
-            serve_connection(transport, client, limits, handler, stop).await;
+            if let Some(transport) = transport(stream, tls, limits.head_time, &marks).await {
+                serve_one(AcceptedConnection { transport, client, marks }).await;
+            }
         };
         let close = close.clone();
         tasks.spawn(async move {
             close.run_until_cancelled(connection).await;
-            drop(slot);
+            drop(place);
         });
     }
     drop(listener);
@@ -161,67 +203,41 @@ pub async fn serve(
     }
 }
 
-/// Limits the connections of a listener and of each client.
-#[derive(Debug)]
-struct ConnectionGate {
-    slots: Arc<Semaphore>,
-    clients: Arc<Mutex<HashMap<IpAddr, usize>>>,
-    per_client: usize,
+/// The connection after its handshake. Scanners and clients that do not trust the certificate are no errors of the
+/// service.
+async fn transport(
+    stream: TcpStream,
+    tls: Option<TlsAcceptor>,
+    time: Duration,
+    marks: &ConnectionMarks,
+) -> Option<Transport> {
+    let Some(tls) = tls else { return Some(Transport::Plain(stream)) };
+    let stream = tokio::select! {
+        handshake = tokio::time::timeout(time, tls.accept(stream)) => handshake.ok()?.ok()?,
+        () = marks.evicted() => return None,
+    };
+    marks.handshake_done();
+    Some(Transport::Tls(Box::new(stream)))
 }
 
-/// The right to one connection.
-struct ConnectionSlot {
-    _slot: OwnedSemaphorePermit,
-    clients: Arc<Mutex<HashMap<IpAddr, usize>>>,
-    client: IpAddr,
-}
-
-impl Drop for ConnectionSlot {
-    fn drop(&mut self) {
-        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = clients.get_mut(&self.client) {
-            *count -= 1;
-            if *count == 0 {
-                clients.remove(&self.client);
+/// The next connection that has a place.
+async fn accept(
+    listener: &TcpListener,
+    table: &ConnectionTable,
+    first: FirstStep,
+) -> (TcpStream, SocketAddr, ConnectionPlace) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, client)) => match table.admit(client.ip(), first).await {
+                Some(place) => return (stream, client, place),
+                None => turn_away(stream),
+            },
+            Err(error) if is_of_client(&error) => {}
+            Err(error) => {
+                tracing::warn!(%error, "connection not accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
-    }
-}
-
-impl ConnectionGate {
-    fn new(limits: &ConnectionLimits) -> Self {
-        let slots = Arc::new(Semaphore::new(limits.connections.clamp(1, Semaphore::MAX_PERMITS)));
-        Self { slots, clients: Arc::default(), per_client: limits.per_client.max(1) }
-    }
-
-    /// The next connection within the limits.
-    async fn accept(&self, listener: &TcpListener) -> (TcpStream, SocketAddr, ConnectionSlot) {
-        loop {
-            // Before the accept: a connection beyond the limit takes no descriptor.
-            let Ok(slot) = Arc::clone(&self.slots).acquire_owned().await else { return std::future::pending().await };
-            match listener.accept().await {
-                Ok((stream, client)) => match self.slot_of(client.ip(), slot) {
-                    Some(slot) => return (stream, client, slot),
-                    None => turn_away(stream),
-                },
-                Err(error) if is_of_client(&error) => {}
-                Err(error) => {
-                    tracing::warn!(%error, "connection not accepted");
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
-                }
-            }
-        }
-    }
-
-    fn slot_of(&self, client: IpAddr, slot: OwnedSemaphorePermit) -> Option<ConnectionSlot> {
-        let client = client_of(client);
-        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = clients.entry(client).or_default();
-        if *count >= self.per_client {
-            return None;
-        }
-        *count += 1;
-        Some(ConnectionSlot { _slot: slot, clients: Arc::clone(&self.clients), client })
     }
 }
 
@@ -261,17 +277,18 @@ fn raw_response(error: &ApiError, headers: &str) -> String {
 }
 
 async fn serve_connection<H: ConnectionHandler>(
-    stream: Transport,
-    client: SocketAddr,
+    connection: AcceptedConnection,
     limits: ConnectionLimits,
     handler: H,
     stop: CancellationToken,
 ) {
-    let progress = RequestProgress::default();
-    let io = TokioIo::new(ConnectionIo::new(stream, progress.clone(), &limits));
+    let AcceptedConnection { transport, client, marks } = connection;
+    let progress = RequestProgress::new(marks.clone());
+    let io = TokioIo::new(ConnectionIo::new(transport, progress.clone(), &limits));
     let service = service_fn(|request: hyper::Request<hyper::body::Incoming>| {
-        let in_progress = progress.begin();
-        let request = request.map(|body| Body::new(LimitedBody::new(body, limits.body_time)));
+        let in_progress = progress.begin(request.body().is_end_stream());
+        let mut request = request.map(|body| Body::new(LimitedBody::new(body, limits.body_time, marks.clone())));
+        request.extensions_mut().insert(marks.clone());
         let response = handler.respond(client, request);
         Box::pin(async move { Ok::<_, std::convert::Infallible>(in_progress.attach(response.await)) })
     });
@@ -310,8 +327,9 @@ mod tests {
     fn one_client_never_takes_the_whole_share_of_descriptors() {
         let limits = |share| {
             let limits = ConnectionLimits::default().within(share);
-            (limits.connections, limits.per_client)
+            [limits.connections, limits.per_client, limits.handshakes, limits.reserve]
         };
-        assert_eq!([4096, 512, 232, 4, 1].map(limits), [(512, 256), (512, 256), (232, 116), (4, 2), (1, 1)]);
+        assert_eq!([4096, 512].map(limits), [[512, 256, 128, 64]; 2]);
+        assert_eq!([232, 4, 1].map(limits), [[232, 116, 58, 29], [4, 2, 1, 0], [1, 1, 1, 0]]);
     }
 }

@@ -14,6 +14,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 
+use super::connection_table::ConnectionMarks;
 use super::connections::{ClientAddress, client_of};
 use super::errors::{ApiError, MAX_URL, shown};
 use super::keys::{KeyIdentity, Role};
@@ -66,6 +67,9 @@ pub async fn check_key(State(app): State<App>, request: Request, next: Next) -> 
         }
         return refused;
     };
+    if let Some(marks) = request.extensions().get::<ConnectionMarks>() {
+        marks.key_proven();
+    }
     app.record_client();
     let required = Role::required(request.method(), request.uri().path());
     let refusal = (identity.role < required).then(|| without_role(&identity, required));

@@ -17,6 +17,7 @@ pub mod backup;
 mod callbacks;
 pub mod clock;
 mod connection_io;
+mod connection_table;
 mod connections;
 pub mod data_dir;
 mod descriptors;

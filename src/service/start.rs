@@ -312,9 +312,11 @@ fn spawn_tasks(
     let owner = format!("{:016x}", app.boot);
     tasks.spawn(record);
     tasks.spawn(connections::serve(sockets.api, limits(shares.api), api, tls, stop.clone(), DRAIN));
-    tasks.spawn(connections::serve(sockets.loggers, limits(shares.loggers), loggers, None, stop.clone(), DRAIN));
+    // Senders to loggers have no key.
+    let logger_limits = ConnectionLimits { reserve: 0, ..limits(shares.loggers) };
+    tasks.spawn(connections::serve(sockets.loggers, logger_limits, loggers, None, stop.clone(), DRAIN));
     if let Some(metrics) = sockets.metrics {
-        let limits = ConnectionLimits { connections: METRICS_CONNECTIONS, ..app.settings.connections };
+        let limits = ConnectionLimits { connections: METRICS_CONNECTIONS, reserve: 0, ..app.settings.connections };
         tasks.spawn(connections::serve(metrics, limits, MetricsHandler(app.clone()), None, stop.clone(), DRAIN));
     }
     tasks.spawn(worker::work(app.clone(), runner, owner, stop.clone()));

@@ -45,6 +45,12 @@ pub struct ConnectionArgs {
     /// Maximum number of open connections of each listener from one address
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = at_least_one::<usize>)]
     connections_per_client: usize,
+    /// Maximum number of concurrent TLS handshakes
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = at_least_one::<usize>)]
+    max_handshakes: usize,
+    /// Number of API connections that only addresses with a valid key may open, at most half of all
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    reserved_connections: usize,
     /// Maximum size of request line and headers
     #[arg(long, value_name = "BYTES", default_value_t = 65_536, value_parser = |text: &str| number_in(1024..=1_048_576_usize, text))]
     head_bytes: usize,
@@ -64,6 +70,8 @@ impl From<ConnectionArgs> for ConnectionLimits {
         Self {
             connections: args.max_connections,
             per_client: args.connections_per_client,
+            handshakes: args.max_handshakes,
+            reserve: args.reserved_connections,
             head_bytes: args.head_bytes,
             head_time: Duration::from_secs(args.head_seconds),
             body_time: Duration::from_secs(args.body_seconds),
