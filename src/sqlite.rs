@@ -56,11 +56,29 @@ pub fn private_options(file: &Path) -> SqliteConnectOptions {
         .pragma("secure_delete", "ON")
 }
 
+/// Whether there is an entry of this name: a link to a file that is missing counts, because its data are elsewhere.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub fn is_present(file: &Path) -> std::io::Result<bool> {
+    match file.symlink_metadata() {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// Creates the file with mode 0600 before SQLite does; SQLite copies the mode to its log and index files. Anything but a
-/// regular file in its place is an error: opening a named pipe would wait for its other end.
+/// regular file in its place is an error: opening a named pipe would wait for its other end, and a new file behind a link
+/// would hide the data that the link meant.
 pub fn make_private(file: &Path) -> std::io::Result<()> {
-    if file.exists() && !file.is_file() {
-        return Err(std::io::Error::other("not a regular file"));
+    match file.metadata() {
+        Ok(found) if !found.is_file() => return Err(std::io::Error::other("not a regular file")),
+        Err(error) if file.is_symlink() => {
+            let why = format!("a link that leads nowhere ({error}); restore its file, or remove the link");
+            return Err(std::io::Error::new(error.kind(), why));
+        }
+        _ => {}
     }
     let opened = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(file)?;
     opened.set_permissions(Permissions::from_mode(0o600))

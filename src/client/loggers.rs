@@ -1,13 +1,37 @@
 //! HTTP loggers: list, create, look up, delete, captured requests, clear (`api-v2.md §4`); and reading all captures of a
 //! logger before it is cleared.
 
+use std::time::Instant;
+
 use super::request::{ApiRequest, ListSize, ResponseSize};
 use super::{Client, ClientResult, Error, ErrorKind};
 use crate::contract::{Capture, CaptureId, Logger, LoggerId, WorkspaceId};
 use crate::oob::ClearedRequests;
 
 /// Reads of one logger before it is cleared: more captures may arrive while the last ones are archived.
-const MOST_READS: usize = 5;
+const MOST_READS: usize = 20;
+
+/// The captures that were read before a logger is cleared.
+#[derive(Clone, Copy, Debug)]
+pub struct CapturesRead {
+    /// Captures read and archived.
+    pub counts: ClearedRequests,
+    /// When the last read was sent: what arrived since then was not read.
+    pub last_read: Instant,
+}
+
+impl CapturesRead {
+    /// Both together: what arrived since the earlier last read was not read everywhere.
+    pub fn and(mut self, more: Self) -> Self {
+        self.counts += more.counts;
+        Self { last_read: self.last_read.min(more.last_read), ..self }
+    }
+
+    /// The counts after the captures were deleted.
+    pub fn deleted(self) -> ClearedRequests {
+        ClearedRequests { unread: self.last_read.elapsed(), ..self.counts }
+    }
+}
 
 impl Client {
     /// `GET /http_loggers`; the loggers of every workspace when none is given.
@@ -65,8 +89,8 @@ impl Client {
     }
 
     /// Passes all captures of a logger to `archive`, which returns how many it archived, before the logger is cleared.
-    /// Reads until there is nothing new, so only captures that arrive between the last read and the clear can be lost.
-    /// A logger that receives requests without pause is read at most five times.
+    /// Reads until there is nothing new, so only captures that arrive between the last read and the clear can be lost:
+    /// the caller clears at once. A logger that receives requests without pause is read at most [`MOST_READS`] times.
     ///
     /// # Errors
     /// Those of [`Client::list_captures`] and of `archive`.
@@ -74,26 +98,28 @@ impl Client {
         &self,
         id: LoggerId,
         mut archive: impl FnMut(Vec<Capture>) -> F,
-    ) -> Result<ClearedRequests, E> {
+    ) -> Result<CapturesRead, E> {
         let (mut counts, mut since) = (ClearedRequests::default(), None);
+        let mut last_read = Instant::now();
         for _ in 0..MOST_READS {
+            last_read = Instant::now();
             let captures = self.list_captures(id, since).await?;
             let Some(last) = captures.last() else { break };
             since = Some(last.id);
             let requests = captures.len();
-            counts += ClearedRequests { requests, archived: archive(captures).await? };
+            let archived = archive(captures).await?;
+            counts += ClearedRequests { requests, archived, ..ClearedRequests::default() };
         }
-        Ok(counts)
+        Ok(CapturesRead { counts, last_read })
     }
 
     /// `DELETE /http_loggers/{id}/data`: the service deletes every captured request of this logger. It is sent once: a
     /// repetition could delete captures that arrived, and were not archived, in between. If the response does not say
-    /// whether the logger was cleared, its number of requests decides.
+    /// whether the logger was cleared, its number of requests decides: `before` is that of the last look at it.
     ///
     /// # Errors
     /// 404 unknown.
-    pub async fn clear_captures(&self, id: LoggerId) -> ClientResult<()> {
-        let before = self.get_logger(id).await?.num_requests;
+    pub async fn clear_captures(&self, id: LoggerId, before: i64) -> ClientResult<()> {
         let Err(error) = self.perform(ApiRequest::delete(format!("/http_loggers/{id}/data"))).await else {
             return Ok(());
         };

@@ -52,6 +52,7 @@ pub use error::{Error, ErrorKind};
 pub use exchange::Collector;
 pub use findings::FindingQuery;
 pub(crate) use list_thread::on_list_thread;
+pub use loggers::CapturesRead;
 pub use observed::EntityTags;
 use observed::Observed;
 pub use problem::Problem;

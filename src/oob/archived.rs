@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::AddAssign;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -36,12 +37,15 @@ pub struct ClearedRequests {
     pub requests: usize,
     /// Requests in the archive; the others are older than the retention period.
     pub archived: usize,
+    /// Time between the last read and the deletion: a request that arrived in it is deleted without being archived.
+    pub unread: Duration,
 }
 
 impl AddAssign for ClearedRequests {
     fn add_assign(&mut self, more: Self) {
         self.requests += more.requests;
         self.archived += more.archived;
+        self.unread = self.unread.max(more.unread);
     }
 }
 
@@ -49,8 +53,12 @@ impl fmt::Display for ClearedRequests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} archived", plural(self.archived, "capture"))?;
         match self.requests - self.archived {
+            0 => {}
+            old => write!(f, ", {old} older than keep_days not archived")?,
+        }
+        match self.unread.as_millis() {
             0 => Ok(()),
-            old => write!(f, ", {old} older than keep_days not archived"),
+            time => write!(f, "; captures of the last {time} ms before it may be lost"),
         }
     }
 }
@@ -78,9 +86,12 @@ mod tests {
 
     #[test]
     fn cleared_requests_message_counts_requests_too_old_to_archive() {
-        let message = |requests, archived| ClearedRequests { requests, archived }.to_string();
+        let message = |requests, archived| ClearedRequests { requests, archived, unread: Duration::ZERO }.to_string();
         assert_eq!([message(0, 0), message(1, 1)], ["0 captures archived", "1 capture archived"]);
         assert_eq!(message(37, 37), "37 captures archived");
         assert_eq!(message(37, 30), "30 captures archived, 7 older than keep_days not archived");
+        let cleared = ClearedRequests { requests: 2, archived: 2, unread: Duration::from_millis(12) };
+        let said = "2 captures archived; captures of the last 12 ms before it may be lost";
+        assert_eq!(cleared.to_string(), said);
     }
 }

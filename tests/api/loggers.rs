@@ -28,7 +28,7 @@ async fn logger_created_records_lists_clears_and_deletes() {
     assert_eq!((listed[0].id, listed[0].num_requests), (id, 3));
     assert!(client.list_loggers(Some(WorkspaceId(99))).await.unwrap().is_empty());
     assert_eq!(client.list_loggers(None).await.unwrap().len(), 1);
-    client.clear_captures(id).await.unwrap();
+    client.clear_captures(id, 3).await.unwrap();
     assert!(client.list_captures(id, None).await.unwrap().is_empty());
     client.delete_logger(id).await.unwrap();
     assert_refused(client.get_logger(id).await, ErrorKind::NotFound, 404, "logger");
@@ -43,7 +43,7 @@ async fn invalid_logger_requests_return_documented_errors() {
     assert_refused(client.create_logger("a", Some(WorkspaceId(99))).await, ErrorKind::Invalid, 422, "workspace");
     client.create_logger("a", None).await.unwrap();
     assert_refused(client.create_logger("a", None).await, ErrorKind::Invalid, 422, "label");
-    for result in [client.delete_logger(LoggerId(99)).await, client.clear_captures(LoggerId(99)).await] {
+    for result in [client.delete_logger(LoggerId(99)).await, client.clear_captures(LoggerId(99), 0).await] {
         assert_refused(result, ErrorKind::NotFound, 404, "logger");
     }
     assert_refused(client.list_captures(LoggerId(99), None).await, ErrorKind::NotFound, 404, "logger");

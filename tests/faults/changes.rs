@@ -17,15 +17,16 @@ async fn clear_is_sent_once_and_decided_by_reading() {
     let (id, url) = service.loggers[0].clone();
     for (number, fault) in NOT_CARRIED_OUT.into_iter().enumerate() {
         service.fault(&format!("DELETE /http_loggers/*/data {fault}"));
-        let error = client.clear_captures(id).await.unwrap_err();
+        let error = client.clear_captures(id, 3).await.unwrap_err();
         assert!(error.is_outcome_unknown(), "{fault}: {error}");
         assert_eq!(service.count("DELETE", "*"), number + 1, "{fault}");
         assert_eq!(witness.list_captures(id, None).await.unwrap().len(), 3, "{fault}");
     }
     let before = service.count("DELETE", "*");
     for (number, fault) in ["504-after", "500-after", "reset-after"].into_iter().enumerate() {
+        let count = witness.get_logger(id).await.unwrap().num_requests;
         service.fault(&format!("DELETE /http_loggers/*/data {fault}"));
-        client.clear_captures(id).await.unwrap_or_else(|error| panic!("{fault}: {error}"));
+        client.clear_captures(id, count).await.unwrap_or_else(|error| panic!("{fault}: {error}"));
         assert_eq!(service.count("DELETE", "*"), before + number + 1, "{fault}");
         assert_eq!(witness.list_captures(id, None).await.unwrap().len(), 0, "{fault}");
         hit(&url, number).await;

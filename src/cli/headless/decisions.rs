@@ -1,8 +1,11 @@
 //! The decisions about a service on this machine.
 
+use anyhow::Context;
+
 use crate::cli::error::CliError;
 use crate::contract::{Shared, Stamp};
 use crate::dashboard::runtime::Memory;
+use crate::sqlite::is_present;
 use crate::text;
 use crate::triage::{Change, EventWriter, OpenedDecisions, Store, StoredSettings, Subject, TriageState};
 
@@ -11,7 +14,7 @@ use crate::triage::{Change, EventWriter, OpenedDecisions, Store, StoredSettings,
 /// # Errors
 /// When the store is unreadable: a list that shows every finding as open would be wrong.
 pub async fn read(memory: &Memory) -> anyhow::Result<(TriageState, StoredSettings)> {
-    if !exists(memory) {
+    if !exists(memory)? {
         return Ok(Default::default());
     }
     let (mut store, state) = open(memory).await?;
@@ -21,8 +24,12 @@ pub async fn read(memory: &Memory) -> anyhow::Result<(TriageState, StoredSetting
 }
 
 /// Whether there is a store of decisions.
-pub fn exists(memory: &Memory) -> bool {
-    memory.directory.join("decisions.db").exists()
+///
+/// # Errors
+/// When its directory cannot be read.
+pub fn exists(memory: &Memory) -> anyhow::Result<bool> {
+    let file = memory.directory.join("decisions.db");
+    is_present(&file).with_context(|| format!("decisions cannot be read: {}", file.display()))
 }
 
 /// Opens or creates the store, and prints its notes.

@@ -112,11 +112,13 @@ async fn remove(session: &HeadlessSession, args: RemoveArgs, only_captures: bool
     let label = text::clean(&logger.label);
     session.confirm(args.yes, format!("not {done}: logger \"{label}\" with {requests}{first}"))?;
     let call = format!("DELETE /http_loggers/{}{path}", logger.id);
-    let counts = ArchiveReader::archive_before(session, slice::from_ref(&found), &call).await?;
-    match only_captures {
-        true => client.clear_captures(logger.id).await?,
-        false => client.delete_logger(logger.id).await?,
-    }
+    let delete = async {
+        match only_captures {
+            true => client.clear_captures(logger.id, logger.num_requests).await,
+            false => client.delete_logger(logger.id).await,
+        }
+    };
+    let counts = ArchiveReader::archive_and_delete(session, slice::from_ref(&found), &call, delete).await?;
     note!("logger {} {done}, {counts}", text::clean(&logger.label));
     Ok(())
 }

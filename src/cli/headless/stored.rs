@@ -26,13 +26,13 @@ impl Stores {
     /// When a store is unreadable, or the decisions are read-only and `writable` is required.
     pub async fn open(service: &StoredService, writable: bool) -> anyhow::Result<Self> {
         let memory = &service.memory;
-        let opened = match (decisions::exists(memory), writable) {
+        let opened = match (decisions::exists(memory)?, writable) {
             (false, _) => None,
             (true, false) => Some(decisions::open(memory).await?),
             (true, true) => Some(decisions::open_writable(memory).await?),
         };
         let (decisions, state) = opened.map(|(store, state)| (Some(store), state)).unwrap_or_default();
-        let archive = match oob::Store::exists(&memory.directory) {
+        let archive = match oob::Store::exists(&memory.directory)? {
             true => Some(decisions::open_archive(memory).await?),
             false => None,
         };

@@ -97,8 +97,8 @@ pub async fn run(args: WorkspacesArgs) -> anyhow::Result<ExitCode> {
             session.confirm_delete(yes, &format!("workspace {} with {targets} and {scans}", one.name))?;
             let loggers = client.list_loggers(Some(id)).await?.into_iter();
             let loggers: Vec<_> = loggers.map(|logger| (one.name.clone(), logger)).collect();
-            let counts = ArchiveReader::archive_before(&session, &loggers, &format!("DELETE /workspaces/{id}")).await?;
-            client.delete_workspace(id).await?;
+            let (call, delete) = (format!("DELETE /workspaces/{id}"), client.delete_workspace(id));
+            let counts = ArchiveReader::archive_and_delete(&session, &loggers, &call, delete).await?;
             note!("scandeck: workspace {} deleted: {counts}", text::clean(&one.name));
         }
     }

@@ -1,6 +1,6 @@
 //! The calls that a key caused: each [`Call`] becomes one request, its response one [`CallAnswer`].
 
-use crate::client::{Client, Download, Problem, replay};
+use crate::client::{CapturesRead, Client, Download, Problem, replay};
 use crate::contract::{ReportId, Shared};
 use crate::dashboard::base::{Call, CallAnswer};
 use crate::dashboard::runtime::{CaptureArchiver, NewFile, files};
@@ -17,8 +17,9 @@ pub(crate) async fn make(client: &Client, archive: &CaptureArchiver, call: Call)
         Call::EditWorkspace(id, edit) => client.edit_workspace(id, &edit).await.map(done)?,
         // Captures that the service would delete are archived first; if that fails, the call is not made.
         Call::DeleteWorkspace(id) => {
-            let emptied = archive.archive_workspace(client, id).await?;
-            client.delete_workspace(id).await.map(|()| CallAnswer::Emptied(emptied))?
+            let read = archive.archive_workspace(client, id).await?;
+            client.delete_workspace(id).await?;
+            CallAnswer::Emptied(read.map(CapturesRead::deleted).unwrap_or_default())
         }
         Call::CreateTarget(new) => CallAnswer::Created(client.create_target(&new).await?.0),
         Call::DeleteTarget(id) => client.delete_target(id).await.map(done)?,
@@ -29,12 +30,12 @@ pub(crate) async fn make(client: &Client, archive: &CaptureArchiver, call: Call)
             CallAnswer::Created(client.create_logger(&label, workspace).await?.0)
         }
         Call::DeleteLogger { logger, workspace } => {
-            let emptied = archive.archive_logger(client, &workspace, logger).await?;
-            client.delete_logger(logger).await.map(|()| CallAnswer::Emptied(emptied))?
+            let read = archive.archive_logger(client, &workspace, logger).await?;
+            client.delete_logger(logger).await?;
+            CallAnswer::Emptied(read.deleted())
         }
         Call::ClearLogger { logger, workspace } => {
-            let emptied = archive.archive_logger(client, &workspace, logger).await?;
-            client.clear_captures(logger).await.map(|()| CallAnswer::Emptied(emptied))?
+            CallAnswer::Emptied(archive.clear(client, &workspace, logger).await?)
         }
         Call::CreateReport(new) => CallAnswer::Report(client.create_report(&new).await?),
         Call::DeleteReport(id) => client.delete_report(id).await.map(done)?,

@@ -28,7 +28,7 @@ use sqlx::{QueryBuilder, Sqlite};
 use super::Payload;
 use super::archived::{ArchivedCapture, NewestCapture};
 use crate::contract::{LoggerId, Shared};
-use crate::sqlite::{FileKind, SharedFile};
+use crate::sqlite::{FileKind, SharedFile, is_present};
 
 pub use crate::sqlite::StoreError;
 pub use archived::{ArchivePage, ArchivePlace};
@@ -88,8 +88,11 @@ impl Store {
     }
 
     /// True if the directory of a service contains an archive.
-    pub fn exists(directory: &Path) -> bool {
-        directory.join(KIND.name).exists()
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn exists(directory: &Path) -> std::io::Result<bool> {
+        is_present(&directory.join(KIND.name))
     }
 
     /// Archives captures in chunks. Captures that are already archived remain unchanged, so a failed call can be

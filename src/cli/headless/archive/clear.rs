@@ -1,42 +1,48 @@
-//! Archives the captures of loggers before the service deletes them.
+//! Archives the captures of loggers, and has the service delete them at once.
 
 use super::{ArchiveReader, to_archive};
 use crate::cli::error::{CliError, hint};
 use crate::cli::headless::HeadlessSession;
 use crate::cli::headless::logger::WorkspaceLogger;
+use crate::client::{CapturesRead, ClientResult};
 use crate::oob::ClearedRequests;
 use tokio::sync::Mutex;
 
 impl<'a> ArchiveReader<'a> {
-    /// Archives all captures of the loggers before `call` deletes them.
+    /// Archives all captures of the loggers, then makes the call that deletes them. Nothing else happens between the last
+    /// read and the call, because captures that arrive then are lost.
     ///
     /// # Errors
-    /// When a capture cannot be read or archived; then `call` must not be made.
-    pub async fn archive_before(
+    /// Those of the call; and when a capture cannot be read or archived, in which case the call is not made.
+    pub async fn archive_and_delete(
         session: &'a HeadlessSession,
         loggers: &[WorkspaceLogger],
         call: &str,
+        delete: impl Future<Output = ClientResult<()>>,
     ) -> anyhow::Result<ClearedRequests> {
-        let mut counts = ClearedRequests::default();
         if loggers.is_empty() {
-            return Ok(counts);
+            delete.await?;
+            return Ok(ClearedRequests::default());
         }
-        let archived = async {
-            let mut archive = Self::open(session).await?;
-            for logger in loggers {
-                counts += archive.archive_logger(logger).await?;
-            }
-            archive.close().await;
-            anyhow::Ok(counts)
-        };
-        archived.await.map_err(|cause| {
+        let not_archived = |cause: anyhow::Error| -> anyhow::Error {
             let hint = hint(&cause).map(|hint| format!("{hint}; or ")).unwrap_or_default();
             let message = format!("captures not cleared: they cannot be archived: {cause:#}");
             CliError::new(message, format!("{hint}without archiving: `scandeck api {call}`")).into()
-        })
+        };
+        let mut archive = Self::open(session).await.map_err(not_archived)?;
+        let mut all: Option<CapturesRead> = None;
+        for logger in loggers {
+            let read = archive.archive_logger(logger).await.map_err(not_archived)?;
+            all = Some(all.map_or(read, |before| before.and(read)));
+        }
+        delete.await?;
+        let counts = all.map(CapturesRead::deleted).unwrap_or_default();
+        archive.count_hits_once().await;
+        archive.close().await;
+        Ok(counts)
     }
 
-    async fn archive_logger(&mut self, (workspace, logger): &WorkspaceLogger) -> anyhow::Result<ClearedRequests> {
+    async fn archive_logger(&mut self, (workspace, logger): &WorkspaceLogger) -> anyhow::Result<CapturesRead> {
         let (client, oldest) = (self.session.client()?, self.session.memory.oldest_retained());
         let store = &Mutex::new(&mut self.store);
         let archive = |captures| async move {
@@ -49,8 +55,6 @@ impl<'a> ArchiveReader<'a> {
             store.archive(new).await?;
             anyhow::Ok(count)
         };
-        let counts = client.archive_captures(logger.id, archive).await?;
-        self.count_hits_once().await;
-        Ok(counts)
+        client.archive_captures(logger.id, archive).await
     }
 }

@@ -105,7 +105,9 @@ fn logger_clear_prompt_describes_deletion_and_archive() {
     );
     let sent = app.calls("y");
     assert_eq!(sent[0].1, Call::ClearLogger { logger: LoggerId(1), workspace: "Acme".into() });
-    app.answer(&sent, |_| Ok(CallAnswer::Emptied(ClearedRequests { requests: 37, archived: 37 })));
+    app.answer(&sent, |_| {
+        Ok(CallAnswer::Emptied(ClearedRequests { requests: 37, archived: 37, ..ClearedRequests::default() }))
+    });
     assert!(app.notices().contains("logger probe cleared: 37 captures archived"), "{}", app.notices());
     assert_eq!(app.shown(Pane::Captures), [1, 2, 3]);
 }

@@ -4,7 +4,7 @@
 //!   /data, a look after the other ─► ArchiveRequest::Archive ─► archived, recognised, reported ─► archived? ─► the call
 //! ```
 
-use crate::client::{Client, Problem};
+use crate::client::{CapturesRead, Client, Problem};
 use crate::contract::{Capture, Logger, LoggerId, Shared, Stamp, WorkspaceId};
 use crate::dashboard::runtime::archive::Task;
 use crate::dashboard::runtime::{ArchiveHandle, ArchiveRequest};
@@ -38,7 +38,7 @@ impl CaptureArchiver {
         client: &Client,
         workspace: &Shared,
         id: LoggerId,
-    ) -> Result<ClearedRequests, Problem> {
+    ) -> Result<CapturesRead, Problem> {
         let logger = Arc::new(client.get_logger(id).await?);
         let archive = |captures| self.archive(workspace.clone(), Arc::clone(&logger), captures);
         client.archive_captures(id, archive).await.map_err(|why| unread(&logger, &why))
@@ -48,13 +48,25 @@ impl CaptureArchiver {
     ///
     /// # Errors
     /// As [`archive_logger`](Self::archive_logger).
-    pub async fn archive_workspace(&self, client: &Client, id: WorkspaceId) -> Result<ClearedRequests, Problem> {
+    pub async fn archive_workspace(&self, client: &Client, id: WorkspaceId) -> Result<Option<CapturesRead>, Problem> {
         let workspace = client.get_workspace(id).await?.name;
-        let mut emptied = ClearedRequests::default();
+        let mut all: Option<CapturesRead> = None;
         for logger in client.list_loggers(Some(id)).await? {
-            emptied += self.archive_logger(client, &workspace, logger.id).await?;
+            let read = self.archive_logger(client, &workspace, logger.id).await?;
+            all = Some(all.map_or(read, |before| before.and(read)));
         }
-        Ok(emptied)
+        Ok(all)
+    }
+
+    /// Archives and clears a logger.
+    ///
+    /// # Errors
+    /// As [`archive_logger`](Self::archive_logger), and those of the service.
+    pub async fn clear(&self, client: &Client, workspace: &Shared, id: LoggerId) -> Result<ClearedRequests, Problem> {
+        let before = client.get_logger(id).await?.num_requests;
+        let read = self.archive_logger(client, workspace, id).await?;
+        client.clear_captures(id, before).await?;
+        Ok(read.deleted())
     }
 
     /// Waits until the captures are archived. Returns the number of captures that have not expired.
@@ -145,8 +157,8 @@ mod tests {
         app.opened().await;
         app.archive.send(ArchiveRequest::Plant(vec![payload(2), payload(3)]));
         app.recalled().await;
-        let emptied = app.archive.archiver().archive_logger(&client, &"Acme".into(), LoggerId(1)).await.unwrap();
-        assert_eq!(emptied, ClearedRequests { requests: 3, archived: 3 });
+        let read = app.archive.archiver().archive_logger(&client, &"Acme".into(), LoggerId(1)).await.unwrap();
+        assert_eq!((read.counts.requests, read.counts.archived), (3, 3));
         assert_eq!([ids(&app.captures().await), ids(&app.captures().await)], [vec![1, 2], vec![3]]);
         app.counted([(2, 1), (3, 1)]).await;
         app.archive.end().await;
