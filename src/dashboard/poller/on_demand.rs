@@ -20,6 +20,8 @@ struct LoggerState {
     /// Whether the logger was cleared since the archive was written, so that the archive does not count.
     cleared: bool,
     due: bool,
+    /// When the captures were requested last.
+    sent: Option<Instant>,
 }
 
 #[derive(Debug, Default)]
@@ -51,10 +53,13 @@ impl OnDemand {
         }
     }
 
-    /// A logger to fetch, and the capture after which to start. The newest known capture is fetched once more: if it is
+    /// The logger to fetch that was not fetched for the longest time, and the capture after which to start. The newest known capture is fetched once more: if it is
     /// missing, the logger was cleared meanwhile.
     pub fn captures(&self, is_held: impl Fn(LoggerId) -> bool) -> Option<(LoggerId, Option<CaptureId>)> {
-        let id = self.due_loggers().find(|id| !is_held(*id))?;
+        let id = self
+            .due_loggers()
+            .filter(|id| !is_held(*id))
+            .min_by_key(|id| self.loggers.get(id).and_then(|logger_state| logger_state.sent))?;
         Some((id, since(self.newest(id, self.loggers.get(&id)?))))
     }
 
@@ -73,8 +78,13 @@ impl OnDemand {
     }
 
     /// Notes that the captures were requested; the next changed count requires them again.
-    pub fn drop_captures(&mut self, logger: LoggerId) {
-        self.edit(logger, |logger_state| logger_state.due = false);
+    pub fn captures_sent(&mut self, logger: LoggerId, now: Instant) {
+        self.edit(logger, |logger_state| (logger_state.due, logger_state.sent) = (false, Some(now)));
+    }
+
+    /// When captures of any logger were requested last.
+    pub fn captures_read(&self) -> Option<Instant> {
+        self.loggers.values().filter_map(|logger_state| logger_state.sent).max()
     }
 
     pub fn request_captures(&mut self, logger: LoggerId) {
@@ -130,6 +140,10 @@ impl OnDemand {
         (self.part_due, self.part_read) = (false, Some(now));
     }
 
+    pub fn part_read(&self) -> Option<Instant> {
+        self.part_read
+    }
+
     /// The time at which the part is due, if it is wanted.
     pub fn part_due(&self, now: Instant, gap: Duration) -> Option<Instant> {
         self.part_due.then(|| self.part_read.map_or(now, |read| read + gap))
@@ -164,7 +178,7 @@ mod tests {
         let mut on_demand = OnDemand::default();
         on_demand.learn_loggers(&loggers(&[(1, 0), (2, 3)]));
         assert_eq!(on_demand.captures(|_| false), Some((LoggerId(2), None)));
-        on_demand.drop_captures(LoggerId(2));
+        on_demand.captures_sent(LoggerId(2), Instant::now());
         assert_eq!(on_demand.take_captures(LoggerId(2), captures(&[5, 6, 7])).len(), 3);
         on_demand.learn_loggers(&loggers(&[(1, 0), (2, 3)]));
         assert_eq!(on_demand.captures(|_| false), None);
@@ -176,7 +190,7 @@ mod tests {
 
     /// The ids of these captures of logger 2 that are reported.
     fn reported(on_demand: &mut OnDemand, ids: &[i64]) -> Vec<i64> {
-        on_demand.drop_captures(LoggerId(2));
+        on_demand.captures_sent(LoggerId(2), Instant::now());
         on_demand.take_captures(LoggerId(2), captures(ids)).iter().map(|capture| capture.id.0).collect()
     }
 

@@ -7,12 +7,19 @@
 //!      └────────────── next(now) ◄────────────┘
 //! ```
 //!
+//! The call budget can be smaller than the sum of what is due. Then the request is sent whose resource is the most late, measured
+//! in its own intervals. A resource that waits becomes later until it is first, and a resource that was read starts from zero,
+//! so none starves: all intervals grow by the same factor. Lists that were never read precede the others, those on the screen
+//! first. The captures of all loggers share one interval and take turns, so further loggers never delay a list.
+//!
 //! The time is an argument, so tests can drive hours of polling in a microsecond.
 
 use crate::client::{EntityTags, Problem};
-use crate::contract::{CaptureId, Logger, LoggerId, MissingScanner, Report, ReportStatus, Scan, ScanStatus, Stamp};
+use crate::contract::{
+    CaptureId, Logger, LoggerId, MissingScanner, Report, ReportStatus, Scan, ScanId, ScanStatus, Stamp,
+};
 use crate::dashboard::base::plan::Snapshot;
-use crate::dashboard::base::{Generation, ListItem, ListKind, PollBudget, PollEvent, PollPlan};
+use crate::dashboard::base::{Generation, ListItem, ListKind, PollBudget, PollEvent, PollPlan, ScanPart};
 use crate::dashboard::poller::changed_scans::gap_with_rows;
 use crate::dashboard::poller::{
     Backoff, Beat, CallBudget, ChangedScans, Demand, Fetch, FetchSlot, LinkState, OnDemand, Outbox, PollPace,
@@ -36,6 +43,8 @@ const HANGING_READ: Duration = Duration::from_secs(2);
 pub(super) const UNANSWERED: Duration = Duration::from_secs(3);
 /// Waiting scans are polled this often as long as none is known.
 const WAITING: Duration = Duration::from_secs(5);
+/// A list that was requested counts as late after this time.
+const REQUESTED: Duration = Duration::from_secs(3);
 /// Scans whose findings are fetched by one request.
 const SCANS_A_FETCH: usize = 4;
 /// The lists in the order of their requests when several are due: lists that change often first.
@@ -61,6 +70,21 @@ pub(crate) struct ListSchedule {
     pub confirmed: Option<Stamp>,
     /// Whether the list was reported as failed; then the next response is reported even if nothing changed.
     pub is_failed: bool,
+}
+
+/// How late the reading of a resource is.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+enum Lateness {
+    /// In intervals of the resource since the last request.
+    Intervals(f64),
+    NeverRead,
+    NeverReadShown,
+}
+
+impl Lateness {
+    fn of(last: Instant, interval: Duration, now: Instant) -> Self {
+        Self::Intervals(now.saturating_duration_since(last).as_secs_f64() / interval.as_secs_f64())
+    }
 }
 
 /// A request in flight.
@@ -268,7 +292,7 @@ impl Scheduler {
 
     fn note_sent(&mut self, fetch: &Fetch, now: Instant) {
         match fetch {
-            Fetch::Captures { logger, .. } => self.on_demand.drop_captures(*logger),
+            Fetch::Captures { logger, .. } => self.on_demand.captures_sent(*logger, now),
             Fetch::Part { .. } => self.on_demand.part_sent(now),
             Fetch::FindingsOf { .. } => self.note_list_sent(ListKind::Findings, now),
             Fetch::ActiveScans { with_waiting, .. } => {
@@ -322,22 +346,58 @@ impl Scheduler {
     }
 
     fn next_fetch(&mut self, now: Instant) -> Option<Fetch> {
-        if self.is_list_due(ListKind::Workspaces, now) {
-            return Some(self.list_fetch(ListKind::Workspaces, now));
+        if self.plan.workspace.is_none() {
+            let is_due = self.is_list_due(ListKind::Workspaces, now);
+            return is_due.then(|| self.list_fetch(ListKind::Workspaces, now));
         }
-        self.plan.workspace?;
-        let gap = self.pace.scan_detail(self.demand(ListKind::Scans));
-        if self.is_free(FetchSlot::Part)
-            && self.part_due(now, gap).is_some_and(|at| at <= now)
-            && let Some((scan, part)) = self.plan.scan_part
-        {
+        let part = self.part_if_due(now).map(|part| (self.part_lateness(now), part));
+        let captures = self.next_captures(now).map(|captures| (self.captures_lateness(now), captures));
+        let due = ORDER.into_iter().filter(|list| self.is_list_due(*list, now));
+        let lists = due.map(|list| (self.list_lateness(list, now), list));
+        // The first of equal ones is sent.
+        let list = lists.reduce(|first, other| if other.0 > first.0 { other } else { first });
+        let most = [part.map(|due| due.0), captures.map(|due| due.0), list.map(|due| due.0)].into_iter().flatten();
+        let most = most.reduce(|first, other| if other > first { other } else { first })?;
+        if let Some((_, (scan, part))) = part.filter(|due| due.0 >= most) {
             return Some(Fetch::Part { scan, part });
         }
-        if let Some((logger, since)) = self.next_captures(now) {
+        if let Some((_, (logger, since))) = captures.filter(|due| due.0 >= most) {
             return Some(Fetch::Captures { logger, since });
         }
-        let list = ORDER.into_iter().find(|list| self.is_list_due(*list, now))?;
-        Some(self.list_fetch(list, now))
+        list.map(|(_, list)| self.list_fetch(list, now))
+    }
+
+    fn list_lateness(&self, list: ListKind, now: Instant) -> Lateness {
+        let schedule = self.schedules.get(&list).copied().unwrap_or_default();
+        // Findings are read after the scans, and the header counts the scans.
+        let is_shown = list == ListKind::Scans || self.plan.visible.contains(&list);
+        let Some(last) = schedule.last else {
+            return if is_shown { Lateness::NeverReadShown } else { Lateness::NeverRead };
+        };
+        let demand = self.demand(list);
+        let interval = match list {
+            ListKind::Findings => self.pace.scan_detail(demand),
+            _ => self.pace.interval(list, demand),
+        };
+        Lateness::of(last, if schedule.is_requested { interval.min(REQUESTED) } else { interval }, now)
+    }
+
+    /// The captures of all loggers have the interval of the loggers together.
+    fn captures_lateness(&self, now: Instant) -> Lateness {
+        let interval = self.pace.interval(ListKind::Loggers, self.demand(ListKind::Loggers));
+        self.on_demand.captures_read().map_or(Lateness::NeverRead, |last| Lateness::of(last, interval, now))
+    }
+
+    fn part_lateness(&self, now: Instant) -> Lateness {
+        let interval = self.pace.scan_detail(self.demand(ListKind::Scans));
+        self.on_demand.part_read().map_or(Lateness::NeverReadShown, |last| Lateness::of(last, interval, now))
+    }
+
+    /// The visible part of a scan, if it is due.
+    fn part_if_due(&self, now: Instant) -> Option<(ScanId, ScanPart)> {
+        let gap = self.pace.scan_detail(self.demand(ListKind::Scans));
+        let is_due = self.is_free(FetchSlot::Part) && self.part_due(now, gap).is_some_and(|at| at <= now);
+        self.plan.scan_part.filter(|_| is_due)
     }
 
     pub fn is_free(&self, slot: FetchSlot) -> bool {

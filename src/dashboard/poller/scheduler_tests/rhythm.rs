@@ -292,3 +292,66 @@ fn findings_of_a_scan_that_just_ended_by_the_clock_of_the_service_are_read_once_
     };
     assert_eq!((reads(500), reads(995)), (1, 2));
 }
+
+#[test]
+fn no_list_starves_for_any_loggers_scans_and_limits() {
+    for limit in [60, 100, 250, 1000] {
+        for (loggers, moving) in [(0, 0), (0, 40), (1, 4), (3, 12), (10, 0), (10, 40), (40, 40)] {
+            let ages = oldest_ages(limit, loggers, moving);
+            // Calls a second that the intervals of all resources together need.
+            let load = 2.0 / 5.0 + 2.0 * (1.0 / 4.0) + 1.0 / 10.0 + 4.0 / 10.0 + 3.0 / 60.0;
+            let rate = f64::from(limit / 4 - (limit / 32).clamp(4, 16)) / 60.0;
+            let stretch = (load / rate).max(1.0) * 2.0;
+            for (slot, age) in ages {
+                let interval = match slot {
+                    FetchSlot::List(ListKind::Scans | ListKind::Loggers) => 5.0,
+                    FetchSlot::List(ListKind::Workspaces | ListKind::Findings) => 10.0,
+                    FetchSlot::Captures(_) => 5.0 * f64::from(loggers),
+                    _ => 60.0,
+                };
+                let most = interval * stretch + 5.0;
+                assert!(age as f64 <= most, "{slot:?} {age} s of {most} s: {limit} {loggers} {moving}");
+            }
+        }
+    }
+}
+
+/// The longest time without a request for each resource in ten minutes, in seconds.
+fn oldest_ages(limit: u32, loggers: u32, moving: i64) -> Vec<(FetchSlot, u64)> {
+    let mut hand = Hand::new(false);
+    let budget = RateBudget { limit: Some(limit), remaining: Some(limit), reset: None };
+    hand.scheduler.learn_limits(budget, None, Timestamp::UNIX_EPOCH);
+    let mut slots: Vec<FetchSlot> = ORDER.into_iter().map(FetchSlot::List).filter(|slot| *slot != FINDINGS).collect();
+    slots.extend((1..=i64::from(loggers)).map(|id| FetchSlot::Captures(LoggerId(id))));
+    slots.extend((moving > 0).then_some(FINDINGS));
+    let mut ages: Vec<(FetchSlot, u64, u64)> = slots.into_iter().map(|slot| (slot, 0, 0)).collect();
+    for second in 1..=600_u64 {
+        hand.scans = (1..=moving).map(|id| scan(id, ScanStatus::Running, second as i64)).collect();
+        let logger = |id| Logger { id: LoggerId(id), num_requests: second as i64, ..Logger::default() };
+        hand.loggers = (1..=i64::from(loggers)).map(logger).collect();
+        let fetched = hand.pass(Duration::from_secs(1));
+        hand.events();
+        for (slot, last, oldest) in &mut ages {
+            *oldest = (*oldest).max(second - *last);
+            if fetched.contains(slot) {
+                *last = second;
+            }
+        }
+    }
+    ages.into_iter().map(|(slot, _, oldest)| (slot, oldest)).collect()
+}
+
+#[test]
+fn first_findings_arrive_within_ten_seconds_at_the_hosted_limit() {
+    let mut hand = Hand::new(false);
+    hand.scheduler.learn_limits(
+        RateBudget { limit: Some(250), remaining: Some(250), reset: None },
+        None,
+        Timestamp::UNIX_EPOCH,
+    );
+    hand.scheduler.set_plan(PollPlan { visible: [ListKind::Findings].into(), ..hand.scheduler.plan.clone() });
+    hand.loggers = (1..=10).map(|id| Logger { id: LoggerId(id), num_requests: 1, ..Logger::default() }).collect();
+    hand.scans = (1..=40).map(|id| scan(id, ScanStatus::Running, 1)).collect();
+    let first = hand.pass(Duration::from_secs(3));
+    assert!(count(&first, FINDINGS) > 0, "{first:?}");
+}
