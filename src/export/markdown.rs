@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::sync::Arc;
 
 use super::{Export, ExportRow};
 use crate::contract::Risk;
 use crate::report::evidence_cell;
 use crate::text;
-use crate::triage::{Change, Decision, Event, Presence, Reason, Verdict};
+use crate::triage::{Presence, Reason, Verdict};
 
 pub(super) fn write(export: &Export<'_>) -> String {
     let mut out = String::new();
@@ -70,29 +69,10 @@ fn list_undecided(out: &mut String, left: &[&ExportRow]) {
         writeln!(out, "| risk | target | finding | port | presence | verdict | notes |\n|---|---|---|---|---|---|---|");
     for row in left {
         let cells = [risk(row), row.target.to_string(), row.issue.name.to_string(), place(row)];
-        let notes = [presence(row), verdict(row), row.joined_notes(" / ")];
+        let notes = [presence(row), row.stated_verdict(), row.joined_notes(" / ")];
         table_row(out, cells.iter().chain(&notes));
     }
     out.push('\n');
-}
-
-/// The verdict, and the reason why it is no longer valid.
-fn verdict(row: &ExportRow) -> String {
-    let assessment = &row.assessment;
-    match assessment.reopened {
-        None => assessment.verdict.phrase(),
-        Some(again) => {
-            let decision = |event: &Arc<Event>| match &event.change {
-                Change::Decide(Decision { verdict, .. }) => Some(format!("{verdict} by {}", event.who)),
-                _ => None,
-            };
-            let mut decisions: Vec<String> = row.decisions.iter().filter_map(decision).collect();
-            if decisions.is_empty() {
-                decisions.push(format!("{} by {}", assessment.verdict, who(row)));
-            }
-            format!("{again} ({})", decisions.join(", "))
-        }
-    }
 }
 
 fn list_decided(out: &mut String, decided: &[&ExportRow]) {

@@ -69,7 +69,7 @@ fn decision(row: &ExportRow) -> ReportDecision {
     ReportDecision {
         verdict: assessment.verdict.phrase(),
         standing: standing(assessment, issue.absent_in().is_some()),
-        again: assessment.reopened.map(|again| format!("open again: {again}")).unwrap_or_default(),
+        again: assessment.reopened.map(|cause| cause.to_string()).unwrap_or_default(),
         reason: assessment.reason.map(Reason::phrase).unwrap_or_default(),
         until: assessment.until.map(|day| day.to_string()).unwrap_or_default(),
         who: assessment.who.as_ref().map(ToString::to_string).unwrap_or_default(),

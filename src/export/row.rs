@@ -7,7 +7,8 @@ use url::{Host, Position, Url};
 
 use crate::contract::{Risk, Shared};
 use crate::triage::{
-    Assessment, Change, Event, FindingKey, FindingTexts, Issue, RetestResult, TriageState, Verdict, VerdictSource,
+    Assessment, Change, Decision, Event, FindingKey, FindingTexts, Issue, RetestResult, TriageState, Verdict,
+    VerdictSource,
 };
 
 /// Limit of a chain of duplicates.
@@ -63,6 +64,22 @@ impl ExportRow {
             Verdict::Duplicate => self.original.unwrap_or(Verdict::Open),
             verdict => verdict,
         }
+    }
+
+    /// The verdict, or why it no longer holds with the verdicts that it had: `conflict (fixed by ann, confirmed by ben)`.
+    pub fn stated_verdict(&self) -> String {
+        let assessment = &self.assessment;
+        let Some(cause) = assessment.reopened else { return assessment.verdict.phrase() };
+        let decision = |event: &Arc<Event>| match &event.change {
+            Change::Decide(Decision { verdict, .. }) => Some(format!("{} by {}", verdict.phrase(), event.who)),
+            _ => None,
+        };
+        let mut decisions: Vec<String> = self.decisions.iter().filter_map(decision).collect();
+        if decisions.is_empty() {
+            let who = assessment.who.as_deref().unwrap_or("unknown");
+            decisions.push(format!("{} by {who}", assessment.verdict.phrase()));
+        }
+        format!("{cause} ({})", decisions.join(", "))
     }
 
     /// The port; empty if the finding has none.

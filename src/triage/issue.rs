@@ -237,6 +237,11 @@ impl Assessment {
     pub fn is_undecided(&self) -> bool {
         self.reopened.is_some() || !self.verdict.settles()
     }
+
+    /// The state in one word: why the verdict no longer holds, else the verdict.
+    pub fn state(&self) -> &'static str {
+        self.reopened.map_or(self.verdict.as_str(), ReopenCause::as_str)
+    }
 }
 
 #[cfg(test)]

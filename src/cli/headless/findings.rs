@@ -160,6 +160,9 @@ async fn show(session: &HeadlessSession, id: &str) -> anyhow::Result<()> {
             let mut value = serde_json::json!(export::json::row(row));
             if !session.out.json {
                 value["risk_level"] = serde_json::json!(row.risk().to_string());
+                value["verdict"] = serde_json::json!(row.stated_verdict());
+                // The verdict names the cause already.
+                value["again"] = Value::Null;
                 put_words(&mut value);
             }
             session.out.labelled(&value, LABELS)
@@ -210,9 +213,7 @@ pub(super) fn is_named(row: &ExportRow, name: &str) -> bool {
 
 pub(super) fn table(rows: &[ExportRow]) -> PrintTable {
     PrintTable::of(["ID", "RISK", "TARGET", "PORT", "FINDING", "VERDICT", "PRESENCE", "LAST SEEN"], rows, |row| {
-        let (issue, assessment) = (&row.issue, &row.assessment);
-        let again = if assessment.reopened.is_some() { " (reopened)" } else { "" };
-        let verdict = format!("{}{again}", assessment.verdict);
+        let (issue, verdict) = (&row.issue, row.assessment.state());
         let (risk, last_seen) = (row.risk(), or_dash(issue.last_seen.get()));
         let presence = issue.presence_in(Presence::label);
         cells![issue.finding.id, risk, row.target, row.port(), issue.name, verdict, presence, last_seen]

@@ -139,7 +139,7 @@ fn reopened_findings_are_counted_for_header() {
         found(12, 5, 1, "Banner", Risk::Low),
     ])));
     assert_eq!(counted(&app), (1, 1));
-    assert!(app.frame()[0].contains("1 was fixed"), "{}", app.frame()[0]);
+    assert!(app.frame()[0].contains("1 regression"), "{}", app.frame()[0]);
     app.keys("/ 'is:regression' enter");
     assert_eq!(app.shown(Pane::Findings).len(), 1, "the header counts as the query does");
     app.keys("/ ctrl-u enter");

@@ -82,6 +82,8 @@ fields! {
     Port;
     Text;
     Evidence;
+    /// Whether an edit keeps the verdict of a finding.
+    Verdict;
     /// Where a payload went.
     Parameter;
     Technique;
@@ -300,7 +302,16 @@ impl FormField {
 
     /// Whether a draft restores it: not the objects that the form was opened for.
     pub(crate) fn is_in_drafts(&self) -> bool {
-        !matches!(self.id, FieldId::Targets | FieldId::Resources | FieldId::Source | FieldId::Into | FieldId::ScanWords)
-            && !matches!(self.value, FieldValue::Info(_))
+        // An answer about a verdict belongs to one edit.
+        let belongs_to_opening = matches!(
+            self.id,
+            FieldId::Targets
+                | FieldId::Resources
+                | FieldId::Source
+                | FieldId::Into
+                | FieldId::ScanWords
+                | FieldId::Verdict
+        );
+        !belongs_to_opening && !matches!(self.value, FieldValue::Info(_))
     }
 }

@@ -19,7 +19,7 @@ use crate::dashboard::base::{FormTag, Job, JobState, Secret};
 use crate::dashboard::data::Data;
 use crate::dashboard::text::TextInput;
 use crate::text;
-use crate::triage::{EventId, IssueId, ManualFinding};
+use crate::triage::{EventId, IssueId, ManualFinding, Verdict};
 use std::collections::BTreeMap;
 
 /// A field whose input cannot be sent, and why.
@@ -117,6 +117,8 @@ pub struct ManualFindingDraft {
     pub finding: ManualFinding,
     /// Manual findings that the captures can be added to instead.
     pub others: Vec<(EventId, ManualFinding)>,
+    /// The decided ones among the findings that it can change.
+    pub decided: Vec<(EventId, Verdict)>,
 }
 
 impl Form {

@@ -344,6 +344,7 @@ impl Action {
             (Self::Item(ItemAction::New), Context::Findings) => "create a manual finding",
             (Self::Item(ItemAction::New), Context::Captures) => "create a manual finding from these captures",
             (Self::Item(ItemAction::Delete), Context::Alerts) => "delete the rule",
+            (Self::Item(ItemAction::Edit), Context::Findings) => "edit a manual finding",
             (Self::Item(ItemAction::Delete), Context::Findings) => "delete a manual finding, after a confirmation",
             (Self::Item(ItemAction::Compare), Context::Findings | Context::Board) => {
                 "compare the last two scans of this finding"

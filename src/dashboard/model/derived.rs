@@ -157,7 +157,9 @@ impl Model {
     pub(crate) fn off_in(&self, pane: Pane, action: Action) -> Option<String> {
         // Manual findings are local.
         let local = match pane {
-            Pane::Findings => matches!(action, Action::Item(ItemAction::New) | Action::Item(ItemAction::Delete)),
+            Pane::Findings => {
+                matches!(action, Action::Item(ItemAction::New | ItemAction::Edit | ItemAction::Delete))
+            }
             Pane::Captures => action == Action::Item(ItemAction::New),
             _ => false,
         };

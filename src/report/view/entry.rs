@@ -90,8 +90,11 @@ fn origin(found: &ReportFinding) -> Fact {
 
 fn decisions(found: &ReportFinding, decided: &ReportDecision) -> Vec<Fact> {
     let owned = |given: &str| clean(given).into_owned();
-    let mut verdict = owned(&decided.verdict);
-    for (before, part) in [(", ", &decided.again), (": ", &decided.reason), (", until ", &decided.until)] {
+    let mut verdict = match decided.again.as_str() {
+        "" => owned(&decided.verdict),
+        cause => owned(&format!("{cause} (was {})", decided.verdict)),
+    };
+    for (before, part) in [(": ", &decided.reason), (", until ", &decided.until)] {
         if !part.is_empty() {
             verdict += before;
             verdict += &clean(part);

@@ -181,6 +181,9 @@ fn has_no_use(cx: &Cx<'_>, action: Action) -> bool {
         (Pane::Activity, Action::Item(ItemAction::CancelCall)) if marked(cx) == 0 => {
             model.selected_item::<ApiCall>().is_none_or(|call| call.end.is_some())
         }
+        (Pane::Findings, Action::Item(ItemAction::Edit)) => {
+            model.selected_item::<Issue>().is_none_or(|issue| issue.manual().is_none())
+        }
         (Pane::Findings, Action::Item(ItemAction::Delete)) => {
             let marks = &model.lists.findings.marks;
             match model.data.findings.value().filter(|_| !marks.is_empty()) {

@@ -123,7 +123,8 @@ fn trouble(cx: &Cx<'_>, reopened: bool) -> Vec<Span<'static>> {
     if reopened {
         let again = cx.model.findings.triage.again;
         show(again.conflicts, glyphs.conflict, "in conflict", theme.warn());
-        show(again.regressions, glyphs.back, "was fixed", theme.warn());
+        let regressions = if again.regressions == 1 { "regression" } else { "regressions" };
+        show(again.regressions, glyphs.back, regressions, theme.warn());
     }
     let new = if cx.model.captures.new_captures == 1 { "new capture" } else { "new captures" };
     show(cx.model.captures.new_captures as usize, glyphs.more_below, new, theme.warn());

@@ -19,7 +19,10 @@ use crate::triage::IssueId;
 pub(crate) fn handle_item(model: &mut Model, action: ItemAction, effects: &mut Vec<Effect>) {
     match action {
         ItemAction::New => open_new(model, effects),
-        ItemAction::Edit => edit_workspace(model),
+        ItemAction::Edit => match model.navigation.focus.pane {
+            Pane::Findings => crate::dashboard::findings::manual::edit(model),
+            _ => edit_workspace(model),
+        },
         ItemAction::Delete => deletions::prompt_delete(model),
         ItemAction::Scan => scan_targets(model),
         ItemAction::Retest => match model.navigation.focus.pane {
@@ -76,7 +79,7 @@ fn open_new(model: &mut Model, effects: &mut Vec<Effect>) {
         Pane::Scans => scan_targets(model),
         Pane::Loggers => model.open_form(loggers::form::open(model.navigation.scope.workspace)),
         Pane::Reports => report(model),
-        Pane::Findings => crate::dashboard::findings::manual::open(model),
+        Pane::Findings => crate::dashboard::findings::manual::open_new(model),
         Pane::Captures => crate::dashboard::findings::manual::open_from_captures(model, effects),
         pane => model.notify(Tone::Plain, format!("{} cannot be created here", pane.title())),
     }

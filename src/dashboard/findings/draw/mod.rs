@@ -13,7 +13,7 @@ use crate::dashboard::ui::{
     invite, is_constant, key, pane_of, sampled_items, tab_line, widest, words,
 };
 use crate::text;
-use crate::triage::{Assessment, Issue, IssueId, ListedFinding, ReopenCause, Verdict, VerdictSource};
+use crate::triage::{Assessment, Issue, IssueId, ListedFinding, Verdict, VerdictSource};
 use ratatui::prelude::{Buffer, Line, Span};
 use std::borrow::Cow;
 
@@ -288,9 +288,7 @@ pub(crate) fn decision<'a>(cx: &Cx<'a>, assessment: Option<&'a Assessment>, name
     let theme = cx.theme;
     let Some(assessment) = assessment else { return words(theme.glyphs.dash, theme.dim()) };
     match (assessment.reopened, assessment.source) {
-        (Some(ReopenCause::Conflict), _) => words("conflict", theme.warn()),
-        (Some(ReopenCause::Regression), _) => words("was fixed", theme.warn()),
-        (Some(ReopenCause::Expired), _) => words("expired", theme.warn()),
+        (Some(cause), _) => words(cause.as_str(), theme.warn()),
         (None, VerdictSource::Nobody) => words(theme.glyphs.dash, theme.dim()),
         (None, VerdictSource::Service) => {
             words(format!("{}{}svc", name(assessment.verdict), theme.glyphs.separator), theme.text())

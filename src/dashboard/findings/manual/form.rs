@@ -5,12 +5,15 @@ use crate::dashboard::base::{FormTag, ManualFindingOrigin};
 use crate::dashboard::data::Data;
 use crate::dashboard::forms::{FieldId, FieldProblem, Form, FormField, FormKind, ManualFindingDraft};
 use crate::text::plural;
-use crate::triage::EventId;
 use crate::triage::event::ManualFinding;
+use crate::triage::{EventId, Verdict};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 static KIND: FormKind = FormKind { check: |form, _: &Data| check(form), ..FormKind::new("save") };
+
+/// The answers about the verdict of a decided finding; the first is none.
+const VERDICT_ANSWERS: [&str; 3] = ["choose", "keep", "open again"];
 
 /// Where a draft comes from. The order of its captures does not matter.
 pub(crate) fn origin(draft: &ManualFindingDraft) -> ManualFindingOrigin {
@@ -40,8 +43,12 @@ pub(crate) fn open(draft: ManualFindingDraft) -> Form {
         FormField::line(FieldId::Class, "Class", &finding.class).with_help("such as SSRF; empty: same as the name"),
         FormField::lines(FieldId::Text, "Description", &finding.text).with_help("optional"),
         FormField::lines(FieldId::Evidence, "Evidence", &finding.evidence),
+        FormField::choice(FieldId::Verdict, "Verdict", VERDICT_ANSWERS, 0),
     ];
     fields[0].shown = !draft.others.is_empty();
+    if let Some(verdict) = fields.last_mut() {
+        verdict.shown = false;
+    }
     let title = match draft.id {
         Some(_) => format!("Manual finding: {}", finding.name),
         None => "New manual finding".to_owned(),
@@ -49,6 +56,26 @@ pub(crate) fn open(draft: ManualFindingDraft) -> Form {
     let mut form = Form::new(FormTag::ManualFinding(origin(&draft)), &KIND, title, "Save", fields);
     form.subject.manual = Some(Box::new(draft));
     form
+}
+
+/// The finding that it changes, if it is not a new one.
+fn changed(form: &Form) -> Option<EventId> {
+    let draft = form.subject.manual.as_ref()?;
+    match form.choice(FieldId::Into).checked_sub(1) {
+        Some(at) => draft.others.get(at).map(|(id, _)| *id),
+        None => draft.id,
+    }
+}
+
+/// The verdict of the finding that it changes, if that is decided.
+fn verdict(form: &Form) -> Option<Verdict> {
+    let (changed, draft) = (changed(form)?, form.subject.manual.as_ref()?);
+    draft.decided.iter().find(|(id, _)| *id == changed).map(|(_, verdict)| *verdict)
+}
+
+/// Whether the edit opens the decided finding again.
+pub(crate) fn reopens(form: &Form) -> bool {
+    form.choice(FieldId::Verdict) == 2
 }
 
 fn check(form: &mut Form) -> Vec<FieldProblem> {
@@ -61,12 +88,22 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
     if captures > 0 {
         form.summary.push(format!("Evidence: {}.", plural(captures, "captured request")));
     }
+    let decided = verdict(form);
+    form.show(FieldId::Verdict, decided.is_some());
+    let mut problems: Vec<FieldProblem> = Vec::new();
+    if let Some(verdict) = decided {
+        form.summary
+            .push(format!("Decided: {}. The edit keeps the verdict or opens the finding again.", verdict.phrase()));
+        if form.choice(FieldId::Verdict) == 0 {
+            problems.push((FieldId::Verdict, format!("keep {}, or open again", verdict.phrase())));
+        }
+    }
     if is_addition {
-        return Vec::new();
+        return problems;
     }
     let required = [(FieldId::Name, "name"), (FieldId::TargetName, "target")].into_iter();
     let missing = required.filter(|(id, _)| form.text(*id).is_empty());
-    let mut problems: Vec<FieldProblem> = missing.map(|(id, name)| (id, format!("{name} is required"))).collect();
+    problems.extend(missing.map(|(id, name)| (id, format!("{name} is required"))));
     let is_port = |port: &String| port.parse().is_ok_and(|port: u32| (1..=65_535).contains(&port));
     if !form.filled(FieldId::Port).is_none_or(|port| is_port(&port)) {
         problems.push((FieldId::Port, "port is a number from 1 to 65535".to_owned()));

@@ -13,23 +13,33 @@ use crate::dashboard::prompts::{Prompt, Then};
 use crate::oob::out::raw;
 use crate::oob::{CaptureRecord, CaptureSource};
 use crate::text::plural;
-use crate::triage::{Change, EventId, ManualFinding, ManualFindingState, Subject};
+use crate::triage::identity::manual_key;
+use crate::triage::{Change, Decision, EventId, ManualFinding, ManualFindingState, Subject, Verdict};
 
-/// `n` in the findings: edits the selected manual finding, or opens a new one for the target.
-pub(crate) fn open(model: &mut Model) {
-    let id = model.issue_at_hand().and_then(|issue| issue.manual());
-    let present = id.and_then(|id| model.findings.triage.state.manual_findings().find(|manual| manual.id == id));
-    match present.map(|manual| ManualFindingDraft {
-        id: Some(manual.id),
-        finding: manual.finding.clone(),
-        others: Vec::new(),
-    }) {
-        Some(draft) => open_form(model, draft),
-        None => open_new(model),
-    }
+/// `E` in the findings: edits the selected manual finding.
+pub(crate) fn edit(model: &mut Model) {
+    let Some(issue) = model.issue_at_hand() else { return model.notify(Tone::Plain, "nothing selected") };
+    let Some(id) = issue.manual() else {
+        return model.notify(Tone::Plain, "findings of the service cannot be edited, only manual findings");
+    };
+    let state = &model.findings.triage.state;
+    let Some(manual) = state.manual_findings().find(|manual| manual.id == id && !manual.off) else {
+        return model.notify(Tone::Plain, "the manual finding was deleted");
+    };
+    let (finding, decided) = (manual.finding.clone(), decided(model, [id]));
+    open_form(model, ManualFindingDraft { id: Some(id), finding, decided, others: Vec::new() });
 }
 
-/// Opens the form of a new finding for the target of the selected row.
+/// The decided ones of these manual findings, with their verdicts.
+fn decided(model: &Model, manual: impl IntoIterator<Item = EventId>) -> Vec<(EventId, Verdict)> {
+    let verdict = |id| {
+        let assessment = model.assessment(manual_key(id).into()).filter(|assessment| !assessment.is_undecided())?;
+        Some((id, assessment.verdict))
+    };
+    manual.into_iter().filter_map(verdict).collect()
+}
+
+/// `n` in the findings: opens the form of a new finding for the target of the selected row.
 pub(crate) fn open_new(model: &mut Model) {
     let finding = ManualFinding { target: target(model), risk: Risk::Medium, ..ManualFinding::default() };
     open_form(model, ManualFindingDraft { finding, ..ManualFindingDraft::default() });
@@ -63,8 +73,9 @@ pub(crate) fn open_with_captures(model: &mut Model, chosen: &[CaptureRecord]) {
     };
     proof::describe(&mut finding, chosen, &model.captures.oob.book, model.connection.clock_offset);
     let others = model.findings.triage.state.manual_findings().filter(|other| !other.off && is_here(model, other));
-    let others = others.map(|other| (other.id, other.finding.clone())).collect();
-    open_form(model, ManualFindingDraft { id: None, finding, others });
+    let others: Vec<_> = others.map(|other| (other.id, other.finding.clone())).collect();
+    let decided = decided(model, others.iter().map(|(id, _)| *id));
+    open_form(model, ManualFindingDraft { id: None, finding, others, decided });
 }
 
 /// The target that the requests name, else that of the scope.
@@ -142,23 +153,31 @@ pub(crate) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(Modal::Form(form)) = model.overlay.modals.last() else { return };
     let tag = form.tag;
     let Some((id, manual)) = form::finding(form) else { return };
+    let reopened = id.filter(|_| form::reopens(form)).and_then(|id| reopening(model, id));
     let Some(id) = id.or_else(|| model.findings.triage.writer.as_ref().map(|writer| writer.next())) else {
         return model.notify(Tone::Bad, "not saved: the decision store is not open");
     };
     let name = manual.name.clone();
-    if model.record(vec![(Subject::Manual(id), Change::Manual(Box::new(manual)))], effects).is_none() {
+    let edit = (Subject::Manual(id), Change::Manual(Box::new(manual)));
+    if model.record(std::iter::once(edit).chain(reopened).collect(), effects).is_none() {
         return model.notify(Tone::Bad, "not saved: the decision store is not open");
     }
     model.overlay.modals.retain(|modal| !matches!(modal, Modal::Form(form) if form.tag == tag));
     model.overlay.drafts.remove(&tag);
     if !matches!(tag, FormTag::ManualFinding(ManualFindingOrigin::Finding(_))) {
-        let key = crate::triage::identity::manual_key(id);
-        model.lists.findings.select_when_loaded(RowRef::Item(key.into()));
+        model.lists.findings.select_when_loaded(RowRef::Item(manual_key(id).into()));
         model.lists.captures.clear_marks();
     }
     let is_filtered = !model.lists.findings.filter.is_empty();
     let hidden = if is_filtered { " · the filter may hide this finding" } else { "" };
     model.notify(Tone::Good, format!("manual finding \"{name}\" saved{hidden}"));
+}
+
+/// The decision that opens a manual finding again, recorded together with its edit.
+fn reopening(model: &Model, id: EventId) -> Option<(Subject, Change)> {
+    let issue = model.data.findings.value()?.get(manual_key(id).into())?;
+    let decision = Decision { verdict: Verdict::Open, seen: Some(issue.sighting()), ..Decision::default() };
+    Some((Subject::Finding(issue.identity.clone()), Change::Decide(decision)))
 }
 
 impl Model {

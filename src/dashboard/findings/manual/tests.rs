@@ -3,6 +3,7 @@
 use crate::dashboard::base::Pane;
 use crate::dashboard::forms::FieldId;
 use crate::dashboard::testing::TestDashboard;
+use crate::triage::Verdict;
 
 /// Names of the shown manual findings.
 fn own(app: &TestDashboard) -> Vec<String> {
@@ -11,7 +12,7 @@ fn own(app: &TestDashboard) -> Vec<String> {
 }
 
 #[test]
-fn manual_finding_is_listed_and_n_edits_it() {
+fn manual_finding_is_listed_and_edited_with_its_own_key() {
     let mut app = TestDashboard::new();
     app.keys("3 g g n 'Stored XSS in the guest book' ctrl-o");
     assert_eq!(own(&app), ["Stored XSS in the guest book"], "notices: {}", app.notices());
@@ -22,8 +23,54 @@ fn manual_finding_is_listed_and_n_edits_it() {
     let issue = app.model.data.findings.value().unwrap().get(selected).cloned().unwrap();
     assert!(issue.manual().is_some());
     assert_eq!(issue.target_name().as_deref(), Some("t1.acme.test"));
-    app.keys("n ' (2)' ctrl-o");
+    app.keys("E ' (2)' ctrl-o");
     assert_eq!(own(&app), ["Stored XSS in the guest book (2)"]);
+}
+
+#[test]
+fn new_on_manual_finding_creates_another_and_keeps_its_verdict() {
+    let mut app = TestDashboard::new();
+    app.keys("3 g g n 'First' ctrl-o f n");
+    assert_eq!((app.form().title.as_str(), app.form().text(FieldId::Name)), ("New manual finding", String::new()));
+    app.keys("'Second' ctrl-o");
+    let mut names = own(&app);
+    names.sort();
+    assert_eq!(names, ["First", "Second"], "notices: {}", app.notices());
+    let verdict = |name: &str| {
+        let table = app.model.data.findings.value().unwrap();
+        let issue = table.items().iter().find(|issue| issue.name == *name).unwrap();
+        app.model.assessment(issue.id).unwrap().verdict
+    };
+    assert_eq!((verdict("First"), verdict("Second")), (Verdict::FalsePositive, Verdict::Open));
+}
+
+#[test]
+fn edit_of_decided_finding_asks_for_its_verdict_and_keeps_draft() {
+    let verdict_after = |answer: &str| {
+        let mut app = TestDashboard::new();
+        app.keys("3 g g n 'Mine' ctrl-o f");
+        let issue = app.model.data.findings.value().unwrap().items().iter().find(|issue| issue.manual().is_some());
+        let id = issue.unwrap().id;
+        app.keys("E ' again' ctrl-o");
+        let field = app.form().field(FieldId::Verdict).unwrap();
+        assert_eq!((field.shown, field.error.as_deref()), (true, Some("keep false positive, or open again")));
+        assert_eq!(own(&app), ["Mine"], "nothing is saved without an answer");
+        app.keys("esc E");
+        assert_eq!(app.form().text(FieldId::Name), "Mine again", "the draft");
+        app.keys(&format!("shift-tab shift-tab {answer} ctrl-o"));
+        assert_eq!(own(&app), ["Mine again"], "notices: {}", app.notices());
+        app.model.assessment(id).unwrap().verdict
+    };
+    assert_eq!(verdict_after("right"), Verdict::FalsePositive);
+    assert_eq!(verdict_after("right right"), Verdict::Open);
+}
+
+#[test]
+fn edit_of_service_finding_names_reason() {
+    let mut app = TestDashboard::new();
+    app.keys("3 g g E");
+    assert!(app.model.overlay.modals.is_empty());
+    assert!(app.notices().contains("findings of the service cannot be edited"), "{}", app.notices());
 }
 
 #[test]

@@ -105,7 +105,7 @@ pub(crate) fn stance_words(cx: &Cx<'_>, issue: &Issue, assessment: &Assessment) 
     let decided = decided_words(cx, assessment);
     let mut words = match (assessment.reopened, assessment.source) {
         (Some(ReopenCause::Conflict), _) => format!("conflict: {}", sides(cx, issue)),
-        (Some(ReopenCause::Regression), _) => format!("found again: was {decided}"),
+        (Some(ReopenCause::Regression), _) => format!("regression: {decided}"),
         (Some(ReopenCause::Expired), _) => format!("expired: {decided}"),
         (None, VerdictSource::Nobody) => "undecided".to_owned(),
         (None, _) => decided,
