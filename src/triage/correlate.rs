@@ -24,6 +24,7 @@ use super::listed::ListedFinding;
 use super::matching::{self, Assets, MatchedFinding};
 use super::presence::{Presences, ReadTimes};
 use super::state::TriageState;
+use super::timeline::{ScanIndex, TimelineEntry};
 use super::{identity, rules};
 use crate::contract::{Evidence, Finding, FindingId, Risk, Scan, ScanId, Shared, Stamp, Target, TargetId};
 use crate::finding::{FindingKey, Presence};
@@ -75,6 +76,8 @@ pub struct EarlierCorrelation {
     rules: Vec<Option<EventId>>,
     /// The assessment that undecided issues share.
     nothing: Arc<Assessment>,
+    /// The scans by target and tool, for timelines.
+    scans: Arc<ScanIndex>,
 }
 
 impl PartialEq for CorrelationInput {
@@ -145,6 +148,10 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
         };
         (field, column_from(field, issues.len(), write))
     });
+    let scans = match earlier.filter(|earlier| earlier.has_scans_of(input)) {
+        Some(earlier) => Arc::clone(&earlier.scans),
+        None => Arc::new(ScanIndex::new(input)),
+    };
     let earlier = EarlierCorrelation {
         input: CorrelationInput { earlier: None, ..input.clone() },
         issues: Arc::clone(&issues),
@@ -152,6 +159,7 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
         assessed,
         rules: rules.clone(),
         nothing,
+        scans,
     };
     let (read, clock) = (input.read.clone(), input.state.clock());
     let (assessments, columns, earlier) = (Arc::new(assessments), columns.into(), Arc::new(earlier));
@@ -215,6 +223,18 @@ impl KnownIssues<'_> {
 }
 
 impl EarlierCorrelation {
+    /// The scans of an issue in order of time, latest first, also those that did not report it.
+    pub fn timeline(&self, issue: &Issue) -> Vec<TimelineEntry> {
+        self.scans.timeline(&self.input, issue)
+    }
+
+    /// Whether scans and findings are the same.
+    fn has_scans_of(&self, input: &CorrelationInput) -> bool {
+        Arc::ptr_eq(&self.input.findings, &input.findings)
+            && Arc::ptr_eq(&self.input.scans, &input.scans)
+            && (&self.input.read, &self.input.unread) == (&input.read, &input.unread)
+    }
+
     fn assessment(&self, at: usize) -> &Arc<Assessment> {
         let known = self.assessed.binary_search_by_key(&at, |(of, _)| *of as usize);
         known.map_or(&self.nothing, |index| &self.assessed[index].1)

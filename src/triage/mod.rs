@@ -52,6 +52,7 @@ mod state_tests;
 pub mod store;
 #[cfg(test)]
 pub(crate) mod testing;
+pub mod timeline;
 
 pub use bundle::{Bundle, Manifest, Setting};
 pub use compare::{ComparedFinding, Outcome};
@@ -74,3 +75,4 @@ pub use issue::{Assessment, Issue, IssueId};
 pub use presence::ReadTimes;
 pub use row::AssessedFinding;
 pub use state::{FindingState, ManualFindingState, RuleState, Touched, TriageState};
+pub use timeline::{ScanOutcome, TimelineEntry};

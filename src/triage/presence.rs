@@ -73,17 +73,10 @@ impl<'a> Presences<'a> {
             series.entry((scan.target_id, scan.tool_id)).or_default().scans.push(scan);
         }
         let mut at = HashMap::new();
-        let mut counts: HashMap<ScanId, i64> = HashMap::new();
-        for scan in input.findings.items().iter().filter_map(|finding| finding.task_id()) {
-            *counts.entry(scan).or_default() += 1;
-        }
-        let is_over = |scan: &&Scan| {
-            let count = counts.get(&scan.id).copied().unwrap_or(0);
-            scan.has_ended() && !input.unread.contains(&scan.id) && is_read(scan, count, &input.read)
-        };
+        let counts = finding_counts(input);
         for (key, series) in &mut series {
-            series.scans.sort_by_key(|scan| (scan.start_time.is_none(), scan.start_time, scan.id));
-            series.is_over = series.scans.iter().map(is_over).collect();
+            series.scans.sort_by_key(|scan| chronological(scan));
+            series.is_over = series.scans.iter().map(|scan| is_over(scan, &counts, input)).collect();
             at.extend(series.scans.iter().enumerate().map(|(number, scan)| (scan.id, (*key, number))));
             series.pinned = input.state.baseline(&input.workspace).and_then(|baseline| series.pinned_by(baseline));
         }
@@ -211,6 +204,26 @@ impl Series<'_> {
 fn ended_by(scan: &Scan, day: Date) -> bool {
     let ended = scan.end_time.map(|end| end.0.to_zoned(TimeZone::UTC).date());
     scan.status_name == ScanStatus::Finished && ended.is_some_and(|ended| ended <= day)
+}
+
+/// Order of scans in time; those that did not start are last.
+pub(super) fn chronological(scan: &Scan) -> (bool, Option<Stamp>, ScanId) {
+    (scan.start_time.is_none(), scan.start_time, scan.id)
+}
+
+/// Known findings of each scan.
+pub(super) fn finding_counts(input: &CorrelationInput) -> HashMap<ScanId, i64> {
+    let mut counts: HashMap<ScanId, i64> = HashMap::new();
+    for scan in input.findings.items().iter().filter_map(|finding| finding.task_id()) {
+        *counts.entry(scan).or_default() += 1;
+    }
+    counts
+}
+
+/// True for ended scans whose findings were fetched.
+pub(super) fn is_over(scan: &Scan, counts: &HashMap<ScanId, i64>, input: &CorrelationInput) -> bool {
+    let count = counts.get(&scan.id).copied().unwrap_or(0);
+    scan.has_ended() && !input.unread.contains(&scan.id) && is_read(scan, count, &input.read)
 }
 
 /// True if all findings of an ended scan were fetched: as many as it reports, or fetched after its end. `count`: its

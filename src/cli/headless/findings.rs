@@ -18,7 +18,7 @@ use crate::export::{Export, ExportFormat, ExportRow};
 use crate::query::{Query, QueryKind};
 use crate::report::evidence_cell;
 use crate::text::plural;
-use crate::triage::Presence;
+use crate::triage::{Presence, ScanOutcome, TimelineEntry};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -158,6 +158,11 @@ async fn show(session: &HeadlessSession, id: &str) -> anyhow::Result<()> {
     match rows.all.iter().find(|row| is_named(row, id)) {
         Some(row) => {
             let mut value = serde_json::json!(export::json::row(row));
+            let timeline = rows.timeline(row);
+            value["history"] = match session.out.json {
+                true => timeline.iter().map(history_entry).collect(),
+                false => timeline.iter().map(history_line).collect(),
+            };
             if !session.out.json {
                 value["risk_level"] = serde_json::json!(row.risk().to_string());
                 value["verdict"] = serde_json::json!(row.stated_verdict());
@@ -197,6 +202,29 @@ fn put_words(finding: &mut Value) {
     if let Some(evidence) = fields.get_mut("vuln_evidence") {
         *evidence = Value::from(evidence_cell(&Evidence::from_value(evidence)));
     }
+}
+
+/// A scan in the history of a finding, for scripts.
+fn history_entry(entry: &TimelineEntry) -> Value {
+    let (outcome, risk, why) = match &entry.outcome {
+        ScanOutcome::Seen(finding) => ("seen", Some(finding.risk_level), None),
+        ScanOutcome::Absent => ("absent", None, None),
+        ScanOutcome::NotRetested(gap) => ("not_retested", None, Some(gap.reason())),
+    };
+    let at = entry.at.map(|at| at.to_string());
+    serde_json::json!({"scan_id": entry.scan, "at": at, "outcome": outcome, "risk_level": risk, "why": why})
+}
+
+/// `scan #20 of 2026-11-20 09:00:00: not found`.
+fn history_line(entry: &TimelineEntry) -> String {
+    let scan = entry.scan.map_or_else(|| "a scan".to_owned(), |id| format!("scan #{id}"));
+    let at = entry.at.map(|at| format!(" of {at}")).unwrap_or_default();
+    let outcome = match &entry.outcome {
+        ScanOutcome::Seen(finding) => format!("found, {}", finding.risk_level),
+        ScanOutcome::Absent => "not found".to_owned(),
+        ScanOutcome::NotRetested(gap) => format!("not retested: {}", gap.reason()),
+    };
+    format!("{scan}{at}: {outcome}")
 }
 
 pub(super) fn not_found(id: &str) -> CliError {

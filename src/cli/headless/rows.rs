@@ -14,8 +14,8 @@ use crate::query::Query;
 use crate::table::{OtherLists, Table};
 use crate::triage::retest::retest_results;
 use crate::triage::{
-    AssessedFinding, CorrelationInput, FindingKey, Issue, ListedFinding, ReadTimes, StoredSettings, TriageState,
-    correlate,
+    AssessedFinding, CorrelationInput, EarlierCorrelation, FindingKey, Issue, ListedFinding, ReadTimes, StoredSettings,
+    TimelineEntry, TriageState, correlate,
 };
 
 /// The local day, on which decisions expire.
@@ -31,6 +31,8 @@ pub struct FindingRows {
     pub scans: Table<Scan>,
     names: Names,
     now: i64,
+    /// What the timelines of each workspace need.
+    correlations: HashMap<Shared, Arc<EarlierCorrelation>>,
 }
 
 /// Names and decisions for queries.
@@ -163,7 +165,13 @@ impl FindingRows {
             ExportRow { retest, ..row }
         });
         self.all.extend(rows);
+        self.correlations.insert(workspace, correlated.earlier);
         Ok(())
+    }
+
+    /// The scans of a finding, latest first, also those that did not report it.
+    pub fn timeline(&self, row: &ExportRow) -> Vec<TimelineEntry> {
+        self.correlations.get(&row.workspace).map(|known| known.timeline(&row.issue)).unwrap_or_default()
     }
 
     /// The rows that match.

@@ -5,14 +5,17 @@
 //!                       2026-11-20 14:02  ben    false positive                          undone
 //!   Scans               #121 Website      1m ago - not found
 //!                       #118 Website      2m ago ◆ critical   evidence changed
+//!                       #115 Website      1d ago ? not retested: the scan failed
 //!                       #111 Website      3d ago ▲ high
 //! ```
 
 use crate::dashboard::findings::draw::detail::{heading, indent, status};
 use crate::dashboard::ui::{Cx, Theme, format, words};
 use crate::text;
-use crate::triage::compare::{differences, occurrences};
-use crate::triage::{Change, Decision, Event, Issue, Presence, VerdictSource};
+use crate::triage::compare::differences;
+use crate::triage::{
+    Change, Decision, Event, Issue, ListedFinding, Presence, ScanOutcome, TimelineEntry, VerdictSource,
+};
 use ratatui::prelude::{Line, Span, Style};
 use std::sync::Arc;
 
@@ -78,35 +81,60 @@ fn event_lines(
     lines
 }
 
-/// The scan that proved its absence and those that reported the finding, the latest first, with the differences from the
-/// previous scan.
+/// The scans from the first that reported the finding, the latest first: those that reported it with the differences from the
+/// earlier report, those that did not, and those that do not prove its absence.
 fn scans(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     heading(cx.theme, "Scans", lines);
-    if let Some(proof) = issue.absent_in() {
-        let scan = cx.scan_name(proof.scan);
-        lines.push(indent(Line::from(vec![
-            Span::raw(format!("{scan:<18} ")),
-            Span::styled(format!("{:>9}  ", status::ago(cx, proof.at.get())), cx.theme.dim()),
-            Span::styled(format!("{} not found", cx.theme.presence_sign(Presence::Absent)), cx.theme.good()),
-        ])));
-    }
-    let all: Vec<_> = occurrences(issue).collect();
-    for (at, finding) in all.iter().enumerate() {
-        let scan = finding.task_id().map_or_else(|| "a scan".to_owned(), |id| cx.scan_name(id));
-        let started = finding.task_id().and_then(|id| cx.scan(id)?.start_time);
-        let risk = finding.risk_level;
-        let mut line = Line::from(vec![
-            Span::raw(format!("{scan:<18} ")),
-            Span::styled(format!("{:>9}  ", status::ago(cx, started)), cx.theme.dim()),
-            Span::styled(format!("{} {risk:<8}", format::risk_glyph(cx.theme, risk)), cx.theme.risk(risk)),
-        ]);
-        if let Some(before) = all.get(at + 1) {
-            let differs = differences(before, finding);
-            let differs = if differs.is_empty() { "unchanged".to_owned() } else { differs.join(", ") };
-            line.push_span(Span::styled(format!("  {differs}"), cx.theme.dim()));
+    let Some(known) = &cx.model.findings.triage.earlier else { return };
+    let timeline = known.timeline(issue);
+    let absent = |at: usize| timeline.get(at).is_some_and(|entry| entry.outcome == ScanOutcome::Absent);
+    let mut skipped = 0;
+    for (at, entry) in timeline.iter().enumerate() {
+        // Of a long absence, only the first and the last scan are dates of interest.
+        if at > 0 && absent(at - 1) && absent(at) && absent(at + 1) {
+            skipped += 1;
+            continue;
         }
-        lines.push(indent(line));
+        if skipped > 0 {
+            let more = text::plural(skipped, "more scan");
+            lines.push(indent(words(format!("{more} did not find it"), cx.theme.dim())));
+            skipped = 0;
+        }
+        let earlier = timeline[at + 1..].iter().find_map(|entry| match &entry.outcome {
+            ScanOutcome::Seen(finding) => Some(&**finding),
+            ScanOutcome::Absent | ScanOutcome::NotRetested(_) => None,
+        });
+        lines.push(indent(scan_line(cx, entry, earlier)));
     }
+}
+
+fn scan_line(cx: &Cx<'_>, entry: &TimelineEntry, earlier: Option<&ListedFinding>) -> Line<'static> {
+    let scan = entry.scan.map_or_else(|| "a scan".to_owned(), |id| cx.scan_name(id));
+    let mut line = Line::from(vec![
+        Span::raw(format!("{scan:<18} ")),
+        Span::styled(format!("{:>9}  ", status::ago(cx, entry.at)), cx.theme.dim()),
+    ]);
+    let sign = |presence: Presence| cx.theme.presence_sign(presence);
+    match &entry.outcome {
+        ScanOutcome::Absent => {
+            line.push_span(Span::styled(format!("{} not found", sign(Presence::Absent)), cx.theme.good()));
+        }
+        ScanOutcome::NotRetested(gap) => {
+            let why = format!("{} not retested: {}", sign(Presence::NotRetested), gap.reason());
+            line.push_span(Span::styled(why, cx.theme.dim()));
+        }
+        ScanOutcome::Seen(finding) => {
+            let risk = finding.risk_level;
+            let seen = format!("{} {risk:<8}", format::risk_glyph(cx.theme, risk));
+            line.push_span(Span::styled(seen, cx.theme.risk(risk)));
+            if let Some(earlier) = earlier {
+                let differs = differences(earlier, finding);
+                let differs = if differs.is_empty() { "unchanged".to_owned() } else { differs.join(", ") };
+                line.push_span(Span::styled(format!("  {differs}"), cx.theme.dim()));
+            }
+        }
+    }
+    line
 }
 
 /// The change of an event as a phrase. Notes keep their lines.

@@ -1,0 +1,162 @@
+//! The scans of an issue in order of time, also those that did not report it.
+//!
+//! ```text
+//!   scans of a target and tool, from the first that reported the issue:
+//!     reported it ─► seen      would have reported it ─► absent      tested for less, failed ─► not retested, with the reason
+//!     running, or not read yet ─► left out
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::compare::occurrences;
+use super::correlate::CorrelationInput;
+use super::coverage::{self, IncompleteTests};
+use super::issue::Issue;
+use super::listed::ListedFinding;
+use super::presence::{chronological, finding_counts, is_over};
+use crate::contract::{Scan, ScanId, Stamp, TargetId};
+use crate::finding::RetestGap;
+
+/// What a scan says about an issue.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ScanOutcome {
+    /// The finding as this scan reported it.
+    Seen(Arc<ListedFinding>),
+    /// The scan would have reported it.
+    Absent,
+    /// The scan proves nothing, with the reason.
+    NotRetested(RetestGap),
+}
+
+/// One scan in the history of an issue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimelineEntry {
+    /// The scan, if the finding names it.
+    pub scan: Option<ScanId>,
+    /// Start of the scan.
+    pub at: Option<Stamp>,
+    pub outcome: ScanOutcome,
+}
+
+/// A scan, and whether all its findings are known.
+type IndexedScan = (Arc<Scan>, bool);
+
+/// All scans by target and tool, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct ScanIndex {
+    series: HashMap<(TargetId, i64), Vec<IndexedScan>>,
+    tests: IncompleteTests,
+}
+
+impl ScanIndex {
+    pub fn new(input: &CorrelationInput) -> Self {
+        let counts = finding_counts(input);
+        let mut series: HashMap<(TargetId, i64), Vec<IndexedScan>> = HashMap::new();
+        for scan in input.scans.items() {
+            let indexed = (Arc::clone(scan), is_over(scan, &counts, input));
+            series.entry((scan.target_id, scan.tool_id)).or_default().push(indexed);
+        }
+        series.values_mut().for_each(|scans| scans.sort_by_key(|(scan, _)| chronological(scan)));
+        let tests = IncompleteTests::new(input.findings.items().iter().map(|finding| &**finding));
+        Self { series, tests }
+    }
+
+    /// The history of an issue, latest first.
+    pub fn timeline(&self, input: &CorrelationInput, issue: &Issue) -> Vec<TimelineEntry> {
+        let mut entries = Vec::new();
+        let mut seen: BTreeMap<(TargetId, i64), BTreeSet<ScanId>> = BTreeMap::new();
+        for finding in occurrences(issue) {
+            let scan = finding.task_id().and_then(|id| input.scans.get(id));
+            if let Some(scan) = scan {
+                seen.entry((scan.target_id, scan.tool_id)).or_default().insert(scan.id);
+            }
+            let at = scan.and_then(|scan| scan.start_time);
+            let outcome = ScanOutcome::Seen(Arc::clone(finding));
+            entries.push(TimelineEntry { scan: finding.task_id(), at, outcome });
+        }
+        for (key, seen) in &seen {
+            entries.extend(self.series.get(key).into_iter().flat_map(|scans| self.without(issue, scans, seen)));
+        }
+        entries.sort_by_key(|entry| std::cmp::Reverse((entry.at.is_none(), entry.at, entry.scan)));
+        entries
+    }
+
+    /// The scans of a series that did not report the issue, after the first that did.
+    fn without(&self, issue: &Issue, scans: &[IndexedScan], seen: &BTreeSet<ScanId>) -> Vec<TimelineEntry> {
+        let mut entries = Vec::new();
+        let mut last: Option<&Scan> = None;
+        for (scan, is_over) in scans {
+            if seen.contains(&scan.id) {
+                last = Some(scan);
+            } else if let Some(last) = last.filter(|_| *is_over) {
+                let outcome = self.outcome(issue, scan, last);
+                entries.push(TimelineEntry { scan: Some(scan.id), at: scan.start_time, outcome });
+            }
+        }
+        entries
+    }
+
+    fn outcome(&self, issue: &Issue, scan: &Scan, last: &Scan) -> ScanOutcome {
+        // Which of several equal findings a scan reported is unknown.
+        let ambiguous = (issue.identity.ordinal > 0).then_some(RetestGap::Ambiguous);
+        let gap = ambiguous.or_else(|| coverage::gap(scan, last, &issue.vuln_id, &self.tests));
+        gap.map_or(ScanOutcome::Absent, ScanOutcome::NotRetested)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::ScanStatus;
+    use crate::triage::testing::TriageFixture;
+
+    /// The scans of the last finding, latest first: `s` seen, `a` absent, `n` not retested.
+    fn shape(fixture: &TriageFixture) -> String {
+        let rows = fixture.rows();
+        let last = fixture.findings.last().unwrap();
+        let issue = rows.issues.items().iter().find(|issue| issue.finding_ids().any(|id| id == last.id)).unwrap();
+        let word = |entry: &TimelineEntry| {
+            let letter = match &entry.outcome {
+                ScanOutcome::Seen(_) => 's',
+                ScanOutcome::Absent => 'a',
+                ScanOutcome::NotRetested(_) => 'n',
+            };
+            format!("{}{letter}", entry.scan.unwrap())
+        };
+        rows.earlier.timeline(issue).iter().map(word).collect::<Vec<_>>().join(" ")
+    }
+
+    fn seen_by(scans: &[i64], change: impl Fn(&mut Scan)) -> String {
+        let mut fixture = TriageFixture::new();
+        (1..=5).for_each(|number| change(fixture.scan(number)));
+        scans.iter().for_each(|&scan| _ = fixture.found(scan, "tls10", ""));
+        shape(&fixture)
+    }
+
+    #[test]
+    fn absence_between_two_sightings_remains_in_timeline() {
+        assert_eq!(seen_by(&[1, 3], |_| ()), "5a 4a 3s 2a 1s");
+        assert_eq!(seen_by(&[3], |_| ()), "5a 4a 3s", "scans before the first sighting prove no fix");
+    }
+
+    #[test]
+    fn scan_with_less_coverage_is_not_retested_and_running_scan_is_left_out() {
+        let failed = |scan: &mut Scan| match scan.id.0 {
+            2 => scan.status_name = ScanStatus::FailedToStart,
+            4 => (scan.status_name, scan.end_time) = (ScanStatus::Running, None),
+            _ => {}
+        };
+        assert_eq!(seen_by(&[1, 3], failed), "5a 3s 2n 1s");
+    }
+
+    #[test]
+    fn other_tools_and_targets_are_no_part_of_timeline() {
+        let other = |scan: &mut Scan| match scan.id.0 {
+            2 => scan.tool_id = 20,
+            4 => scan.target_id = TargetId(2),
+            _ => {}
+        };
+        assert_eq!(seen_by(&[1], other), "5a 3a 1s");
+    }
+}
