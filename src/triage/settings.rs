@@ -11,6 +11,21 @@ pub type StoredSettings = BTreeMap<(Shared, Shared), String>;
 /// Kind of settings for the analyst's addresses.
 pub const OWN_ADDRESSES: &str = "own_addresses";
 
+/// The last view of a workspace, with its filters.
+pub const VIEW: &str = "view";
+/// The queries that were typed.
+pub const TYPED_QUERIES: &str = "queries";
+/// When the workspace was last visited.
+pub const VISITED_AT: &str = "looked";
+
+/// Settings of one person about a workspace, which bundles leave out.
+const PERSONAL: [&str; 3] = [VIEW, TYPED_QUERIES, VISITED_AT];
+
+/// Whether a setting belongs to one person, not to the workspace.
+pub fn is_personal(key: &str) -> bool {
+    PERSONAL.contains(&key)
+}
+
 /// The name of one setting of a kind.
 pub fn setting(of: &str, name: &str) -> Shared {
     format!("{of}:{name}").into()

@@ -15,6 +15,7 @@ use crate::cli::error::CliError;
 use crate::client::{FindingQuery, ScanQuery, TargetQuery};
 use crate::contract::{Finding, Scan, Shared, Stamp, Target};
 use crate::text;
+use crate::triage::settings::is_personal;
 use crate::triage::{Bundle, Manifest, Setting};
 
 #[derive(Args, Clone, Debug)]
@@ -83,7 +84,8 @@ async fn stored_data(service: &StoredService, workspace: Shared) -> anyhow::Resu
         bundle.captures = archive.captures_of(&workspace).await?;
     }
     if let Some(store) = &mut stores.decisions {
-        let settings = store.settings().await?.into_iter().filter(|((_, of), _)| *of == workspace);
+        let settings =
+            store.settings().await?.into_iter().filter(|((key, of), _)| *of == workspace && !is_personal(key));
         bundle.settings = settings.map(|((key, _), json)| Setting { key, json }).collect();
         bundle.seen = store.seen_in(&workspace).await?;
     }

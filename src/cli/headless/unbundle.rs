@@ -16,6 +16,7 @@ use crate::cli::read_input;
 use crate::oob::RowRange;
 use crate::text::plural;
 use crate::triage::Bundle;
+use crate::triage::settings::is_personal;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
@@ -45,7 +46,8 @@ pub async fn run(args: UnbundleArgs) -> anyhow::Result<ExitCode> {
     store.record(&bundle.events).await?;
     store.mark_seen(workspace, &bundle.seen).await?;
     let existing = store.settings().await?;
-    for setting in &bundle.settings {
+    // Bundles of earlier versions have the filters and typed queries of their sender.
+    for setting in bundle.settings.iter().filter(|setting| !is_personal(&setting.key)) {
         if !existing.contains_key(&(setting.key.clone(), workspace.clone())) {
             store.put_setting(&setting.key, workspace, &setting.json).await?;
         }

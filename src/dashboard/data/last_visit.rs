@@ -4,7 +4,7 @@ use crate::contract::Stamp;
 use std::time::Duration;
 
 /// The setting that stores the time of the last view.
-pub(crate) const VISITED_AT: &str = "looked";
+pub(crate) const VISITED_AT: &str = crate::triage::settings::VISITED_AT;
 
 /// Decisions that expire within this many days are counted.
 pub(crate) const SOON: i64 = 7;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The setting that stores the view.
-const VIEW: &str = "view";
+const VIEW: &str = crate::triage::settings::VIEW;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
