@@ -273,10 +273,11 @@ impl Places {
     fn to_close(&self, now: Instant, is_candidate: impl Fn(&OpenConnection) -> bool) -> Option<u64> {
         let candidates = || self.open.iter().filter(|(_, one)| is_candidate(one) && one.may_close(now));
         let unfinished = first_by_client(candidates().filter(|(_, one)| one.is_unfinished()));
-        let all = || first_by_client(candidates());
-        let choice = unfinished.filter(|first| first.count > FEW).or_else(all)?;
-        let age = now.saturating_duration_since(self.open[&choice.id].opened);
-        (choice.count > FEW || age >= GRACE).then_some(choice.id)
+        let of_flood = |first: &ClientConnections| first.count > FEW;
+        let settled =
+            || first_by_client(candidates().filter(|(_, one)| now.saturating_duration_since(one.opened) >= GRACE));
+        let choice = unfinished.filter(of_flood).or_else(|| first_by_client(candidates()).filter(of_flood));
+        choice.or_else(settled).map(|first| first.id)
     }
 
     fn evict(&mut self, id: u64) {

@@ -6,14 +6,16 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;
 use scandeck::contract::{Risk, ScanOutput};
-use scandeck::service::ConnectionLimits;
 use scandeck::service::engine::ScanEvent;
+use scandeck::service::{ConnectionLimits, Parts, start_with};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
+use tokio_util::sync::CancellationToken;
 
+use super::network::{client, write_certificate};
 use super::runner::{finding, tested};
-use super::{JsonResponse, PATIENCE, TestService};
+use super::{JsonResponse, PATIENCE, TestService, settings};
 
 /// A service with these limits of its connections.
 async fn service(change: impl FnOnce(&mut ConnectionLimits)) -> TestService {
@@ -61,17 +63,118 @@ async fn half_sent_requests_to_a_logger_do_not_delay_the_api() {
     }
     let requested = Instant::now();
     assert_eq!(service.get("/workspaces").await.status, 200);
-    assert!(requested.elapsed() < Duration::from_secs(1), "{:?}", requested.elapsed());
-    assert_error(&closed(held.pop().unwrap()).await, 503, "too many connections");
-    // A closed connection makes room for another.
-    held.clear();
+    // Each further connection displaces the oldest of this address.
     let (_, url) = service.logger("a").await;
-    let recorded = async {
-        while !matches!(service.client.get(&url).send().await, Ok(response) if response.status() == 200) {
-            tokio::time::sleep(Duration::from_millis(10)).await;
+    assert_eq!(service.client.get(&url).send().await.unwrap().status(), 200);
+    assert!(requested.elapsed() < Duration::from_secs(1), "{:?}", requested.elapsed());
+    assert_eq!(closed(held.remove(0)).await, "");
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn responses_in_progress_keep_their_connections() {
+    let service = service(|limits| (limits.connections, limits.per_client) = (20, 1)).await;
+    let (_, url) = service.logger("a").await;
+    let head = format!("POST {url} HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n");
+    let mut first = connect(&service.logger_base).await;
+    first.write_all(head.as_bytes()).await.unwrap();
+    // Young, and of an address with few connections: it is not closed.
+    let second = connect(&service.logger_base).await;
+    assert_error(&closed(second).await, 503, "too many connections");
+    first.write_all(b"ok").await.unwrap();
+    assert_eq!(next_status(&mut first).await, "HTTP/1.1 200 OK");
+    service.stop().await;
+}
+
+/// A connection from another address of this machine.
+async fn connect_from(last: u8, base: &str) -> TcpStream {
+    let base: url::Url = base.parse().unwrap();
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(([127, 0, 0, last], 0).into()).unwrap();
+    socket.connect(([127, 0, 0, 1], base.port().unwrap()).into()).await.unwrap()
+}
+
+#[tokio::test]
+async fn floods_from_three_addresses_delay_no_other_client() {
+    let service = service(|limits| (limits.connections, limits.per_client, limits.reserve) = (60, 40, 10)).await;
+    let (id, url) = service.logger("a").await;
+    let path = url::Url::parse(&url).unwrap().path().to_owned();
+    let half_post = format!("POST {path}half HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\nabc");
+    let whole = format!("GET {path}whole HTTP/1.1\r\nhost: a\r\n\r\n");
+    let unknown = "GET /api/v2/x HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    for (base, sent) in [
+        (&service.logger_base, half_post.as_str()),
+        (&service.logger_base, "GET /l/"),
+        (&service.logger_base, ""),
+        (&service.logger_base, &whole),
+        (&service.base, "GET /api/v2/workspaces HTTP/1.1\r\nhost: loc"),
+        (&service.base, unknown),
+        (&service.base, "PRI * HTTP/2.0\r\n"),
+    ] {
+        let mut held = Vec::new();
+        for n in 0..90 {
+            let mut stream = connect_from(2 + n % 3, base).await;
+            let _ = stream.write_all(sent.as_bytes()).await;
+            held.push(stream);
         }
-    };
-    tokio::time::timeout(PATIENCE, recorded).await.unwrap();
+        let requested = Instant::now();
+        let honest = reqwest::Client::builder().no_proxy().build().unwrap();
+        let response = match base == &service.base {
+            true => honest.get(format!("{base}/workspaces")).bearer_auth(&service.key).send().await,
+            false => honest.post(&url).body("honest").send().await,
+        };
+        assert_eq!(response.unwrap().status(), 200, "{sent}");
+        assert!(requested.elapsed() < Duration::from_secs(2), "{sent} {:?}", requested.elapsed());
+    }
+    // A request that loses its connection is recorded as far as it arrived.
+    let recorded = service.get(&format!("/http_loggers/{id}/data")).await.data()["requests"].clone();
+    let of_path =
+        |name: &str| recorded.as_array().unwrap().iter().filter(|one| one["path"] == format!("{path}{name}")).count();
+    assert!(of_path("half") >= 30 && of_path("whole") == 90, "{} {}", of_path("half"), of_path("whole"));
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn half_handshakes_do_not_delay_an_api_with_tls() {
+    let dir = tempfile::tempdir().unwrap();
+    let (files, trusted) = write_certificate(dir.path());
+    let mut settings = settings(dir.path());
+    (settings.tls, settings.connections.handshakes, settings.connections.connections) = (Some(files), 12, 60);
+    let stop = CancellationToken::new();
+    let running = start_with(settings, stop.clone(), Parts::default()).await.unwrap();
+    let base = running.base_url.to_string();
+    let mut held = Vec::new();
+    // The beginning of a ClientHello: one record with a part of its length.
+    for n in 0..90 {
+        let mut stream = connect_from(2 + n % 3, &base).await;
+        let _ = stream.write_all(b"\x16\x03\x01\x00\xf0\x01\x00").await;
+        held.push(stream);
+    }
+    let requested = Instant::now();
+    let url = format!("{base}/workspaces");
+    assert_eq!(client(trusted).get(url).bearer_auth(&running.api_key).send().await.unwrap().status(), 200);
+    assert!(requested.elapsed() < Duration::from_secs(3), "{:?}", requested.elapsed());
+    assert_eq!(closed(held.remove(0)).await, "");
+    stop.cancel();
+    running.stopped().await.unwrap();
+}
+
+#[tokio::test]
+async fn connection_with_a_valid_key_survives_a_flood() {
+    let service = service(|limits| (limits.connections, limits.per_client, limits.reserve) = (24, 20, 4)).await;
+    let key = &service.key;
+    let request = format!("HEAD /api/v2/workspaces HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n\r\n");
+    let mut idle = connect(&service.base).await;
+    idle.write_all(request.as_bytes()).await.unwrap();
+    assert_eq!(next_status(&mut idle).await, "HTTP/1.1 200 OK");
+    let mut held = Vec::new();
+    for n in 0..90 {
+        let mut stream = connect_from(2 + n % 3, &service.base).await;
+        let _ = stream.write_all(b"GET /").await;
+        held.push(stream);
+    }
+    idle.write_all(request.as_bytes()).await.unwrap();
+    assert_eq!(next_status(&mut idle).await, "HTTP/1.1 200 OK");
     service.stop().await;
 }
 
