@@ -19,6 +19,7 @@ pub mod clock;
 mod connection_io;
 mod connection_table;
 mod connections;
+mod credential_mask;
 pub mod data_dir;
 mod descriptors;
 pub mod dns;

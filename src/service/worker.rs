@@ -1,7 +1,7 @@
 //! The worker: claims scans from the queue, runs them with the engine, and stores their events.
 //!
 //! ```text
-//!   queue ──claim──► Runner::run ──events──► store (each write carries the attempt)
+//!   queue ──claim──► Runner::run ──events──► CredentialMask ─► store (each write carries the attempt)
 //!                       ▲   └──outcome────► finished, failed to start, connection error, auth failed
 //!                                                                          out of scope: stopped
 //!   stop, time limit ───┘ token             stopped, timed out
@@ -20,6 +20,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::credential_mask::CredentialMask;
 use super::engine::{Engine, ScanEvent, ScanJob, ScanOutcome};
 use super::secrets::WRONG_KEY;
 use super::state::App;
@@ -213,15 +214,17 @@ async fn run(
     service_stop: &CancellationToken,
 ) -> Result<End, DatabaseError> {
     let attempt = claim.attempt.clone();
+    let mask = CredentialMask::new(&claim.job.params);
+    let results = ResultWriter { app, attempt: &attempt, mask: &mask };
     let limit = app.clock.until(app.now() + SignedDuration::from_mins(claim.max_minutes));
     let minutes = claim.max_minutes;
     let (sender, mut events) = mpsc::channel(EVENT_BATCH);
     let (job, scan_token) = (claim.job, token.clone());
     // A separate task: a panic in a check ends this scan and not the worker.
     let mut task = AbortOnDropHandle::new(tokio::spawn(async move { runner.run(job, sender, scan_token).await }));
-    let cause = watch(app, &attempt, &mut events, limit, &token).await?;
+    let cause = results.watch(&mut events, limit, &token).await?;
     token.cancel();
-    if tokio::time::timeout(GRACE, drain(app, &attempt, &mut events, cause)).await.is_err() {
+    if tokio::time::timeout(GRACE, results.drain(&mut events, cause)).await.is_err() {
         task.abort();
     }
     let outcome = (&mut task).await;
@@ -235,7 +238,7 @@ async fn run(
         (Some(Cause::Stop), _) => {
             End::Outcome(ScanStatus::Stopped, format!("stopped by the user; {}", so_far(app, &attempt).await?))
         }
-        (None, Ok(outcome)) => end_of(outcome),
+        (None, Ok(outcome)) => end_of(outcome, &mask),
         (None, Err(_)) => End::Panicked,
     })
 }
@@ -245,7 +248,7 @@ async fn so_far(app: &App, attempt: &Attempt) -> Result<&'static str, DatabaseEr
     Ok(if app.store.has_findings(attempt.scan).await? { "partial results" } else { "no findings" })
 }
 
-fn end_of(outcome: ScanOutcome) -> End {
+fn end_of(outcome: ScanOutcome, mask: &CredentialMask) -> End {
     let (status, message) = match outcome {
         ScanOutcome::Finished(message) => (ScanStatus::Finished, message),
         ScanOutcome::FailedToStart(message) => (ScanStatus::FailedToStart, message),
@@ -257,69 +260,77 @@ fn end_of(outcome: ScanOutcome) -> End {
             (ScanStatus::Aborted, "the scan ended with an internal error; see the log of the service".to_owned())
         }
     };
-    End::Outcome(status, message)
+    End::Outcome(status, mask.text(message))
 }
 
-/// Stores events until the scan ends by itself (`None`) or must be cancelled.
-async fn watch(
-    app: &App,
-    attempt: &Attempt,
-    events: &mut mpsc::Receiver<ScanEvent>,
-    limit: BoxFuture<'static, ()>,
-    token: &CancellationToken,
-) -> Result<Option<Cause>, DatabaseError> {
-    let mut limit = limit;
-    let mut tick = tokio::time::interval(TICK);
-    let mut ticks = 0;
-    let mut buffer = Vec::with_capacity(EVENT_BATCH);
-    loop {
-        // Biased: a flood of events must not delay a stop.
-        tokio::select! {
-            biased;
-            () = token.cancelled() => return Ok(Some(Cause::Stop)),
-            () = &mut limit => return Ok(Some(Cause::TimeLimit)),
-            _ = tick.tick() => {
-                app.store.touch();
-                ticks += 1;
-                if ticks % RENEWAL == 0 && !app.store.renew(attempt, app.now()).await? {
-                    return Ok(Some(Cause::Superseded));
+/// The only way of the results of a scan into the store.
+struct ResultWriter<'a> {
+    app: &'a App,
+    attempt: &'a Attempt,
+    mask: &'a CredentialMask,
+}
+
+impl ResultWriter<'_> {
+    /// Stores events until the scan ends by itself (`None`) or must be cancelled.
+    async fn watch(
+        &self,
+        events: &mut mpsc::Receiver<ScanEvent>,
+        limit: BoxFuture<'static, ()>,
+        token: &CancellationToken,
+    ) -> Result<Option<Cause>, DatabaseError> {
+        let mut limit = limit;
+        let mut tick = tokio::time::interval(TICK);
+        let mut ticks = 0;
+        let mut buffer = Vec::with_capacity(EVENT_BATCH);
+        loop {
+            // Biased: a flood of events must not delay a stop.
+            tokio::select! {
+                biased;
+                () = token.cancelled() => return Ok(Some(Cause::Stop)),
+                () = &mut limit => return Ok(Some(Cause::TimeLimit)),
+                _ = tick.tick() => {
+                    self.app.store.touch();
+                    ticks += 1;
+                    if ticks % RENEWAL == 0 && !self.app.store.renew(self.attempt, self.app.now()).await? {
+                        return Ok(Some(Cause::Superseded));
+                    }
+                }
+                count = events.recv_many(&mut buffer, EVENT_BATCH) => {
+                    if count == 0 {
+                        return Ok(None);
+                    }
+                    if !self.write(&mut buffer).await? {
+                        return Ok(Some(Cause::Superseded));
+                    }
                 }
             }
-            count = events.recv_many(&mut buffer, EVENT_BATCH) => {
-                if count == 0 {
-                    return Ok(None);
-                }
-                if !write(app, attempt, &mut buffer).await? {
-                    return Ok(Some(Cause::Superseded));
-                }
+        }
+    }
+
+    /// Stores the remaining events of a cancelled scan.
+    async fn drain(&self, events: &mut mpsc::Receiver<ScanEvent>, cause: Option<Cause>) {
+        let mut buffer = Vec::new();
+        while events.recv_many(&mut buffer, EVENT_BATCH).await > 0 {
+            if cause == Some(Cause::Superseded) {
+                buffer.clear();
+            } else if let Err(error) = self.write(&mut buffer).await {
+                tracing::error!(scan = %self.attempt.scan, %error, "last scan results not stored");
             }
         }
     }
-}
 
-/// Stores the remaining events of a cancelled scan.
-async fn drain(app: &App, attempt: &Attempt, events: &mut mpsc::Receiver<ScanEvent>, cause: Option<Cause>) {
-    let mut buffer = Vec::new();
-    while events.recv_many(&mut buffer, EVENT_BATCH).await > 0 {
-        if cause == Some(Cause::Superseded) {
-            buffer.clear();
-        } else if let Err(error) = write(app, attempt, &mut buffer).await {
-            tracing::error!(scan = %attempt.scan, %error, "last scan results not stored");
+    async fn write(&self, events: &mut Vec<ScanEvent>) -> Result<bool, DatabaseError> {
+        let mut update = ScanUpdate::default();
+        for event in events.drain(..) {
+            match self.mask.event(event) {
+                ScanEvent::Planned(tests) => update.planned = Some(tests),
+                ScanEvent::Tested(test) => update.tests.push(test),
+                ScanEvent::Raw(line) => update.raw.push(line),
+                ScanEvent::Info(line) => update.info.push(line),
+                ScanEvent::Step(step) => update.step = Some(step),
+                ScanEvent::Output(output) => update.output = Some(output),
+            }
         }
+        self.app.store.record(self.attempt, Some(&update), self.app.now()).await
     }
-}
-
-async fn write(app: &App, attempt: &Attempt, events: &mut Vec<ScanEvent>) -> Result<bool, DatabaseError> {
-    let mut update = ScanUpdate::default();
-    for event in events.drain(..) {
-        match event {
-            ScanEvent::Planned(tests) => update.planned = Some(tests),
-            ScanEvent::Tested(test) => update.tests.push(test),
-            ScanEvent::Raw(line) => update.raw.push(line),
-            ScanEvent::Info(line) => update.info.push(line),
-            ScanEvent::Step(step) => update.step = Some(step),
-            ScanEvent::Output(output) => update.output = Some(output),
-        }
-    }
-    app.store.record(attempt, Some(&update), app.now()).await
 }

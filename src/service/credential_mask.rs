@@ -1,0 +1,406 @@
+//! Replaces the credentials of a scan in its results: sites reflect what they receive, and everybody with a key reads the
+//! results.
+//!
+//! ```text
+//!   params.authentication ─► CredentialMask ─┐
+//!   engine ─► ScanEvent, status message ─────┴─► the same with ••• ─► store
+//! ```
+//!
+//! A credential is the value of a header, the part of it after a scheme (`Bearer`), the value of a cookie, and the password
+//! in Basic. It is found in upper and lower case, with its characters escaped for URLs, HTML, JSON or JavaScript in any
+//! mix, in hexadecimal and in base64, also inside a longer encoded text, and when only its beginning fits into the text.
+//!
+//! A credential of fewer than [`SHORT`] characters is replaced only after its own name (`lang=de`): a cookie with the value
+//! `1` must not replace every 1.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use percent_encoding::percent_decode_str;
+use serde_json::Value;
+
+use super::engine::params::Authentication;
+use super::engine::{NewFinding, ScanEvent, TestDone};
+use crate::contract::Evidence;
+use crate::contract::scan::HIDDEN;
+
+/// Credentials of fewer bytes are replaced only together with their names.
+const SHORT: usize = 6;
+/// The part of a credential at the end of a cut text that is replaced.
+const PART: usize = 6;
+
+/// The credentials of one scan.
+#[derive(Default)]
+pub struct CredentialMask {
+    secrets: Vec<Secret>,
+}
+
+/// One text that is replaced.
+struct Secret {
+    bytes: Vec<u8>,
+    /// Whether upper and lower case are different: base64.
+    is_exact: bool,
+    /// Whether it must end where it ends in the text: `a=1` is not the beginning of `a=12`.
+    is_word: bool,
+}
+
+impl CredentialMask {
+    /// The credentials in the parameters of a scan.
+    pub fn new(params: &Value) -> Self {
+        let mut secrets = Vec::new();
+        let given = params.get("authentication").filter(|given| !given.is_null());
+        let headers = given.and_then(|given| Authentication::parse(given).ok()).map(|given| given.headers);
+        for (name, value) in headers.unwrap_or_default() {
+            let value = String::from_utf8_lossy(value.as_bytes());
+            match name.as_str() {
+                "cookie" => value.split(';').for_each(|pair| add_cookie(&mut secrets, pair)),
+                name => add_header(&mut secrets, name, value.trim()),
+            }
+        }
+        // The longest first: a credential may be a part of another.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.bytes.len()));
+        secrets.dedup_by(|one, other| one.bytes == other.bytes && one.is_exact == other.is_exact);
+        Self { secrets }
+    }
+
+    /// An event of the engine, as it is stored.
+    pub fn event(&self, event: ScanEvent) -> ScanEvent {
+        if self.secrets.is_empty() {
+            return event;
+        }
+        match event {
+            ScanEvent::Planned(tests) => ScanEvent::Planned(tests),
+            ScanEvent::Tested(test) => ScanEvent::Tested(self.test(test)),
+            ScanEvent::Raw(line) => ScanEvent::Raw(self.text(line)),
+            ScanEvent::Info(line) => ScanEvent::Info(self.text(line)),
+            ScanEvent::Step(step) => ScanEvent::Step(self.text(step)),
+            ScanEvent::Output(mut output) => {
+                self.value(&mut output.output_data);
+                ScanEvent::Output(output)
+            }
+        }
+    }
+
+    fn test(&self, mut test: TestDone) -> TestDone {
+        test.description = self.text(test.description);
+        self.value(&mut test.metadata);
+        test.findings = test.findings.into_iter().map(|finding| self.finding(finding)).collect();
+        test
+    }
+
+    /// Only the kind of the finding, which is a text of the program, remains in any case.
+    fn finding(&self, finding: NewFinding) -> NewFinding {
+        let mut evidence: Value = serde_json::from_str(finding.evidence.as_json()).unwrap_or_default();
+        let evidence = if self.value(&mut evidence) { Evidence::from_value(&evidence) } else { finding.evidence };
+        NewFinding {
+            evidence,
+            name: self.text(finding.name),
+            test_description: self.text(finding.test_description),
+            vuln_description: self.text(finding.vuln_description),
+            risk_description: self.text(finding.risk_description),
+            recommendation: self.text(finding.recommendation),
+            references: finding.references.into_iter().map(|text| self.text(text)).collect(),
+            service: self.text(finding.service),
+            place: self.text(finding.place),
+            ..finding
+        }
+    }
+
+    /// Replaces the credentials in all texts of a JSON value, also in names of fields; returns whether there were any.
+    fn value(&self, value: &mut Value) -> bool {
+        match value {
+            Value::String(text) => self.replaced(text).map(|masked| *text = masked).is_some(),
+            Value::Array(all) => all.iter_mut().fold(false, |is_changed, one| self.value(one) | is_changed),
+            Value::Object(fields) => {
+                let mut is_changed = false;
+                for (name, mut field) in std::mem::take(fields) {
+                    let masked = self.replaced(&name);
+                    is_changed |= self.value(&mut field) | masked.is_some();
+                    fields.insert(masked.unwrap_or(name), field);
+                }
+                is_changed
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        }
+    }
+
+    /// A text without the credentials.
+    pub fn text(&self, text: String) -> String {
+        self.replaced(&text).unwrap_or(text)
+    }
+
+    /// `None` without a credential.
+    fn replaced(&self, text: &str) -> Option<String> {
+        let bytes = text.as_bytes();
+        let (mut masked, mut copied, mut at) = (String::new(), 0, 0);
+        while at < bytes.len() {
+            let length = self.secrets.iter().find_map(|secret| secret.length_at(bytes, at));
+            let Some(length) = length.filter(|length| text.is_char_boundary(at) && *length > 0) else {
+                at += 1;
+                continue;
+            };
+            let end = (at + length..=bytes.len()).find(|end| text.is_char_boundary(*end)).unwrap_or(bytes.len());
+            masked.push_str(&text[copied..at]);
+            masked.push_str(HIDDEN);
+            (at, copied) = (end, end);
+        }
+        (copied > 0).then(|| masked + &text[copied..])
+    }
+}
+
+fn add_header(secrets: &mut Vec<Secret>, name: &str, value: &str) {
+    add(secrets, name, value);
+    // `Bearer …`, `Basic …`: sites repeat the second word alone.
+    let Some((_, token)) = value.split_once(' ') else { return };
+    add(secrets, name, token.trim());
+    if let Ok(decoded) = STANDARD.decode(token.trim())
+        && let Ok(login) = String::from_utf8(decoded)
+        && let Some((user, password)) = login.split_once(':')
+    {
+        add(secrets, user, &login);
+        add(secrets, user, password);
+    }
+}
+
+fn add_cookie(secrets: &mut Vec<Secret>, pair: &str) {
+    let (name, value) = pair.split_once('=').unwrap_or(("", pair));
+    let value = value.trim().trim_matches('"');
+    add(secrets, name.trim(), value);
+    let decoded = percent_decode_str(value).decode_utf8_lossy();
+    if decoded != value {
+        add(secrets, name.trim(), &decoded);
+    }
+}
+
+fn add(secrets: &mut Vec<Secret>, name: &str, value: &str) {
+    let secret = |text: &str| Secret { bytes: text.as_bytes().to_vec(), is_exact: false, is_word: false };
+    if value.is_empty() {
+        return;
+    }
+    if value.len() < SHORT {
+        let forms = ["=", ": ", ":", "\":\"", "\": \"", "=\""].map(|between| format!("{name}{between}{value}"));
+        let forms = forms.iter().filter(|_| !name.is_empty());
+        secrets.extend(forms.map(|form| Secret { is_word: true, ..secret(form) }));
+        return;
+    }
+    secrets.push(secret(value));
+    secrets.push(secret(&value.bytes().map(|byte| format!("{byte:02x}")).collect::<String>()));
+    for offset in 0..3 {
+        let text = base64_core(value, offset);
+        if text.len() >= SHORT {
+            secrets.push(Secret { is_exact: true, ..secret(&text) });
+        }
+    }
+}
+
+/// The part of the base64 form that depends on the value alone when `offset` bytes of a group come before it.
+fn base64_core(value: &str, offset: usize) -> String {
+    let encoded = STANDARD_NO_PAD.encode([&vec![0; offset], value.as_bytes()].concat());
+    let first = if offset == 0 { 0 } else { offset + 1 };
+    let last = (offset + value.len()) * 8 / 6;
+    encoded.get(first..last).unwrap_or_default().to_owned()
+}
+
+impl Secret {
+    /// The bytes of this secret at a place of the text, or of its beginning at the end of the text.
+    fn length_at(&self, text: &[u8], start: usize) -> Option<usize> {
+        let mut at = start;
+        for (matched, byte) in self.bytes.iter().enumerate() {
+            match escaped_length(&text[at..], *byte, self.is_exact) {
+                Some(length) => at += length,
+                None => return (matched >= PART && is_cut(&text[at..])).then_some(at - start),
+            }
+        }
+        let is_longer = self.is_word && text.get(at).is_some_and(u8::is_ascii_alphanumeric);
+        (!is_longer).then_some(at - start)
+    }
+}
+
+/// Whether a text was cut here.
+fn is_cut(rest: &[u8]) -> bool {
+    rest.is_empty() || rest.starts_with("…".as_bytes()) || rest.starts_with(b"...")
+}
+
+/// The length of one byte of a secret in a text, as it is or escaped.
+fn escaped_length(text: &[u8], byte: u8, is_exact: bool) -> Option<usize> {
+    let is_same = |found: u8| if is_exact { found == byte } else { found.eq_ignore_ascii_case(&byte) };
+    let first = *text.first()?;
+    let hex = |from: usize, digits: usize| {
+        let digits = std::str::from_utf8(text.get(from..from + digits)?).ok()?;
+        u8::from_str_radix(digits, 16).ok().filter(|found| is_same(*found)).map(|_| from + digits.len())
+    };
+    // The escape first: `&amp;` begins with the `&` that it stands for.
+    let escape = match first {
+        b'+' if byte == b' ' => Some(1),
+        // The alphabet of base64 in URLs.
+        b'-' if is_exact && byte == b'+' => Some(1),
+        b'_' if is_exact && byte == b'/' => Some(1),
+        b'%' => hex(1, 2).or_else(|| text.starts_with(b"%25").then(|| hex(3, 2)).flatten()),
+        b'\\' => match text.get(1) {
+            Some(b'x') => hex(2, 2),
+            Some(b'u') => text.get(2..4).filter(|high| *high == b"00").and_then(|_| hex(4, 2)),
+            Some(other) => is_same(*other).then_some(2),
+            None => None,
+        },
+        b'&' => entity_length(text, is_same),
+        _ => None,
+    };
+    escape.or_else(|| is_same(first).then_some(1))
+}
+
+/// The length of a character reference of HTML.
+fn entity_length(text: &[u8], is_same: impl Fn(u8) -> bool) -> Option<usize> {
+    let named: [(&[u8], u8); 5] =
+        [(b"&amp;", b'&'), (b"&lt;", b'<'), (b"&gt;", b'>'), (b"&quot;", b'"'), (b"&apos;", b'\'')];
+    if let Some((name, _)) = named.iter().find(|(name, byte)| text.starts_with(name) && is_same(*byte)) {
+        return Some(name.len());
+    }
+    let digits = text.strip_prefix(b"&#")?;
+    let (digits, radix) = match digits.first()? {
+        b'x' | b'X' => (&digits[1..], 16),
+        _ => (digits, 10),
+    };
+    let count = digits.iter().take(8).take_while(|digit| char::from(**digit).is_digit(radix)).count();
+    let code = u32::from_str_radix(std::str::from_utf8(&digits[..count]).ok()?, radix).ok()?;
+    let is_closed = digits.get(count) == Some(&b';');
+    let before = text.len() - digits.len();
+    u8::try_from(code).ok().filter(|code| is_same(*code)).map(|_| before + count + usize::from(is_closed))
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+    use serde_json::json;
+
+    use super::*;
+    use crate::contract::ScanOutput;
+
+    fn mask(authentication: Value) -> CredentialMask {
+        CredentialMask::new(&json!({ "authentication": authentication }))
+    }
+
+    fn bearer() -> CredentialMask {
+        mask(json!({"headers": {"Authorization": "Bearer s3cr3t/T0ken+\"x\"&é"}, "cookies": "sid=abc%20def&1; n=1"}))
+    }
+
+    #[test]
+    fn credentials_are_replaced_in_every_form_that_sites_reflect() {
+        let mask = bearer();
+        let token = "s3cr3t/T0ken+\"x\"&é";
+        let entities: String = token.bytes().map(|byte| format!("&#{byte};")).collect();
+        let hex_entities: String = token.bytes().map(|byte| format!("&#x{byte:x}")).collect();
+        let escapes: String = token.bytes().map(|byte| format!("\\u{byte:04X}")).collect();
+        let bytes: String = token.bytes().map(|byte| format!("\\x{byte:02x}")).collect();
+        let percent: String = token.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let hex: String = token.bytes().map(|byte| format!("{byte:02x}")).collect();
+        for form in [
+            token,
+            "S3CR3T/T0KEN+\"X\"&é",
+            "s3cr3t%2FT0ken%2b%22x%22%26%C3%A9",
+            "s3cr3t%252FT0ken%252B%2522x%2522%2526%25c3%25a9",
+            "s3cr3t/T0ken+&quot;x&quot;&amp;é",
+            "s3cr3t\\/T0ken+\\\"x\\\"&é",
+            &entities,
+            &hex_entities,
+            &escapes,
+            &bytes,
+            &percent,
+            &hex,
+            "abc def&1",
+            "abc+def&amp;1",
+            "abc%20def%261",
+        ] {
+            let masked = mask.text(format!("before {form} after"));
+            assert_eq!(masked, format!("before {HIDDEN} after"), "{form}");
+        }
+        assert_eq!(mask.text("Bearer s3cr3t/T0ken+\"x\"&é".into()), HIDDEN);
+    }
+
+    #[test]
+    fn base64_of_a_longer_text_does_not_contain_the_credential() {
+        let mask = mask(json!({"cookies": {"sid": "Zq81~Xy-37f"}}));
+        for before in ["", "a", "ab", "abc", "sid=", "Cookie: sid="] {
+            for after in ["", "; b=2"] {
+                let text = format!("{before}Zq81~Xy-37f{after}");
+                for encoded in [STANDARD.encode(&text), URL_SAFE_NO_PAD.encode(&text)] {
+                    let masked = mask.text(encoded.clone());
+                    assert!(masked.contains(HIDDEN), "{text}: {encoded} {masked}");
+                    let rest: Vec<u8> = masked.split(HIDDEN).flat_map(str::bytes).collect();
+                    assert!(rest.len() + 12 <= encoded.len(), "{text}: {masked}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn basic_credentials_hide_the_password_too() {
+        let mask = mask(json!({"headers": [format!("Authorization: Basic {}", STANDARD.encode("admin:hunter22"))]}));
+        assert_eq!(mask.text("login admin with hunter22 refused".into()), format!("login admin with {HIDDEN} refused"));
+        assert_eq!(mask.text("GET /admin".into()), "GET /admin");
+    }
+
+    #[test]
+    fn cut_credentials_are_replaced() {
+        let mask = mask(json!({"headers": {"X-Key": "0123456789abcdef"}}));
+        for (text, expected) in [
+            ("x 0123456789", "x •••"),
+            ("x 0123456789… y", "x •••… y"),
+            ("x 0123456789...", "x •••..."),
+            ("x 0123456789 y", "x 0123456789 y"),
+            ("x 01234", "x 01234"),
+        ] {
+            assert_eq!(mask.text(text.to_owned()), expected);
+        }
+    }
+
+    #[test]
+    fn short_credentials_are_replaced_after_their_name_only() {
+        let mask = mask(json!({"cookies": "n=1; lang=de"}));
+        for (text, expected) in [
+            ("1 of 11 pages, lang=de, n=1;", "1 of 11 pages, •••, •••;"),
+            ("n=12, modern, \"lang\":\"de\"", "n=12, modern, \"•••\""),
+            ("lang%3Dde", "•••"),
+        ] {
+            assert_eq!(mask.text(text.to_owned()), expected);
+        }
+    }
+
+    #[test]
+    fn every_part_of_an_event_is_masked_and_other_events_are_unchanged() {
+        let mask = mask(json!({"headers": {"X-Key": "s3cr3t-value"}}));
+        let secret = || "with s3cr3t-value".to_owned();
+        let finding = NewFinding {
+            vuln_id: "web.reflected".into(),
+            name: secret(),
+            test_description: secret(),
+            vuln_description: secret(),
+            risk_description: secret(),
+            recommendation: secret(),
+            references: vec![secret()],
+            service: secret(),
+            place: secret(),
+            evidence: Evidence::table(&["Value"], [vec![secret()]]),
+            ..NewFinding::default()
+        };
+        let test = TestDone {
+            uid: "web".into(),
+            description: secret(),
+            metadata: json!({"a": [{"s3cr3t-value": secret()}]}),
+            weight: 1,
+            findings: vec![finding],
+        };
+        let output = ScanOutput { output_type: "x".into(), output_data: json!([secret()]) };
+        let events = [
+            ScanEvent::Tested(test),
+            ScanEvent::Raw(secret()),
+            ScanEvent::Info(secret()),
+            ScanEvent::Step(secret()),
+            ScanEvent::Output(output),
+        ];
+        for event in events {
+            let masked = format!("{:?}", mask.event(event));
+            assert!(masked.contains(HIDDEN) && !masked.contains("s3cr3t"), "{masked}");
+        }
+        let unchanged = CredentialMask::new(&json!({"scan_type": "light"}));
+        assert!(matches!(unchanged.event(ScanEvent::Raw(secret())), ScanEvent::Raw(line) if line == secret()));
+    }
+}
