@@ -1,15 +1,15 @@
-//! Middleware: Host header, API key, rate limit, role, and 304 for unchanged lists.
+//! Middleware: form of the request, Host header, API key, rate limit, role, and 304 for unchanged lists.
 //!
 //! ```text
-//!   request ─► Host allowed? ─► key valid? ─► limit not reached? ─► role? ─► (list: ETag current?) ─► handler
-//!                  403              401             429               403            304
+//!   request ─► one Host? ─► Host allowed? ─► key valid? ─► limit not reached? ─► role? ─► (list: ETag current?) ─► handler
+//!                 400           403              401             429               403            304
 //! ```
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, Version, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
@@ -21,6 +21,34 @@ use super::keys::{KeyIdentity, Role};
 use super::limits::{Class, KeyBudget};
 use super::state::App;
 
+/// Refuses requests that two servers in a row could understand differently (RFC 9112 §3.2): without a Host line or with
+/// two, with two Authorization lines, and with a target that names another host than this service.
+pub async fn check_form(State(app): State<App>, request: Request, next: Next) -> Response {
+    match ambiguity(&app, &request) {
+        None => next.run(request).await,
+        Some(refusal) => refusal.into_response(),
+    }
+}
+
+fn ambiguity(app: &App, request: &Request) -> Option<ApiError> {
+    let lines = |name: &HeaderName| request.headers().get_all(name).iter().count();
+    for name in [header::HOST, header::AUTHORIZATION] {
+        let count = lines(&name);
+        if count > 1 {
+            let error = ApiError::bad_request(format!("the request has {count} `{name}` lines"));
+            return Some(error.with_details(format!("send one `{name}` line")));
+        }
+    }
+    if lines(&header::HOST) == 0 && request.version() == Version::HTTP_11 {
+        return Some(ApiError::bad_request("the request has no `host` line").with_details("send one `host` line"));
+    }
+    let target = request.uri().authority()?.as_str();
+    (!is_allowed(app, target)).then(|| {
+        ApiError::bad_request(format!("the host `{}` of the request target is not allowed", shown(target)))
+            .with_details("send the path alone, such as `GET /api/v2/scans`")
+    })
+}
+
 /// Refuses long URLs, and DNS rebinding, by which a web page sends requests here under its own name: the Host must be an address or
 /// `localhost`, or a name that the settings allow.
 pub async fn check_host(State(app): State<App>, request: Request, next: Next) -> Response {
@@ -28,13 +56,18 @@ pub async fn check_host(State(app): State<App>, request: Request, next: Next) ->
         return ApiError::uri_too_long().into_response();
     }
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let name = without_port(host);
-    if is_address(host) || app.settings.allow_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name)) {
+    if is_allowed(&app, host) {
         return next.run(request).await;
     }
     ApiError::forbidden(format!("Host `{}` is not allowed", shown(host)))
         .with_details("use the address of the service or `localhost`; `scandeck serve --allow-host NAME` allows a name")
         .into_response()
+}
+
+/// Whether a host, with or without a port, is an address or a name that the settings allow.
+fn is_allowed(app: &App, host: &str) -> bool {
+    let name = without_port(host);
+    is_address(host) || app.settings.allow_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
 }
 
 fn without_port(host: &str) -> &str {

@@ -1,9 +1,9 @@
 //! The router: middleware, route table, and error responses of one form.
 //!
 //! ```text
-//!   path normalised ─► panic caught ─► gzip ─► Host ─► key, rate limit ─► route table
-//!                                  │     └─► /api/v2/openapi.json (no key)
-//!                                  └─► /healthz, /readyz (no key)
+//!   path normalised ─► panic caught ─► gzip ─► form ─► Host ─► key, rate limit ─► route table
+//!                                                │       └─► /api/v2/openapi.json (no key)
+//!                                                └─► /healthz, /readyz (no key)
 //! ```
 
 use std::any::Any;
@@ -51,6 +51,7 @@ pub fn router(app: App) -> NormalizingRouter {
         .merge(open)
         .layer(middleware::from_fn_with_state(app.clone(), guard::check_host))
         .merge(health)
+        .layer(middleware::from_fn_with_state(app, guard::check_form))
         .layer(CompressionLayer::new())
         .layer(CatchPanicLayer::custom(panicked));
     MapRequest::new(router, normalize_path)
@@ -90,7 +91,10 @@ fn normalize_path(mut request: Request) -> Request {
     let path = unescape(path);
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
-    if let Ok(uri) = format!("/{}{query}", parts.join("/")).parse() {
+    // The host of an absolute form remains, because the guard checks it.
+    let mut uri = request.uri().clone().into_parts();
+    uri.path_and_query = format!("/{}{query}", parts.join("/")).parse().ok().or(uri.path_and_query);
+    if let Ok(uri) = Uri::from_parts(uri) {
         *request.uri_mut() = uri;
     }
     request
@@ -130,6 +134,7 @@ mod tests {
         assert_eq!(normalized("//api/v2//scans/7/?limit=1"), "/api/v2/scans/7?limit=1");
         assert_eq!(normalized("/api/v2/scans?a=/b/"), "/api/v2/scans?a=/b/");
         assert_eq!(normalized("/api/v2/%73c%61ns/%37?a=%73"), "/api/v2/scans/7?a=%73");
+        assert_eq!(normalized("http://evil.test/api/v2//scans/"), "http://evil.test/api/v2/scans");
         for kept in ["/api/v2/a%2Fb", "/api/v2/%", "/api/v2/%7", "/api/v2/%zz", "/api/v2/%C3%A4"] {
             assert_eq!(normalized(kept), kept);
         }

@@ -58,10 +58,9 @@ pub struct ScopeCheckSettings {
     pub allow_private: bool,
     /// Allowed for the lifetime of this process (`--allow-target`).
     pub allow_targets: Vec<Pattern>,
-    /// Appended to the command of a remedy, such as ` --data-dir /srv/scandeck`; empty for the default directory.
-    pub command_suffix: String,
-    /// Whether other machines read the refusals: then they contain no path of this machine.
-    pub hide_paths: bool,
+    /// Appended to the command of a remedy: ` --data-dir DIR`, or nothing for the default directory. Everybody with a key
+    /// reads refusals, so they contain no path of this machine.
+    pub command_suffix: &'static str,
 }
 
 /// Decides which targets may be scanned.
@@ -190,10 +189,7 @@ impl ScopeCheck {
         }
         let scope = self.file.load().map(Arc::new).map_err(|error| {
             tracing::error!(%error, "scope file not read; no scan can start");
-            match self.settings.hide_paths {
-                true => "the scope file cannot be read; the log of the service contains the cause".to_owned(),
-                false => error.to_string(),
-            }
+            "the scope file cannot be read; the log of the service contains the cause".to_owned()
         });
         *cached = Some(CachedScope { stamp, scope: scope.clone() });
         scope
@@ -211,15 +207,10 @@ impl ScopeCheck {
             (_, Some(ip)) if !is_public(ip) => ip.to_string(),
             _ => host.to_owned(),
         };
-        let suffix = &self.settings.command_suffix;
+        let suffix = self.settings.command_suffix;
         let remedy = match &reason {
             RefusalReason::Denied(_) => format!("`scandeck scope remove {entry}{suffix}` removes the denial"),
-            RefusalReason::ScopeFile(_) if self.settings.hide_paths => {
-                "No scan can start until the scope file is fixed".to_owned()
-            }
-            RefusalReason::ScopeFile(_) => {
-                format!("No scan can start until {} is fixed", self.file.path().display())
-            }
+            RefusalReason::ScopeFile(_) => "No scan can start until the scope file is fixed".to_owned(),
             RefusalReason::NoHost => "Use the address of one host".to_owned(),
             _ => format!("`scandeck scope add {entry}{suffix}` permits it"),
         };
@@ -295,19 +286,17 @@ mod tests {
     #[test]
     fn refusal_names_the_remedy() {
         let TestScopeCheck { scope_check, .. } =
-            &scope_check("", |settings| settings.command_suffix = " --data-dir /srv/sd".into());
+            &scope_check("", |settings| settings.command_suffix = " --data-dir DIR");
         assert_eq!(
             refused(scope_check, "192.168.1.10").unwrap(),
-            "192.168.1.10 is out of scope; `scandeck scope add 192.168.1.10 --data-dir /srv/sd` permits it \
+            "192.168.1.10 is out of scope; `scandeck scope add 192.168.1.10 --data-dir DIR` permits it \
              (allowed: loopback and this host)"
         );
     }
 
     #[test]
-    fn refusal_for_other_machines_contains_no_path() {
-        let TestScopeCheck { scope_check, _folder: folder } = &scope_check("allow = [", |settings| {
-            settings.hide_paths = true;
-        });
+    fn refusal_contains_no_path() {
+        let TestScopeCheck { scope_check, _folder: folder } = &scope_check("allow = [", |_| ());
         let refusal = refused(scope_check, "127.0.0.1").unwrap();
         assert!(refusal.contains("scope file") && !refusal.contains(folder.path().to_str().unwrap()), "{refusal}");
     }
@@ -416,7 +405,7 @@ mod tests {
         fs::write(scope_check.file.path(), "allow = [{ target = '192.0.2.1' }]").unwrap();
         assert_eq!(refused(scope_check, "192.0.2.1"), None);
         fs::write(scope_check.file.path(), "allow = [{ target = ").unwrap();
-        assert!(refused(scope_check, "127.0.0.1").unwrap().contains("scope.toml is fixed"));
+        assert!(refused(scope_check, "127.0.0.1").unwrap().contains("the scope file is fixed"));
         fs::remove_file(scope_check.file.path()).unwrap();
         assert_eq!(refused(scope_check, "127.0.0.1"), None);
     }

@@ -274,24 +274,13 @@ fn rails_settings(settings: &Settings, dir: &DataDir) -> Result<ScopeCheckSettin
     let pattern = |text: &String| {
         Pattern::allowance(text).map_err(|error| StartError::Settings(format!("--allow-target {text}: {error}")))
     };
-    let hide_paths = serves_other_machines(settings);
-    let command_suffix = match dir.command_suffix() {
-        suffix if suffix.is_empty() || !hide_paths => suffix,
-        _ => " --data-dir DIR".to_owned(),
-    };
+    let command_suffix = if dir.command_suffix().is_empty() { "" } else { " --data-dir DIR" };
     Ok(ScopeCheckSettings {
         scope_file: dir.scope_file(),
         allow_private: settings.allow_private,
         allow_targets: settings.allow_targets.iter().map(pattern).collect::<Result<_, _>>()?,
         command_suffix,
-        hide_paths,
     })
-}
-
-/// Whether clients on other machines use the API.
-fn serves_other_machines(settings: &Settings) -> bool {
-    let is_direct = !settings.listen.ip().to_canonical().is_loopback();
-    is_direct || !settings.behind_proxy.is_empty() || !settings.allow_hosts.is_empty()
 }
 
 /// Starts the background tasks; `stop` ends each of them.
@@ -381,21 +370,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refusals_name_the_data_directory_to_this_machine_only() {
+    fn refusals_do_not_name_the_data_directory() {
         let temp = tempfile::tempdir().unwrap();
         let dir = DataDir::open(temp.path()).unwrap();
-        let suffix = |change: &dyn Fn(&mut Settings)| {
-            let mut settings = Settings::new(temp.path());
-            change(&mut settings);
-            rails_settings(&settings, &dir).unwrap().command_suffix
-        };
-        assert_eq!(suffix(&|_| ()), format!(" --data-dir {}", dir.path().display()));
-        for change in [
-            (&|settings: &mut Settings| settings.listen = "0.0.0.0:0".parse().unwrap()) as &dyn Fn(&mut Settings),
-            &|settings| settings.behind_proxy = vec!["127.0.0.1/32".parse().unwrap()],
-            &|settings| settings.allow_hosts = vec!["scans.example.net".to_owned()],
-        ] {
-            assert_eq!(suffix(change), " --data-dir DIR");
-        }
+        assert_eq!(rails_settings(&Settings::new(temp.path()), &dir).unwrap().command_suffix, " --data-dir DIR");
     }
 }

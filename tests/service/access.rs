@@ -2,6 +2,7 @@
 
 use reqwest::Method;
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use scandeck::service::RateLimit;
 
@@ -55,6 +56,43 @@ async fn foreign_host_header_is_forbidden() {
     JsonResponse::read(rebound.send().await.unwrap()).await.assert_refused(403, "evil.test");
     let local = service.request(Method::GET, "/workspaces").header("host", "localhost");
     assert_eq!(JsonResponse::read(local.send().await.unwrap()).await.status, 200);
+    service.stop().await;
+}
+
+/// The status and the message of the response to a raw request.
+async fn raw_response(service: &TestService, request: &str) -> (u16, String) {
+    let base: url::Url = service.base.parse().unwrap();
+    let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", base.port().unwrap())).await.unwrap();
+    stream.write_all(request.replace("KEY", &service.key).as_bytes()).await.unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.unwrap();
+    (response[9..12].parse().unwrap(), response)
+}
+
+#[tokio::test]
+async fn ambiguous_requests_are_bad_requests() {
+    let service = TestService::with(|settings| settings.allow_hosts = vec!["scans.test".to_owned()]).await;
+    let key = "authorization: Bearer KEY\r\nconnection: close\r\n";
+    for (line, hosts, expected) in [
+        ("GET /api/v2/workspaces HTTP/1.1", "host: localhost\r\n", 200),
+        ("GET http://localhost/api/v2/workspaces HTTP/1.1", "host: localhost\r\n", 200),
+        ("GET http://scans.test:8765/api/v2/workspaces/ HTTP/1.1", "host: localhost\r\n", 200),
+        ("GET /api/v2/workspaces HTTP/1.1", "host: localhost\r\nHost: localhost\r\n", 400),
+        ("GET /api/v2/workspaces HTTP/1.1", "host: localhost\r\nx: 1\r\nHOST: evil.test\r\n", 400),
+        ("GET /api/v2/workspaces HTTP/1.1", "", 400),
+        ("GET /api/v2/openapi.json HTTP/1.1", "", 400),
+        ("GET /healthz HTTP/1.1", "host: a\r\nhost: b\r\n", 400),
+        ("GET /api/v2/workspaces HTTP/1.1", "host: localhost\r\nAuthorization: Bearer x\r\n", 400),
+        ("GET http://evil.test/api/v2/workspaces HTTP/1.1", "host: localhost\r\n", 400),
+        ("GET http://evil.test/api/v2//workspaces/ HTTP/1.1", "host: localhost\r\n", 400),
+        ("GET http://evil.test/api/v2/%77orkspaces HTTP/1.1", "host: localhost\r\n", 400),
+        ("GET http://a@localhost/api/v2/workspaces HTTP/1.1", "host: localhost\r\n", 400),
+        ("GET http://localhost/api/v2/workspaces HTTP/1.1", "host: evil.test\r\n", 403),
+        ("GET /api/v2/workspaces HTTP/1.0", "", 403),
+    ] {
+        let (status, response) = raw_response(&service, &format!("{line}\r\n{hosts}{key}\r\n")).await;
+        assert_eq!(status, expected, "{line} {hosts:?}: {response}");
+    }
     service.stop().await;
 }
 

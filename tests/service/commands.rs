@@ -39,8 +39,8 @@ async fn scope_entry_added_while_service_runs_takes_effect() {
     let service = TestService::in_dir(temp.path()).await;
     let create = async || service.post("/targets", json!({"name": "192.0.2.7"})).await;
     let refused = create().await;
-    let remedy = format!("scandeck scope add 192.0.2.7 --data-dir {}", temp.path().canonicalize().unwrap().display());
-    refused.assert_refused(403, &remedy);
+    refused.assert_refused(403, "scandeck scope add 192.0.2.7 --data-dir DIR");
+    let remedy = format!("scandeck scope add 192.0.2.7 --data-dir {}", temp.path().display());
     let matches = scope::ScopeArgs::augment_args(Command::new("scope")).try_get_matches_from(remedy.split(' ').skip(1));
     scope::run(scope::ScopeArgs::from_arg_matches(&matches.unwrap()).unwrap()).await.unwrap();
     let target = create().await.created();
