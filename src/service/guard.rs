@@ -84,7 +84,7 @@ fn is_address(host: &str) -> bool {
 }
 
 /// Checks the key, counts the request against the rate limit, which every response reports, then checks the role.
-pub async fn check_key(State(app): State<App>, request: Request, next: Next) -> Response {
+pub async fn check_key(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let class = Class::of(request.method(), request.uri().path());
     let now = app.now();
     let client = request.extensions().get::<ClientAddress>().map(|client| client_of(client.0.ip()));
@@ -103,6 +103,7 @@ pub async fn check_key(State(app): State<App>, request: Request, next: Next) -> 
     if let Some(marks) = request.extensions().get::<ConnectionMarks>() {
         marks.key_proven();
     }
+    request.extensions_mut().insert(identity.clone());
     app.record_client();
     let required = Role::required(request.method(), request.uri().path());
     let refusal = (identity.role < required).then(|| without_role(&identity, required));

@@ -11,9 +11,12 @@ use std::sync::{Mutex, PoisonError};
 use axum::http::{HeaderMap, HeaderValue, Method};
 use jiff::Timestamp;
 
+use super::errors::ApiError;
+use super::keys::{KeyIdentity, Role};
 use super::settings::RateLimit;
 
 const WINDOW: i64 = 60;
+const HOUR: i64 = 60 * 60;
 /// Clients whose wrong keys are counted.
 const MAX_CLIENTS: usize = 4096;
 
@@ -164,9 +167,107 @@ impl WrongKeys {
     }
 }
 
+/// What a key creates within its quota.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum QuotaNoun {
+    Logger,
+    Report,
+}
+
+impl QuotaNoun {
+    fn plural(self) -> &'static str {
+        match self {
+            Self::Logger => "loggers",
+            Self::Report => "reports",
+        }
+    }
+}
+
+/// Loggers, and as many reports, that one key may create in an hour, by its role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyQuotas {
+    pub triage: u32,
+    pub scan: u32,
+}
+
+impl Default for KeyQuotas {
+    fn default() -> Self {
+        Self { triage: 100, scan: 1000 }
+    }
+}
+
+impl KeyQuotas {
+    /// The quota of a role and its flag; `None` without a quota.
+    fn of(self, role: Role) -> Option<(u32, &'static str)> {
+        match role {
+            Role::Read | Role::Triage => Some((self.triage, "--triage-quota")),
+            Role::Scan => Some((self.scan, "--scan-quota")),
+            Role::Admin => None,
+        }
+    }
+}
+
+/// Counts what each key creates. The counts start again with the service.
+#[derive(Debug)]
+pub struct KeyUsage {
+    quotas: KeyQuotas,
+    windows: Mutex<HashMap<(String, QuotaNoun), Window>>,
+}
+
+impl KeyUsage {
+    pub fn new(quotas: KeyQuotas) -> Self {
+        Self { quotas, windows: Mutex::default() }
+    }
+
+    /// Counts one creation.
+    ///
+    /// # Errors
+    /// 403 with the limit and the remedy when the quota of the key is used up.
+    pub fn take(&self, identity: &KeyIdentity, noun: QuotaNoun, now: Timestamp) -> Result<(), ApiError> {
+        let KeyIdentity { name, role } = identity;
+        let Some((quota, flag)) = self.quotas.of(*role) else { return Ok(()) };
+        let now = now.as_second();
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        windows.retain(|_, window| (now + 1..=now + HOUR).contains(&window.ends));
+        let window = windows.entry((name.clone(), noun)).or_insert(Window { ends: now + HOUR, used: 0 });
+        if window.used >= quota {
+            let error = format!("the API key `{name}` has created {quota} {} within an hour", noun.plural());
+            let minutes = (window.ends - now + 59) / 60;
+            return Err(ApiError::forbidden(error).with_details(format!(
+                "retry in {minutes} min, or start the service with a larger `{flag}`, the quota of the role `{role}`"
+            )));
+        }
+        window.used += 1;
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn key_usage_counts_per_key_noun_and_hour() {
+        let usage = KeyUsage::new(KeyQuotas { triage: 2, scan: 3 });
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let take = |name: &str, role, noun, second| {
+            let identity = KeyIdentity { name: name.to_owned(), role };
+            usage.take(&identity, noun, at(second)).map_err(|error| (error.message, error.details.unwrap()))
+        };
+        let take_all = |name: &str, role, noun| (0..10).filter(|_| take(name, role, noun, 1000).is_ok()).count();
+        assert_eq!(take_all("guest", Role::Triage, QuotaNoun::Logger), 2);
+        assert_eq!(take_all("guest", Role::Triage, QuotaNoun::Report), 2);
+        assert_eq!(take_all("other", Role::Triage, QuotaNoun::Logger), 2);
+        assert_eq!(take_all("ci", Role::Scan, QuotaNoun::Logger), 3);
+        assert_eq!(take_all("key file", Role::Admin, QuotaNoun::Logger), 10);
+        let (message, details) = take("guest", Role::Triage, QuotaNoun::Logger, 1030).unwrap_err();
+        assert_eq!(message, "the API key `guest` has created 2 loggers within an hour");
+        assert!(details.starts_with("retry in 60 min") && details.contains("--triage-quota"), "{details}");
+        assert!(take("guest", Role::Triage, QuotaNoun::Logger, 4600).is_ok());
+        // The clock was set back.
+        assert!(take("other", Role::Triage, QuotaNoun::Logger, 5).is_ok());
+        assert_eq!(usage.windows.lock().unwrap().len(), 1);
+    }
 
     #[test]
     fn limiter_counts_per_class_and_resets_in_a_new_window() {

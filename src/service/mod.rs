@@ -60,6 +60,7 @@ pub use connections::ConnectionLimits;
 pub use data_dir::{DataDir, Holder, ServiceInfo};
 pub use engine::ScanLimits;
 pub use errors::StartError;
+pub use limits::KeyQuotas;
 pub use settings::{RateLimit, Settings};
 pub use start::{Parts, Running, start, start_with};
 pub use tls::{ServerIdentity, TlsFiles};

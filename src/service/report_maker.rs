@@ -16,7 +16,7 @@ mod spool;
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -105,6 +105,7 @@ async fn make(app: &App, report: QueuedReport) -> Result<(), DatabaseError> {
     .to_string();
     app.store.delete_report_parts(report.id).await?;
     if let Ok(Some(file)) = rendered {
+        app.store.expire_reports(file.metadata()?.len(), app.settings.report_bytes).await?;
         store_parts(app, report.id, file).await?;
     }
     app.store.finish_report(&report, is_rendered, notification.as_bytes(), app.now()).await?;
@@ -141,13 +142,25 @@ async fn rendered(app: &App, report: &QueuedReport) -> Result<anyhow::Result<Opt
         Err(error) => return Ok(Err(error.into())),
     };
     match gathered {
-        Ok(gathered) => Ok(render_file(app, gathered, format, false).await),
+        Ok(gathered) => {
+            Ok(render_file(app, gathered, format, false).await.and_then(|file| within(file, app.settings.report_bytes)))
+        }
         Err(error) => match error.downcast::<DatabaseError>() {
             Ok(error @ (DatabaseError::Decode(_) | DatabaseError::ColumnDecode { .. })) => Ok(Err(error.into())),
             Ok(error) => Err(error),
             Err(error) => Ok(Err(error)),
         },
     }
+}
+
+/// Refuses a document that does not fit into the limit of all reports.
+fn within(document: Option<File>, limit: i64) -> anyhow::Result<Option<File>> {
+    let length = document.as_ref().map(File::metadata).transpose()?.map_or(0, |metadata| metadata.len());
+    ensure!(
+        length <= limit.unsigned_abs(),
+        "the report has {length} bytes, the limit of all reports is {limit}; raise it with --report-bytes"
+    );
+    Ok(document)
 }
 
 /// The document as an unnamed file, at its start; `None` when it is empty and may not be.
@@ -261,7 +274,7 @@ mod tests {
 
     use super::*;
     use crate::service::clock::SystemClock;
-    use crate::service::limits::{Limiter, WrongKeys};
+    use crate::service::limits::{KeyUsage, Limiter, WrongKeys};
     use crate::service::scope_check::{ScopeCheck, ScopeCheckSettings};
     use crate::service::settings::Settings;
     use crate::service::state::AppState;
@@ -283,6 +296,7 @@ mod tests {
             clock: Arc::new(SystemClock),
             limiter: Limiter::new(settings.rate_limit),
             wrong_keys: WrongKeys::new(settings.wrong_keys),
+            key_usage: KeyUsage::new(settings.key_quotas),
             keys: crate::service::keys::KeyRing::new("key"),
             logger_base: "http://localhost/".parse().unwrap(),
             boot: 0,

@@ -10,6 +10,7 @@ use url::Url;
 
 use super::connections::ConnectionLimits;
 use super::engine::ScanLimits;
+use super::limits::KeyQuotas;
 use super::tls::TlsFiles;
 use crate::contract::WorkspaceId;
 
@@ -62,6 +63,12 @@ pub struct Settings {
     pub connections: ConnectionLimits,
     /// Requests with a wrong key from one address in a minute; further ones receive 429.
     pub wrong_keys: u32,
+    /// Loggers and reports that a key may create.
+    pub key_quotas: KeyQuotas,
+    /// Largest number of loggers; a key with the role `triage` may use half of them. Further ones are refused with 403.
+    pub max_loggers: usize,
+    /// Bytes of all reports; the oldest expire first.
+    pub report_bytes: i64,
     /// Bytes that one logger records, with headers and bodies, before it responds with 410.
     pub logger_bytes: i64,
     /// Requests that one logger records before it responds with 410.
@@ -103,6 +110,9 @@ impl Settings {
             dns_server: None,
             connections: ConnectionLimits::default(),
             wrong_keys: 60,
+            key_quotas: KeyQuotas::default(),
+            max_loggers: 1000,
+            report_bytes: 1024 * 1024 * 1024,
             logger_bytes: 64 * 1024 * 1024,
             logger_quota: 10_000,
             logger_days: 30,

@@ -35,7 +35,7 @@ use super::engine::{Engine, EngineSettings, ServicePorts};
 use super::errors::{ApiError, StartError};
 use super::health::Readiness;
 use super::keys::KeyRing;
-use super::limits::{Limiter, WrongKeys};
+use super::limits::{KeyUsage, Limiter, WrongKeys};
 use super::loggers::LoggerHandler;
 use super::metrics::{Metrics, MetricsHandler};
 use super::observe::{RequestCounter, observe};
@@ -174,6 +174,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
         secrets,
         limiter: Limiter::new(settings.rate_limit),
         wrong_keys: WrongKeys::new(settings.wrong_keys),
+        key_usage: KeyUsage::new(settings.key_quotas),
         keys: KeyRing::new(&admin_key),
         logger_base: logger_base.clone(),
         boot: rand::random(),

@@ -12,7 +12,7 @@ use super::audit::AuditLog;
 use super::clock::Clock;
 use super::health::Readiness;
 use super::keys::KeyRing;
-use super::limits::{Limiter, WrongKeys};
+use super::limits::{KeyUsage, Limiter, WrongKeys};
 use super::metrics::Metrics;
 use super::observe::RequestCounter;
 use super::proxies::TrustedProxies;
@@ -38,6 +38,7 @@ pub struct AppState {
     pub secrets: ScanSecrets,
     pub limiter: Limiter,
     pub wrong_keys: WrongKeys,
+    pub key_usage: KeyUsage,
     pub keys: KeyRing,
     pub audit: AuditLog,
     pub metrics: Metrics,

@@ -7,7 +7,7 @@ use scandeck::service::DataDir;
 use scandeck::service::keys::{Role, add_key, list_keys, revoke_key};
 use serde_json::json;
 
-use super::{JsonResponse, PATIENCE, TestService};
+use super::{JsonResponse, PATIENCE, TestService, settings};
 
 async fn add(dir: &Path, name: &str, role: Role) -> String {
     add_key(&DataDir::open(dir).unwrap(), name, role, "ana@box").await.unwrap().expect("a free name")
@@ -18,6 +18,36 @@ impl TestService {
         let request = self.client.request(method, format!("{}{path}", self.base)).bearer_auth(key);
         JsonResponse::read(request.json(&json!({})).send().await.unwrap()).await
     }
+}
+
+#[tokio::test]
+async fn quotas_of_a_triage_key_leave_room_for_others() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut settings = settings(temp.path());
+    (settings.key_quotas.triage, settings.max_loggers) = (3, 10);
+    let service = TestService::with_settings(settings).await;
+    let guest = add(temp.path(), "guest", Role::Triage).await;
+    let create = async |key: &str, label: String| {
+        let request = service.client.post(format!("{}/http_loggers", service.base)).bearer_auth(key);
+        JsonResponse::read(request.json(&json!({"label": label})).send().await.unwrap()).await
+    };
+    for n in 0..3 {
+        assert_eq!(create(&guest, format!("g{n}")).await.status, 201);
+    }
+    let refused = create(&guest, "g3".into()).await;
+    assert!(refused.body["details"].as_str().unwrap().contains("--triage-quota"), "{refused:?}");
+    refused.assert_refused(403, "`guest` has created 3 loggers within an hour");
+    // Another key of this role has its own quota, but both share half of all loggers.
+    let other = add(temp.path(), "other", Role::Triage).await;
+    assert_eq!([create(&other, "o1".into()).await.status, create(&other, "o2".into()).await.status], [201; 2]);
+    let refused = create(&other, "o3".into()).await;
+    assert!(refused.body["details"].as_str().unwrap().contains("--max-loggers"), "{refused:?}");
+    refused.assert_refused(403, "the limit of 5 loggers for the role `triage`");
+    for n in 0..5 {
+        assert_eq!(create(&service.key, format!("a{n}")).await.status, 201);
+    }
+    create(&service.key, "a5".into()).await.assert_refused(403, "the limit of 10 loggers for the role `admin`");
+    service.stop().await;
 }
 
 #[tokio::test]

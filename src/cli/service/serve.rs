@@ -22,7 +22,7 @@ use super::limits::{ConnectionArgs, ScanLimitArgs};
 use super::network::NetworkArgs;
 use crate::cli::value::{at_least, at_least_one, name_server, number, number_in, socket_address};
 use crate::contract::WorkspaceId;
-use crate::service::{RateLimit, ServerIdentity, Settings, start};
+use crate::service::{KeyQuotas, RateLimit, ServerIdentity, Settings, start};
 
 /// A service that the dashboard started ends after this time without a scan, an active logger or a client.
 const IDLE_LIMIT: Duration = Duration::from_secs(30 * 60);
@@ -84,6 +84,18 @@ pub struct ServeArgs {
     /// Maximum size of the requests that a logger records, with headers and bodies
     #[arg(long, value_name = "BYTES", default_value_t = 67_108_864, value_parser = at_least_one::<i64>)]
     logger_bytes: i64,
+    /// Maximum number of loggers; keys with the role `triage` may use half of them
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = at_least_one::<usize>)]
+    max_loggers: usize,
+    /// Loggers, and as many reports, that a key with the role `triage` may create in an hour
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    triage_quota: u32,
+    /// Loggers, and as many reports, that a key with the role `scan` may create in an hour
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    scan_quota: u32,
+    /// Maximum size of all reports; the oldest ones expire first
+    #[arg(long, value_name = "BYTES", default_value_t = 1_073_741_824, value_parser = at_least_one::<i64>)]
+    report_bytes: i64,
     /// Maximum requests without a valid key, per minute and client address (then 429)
     #[arg(long, value_name = "N", default_value_t = 60)]
     wrong_keys: u32,
@@ -140,6 +152,9 @@ impl ServeArgs {
             logger_days: self.logger_days,
             logger_bytes: self.logger_bytes,
             wrong_keys: self.wrong_keys,
+            key_quotas: KeyQuotas { triage: self.triage_quota, scan: self.scan_quota },
+            max_loggers: self.max_loggers,
+            report_bytes: self.report_bytes,
             connections: self.connections.into(),
             current_workspace: self.current_workspace,
             idle_exit: self.detached.then_some(IDLE_LIMIT),

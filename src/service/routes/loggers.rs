@@ -1,5 +1,6 @@
 //! `/http_loggers` (api-v2.md §4, §7). [`crate::service::loggers`] receives the requests to record.
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -12,6 +13,8 @@ use crate::service::endpoint::{
     ResponseContent::{Data, List},
 };
 use crate::service::errors::ApiError;
+use crate::service::keys::{KeyIdentity, Role};
+use crate::service::limits::QuotaNoun;
 use crate::service::list_stream;
 use crate::service::loggers::{new_token, to_contract};
 use crate::service::request::{Fields, Id, QueryParams};
@@ -53,12 +56,19 @@ async fn show(State(app): State<App>, Id(id): Id<LoggerId>) -> RouteResult<DataJ
     Ok(data(to_contract(&app, &row)))
 }
 
-async fn add(State(app): State<App>, query: QueryParams, fields: Fields) -> RouteResult<impl IntoResponse> {
+async fn add(
+    State(app): State<App>,
+    Extension(identity): Extension<KeyIdentity>,
+    query: QueryParams,
+    fields: Fields,
+) -> RouteResult<impl IntoResponse> {
     let fields = fields.with_unprocessable();
     let label = fields.text("label")?.ok_or_else(|| ApiError::unprocessable("label is required"))?;
     check_label(label)?;
     let in_query = query.integer("workspace_id").map_err(|error: ApiError| ApiError::unprocessable(error.message))?;
     let workspace = workspace_or_current(&app, in_query.or(fields.integer("workspace_id")?)).await?;
+    check_number(&app, identity.role).await?;
+    app.key_usage.take(&identity, QuotaNoun::Logger, app.now())?;
     match app.store.add_logger(workspace, label, &new_token(), app.now()).await? {
         AddedLogger::New(id) => Ok(created(id.0)),
         AddedLogger::LabelTaken => Err(ApiError::unprocessable(format!("label: a logger `{label}` already exists"))),
@@ -66,6 +76,17 @@ async fn add(State(app): State<App>, query: QueryParams, fields: Fields) -> Rout
             Err(ApiError::unprocessable(format!("workspace_id: workspace {workspace} not found")))
         }
     }
+}
+
+/// Half of the loggers are for keys that may also scan, so a guest cannot use up all of them.
+async fn check_number(app: &App, role: Role) -> RouteResult<()> {
+    let all = app.settings.max_loggers;
+    let limit = if role <= Role::Triage { all / 2 } else { all };
+    if app.store.logger_count().await? < i64::try_from(limit).unwrap_or(i64::MAX) {
+        return Ok(());
+    }
+    let error = ApiError::forbidden(format!("the limit of {limit} loggers for the role `{role}` is reached"));
+    Err(error.with_details("delete loggers, or start the service with a larger `--max-loggers`"))
 }
 
 fn check_label(label: &str) -> RouteResult<()> {

@@ -1,5 +1,6 @@
 //! `/reports` (api-v2.md §4, §7). [`crate::service::report_maker`] renders reports in the background.
 
+use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -20,6 +21,8 @@ use crate::service::endpoint::{
     ResponseContent::{Data, Download, List},
 };
 use crate::service::errors::ApiError;
+use crate::service::keys::KeyIdentity;
+use crate::service::limits::QuotaNoun;
 use crate::service::list_stream::{self, LIST};
 use crate::service::report_maker::{check_resources, queued};
 use crate::service::request::{Fields, Id, choice};
@@ -101,9 +104,14 @@ pub(super) fn file_response(format: &ReportFormat, name: &str, length: u64, body
     (headers, body).into_response()
 }
 
-async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoResponse> {
+async fn add(
+    State(app): State<App>,
+    Extension(identity): Extension<KeyIdentity>,
+    fields: Fields,
+) -> RouteResult<impl IntoResponse> {
     let new = read_report(&app, &fields.with_unprocessable())?;
     let (workspace, workspace_name) = check_resources(&app, &new).await?;
+    app.key_usage.take(&identity, QuotaNoun::Report, app.now())?;
     let request = queued(&new).map_err(ApiError::internal)?;
     let name = |id: ReportId| format!("scandeck-{}-{id}.{}", slug(&workspace_name), new.format);
     let webhook = new.webhook_url.as_deref();

@@ -137,6 +137,11 @@ impl Store {
         Ok(self.execute(recount.bind(id.0)).await? > 0)
     }
 
+    /// The number of loggers.
+    pub async fn logger_count(&self) -> StoreResult<i64> {
+        sqlx::query_scalar("SELECT count(*) FROM loggers").fetch_one(self.read()).await
+    }
+
     /// The number of loggers that still record.
     pub async fn live_loggers(&self, days: i64, now: Timestamp) -> StoreResult<i64> {
         sqlx::query_scalar("SELECT count(*) FROM loggers WHERE created_at > ?")

@@ -252,6 +252,24 @@ impl Store {
         self.sweep_report_parts().await
     }
 
+    /// Deletes the oldest finished reports, so that the documents of all have at most `limit` bytes with a new one.
+    pub async fn expire_reports(&self, new: u64, limit: i64) -> StoreResult<()> {
+        let delete = sqlx::query(
+            "DELETE FROM reports WHERE status <> 'waiting' AND id IN (
+                SELECT id FROM (
+                    SELECT id, sum(size) OVER (ORDER BY id DESC) AS newer_with_this FROM (
+                        SELECT report_id AS id, sum(length(bytes)) AS size FROM report_parts GROUP BY report_id))
+                WHERE newer_with_this + ? > ?)",
+        );
+        let new = i64::try_from(new).unwrap_or(i64::MAX / 2);
+        let deleted = self.execute(delete.bind(new).bind(limit)).await?;
+        if deleted > 0 {
+            tracing::info!(reports = deleted, "oldest reports expired: the limit of all reports is {limit} bytes");
+            self.sweep_report_parts().await?;
+        }
+        Ok(())
+    }
+
     /// Deletes the parts of the document of a report.
     pub async fn delete_report_parts(&self, report: i64) -> StoreResult<()> {
         self.delete_parts("SELECT rowid FROM report_parts WHERE report_id = ?", &[report]).await
@@ -292,6 +310,30 @@ mod tests {
         assert_eq!(found(&(1..=14).collect::<Vec<_>>()).await, (vec![12, 14], vec![1, 2]));
         assert_eq!(found(&[13, 1]).await, (vec![], vec![1, 2]));
         assert_eq!(found(&[13, 99]).await, (vec![99], vec![2]));
+    }
+
+    #[tokio::test]
+    async fn oldest_reports_expire_when_a_new_one_exceeds_the_limit() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = Store::open(&temp.path().join("scandeck.db")).await.unwrap().store;
+        let now = Timestamp::now();
+        for _ in 0..5 {
+            let add = store.add_report(&ReportFormat::Json, "{}", None, None, |id| id.to_string(), now);
+            let id = add.await.unwrap();
+            if id.0 != 5 {
+                let report = store.next_report().await.unwrap().unwrap();
+                store.add_report_part(id.0, 0, &[0; 60]).await.unwrap();
+                store.add_report_part(id.0, 1, &[0; 40]).await.unwrap();
+                store.finish_report(&report, true, b"", now).await.unwrap();
+            }
+        }
+        store.expire_reports(200, 600).await.unwrap();
+        assert_eq!(store.report_ids(now).await.unwrap(), [1, 2, 3, 4, 5]);
+        store.expire_reports(201, 500).await.unwrap();
+        assert_eq!(store.report_ids(now).await.unwrap(), [3, 4, 5]);
+        assert_eq!(store.report_size(ReportId(1)).await.unwrap(), (0, 0));
+        store.expire_reports(500, 500).await.unwrap();
+        assert_eq!(store.report_ids(now).await.unwrap(), [5], "a waiting report has no document");
     }
 
     #[tokio::test]
