@@ -3,14 +3,14 @@
 //! ```text
 //!   method path?query, headers, body ─► values ─► every window of a token's length ─► in the book?
 //!                                         ▲                │
-//!                                         └── decoded: url, base64, hex, gzip, deflate, \uXXXX ◄──┘  at most four layers
+//!                                         └── decoded: url, base64, hex, gzip, deflate, escapes… ◄─┘  at most four layers
 //! ```
 //!
 //! Work is limited by the size of the request, because the sender controls every byte.
 
 use std::borrow::Cow;
 
-use super::decode::{CompressionFormat, base64 as base64_runs, hex, percent};
+use super::decode::{CompressionFormat, base64 as base64_runs, hex, percent, spellings};
 use super::token::LENGTH;
 use super::{Mention, MentionPlace, PayloadBook, Token, request};
 use crate::contract::{Capture, Shared};
@@ -118,6 +118,11 @@ impl TokenSearch<'_> {
                 }
             }
         }
+        for (layer, decode) in spellings::ALL {
+            if let Some(plain) = decode(text) {
+                self.inside(layer, &plain, wrapped);
+            }
+        }
     }
 
     fn unwrap_compressed(&mut self, how: CompressionFormat, bytes: &[u8], wrapped: &[&'static str]) {
@@ -211,20 +216,23 @@ fn declares_deflate(capture: &Capture) -> bool {
     request::header(capture, "content-encoding").is_some_and(|value| value.to_ascii_lowercase().contains("deflate"))
 }
 
-/// The text with `\uXXXX` escapes decoded, if there are any.
+/// The text with `\uXXXX` and `\xXX` escapes decoded, if there may be any.
 fn unescaped(text: &[u8]) -> Option<Vec<u8>> {
-    memchr::memmem::find(text, b"\\u")?;
+    memchr::memchr(b'\\', text)?;
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some((&byte, behind)) = rest.split_first() {
-        let ascii = match rest {
-            [b'\\', b'u' | b'U', b'0', b'0', high, low, ..] => hex::byte(*high, *low).filter(u8::is_ascii),
+        let escape = match rest {
+            [b'\\', b'u' | b'U', b'0', b'0', high, low, after @ ..] => Some((high, low, after)),
+            [b'\\', b'x' | b'X', high, low, after @ ..] => Some((high, low, after)),
             _ => None,
         };
-        out.push(ascii.unwrap_or(byte));
-        rest = if ascii.is_some() { &rest[6..] } else { behind };
+        let decoded = escape.and_then(|(high, low, after)| Some((hex::byte(*high, *low)?, after)));
+        let (byte, after) = decoded.filter(|(byte, _)| byte.is_ascii()).unwrap_or((byte, behind));
+        out.push(byte);
+        rest = after;
     }
-    Some(out)
+    (out.len() < text.len()).then_some(out)
 }
 
 fn cleaned(bytes: &[u8]) -> Shared {

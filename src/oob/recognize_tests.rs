@@ -196,3 +196,25 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn token_in_another_spelling_is_found() {
+    let text = token().to_string();
+    let each = |spell: &dyn Fn(char) -> String| text.chars().map(spell).collect::<String>().into_bytes();
+    let (start, end) = text.split_at(5);
+    let spelled = [
+        each(&|c| format!("&#{};", u32::from(c))),
+        each(&|c| format!("&#x{:x};", u32::from(c))),
+        each(&|c| format!("={:02X}", u32::from(c))),
+        each(&|c| format!("\\x{:02x}", u32::from(c))),
+        each(&|c| format!("\\u{:04x}", u32::from(c))),
+        text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+        text.encode_utf16().flat_map(u16::to_be_bytes).collect(),
+        format!("{start}=\r\n{end}").into_bytes(),
+        format!("{start}\r\n\t{end}").into_bytes(),
+    ];
+    for bytes in spelled {
+        let found = mentions(&body(&bytes), &book([token()]));
+        assert!(found.iter().any(|mention| mention.known), "{}", String::from_utf8_lossy(&bytes));
+    }
+}

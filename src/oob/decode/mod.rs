@@ -17,6 +17,7 @@ mod json;
 mod jwt;
 mod multipart;
 pub mod percent;
+pub mod spellings;
 mod xml;
 
 use crate::finding::named_enum;
