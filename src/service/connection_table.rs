@@ -27,6 +27,8 @@ use super::connections::{ConnectionLimits, client_of};
 
 /// Connections that one address may hold without losing the oldest at once.
 const FEW: usize = 8;
+/// The same for handshakes, as a share of their limit: otherwise a low limit would be used up by a few addresses.
+const HANDSHAKE_SHARE: usize = 16;
 /// How long a connection of an address with few connections stays open in any case.
 const GRACE: Duration = Duration::from_secs(1);
 /// How long a whole request may be answered before its connection may be closed: its client does not read the response.
@@ -77,20 +79,20 @@ pub struct ConnectionTable(Arc<SharedTable>);
 
 #[derive(Debug)]
 struct SharedTable {
-    places: Mutex<Places>,
+    places: Mutex<OpenPlaces>,
     /// Notified when a connection was closed or may be closed now.
     changed: Notify,
 }
 
 impl SharedTable {
-    fn places(&self) -> MutexGuard<'_, Places> {
+    fn places(&self) -> MutexGuard<'_, OpenPlaces> {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ConnectionTable {
     pub fn new(limits: &ConnectionLimits) -> Self {
-        let places = Mutex::new(Places::new(limits));
+        let places = Mutex::new(OpenPlaces::new(limits));
         Self(Arc::new(SharedTable { places, changed: Notify::new() }))
     }
 
@@ -199,7 +201,7 @@ enum Admission {
 
 /// The table without locks and clock.
 #[derive(Debug)]
-struct Places {
+struct OpenPlaces {
     connections: usize,
     per_client: usize,
     handshakes: usize,
@@ -211,7 +213,7 @@ struct Places {
     key_clients: HashMap<IpAddr, Instant>,
 }
 
-impl Places {
+impl OpenPlaces {
     fn new(limits: &ConnectionLimits) -> Self {
         let connections = limits.connections.max(1);
         Self {
@@ -228,20 +230,21 @@ impl Places {
     fn admit(&mut self, client: IpAddr, first: FirstStep, now: Instant) -> Admission {
         let of_client = self.open.values().filter(|one| one.client == client).count();
         if of_client >= self.per_client {
-            match self.to_close(now, |one| one.client == client) {
+            match self.to_close(now, FEW, |one| one.client == client) {
                 Some(id) => self.evict(id),
                 None => return Admission::TooMany,
             }
         }
         let handshakes = self.open.values().filter(|one| one.stage == Stage::Handshake).count();
         if first == FirstStep::Handshake && handshakes >= self.handshakes {
-            match self.to_close(now, |one| one.stage == Stage::Handshake) {
+            let few = FEW.min(self.handshakes / HANDSHAKE_SHARE);
+            match self.to_close(now, few, |one| one.stage == Stage::Handshake) {
                 Some(id) => self.evict(id),
                 None => return Admission::Wait,
             }
         }
         if !self.has_room(client, now) {
-            match self.to_close(now, |_| true) {
+            match self.to_close(now, FEW, |_| true) {
                 Some(id) => self.evict(id),
                 None => return Admission::Wait,
             }
@@ -269,11 +272,12 @@ impl Places {
         evicted
     }
 
-    /// The connection to close for a newcomer, among those that `is_candidate` selects.
-    fn to_close(&self, now: Instant, is_candidate: impl Fn(&OpenConnection) -> bool) -> Option<u64> {
+    /// The connection to close for a newcomer, among those that `is_candidate` selects. An address with more than `few`
+    /// connections loses one at once.
+    fn to_close(&self, now: Instant, few: usize, is_candidate: impl Fn(&OpenConnection) -> bool) -> Option<u64> {
         let candidates = || self.open.iter().filter(|(_, one)| is_candidate(one) && one.may_close(now));
         let unfinished = first_by_client(candidates().filter(|(_, one)| one.is_unfinished()));
-        let of_flood = |first: &ClientConnections| first.count > FEW;
+        let of_flood = |first: &ClientConnections| first.count > few;
         let settled =
             || first_by_client(candidates().filter(|(_, one)| now.saturating_duration_since(one.opened) >= GRACE));
         let choice = unfinished.filter(of_flood).or_else(|| first_by_client(candidates()).filter(of_flood));
@@ -334,14 +338,14 @@ mod tests {
     use super::*;
 
     struct Script {
-        places: Places,
+        places: OpenPlaces,
         now: Instant,
     }
 
     impl Script {
         fn new(connections: usize, handshakes: usize, reserve: usize) -> Self {
             let limits = ConnectionLimits { connections, handshakes, reserve, ..ConnectionLimits::default() };
-            Self { places: Places::new(&limits), now: Instant::now() }
+            Self { places: OpenPlaces::new(&limits), now: Instant::now() }
         }
 
         fn admit(&mut self, client: u8, first: FirstStep) -> Admission {

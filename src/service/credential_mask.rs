@@ -31,11 +31,11 @@ const PART: usize = 6;
 /// The credentials of one scan.
 #[derive(Default)]
 pub struct CredentialMask {
-    secrets: Vec<Secret>,
+    secrets: Vec<MaskedSecret>,
 }
 
 /// One text that is replaced.
-struct Secret {
+struct MaskedSecret {
     bytes: Vec<u8>,
     /// Whether upper and lower case are different: base64.
     is_exact: bool,
@@ -147,7 +147,7 @@ impl CredentialMask {
     }
 }
 
-fn add_header(secrets: &mut Vec<Secret>, name: &str, value: &str) {
+fn add_header(secrets: &mut Vec<MaskedSecret>, name: &str, value: &str) {
     add(secrets, name, value);
     // `Bearer …`, `Basic …`: sites repeat the second word alone.
     let Some((_, token)) = value.split_once(' ') else { return };
@@ -161,7 +161,7 @@ fn add_header(secrets: &mut Vec<Secret>, name: &str, value: &str) {
     }
 }
 
-fn add_cookie(secrets: &mut Vec<Secret>, pair: &str) {
+fn add_cookie(secrets: &mut Vec<MaskedSecret>, pair: &str) {
     let (name, value) = pair.split_once('=').unwrap_or(("", pair));
     let value = value.trim().trim_matches('"');
     add(secrets, name.trim(), value);
@@ -171,15 +171,15 @@ fn add_cookie(secrets: &mut Vec<Secret>, pair: &str) {
     }
 }
 
-fn add(secrets: &mut Vec<Secret>, name: &str, value: &str) {
-    let secret = |text: &str| Secret { bytes: text.as_bytes().to_vec(), is_exact: false, is_word: false };
+fn add(secrets: &mut Vec<MaskedSecret>, name: &str, value: &str) {
+    let secret = |text: &str| MaskedSecret { bytes: text.as_bytes().to_vec(), is_exact: false, is_word: false };
     if value.is_empty() {
         return;
     }
     if value.len() < SHORT {
         let forms = ["=", ": ", ":", "\":\"", "\": \"", "=\""].map(|between| format!("{name}{between}{value}"));
         let forms = forms.iter().filter(|_| !name.is_empty());
-        secrets.extend(forms.map(|form| Secret { is_word: true, ..secret(form) }));
+        secrets.extend(forms.map(|form| MaskedSecret { is_word: true, ..secret(form) }));
         return;
     }
     secrets.push(secret(value));
@@ -187,7 +187,7 @@ fn add(secrets: &mut Vec<Secret>, name: &str, value: &str) {
     for offset in 0..3 {
         let text = base64_core(value, offset);
         if text.len() >= SHORT {
-            secrets.push(Secret { is_exact: true, ..secret(&text) });
+            secrets.push(MaskedSecret { is_exact: true, ..secret(&text) });
         }
     }
 }
@@ -200,7 +200,7 @@ fn base64_core(value: &str, offset: usize) -> String {
     encoded.get(first..last).unwrap_or_default().to_owned()
 }
 
-impl Secret {
+impl MaskedSecret {
     /// The bytes of this secret at a place of the text, or of its beginning at the end of the text.
     fn length_at(&self, text: &[u8], start: usize) -> Option<usize> {
         let mut at = start;

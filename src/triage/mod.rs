@@ -75,4 +75,4 @@ pub use issue::{Assessment, Issue, IssueId};
 pub use presence::ReadTimes;
 pub use row::AssessedFinding;
 pub use state::{FindingState, ManualFindingState, RuleState, Touched, TriageState};
-pub use timeline::{ScanOutcome, TimelineEntry};
+pub use timeline::{ScanSighting, TimelineEntry};

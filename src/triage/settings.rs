@@ -13,13 +13,11 @@ pub const OWN_ADDRESSES: &str = "own_addresses";
 
 /// The last view of a workspace, with its filters.
 pub const VIEW: &str = "view";
-/// The queries that were typed.
-pub const TYPED_QUERIES: &str = "queries";
 /// When the workspace was last visited.
 pub const VISITED_AT: &str = "looked";
 
 /// Settings of one person about a workspace, which bundles leave out.
-const PERSONAL: [&str; 3] = [VIEW, TYPED_QUERIES, VISITED_AT];
+const PERSONAL: [&str; 2] = [VIEW, VISITED_AT];
 
 /// Whether a setting belongs to one person, not to the workspace.
 pub fn is_personal(key: &str) -> bool {

@@ -20,7 +20,7 @@ use crate::finding::RetestGap;
 
 /// What a scan says about an issue.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ScanOutcome {
+pub enum ScanSighting {
     /// The finding as this scan reported it.
     Seen(Arc<ListedFinding>),
     /// The scan would have reported it.
@@ -36,7 +36,7 @@ pub struct TimelineEntry {
     pub scan: Option<ScanId>,
     /// Start of the scan.
     pub at: Option<Stamp>,
-    pub outcome: ScanOutcome,
+    pub outcome: ScanSighting,
 }
 
 /// A scan, and whether all its findings are known.
@@ -72,7 +72,7 @@ impl ScanIndex {
                 seen.entry((scan.target_id, scan.tool_id)).or_default().insert(scan.id);
             }
             let at = scan.and_then(|scan| scan.start_time);
-            let outcome = ScanOutcome::Seen(Arc::clone(finding));
+            let outcome = ScanSighting::Seen(Arc::clone(finding));
             entries.push(TimelineEntry { scan: finding.task_id(), at, outcome });
         }
         for (key, seen) in &seen {
@@ -97,11 +97,11 @@ impl ScanIndex {
         entries
     }
 
-    fn outcome(&self, issue: &Issue, scan: &Scan, last: &Scan) -> ScanOutcome {
+    fn outcome(&self, issue: &Issue, scan: &Scan, last: &Scan) -> ScanSighting {
         // Which of several equal findings a scan reported is unknown.
         let ambiguous = (issue.identity.ordinal > 0).then_some(RetestGap::Ambiguous);
         let gap = ambiguous.or_else(|| coverage::gap(scan, last, &issue.vuln_id, &self.tests));
-        gap.map_or(ScanOutcome::Absent, ScanOutcome::NotRetested)
+        gap.map_or(ScanSighting::Absent, ScanSighting::NotRetested)
     }
 }
 
@@ -118,9 +118,9 @@ mod tests {
         let issue = rows.issues.items().iter().find(|issue| issue.finding_ids().any(|id| id == last.id)).unwrap();
         let word = |entry: &TimelineEntry| {
             let letter = match &entry.outcome {
-                ScanOutcome::Seen(_) => 's',
-                ScanOutcome::Absent => 'a',
-                ScanOutcome::NotRetested(_) => 'n',
+                ScanSighting::Seen(_) => 's',
+                ScanSighting::Absent => 'a',
+                ScanSighting::NotRetested(_) => 'n',
             };
             format!("{}{letter}", entry.scan.unwrap())
         };

@@ -18,7 +18,7 @@ use crate::export::{Export, ExportFormat, ExportRow};
 use crate::query::{Query, QueryKind};
 use crate::report::evidence_cell;
 use crate::text::plural;
-use crate::triage::{Presence, ScanOutcome, TimelineEntry};
+use crate::triage::{Presence, ScanSighting, TimelineEntry};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -207,9 +207,9 @@ fn put_words(finding: &mut Value) {
 /// A scan in the history of a finding, for scripts.
 fn history_entry(entry: &TimelineEntry) -> Value {
     let (outcome, risk, why) = match &entry.outcome {
-        ScanOutcome::Seen(finding) => ("seen", Some(finding.risk_level), None),
-        ScanOutcome::Absent => ("absent", None, None),
-        ScanOutcome::NotRetested(gap) => ("not_retested", None, Some(gap.reason())),
+        ScanSighting::Seen(finding) => ("seen", Some(finding.risk_level), None),
+        ScanSighting::Absent => ("absent", None, None),
+        ScanSighting::NotRetested(gap) => ("not_retested", None, Some(gap.reason())),
     };
     let at = entry.at.map(|at| at.to_string());
     serde_json::json!({"scan_id": entry.scan, "at": at, "outcome": outcome, "risk_level": risk, "why": why})
@@ -220,9 +220,9 @@ fn history_line(entry: &TimelineEntry) -> String {
     let scan = entry.scan.map_or_else(|| "a scan".to_owned(), |id| format!("scan #{id}"));
     let at = entry.at.map(|at| format!(" of {at}")).unwrap_or_default();
     let outcome = match &entry.outcome {
-        ScanOutcome::Seen(finding) => format!("found, {}", finding.risk_level),
-        ScanOutcome::Absent => "not found".to_owned(),
-        ScanOutcome::NotRetested(gap) => format!("not retested: {}", gap.reason()),
+        ScanSighting::Seen(finding) => format!("found, {}", finding.risk_level),
+        ScanSighting::Absent => "not found".to_owned(),
+        ScanSighting::NotRetested(gap) => format!("not retested: {}", gap.reason()),
     };
     format!("{scan}{at}: {outcome}")
 }

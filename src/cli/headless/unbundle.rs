@@ -46,7 +46,7 @@ pub async fn run(args: UnbundleArgs) -> anyhow::Result<ExitCode> {
     store.record(&bundle.events).await?;
     store.mark_seen(workspace, &bundle.seen).await?;
     let existing = store.settings().await?;
-    // Bundles of earlier versions have the filters and typed queries of their sender.
+    // Bundles of earlier versions have the filters of their sender.
     for setting in bundle.settings.iter().filter(|setting| !is_personal(&setting.key)) {
         if !existing.contains_key(&(setting.key.clone(), workspace.clone())) {
             store.put_setting(&setting.key, workspace, &setting.json).await?;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub(crate) const TABS: &str = "tabs";
 
 /// The setting that stores the typed queries.
-pub(crate) const HISTORY: &str = crate::triage::settings::TYPED_QUERIES;
+pub(crate) const HISTORY: &str = "queries";
 
 /// Most typed queries per list.
 pub(crate) const MOST_TYPED: usize = 50;

@@ -14,7 +14,7 @@ use crate::dashboard::ui::{Cx, Theme, format, words};
 use crate::text;
 use crate::triage::compare::differences;
 use crate::triage::{
-    Change, Decision, Event, Issue, ListedFinding, Presence, ScanOutcome, TimelineEntry, VerdictSource,
+    Change, Decision, Event, Issue, ListedFinding, Presence, ScanSighting, TimelineEntry, VerdictSource,
 };
 use ratatui::prelude::{Line, Span, Style};
 use std::sync::Arc;
@@ -87,7 +87,7 @@ fn scans(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     heading(cx.theme, "Scans", lines);
     let Some(known) = &cx.model.findings.triage.earlier else { return };
     let timeline = known.timeline(issue);
-    let absent = |at: usize| timeline.get(at).is_some_and(|entry| entry.outcome == ScanOutcome::Absent);
+    let absent = |at: usize| timeline.get(at).is_some_and(|entry| entry.outcome == ScanSighting::Absent);
     let mut skipped = 0;
     for (at, entry) in timeline.iter().enumerate() {
         // Of a long absence, only the first and the last scan are dates of interest.
@@ -101,8 +101,8 @@ fn scans(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
             skipped = 0;
         }
         let earlier = timeline[at + 1..].iter().find_map(|entry| match &entry.outcome {
-            ScanOutcome::Seen(finding) => Some(&**finding),
-            ScanOutcome::Absent | ScanOutcome::NotRetested(_) => None,
+            ScanSighting::Seen(finding) => Some(&**finding),
+            ScanSighting::Absent | ScanSighting::NotRetested(_) => None,
         });
         lines.push(indent(scan_line(cx, entry, earlier)));
     }
@@ -116,14 +116,14 @@ fn scan_line(cx: &Cx<'_>, entry: &TimelineEntry, earlier: Option<&ListedFinding>
     ]);
     let sign = |presence: Presence| cx.theme.presence_sign(presence);
     match &entry.outcome {
-        ScanOutcome::Absent => {
+        ScanSighting::Absent => {
             line.push_span(Span::styled(format!("{} not found", sign(Presence::Absent)), cx.theme.good()));
         }
-        ScanOutcome::NotRetested(gap) => {
+        ScanSighting::NotRetested(gap) => {
             let why = format!("{} not retested: {}", sign(Presence::NotRetested), gap.reason());
             line.push_span(Span::styled(why, cx.theme.dim()));
         }
-        ScanOutcome::Seen(finding) => {
+        ScanSighting::Seen(finding) => {
             let risk = finding.risk_level;
             let seen = format!("{} {risk:<8}", format::risk_glyph(cx.theme, risk));
             line.push_span(Span::styled(seen, cx.theme.risk(risk)));
