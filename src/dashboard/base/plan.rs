@@ -204,6 +204,23 @@ macro_rules! snapshots {
                 self.len() == 0
             }
 
+            /// This list with the items of an earlier one that it lacks, and their number.
+            pub fn with_missing_of(&self, earlier: &Self) -> (Self, usize) {
+                match (self, earlier) {
+                    $((Self::$list(new), Self::$list(earlier)) => {
+                        let is_missing = |item: &&Arc<$item>| new.get(item.id()).is_none();
+                        let missing: Vec<_> = earlier.items().iter().filter(is_missing).cloned().collect();
+                        let count = missing.len();
+                        if count == 0 {
+                            return (self.clone(), 0);
+                        }
+                        let all = Table::new(new.items().iter().cloned().chain(missing));
+                        (Self::$list(Arc::new(all)), count)
+                    })*
+                    _ => (self.clone(), 0),
+                }
+            }
+
             /// Whether both hold the same table, as they do when a list did not change between two reads.
             pub fn is_same(&self, other: &Self) -> bool {
                 match (self, other) {

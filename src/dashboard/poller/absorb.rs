@@ -9,6 +9,7 @@ use crate::dashboard::base::{Link, ListKind, PollBudget, PollEvent};
 use crate::dashboard::poller::link::failure_scope;
 use crate::dashboard::poller::{FailureScope, Fetch, FetchSlot, Fetched, InFlight, ORDER, PollPace, Scheduler};
 use crate::table::Table;
+use crate::text::plural;
 use crate::triage::{ListedFinding, ReadTimes};
 use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;
@@ -48,7 +49,8 @@ impl Scheduler {
 
     /// Takes the cost of a request of [`due`](Self::due), and the items that could not be decoded.
     pub fn settle(&mut self, slot: FetchSlot, calls: u32, mut unreadable: Vec<String>) {
-        let Some(request) = self.in_flight.get(&slot) else { return };
+        let Some(request) = self.in_flight.get_mut(&slot) else { return };
+        request.unreadable = unreadable.len();
         self.call_budget.settle(request.fetch.calls(), calls);
         let previous = self.unreadable.remove(&slot).unwrap_or_default();
         // A response with a part of the items says nothing about the others.
@@ -83,6 +85,12 @@ impl Scheduler {
             Ok(fetched) => {
                 let link = self.link.succeed(request.sent, wall);
                 self.report_link(link);
+                if let Fetched::List(snapshot) = &fetched
+                    && request.unreadable > 0
+                    && let Some(merged) = self.with_earlier_rows(snapshot)
+                {
+                    return self.take_partly_read(merged, &request, now, wall);
+                }
                 let was_failing = self.backoff.succeed(slot);
                 if matches!(&fetched, Fetched::List(snapshot) if self.is_doubtful(snapshot)) {
                     return;
@@ -98,6 +106,27 @@ impl Scheduler {
             }
             Err(error) => self.fail(slot, request, &error, now, wall),
         }
+    }
+
+    /// A response with unreadable items and the earlier rows that it lacks, if it lacks any: they can be the unreadable ones.
+    fn with_earlier_rows(&self, snapshot: &Snapshot) -> Option<Snapshot> {
+        let (merged, missing) = snapshot.with_missing_of(self.cached.get(&snapshot.list_kind())?);
+        (missing > 0).then_some(merged)
+    }
+
+    /// The earlier rows remain, the list is stale as after a failure, and it is requested again after a pause.
+    fn take_partly_read(&mut self, merged: Snapshot, request: &InFlight, now: Instant, wall: Timestamp) {
+        let (list, slot) = (merged.list_kind(), request.fetch.slot());
+        let confirmed = self.schedule(list).confirmed;
+        self.take_snapshot(merged, Stamp(wall));
+        // Only a complete response confirms the list.
+        self.schedule(list).confirmed = confirmed;
+        let pause = self.backoff.fail(slot, Duration::ZERO, now);
+        self.put_back(slot, &request.fetch);
+        self.schedule(list).is_failed = true;
+        let message = format!("{} not readable; the earlier rows remain", plural(request.unreadable, "item"));
+        let problem = Problem { retry_at: Some(Stamp(wall + pause)), ..Problem::local(message) };
+        self.report_failed(list, Arc::new(problem));
     }
 
     /// Findings were read, by a request that began at `sent`.
@@ -241,10 +270,10 @@ impl Scheduler {
     /// A failed request is repeated until it succeeds: after the pause of its resource, or after that of the connection.
     fn fail(&mut self, slot: FetchSlot, request: InFlight, error: &Error, now: Instant, wall: Timestamp) {
         let InFlight { sent, fetch, .. } = request;
-        if error.kind == ErrorKind::TooLarge && self.reads_smaller_parts(&fetch) {
+        let problem = Problem::from(error);
+        if error.kind == ErrorKind::TooLarge && self.reads_smaller_parts(&fetch, &problem, wall) {
             return;
         }
-        let problem = Problem::from(error);
         if failure_scope_in(slot, error) != FailureScope::One {
             self.put_back(slot, &fetch);
             let problem = Arc::new(problem);
@@ -322,10 +351,17 @@ impl Scheduler {
     }
 
     /// Findings whose answer was too large are read in smaller parts. Whether that is the answer to the failure.
-    fn reads_smaller_parts(&mut self, fetch: &Fetch) -> bool {
+    fn reads_smaller_parts(&mut self, fetch: &Fetch, problem: &Problem, wall: Timestamp) -> bool {
         match fetch {
-            Fetch::List { list: ListKind::Findings, .. } => {
+            Fetch::List { list: ListKind::Findings, cached, .. } => {
                 self.read_findings_by_scan();
+                // The rows that were there are stale until their scans were read again.
+                if cached.as_ref().is_some_and(|rows| !rows.is_empty()) {
+                    self.moved.request_loaded();
+                    self.schedule(ListKind::Findings).is_failed = true;
+                    let problem = Problem { retry_at: Some(Stamp(wall)), ..problem.clone() };
+                    self.report_failed(ListKind::Findings, Arc::new(problem));
+                }
                 true
             }
             Fetch::FindingsOf { scans, removed, .. } if self.moved.is_by_scan() => {

@@ -94,6 +94,8 @@ pub(crate) struct InFlight {
     pub fetch: Fetch,
     /// Bytes of the response that arrived so far.
     pub received: u64,
+    /// Items of the response that could not be decoded.
+    pub unreadable: usize,
 }
 
 #[derive(Debug)]
@@ -284,7 +286,8 @@ impl Scheduler {
             }
             self.note_sent(&fetch, now);
             self.waiting.entry(fetch.slot()).or_insert(now);
-            self.in_flight.insert(fetch.slot(), InFlight { sent: now, fetch: fetch.clone(), received: 0 });
+            self.in_flight
+                .insert(fetch.slot(), InFlight { sent: now, fetch: fetch.clone(), received: 0, unreadable: 0 });
             fetches.push(fetch);
         }
         fetches

@@ -226,3 +226,26 @@ fn findings_of_several_scans_are_not_one_late_response() {
     hand.now += Duration::from_secs(10);
     assert_eq!(hang(&mut hand), (Some(1), true));
 }
+
+#[test]
+fn known_findings_that_become_too_large_are_stale_until_their_scans_are_read_again() {
+    let mut hand = Hand::new(true);
+    hand.scans = (1..=3).map(|id| scan(id, ScanStatus::Finished, 2)).collect();
+    hand.failing = Some((FINDINGS, too_large()));
+    hand.read_parts(|_| Some(2));
+    let cached = hand.scheduler.cached.clone();
+    let mut hand = Hand::new(true);
+    hand.scans = (1..=3).map(|id| scan(id, ScanStatus::Finished, 2)).collect();
+    hand.pass(Duration::from_secs(30));
+    hand.scheduler.cached = cached;
+    hand.events();
+    hand.failing = Some((FINDINGS, too_large()));
+    hand.scheduler.set_plan(PollPlan { refreshes: [(ListKind::Findings, 1)].into(), ..hand.scheduler.plan.clone() });
+    let mut again = hand.read_parts(|_| Some(2)).concat();
+    again.sort_unstable();
+    assert_eq!(again, [1, 2, 3]);
+    let events = hand.events();
+    let failed = events.iter().position(|event| matches!(event, PollEvent::Failed(ListKind::Findings, _)));
+    let read = events.iter().rposition(|event| matches!(event, PollEvent::SomeFindings(..)));
+    assert!(failed.is_some() && failed < read, "{failed:?} {read:?}");
+}

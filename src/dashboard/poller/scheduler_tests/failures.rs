@@ -419,3 +419,35 @@ fn unreadable_items_are_reported_once_and_until_they_are_read() {
     assert_eq!(read(&["item 2: expected an object"]), None);
     assert_eq!(read(&[]), Some(0));
 }
+
+#[test]
+fn partly_unreadable_list_keeps_its_rows_and_is_requested_again() {
+    let mut hand = Hand::new(true);
+    hand.scans = (1..=120).map(|id| scan(id, ScanStatus::Finished, 0)).collect();
+    hand.pass(Duration::from_secs(5));
+    hand.events();
+    hand.scheduler.set_plan(PollPlan { refreshes: [(ListKind::Scans, 1)].into(), ..hand.scheduler.plan.clone() });
+    for fetch in hand.scheduler.due(hand.now) {
+        let is_scans = fetch.slot() == SCANS;
+        let unreadable = if is_scans { vec!["no id".to_owned(); 119] } else { Vec::new() };
+        let answer = match is_scans {
+            true => Ok(Fetched::List(Snapshot::Scans(Arc::new(Table::new([hand.scans[0].clone()]))))),
+            false => hand.answer(&fetch),
+        };
+        hand.scheduler.settle(fetch.slot(), 1, unreadable);
+        hand.scheduler.absorb(fetch.slot(), answer, hand.now, Timestamp::UNIX_EPOCH);
+    }
+    let rows = |hand: &Hand| hand.scheduler.table::<Scan>().map(|scans| scans.len());
+    assert_eq!(rows(&hand), Some(120));
+    let events = hand.events();
+    let failed = events.iter().find_map(|event| match event {
+        PollEvent::Failed(ListKind::Scans, problem) => Some(problem.message.clone()),
+        _ => None,
+    });
+    assert_eq!(failed.as_deref(), Some("119 items not readable; the earlier rows remain"));
+    hand.scans.truncate(100);
+    let again = hand.pass(Duration::from_secs(2));
+    assert!(count(&again, SCANS) >= 1, "{again:?}");
+    assert_eq!(rows(&hand), Some(100), "a complete response replaces the rows");
+    assert!(hand.events().iter().any(|event| matches!(event, PollEvent::Snapshot(Snapshot::Scans(_)))));
+}
