@@ -15,7 +15,7 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 /// A new file is begun after so many bytes, so that texts that nobody uses are freed.
 const FILE_BYTES: u64 = 64 << 20;
@@ -30,6 +30,12 @@ pub const LONGEST: usize = 1 << 24;
 
 /// The digests of this process.
 static DIGEST: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
+/// Most bytes of all blocks that are held in memory because the disk is full.
+const MOST_UNWRITTEN: u64 = 256 << 20;
+
+/// Bytes of these blocks.
+static UNWRITTEN: AtomicU64 = AtomicU64::new(0);
 
 /// Bytes in all files of this process.
 static TOTAL: AtomicU64 = AtomicU64::new(0);
@@ -49,11 +55,23 @@ pub fn damaged() -> io::Error {
 pub struct TextFile {
     file: File,
     bytes: AtomicU64,
+    /// The last block, if it could not be written.
+    unwritten: OnceLock<UnwrittenBlock>,
+}
+
+/// A block that is held in memory instead of the file.
+#[derive(Debug)]
+struct UnwrittenBlock {
+    /// Its position if it were in the file.
+    at: u32,
+    bytes: Vec<u8>,
 }
 
 impl Drop for TextFile {
     fn drop(&mut self) {
         TOTAL.fetch_sub(*self.bytes.get_mut(), Ordering::Relaxed);
+        let unwritten = self.unwritten.get().map_or(0, |block| block.bytes.len());
+        UNWRITTEN.fetch_sub(unwritten as u64, Ordering::Relaxed);
     }
 }
 
@@ -77,6 +95,11 @@ impl TextFile {
     /// # Errors
     /// When the file cannot be read.
     pub fn read(&self, place: TextPlace) -> io::Result<Vec<u8>> {
+        if let Some(block) = self.unwritten.get().filter(|block| block.at <= place.at) {
+            let begin = (place.at - block.at) as usize;
+            let text = block.bytes.get(begin..begin + place.length());
+            return text.map(<[u8]>::to_vec).ok_or_else(damaged);
+        }
         let mut bytes = vec![0; place.length()];
         self.file.read_exact_at(&mut bytes, place.at.into())?;
         Ok(bytes)
@@ -87,6 +110,17 @@ impl TextFile {
         self.bytes.fetch_add(block.len() as u64, Ordering::Relaxed);
         TOTAL.fetch_add(block.len() as u64, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Holds the last block in memory, within the limit of all such blocks.
+    fn hold(&self, block: UnwrittenBlock) -> bool {
+        let length = block.bytes.len() as u64;
+        let has_room = UNWRITTEN.fetch_add(length, Ordering::Relaxed) + length <= MOST_UNWRITTEN;
+        let is_held = has_room && self.unwritten.set(block).is_ok();
+        if !is_held {
+            UNWRITTEN.fetch_sub(length, Ordering::Relaxed);
+        }
+        is_held
     }
 
     /// Overwrites the beginning of the file.
@@ -145,7 +179,7 @@ impl TextFiles {
         }
         DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
         let file = tempfile::tempfile_in(&self.directory)?;
-        let file = Arc::new(TextFile { file, bytes: AtomicU64::new(0) });
+        let file = Arc::new(TextFile { file, bytes: AtomicU64::new(0), unwritten: OnceLock::new() });
         self.known.clear();
         (self.written, self.file) = (0, Some(Arc::clone(&file)));
         Ok(file)
@@ -184,9 +218,13 @@ impl TextFiles {
         match file.append(&self.block) {
             Ok(()) => self.written += self.block.len() as u64,
             Err(error) => {
-                // Nobody knows how much was written, so the next text begins a new file.
+                // A full disk must not hide the text. Nobody knows how much was written, so the next text begins a new
+                // file.
+                let block = UnwrittenBlock { at: self.written as u32, bytes: std::mem::take(&mut self.block) };
+                if !file.hold(block) {
+                    self.lost = Some(error);
+                }
                 self.file = None;
-                self.lost = Some(error);
             }
         }
         self.block.clear();
@@ -219,9 +257,27 @@ mod tests {
     }
 
     #[test]
+    fn text_on_full_disk_is_held_in_memory() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        std::fs::write(&path, "").unwrap();
+        let mut files = TextFiles::new(directory.path());
+        // A file that can be read only fails as a full disk does.
+        let read_only = File::open(&path).unwrap();
+        let file = TextFile { file: read_only, bytes: AtomicU64::new(0), unwritten: OnceLock::new() };
+        files.file = Some(Arc::new(file));
+        let file = files.file().unwrap();
+        let (first, second) = (files.place(b"first"), files.place(b"second"));
+        files.flush().unwrap();
+        assert_eq!((file.read(first).unwrap(), file.read(second).unwrap()), (b"first".to_vec(), b"second".to_vec()));
+        assert!(!Arc::ptr_eq(&files.file().unwrap(), &file), "the next text begins a new file");
+    }
+
+    #[test]
     fn dropped_file_no_longer_counts() {
         let directory = tempfile::tempdir().unwrap();
-        let file = TextFile { file: tempfile::tempfile_in(directory.path()).unwrap(), bytes: AtomicU64::new(0) };
+        let file = tempfile::tempfile_in(directory.path()).unwrap();
+        let file = TextFile { file, bytes: AtomicU64::new(0), unwritten: OnceLock::new() };
         const MUCH: usize = 1 << 30;
         file.bytes.store(MUCH as u64, Ordering::Relaxed);
         TOTAL.fetch_add(MUCH as u64, Ordering::Relaxed);

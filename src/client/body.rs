@@ -6,7 +6,7 @@
 //! ```
 
 use std::fs::File;
-use std::io::{self, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
@@ -105,6 +105,16 @@ impl Body {
         self.length
     }
 
+    /// Moves the bytes from the file into memory.
+    fn leave_file(&mut self) -> io::Result<()> {
+        let Some(mut file) = self.file.take() else { return Ok(()) };
+        file.rewind()?;
+        let length = std::mem::take(&mut self.length);
+        // The last write may have left a part of its bytes.
+        let copied = io::copy(&mut file.take(length as u64), self)?;
+        if copied == length as u64 { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    }
+
     /// The same bytes in memory.
     pub fn into_memory(mut self) -> ClientResult<Self> {
         let mut body = Self::new(self.limit, &self.memory);
@@ -146,12 +156,16 @@ impl Write for Body {
         if self.excess.is_some() {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        match &mut self.file {
-            Some(file) => file.write_all(part)?,
-            None => {
-                self.memory.fetch_add(part.len(), Ordering::Relaxed);
-                self.bytes.extend_from_slice(part);
-            }
+        if let Some(file) = &mut self.file
+            && file.write_all(part).is_err()
+        {
+            // A full disk must not hide what the service sent.
+            self.leave_file()?;
+            return self.write(part);
+        }
+        if self.file.is_none() {
+            self.memory.fetch_add(part.len(), Ordering::Relaxed);
+            self.bytes.extend_from_slice(part);
         }
         self.length = length;
         Ok(part.len())
@@ -205,12 +219,7 @@ pub(super) fn too_large(limit: usize) -> Error {
 }
 
 fn corrupt(error: &io::Error) -> Error {
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            Error::new(ErrorKind::TooLarge, "the disk is full: the response cannot be stored")
-        }
-        _ => Error::new(ErrorKind::Decode, format!("the response cannot be decompressed: {error}")),
-    }
+    Error::new(ErrorKind::Decode, format!("the response cannot be decompressed: {error}"))
 }
 
 impl Deref for Body {
@@ -241,5 +250,22 @@ mod tests {
         assert!(one.write_all(b"def").is_ok(), "another body was dropped");
         assert!(one.write_all(b"ghij").is_err());
         assert_eq!(one.into_bytes(), b"abcdef");
+    }
+
+    #[test]
+    fn body_on_full_disk_continues_in_memory() {
+        let memory = Arc::<AtomicUsize>::default();
+        let mut body = Body::new(9, &memory);
+        body.file = Some(tempfile::tempfile().unwrap());
+        body.write_all(b"abc").unwrap();
+        // A file that can be read only fails as a full disk does.
+        let mut spooled = body.file.take().unwrap();
+        spooled.write_all(b"rest of a write").unwrap();
+        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&spooled));
+        body.file = Some(File::open(path).unwrap());
+        body.write_all(b"def").unwrap();
+        assert!(body.file.is_none() && body.length() == 6 && memory.load(Ordering::Relaxed) == 6);
+        assert!(body.write_all(b"ghij").is_err(), "the limit holds");
+        assert_eq!(body.into_bytes(), b"abcdef");
     }
 }

@@ -3,8 +3,11 @@
 use portable_pty::CommandBuilder;
 use rustix::process::Signal;
 
+use scandeck::contract::Risk;
+
 use super::Session;
 use crate::service::TestService;
+use crate::service::runner::{finding, tested};
 
 /// A dashboard connected to the service of a test.
 fn on(service: &TestService, home: &std::path::Path) -> Session {
@@ -265,4 +268,61 @@ async fn second_start_without_service_shows_cached_findings() {
     session.keys("q");
     assert_eq!(session.ended().await, 0);
     session.restored().await;
+}
+
+/// A service with a finding, and a dashboard on it with this state directory.
+async fn with_state(state: &std::path::Path) -> (TestService, Session) {
+    let service = TestService::new().await;
+    let found = finding("kept", Risk::High, "http://127.0.0.1/");
+    service.runner.set_events(vec![tested("one", 1, vec![found])]);
+    service.scan(service.target("127.0.0.1").await).await;
+    let variables = [
+        ("SCANDECK_BASE_URL", service.base.as_str()),
+        ("SCANDECK_API_KEY", &service.key),
+        ("XDG_STATE_HOME", state.to_str().unwrap()),
+    ];
+    let session = Session::start(state.parent().unwrap().parent().unwrap(), &[], &variables);
+    (service, session)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn state_directory_below_a_file_shows_findings_and_unsaved_data() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("file"), "").unwrap();
+    let (service, mut session) = with_state(&home.path().join("file/state")).await;
+    session.until("Finding kept").await;
+    session.until("decisions cannot be saved").await;
+    session.until("captures not archived").await;
+    session.until("live").await;
+    session.keys("q");
+    session.ended().await;
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stores_behind_dangling_links_show_findings_and_the_links() {
+    let home = tempfile::tempdir().unwrap();
+    let state = home.path().join("file/state");
+    let (service, mut session) = with_state(&state).await;
+    session.until("Finding kept").await;
+    session.keys("q");
+    session.ended().await;
+    let of = std::fs::read_dir(state.join("scandeck/of")).unwrap().next().unwrap().unwrap().path();
+    for store in ["decisions.db", "captures.db"] {
+        std::fs::remove_file(of.join(store)).unwrap();
+        std::os::unix::fs::symlink("missing.db", of.join(store)).unwrap();
+    }
+    let variables = [
+        ("SCANDECK_BASE_URL", service.base.as_str()),
+        ("SCANDECK_API_KEY", &service.key),
+        ("XDG_STATE_HOME", state.to_str().unwrap()),
+    ];
+    let mut session = Session::start(home.path(), &[], &variables);
+    session.until("Finding kept").await;
+    session.until("decisions cannot be saved").await;
+    session.until("NO DECISIONS").await;
+    session.keys("q");
+    session.ended().await;
+    assert!(!of.join("missing.db").exists());
+    service.stop().await;
 }
