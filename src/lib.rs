@@ -52,6 +52,8 @@ pub mod text_files;
 pub mod triage;
 
 #[cfg(any(feature = "dashboard", feature = "service"))]
+mod base_dirs;
+#[cfg(any(feature = "dashboard", feature = "service"))]
 mod login;
 #[cfg(feature = "service")]
 pub mod service;

@@ -1,6 +1,8 @@
-//! The login and host name of the user, as recorded in decisions and scope files.
+//! The login and host name of the user, as recorded in decisions and scope files, and the home directory of the user
+//! database.
 
 use std::fs;
+use std::path::PathBuf;
 
 const USERS: &str = "/etc/passwd";
 
@@ -21,14 +23,27 @@ fn non_empty(text: Option<String>) -> Option<String> {
     text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
+/// The home directory of the user in the password file.
+pub fn home_in_password_file() -> Option<PathBuf> {
+    let uid = rustix::process::getuid().as_raw();
+    home_directory(&fs::read_to_string(USERS).ok()?, uid).map(PathBuf::from)
+}
+
 /// The name of a user in a password file: `name:x:1000:…`.
 fn user_name(users: &str, uid: u32) -> Option<String> {
-    let name = |line: &str| {
-        let mut fields = line.split(':');
-        let (name, number) = (fields.next()?, fields.nth(1)?);
-        (number.parse() == Ok(uid)).then(|| name.to_owned())
-    };
-    non_empty(users.lines().find_map(name))
+    field(users, uid, 0)
+}
+
+/// The home directory of a user in a password file: `name:x:1000:1000:comment:home:shell`.
+fn home_directory(users: &str, uid: u32) -> Option<String> {
+    field(users, uid, 5)
+}
+
+/// A field of the line of a user.
+fn field(users: &str, uid: u32, at: usize) -> Option<String> {
+    let of_user = |line: &&str| line.split(':').nth(2).is_some_and(|number| number.parse() == Ok(uid));
+    let line = users.lines().find(of_user)?;
+    non_empty(line.split(':').nth(at).map(str::to_owned))
 }
 
 #[cfg(test)]
@@ -49,5 +64,11 @@ mod tests {
     fn user_name_of_unknown_or_unnamed_user_is_none() {
         assert_eq!([0, 1000].map(|uid| user_name(LIST, uid)), [Some("root".to_owned()), Some("anna".to_owned())]);
         assert_eq!([7, 42].map(|uid| user_name(LIST, uid)), [None, None]);
+    }
+
+    #[test]
+    fn home_directory_of_unknown_user_is_none() {
+        assert_eq!(home_directory(LIST, 1000).as_deref(), Some("/home/anna"));
+        assert_eq!(home_directory(LIST, 42), None);
     }
 }

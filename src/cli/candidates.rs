@@ -109,13 +109,14 @@ fn list_of_argument(arg: &Arg, noun: Option<ListKind>) -> Option<ListKind> {
 }
 
 fn profiles() -> Vec<CompletionCandidate> {
-    let file = ConfigFile::read(&Environment::of_process().config_file(), false).unwrap_or_default();
+    let Ok(environment) = Environment::of_process() else { return Vec::new() };
+    let file = ConfigFile::read(&environment.config_file(), false).unwrap_or_default();
     file.profile_names().filter(|name| is_literal(name)).map(CompletionCandidate::new).collect()
 }
 
 /// The candidates of the configured service; none without cached lists.
 fn cached(list: ListKind) -> Vec<CompletionCandidate> {
-    let environment = Environment::of_process();
+    let Ok(environment) = Environment::of_process() else { return Vec::new() };
     let Ok(config) = Config::load(&Flags::default(), &environment) else { return Vec::new() };
     let base = match &config.connection {
         Connection::Remote { base, .. } => base.to_string(),

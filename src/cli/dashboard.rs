@@ -17,6 +17,7 @@ use crate::dashboard::runtime;
 use crate::dashboard::runtime::{
     Connected, ConnectionSource, Connector, DashboardExit, DashboardSettings, DashboardStart, Memory,
 };
+use crate::login::login;
 use crate::text::plural;
 use anyhow::Context;
 use clap::Args;
@@ -49,7 +50,7 @@ pub async fn run(args: DashboardArgs, started: Instant) -> anyhow::Result<ExitCo
     }
     // Parsed on another thread while the configuration is read.
     spawn_blocking(Keymap::builtin);
-    let environment = Environment::of_process();
+    let environment = Environment::of_process()?;
     runtime::log::begin(&environment.state_dir());
     let config = Config::load(&args.flags, &environment)?;
     let settings = DashboardSettings {
@@ -253,7 +254,7 @@ pub fn on_demo(environment: crate::demo::DemoEnvironment) -> Connected {
         ..Session::default()
     };
     // In the directory of the demo, so that its decisions are deleted with it.
-    let who = Environment::of_process().login;
+    let who = login(|name| std::env::var(name).ok());
     let memory = Memory { directory: environment.memory(), cache: None, who, keep_days: None };
     let source = ConnectionSource::Service(environment.client.clone());
     Connected {

@@ -38,7 +38,7 @@ pub async fn run(args: DemoArgs) -> anyhow::Result<ExitCode> {
     if args.plain || !stdout().is_terminal() || !stdin().is_terminal() {
         return run_plain(args.out).await;
     }
-    let environment = Environment::of_process();
+    let environment = Environment::of_process()?;
     runtime::log::begin(&environment.state_dir());
     let settings = DashboardSettings {
         started: None,

@@ -58,7 +58,7 @@ pub fn effective(settings: &KeySettings) -> Result<Arc<Keymap>, CliError> {
 /// # Errors
 /// When the configuration is invalid, and when the output cannot be written.
 pub fn run(args: &KeyTableArgs) -> anyhow::Result<ExitCode> {
-    let keymap = effective(&Config::keys_of(args.config.as_deref(), &Environment::of_process())?)?;
+    let keymap = effective(&Config::keys_of(args.config.as_deref(), &Environment::of_process()?)?)?;
     let row = |entry: &crate::dashboard::input::Entry| KeyTableRow {
         context: entry.context.name(),
         action: entry.action.name(),

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::StateDir;
+use super::{ConfigError, StateDir};
+use crate::base_dirs::{self, NoHomeError};
 use crate::login::login;
 
 /// The environment as data, so that tests can set it.
@@ -16,7 +17,7 @@ pub struct Environment {
     pub config_home: PathBuf,
     /// `XDG_STATE_HOME`, or `~/.local/state`.
     pub state_home: PathBuf,
-    /// `HOME`, for `~/` in paths.
+    /// The home directory, for `~/` in paths.
     pub home: PathBuf,
     /// `login@host`: the person, unless the configuration names one.
     pub login: String,
@@ -24,22 +25,19 @@ pub struct Environment {
 
 impl Environment {
     /// The environment of this process.
-    pub fn of_process() -> Self {
+    ///
+    /// # Errors
+    /// When the user has no home directory.
+    pub fn of_process() -> Result<Self, ConfigError> {
         let text = |name| std::env::var(name).ok().filter(|text: &String| !text.trim().is_empty());
-        let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
-        let folder = |name, fallback: &str| {
-            // Relative paths in these variables must be ignored (XDG base directory specification).
-            let path = std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-            path.unwrap_or_else(|| home.join(fallback))
-        };
-        Self {
+        Ok(Self {
             base_url: text("SCANDECK_BASE_URL"),
             api_key: text("SCANDECK_API_KEY"),
-            config_home: folder("XDG_CONFIG_HOME", ".config"),
-            state_home: folder("XDG_STATE_HOME", ".local/state"),
-            home,
+            config_home: base_dirs::config_home()?,
+            state_home: base_dirs::state_home()?,
+            home: base_dirs::home()?,
             login: login(|name| std::env::var(name).ok()),
-        }
+        })
     }
 
     /// The default configuration file.
@@ -49,5 +47,11 @@ impl Environment {
 
     pub fn state_dir(&self) -> StateDir {
         StateDir::new(self.state_home.join("scandeck"))
+    }
+}
+
+impl From<NoHomeError> for ConfigError {
+    fn from(error: NoHomeError) -> Self {
+        Self::new(error.to_string(), NoHomeError::HINT)
     }
 }

@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::errors::StartError;
+use crate::base_dirs::{NoHomeError, state_home};
 use crate::text::plural;
 
 const INFO_FILE: &str = "service.json";
@@ -67,10 +68,11 @@ pub enum Holder {
 
 impl DataDir {
     /// The default directory: `$XDG_STATE_HOME/scandeck/service`, or below `~/.local/state`.
-    pub fn default_path() -> PathBuf {
-        let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-        let home = || std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default().join(".local/state");
-        state.unwrap_or_else(home).join("scandeck/service")
+    ///
+    /// # Errors
+    /// When the user has no home directory.
+    pub fn default_path() -> Result<PathBuf, NoHomeError> {
+        Ok(state_home()?.join("scandeck/service"))
     }
 
     /// Opens `path`, and creates it (0700) if necessary.
@@ -105,8 +107,8 @@ impl DataDir {
 
     /// The option that makes a command use this directory, with a blank before it; empty for the default directory.
     pub fn command_suffix(&self) -> String {
-        match Self::default_path().canonicalize() {
-            Ok(default) if default == self.0 => String::new(),
+        match Self::default_path().map(|path| path.canonicalize()) {
+            Ok(Ok(default)) if default == self.0 => String::new(),
             _ => format!(" --data-dir {}", self.0.display()),
         }
     }

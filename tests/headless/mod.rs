@@ -10,6 +10,7 @@ mod outputs;
 mod scans;
 mod script;
 mod shell;
+mod stores;
 mod triage;
 
 use std::path::Path;

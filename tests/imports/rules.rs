@@ -87,6 +87,7 @@ const IMPURE: &[&str] = &[
     "service",
     "config",
     "login",
+    "base_dirs",
     "main",
 ];
 
@@ -261,12 +262,20 @@ pub const RULES: &[Rule] = &[
     rule(
         "wings-service",
         "The service builds without the dashboard and imports nothing of it.",
-        "Move code that both wings need into `contract`, `report`, `text`, `sqlite` or `login`.",
+        "Move code that both wings need into `contract`, `report`, `text`, `sqlite`, `login` or `base_dirs`.",
         names(
             &["service"],
             NONE,
             &["crate"],
-            &["crate::service", "crate::contract", "crate::report", "crate::text", "crate::sqlite", "crate::login"],
+            &[
+                "crate::service",
+                "crate::contract",
+                "crate::report",
+                "crate::text",
+                "crate::sqlite",
+                "crate::login",
+                "crate::base_dirs",
+            ],
         ),
     ),
     rule(

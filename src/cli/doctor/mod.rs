@@ -74,7 +74,7 @@ impl Diagnosis {
 /// # Errors
 /// When the output cannot be written.
 pub async fn run(args: DoctorArgs) -> anyhow::Result<ExitCode> {
-    let environment = Environment::of_process();
+    let environment = Environment::of_process()?;
     let mut all = vec![Diagnosis::ok("versions", "scandeck", env!("CARGO_PKG_VERSION"))];
     let (terminal, background) = terminal::check().await;
     all.extend(terminal);

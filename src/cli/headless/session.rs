@@ -188,7 +188,7 @@ pub fn memory(environment: &Environment, config: &Config, service: &ServiceName)
 /// # Errors
 /// When the configuration is invalid.
 pub fn load_config(args: &ServiceArgs) -> anyhow::Result<(Environment, Config)> {
-    let environment = Environment::of_process();
+    let environment = Environment::of_process()?;
     let flags = Flags {
         base_url: args.base_url.clone(),
         api_key_file: args.api_key_file.clone(),

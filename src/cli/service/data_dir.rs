@@ -1,11 +1,12 @@
 //! `--data-dir`, a flag of every command of the local service.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use clap::Args;
 
+use crate::base_dirs::NoHomeError;
 use crate::cli::cause_of;
 use crate::service::DataDir;
 
@@ -19,8 +20,15 @@ pub struct DataDirArg {
 
 impl DataDirArg {
     /// The given directory, or the default.
-    pub fn path(&self) -> PathBuf {
-        self.data_dir.clone().unwrap_or_else(DataDir::default_path)
+    ///
+    /// # Errors
+    /// When no directory is given, and the user has no home directory.
+    pub fn path(&self) -> anyhow::Result<PathBuf> {
+        match &self.data_dir {
+            Some(path) => Ok(path.clone()),
+            None => DataDir::default_path()
+                .map_err(|error| anyhow!("{error}; {}, or name a directory with --data-dir", NoHomeError::HINT)),
+        }
     }
 
     /// Opens the directory; creates a missing one.
@@ -28,7 +36,8 @@ impl DataDirArg {
     /// # Errors
     /// When the path cannot be created or is not a directory.
     pub fn open(&self) -> anyhow::Result<DataDir> {
-        DataDir::open(self.path()).map_err(|error| self.unusable(&error))
+        let path = self.path()?;
+        DataDir::open(&path).map_err(|error| unusable(&path, &error))
     }
 
     /// Opens the directory if it exists.
@@ -36,7 +45,8 @@ impl DataDirArg {
     /// # Errors
     /// When the path is unreadable or is not a directory.
     pub fn existing(&self) -> anyhow::Result<Option<DataDir>> {
-        DataDir::existing(self.path()).map_err(|error| self.unusable(&error))
+        let path = self.path()?;
+        DataDir::existing(&path).map_err(|error| unusable(&path, &error))
     }
 
     /// Opens the directory if it exists. A directory given with `--data-dir` must exist.
@@ -52,16 +62,15 @@ impl DataDirArg {
     /// # Errors
     /// When the path does not exist, is unreadable, or is not a directory.
     pub fn required(&self) -> anyhow::Result<DataDir> {
+        let path = self.path()?;
         self.existing()?.with_context(|| {
-            format!(
-                "{} does not exist: start a service, or name another directory with --data-dir",
-                self.path().display()
-            )
+            let path = path.display();
+            format!("{path} does not exist: start a service, or name another directory with --data-dir")
         })
     }
+}
 
-    fn unusable(&self, error: &io::Error) -> anyhow::Error {
-        let (path, cause) = (self.path(), cause_of(error));
-        anyhow!("cannot use {}: {cause}; choose another directory with --data-dir", path.display())
-    }
+fn unusable(path: &Path, error: &io::Error) -> anyhow::Error {
+    let (path, cause) = (path.display(), cause_of(error));
+    anyhow!("cannot use {path}: {cause}; choose another directory with --data-dir")
 }

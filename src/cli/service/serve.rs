@@ -129,9 +129,9 @@ fn web_url(text: &str) -> Result<Url, String> {
 }
 
 impl ServeArgs {
-    fn settings(self) -> Settings {
-        let defaults = self.network.apply(Settings::new(self.directory.path()));
-        Settings {
+    fn settings(self) -> anyhow::Result<Settings> {
+        let defaults = self.network.apply(Settings::new(self.directory.path()?));
+        Ok(Settings {
             // With an explicit address a busy port is an error.
             any_port: self.detached && self.listen.is_none() && self.logger_listen.is_none(),
             listen: self.listen.unwrap_or(defaults.listen),
@@ -159,7 +159,7 @@ impl ServeArgs {
             current_workspace: self.current_workspace,
             idle_exit: self.detached.then_some(IDLE_LIMIT),
             ..defaults
-        }
+        })
     }
 }
 
@@ -182,7 +182,7 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
         () => Hangup::Stop,
     };
     let signals = tokio::spawn(stop_on_signal(hangup, shutdown.clone()));
-    let running = start(args.settings(), shutdown.clone()).await?;
+    let running = start(args.settings()?, shutdown.clone()).await?;
     let reloads = running.identity.clone().map(|identity| tokio::spawn(reload_certificate(identity, reload)));
     if running.logger_base.host_str().is_some_and(is_loopback) {
         note!("note: loggers are reachable from this machine only; see --logger-url");
@@ -275,7 +275,7 @@ mod tests {
     }
 
     fn settings(args: &str) -> Settings {
-        Command::try_parse_from(["serve"].into_iter().chain(args.split_whitespace())).unwrap().serve.settings()
+        Command::try_parse_from(["serve"].into_iter().chain(args.split_whitespace())).unwrap().serve.settings().unwrap()
     }
 
     #[test]

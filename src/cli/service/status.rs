@@ -11,11 +11,10 @@ use crate::service::{Activity, DataDir, Holder, ServiceInfo, activity};
 /// # Errors
 /// When the directory or the database is unreadable.
 pub async fn run(directory: DataDirArg) -> anyhow::Result<ExitCode> {
+    let path = directory.path()?;
     let not_running = || {
-        note!(
-            "no local service is running with data directory {}; `scandeck serve` starts one",
-            directory.path().display()
-        );
+        let path = path.display();
+        note!("no local service is running with data directory {path}; `scandeck serve` starts one");
         Ok(ExitCode::FAILURE)
     };
     let Some(dir) = directory.existing()? else { return not_running() };

@@ -20,8 +20,9 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// # Errors
 /// When the service does not end or cannot be signalled.
 pub async fn run(directory: DataDirArg) -> anyhow::Result<ExitCode> {
+    let path = directory.path()?;
     let not_running = || {
-        note!("no local service is running with data directory {}", directory.path().display());
+        note!("no local service is running with data directory {}", path.display());
         Ok(ExitCode::SUCCESS)
     };
     let Some(dir) = directory.existing()? else { return not_running() };
