@@ -9,6 +9,7 @@ use super::{DataDirArg, audit};
 use crate::cli::stdio;
 use crate::login::login;
 use crate::service::keys::{KeyRow, Role, add_key, list_keys, revoke_key};
+use crate::sqlite::is_present;
 use crate::text;
 
 #[derive(Subcommand, Clone, Debug)]
@@ -59,9 +60,11 @@ pub async fn run(directory: &DataDirArg, command: KeysCommand) -> anyhow::Result
         }
         KeysCommand::List => {
             let dir = directory.required()?;
-            let keys = if dir.database().exists() { list_keys(&dir).await? } else { Vec::new() };
+            let keys = if is_present(&dir.database())? { list_keys(&dir).await? } else { Vec::new() };
             match keys.is_empty() {
-                true if dir.key_file().exists() => note!("no named keys; the key in the file `key` has the role admin"),
+                true if is_present(&dir.key_file())? => {
+                    note!("no named keys; the key in the file `key` has the role admin")
+                }
                 true => note!("no keys; `scandeck keys add NAME --role ROLE` adds one"),
                 false => {}
             }
@@ -70,7 +73,7 @@ pub async fn run(directory: &DataDirArg, command: KeysCommand) -> anyhow::Result
         }
         KeysCommand::Revoke { name } => {
             let dir = directory.required()?;
-            if !(dir.database().exists() && revoke_key(&dir, &name).await?) {
+            if !(is_present(&dir.database())? && revoke_key(&dir, &name).await?) {
                 bail!("key `{}` not found; `scandeck keys list` shows all keys", text::clean(&name));
             }
             audit(&dir, "keys revoke", &name);

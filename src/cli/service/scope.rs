@@ -19,6 +19,7 @@ use crate::login::login;
 use crate::service::scope::{LineError, Pattern, ReplacedEntry, ScanScope, ScopeEntry, ScopeFile, parse_list};
 use crate::service::scope_check::is_metadata;
 use crate::service::{DataDir, RunningScans};
+use crate::sqlite::is_present;
 use crate::text;
 use crate::text::plural;
 
@@ -215,7 +216,10 @@ fn entries(targets: &[Pattern], until: Option<Date>, note: &str) -> Vec<ScopeEnt
 
 /// Removes entries, and prints them.
 fn remove(file: Option<&ScopeFile>, targets: &[Pattern]) -> anyhow::Result<ScanScope> {
-    let Some(file) = file.filter(|file| file.path().exists()) else { return Ok(ScanScope::default()) };
+    let Some(file) = file else { return Ok(ScanScope::default()) };
+    if !is_present(file.path())? {
+        return Ok(ScanScope::default());
+    }
     let removed = file.remove(targets)?;
     let entries = |verb: &'static str| move |entry: &ScopeEntry| format!("{verb} {}", entry.target);
     let named: Vec<String> =

@@ -407,6 +407,15 @@ impl Data {
         ])
     }
 
+    /// Whether a list was never read, and no request for it has failed.
+    pub(crate) fn is_unread(&self, list: ListKind) -> bool {
+        registry!(of [
+            Pane::of_list(list),
+            T => T::remote(self).value().is_none() && T::remote(self).problem().is_none(),
+            captures => false
+        ])
+    }
+
     /// The number of rows of a pane, including filtered rows; for findings, the number of present findings.
     pub(crate) fn count(&self, pane: Pane) -> Option<usize> {
         if pane == Pane::Findings {

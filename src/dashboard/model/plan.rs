@@ -69,6 +69,12 @@ impl Model {
         self.visible().into_iter().chain([ListKind::Scans]).find_map(|list| self.data.problem(list))
     }
 
+    /// Whether a list on the screen was never read. Without a workspace, only the workspaces are read.
+    pub fn is_loading(&self) -> bool {
+        let is_requested = |list: &ListKind| *list == ListKind::Workspaces || self.navigation.scope.workspace.is_some();
+        self.visible().iter().filter(|list| is_requested(list)).any(|list| self.data.is_unread(*list))
+    }
+
     /// The seconds for which lists on the screen wait for a response, if they wait for long.
     pub fn waits_for(&self) -> Option<i64> {
         let since = self.connection.unanswered?;

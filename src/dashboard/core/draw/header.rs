@@ -151,6 +151,7 @@ fn link(cx: &Cx<'_>, reason: usize) -> Vec<Span<'static>> {
             (problem, Some(seconds)) if problem.is_none_or(is_first) => {
                 vec![Span::styled(format!("{dot} waiting for the service {seconds}s"), theme.warn())]
             }
+            (None, _) if cx.model.is_loading() => vec![Span::styled(format!("{dot} loading"), theme.dim())],
             (None, _) => vec![Span::styled(format!("{dot} live"), theme.good())],
             // Rows of the cache wait for their first answer.
             (Some(problem), _) if is_first(problem) => {
