@@ -54,6 +54,8 @@ pub mod triage;
 #[cfg(any(feature = "dashboard", feature = "service"))]
 mod base_dirs;
 #[cfg(any(feature = "dashboard", feature = "service"))]
+mod input_files;
+#[cfg(any(feature = "dashboard", feature = "service"))]
 mod login;
 #[cfg(feature = "service")]
 pub mod service;

@@ -264,6 +264,16 @@ fn is_hidden(c: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}') // tags, more selectors
 }
 
+/// The cause of an error in lower case and without the number of the operating system: `permission denied`. Messages of
+/// this program remain as they are.
+pub fn io_cause(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((cause, _)) => cause.to_lowercase(),
+        None => text,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

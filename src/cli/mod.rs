@@ -34,16 +34,15 @@ pub mod service;
 mod value;
 pub mod wordlists;
 
-use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 use tokio::time::Instant;
 
-use crate::text;
+use crate::input_files::{self, InputKind};
+use crate::text::{self, io_cause as cause_of};
 
 /// Dashboard for security scans, with a built-in scanning service (HTTP API v2)
 #[derive(Parser, Debug, Default)]
@@ -169,14 +168,23 @@ async fn dispatch(cli: Cli, started: Instant) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Reads a file, or standard input for `-`.
-fn read_input(file: &Path) -> anyhow::Result<Vec<u8>> {
-    if file == Path::new("-") {
-        let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
-        return Ok(bytes);
-    }
-    std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))
+/// Reads a text from a file, or from standard input for `-`.
+fn read_input(file: &Path, kind: InputKind) -> anyhow::Result<String> {
+    input_files::text(read_bytes(file, kind)?).map_err(|error| unreadable(file, error))
+}
+
+/// Reads a text that need not be valid UTF-8.
+fn read_bytes(file: &Path, kind: InputKind) -> anyhow::Result<Vec<u8>> {
+    let read = match file == Path::new("-") {
+        true => input_files::read_limited(std::io::stdin().lock(), kind),
+        false => input_files::read(file, kind),
+    };
+    read.and_then(input_files::without_mark).map_err(|error| unreadable(file, error))
+}
+
+fn unreadable(file: &Path, error: std::io::Error) -> anyhow::Error {
+    let file = if file == Path::new("-") { "standard input".into() } else { file.display().to_string() };
+    anyhow::Error::new(error).context(format!("cannot read {file}"))
 }
 
 /// Prints the error with its causes.
@@ -195,11 +203,6 @@ fn message(error: &anyhow::Error) -> String {
     #[cfg(not(feature = "dashboard"))]
     let hint = "";
     text::clean_text(&format!("scandeck: {}{hint}", with_causes(error))).into_owned()
-}
-
-/// The cause without the number of the operating system: `not a directory`.
-fn cause_of(error: &std::io::Error) -> String {
-    error.to_string().split(" (os error").next().unwrap_or_default().to_lowercase()
 }
 
 /// The messages of an error and its causes. Many messages contain their cause already, which is not repeated.
@@ -224,6 +227,8 @@ fn with_causes(error: &anyhow::Error) -> String {
 
 #[cfg(all(test, feature = "dashboard"))]
 mod tests {
+    use anyhow::Context;
+
     use super::error::CliError;
     use super::*;
 

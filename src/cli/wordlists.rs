@@ -60,6 +60,7 @@ mod import {
 
     use crate::cli::read_input;
     use crate::cli::service::DataDirArg;
+    use crate::input_files::InputKind;
     use crate::service::import::{Imported, import_wordlist};
     use crate::text::plural;
 
@@ -77,7 +78,7 @@ mod import {
 
     pub async fn run(directory: &DataDirArg, import: WordlistImportArgs) -> anyhow::Result<ExitCode> {
         let file = import.file.display();
-        let Ok(text) = String::from_utf8(read_input(&import.file)?) else { bail!("{file} is not UTF-8 text") };
+        let text = read_input(&import.file, InputKind::Wordlist)?;
         let stem = || import.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let name = import.name.clone().or_else(stem).unwrap_or_default();
         let name = name.trim();

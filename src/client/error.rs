@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use reqwest::StatusCode;
 
 use crate::contract::ErrorBody;
+use crate::input_files::{self, InputKind};
 
 /// Limit of a message, in characters.
 const MESSAGE_LIMIT: usize = 600;
@@ -352,7 +353,7 @@ const TLS_PROBLEMS: [(&str, &str, &str); 7] = [
 pub(super) fn check_ca_file(path: Option<OsString>) -> Result<(), Error> {
     let Some(path) = path.filter(|path| !path.is_empty()).map(PathBuf::from) else { return Ok(()) };
     let shown = path.display();
-    let problem = match std::fs::read(&path) {
+    let problem = match input_files::read(&path, InputKind::Certificates) {
         Ok(bytes) if bytes.windows(PEM_BEGIN.len()).any(|part| part == PEM_BEGIN) => return Ok(()),
         Ok(_) => format!("{shown} ({CA_FILE}) has no certificate in PEM format"),
         Err(error) => {

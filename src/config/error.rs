@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use crate::client::{BaseUrl, BaseUrlError, Problem};
+use crate::input_files::InputError;
+use crate::text::io_cause;
 
 /// Cause and remedy. Never contains a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -18,10 +20,11 @@ impl ConfigError {
     }
 
     pub(super) fn io(verb: &str, path: &Path, error: &std::io::Error) -> Self {
-        // Without the number of the operating system: `(os error 2)`.
-        let cause = error.to_string();
-        let cause = cause.split(" (os error").next().unwrap_or_default().to_lowercase();
-        Self::new(format!("cannot {verb} {}: {cause}", path.display()), "check the path and its permissions")
+        let (cause, remedy) = match InputError::in_error(error) {
+            Some(InputError { problem, remedy }) => (problem.clone(), remedy.as_str()),
+            None => (io_cause(error), "check the path and its permissions"),
+        };
+        Self::new(format!("cannot {verb} {}: {cause}", path.display()), remedy)
     }
 
     pub(super) fn no_key(base: &BaseUrl) -> Self {

@@ -11,7 +11,6 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -20,6 +19,7 @@ use toml::Spanned;
 
 use super::ConfigError;
 use super::toml_error::TomlProblem;
+use crate::input_files::{InputKind, read_text};
 use crate::oob::Network;
 
 /// The parsed file.
@@ -210,7 +210,7 @@ impl ConfigFile {
     /// # Errors
     /// When the file is unreadable, is not TOML, or has unknown keys.
     pub fn read(path: &Path, is_named: bool) -> Result<Self, ConfigError> {
-        let text = match fs::read_to_string(path) {
+        let text = match read_text(path, InputKind::Settings) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound && !is_named => return Ok(Self::default()),
             Err(error) => return Err(ConfigError::io("read", path, &error)),

@@ -11,6 +11,7 @@ use secrecy::SecretString;
 use tokio::process::Command;
 
 use super::{ConfigError, Environment, Flags, Profile};
+use crate::input_files::{InputKind, read_text};
 
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -103,7 +104,7 @@ fn from_file(path: &Path) -> Result<SecretString, ConfigError> {
         let message = format!("other users can read the API key in {} (mode {:04o})", path.display(), mode & 0o7777);
         return Err(ConfigError::new(message, format!("chmod 600 {}", path.display())));
     }
-    let key = fs::read_to_string(path).map_err(io)?;
+    let key = read_text(path, InputKind::Secret).map_err(io)?;
     parse(&key).ok_or_else(|| {
         let message = format!("{} contains no API key", path.display());
         ConfigError::new(message, "write the key into this file, on a line of its own")

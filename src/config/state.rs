@@ -7,7 +7,7 @@
 //!   of/local, of/profile-NAME, of/at-URL                 data about one service: decisions, captures, cache
 //! ```
 
-use std::fs::{self, DirBuilder};
+use std::fs::DirBuilder;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::ConfigError;
+use crate::input_files::{InputKind, read_text};
 
 /// The choice made on first start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,7 +121,7 @@ impl StateDir {
     /// When the file exists but is unreadable.
     pub fn answer(&self) -> Result<Option<FirstStartChoice>, ConfigError> {
         let path = self.answer_file();
-        let text = match fs::read_to_string(&path) {
+        let text = match read_text(&path, InputKind::Settings) {
             Ok(text) => text,
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
             Err(error) => return Err(ConfigError::io("read", &path, &error)),

@@ -4,6 +4,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use crate::input_files::{InputKind, read_text};
+
 /// A theme file, not checked yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThemeFile {
@@ -24,7 +26,7 @@ pub fn beside(config_file: &Path) -> Vec<ThemeFile> {
         .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .filter_map(|path| {
             let name = path.file_stem()?.to_str()?.to_owned();
-            let (text, unreadable) = match fs::read_to_string(&path) {
+            let (text, unreadable) = match read_text(&path, InputKind::Settings) {
                 Ok(text) => (text, None),
                 Err(error) => (String::new(), Some(error.kind())),
             };

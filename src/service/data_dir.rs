@@ -25,6 +25,7 @@ use url::Url;
 
 use super::errors::StartError;
 use crate::base_dirs::{NoHomeError, state_home};
+use crate::input_files::{InputKind, read_text};
 use crate::text::plural;
 
 const INFO_FILE: &str = "service.json";
@@ -220,7 +221,7 @@ fn read_info(file: &Path) -> Option<ServiceInfo> {
 /// # Errors
 /// When the file cannot be read or created, or is empty.
 pub(super) fn secret(file: &Path) -> io::Result<String> {
-    match fs::read_to_string(file) {
+    match read_text(file, InputKind::Secret) {
         Ok(text) => match text.trim() {
             "" => Err(io::Error::new(io::ErrorKind::InvalidData, "file is empty; delete it to create a new key")),
             secret => {

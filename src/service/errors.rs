@@ -144,11 +144,7 @@ pub enum StartError {
     Settings(String),
 }
 
-/// The cause without the number of the operating system.
-pub fn cause_of(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_lowercase()
-}
+pub use crate::text::io_cause as cause_of;
 
 fn already_running(dir: &std::path::Path, info: Option<&ServiceInfo>) -> String {
     let dir = dir.display();

@@ -10,7 +10,7 @@
 
 mod pattern;
 
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,7 @@ use thiserror::Error;
 
 pub use self::pattern::{Pattern, PatternError};
 use crate::contract::Stamp;
+use crate::input_files::{InputKind, read_text};
 
 /// An entry of the scope file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,7 +118,7 @@ impl ScopeFile {
     /// When it cannot be read or is invalid.
     pub fn load(&self) -> Result<ScanScope, ScopeError> {
         let path = || self.path.clone();
-        let text = match fs::read_to_string(&self.path) {
+        let text = match read_text(&self.path, InputKind::Scope) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(ScanScope::default()),
             Err(source) => return Err(ScopeError::Read { path: path(), source }),
@@ -220,6 +221,7 @@ fn upsert(list: &mut Vec<ScopeEntry>, entries: Vec<ScopeEntry>) -> Vec<ReplacedE
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;

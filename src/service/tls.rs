@@ -26,6 +26,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use super::errors::cause_of;
+use crate::input_files::{self, InputKind};
 
 /// The files of a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,8 +85,10 @@ impl ResolvesServerCert for ServerIdentity {
 }
 
 fn read(files: &TlsFiles) -> anyhow::Result<CertifiedKey> {
-    let contents =
-        |path: &Path| fs::read(path).map_err(|error| anyhow!("cannot read {}: {}", path.display(), cause_of(&error)));
+    let contents = |path: &Path| {
+        let read = input_files::read(path, InputKind::Certificates).and_then(input_files::without_mark);
+        read.map_err(|error| anyhow!("cannot read {}: {}", path.display(), cause_of(&error)))
+    };
     let (cert, key) = (contents(&files.cert)?, contents(&files.key)?);
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&cert).collect();
     let chain = chain.with_context(|| format!("cannot read {}", files.cert.display()))?;

@@ -3,10 +3,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::text::io_cause;
+
 /// Why a shared database file could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    #[error("{contents} cannot be saved: {path}: {source}", path = path.display())]
+    #[error("{contents} cannot be saved: {path}: {cause}", path = path.display(), cause = io_cause(source))]
     Unwritable { contents: &'static str, path: PathBuf, source: io::Error },
     #[error("{path} needs a newer scandeck: schema {found}, supported {known}", path = path.display())]
     Newer { path: PathBuf, found: i64, known: i64 },
@@ -55,7 +57,7 @@ impl StoreError {
     pub fn brief(&self) -> String {
         match self {
             Self::Database { source, .. } => reason(source),
-            Self::Unwritable { source, .. } => source.to_string(),
+            Self::Unwritable { source, .. } => io_cause(source),
             other => other.to_string(),
         }
     }

@@ -4,6 +4,7 @@ mod doctor;
 pub mod findings;
 mod hits;
 mod hunt;
+mod input_files;
 mod keys;
 mod nouns;
 mod outputs;

@@ -88,6 +88,7 @@ const IMPURE: &[&str] = &[
     "config",
     "login",
     "base_dirs",
+    "input_files",
     "main",
 ];
 
@@ -262,7 +263,7 @@ pub const RULES: &[Rule] = &[
     rule(
         "wings-service",
         "The service builds without the dashboard and imports nothing of it.",
-        "Move code that both wings need into `contract`, `report`, `text`, `sqlite`, `login` or `base_dirs`.",
+        "Move code that both wings need into `contract`, `report`, `text`, `sqlite`, `login`, `base_dirs` or `input_files`.",
         names(
             &["service"],
             NONE,
@@ -275,6 +276,7 @@ pub const RULES: &[Rule] = &[
                 "crate::sqlite",
                 "crate::login",
                 "crate::base_dirs",
+                "crate::input_files",
             ],
         ),
     ),

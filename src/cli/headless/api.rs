@@ -1,13 +1,15 @@
 //! `scandeck api METHOD PATH`: any call of the API, with the base URL and the key of the profile.
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::Args;
 
 use super::{HeadlessSession, ServiceArgs};
 use crate::cli::error::CliError;
+use crate::cli::read_input;
 use crate::client::{FormPairs, RawRequest, RequestBody};
+use crate::input_files::InputKind;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
@@ -69,7 +71,7 @@ pub async fn run(args: ApiArgs) -> anyhow::Result<ExitCode> {
 /// Parses a JSON argument, or the file after `@`.
 pub(super) fn json(flag: &str, text: &str) -> anyhow::Result<serde_json::Value> {
     let text = match text.strip_prefix('@') {
-        Some(path) => std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?,
+        Some(path) => read_input(Path::new(path), InputKind::Parameters)?,
         None => text.to_owned(),
     };
     serde_json::from_str(&text).map_err(|error| {

@@ -3,6 +3,7 @@
 use super::HeadlessSession;
 use crate::client::{Error, ErrorKind};
 use crate::dashboard::runtime::Memory;
+use crate::input_files::{InputKind, read_text};
 use crate::text;
 use crate::triage::Bundle;
 
@@ -41,7 +42,7 @@ pub fn all(memory: &Memory) -> Vec<Bundle> {
     let files = std::fs::read_dir(&memory.directory).into_iter().flatten().flatten().map(|entry| entry.path());
     let bundles = files.filter(|path| path.extension().is_some_and(|extension| extension == "bundle"));
     let mut all: Vec<Bundle> =
-        bundles.filter_map(|path| Bundle::read(&std::fs::read_to_string(path).ok()?).ok()).collect();
+        bundles.filter_map(|path| Bundle::read(&read_text(&path, InputKind::Bundle).ok()?).ok()).collect();
     all.sort_by(|a, b| a.manifest.workspace.cmp(&b.manifest.workspace));
     all
 }

@@ -14,7 +14,8 @@ use super::save::Destination;
 use super::session::stored_service;
 use super::{Output, ServiceArgs, decisions, stored};
 use crate::cli::error::CliError;
-use crate::cli::read_input;
+use crate::cli::read_bytes;
+use crate::input_files::InputKind;
 use crate::text::plural;
 use crate::triage::{BadLine, jsonl};
 
@@ -74,7 +75,7 @@ async fn export(args: &ServiceArgs, to: &Destination) -> anyhow::Result<()> {
 }
 
 async fn import(args: &ServiceArgs, file: &Path, strict: bool) -> anyhow::Result<()> {
-    let read = parse(&read_input(file)?);
+    let read = parse(&read_bytes(file, InputKind::Decisions)?);
     // A file of another kind has no valid line: its first lines say so.
     let shown = if read.events.is_empty() { FIRST_LINES } else { usize::MAX };
     for bad in read.bad.iter().take(shown) {

@@ -6,13 +6,13 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::Args;
 
 use super::session::stored_service;
 use super::{Output, ServiceArgs, decisions, save};
 use crate::cli::error::CliError;
 use crate::cli::read_input;
+use crate::input_files::InputKind;
 use crate::oob::RowRange;
 use crate::text::plural;
 use crate::triage::Bundle;
@@ -34,7 +34,7 @@ pub struct UnbundleArgs {
 /// # Errors
 /// When the bundle is incomplete, or the store cannot be written.
 pub async fn run(args: UnbundleArgs) -> anyhow::Result<ExitCode> {
-    let text = String::from_utf8(read_input(&args.file)?).ok().context("not a bundle: not UTF-8 text")?;
+    let text = read_input(&args.file, InputKind::Bundle)?;
     let bundle = Bundle::read(&text).map_err(|bad| {
         let message = format!("{}:{}: {}", args.file.display(), bad.line, bad.reason);
         CliError::new(message, "nothing was imported; create the bundle again")

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -15,6 +15,7 @@ use super::{DataDirArg, audit};
 use crate::cli::value::future_date;
 use crate::cli::{read_input, stdio};
 use crate::contract::Stamp;
+use crate::input_files::InputKind;
 use crate::login::login;
 use crate::service::scope::{LineError, Pattern, ReplacedEntry, ScanScope, ScopeEntry, ScopeFile, parse_list};
 use crate::service::scope_check::is_metadata;
@@ -103,7 +104,7 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
         }
         ScopeCommand::Import { file: list, terms } => {
             let name = list.display();
-            let text = String::from_utf8(read_input(&list)?).with_context(|| format!("{name} is not UTF-8 text"))?;
+            let text = read_input(&list, InputKind::Scope)?;
             let invalid = |error: LineError| anyhow!("{name}:{}: {error}; nothing was imported", error.line);
             let targets = parse_list(&text).map_err(invalid)?;
             if targets.is_empty() {

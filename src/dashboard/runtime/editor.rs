@@ -2,6 +2,7 @@
 //! through a private temporary file.
 
 use crate::client::Problem;
+use crate::input_files::{InputKind, read_text};
 use std::fs;
 use tempfile::NamedTempFile;
 use tokio::process::Command;
@@ -58,7 +59,7 @@ pub async fn page(text: &str) -> Result<(), Problem> {
 
 async fn edit_with(words: &[String], text: &str) -> Result<String, Problem> {
     let file = run_on_file(words, text, "$VISUAL or $EDITOR", "; text unchanged").await?;
-    let edited = fs::read_to_string(file.path())
+    let edited = read_text(file.path(), InputKind::Parameters)
         .map_err(|error| Problem::local(format!("the edited text cannot be read: {error}")))?;
     // Editors add a line end to the last line.
     Ok(edited.strip_suffix('\n').unwrap_or(&edited).to_owned())
