@@ -76,8 +76,8 @@ pub fn write(path: &Path, bytes: &[u8], existing: ExistingFile) -> anyhow::Resul
     }
 }
 
-/// The file that a user named, as a shell redirection would find it: links are followed, and pipes and devices are written
-/// directly. A regular file is replaced when its new content is complete, and keeps its mode; a new one is readable only
+/// The file that a user named. Pipes and devices are written directly; links are followed only if existing files may be
+/// replaced, because someone else may have made the link. A regular file is replaced when its new content is complete, and keeps its mode; a new one is readable only
 /// by its owner, because findings are confidential.
 #[derive(Debug)]
 pub enum OutputFile {
@@ -110,6 +110,10 @@ impl OutputFile {
         }
         if existing.is_some() && !force {
             return Err(already_exists(path));
+        }
+        if !force && path.is_symlink() {
+            let message = format!("{} is a link to {}", path.display(), link_target(path).display());
+            return Err(CliError::new(message, "name another file, or follow the link with --force").into());
         }
         let mut part = part_of(&link_target(path))?;
         if existing.is_none() && !force {
@@ -307,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn existing_file_is_replaced_by_force_only() {
+    fn existing_file_is_replaced_and_link_followed_by_force_only() {
         let temp = tempfile::tempdir().unwrap();
         let file = temp.path().join("file");
         let save = |bytes: &[u8], force| write(&file, bytes, ExistingFile { force });
@@ -317,6 +321,13 @@ mod tests {
         assert_eq!(std::fs::read(&file).unwrap(), b"old");
         save(b"new", true).unwrap();
         assert_eq!(std::fs::read(&file).unwrap(), b"new");
+        let link = temp.path().join("link");
+        std::os::unix::fs::symlink("elsewhere", &link).unwrap();
+        let refusal = write(&link, b"content", ExistingFile { force: false }).unwrap_err();
+        assert!(refusal.to_string().contains("link is a link to /"), "{refusal}");
+        assert!(!temp.path().join("elsewhere").exists());
+        write(&link, b"content", ExistingFile { force: true }).unwrap();
+        assert_eq!(std::fs::read(temp.path().join("elsewhere")).unwrap(), b"content");
         write(Path::new("/dev/null"), b"content", ExistingFile { force: false }).unwrap();
     }
 
