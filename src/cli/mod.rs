@@ -99,6 +99,7 @@ impl Cli {
 
 /// Runs the command that the arguments name.
 pub fn run() -> ExitCode {
+    forbid_dumps();
     match completions::answer(completed_command) {
         Ok(true) => return ExitCode::SUCCESS,
         Ok(false) => {}
@@ -115,6 +116,13 @@ pub fn run() -> ExitCode {
     // Work that still runs on a thread of its own must not delay the exit.
     runtime.shutdown_background();
     code
+}
+
+/// Core dumps and debuggers of the user would see API keys and credentials in memory.
+fn forbid_dumps() {
+    // Not every kernel has the setting; the program does not depend on it.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
 /// The command line with candidates for names and ids.

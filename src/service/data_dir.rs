@@ -79,14 +79,21 @@ impl DataDir {
     /// Opens `path`, and creates it (0700) if necessary.
     ///
     /// # Errors
-    /// When it cannot be created or is not a directory.
+    /// When it cannot be created, is not a directory, or other users can write in it.
     pub fn open(path: impl Into<PathBuf>) -> io::Result<Self> {
         let path = path.into();
         if path.exists() && !path.is_dir() {
             return Err(io::Error::new(io::ErrorKind::NotADirectory, "not a directory"));
         }
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
-        Ok(Self(path.canonicalize()?))
+        let path = path.canonicalize()?;
+        let mode = fs::metadata(&path)?.permissions().mode();
+        if mode & 0o022 != 0 {
+            let (mode, shown) = (mode & 0o7777, path.display());
+            let why = format!("other users can write in it (mode {mode:04o}): `chmod go-w {shown}`");
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+        }
+        Ok(Self(path))
     }
 
     /// The directory at `path` if it exists; creates nothing.
@@ -306,6 +313,20 @@ mod tests {
         {
             assert_eq!(error.unwrap().to_string(), "not a directory");
         }
+    }
+
+    #[test]
+    fn directory_that_others_can_write_is_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let open_with = |mode: u32| {
+            fs::set_permissions(temp.path(), fs::Permissions::from_mode(mode)).unwrap();
+            DataDir::open(temp.path())
+        };
+        for mode in [0o720, 0o702, 0o1777] {
+            let error = open_with(mode).unwrap_err().to_string();
+            assert!(error.contains("other users can write") && error.contains("chmod go-w /"), "{error}");
+        }
+        assert!(open_with(0o755).is_ok());
     }
 
     #[tokio::test]

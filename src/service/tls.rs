@@ -8,6 +8,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -89,6 +90,7 @@ fn read(files: &TlsFiles) -> anyhow::Result<CertifiedKey> {
         let read = input_files::read(path, InputKind::Certificates).and_then(input_files::without_mark);
         read.map_err(|error| anyhow!("cannot read {}: {}", path.display(), cause_of(&error)))
     };
+    refuse_open_key(&files.key)?;
     let (cert, key) = (contents(&files.cert)?, contents(&files.key)?);
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&cert).collect();
     let chain = chain.with_context(|| format!("cannot read {}", files.cert.display()))?;
@@ -110,6 +112,17 @@ fn read(files: &TlsFiles) -> anyhow::Result<CertifiedKey> {
             files.key.display()
         ),
     })
+}
+
+/// Refuses a private key that others can read. A key of the administrator may be readable for a group, as `ssl-cert` on
+/// Debian.
+fn refuse_open_key(key: &Path) -> anyhow::Result<()> {
+    let Ok(found) = fs::metadata(key) else { return Ok(()) };
+    let open_bits = if found.uid() == 0 { 0o037 } else { 0o077 };
+    let mode = found.mode() & 0o7777;
+    let key = key.display();
+    ensure!(mode & open_bits == 0, "other users can read the TLS key {key} (mode {mode:04o}); run `chmod 600 {key}`");
+    Ok(())
 }
 
 /// Whether a certificate is that of an authority (CA).

@@ -1,5 +1,6 @@
 //! A service that other machines use: TLS, a reverse proxy, names, callbacks.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use reqwest::{Certificate, Client, Method};
@@ -15,6 +16,7 @@ pub(super) fn write_certificate(dir: &Path) -> (TlsFiles, Certificate) {
     let files = TlsFiles { cert: dir.join("cert.pem"), key: dir.join("key.pem") };
     std::fs::write(&files.cert, made.cert.pem()).unwrap();
     std::fs::write(&files.key, made.signing_key.serialize_pem()).unwrap();
+    std::fs::set_permissions(&files.key, PermissionsExt::from_mode(0o600)).unwrap();
     (files, Certificate::from_pem(made.cert.pem().as_bytes()).unwrap())
 }
 
@@ -47,7 +49,11 @@ async fn api_with_certificate_speaks_tls_and_reloads_it() {
     std::fs::write(dir.path().join("key.pem"), "damaged").unwrap();
     assert!(identity.reload().unwrap_err().to_string().contains("key.pem"));
     assert_eq!(get(&client(first.clone()), &service.base).await.unwrap(), 200, "the old certificate remains");
-    let (_, second) = write_certificate(dir.path());
+    let (files, second) = write_certificate(dir.path());
+    std::fs::set_permissions(&files.key, PermissionsExt::from_mode(0o644)).unwrap();
+    let refusal = identity.reload().unwrap_err().to_string();
+    assert!(refusal.starts_with("other users can read the TLS key /") && refusal.contains("chmod 600"), "{refusal}");
+    std::fs::set_permissions(&files.key, PermissionsExt::from_mode(0o600)).unwrap();
     identity.reload().unwrap();
     assert_eq!(get(&client(second), &service.base).await.unwrap(), 200);
     assert!(get(&client(first), &service.base).await.is_err());
