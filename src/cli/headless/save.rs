@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, IsTerminal, Write, stdout};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -77,8 +78,8 @@ pub fn write(path: &Path, bytes: &[u8], existing: ExistingFile) -> anyhow::Resul
 }
 
 /// The file that a user named. Pipes and devices are written directly; links are followed only if existing files may be
-/// replaced, because someone else may have made the link. A regular file is replaced when its new content is complete, and keeps its mode; a new one is readable only
-/// by its owner, because findings are confidential.
+/// replaced, because someone else may have made the link. A regular file is replaced when its new content is complete,
+/// and keeps its mode; a new one is readable only by its owner, because findings are confidential.
 #[derive(Debug)]
 pub enum OutputFile {
     /// The complete content, to be renamed to the path.
@@ -103,8 +104,10 @@ impl OutputFile {
         };
         let mut options = OpenOptions::new();
         options.write(true);
-        // `/dev/stdout` may lead to a regular file that the shell has open.
-        if existing.as_ref().is_some_and(|found| !found.is_file()) || path.starts_with("/dev") {
+        if let Some(file) = own_descriptor(path) {
+            return Ok(Self::Direct(file.map_err(|error| unusable(path, &error))?, path.to_owned()));
+        }
+        if existing.as_ref().is_some_and(|found| !found.is_file()) {
             let file = options.open(path).map_err(|error| unusable(path, &error))?;
             return Ok(Self::Direct(file, path.to_owned()));
         }
@@ -162,6 +165,17 @@ impl OutputFile {
                 synced => synced.with_context(|| not_written(&path)),
             },
         }
+    }
+}
+
+/// An open descriptor of this process, if the path names one. It may be a regular file that the shell has open: new
+/// content then comes after the present one, as with `>>`.
+fn own_descriptor(path: &Path) -> Option<io::Result<File>> {
+    let by_number = || ["/dev/fd", "/proc/self/fd"].iter().any(|parent| path.starts_with(parent));
+    match path.to_str() {
+        Some("/dev/stdout") => Some(stdout().as_fd().try_clone_to_owned().map(File::from)),
+        Some("/dev/stderr") => Some(io::stderr().as_fd().try_clone_to_owned().map(File::from)),
+        _ => by_number().then(|| OpenOptions::new().append(true).open(path)),
     }
 }
 
@@ -308,6 +322,25 @@ mod tests {
         );
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&file), mode(&dangling)), (0o640, 0o600));
+    }
+
+    #[test]
+    fn open_descriptor_keeps_its_content_and_memory_file_is_a_file() {
+        use std::os::fd::AsRawFd;
+
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("log");
+        std::fs::write(&file, "first\n").unwrap();
+        let opened = OpenOptions::new().append(true).open(&file).unwrap();
+        let descriptor = PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd()));
+        write(&descriptor, b"second\n", ExistingFile { force: false }).unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), b"first\nsecond\n");
+        let Ok(memory) = tempfile::tempdir_in("/dev/shm") else { return };
+        let in_memory = memory.path().join("file");
+        write(&in_memory, b"a long first content", ExistingFile { force: false }).unwrap();
+        assert!(write(&in_memory, b"short", ExistingFile { force: false }).is_err());
+        write(&in_memory, b"short", ExistingFile { force: true }).unwrap();
+        assert_eq!(std::fs::read(&in_memory).unwrap(), b"short");
     }
 
     #[test]
