@@ -56,7 +56,7 @@ pub struct InputError {
 }
 
 impl InputError {
-    fn new(kind: io::ErrorKind, problem: impl Into<String>, remedy: impl Into<String>) -> io::Error {
+    fn of_kind(kind: io::ErrorKind, problem: impl Into<String>, remedy: impl Into<String>) -> io::Error {
         io::Error::new(kind, Self { problem: problem.into(), remedy: remedy.into() })
     }
 
@@ -96,7 +96,7 @@ pub fn read_limited(from: impl Read, kind: InputKind) -> io::Result<Vec<u8>> {
     from.take((megabytes << 20) + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > megabytes << 20 {
         let problem = format!("file is larger than {megabytes} MB");
-        return Err(InputError::new(io::ErrorKind::FileTooLarge, problem, "choose a smaller file, or split it"));
+        return Err(InputError::of_kind(io::ErrorKind::FileTooLarge, problem, "choose a smaller file, or split it"));
     }
     Ok(bytes)
 }
@@ -108,7 +108,7 @@ fn check_type(file: &Metadata) -> io::Result<()> {
         return Ok(());
     }
     let found = if found.is_socket() { "a socket" } else { "a device" };
-    Err(InputError::new(io::ErrorKind::InvalidInput, format!("{found}, not a file"), "name a regular file"))
+    Err(InputError::of_kind(io::ErrorKind::InvalidInput, format!("{found}, not a file"), "name a regular file"))
 }
 
 /// The text of a file.
@@ -130,7 +130,7 @@ pub fn text(bytes: Vec<u8>) -> io::Result<String> {
 
 fn not_text(problem: String, encoding: &str) -> io::Error {
     let remedy = format!("convert the file with `iconv -f {encoding} -t UTF-8`");
-    InputError::new(io::ErrorKind::InvalidData, problem, remedy)
+    InputError::of_kind(io::ErrorKind::InvalidData, problem, remedy)
 }
 
 /// The bytes as UTF-8 without a byte order mark, which need not be valid. Line ends of old Macs become newlines.
@@ -159,7 +159,7 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> io::Result<Vec<u8>> {
     let decoded = char::decode_utf16(pairs.iter().skip(1).map(|pair| unit(*pair))).collect::<Result<String, _>>();
     match decoded {
         Ok(text) if rest.is_empty() => Ok(text.into_bytes()),
-        _ => Err(InputError::new(io::ErrorKind::InvalidData, "UTF-16 text is damaged", "save the file as UTF-8")),
+        _ => Err(InputError::of_kind(io::ErrorKind::InvalidData, "UTF-16 text is damaged", "save the file as UTF-8")),
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::ExportRow;
 use crate::contract::{Finding, Stamp};
-use crate::triage::{ReopenCause, RetestStatus};
+use crate::triage::{ReopenCause, RetestStatus, ScanSighting, TimelineEntry};
 
 /// The object of a row whose texts are in memory.
 pub fn row(row: &ExportRow) -> Value {
@@ -47,6 +47,21 @@ pub(super) fn object(row: &ExportRow, finding: &Finding) -> Value {
         fields.extend(added);
     }
     value
+}
+
+/// The scans of a finding, latest first, also those that did not report it.
+pub fn history(row: &ExportRow) -> Value {
+    row.timeline().iter().map(scan_entry).collect()
+}
+
+fn scan_entry(entry: &TimelineEntry) -> Value {
+    let (outcome, risk, why) = match &entry.outcome {
+        ScanSighting::Seen(finding) => ("seen", Some(finding.risk_level), None),
+        ScanSighting::Absent => ("absent", None, None),
+        ScanSighting::NotRetested(gap) => ("not_retested", None, Some(gap.reason())),
+    };
+    let at = entry.at.map(|at| at.to_string());
+    json!({"scan_id": entry.scan, "at": at, "outcome": outcome, "risk_level": risk, "why": why})
 }
 
 /// The result of the last retest, or null.

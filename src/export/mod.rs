@@ -117,7 +117,9 @@ pub fn write(format: ExportFormat, export: &Export<'_>) -> Result<Vec<u8>, Expor
 fn lines(export: &Export<'_>) -> Result<Vec<u8>, ExportError> {
     let mut out = String::new();
     for row in export.rows {
-        out += &text::escaped_json(&serde_json::to_string(&json::object(row, &row.issue.whole()?))?);
+        let mut object = json::object(row, &row.issue.whole()?);
+        object["history"] = json::history(row);
+        out += &text::escaped_json(&serde_json::to_string(&object)?);
         out.push('\n');
     }
     Ok(out.into_bytes())

@@ -9,7 +9,7 @@ use crate::report::{
     Document, Earlier, Remark, ReportData, ReportDecision, ReportFinding, ReportRetest, Standing, render,
 };
 use crate::triage::compare::occurrences;
-use crate::triage::{AbsenceProof, Assessment, Presence, Reason, Verdict, VerdictSource};
+use crate::triage::{AbsenceProof, Assessment, Presence, Reason, ScanSighting, TimelineEntry, Verdict, VerdictSource};
 
 /// Writes the report, with one chapter per target.
 ///
@@ -78,6 +78,7 @@ fn decision(row: &ExportRow) -> ReportDecision {
         severity: assessment.severity,
         now: issue.presence_in(Presence::word).to_owned(),
         absent_in: issue.absent_in().map(absence).unwrap_or_default(),
+        absences: absences(&row.timeline()),
         retest: row.retest.as_ref().map(|retest| ReportRetest {
             before: retest.before.to_string(),
             now: retest.now.word().to_owned(),
@@ -96,6 +97,25 @@ fn absence(proof: AbsenceProof) -> String {
     format!("scan #{}{at}", proof.scan)
 }
 
+/// The runs of scans that would have found it and did not, latest first: the start of a run is the date of a fix.
+fn absences(timeline: &[TimelineEntry]) -> Vec<String> {
+    let is_absent = |entry: &TimelineEntry| entry.outcome == ScanSighting::Absent;
+    let tested: Vec<_> =
+        timeline.iter().filter(|entry| !matches!(entry.outcome, ScanSighting::NotRetested(_))).collect();
+    let runs = tested.chunk_by(|one, other| is_absent(one) == is_absent(other)).filter(|run| is_absent(run[0]));
+    let of_run = |run: &[&TimelineEntry]| match run {
+        [latest, .., first] => format!("{} to {}", scan_of(first), scan_of(latest)),
+        one => one.iter().map(|entry| scan_of(entry)).collect(),
+    };
+    runs.map(of_run).collect()
+}
+
+fn scan_of(entry: &TimelineEntry) -> String {
+    let scan = entry.scan.map_or_else(|| "a scan".to_owned(), |id| format!("scan #{id}"));
+    let at = entry.at.map(|at| format!(" of {at}")).unwrap_or_default();
+    format!("{scan}{at}")
+}
+
 fn standing(assessment: &Assessment, is_absent: bool) -> Standing {
     let open = if is_absent { Standing::Absent } else { Standing::Open };
     match assessment.verdict {
@@ -112,6 +132,42 @@ fn standing(assessment: &Assessment, is_absent: bool) -> Standing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::Stamp;
+    use crate::export::ExportFormat;
+    use crate::triage::TriageState;
+    use crate::triage::testing::TriageFixture;
+
+    #[test]
+    fn reports_and_json_lines_name_scans_without_the_finding() {
+        let mut fixture = TriageFixture::new();
+        (1..=5).for_each(|number| _ = fixture.scan(number));
+        let [_, last] = [1, 4].map(|scan| fixture.found(scan, "tls10", "").id);
+        let rows = fixture.rows();
+        let issue = rows.issues.items().iter().find(|issue| issue.finding_ids().any(|id| id == last)).unwrap();
+        let row = ExportRow {
+            correlation: Some(rows.earlier.clone()),
+            ..ExportRow::new(
+                issue.clone(),
+                Assessment::default(),
+                &TriageState::default(),
+                "shop".into(),
+                None,
+                "Acme".into(),
+            )
+        };
+        let [after, between] = <[String; 2]>::try_from(decision(&row).absences).unwrap();
+        assert!(after.starts_with("scan #5 of 20") && !after.contains(" to "), "{after}");
+        assert!(between.starts_with("scan #2 of 20") && between.contains(" to scan #3 of 20"), "{between}");
+        let rows = [row];
+        let made = Stamp::parse("2026-11-28 07:00:00").unwrap();
+        let export = Export { rows: &rows, title: "Acme", made, query: "", mask: None };
+        let html = String::from_utf8(write(&export, &ReportFormat::Html).unwrap()).unwrap();
+        assert!(html.contains("Not found") && html.contains(&between), "{html}");
+        let line: serde_json::Value =
+            serde_json::from_slice(&super::super::write(ExportFormat::Jsonl, &export).unwrap()).unwrap();
+        let outcomes: Vec<_> = line["history"].as_array().unwrap().iter().map(|scan| &scan["outcome"]).collect();
+        assert_eq!(outcomes, ["absent", "seen", "absent", "absent", "seen"]);
+    }
 
     #[test]
     fn absent_finding_is_neither_open_nor_confirmed() {

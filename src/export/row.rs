@@ -7,8 +7,8 @@ use url::{Host, Position, Url};
 
 use crate::contract::{Risk, Shared};
 use crate::triage::{
-    Assessment, Change, Decision, Event, FindingKey, FindingTexts, Issue, RetestResult, TriageState, Verdict,
-    VerdictSource,
+    Assessment, Change, Decision, EarlierCorrelation, Event, FindingKey, FindingTexts, Issue, RetestResult,
+    TimelineEntry, TriageState, Verdict, VerdictSource,
 };
 
 /// Limit of a chain of duplicates.
@@ -33,6 +33,8 @@ pub struct ExportRow {
     pub original: Option<Verdict>,
     /// The result of the last retest.
     pub retest: Option<RetestResult>,
+    /// The findings and scans that the history is computed from.
+    pub correlation: Option<Arc<EarlierCorrelation>>,
 }
 
 impl ExportRow {
@@ -49,7 +51,12 @@ impl ExportRow {
         let notes = finding_state.map(|finding_state| finding_state.notes.clone()).unwrap_or_default();
         let decisions = finding_state.map(|finding_state| finding_state.heads.clone()).unwrap_or_default();
         let original = assessment.duplicate_of.and_then(|key| original(state, key));
-        Self { issue, assessment, target, tool, workspace, notes, decisions, original, retest: None }
+        Self { issue, assessment, target, tool, workspace, notes, decisions, original, retest: None, correlation: None }
+    }
+
+    /// The scans of the finding, latest first, also those that did not report it.
+    pub fn timeline(&self) -> Vec<TimelineEntry> {
+        self.correlation.as_ref().map(|known| known.timeline(&self.issue)).unwrap_or_default()
     }
 
     /// The severity override, or else the risk of the scanner.

@@ -30,6 +30,9 @@ pub struct ReportDecision {
     /// The scan that proved its absence, such as `scan #6 of 2026-11-23 13:40:10`; empty if it is not absent.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub absent_in: String,
+    /// The scans that did not find it, latest first: `scan #6 of 2026-11-23 13:40:10 to scan #9 of 2026-11-26 13:40:10`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub absences: Vec<String>,
     /// The result of the last retest.
     pub retest: Option<ReportRetest>,
     /// A manual finding, which the service does not know.

@@ -120,7 +120,10 @@ impl ScopeFile {
         let path = || self.path.clone();
         let text = match read_text(&self.path, InputKind::Scope) {
             Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(ScanScope::default()),
+            // A link without its file is an error: its deny entries would be missing.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !self.path.is_symlink() => {
+                return Ok(ScanScope::default());
+            }
             Err(source) => return Err(ScopeError::Read { path: path(), source }),
         };
         let scope: ScanScope =
@@ -225,6 +228,15 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+
+    #[test]
+    fn link_without_its_file_is_an_error() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("scope.toml");
+        assert!(ScopeFile::new(path.clone()).load().is_ok());
+        std::os::unix::fs::symlink("elsewhere.toml", &path).unwrap();
+        assert!(ScopeFile::new(path).load().is_err());
+    }
 
     fn entry(target: &str) -> ScopeEntry {
         ScopeEntry {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use insta::assert_snapshot;
 use scandeck::client::Problem;
-use scandeck::contract::{Evidence, Finding, Owasp, Risk, ScanId};
+use scandeck::contract::{Capture, Evidence, Finding, Owasp, Risk, ScanId};
 use scandeck::dashboard::base::plan::Snapshot;
 use scandeck::dashboard::base::{Link, ListKind, Pane, PollEvent, UnreadScans};
 use scandeck::dashboard::core::Msg;
@@ -13,7 +13,7 @@ use scandeck::dashboard::model::Model;
 use scandeck::dashboard::ui::{Scheme, Theme, ViewCache};
 use scandeck::table::Table;
 
-use super::fixtures::{ago, blank, findings, learn, parts, populated, press, send};
+use super::fixtures::{ago, blank, captures, findings, learn, parts, populated, press, receive_captures, send};
 use super::{drawn, lines, text};
 
 const SIZES: [(u16, u16); 7] = [(80, 24), (80, 23), (90, 50), (120, 40), (200, 60), (40, 10), (1, 1)];
@@ -268,6 +268,21 @@ fn captures_that_wait_for_archive_are_counted_with_reason() {
         let shown = text(&mut model, Theme::default());
         assert!(shown.contains("captures archived") && !shown.contains("not archived"), "{shown}");
     }
+}
+
+#[test]
+fn filtered_captures_show_hidden_and_new_ones_at_every_size() {
+    hold("filtered_captures", &FEW, |columns, rows| {
+        let mut model = at(Pane::Captures)(columns, rows);
+        model.set_query(Pane::Captures, "method:PROPFIND").unwrap();
+        let new = captures(1).into_iter().zip(10..).map(|(capture, id)| Capture {
+            id: id.into(),
+            request_date: Some(ago(-id)),
+            ..capture
+        });
+        receive_captures(&mut model, 71_000, 1, new.collect());
+        model
+    });
 }
 
 #[test]

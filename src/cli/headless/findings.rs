@@ -158,10 +158,9 @@ async fn show(session: &HeadlessSession, id: &str) -> anyhow::Result<()> {
     match rows.all.iter().find(|row| is_named(row, id)) {
         Some(row) => {
             let mut value = serde_json::json!(export::json::row(row));
-            let timeline = rows.timeline(row);
             value["history"] = match session.out.json {
-                true => timeline.iter().map(history_entry).collect(),
-                false => timeline.iter().map(history_line).collect(),
+                true => export::json::history(row),
+                false => row.timeline().iter().map(history_line).collect(),
             };
             if !session.out.json {
                 value["risk_level"] = serde_json::json!(row.risk().to_string());
@@ -202,17 +201,6 @@ fn put_words(finding: &mut Value) {
     if let Some(evidence) = fields.get_mut("vuln_evidence") {
         *evidence = Value::from(evidence_cell(&Evidence::from_value(evidence)));
     }
-}
-
-/// A scan in the history of a finding, for scripts.
-fn history_entry(entry: &TimelineEntry) -> Value {
-    let (outcome, risk, why) = match &entry.outcome {
-        ScanSighting::Seen(finding) => ("seen", Some(finding.risk_level), None),
-        ScanSighting::Absent => ("absent", None, None),
-        ScanSighting::NotRetested(gap) => ("not_retested", None, Some(gap.reason())),
-    };
-    let at = entry.at.map(|at| at.to_string());
-    serde_json::json!({"scan_id": entry.scan, "at": at, "outcome": outcome, "risk_level": risk, "why": why})
 }
 
 /// `scan #20 of 2026-11-20 09:00:00: not found`.

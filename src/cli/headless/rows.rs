@@ -14,8 +14,8 @@ use crate::query::Query;
 use crate::table::{OtherLists, Table};
 use crate::triage::retest::retest_results;
 use crate::triage::{
-    AssessedFinding, CorrelationInput, EarlierCorrelation, FindingKey, Issue, ListedFinding, ReadTimes, StoredSettings,
-    TimelineEntry, TriageState, correlate,
+    AssessedFinding, CorrelationInput, FindingKey, Issue, ListedFinding, ReadTimes, StoredSettings, TriageState,
+    correlate,
 };
 
 /// The local day, on which decisions expire.
@@ -31,8 +31,6 @@ pub struct FindingRows {
     pub scans: Table<Scan>,
     names: Names,
     now: i64,
-    /// What the timelines of each workspace need.
-    correlations: HashMap<Shared, Arc<EarlierCorrelation>>,
 }
 
 /// Names and decisions for queries.
@@ -162,16 +160,10 @@ impl FindingRows {
                 tool,
                 workspace.clone(),
             );
-            ExportRow { retest, ..row }
+            ExportRow { retest, correlation: Some(Arc::clone(&correlated.earlier)), ..row }
         });
         self.all.extend(rows);
-        self.correlations.insert(workspace, correlated.earlier);
         Ok(())
-    }
-
-    /// The scans of a finding, latest first, also those that did not report it.
-    pub fn timeline(&self, row: &ExportRow) -> Vec<TimelineEntry> {
-        self.correlations.get(&row.workspace).map(|known| known.timeline(&row.issue)).unwrap_or_default()
     }
 
     /// The rows that match.

@@ -180,8 +180,16 @@ impl Stream {
 
     /// Captures after a time, oldest first.
     pub fn since(&self, time: Stamp) -> impl Iterator<Item = &CaptureRow> {
-        let from = self.rows.partition_point(|captured| captured.capture.request_date.is_none_or(|date| date <= time));
-        self.rows.range(from..)
+        self.rows.range(self.place_after(time)..)
+    }
+
+    /// The row number of the first capture after a time.
+    pub fn row_after(&self, time: Stamp) -> u64 {
+        self.first + self.place_after(time) as u64
+    }
+
+    fn place_after(&self, time: Stamp) -> usize {
+        self.rows.partition_point(|captured| captured.capture.request_date.is_none_or(|date| date <= time))
     }
 
     fn is_over(&self) -> bool {

@@ -110,5 +110,6 @@ fn row(
     let tool = issue.task_id().and_then(|scan| Some(model.data.scans.value()?.get(scan)?.tool_id));
     let row =
         ExportRow::new(Arc::clone(issue), assessment, &model.findings.triage.state, target, tool, workspace.clone());
-    Some(ExportRow { retest: retests.get(&issue.key()).cloned(), ..row })
+    let correlation = model.findings.triage.earlier.clone();
+    Some(ExportRow { retest: retests.get(&issue.key()).cloned(), correlation, ..row })
 }

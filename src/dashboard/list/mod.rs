@@ -16,6 +16,7 @@ pub mod columns;
 pub mod cursor;
 pub mod finding_groups;
 pub mod groups;
+pub mod hidden_news;
 pub mod lists;
 pub mod marks;
 pub mod pop_up;
@@ -27,6 +28,7 @@ pub use cursor::{Chosen, Cursor};
 pub(crate) use cursor::{StreamRows, TableRows};
 pub use finding_groups::{Counted, FindingGroupBy, FindingGroups, GroupKeys, GroupName, GroupSummary};
 pub use groups::{Group, GroupPlace, Groups};
+pub use hidden_news::HiddenNews;
 pub use lists::Lists;
 pub use marks::Marks;
 pub use pop_up::PopUpList;
@@ -121,6 +123,8 @@ pub struct List<T: Item> {
     /// Rows hidden by each part of the query.
     pub why: Vec<ClauseEffect>,
     pub(crate) cache: QueryCache,
+    /// New items that the filter hides.
+    pub hidden_news: HiddenNews,
     /// The number of items in the scope, shown or hidden by the filter.
     pub in_scope: usize,
     /// Positions in the table, in the order shown.
@@ -156,6 +160,7 @@ impl<T: Item> Default for List<T> {
             why: Vec::new(),
             cache: QueryCache::default(),
             rows: Arc::default(),
+            hidden_news: HiddenNews::default(),
             in_scope: 0,
             groups: Groups::default(),
             held: false,

@@ -9,7 +9,7 @@ use crate::contract::{Logger, Report, Scan, Stamp, Target, TargetId, Wordlist, W
 use crate::dashboard::base::{ListKind, Pane, RowRef, Scope};
 use crate::dashboard::data::{BoardRow, Data};
 use crate::dashboard::list::{
-    Counted, Cursor, List, Lists, StreamChunk, StreamContext, StreamList, StreamRows, TableRows,
+    Counted, Cursor, HiddenNews, List, Lists, StreamChunk, StreamContext, StreamList, StreamRows, TableRows,
 };
 use crate::dashboard::model::Model;
 use crate::dashboard::model::sources::Listed;
@@ -33,6 +33,9 @@ pub(crate) trait Stored: Item + Sized {
 /// Whether an item is in the scope.
 type InScope<T> = Box<dyn Fn(&T) -> bool>;
 
+/// Whether an item arrived after a time.
+type IsNew<T> = Box<dyn Fn(&T) -> bool>;
+
 /// An item that a pane lists. The defaults are those of a list that needs nothing but its query.
 pub(crate) trait PaneItem: Stored {
     /// Writes the values of a field. Those of findings include the decisions.
@@ -42,6 +45,11 @@ pub(crate) trait PaneItem: Stored {
 
     /// Whether an item is in the scope; nothing while the scope holds all of them.
     fn in_scope(_: &Scope) -> Option<InScope<Self>> {
+        None
+    }
+
+    /// Whether an item arrived after a time; nothing for items without a time.
+    fn is_new(_: &Model, _since: Stamp) -> Option<IsNew<Self>> {
         None
     }
 
@@ -134,9 +142,19 @@ macro_rules! of {
 
 impl PaneItem for Workspace {}
 impl PaneItem for Logger {}
-impl PaneItem for Report {}
 impl PaneItem for Wordlist {}
-impl PaneItem for ApiCall {}
+
+impl PaneItem for Report {
+    fn is_new(_: &Model, since: Stamp) -> Option<IsNew<Self>> {
+        Some(Box::new(move |report| report.generation_date > Some(since)))
+    }
+}
+
+impl PaneItem for ApiCall {
+    fn is_new(_: &Model, since: Stamp) -> Option<IsNew<Self>> {
+        Some(Box::new(move |call| call.started > Some(since)))
+    }
+}
 
 impl PaneItem for Target {
     fn refine(model: &Model, order: &str, table: &Table<Self>, rows: &mut [u32]) {
@@ -154,6 +172,10 @@ impl PaneItem for Scan {
         Some(Box::new(move |scan| scan.target_id == target))
     }
 
+    fn is_new(_: &Model, since: Stamp) -> Option<IsNew<Self>> {
+        Some(Box::new(move |scan| scan.start_time > Some(since)))
+    }
+
     fn refine(model: &Model, order: &str, table: &Table<Self>, rows: &mut [u32]) {
         if order == sort::BY_NEED {
             rows.sort_by_key(|&row| model.scans.progress.need(model.now.mono, &table.items()[row as usize]));
@@ -162,6 +184,10 @@ impl PaneItem for Scan {
 }
 
 impl PaneItem for Payload {
+    fn is_new(_: &Model, since: Stamp) -> Option<IsNew<Self>> {
+        Some(Box::new(move |payload| payload.at > Some(since)))
+    }
+
     fn refine(model: &Model, order: &str, table: &Table<Self>, rows: &mut [u32]) {
         if order == sort::BY_HITS {
             rows.sort_by_cached_key(|&row| {
@@ -186,6 +212,11 @@ impl PaneItem for Issue {
             (target.is_none() || issue.target_id() == target) && scan.is_none_or(|scan| issue.is_found_by(scan))
         };
         (target.is_some() || scan.is_some()).then(|| Box::new(is_inside) as Box<dyn Fn(&Self) -> bool>)
+    }
+
+    /// By the start of the scan that found it first: a scan that runs when the filter is typed has no news.
+    fn is_new(_: &Model, since: Stamp) -> Option<IsNew<Self>> {
+        Some(Box::new(move |issue| issue.first_seen.get() > Some(since)))
     }
 
     fn awaits_columns(model: &Model, table: &Arc<Table<Self>>) -> bool {
@@ -331,6 +362,15 @@ impl Model {
 }
 
 impl Lists {
+    /// The new rows of a pane that its filter hides.
+    pub(crate) fn hidden_news_mut(&mut self, pane: Pane) -> &mut HiddenNews {
+        registry!(of [
+            pane,
+            T => &mut T::list_mut(self).hidden_news,
+            captures => &mut self.captures.hidden_news
+        ])
+    }
+
     /// The id of the selected row of a pane, as a number.
     pub(crate) fn selected_id(&self, pane: Pane) -> Option<i64> {
         registry!(of [

@@ -5,7 +5,7 @@
 //! ```
 
 use crate::client::Problem;
-use crate::contract::LoggerId;
+use crate::contract::{LoggerId, Stamp};
 use crate::dashboard::base::{CaptureKey, CaptureRow, CaptureUse, Effect, Pane, Tone};
 use crate::dashboard::list::{CHUNK, ChunkQuery, List, QueryCache, ReadCaptures, StreamContext, StreamList};
 use crate::dashboard::model::{Lists, Model, PaneItem, Stored};
@@ -30,9 +30,12 @@ impl Model {
             return;
         }
         let in_scope = T::in_scope(&self.navigation.scope);
-        let mut rows = self.with_cache(&table, |model, list, cache| {
-            rows(list, &table, cache, &model.listed(&table), in_scope.as_deref())
-        });
+        let now = Stamp(self.service_now());
+        let list = T::list_mut(&mut self.lists);
+        let is_new = list.hidden_news.since(&list.filter, now).and_then(|since| T::is_new(self, since));
+        let limits = RowLimits { in_scope: in_scope.as_deref(), is_new: is_new.as_deref() };
+        let mut rows =
+            self.with_cache(&table, |model, list, cache| rows(list, &table, cache, &model.listed(&table), &limits));
         let list = T::list(&self.lists);
         let named = T::SORTS.get(list.sort).filter(|_| list.order.is_empty());
         T::refine(self, named.map_or("", |sort| sort.name), &table, &mut rows);
@@ -43,7 +46,9 @@ impl Model {
     pub(crate) fn filter_captures(&mut self, run: impl FnOnce(&mut StreamList, &ChunkQuery<'_>)) {
         let mut list = std::mem::take(&mut self.lists.captures);
         let query = query_of(&list.filter, QueryKind::Captures);
-        self.with_chunk_query(&query, self.navigation.scope.logger, |chunk_query| run(&mut list, chunk_query));
+        let only = self.navigation.scope.logger;
+        self.with_chunk_query(&query, only, |chunk_query| run(&mut list, chunk_query));
+        list.count_hidden_news(&self.data.captures, only, Stamp(self.service_now()));
         self.lists.captures = list;
     }
 
@@ -191,22 +196,29 @@ pub(super) fn retained_only<T: Item>(list: &List<T>, table: &Table<T>, matching:
     list.retained.keys().copied().filter(is_hidden).collect()
 }
 
-/// The rows of a list in order. Also counts the rows that each part of the query hides.
+/// The items that a list is about, and those that are new to its filter.
+struct RowLimits<'a, T> {
+    in_scope: Option<&'a dyn Fn(&T) -> bool>,
+    is_new: Option<&'a dyn Fn(&T) -> bool>,
+}
+
+/// The rows of a list in order. Also counts the rows that each part of the query hides, and the new rows among them.
 fn rows<T: Item>(
     list: &mut List<T>,
     table: &Table<T>,
     cache: &mut QueryCache,
     source: &dyn RowSource,
-    in_scope: Option<&dyn Fn(&T) -> bool>,
+    limits: &RowLimits<'_, T>,
 ) -> Vec<u32> {
     let query = query_of(&list.filter, T::KIND);
-    let scope = in_scope.map(|holds| RowSet::of(table.len(), |row| holds(&table.items()[row])));
+    let scope = limits.in_scope.map(|holds| RowSet::of(table.len(), |row| holds(&table.items()[row])));
     list.in_scope = scope.as_ref().map_or(table.len(), RowSet::count);
     let retained: Vec<usize> = list.retained.keys().filter_map(|&id| table.position(id)).collect();
     list.why = explain(&query, &mut cache.evaluator, source, scope.as_ref(), &retained);
     let own = (!list.order.is_empty()).then(|| cache.order(&list.order, source));
     let order = own.as_ref().map_or_else(|| table.order(list.sort), |order| order.as_slice()).iter().copied();
     list.retained_only.clear();
+    list.hidden_news.count = 0;
     let rows: Vec<u32> = if query.is_empty() && scope.is_none() {
         order.collect()
     } else {
@@ -214,6 +226,10 @@ fn rows<T: Item>(
         list.retained_only = retained_only(list, table, &matching);
         list.retained_only.iter().filter_map(|&id| table.position(id)).for_each(|at| matching.set(at));
         scope.iter().for_each(|scope| matching.and(scope));
+        let is_hidden = |row: usize| scope.as_ref().is_none_or(|scope| scope.has(row)) && !matching.has(row);
+        list.hidden_news.count = limits.is_new.map_or(0, |is_new| {
+            table.items().iter().enumerate().filter(|(row, item)| is_hidden(*row) && is_new(item)).count()
+        });
         order.filter(|&row| matching.has(row as usize)).collect()
     };
     // The order may depend on decisions, such as that by risk.

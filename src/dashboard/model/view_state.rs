@@ -6,6 +6,7 @@
 
 use crate::contract::{LoggerId, ScanId, TargetId};
 use crate::dashboard::base::{Effect, GroupId, Pane, RowRef, Scope};
+use crate::dashboard::data::VISITED_AT;
 use crate::dashboard::list::FindingGroupBy;
 use crate::dashboard::model::{Model, navigation};
 use crate::query::{Query, SortKey};
@@ -80,7 +81,9 @@ impl Model {
 
     /// Restores the view of the current workspace. The focus stays where a key has moved it.
     pub(crate) fn restore_view(&mut self) {
-        let Some(view) = self.setting::<StoredView>(VIEW, &self.workspace_name()) else { return };
+        let workspace_name = self.workspace_name();
+        let Some(view) = self.setting::<StoredView>(VIEW, &workspace_name) else { return };
+        let last_visit = self.setting(VISITED_AT, &workspace_name);
         if let Some(at) = self.settings.tabs.saved.iter().position(|saved| saved.name == view.tab) {
             self.settings.tabs.at = at;
         }
@@ -91,6 +94,7 @@ impl Model {
             let Some(list) = view.lists.get(pane.title()) else { continue };
             if Query::parse(&list.filter, pane.kind()).is_ok() {
                 *self.cursor(pane).filter().0 = list.filter.clone();
+                self.lists.hidden_news_mut(pane).restore(&list.filter, last_visit);
             }
             let order = SortKey::parse_all(&list.order, pane.kind()).unwrap_or_default();
             self.lists.restore_order(pane, list.sort, order);

@@ -184,3 +184,72 @@ fn findings_that_are_read_scan_by_scan_are_counted_until_the_last_part() {
     assert_eq!(part(&mut app, 3, false), 3, "the last part");
     assert_eq!(part(&mut app, 4, false), 3, "found during the visit");
 }
+
+fn capture_at(id: i64, at: Stamp) -> crate::contract::Capture {
+    crate::contract::Capture { request_date: Some(at), ..crate::dashboard::testing::capture(id) }
+}
+
+/// The settings that a visit with these filters leaves; it ended an hour ago.
+fn left_filters(filters: &[(Pane, &str)]) -> Box<StoredDecisions> {
+    let mut app = TestDashboard::new();
+    for (pane, filter) in filters {
+        app.model.set_query(*pane, filter).unwrap();
+    }
+    let mut effects = Vec::new();
+    app.model.remember_view(&mut effects);
+    let setting = |effect: Effect| match effect {
+        Effect::Remember { key, workspace, value } => Some(((key.into(), workspace), value)),
+        _ => None,
+    };
+    let mut settings: BTreeMap<_, _> = effects.into_iter().filter_map(setting).collect();
+    settings.insert(("looked".into(), "Acme".into()), serde_json::to_string(&ago(3600)).unwrap());
+    Box::new(StoredDecisions { settings, ..StoredDecisions::default() })
+}
+
+#[test]
+fn rows_hidden_by_filter_are_counted_from_its_first_use() {
+    let mut app = TestDashboard::new();
+    app.model.screen.size = crate::dashboard::base::Size { columns: 200, rows: 60 };
+    app.receive(1, vec![capture_at(20, ago(5))]);
+    app.keys("5 / 'method:PROPFIND' enter");
+    let shows = |app: &mut TestDashboard, words: &str| {
+        let frame = app.frame().join("\n");
+        assert!(frame.contains(words), "{words}\n{frame}");
+    };
+    let total = app.model.data.captures.rows.len();
+    shows(&mut app, &format!("5 Captures · {total} hidden "));
+    let matching = crate::contract::Capture { request_method: "PROPFIND".into(), ..capture_at(23, ago(-30)) };
+    app.receive(1, vec![capture_at(21, ago(-10)), capture_at(22, ago(-20)), matching]);
+    shows(&mut app, &format!("5 Captures · {} hidden, 2 new", total + 2));
+    app.receive(2, vec![capture_at(30, ago(-40))]);
+    shows(&mut app, &format!("5 Captures · {} hidden, 3 new", total + 3));
+    app.model.screen.size = crate::dashboard::base::Size { columns: 80, rows: 24 };
+    shows(&mut app, &format!("1 of 1, {} hidden, 3 new", total + 3));
+    app.at += std::time::Duration::from_secs(60);
+    app.keys("/ ctrl-u 'method:TRACE' enter");
+    shows(&mut app, &format!("no matches: {} rows hidden", total + 4));
+    assert_eq!(app.model.lists.captures.hidden_news.count, 0, "another filter counts from now");
+}
+
+#[test]
+fn rows_hidden_by_filter_of_earlier_visit_are_counted_from_its_end() {
+    let filters = [(Pane::Captures, "method:PROPFIND"), (Pane::Findings, "nothing"), (Pane::Scans, "nothing")];
+    let mut app = TestDashboard::new();
+    app.send(Msg::Triage(TriageNews::Opened(left_filters(&filters))));
+    let before = app.model.lists.captures.hidden_news.count;
+    app.receive(1, vec![capture_at(20, ago(7200)), capture_at(21, ago(600)), capture_at(22, ago(500))]);
+    assert_eq!(app.model.lists.captures.hidden_news.count, before + 2);
+    let ended = |id: i64, at: Stamp| Scan {
+        start_time: Some(at),
+        end_time: Some(at),
+        ..scan(id, id, ScanStatus::Finished, 100)
+    };
+    app.feed(Snapshot::Scans(table([ended(1, ago(7200)), ended(2, ago(1800)), ended(3, ago(1700))])));
+    app.feed(Snapshot::Findings(table([
+        finding(1, 1, "Private key", Risk::Critical),
+        finding(2, 2, "Git repository", Risk::High),
+    ])));
+    assert_eq!(app.shown(Pane::Findings), [0; 0]);
+    assert_eq!(app.model.lists.findings.hidden_news.count, 1, "the finding of scan 2");
+    assert_eq!(app.model.lists.scans.hidden_news.count, 2, "scans 2 and 3");
+}

@@ -116,6 +116,7 @@ fn decisions(found: &ReportFinding, decided: &ReportDecision) -> Vec<Fact> {
         change += &format!(": not found by {}", clean(&decided.absent_in));
     }
     facts.push(Fact { label: "Change", value: change, aside: owned(&decided.tags.join(", ")) });
+    facts.extend(decided.absences.iter().map(|scans| fact("Not found", format!("by {}", clean(scans)))));
     if let Some(retest) = &decided.retest {
         let at = if retest.at.is_empty() { String::new() } else { format!("; requested on {}", retest.at) };
         let aside = owned(&format!("before: {}{at}", retest.before));

@@ -34,6 +34,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         filter: &list.filter,
         total,
         shown: list.len(),
+        hidden_new: list.hidden_news.count,
         at: list.at,
         marks: (list.marks().len(), list.marks_hidden()),
         place: list.by.map(|by| {

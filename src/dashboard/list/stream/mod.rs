@@ -8,11 +8,12 @@ pub mod group_by;
 #[cfg(test)]
 mod tests;
 
+use crate::contract::{LoggerId, Stamp};
 use crate::dashboard::base::{CaptureKey, CaptureRow, GroupId, RowRef};
 use crate::dashboard::data::{START, Stream};
 use crate::dashboard::list::groups::{Group, GroupPlace};
 use crate::dashboard::list::stream::chunks::shifted;
-use crate::dashboard::list::{CaptureGroupBy, CaptureGroupKey, ChunkQuery, Groups, Ranges, set_mark};
+use crate::dashboard::list::{CaptureGroupBy, CaptureGroupKey, ChunkQuery, Groups, HiddenNews, Ranges, set_mark};
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
@@ -48,6 +49,8 @@ pub struct StreamList {
     pub paused: bool,
     /// Row numbers of the captures that arrived since it stopped following.
     news: Ranges,
+    /// New captures that the filter hides.
+    pub hidden_news: HiddenNews,
 }
 
 /// A capture that matches the query.
@@ -77,6 +80,7 @@ impl Default for StreamList {
             follow: true,
             paused: false,
             news: Ranges::default(),
+            hidden_news: HiddenNews::default(),
         }
     }
 }
@@ -219,6 +223,21 @@ impl StreamList {
             }
             false => self.rows.partition_point(|listed| listed.row < row),
         }
+    }
+
+    /// Counts the new captures that the filter hides, when all captures were queried.
+    pub(crate) fn count_hidden_news(&mut self, stream: &Stream, only: Option<LoggerId>, now: Stamp) {
+        let Some(since) = self.hidden_news.since(&self.filter, now) else { return };
+        if self.pending() > 0 {
+            return;
+        }
+        let first = stream.row_after(since);
+        let shown = self.rows.len() - self.rows.partition_point(|listed| listed.row < first);
+        let arrived = match only {
+            Some(logger) => stream.since(since).filter(|captured| captured.logger == logger).count(),
+            None => (stream.end() - first) as usize,
+        };
+        self.hidden_news.count = arrived.saturating_sub(shown);
     }
 
     /// Runs the query on all captures.

@@ -22,25 +22,53 @@ pub(super) fn draw_edges(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListP
         note.spans.insert(0, Span::raw(" "));
         note.push_span(Span::raw(" "));
     }
-    let below = Line::from(Span::styled(place(pane), cx.theme.dim()));
+    // Hidden rows matter more than the summary. A title without room for them leaves them to the lower edge.
+    let hidden = hidden(cx, pane).filter(|part| part.width() < room);
+    let hidden_width = hidden.as_ref().map_or(0, |part| part.width() + 1);
+    if hidden_width + note.width() > room {
+        note = Line::default();
+    }
+    room -= hidden_width;
+    let counts = if hidden.is_some() { HiddenCounts::InTitle } else { HiddenCounts::Beside };
+    let below = Line::from(Span::styled(place(pane, counts), cx.theme.dim()));
     // Why rows are not current matters more than their summary.
     match warnings_width(cx, pane) {
         0 => {}
         whole if whole + note.width() > room => note = Line::default(),
         _ => room -= note.width(),
     }
-    draw_frame(buf, area, cx.theme, cx.has_keys(pane.pane, false), Edges { title: title(cx, pane, room), note, below })
+    draw_frame(
+        buf,
+        area,
+        cx.theme,
+        cx.has_keys(pane.pane, false),
+        Edges { title: title(cx, pane, hidden, room), note, below },
+    )
 }
 
-/// ` 3 Findings `, with the age of stale rows and the reason where there is room.
-fn title(cx: &Cx<'_>, pane: &ListPane<'_>, room: usize) -> Line<'static> {
+/// ` 3 Findings · 12 hidden, 3 new `, with the age of stale rows and the reason where there is room.
+fn title(cx: &Cx<'_>, pane: &ListPane<'_>, hidden: Option<Span<'static>>, room: usize) -> Line<'static> {
     let style = cx.theme.title(cx.model.navigation.focus.pane == pane.pane);
     let mut title = Line::from(Span::styled(format!(" {} ", numbered(pane.pane)), style));
-    for part in warnings(cx, pane, room) {
+    for part in hidden.into_iter().chain(warnings(cx, pane, room)) {
         title.push_span(part);
         title.push_span(Span::raw(" "));
     }
     title
+}
+
+/// `21 hidden, 3 new`: the rows that the filter hides, and those of them that arrived since the filter is in use.
+fn hidden(cx: &Cx<'_>, pane: &ListPane<'_>) -> Option<Span<'static>> {
+    let hidden = Some(pane.hidden()).filter(|&hidden| hidden > 0)?;
+    let style = if pane.hidden_new > 0 { cx.theme.warn() } else { cx.theme.dim() };
+    let separator = cx.theme.glyphs.separator;
+    let number = format::thousands(hidden as u64);
+    Some(Span::styled(format!("{separator} {number} hidden{}", and_new(pane.hidden_new)), style))
+}
+
+/// `, 3 new`, the end of a number of hidden rows; nothing if none of them is new.
+pub(super) fn and_new(new: usize) -> String {
+    if new > 0 { format!(", {} new", format::thousands(new as u64)) } else { String::new() }
 }
 
 /// Why the rows are not current, and how many of them cannot be read.
@@ -130,16 +158,25 @@ pub(crate) fn retry_in(seconds: i64) -> String {
     if seconds == 0 { "retrying".to_owned() } else { format!("retry in {seconds}s") }
 }
 
-/// ` 15 of 41 ` for the lower edge.
-pub(super) fn place(pane: &ListPane<'_>) -> String {
+/// Where the numbers of hidden rows are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum HiddenCounts {
+    InTitle,
+    Beside,
+}
+
+/// ` 15 of 41 ` for the lower edge; with the hidden rows that the title does not name.
+pub(super) fn place(pane: &ListPane<'_>, counts: HiddenCounts) -> String {
     let number = |n: usize| format::thousands(n as u64);
+    let is_beside = counts == HiddenCounts::Beside;
+    let new = if is_beside { and_new(pane.hidden_new) } else { String::new() };
     if let Some(words) = &pane.place {
-        return format!(" {words} ");
+        return format!(" {words}{new} ");
     }
     match (pane.shown, pane.total) {
         (0, _) => String::new(),
-        (shown, total) if shown < total => {
-            format!(" {} of {}, {} hidden ", number(pane.at + 1), number(shown), number(total - shown))
+        (shown, total) if shown < total && is_beside => {
+            format!(" {} of {}, {} hidden{new} ", number(pane.at + 1), number(shown), number(total - shown))
         }
         (shown, _) => format!(" {} of {} ", number(pane.at + 1), number(shown)),
     }

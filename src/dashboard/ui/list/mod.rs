@@ -11,7 +11,7 @@
 mod edges;
 pub mod query_help;
 
-use edges::{draw_edges, place, warnings, warnings_width};
+use edges::{HiddenCounts, draw_edges, place, warnings, warnings_width};
 pub(crate) use edges::{retry_in, stale_reason};
 
 use crate::client::Problem;
@@ -78,6 +78,8 @@ pub(crate) struct ListPane<'a> {
     /// The rows in the scope, shown or not.
     pub total: usize,
     pub shown: usize,
+    /// New rows that the filter hides.
+    pub hidden_new: usize,
     /// The position of the cursor among the shown rows.
     pub at: usize,
     /// Marked rows, and the number of hidden rows among them.
@@ -293,6 +295,7 @@ pub(crate) fn pane_of<'a, T: Stored>(cx: &Cx<'a>) -> ListPane<'a> {
         why: &list.why,
         total: (list.len() + list.in_scope).saturating_sub(list.rows.len()),
         shown: list.len(),
+        hidden_new: list.hidden_news.count,
         at: list.at,
         marks: list.count_marks(table),
         ..pane
@@ -300,6 +303,11 @@ pub(crate) fn pane_of<'a, T: Stored>(cx: &Cx<'a>) -> ListPane<'a> {
 }
 
 impl<'a> ListPane<'a> {
+    /// The rows that the filter hides.
+    fn hidden(&self) -> usize {
+        if self.filter.is_empty() { 0 } else { self.total.saturating_sub(self.shown) }
+    }
+
     /// A list without rows.
     pub fn new(pane: Pane, state: ListState<'a>) -> Self {
         Self {
@@ -315,6 +323,7 @@ impl<'a> ListPane<'a> {
             tabs: None,
             total: 0,
             shown: 0,
+            hidden_new: 0,
             at: 0,
             marks: (0, 0),
             place: None,
@@ -383,11 +392,9 @@ fn draw_scope(
         let scope = cut_line(scope.unwrap_or_default(), usize::from(area.width), cx.theme.glyphs.ellipsis);
         return draw_sides(buf, area, &scope, &right);
     }
-    let hidden = pane.total - pane.shown.min(pane.total);
-    if framed && hidden > 0 && !pane.filter.is_empty() {
+    if framed && pane.hidden() > 0 {
         let key = key(cx, Context::Lists, Action::List(ListAction::Filter));
-        let hidden = format::thousands(hidden as u64);
-        right.push_span(Span::styled(format!("{hidden} hidden ({key} shows why)"), cx.theme.dim()));
+        right.push_span(Span::styled(format!("{key} shows why"), cx.theme.dim()));
     }
     if !framed {
         // A long query gives half of the line to the note: it can be seen again by its key.
@@ -398,11 +405,11 @@ fn draw_scope(
         // Why rows are not current matters more than their summary, and more than the position.
         let whole = warnings_width(cx, pane);
         let fits = |others: usize| whole == 0 || whole + others <= room;
-        let place_width = text::width(&place(pane));
+        let place_width = text::width(&place(pane, HiddenCounts::Beside));
         let note = if fits(pane.note.width() + place_width) { pane.note.clone() } else { Line::default() };
         let note = parts_of_note(note, cx, room.saturating_sub(place_width + GAP.len()));
         let note = cut_line(note, room.saturating_sub(place_width + GAP.len()), cx.theme.glyphs.ellipsis);
-        let place = if fits(place_width) { place(pane) } else { String::new() };
+        let place = if fits(place_width) { place(pane, HiddenCounts::Beside) } else { String::new() };
         let warnings = warnings(cx, pane, room.saturating_sub(note.width() + text::width(&place)));
         for part in warnings.into_iter().map(Line::from).chain([note]) {
             if part.width() > 0 {
@@ -449,7 +456,8 @@ fn draw_nothing(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>) 
         }
         ListState::Loaded | ListState::Stale(..) => {
             let back = key(cx, Context::Lists, Action::List(ListAction::TakeBack));
-            let hidden = format!("no matches: {} hidden", format::plural(pane.total, "row"));
+            let rows = format::plural(pane.total, "row");
+            let hidden = format!("no matches: {rows} hidden{}", edges::and_new(pane.hidden_new));
             let mut lines = vec![words(hidden, theme.text())];
             lines.extend(query_help::why_lines(cx, pane.why));
             lines.push(words(format!("{back} undoes the last filter change"), theme.dim()));
