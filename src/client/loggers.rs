@@ -90,7 +90,7 @@ impl Client {
 
     /// Passes all captures of a logger to `archive`, which returns how many it archived, before the logger is cleared.
     /// Reads until there is nothing new, so only captures that arrive between the last read and the clear can be lost:
-    /// the caller clears at once. A logger that receives requests without pause is read at most [`MOST_READS`] times.
+    /// the caller clears at once. A logger that receives requests without pause is read at most twenty times.
     ///
     /// # Errors
     /// Those of [`Client::list_captures`] and of `archive`.
