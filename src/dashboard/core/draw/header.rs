@@ -259,6 +259,18 @@ mod tests {
     }
 
     #[test]
+    fn header_is_live_only_when_every_shown_list_was_read() {
+        let mut app = TestDashboard::new();
+        app.model.screen.size = Size { columns: 120, rows: 40 };
+        app.feed(PollEvent::Link(Link::Live { at: stamp() }));
+        app.model.data.reports = Default::default();
+        app.keys("3");
+        assert!(app.frame()[0].contains("● live"), "the reports are not shown");
+        app.keys("6");
+        assert!(app.frame()[0].contains("● loading"), "{}", app.frame()[0]);
+    }
+
+    #[test]
     fn header_names_the_problem_of_the_scans_in_every_view() {
         let mut app = TestDashboard::new();
         app.model.screen.size = Size { columns: 120, rows: 40 };
