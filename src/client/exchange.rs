@@ -144,7 +144,7 @@ impl Client {
                 Some(file) => interned_briefly(|| each_item(file, &mut take))?,
                 None => None,
             };
-            let read = read.map(|items| items.reasons(has_items).map_err(|error| unreadable(&error))).transpose()?;
+            let read = read.map(|items| items.beside(has_items).map_err(|error| unreadable(&error))).transpose()?;
             Ok::<_, Error>((read, collector, body))
         };
         let (read, mut collector, body) = blocking(streamed).await?;

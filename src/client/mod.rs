@@ -62,7 +62,7 @@ pub use reports::{Download, ReportFile};
 pub use scans::{Interval, ScanQuery, TestQuery};
 pub use targets::TargetQuery;
 
-use crate::contract::MissingScanner;
+use crate::contract::{MissingScanner, Unreadable};
 
 /// The result of every endpoint.
 pub type ClientResult<T> = Result<T, Error>;
@@ -286,8 +286,8 @@ impl Client {
         self.observed.received.load(Ordering::Relaxed)
     }
 
-    /// The items of lists that could not be decoded since [`observing`](Self::observing), each with its position.
-    pub fn unreadable(&self) -> Vec<String> {
+    /// The items of lists that could not be decoded since [`observing`](Self::observing).
+    pub fn unreadable(&self) -> Unreadable {
         self.observed.unreadable()
     }
 
@@ -297,7 +297,7 @@ impl Client {
     }
 
     /// Notes items of a list that are decoded, but not usable.
-    pub(crate) fn note_unreadable(&self, items: Vec<String>) {
+    pub(crate) fn note_unreadable(&self, items: Unreadable) {
         self.observed.add_unreadable(items);
     }
 

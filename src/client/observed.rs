@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use reqwest::header::HeaderValue;
 
 use super::request::ApiRequest;
+use crate::contract::Unreadable;
 
 /// The `ETag`s of responses, by the path and query of their requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub(super) struct Observed {
     calls: AtomicU32,
     /// Bytes of bodies, also while they arrive.
     pub received: AtomicU64,
-    unreadable: Mutex<Vec<String>>,
+    unreadable: Mutex<Unreadable>,
     tags: Mutex<EntityTags>,
 }
 
@@ -52,8 +53,8 @@ impl Observed {
         self.calls.load(Ordering::Relaxed)
     }
 
-    pub fn add_unreadable(&self, items: Vec<String>) {
-        // The lock protects a plain list, which stays usable after a panic of another holder.
+    pub fn add_unreadable(&self, items: Unreadable) {
+        // The lock protects plain lists, which stay usable after a panic of another holder.
         self.unreadable.lock().unwrap_or_else(PoisonError::into_inner).extend(items);
     }
 
@@ -71,7 +72,7 @@ impl Observed {
         self.tags.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub fn unreadable(&self) -> Vec<String> {
+    pub fn unreadable(&self) -> Unreadable {
         self.unreadable.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -176,14 +176,14 @@ mod tests {
             Ok(())
         };
         let unreadable = each_item(Slow(text, step), &mut take).unwrap()?;
-        let reasons = unreadable.reasons(!names.is_empty());
-        Some(reasons.map(|reasons| (names, reasons)).map_err(|error| error.to_string()))
+        let unreadable = unreadable.beside(!names.is_empty());
+        Some(unreadable.map(|unreadable| (names, unreadable.reasons)).map_err(|error| error.to_string()))
     }
 
     /// The same as the whole decoder reads them.
     fn whole(text: &[u8]) -> Result<Names, String> {
         let list = decode_list::<Workspace>(text, None).map_err(|error| error.to_string())?;
-        Ok((list.items.iter().map(|one| one.name.to_string()).collect(), list.unreadable))
+        Ok((list.items.iter().map(|one| one.name.to_string()).collect(), list.unreadable.reasons))
     }
 
     type Names = (Vec<String>, Vec<String>);

@@ -9,6 +9,7 @@
 //!
 //! A value that is no list is an error, so that the rows of the last good list remain.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -32,8 +33,48 @@ const DEEPEST: usize = 6;
 pub struct DecodedList<T> {
     /// The readable items in their order; null elements are skipped.
     pub items: Vec<T>,
-    /// Place and error of the first unreadable items: `item 3: field evidence.rows[2]: number out of range`.
-    pub unreadable: Vec<String>,
+    /// The others.
+    pub unreadable: Unreadable,
+}
+
+/// The items of a list that are there, but cannot be used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Their number.
+    pub count: usize,
+    /// Place and error of the first ones: `item 3: field evidence.rows[2]: number out of range`.
+    pub reasons: Vec<String>,
+    /// Their ids, as far as these can be read.
+    pub ids: BTreeSet<i64>,
+    /// Some of them have no readable id.
+    pub has_unknown_ids: bool,
+}
+
+impl Unreadable {
+    /// Items without an id.
+    pub fn without_id(count: usize) -> Self {
+        let reasons = vec!["item without id".to_owned(); count.min(MOST_REASONS)];
+        Self { count, reasons, ids: BTreeSet::new(), has_unknown_ids: count > 0 }
+    }
+
+    /// Whether all items can be used.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whether the item with this id can be among them.
+    pub fn may_include(&self, id: i64) -> bool {
+        self.has_unknown_ids || self.ids.contains(&id)
+    }
+
+    /// Adds those of another page of the list.
+    pub fn extend(&mut self, other: Self) {
+        self.count += other.count;
+        self.reasons.extend(other.reasons);
+        self.reasons.truncate(MOST_REASONS);
+        self.ids.extend(other.ids);
+        self.has_unknown_ids |= other.has_unknown_ids;
+    }
 }
 
 /// Decodes a list of objects, wrapped or bare; with `field`, the list is in this field of the object.
@@ -47,7 +88,7 @@ pub fn decode_list<T: DeserializeOwned>(
     interned(|| {
         let whole = std::str::from_utf8(body).ok().map(|text| whole_list(text, field));
         match whole {
-            Some(Ok(items)) => Ok(DecodedList { items, unreadable: Vec::new() }),
+            Some(Ok(items)) => Ok(DecodedList { items, unreadable: Unreadable::default() }),
             _ => item_by_item(&repaired(body), field),
         }
     })
@@ -72,7 +113,7 @@ fn item_by_item<T: DeserializeOwned>(
             Err(error) => unreadable.note(position, entry.get(), error),
         }
     }
-    let unreadable = unreadable.reasons(!items.is_empty())?;
+    let unreadable = unreadable.beside(!items.is_empty())?;
     Ok(DecodedList { items, unreadable })
 }
 
@@ -84,24 +125,35 @@ pub(super) fn item_of<T: DeserializeOwned>(text: &str) -> Result<Option<T>, serd
 /// The items of a list that cannot be decoded.
 #[derive(Debug, Default)]
 pub struct UnreadableItems {
-    reasons: Vec<String>,
+    found: Unreadable,
     first: Option<serde_json::Error>,
+}
+
+/// The id of an item whose other fields are unreadable.
+#[derive(Deserialize)]
+struct ItemId {
+    id: i64,
 }
 
 impl UnreadableItems {
     pub(super) fn note(&mut self, position: usize, item: &str, error: serde_json::Error) {
-        if self.reasons.len() < MOST_REASONS {
-            self.reasons.push(format!("item {}: {}", position + 1, located(item, &error)));
+        self.found.count += 1;
+        if self.found.reasons.len() < MOST_REASONS {
+            self.found.reasons.push(format!("item {}: {}", position + 1, located(item, &error)));
+        }
+        match serde_json::from_str(item) {
+            Ok(ItemId { id }) => _ = self.found.ids.insert(id),
+            Err(_) => self.found.has_unknown_ids = true,
         }
         self.first.get_or_insert(error);
     }
 
-    /// Place and error of the first ones.
+    /// The unreadable items of a list that has others.
     ///
     /// # Errors
     /// The first error, if the list has such items only.
-    pub fn reasons(self, has_others: bool) -> Result<Vec<String>, serde_json::Error> {
-        self.first.filter(|_| !has_others).map_or(Ok(self.reasons), Err)
+    pub fn beside(self, has_others: bool) -> Result<Unreadable, serde_json::Error> {
+        self.first.filter(|_| !has_others).map_or(Ok(self.found), Err)
     }
 }
 
@@ -246,7 +298,7 @@ mod tests {
 
     fn names(body: &[u8]) -> (Vec<String>, Vec<String>) {
         let list: DecodedList<Workspace> = decode_list(body, None).unwrap();
-        (list.items.iter().map(|item| item.name.to_string()).collect(), list.unreadable)
+        (list.items.iter().map(|item| item.name.to_string()).collect(), list.unreadable.reasons)
     }
 
     #[test]

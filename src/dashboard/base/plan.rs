@@ -2,8 +2,8 @@
 
 use crate::client::Problem;
 use crate::contract::{
-    Capture, Logger, LoggerId, MissingScanner, Report, Scan, ScanId, ScanOutput, Shared, Stamp, Target, Test, Wordlist,
-    Workspace, WorkspaceId,
+    Capture, Logger, LoggerId, MissingScanner, Report, Scan, ScanId, ScanOutput, Shared, Stamp, Target, Test,
+    Unreadable, Wordlist, Workspace, WorkspaceId,
 };
 use crate::oob::NewestCapture;
 use crate::table::{Item, Table};
@@ -204,11 +204,13 @@ macro_rules! snapshots {
                 self.len() == 0
             }
 
-            /// This list with the items of an earlier one that it lacks, and their number.
-            pub fn with_missing_of(&self, earlier: &Self) -> (Self, usize) {
+            /// This list with the items of an earlier one that it lacks and that are among these, and their number.
+            pub fn with_unreadable_of(&self, earlier: &Self, unreadable: &Unreadable) -> (Self, usize) {
                 match (self, earlier) {
                     $((Self::$list(new), Self::$list(earlier)) => {
-                        let is_missing = |item: &&Arc<$item>| new.get(item.id()).is_none();
+                        let is_missing = |item: &&Arc<$item>| {
+                            new.get(item.id()).is_none() && unreadable.may_include(item.id().into())
+                        };
                         let missing: Vec<_> = earlier.items().iter().filter(is_missing).cloned().collect();
                         let count = missing.len();
                         if count == 0 {

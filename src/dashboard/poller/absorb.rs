@@ -2,11 +2,12 @@
 
 use crate::client;
 use crate::client::{Error, ErrorKind, Problem};
-use crate::contract::{Logger, LoggerId, MissingScanner, Scan, Shared, Stamp, Target, Workspace};
+use crate::contract::{Logger, LoggerId, MissingScanner, Scan, Shared, Stamp, Target, Unreadable, Workspace};
 use crate::dashboard::base::plan::SETTLING;
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Link, ListKind, PollBudget, PollEvent};
 use crate::dashboard::poller::link::failure_scope;
+use crate::dashboard::poller::scheduler::TOLERATED;
 use crate::dashboard::poller::{FailureScope, Fetch, FetchSlot, Fetched, InFlight, ORDER, PollPace, Scheduler};
 use crate::table::Table;
 use crate::text::plural;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Most unreadable items that are kept of one list.
+/// Most reasons of unreadable items that are kept of one list.
 const MOST_UNREADABLE: usize = 20;
 
 impl Scheduler {
@@ -48,9 +49,10 @@ impl Scheduler {
     }
 
     /// Takes the cost of a request of [`due`](Self::due), and the items that could not be decoded.
-    pub fn settle(&mut self, slot: FetchSlot, calls: u32, mut unreadable: Vec<String>) {
+    pub fn settle(&mut self, slot: FetchSlot, calls: u32, new: Unreadable) {
         let Some(request) = self.in_flight.get_mut(&slot) else { return };
-        request.unreadable = unreadable.len();
+        let mut unreadable = new.reasons.clone();
+        request.unreadable = new;
         self.call_budget.settle(request.fetch.calls(), calls);
         let previous = self.unreadable.remove(&slot).unwrap_or_default();
         // A response with a part of the items says nothing about the others.
@@ -86,8 +88,8 @@ impl Scheduler {
                 let link = self.link.succeed(request.sent, wall);
                 self.report_link(link);
                 if let Fetched::List(snapshot) = &fetched
-                    && request.unreadable > 0
-                    && let Some(merged) = self.with_earlier_rows(snapshot)
+                    && !request.unreadable.is_empty()
+                    && let Some(merged) = self.with_earlier_rows(snapshot, &request.unreadable)
                 {
                     return self.take_partly_read(merged, &request, now, wall);
                 }
@@ -100,7 +102,9 @@ impl Scheduler {
                     self.note_read(&request.fetch, new, now, Stamp(wall.checked_sub(waited).unwrap_or(wall)));
                 }
                 self.take(fetched, Stamp(wall));
-                if was_failing && matches!(slot, FetchSlot::Captures(_)) {
+                if let FetchSlot::Captures(logger) = slot
+                    && (was_failing || self.failed_captures.contains_key(&logger))
+                {
                     self.report_captures();
                 }
             }
@@ -108,9 +112,9 @@ impl Scheduler {
         }
     }
 
-    /// A response with unreadable items and the earlier rows that it lacks, if it lacks any: they can be the unreadable ones.
-    fn with_earlier_rows(&self, snapshot: &Snapshot) -> Option<Snapshot> {
-        let (merged, missing) = snapshot.with_missing_of(self.cached.get(&snapshot.list_kind())?);
+    /// A response with unreadable items and the earlier rows of these items, if there are any.
+    fn with_earlier_rows(&self, snapshot: &Snapshot, unreadable: &Unreadable) -> Option<Snapshot> {
+        let (merged, missing) = snapshot.with_unreadable_of(self.cached.get(&snapshot.list_kind())?, unreadable);
         (missing > 0).then_some(merged)
     }
 
@@ -124,7 +128,7 @@ impl Scheduler {
         let pause = self.backoff.fail(slot, Duration::ZERO, now);
         self.put_back(slot, &request.fetch);
         self.schedule(list).is_failed = true;
-        let message = format!("{} not readable; the earlier rows remain", plural(request.unreadable, "item"));
+        let message = format!("{} not readable; the earlier rows remain", plural(request.unreadable.count, "item"));
         let problem = Problem { retry_at: Some(Stamp(wall + pause)), ..Problem::local(message) };
         self.report_failed(list, Arc::new(problem));
     }
@@ -208,6 +212,9 @@ impl Scheduler {
                 }
                 snapshot => PollEvent::Snapshot(snapshot),
             });
+        }
+        if list == ListKind::Findings {
+            self.report_refusal();
         }
         // Findings are not read again while no scan moves, so unmoved scans confirm them.
         let findings = ListKind::Findings;
@@ -318,10 +325,37 @@ impl Scheduler {
         }
     }
 
+    /// Reports what is shown and due for so long that it is no longer live: the call budget or other requests delay it.
+    pub fn report_overdue(&mut self, now: Instant, wall: Timestamp) {
+        self.note_due(now);
+        let overdue = self.due_since.iter().filter(|(_, since)| **since + TOLERATED <= now).map(|(slot, _)| *slot);
+        let overdue: Vec<FetchSlot> = overdue.collect();
+        let mut has_captures = false;
+        for slot in overdue {
+            let wait = self.call_budget.next().saturating_duration_since(now);
+            let problem =
+                Problem { retry_at: Some(Stamp(wall + wait)), ..Problem::local("waiting for the rate limit") };
+            match slot {
+                FetchSlot::Captures(logger) => {
+                    has_captures |= self.failed_captures.insert(logger, problem).is_none();
+                }
+                FetchSlot::List(list) if !self.schedule(list).is_failed => {
+                    self.schedule(list).is_failed = true;
+                    self.report_failed(list, Arc::new(problem));
+                }
+                FetchSlot::List(_) | FetchSlot::Part => {}
+            }
+        }
+        if has_captures {
+            self.report_captures();
+        }
+    }
+
     /// Reports the loggers whose captures cannot be read.
     fn report_captures(&mut self) {
-        let backoff = &self.backoff;
-        self.failed_captures.retain(|logger, _| backoff.is_failing(FetchSlot::Captures(*logger)));
+        let (backoff, due_since) = (&self.backoff, &self.due_since);
+        let is_stale = |slot| backoff.is_failing(slot) || due_since.contains_key(&slot);
+        self.failed_captures.retain(|logger, _| is_stale(FetchSlot::Captures(*logger)));
         let label = |id: LoggerId| {
             let logger = self.table::<Logger>().and_then(|loggers| loggers.get(id));
             logger.map_or_else(|| format!("logger {id}"), |logger| logger.label.to_string())
@@ -355,12 +389,19 @@ impl Scheduler {
         match fetch {
             Fetch::List { list: ListKind::Findings, cached, .. } => {
                 self.read_findings_by_scan();
-                // The rows that were there are stale until their scans were read again.
+                self.moved.request_loaded();
+                if !self.moved.is_waiting() {
+                    // No scan has findings to be read, so the list itself is requested again.
+                    self.moved.by_scan = None;
+                    if cached.is_none() {
+                        self.cached.remove(&ListKind::Findings);
+                    }
+                    return false;
+                }
                 if cached.as_ref().is_some_and(|rows| !rows.is_empty()) {
-                    self.moved.request_loaded();
-                    self.schedule(ListKind::Findings).is_failed = true;
                     let problem = Problem { retry_at: Some(Stamp(wall)), ..problem.clone() };
-                    self.report_failed(ListKind::Findings, Arc::new(problem));
+                    self.moved.note_refused(Arc::new(problem));
+                    self.report_refusal();
                 }
                 true
             }
@@ -372,6 +413,14 @@ impl Scheduler {
                 has_parts
             }
             _ => false,
+        }
+    }
+
+    /// The rows of a list that was refused are stale until the findings of all their scans were read again.
+    fn report_refusal(&mut self) {
+        if let Some(problem) = self.moved.refusal() {
+            self.schedule(ListKind::Findings).is_failed = true;
+            self.report_failed(ListKind::Findings, problem);
         }
     }
 

@@ -9,6 +9,7 @@
 //!
 //! A part has half as many findings as are loaded, because each part rebuilds the tables.
 
+use crate::client::Problem;
 use crate::contract::{ScanId, TargetId};
 use crate::dashboard::base::UnreadScans;
 use crate::dashboard::poller::ChangedScans;
@@ -38,6 +39,15 @@ pub(super) struct ScanByScan {
     one_at_a_time: bool,
     /// The list is read whole again when all scans report fewer findings than this.
     whole_below: usize,
+    refused: Option<RefusedList>,
+}
+
+/// A list that was too large when its findings were read again.
+#[derive(Debug)]
+struct RefusedList {
+    problem: Arc<Problem>,
+    /// The scans whose findings were not read since, so that their rows are stale.
+    scans: BTreeSet<ScanId>,
 }
 
 impl ChangedScans {
@@ -67,6 +77,24 @@ impl ChangedScans {
     pub fn end_by_scan(&mut self) -> bool {
         let counted = self.counted();
         self.by_scan.take_if(|by_scan| counted < by_scan.whole_below).is_some()
+    }
+
+    /// The rows of all scans that were read are stale until they are read again.
+    pub fn note_refused(&mut self, problem: Arc<Problem>) {
+        if let Some(by_scan) = &mut self.by_scan {
+            by_scan.refused = Some(RefusedList { problem, scans: by_scan.loaded.clone() });
+        }
+    }
+
+    /// Why some rows are stale, as long as the findings of their scans wait to be read again.
+    pub fn refusal(&mut self) -> Option<Arc<Problem>> {
+        let by_scan = self.by_scan.as_mut()?;
+        let refused = by_scan.refused.as_mut()?;
+        refused.scans.retain(|id| self.waiting.contains(id));
+        if refused.scans.is_empty() {
+            by_scan.refused = None;
+        }
+        by_scan.refused.as_ref().map(|refused| Arc::clone(&refused.problem))
     }
 
     /// Requests the findings of all scans that were read, and of others as far as they fit.

@@ -4,7 +4,9 @@
 //! nor the UI thread walks over 100,000 findings.
 
 use crate::client::{Client, Error, ErrorKind, ScanQuery, TargetQuery, TestQuery, on_list_thread};
-use crate::contract::{Capture, CaptureId, LoggerId, Scan, ScanId, ScanStatus, Shared, TargetId, WorkspaceId};
+use crate::contract::{
+    Capture, CaptureId, LoggerId, Scan, ScanId, ScanStatus, Shared, TargetId, Unreadable, WorkspaceId,
+};
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{ListItem, ListKind, PartData, ScanPart};
 use crate::dashboard::poller::pace::MOST_PAID;
@@ -172,7 +174,7 @@ where
         if dropped == items.len() {
             return Err(Error::new(ErrorKind::Decode, "unexpected JSON: items without id"));
         }
-        client.note_unreadable(vec!["item without id".to_owned(); dropped]);
+        client.note_unreadable(Unreadable::without_id(dropped));
         items.retain(has_id);
     }
     Ok(table(items, cached.and_then(T::table_in).cloned()).await)

@@ -10,7 +10,7 @@
 //! add up.
 
 use crate::client::{Client, Collector, Error, ErrorKind, FindingQuery, on_list_thread};
-use crate::contract::{Finding, ScanId, TargetId, WorkspaceId};
+use crate::contract::{Finding, ScanId, TargetId, Unreadable, WorkspaceId};
 use crate::dashboard::poller::MOST_FINDINGS;
 use crate::table::Table;
 use crate::triage::ListedFinding;
@@ -179,7 +179,7 @@ pub(crate) async fn all(
         if rows.is_empty() {
             return Err(Error::new(ErrorKind::Decode, "unexpected JSON: items without id"));
         }
-        client.note_unreadable(vec!["item without id".to_owned(); without_id]);
+        client.note_unreadable(Unreadable::without_id(without_id));
     }
     Ok(rows)
 }

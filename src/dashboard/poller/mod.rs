@@ -40,7 +40,7 @@ pub(crate) use pace::{Beat, Beats, CallBudget, Demand, PollPace};
 pub(crate) use scheduler::{InFlight, ORDER, Scheduler};
 
 use crate::client::{Client, EntityTags, Error, ErrorKind, Lane};
-use crate::contract::Stamp;
+use crate::contract::{Stamp, Unreadable};
 use crate::dashboard::base::{PollPlan, Update};
 use futures::FutureExt;
 use jiff::Timestamp;
@@ -78,7 +78,7 @@ struct FetchAnswer {
     /// The number of calls that it took.
     calls: u32,
     /// Items of the list that could not be decoded.
-    unreadable: Vec<String>,
+    unreadable: Unreadable,
     tags: EntityTags,
 }
 
@@ -147,6 +147,7 @@ impl Poller {
             self.scheduler.note_received(*slot, client.received(), Instant::now());
         }
         self.scheduler.report_unanswered(Instant::now(), Timestamp::now());
+        self.scheduler.report_overdue(Instant::now(), Timestamp::now());
         let next = self.scheduler.next(Instant::now()).map(|next| self.scheduler.beat.slot_from(next));
         // In this order: results first, so that a busy service cannot delay them; then a new plan, which can make the
         // responses in flight worthless.

@@ -53,13 +53,18 @@ impl OnDemand {
         }
     }
 
-    /// The logger to fetch that was not fetched for the longest time, and the capture after which to start. The newest known capture is fetched once more: if it is
+    /// The logger to fetch, and the capture after which to start: every second time the one that is `shown` alone, if it is
+    /// due, else the one that was not fetched for the longest time. The newest known capture is fetched once more: if it is
     /// missing, the logger was cleared meanwhile.
-    pub fn captures(&self, is_held: impl Fn(LoggerId) -> bool) -> Option<(LoggerId, Option<CaptureId>)> {
-        let id = self
-            .due_loggers()
-            .filter(|id| !is_held(*id))
-            .min_by_key(|id| self.loggers.get(id).and_then(|logger_state| logger_state.sent))?;
+    pub fn captures(
+        &self,
+        shown: Option<LoggerId>,
+        is_held: impl Fn(LoggerId) -> bool,
+    ) -> Option<(LoggerId, Option<CaptureId>)> {
+        let sent = |id: &LoggerId| self.loggers.get(id).and_then(|logger_state| logger_state.sent);
+        let due = || self.due_loggers().filter(|id| !is_held(*id));
+        let is_preferred = |id: &LoggerId| Some(*id) == shown && sent(id) < self.captures_read();
+        let id = due().find(is_preferred).or_else(|| due().min_by_key(sent))?;
         Some((id, since(self.newest(id, self.loggers.get(&id)?))))
     }
 
@@ -177,15 +182,30 @@ mod tests {
     fn captures_are_fetched_when_count_changed_and_reported_once() {
         let mut on_demand = OnDemand::default();
         on_demand.learn_loggers(&loggers(&[(1, 0), (2, 3)]));
-        assert_eq!(on_demand.captures(|_| false), Some((LoggerId(2), None)));
+        assert_eq!(on_demand.captures(None, |_| false), Some((LoggerId(2), None)));
         on_demand.captures_sent(LoggerId(2), Instant::now());
         assert_eq!(on_demand.take_captures(LoggerId(2), captures(&[5, 6, 7])).len(), 3);
         on_demand.learn_loggers(&loggers(&[(1, 0), (2, 3)]));
-        assert_eq!(on_demand.captures(|_| false), None);
+        assert_eq!(on_demand.captures(None, |_| false), None);
         on_demand.learn_loggers(&loggers(&[(1, 0), (2, 4)]));
-        assert_eq!(on_demand.captures(|_| false), Some((LoggerId(2), Some(CaptureId(6)))));
-        assert_eq!(on_demand.captures(|id| id == LoggerId(2)), None, "not twice at a time");
+        assert_eq!(on_demand.captures(None, |_| false), Some((LoggerId(2), Some(CaptureId(6)))));
+        assert_eq!(on_demand.captures(None, |id| id == LoggerId(2)), None, "not twice at a time");
         assert_eq!(reported(&mut on_demand, &[6, 7, 8]), [8]);
+    }
+
+    #[test]
+    fn logger_that_is_shown_alone_is_fetched_every_second_time() {
+        let (mut on_demand, start) = (OnDemand::default(), Instant::now());
+        on_demand.learn_loggers(&loggers(&[(1, 1), (2, 1), (3, 1)]));
+        let fetched: Vec<i64> = (0..6)
+            .map(|second| {
+                on_demand.request_all_captures();
+                let (logger, _) = on_demand.captures(Some(LoggerId(3)), |_| false).unwrap();
+                on_demand.captures_sent(logger, start + Duration::from_secs(second));
+                logger.0
+            })
+            .collect();
+        assert_eq!(fetched, [1, 3, 2, 3, 1, 3]);
     }
 
     /// The ids of these captures of logger 2 that are reported.
@@ -200,15 +220,19 @@ mod tests {
         on_demand.learn_loggers(&loggers(&[(2, 3)]));
         assert_eq!(reported(&mut on_demand, &[5, 6, 7]), [5, 6, 7]);
         on_demand.learn_loggers(&loggers(&[(2, 1)]));
-        assert_eq!(on_demand.captures(|_| false), Some((LoggerId(2), None)), "the count decreased");
+        assert_eq!(on_demand.captures(None, |_| false), Some((LoggerId(2), None)), "the count decreased");
         assert_eq!(reported(&mut on_demand, &[1]), [1]);
         // Cleared between two polls and called again: the count has only increased.
         on_demand.learn_loggers(&loggers(&[(2, 4)]));
-        assert_eq!(on_demand.captures(|_| false), Some((LoggerId(2), Some(CaptureId(0)))));
+        assert_eq!(on_demand.captures(None, |_| false), Some((LoggerId(2), Some(CaptureId(0)))));
         assert_eq!(reported(&mut on_demand, &[8, 9]), [] as [i64; 0]);
-        assert_eq!(on_demand.captures(|_| false), Some((LoggerId(2), None)), "the newest known capture is missing");
+        assert_eq!(
+            on_demand.captures(None, |_| false),
+            Some((LoggerId(2), None)),
+            "the newest known capture is missing"
+        );
         assert_eq!(reported(&mut on_demand, &[6, 7, 8, 9]), [6, 7, 8, 9]);
-        assert_eq!(on_demand.captures(|_| false), None);
+        assert_eq!(on_demand.captures(None, |_| false), None);
     }
 
     #[test]
@@ -216,12 +240,16 @@ mod tests {
         let mut on_demand = OnDemand::default();
         on_demand.set_archived(&ArchivedCaptures::Awaited);
         on_demand.learn_loggers(&loggers(&[(2, 900)]));
-        assert_eq!(on_demand.captures(|_| false), None);
+        assert_eq!(on_demand.captures(None, |_| false), None);
         on_demand.set_archived(&ArchivedCaptures::Newest(Arc::new([(LoggerId(2), (CaptureId(899), None))].into())));
-        assert_eq!(on_demand.captures(|_| false), Some((LoggerId(2), Some(CaptureId(898)))));
+        assert_eq!(on_demand.captures(None, |_| false), Some((LoggerId(2), Some(CaptureId(898)))));
         assert_eq!(reported(&mut on_demand, &[899, 900]), [900]);
         on_demand.learn_loggers(&loggers(&[(2, 1)]));
-        assert_eq!(on_demand.captures(|_| false), Some((LoggerId(2), None)), "cleared: the archive does not count");
+        assert_eq!(
+            on_demand.captures(None, |_| false),
+            Some((LoggerId(2), None)),
+            "cleared: the archive does not count"
+        );
     }
 
     #[test]

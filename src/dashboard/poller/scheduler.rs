@@ -16,7 +16,7 @@
 
 use crate::client::{EntityTags, Problem};
 use crate::contract::{
-    CaptureId, Logger, LoggerId, MissingScanner, Report, ReportStatus, Scan, ScanId, ScanStatus, Stamp,
+    CaptureId, Logger, LoggerId, MissingScanner, Report, ReportStatus, Scan, ScanId, ScanStatus, Stamp, Unreadable,
 };
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Generation, ListItem, ListKind, PollBudget, PollEvent, PollPlan, ScanPart};
@@ -41,6 +41,8 @@ const CAPTURES_AT_ONCE: usize = 3;
 const HANGING_READ: Duration = Duration::from_secs(2);
 /// Lists on the screen that wait longer for a response are reported.
 pub(super) const UNANSWERED: Duration = Duration::from_secs(3);
+/// What is shown counts as live until it is due for so long.
+pub(super) const TOLERATED: Duration = Duration::from_secs(10);
 /// Waiting scans are polled this often as long as none is known.
 const WAITING: Duration = Duration::from_secs(5);
 /// A list that was requested counts as late after this time.
@@ -95,7 +97,7 @@ pub(crate) struct InFlight {
     /// Bytes of the response that arrived so far.
     pub received: u64,
     /// Items of the response that could not be decoded.
-    pub unreadable: usize,
+    pub unreadable: Unreadable,
 }
 
 #[derive(Debug)]
@@ -127,13 +129,15 @@ pub(crate) struct Scheduler {
     pub in_flight: BTreeMap<FetchSlot, InFlight>,
     /// Since when each resource waits for a response. A request that a refresh replaces counts on.
     pub waiting: BTreeMap<FetchSlot, Instant>,
+    /// Since when what is shown could have been requested, and was not.
+    pub due_since: BTreeMap<FetchSlot, Instant>,
     /// The longest of these waits as reported.
     unanswered: Option<Instant>,
     /// Lists that the user has refreshed since [`take_hanging`](Self::take_hanging).
     refreshed: Vec<ListKind>,
     /// Loggers whose captures cannot be read, and why.
     pub failed_captures: BTreeMap<LoggerId, Problem>,
-    /// Items that could not be decoded.
+    /// Place and error of items that could not be decoded.
     pub unreadable: BTreeMap<FetchSlot, Vec<String>>,
     pub outbox: Outbox,
 }
@@ -164,6 +168,7 @@ impl Scheduler {
             on_demand: OnDemand::default(),
             in_flight: BTreeMap::new(),
             waiting: BTreeMap::new(),
+            due_since: BTreeMap::new(),
             unanswered: None,
             refreshed: Vec::new(),
             failed_captures: BTreeMap::new(),
@@ -225,6 +230,7 @@ impl Scheduler {
     fn forget(&mut self) {
         self.in_flight.clear();
         self.waiting.clear();
+        self.due_since.clear();
         self.unanswered = None;
         self.backoff = Backoff::default();
         self.failed_captures.clear();
@@ -286,8 +292,10 @@ impl Scheduler {
             }
             self.note_sent(&fetch, now);
             self.waiting.entry(fetch.slot()).or_insert(now);
-            self.in_flight
-                .insert(fetch.slot(), InFlight { sent: now, fetch: fetch.clone(), received: 0, unreadable: 0 });
+            self.in_flight.insert(
+                fetch.slot(),
+                InFlight { sent: now, fetch: fetch.clone(), received: 0, unreadable: Unreadable::default() },
+            );
             fetches.push(fetch);
         }
         fetches
@@ -418,7 +426,8 @@ impl Scheduler {
             let slot = FetchSlot::Captures(logger);
             !self.is_free(slot) || !self.backoff.is_open(slot, now)
         };
-        self.on_demand.captures(is_held)
+        let shown = self.plan.captures.flatten();
+        self.on_demand.captures(shown, is_held)
     }
 
     /// Whether further captures can be requested.
@@ -537,6 +546,43 @@ impl Scheduler {
         }
     }
 
+    /// Notes what is shown, due and not requested, and since when. The header always counts the scans.
+    pub(super) fn note_due(&mut self, now: Instant) {
+        let mut due: Vec<(FetchSlot, Instant)> = Vec::new();
+        if self.plan.workspace.is_some() && self.link.is_open(now) && !self.link.is_failing() {
+            let times = self.shown_lists().map(|list| (FetchSlot::List(list), self.due_at(list, now)));
+            due.extend(times.filter(|(_, since)| *since <= now));
+            due.extend(self.shown_loggers(now).map(|logger| (FetchSlot::Captures(logger), now)));
+        }
+        self.due_since.retain(|slot, _| due.iter().any(|(one, _)| one == slot));
+        for (slot, since) in due {
+            self.due_since.entry(slot).or_insert(since);
+        }
+    }
+
+    /// The lists on the screen, and the scans, that are not being read.
+    fn shown_lists(&self) -> impl Iterator<Item = ListKind> {
+        let lists = ORDER.into_iter().filter(|list| *list == ListKind::Scans || self.plan.visible.contains(list));
+        lists.filter(|list| self.is_free(FetchSlot::List(*list)))
+    }
+
+    /// The time at which something that is shown is overdue.
+    fn next_overdue(&self, now: Instant) -> Option<Instant> {
+        let lists = self.shown_lists().map(|list| self.due_at(list, now));
+        let times = lists.chain(self.due_since.values().copied()).map(|since| since + TOLERATED);
+        times.filter(|at| *at > now).min().filter(|_| self.plan.workspace.is_some())
+    }
+
+    /// The loggers whose captures are shown and due.
+    fn shown_loggers(&self, now: Instant) -> impl Iterator<Item = LoggerId> {
+        let is_shown = |logger: &LoggerId| self.plan.captures.is_some_and(|only| only.is_none_or(|one| one == *logger));
+        let can_be_sent = move |logger: &LoggerId| {
+            let slot = FetchSlot::Captures(*logger);
+            self.is_free(slot) && self.backoff.is_open(slot, now)
+        };
+        self.on_demand.due_loggers().filter(is_shown).filter(can_be_sent)
+    }
+
     /// Reports since when the lists on the screen, or the scans in the header, wait for a response, or that they no longer do.
     pub fn report_unanswered(&mut self, now: Instant, wall: Timestamp) {
         let since = self.waiting_since().filter(|since| *since + UNANSWERED <= now);
@@ -559,7 +605,8 @@ impl Scheduler {
 
     /// The time of the next request or report, if no event comes before; `None` to wait for an event.
     pub fn next(&self, now: Instant) -> Option<Instant> {
-        let report = self.waiting_since().map(|since| since + UNANSWERED).filter(|at| *at > now);
+        let unanswered = self.waiting_since().map(|since| since + UNANSWERED);
+        let report = unanswered.filter(|at| *at > now).into_iter().chain(self.next_overdue(now));
         self.next_request(now).into_iter().chain(report).min()
     }
 

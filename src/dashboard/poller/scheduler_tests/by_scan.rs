@@ -1,6 +1,7 @@
 //! Findings that are too many for one answer.
 
 use super::*;
+use crate::client::Problem;
 use crate::dashboard::base::UnreadScans;
 use crate::dashboard::poller::{ChangedScans, MOST_FINDINGS};
 use crate::triage::ListedFinding;
@@ -244,8 +245,38 @@ fn known_findings_that_become_too_large_are_stale_until_their_scans_are_read_aga
     let mut again = hand.read_parts(|_| Some(2)).concat();
     again.sort_unstable();
     assert_eq!(again, [1, 2, 3]);
+    assert!(hand.scheduler.moved.refusal().is_none());
     let events = hand.events();
     let failed = events.iter().position(|event| matches!(event, PollEvent::Failed(ListKind::Findings, _)));
     let read = events.iter().rposition(|event| matches!(event, PollEvent::SomeFindings(..)));
     assert!(failed.is_some() && failed < read, "{failed:?} {read:?}");
+}
+
+#[test]
+fn rows_of_a_refused_list_are_stale_until_the_last_scan_was_read_again() {
+    let (mut moved, now) = (ChangedScans::default(), Instant::now());
+    moved.learn(&Table::new((1..=3).map(|id| scan(id, ScanStatus::Finished, 2))));
+    moved.read_by_scan(None);
+    moved.note_loaded((1..=3).map(ScanId));
+    moved.request_loaded();
+    moved.note_refused(Arc::new(Problem::local("too large")));
+    let mut reads = 0;
+    while moved.refusal().is_some() {
+        assert_eq!(moved.take_part(now, Duration::ZERO, 1, 6).0.len(), 1);
+        reads += 1;
+    }
+    assert_eq!(reads, 3);
+}
+
+#[test]
+fn refused_list_without_scans_to_read_is_reported_and_requested_again() {
+    let mut hand = Hand::new(true);
+    hand.scans = vec![scan(1, ScanStatus::Finished, 0)];
+    hand.failing = Some((FINDINGS, too_large()));
+    assert!(count(&hand.pass(Duration::from_secs(20)), FINDINGS) > 1);
+    let is_failed = |event: &PollEvent| matches!(event, PollEvent::Failed(ListKind::Findings, problem) if problem.message.contains("larger"));
+    assert!(hand.events().iter().any(is_failed));
+    hand.failing = None;
+    hand.pass(Duration::from_secs(60));
+    assert!(hand.events().iter().any(|event| matches!(event, PollEvent::SomeFindings(..))));
 }

@@ -398,6 +398,11 @@ fn hanging_loggers_leave_room_for_lists() {
     assert!(lists > 20, "{lists}");
 }
 
+fn named(reasons: &[&str]) -> Unreadable {
+    let reasons = reasons.iter().map(|reason| (*reason).to_owned()).collect();
+    Unreadable { count: 1, reasons, ..Unreadable::default() }
+}
+
 #[test]
 fn unreadable_items_are_reported_once_and_until_they_are_read() {
     let mut hand = Hand::new(true);
@@ -407,7 +412,7 @@ fn unreadable_items_are_reported_once_and_until_they_are_read() {
         hand.scheduler.schedule(ListKind::Targets).is_requested = true;
         for fetch in hand.scheduler.due(hand.now) {
             let answer = hand.answer(&fetch);
-            hand.scheduler.settle(fetch.slot(), 1, unreadable.iter().map(|item| (*item).to_owned()).collect());
+            hand.scheduler.settle(fetch.slot(), 1, named(unreadable));
             hand.scheduler.absorb(fetch.slot(), answer, hand.now, Timestamp::UNIX_EPOCH);
         }
         hand.events().into_iter().find_map(|event| match event {
@@ -420,6 +425,39 @@ fn unreadable_items_are_reported_once_and_until_they_are_read() {
     assert_eq!(read(&[]), Some(0));
 }
 
+/// Reads the scans, of which the response has these, and others that are unreadable.
+fn read_partly(hand: &mut Hand, scans: &[Scan], unreadable: Unreadable) {
+    hand.scheduler.schedule(ListKind::Scans).is_requested = true;
+    hand.scheduler.backoff.try_now(|_| true);
+    for fetch in hand.scheduler.due(hand.now) {
+        let answer = match fetch.slot() {
+            SCANS => Ok(Fetched::List(Snapshot::Scans(Arc::new(Table::new(scans.to_vec()))))),
+            _ => hand.answer(&fetch),
+        };
+        let of_scans = fetch.slot() == SCANS;
+        hand.scheduler.settle(fetch.slot(), 1, if of_scans { unreadable.clone() } else { Unreadable::default() });
+        hand.scheduler.absorb(fetch.slot(), answer, hand.now, Timestamp::UNIX_EPOCH);
+    }
+}
+
+#[test]
+fn deleted_rows_leave_while_another_item_is_unreadable() {
+    let mut hand = Hand::new(true);
+    hand.scans = (1..=4).map(|id| scan(id, ScanStatus::Finished, 0)).collect();
+    hand.pass(Duration::from_secs(5));
+    let rows = |hand: &Hand| -> Vec<i64> {
+        hand.scheduler.table::<Scan>().unwrap().items().iter().map(|scan| scan.id.0).collect()
+    };
+    let with_id = |id| Unreadable { count: 1, ids: [id].into(), ..Unreadable::default() };
+    let listed = hand.scans.clone();
+    read_partly(&mut hand, &listed[..2], with_id(4));
+    assert_eq!(rows(&hand), [1, 2, 4], "scan 3 is not in the response");
+    read_partly(&mut hand, &listed[..1], Unreadable::without_id(1));
+    assert_eq!(rows(&hand), [1, 2, 4], "each of them can be the one without id");
+    read_partly(&mut hand, &listed[..1], with_id(2));
+    assert_eq!(rows(&hand), [1, 2]);
+}
+
 #[test]
 fn partly_unreadable_list_keeps_its_rows_and_is_requested_again() {
     let mut hand = Hand::new(true);
@@ -429,7 +467,7 @@ fn partly_unreadable_list_keeps_its_rows_and_is_requested_again() {
     hand.scheduler.set_plan(PollPlan { refreshes: [(ListKind::Scans, 1)].into(), ..hand.scheduler.plan.clone() });
     for fetch in hand.scheduler.due(hand.now) {
         let is_scans = fetch.slot() == SCANS;
-        let unreadable = if is_scans { vec!["no id".to_owned(); 119] } else { Vec::new() };
+        let unreadable = Unreadable::without_id(if is_scans { 119 } else { 0 });
         let answer = match is_scans {
             true => Ok(Fetched::List(Snapshot::Scans(Arc::new(Table::new([hand.scans[0].clone()]))))),
             false => hand.answer(&fetch),

@@ -8,8 +8,8 @@ mod rhythm;
 
 use crate::client::{Error, ErrorKind, RateBudget};
 use crate::contract::{
-    Capture, CaptureId, Finding, Logger, LoggerId, ResultSummary, Scan, ScanId, ScanStatus, TargetId, Workspace,
-    WorkspaceId,
+    Capture, CaptureId, Finding, Logger, LoggerId, ResultSummary, Scan, ScanId, ScanStatus, TargetId, Unreadable,
+    Workspace, WorkspaceId,
 };
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Link, ListKind, PartData, PollEvent, PollPlan, ScanPart};
@@ -112,6 +112,7 @@ impl Hand {
         let from = self.fetched.len();
         loop {
             let fetches = self.scheduler.due(self.now);
+            self.scheduler.report_overdue(self.now, Timestamp::UNIX_EPOCH);
             if fetches.is_empty() {
                 return self.fetched[from..].to_vec();
             }

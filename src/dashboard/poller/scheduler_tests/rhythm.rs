@@ -1,7 +1,10 @@
 //! The order and the intervals of requests while the service answers.
 
 use crate::contract::Stamp;
+use crate::dashboard::poller::scheduler::TOLERATED;
 use crate::dashboard::poller::scheduler_tests::*;
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[test]
 fn start_polls_each_list_once_and_findings_after_scans() {
@@ -293,27 +296,108 @@ fn findings_of_a_scan_that_just_ended_by_the_clock_of_the_service_are_read_once_
     assert_eq!((reads(500), reads(995)), (1, 2));
 }
 
-#[test]
-fn no_list_starves_for_any_loggers_scans_and_limits() {
-    for limit in [60, 100, 250, 1000] {
-        for (loggers, moving) in [(0, 0), (0, 40), (1, 4), (3, 12), (10, 0), (10, 40), (40, 40)] {
-            let ages = oldest_ages(limit, loggers, moving);
-            // Calls a second that the intervals of all resources together need.
-            let load = 2.0 / 5.0 + 2.0 * (1.0 / 4.0) + 1.0 / 10.0 + 4.0 / 10.0 + 3.0 / 60.0;
-            let rate = f64::from(limit / 4 - (limit / 32).clamp(4, 16)) / 60.0;
-            let stretch = (load / rate).max(1.0) * 2.0;
-            for (slot, age) in ages {
-                let interval = match slot {
-                    FetchSlot::List(ListKind::Scans | ListKind::Loggers) => 5.0,
-                    FetchSlot::List(ListKind::Workspaces | ListKind::Findings) => 10.0,
-                    FetchSlot::Captures(_) => 5.0 * f64::from(loggers),
-                    _ => 60.0,
-                };
-                let most = interval * stretch + 5.0;
-                assert!(age as f64 <= most, "{slot:?} {age} s of {most} s: {limit} {loggers} {moving}");
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_list_starves_for_any_loggers_scans_and_limits(limit in 40_u32..2_000, loggers in 0_u32..50, moving in 0_i64..50) {
+        let ages = oldest_ages(limit, loggers, moving);
+        // Calls a second that the intervals of all resources together need.
+        let load = 2.0 / 5.0 + 2.0 * (1.0 / 4.0) + 1.0 / 10.0 + 4.0 / 10.0 + 3.0 / 60.0;
+        let rate = f64::from(limit / 4 - (limit / 32).clamp(4, 16)) / 60.0;
+        let stretch = (load / rate).max(1.0) * 2.0;
+        for (slot, age) in ages {
+            let interval = match slot {
+                FetchSlot::List(ListKind::Scans | ListKind::Loggers) => 5.0,
+                FetchSlot::List(ListKind::Workspaces | ListKind::Findings) => 10.0,
+                FetchSlot::Captures(_) => 5.0 * f64::from(loggers),
+                _ => 60.0,
+            };
+            let most = interval * stretch + 5.0;
+            prop_assert!(age as f64 <= most, "{slot:?} {age} s of {most} s");
+        }
+    }
+
+    #[test]
+    fn shown_list_is_within_its_age_or_reported(limit in 8_u32..400, loggers in 0_i64..12, moving in 0_i64..30) {
+        let mut hand = Hand::new(false);
+        let budget = RateBudget { limit: Some(limit), remaining: Some(limit), reset: None };
+        hand.scheduler.learn_limits(budget, None, Timestamp::UNIX_EPOCH);
+        let shown = [(ListKind::Scans, 5), (ListKind::Loggers, 4), (ListKind::Workspaces, 10), (ListKind::Targets, 60)];
+        let visible = shown.iter().map(|(list, _)| *list).collect();
+        hand.scheduler.set_plan(PollPlan { visible, ..hand.scheduler.plan.clone() });
+        let (mut read, mut failed) = (BTreeMap::new(), BTreeSet::new());
+        for second in 1..=300_i64 {
+            hand.scans = (1..=moving).map(|id| scan(id, ScanStatus::Running, second)).collect();
+            let logger = |id| Logger { id: LoggerId(id), num_requests: second, ..Logger::default() };
+            hand.loggers = (1..=loggers).map(logger).collect();
+            let fetched = hand.pass(Duration::from_secs(1));
+            for event in hand.events() {
+                match event {
+                    PollEvent::Failed(list, problem) => {
+                        prop_assert_eq!(problem.brief(), "waiting for the rate limit");
+                        failed.insert(list);
+                    }
+                    PollEvent::Snapshot(snapshot) => _ = failed.remove(&snapshot.list_kind()),
+                    _ => {}
+                }
+            }
+            for (list, interval) in shown {
+                if fetched.contains(&FetchSlot::List(list)) {
+                    read.insert(list, second);
+                }
+                let age = second - read.get(&list).copied().unwrap_or(second);
+                let most = interval + TOLERATED.as_secs() as i64 + 1;
+                prop_assert!(age <= most || failed.contains(&list), "{list:?} {age} s");
             }
         }
     }
+}
+
+#[test]
+fn list_beyond_its_age_is_stale_until_it_is_read() {
+    let mut hand = Hand::new(false);
+    hand.pass(Duration::from_secs(30));
+    hand.events();
+    while hand.scheduler.call_budget.spend(1, hand.now) {}
+    // A debt of half a minute.
+    hand.scheduler.call_budget.settle(0, 25);
+    let is_late = |event: &PollEvent| matches!(event, PollEvent::Failed(ListKind::Scans, _));
+    let is_read = |event: &PollEvent| matches!(event, PollEvent::Snapshot(Snapshot::Scans(_)));
+    hand.pass(Duration::from_secs(10));
+    assert!(!hand.events().iter().any(is_late));
+    hand.pass(Duration::from_secs(7));
+    assert!(hand.events().iter().any(is_late));
+    hand.pass(Duration::from_secs(60));
+    let events = hand.events();
+    assert!(events.iter().any(is_read) && !events.iter().any(is_late));
+}
+
+#[test]
+fn shown_captures_beyond_their_age_are_reported_until_they_are_read() {
+    let mut hand = Hand::new(false);
+    hand.scheduler.set_plan(PollPlan { captures: Some(None), ..hand.scheduler.plan.clone() });
+    let logger = |requests| Logger { id: LoggerId(7), num_requests: requests, ..Logger::default() };
+    hand.loggers = vec![logger(1)];
+    hand.pass(Duration::from_secs(30));
+    hand.loggers = vec![logger(2)];
+    // The list of loggers is read, then nothing for a while.
+    while count(&hand.pass(Duration::from_secs(1)), LOGGERS) == 0 {}
+    hand.events();
+    hand.scheduler.on_demand.request_captures(LoggerId(7));
+    while hand.scheduler.call_budget.spend(1, hand.now) {}
+    hand.scheduler.call_budget.settle(0, 25);
+    hand.pass(Duration::from_secs(15));
+    let failed = |events: Vec<PollEvent>| {
+        let of_captures = |event| match event {
+            PollEvent::CapturesFailed(problem) => Some(problem.is_some()),
+            _ => None,
+        };
+        events.into_iter().filter_map(of_captures).collect::<Vec<_>>()
+    };
+    assert_eq!(failed(hand.events()), [true]);
+    hand.pass(Duration::from_secs(60));
+    assert_eq!(failed(hand.events()), [false]);
 }
 
 /// The longest time without a request for each resource in ten minutes, in seconds.
