@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use scandeck::contract::list::decode_list;
-use scandeck::contract::{Capture, Finding, Logger, Scan, Target, Wordlist, Workspace, envelope};
+use scandeck::contract::{Capture, Finding, Logger, Scan, Target, Unreadable, Wordlist, Workspace, envelope};
 use scandeck::oob::decode::chain;
 use scandeck::oob::{BodyHints, DecodeStep, LIMIT, Payload, PayloadBook, Token, mentions};
 use scandeck::query::complete::complete;
@@ -55,7 +55,7 @@ pub fn wire(bytes: &[u8]) {
         if let Ok(list) = decode_list::<T>(bytes, None) {
             let encoded = serde_json::to_vec(&list.items).unwrap();
             let again = decode_list::<T>(&encoded, None).unwrap();
-            assert_eq!((again.items, again.unreadable), (list.items, vec![]));
+            assert_eq!((again.items, again.unreadable), (list.items, Unreadable::default()));
         }
     }
     round_trip::<Workspace>(bytes);

@@ -171,7 +171,8 @@ pub fn is_on_network(file: &Path) -> bool {
     rustix::fs::statfs(directory).is_ok_and(|found| MAGIC.contains(&(found.f_type as i64)))
 }
 
-/// The first free `FILE.WORD-N`.
+/// The first free `FILE.WORD-N`. A link is not free, wherever it points.
 pub fn free_name(file: &Path, word: &str) -> Option<PathBuf> {
-    (1..1000).map(|number| PathBuf::from(format!("{}.{word}-{number}", file.display()))).find(|path| !path.exists())
+    let mut names = (1..1000).map(|number| PathBuf::from(format!("{}.{word}-{number}", file.display())));
+    names.find(|path| path.symlink_metadata().is_err())
 }

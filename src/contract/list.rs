@@ -67,13 +67,23 @@ impl Unreadable {
         self.has_unknown_ids || self.ids.contains(&id)
     }
 
-    /// Adds those of another page of the list.
+    /// Adds those of another list.
     pub fn extend(&mut self, other: Self) {
         self.count += other.count;
         self.reasons.extend(other.reasons);
+        self.reasons.dedup();
         self.reasons.truncate(MOST_REASONS);
         self.ids.extend(other.ids);
         self.has_unknown_ids |= other.has_unknown_ids;
+    }
+
+    /// These and those of another response of the same list, of which some can be the same.
+    #[must_use]
+    pub fn with(mut self, other: Self) -> Self {
+        let repeated = other.ids.intersection(&self.ids).count();
+        self.extend(other);
+        self.count -= repeated;
+        self
     }
 }
 

@@ -26,7 +26,7 @@ const KEYS: [&str; 3] = ["key", "callback.key", "secrets.key"];
 /// # Errors
 /// When `to` exists, or a file cannot be read or written; nothing is left then.
 pub async fn back_up_dir(dir: &DataDir, to: &Path, with_keys: bool) -> anyhow::Result<Vec<&'static str>> {
-    ensure!(!to.exists(), "{} already exists; choose a new directory", to.display());
+    ensure!(to.symlink_metadata().is_err(), "{} already exists; choose a new directory", to.display());
     ensure!(dir.database().exists(), "{} contains no database; use --data-dir", dir.path().display());
     let parent = match to.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

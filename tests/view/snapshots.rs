@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use insta::assert_snapshot;
 use scandeck::client::Problem;
-use scandeck::contract::{Capture, Evidence, Finding, Owasp, Risk, ScanId};
+use scandeck::contract::{Capture, Evidence, Finding, Owasp, Risk, ScanId, Unreadable};
 use scandeck::dashboard::base::plan::Snapshot;
 use scandeck::dashboard::base::{Link, ListKind, Pane, PollEvent, UnreadScans};
 use scandeck::dashboard::core::Msg;
@@ -289,8 +289,9 @@ fn filtered_captures_show_hidden_and_new_ones_at_every_size() {
 fn unreadable_items_are_counted_in_pane_and_named_in_notice() {
     for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
         let mut model = populated(columns, rows);
-        let items = ["item 3: expected an object".into()].into();
-        learn(&mut model, 71_000, PollEvent::Unreadable(ListKind::Findings, items));
+        let reasons = vec!["item 3: expected an object".to_owned()];
+        let items = Unreadable { count: 1, reasons, ..Unreadable::default() };
+        learn(&mut model, 71_000, PollEvent::Unreadable(ListKind::Findings, Arc::new(items)));
         let shown = text(&mut model, Theme::default());
         assert!(shown.contains("findings: 1 item not readable · item 3: expected an object"), "{shown}");
         send(&mut model, 171_000, Msg::Wake);

@@ -239,7 +239,20 @@ pub(super) fn table(rows: &[ExportRow]) -> PrintTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::{Finding, Risk};
+    use crate::finding::RetestGap;
     use serde_json::json;
+
+    #[test]
+    fn history_names_scans_with_and_without_the_finding() {
+        let line = |outcome| history_line(&TimelineEntry { scan: Some(20.into()), at: None, outcome });
+        let found = Finding { risk_level: Risk::High, ..Finding::default() };
+        assert_eq!(line(ScanSighting::Seen(found.into())), "scan #20: found, high");
+        assert_eq!(line(ScanSighting::Absent), "scan #20: not found");
+        let gap = RetestGap::Ambiguous;
+        let reason = gap.reason().to_owned();
+        assert_eq!(line(ScanSighting::NotRetested(gap)), format!("scan #20: not retested: {reason}"));
+    }
 
     #[test]
     fn words_replace_known_values_and_nothing_else() {

@@ -103,7 +103,7 @@ pub async fn run(args: PayloadsArgs) -> anyhow::Result<ExitCode> {
 
 async fn create(session: &HeadlessSession, args: &NewArgs) -> anyhow::Result<()> {
     // A file with planted payloads is never overwritten, and no payload is recorded that cannot be written.
-    if let Some(path) = args.file().filter(|path| path.exists()) {
+    if let Some(path) = args.file().filter(|path| path.symlink_metadata().is_ok()) {
         return Err(save::exists(path).into());
     }
     let logger = find_recording(session, &args.logger).await?;

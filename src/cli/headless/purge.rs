@@ -80,7 +80,7 @@ pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
 fn files(service: &StoredService, workspace: &str) -> Vec<PathBuf> {
     let log = service.state.log_file();
     let old = log.with_extension("log.old");
-    [service.memory.bundle_of(workspace), log, old].into_iter().filter(|file| file.exists()).collect()
+    [service.memory.bundle_of(workspace), log, old].into_iter().filter(|file| file.symlink_metadata().is_ok()).collect()
 }
 
 /// The data to delete.

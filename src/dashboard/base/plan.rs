@@ -132,8 +132,8 @@ pub enum PollEvent {
     Failed(ListKind, Arc<Problem>),
     /// The attempt to read the captures of loggers failed, or no longer fails.
     CapturesFailed(Option<Arc<Problem>>),
-    /// The items of a list that could not be decoded, each with its position; none when all can.
-    Unreadable(ListKind, Arc<[Shared]>),
+    /// The items of a list that could not be decoded; none when all can.
+    Unreadable(ListKind, Arc<Unreadable>),
     /// The attempt to read a part of a scan failed.
     PartFailed(ScanId, ScanPart, Arc<Problem>),
 }

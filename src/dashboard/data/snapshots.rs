@@ -2,7 +2,7 @@
 
 use crate::client::calls::ApiCall;
 use crate::contract::{
-    Logger, MissingScanner, Report, Scan, ScanId, ScanOutput, Shared, Target, Test, Wordlist, Workspace,
+    Logger, MissingScanner, Report, Scan, ScanId, ScanOutput, Shared, Target, Test, Unreadable, Wordlist, Workspace,
 };
 use crate::dashboard::base::{ListKind, UnreadScans};
 use crate::dashboard::data::{BoardRow, Stream};
@@ -37,7 +37,7 @@ pub struct Data {
     /// The captures of all loggers, oldest first: a ring buffer.
     pub captures: Stream,
     /// Items that could not be decoded, each with its position in the response.
-    pub unreadable: BTreeMap<ListKind, Arc<[Shared]>>,
+    pub unreadable: BTreeMap<ListKind, Arc<Unreadable>>,
     /// The tools that the service cannot run.
     pub missing_scanners: Arc<[MissingScanner]>,
     /// Parts of the scan whose detail was opened last.

@@ -2,7 +2,7 @@
 
 use crate::client;
 use crate::client::{Error, ErrorKind, Problem};
-use crate::contract::{Logger, LoggerId, MissingScanner, Scan, Shared, Stamp, Target, Unreadable, Workspace};
+use crate::contract::{Logger, LoggerId, MissingScanner, Scan, Stamp, Target, Unreadable, Workspace};
 use crate::dashboard::base::plan::SETTLING;
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Link, ListKind, PollBudget, PollEvent};
@@ -16,9 +16,6 @@ use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
-
-/// Most reasons of unreadable items that are kept of one list.
-const MOST_UNREADABLE: usize = 20;
 
 impl Scheduler {
     /// Takes the rate budget and the clock difference of the last response.
@@ -49,33 +46,27 @@ impl Scheduler {
     }
 
     /// Takes the cost of a request of [`due`](Self::due), and the items that could not be decoded.
-    pub fn settle(&mut self, slot: FetchSlot, calls: u32, new: Unreadable) {
+    pub fn settle(&mut self, slot: FetchSlot, calls: u32, unreadable: Unreadable) {
         let Some(request) = self.in_flight.get_mut(&slot) else { return };
-        let mut unreadable = new.reasons.clone();
-        request.unreadable = new;
+        request.unreadable = unreadable.clone();
         self.call_budget.settle(request.fetch.calls(), calls);
         let previous = self.unreadable.remove(&slot).unwrap_or_default();
         // A response with a part of the items says nothing about the others.
-        match &request.fetch {
-            Fetch::Captures { since: Some(_), .. } => {
-                unreadable = [previous.as_slice(), &unreadable].concat();
-                unreadable.dedup();
-                unreadable.truncate(MOST_UNREADABLE);
-            }
-            Fetch::ActiveScans { .. } | Fetch::FindingsOf { .. } if !previous.is_empty() => {
-                unreadable.clone_from(&previous)
-            }
-            _ => {}
-        }
-        let is_changed = unreadable != previous;
-        if !unreadable.is_empty() {
-            self.unreadable.insert(slot, unreadable);
+        let known = match &request.fetch {
+            Fetch::Captures { since: Some(_), .. } => previous.clone().with(unreadable),
+            Fetch::ActiveScans { .. } | Fetch::FindingsOf { .. } if !previous.is_empty() => previous.clone(),
+            _ => unreadable,
+        };
+        let is_changed = known != previous;
+        if !known.is_empty() {
+            self.unreadable.insert(slot, known);
         }
         if is_changed {
             let list = slot.list_kind();
             let of_list = self.unreadable.iter().filter(|(slot, _)| slot.list_kind() == list);
-            let all = of_list.flat_map(|(_, items)| items.iter().map(String::as_str).map(Shared::from)).collect();
-            self.outbox.push(PollEvent::Unreadable(list, all));
+            let mut all = Unreadable::default();
+            of_list.for_each(|(_, items)| all.extend(items.clone()));
+            self.outbox.push(PollEvent::Unreadable(list, Arc::new(all)));
         }
     }
 

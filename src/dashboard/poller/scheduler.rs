@@ -137,8 +137,8 @@ pub(crate) struct Scheduler {
     refreshed: Vec<ListKind>,
     /// Loggers whose captures cannot be read, and why.
     pub failed_captures: BTreeMap<LoggerId, Problem>,
-    /// Place and error of items that could not be decoded.
-    pub unreadable: BTreeMap<FetchSlot, Vec<String>>,
+    /// Items that could not be decoded.
+    pub unreadable: BTreeMap<FetchSlot, Unreadable>,
     pub outbox: Outbox,
 }
 

@@ -106,9 +106,9 @@ pub(crate) fn draw_detail<'a>(
 fn draw_unreadable(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: Pane) -> Rect {
     let Some(items) = pane.list_kind().and_then(|list| cx.model.data.unreadable.get(&list)) else { return area };
     let most = usize::from(area.height / HEAD_SHARE);
-    let shown = if items.len() <= most { items.len() } else { most.saturating_sub(1) };
-    let lines = items.iter().take(shown).map(|item| format!("not readable: {}", text::clean(item)));
-    let more = (shown < items.len()).then(|| format!("{} not readable", plural(items.len(), "item")));
+    let shown = if items.count <= most { items.count } else { most.saturating_sub(1) };
+    let lines = items.reasons.iter().take(shown).map(|item| format!("not readable: {}", text::clean(item)));
+    let more = (shown < items.count).then(|| format!("{} not readable", plural(items.count, "item")));
     let mut rest = area;
     for line in lines.chain(more).take(most).collect::<Vec<_>>().into_iter().rev() {
         let (above, place) = take_bottom(rest, 1);

@@ -1,7 +1,7 @@
 //! Updates of the poller. Every list keeps its selection by id.
 
 use crate::client::Problem;
-use crate::contract::{Logger, Report, ReportStatus, ScanId, Shared, Stamp, Workspace, WorkspaceId};
+use crate::contract::{Logger, Report, ReportStatus, ScanId, Stamp, Unreadable, Workspace, WorkspaceId};
 use crate::dashboard::base::{
     Link, ListKind, Pane, PartData, PollEvent, ScanPart, Snapshot, Tone, UnreadScans, Update,
 };
@@ -85,10 +85,10 @@ fn handle_snapshot(model: &mut Model, snapshot: Snapshot, at: Stamp) {
 }
 
 /// Some items of a list cannot be decoded. A notice shows where the first one is; the pane shows their number.
-fn handle_unreadable(model: &mut Model, list: ListKind, items: Arc<[Shared]>) {
-    match items.first() {
+fn handle_unreadable(model: &mut Model, list: ListKind, items: Arc<Unreadable>) {
+    match items.reasons.first() {
         Some(first) => {
-            let count = plural(items.len(), "item");
+            let count = plural(items.count, "item");
             let pane = Pane::of_list(list).title().to_lowercase();
             model.notify(Tone::Bad, format!("{pane}: {count} not readable · {}", crate::text::clean(first)));
             model.data.unreadable.insert(list, items);

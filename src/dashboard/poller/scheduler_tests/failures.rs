@@ -399,8 +399,8 @@ fn hanging_loggers_leave_room_for_lists() {
 }
 
 fn named(reasons: &[&str]) -> Unreadable {
-    let reasons = reasons.iter().map(|reason| (*reason).to_owned()).collect();
-    Unreadable { count: 1, reasons, ..Unreadable::default() }
+    let reasons: Vec<String> = reasons.iter().map(|reason| (*reason).to_owned()).collect();
+    Unreadable { count: reasons.len(), reasons, ..Unreadable::default() }
 }
 
 #[test]
@@ -416,7 +416,7 @@ fn unreadable_items_are_reported_once_and_until_they_are_read() {
             hand.scheduler.absorb(fetch.slot(), answer, hand.now, Timestamp::UNIX_EPOCH);
         }
         hand.events().into_iter().find_map(|event| match event {
-            PollEvent::Unreadable(ListKind::Targets, items) => Some(items.len()),
+            PollEvent::Unreadable(ListKind::Targets, items) => Some(items.count),
             _ => None,
         })
     };

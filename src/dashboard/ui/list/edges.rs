@@ -101,7 +101,7 @@ pub(super) fn warnings(cx: &Cx<'_>, pane: &ListPane<'_>, room: usize) -> Vec<Spa
         parts.push(Span::styled(progress, cx.theme.warn()));
     }
     if let Some(items) = pane.pane.list_kind().and_then(|list| cx.model.data.unreadable.get(&list)) {
-        parts.push(Span::styled(format!("{} not readable", format::plural(items.len(), "item")), cx.theme.warn()));
+        parts.push(Span::styled(format!("{} not readable", format::plural(items.count, "item")), cx.theme.warn()));
     }
     parts
 }

@@ -170,3 +170,44 @@ fn decision_words(decision: &Decision) -> String {
     }
     words
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::contract::{Finding, Risk, Scan, ScanId, ScanStatus, Stamp};
+    use crate::dashboard::base::Snapshot;
+    use crate::dashboard::testing::{Size, TestDashboard, finding, scan, stamp, table};
+
+    /// The lines of the tab about scans, for a finding that these of the scans 11 to 21 reported.
+    fn scan_lines(reported: &[i64], status: impl Fn(i64) -> ScanStatus) -> Vec<String> {
+        let mut app = TestDashboard::new();
+        app.model.screen.size = Size { columns: 80, rows: 40 };
+        let ended = |id: i64| {
+            let at = Stamp(jiff::Timestamp::from_second(stamp().0.as_second() - 100_000 + id * 1000).unwrap());
+            Scan { start_time: Some(at), end_time: Some(at), ..scan(id, 1, status(id), 100) }
+        };
+        app.feed(Snapshot::Scans(table([11, 15, 20, 21].map(ended))));
+        let found = |&by: &i64| Finding { task_id: Some(ScanId(by)), ..finding(by, 1, "A key", Risk::High) };
+        app.feed(Snapshot::Findings(table(reported.iter().map(found))));
+        app.keys("3 enter ] ] ]");
+        let lines = app.frame().into_iter().skip_while(|line| !line.contains("Scans"));
+        lines.filter(|line| line.contains('#')).map(|line| line.trim().to_owned()).collect()
+    }
+
+    #[test]
+    fn finding_that_was_fixed_and_came_back_has_the_scan_without_it() {
+        let lines = scan_lines(&[11, 21], |_| ScanStatus::Finished);
+        let ids = ["#21", "#20", "#15", "#11"];
+        assert_eq!(lines.len(), ids.len(), "{lines:#?}");
+        assert!(lines.iter().zip(ids).all(|(line, id)| line.contains(id)), "{lines:#?}");
+        let absent: Vec<bool> = lines.iter().map(|line| line.contains("not found")).collect();
+        assert_eq!(absent, [false, true, true, false], "{lines:#?}");
+    }
+
+    #[test]
+    fn scan_that_failed_is_no_absence() {
+        let failed = |id| if id == 20 { ScanStatus::FailedToStart } else { ScanStatus::Finished };
+        let lines = scan_lines(&[11, 15, 21], failed);
+        assert!(lines[1].contains("#20") && lines[1].contains("not retested: "), "{lines:#?}");
+        assert!(!lines.iter().any(|line| line.contains("not found")), "{lines:#?}");
+    }
+}
