@@ -75,7 +75,8 @@ pub fn make_private(file: &Path) -> std::io::Result<()> {
     match file.metadata() {
         Ok(found) if !found.is_file() => return Err(std::io::Error::other("not a regular file")),
         Err(error) if file.is_symlink() => {
-            let why = format!("a link that leads nowhere ({error}); restore its file, or remove the link");
+            let cause = crate::text::io_cause(&error);
+            let why = format!("a link that leads nowhere ({cause}); restore its file, or remove the link");
             return Err(std::io::Error::new(error.kind(), why));
         }
         _ => {}

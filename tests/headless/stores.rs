@@ -47,11 +47,15 @@ async fn store_behind_a_dangling_or_looping_link_is_an_error() {
         ("captures.db", &[&["captures", "list"], &["payloads", "list"]]),
     ];
     for (store, commands) in uses {
-        for target in ["missing/file.db", store] {
+        for (target, cause) in
+            [("missing/file.db", "no such file or directory"), (store, "too many levels of symbolic links")]
+        {
             let link = directory.join(store);
             symlink(target, &link).unwrap();
             for args in commands {
-                cli.run(args).await.refused(1, &format!("{store}: a link that leads nowhere"));
+                let why =
+                    format!("{store}: a link that leads nowhere ({cause}); restore its file, or remove the link\n");
+                cli.run(args).await.refused(1, &why);
             }
             assert!(link.is_symlink() && !directory.join("missing").exists(), "{store} -> {target}");
             std::fs::remove_file(link).unwrap();
