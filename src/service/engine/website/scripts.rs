@@ -84,8 +84,12 @@ struct Library {
     name: String,
     /// The name as its project writes it.
     product: String,
-    /// Patterns of the file's content; the first group is the version.
-    content: Vec<String>,
+    /// Patterns at the beginning of a comment; the first group is the version.
+    #[serde(default)]
+    banner: Vec<String>,
+    /// Patterns of the code; the first group is the version.
+    #[serde(default)]
+    code: Vec<String>,
     /// The name in file names and in paths of CDNs.
     file: String,
 }
@@ -107,6 +111,9 @@ struct LibraryPatterns {
 static LIBRARIES: LazyLock<LibraryFile> =
     LazyLock::new(|| toml::from_str(include_str!("../../../../assets/engine/libraries.toml")).unwrap_or_default());
 
+/// The beginning of a comment, up to its first word.
+const COMMENT_START: &str = r"(?:/\*+!?|//[!/]*)(?:[\s*!]|//[!/]?|@license\b|@preserve\b)*";
+
 static PATTERNS: LazyLock<Vec<LibraryPatterns>> = LazyLock::new(|| {
     let patterns = |library: &Library| {
         let file = regex::escape(&library.file);
@@ -114,9 +121,10 @@ static PATTERNS: LazyLock<Vec<LibraryPatterns>> = LazyLock::new(|| {
         let url = format!(
             r"(?i)(?:^|[/@]){file}(?:\.js)?(?:[-.@/]{version}(?:[./-]|$)|(?:[.-](?:min|slim|full|bundle))*\.js\?(?:v|ver)={version})"
         );
+        let banners = library.banner.iter().map(|banner| format!("{COMMENT_START}(?:{banner})"));
         LibraryPatterns {
             name: library.name.clone(),
-            content: library.content.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect(),
+            content: banners.chain(library.code.clone()).filter_map(|pattern| Regex::new(&pattern).ok()).collect(),
             url: Regex::new(&url).ok(),
         }
     };
@@ -191,6 +199,11 @@ fn in_url(url: &Url) -> Option<(String, String)> {
     let text = format!("{}{}", url.path(), url.query().map(|query| format!("?{query}")).unwrap_or_default());
     PATTERNS.iter().find_map(|library| {
         let found = library.url.as_ref()?.captures(&text)?;
+        let before = &text[..found.get(0)?.start()];
+        // `/@scope/jquery@1.0.0/` is another package.
+        if before.rsplit('/').next().is_some_and(|folder| folder.starts_with('@')) {
+            return None;
+        }
         let version = found.iter().skip(1).flatten().next()?;
         Some((library.name.clone(), version.as_str().to_owned()))
     })
@@ -317,7 +330,7 @@ mod tests {
         assert!(file.libraries.len() >= 8 && file.vulnerabilities.len() >= 10);
         assert_eq!(
             PATTERNS.iter().map(|one| one.content.len()).sum::<usize>(),
-            file.libraries.iter().map(|one| one.content.len()).sum::<usize>()
+            file.libraries.iter().map(|one| one.banner.len() + one.code.len()).sum::<usize>()
         );
         for entry in &file.vulnerabilities {
             assert!(file.libraries.iter().any(|library| library.name == entry.library), "{}", entry.cve);
@@ -393,8 +406,8 @@ mod tests {
         for (body, expected) in [
             ("/*! jQuery v1.12.4 | (c) jQuery Foundation */", ("jquery", "1.12.4")),
             ("/*!\n * Bootstrap v3.3.7 (http://getbootstrap.com)", ("bootstrap", "3.3.7")),
-            ("/**\n * @license AngularJS v1.6.9", ("angularjs", "1.6.9")),
-            ("/*!\n * Knockout JavaScript library v3.4.2\n", ("knockout", "3.4.2")),
+            ("/**\n * @license AngularJS v1.6.9\n * (c) 2010-2018 Google, Inc.", ("angularjs", "1.6.9")),
+            ("/*!\n * Knockout JavaScript library v3.4.2\n * (c) The Knockout.js team", ("knockout", "3.4.2")),
             ("/*! DataTables 1.10.16\n * ©2008-2017", ("datatables", "1.10.16")),
             ("/*! Select2 4.0.5 | https://github.com/select2", ("select2", "4.0.5")),
             ("/*!\n * Chart.js v2.9.3\n * https://www.chartjs.org", ("chartjs", "2.9.3")),
@@ -421,6 +434,86 @@ mod tests {
         assert_eq!(library("https://cdn.test/npm/chart.js@2.9.3/dist/Chart.min.js").unwrap().0, "chartjs");
         assert_eq!(library("https://cdn.test/ajax/libs/pdf.js/2.0.943/pdf.min.js").unwrap().0, "pdfjs");
         assert_eq!(library("https://a.test/video/1.2.0/chart/2.0.0/pdf/1.0.0/x.js"), None);
+    }
+
+    /// How the files of each library and of its neighbours begin, with the libraries whose version they name.
+    #[test]
+    fn version_is_read_from_the_banner_of_its_own_library_only() {
+        const FILES: &[(&str, &[&str])] = &[
+            ("/*!\n * jQuery JavaScript Library v3.4.1 -ajax,-effects\n * https://jquery.com/\n", &["jquery 3.4.1"]),
+            ("/*! jQuery v3.3.1 -ajax,-ajax/jsonp | (c) JS Foundation and other contributors", &["jquery 3.3.1"]),
+            ("/*! jQuery v1.7.2 jquery.com | jquery.org/license */", &["jquery 1.7.2"]),
+            ("/*!\n * jQuery JavaScript Library v1.4.2\n * http://jquery.com/\n", &["jquery 1.4.2"]),
+            ("// requires\n/*! jQuery v2.2.3 | (c) jQuery Foundation */", &["jquery 2.2.3"]),
+            ("/*! jQuery Migrate v3.3.2 | (c) OpenJS Foundation and other contributors */", &[]),
+            ("/*! Sizzle v2.2.1 | (c) jQuery Foundation, Inc. | jquery.org/license */", &[]),
+            ("/*! jQuery UI - v1.12.1 - 2016-09-14\n* http://jqueryui.com\n", &["jquery-ui 1.12.1"]),
+            ("/*!\n * jQuery UI 1.8.16\n *\n * Copyright 2011, AUTHORS.txt", &["jquery-ui 1.8.16"]),
+            ("/*! jQuery UI Touch Punch 0.2.3 | Copyright 2011 Dave Furfero */", &[]),
+            ("/*! jQuery Validation Plugin - v1.19.2 - 5/23/2020", &["jquery-validation 1.19.2"]),
+            ("/*!\n  * Bootstrap v4.6.2 (https://getbootstrap.com/)\n", &["bootstrap 4.6.2"]),
+            ("/**\n* bootstrap.js v3.0.0 by @fat and @mdo\n", &["bootstrap 3.0.0"]),
+            (
+                "throw new TypeError('Bootstrap\\'s JavaScript requires at least jQuery v1.9.1 but less than v4.0.0')",
+                &[],
+            ),
+            ("/* Bootstrap's JavaScript requires at least jQuery v1.9.1 but less than v4.0.0. */", &[]),
+            ("// jQuery v1.9.1 or later, see https://jquery.com", &[]),
+            ("// tested with\n// jQuery v1.9.1, jQuery UI 1.10.0 and Bootstrap v3.3.7\n", &[]),
+            ("/*!\n * Datepicker for Bootstrap v1.9.0 (https://github.com/uxsolutions/bootstrap-datepicker)", &[]),
+            ("/*!\n * Bootstrap-select v1.13.18 (https://developer.snapappointments.com/bootstrap-select)", &[]),
+            ("/**\n * @license AngularJS v1.6.9\n * (c) 2010-2018 Google, Inc.", &["angularjs 1.6.9"]),
+            ("/**\n * @license Angular v12.2.17\n * (c) 2010-2022 Google LLC.", &[]),
+            ("/**\n * @license\n * lodash 3.10.1 (Custom Build) <https://lodash.com/>", &["lodash 3.10.1"]),
+            (r#"var Y,Q="4.17.20",X=200,nn="Unsupported core-js use. Try https://npms.io/"#, &["lodash 4.17.20"]),
+            (
+                "/**\n * @license\n * Lodash <https://lodash.com/>\n * Based on Underscore.js 1.8.3 <http://underscorejs.org/LICENSE>",
+                &[],
+            ),
+            (
+                "* @license\n * Lodash (Custom Build) lodash.com/license | Underscore.js 1.8.3 underscorejs.org/LICENSE",
+                &[],
+            ),
+            ("//     Underscore.js 1.8.3\n//     http://underscorejs.org\n", &["underscore 1.8.3"]),
+            ("//     Backbone.js 1.4.0\n\n//     (c) 2010-2019 Jeremy Ashkenas", &[]),
+            ("//! moment.js\n//! version : 2.29.1\n//! authors : Tim Wood, Iskren Chernev", &["moment 2.29.1"]),
+            (r#"}),f.version="2.29.1",e=Tt,f.fn=pn,f.min=function(){"#, &["moment 2.29.1"]),
+            ("//! moment-timezone.js\n//! version : 0.5.31\n//! Copyright (c) JS Foundation", &[]),
+            ("/**!\n\n @license\n handlebars v4.7.6\n\nCopyright (C) 2011-2019 by Yehuda Katz", &["handlebars 4.7.6"]),
+            ("/*! @license DOMPurify 2.3.4 | (c) Cure53 and other contributors", &["dompurify 2.3.4"]),
+            (r#"if(n.version="2.0.11",n.removed=[],!t||!t.document"#, &["dompurify 2.0.11"]),
+            ("/* axios v0.21.1 | (c) 2020 by Matt Zabriskie */", &["axios 0.21.1"]),
+            ("// Axios v1.5.0 Copyright (c) 2023 Matt Zabriskie and contributors", &["axios 1.5.0"]),
+            ("// axios v0.21.1 is needed by this adapter", &[]),
+            ("/*!\n * Vue.js v2.6.12\n * (c) 2014-2020 Evan You", &["vue 2.6.12"]),
+            ("/*!\n  * vue-router v3.0.1\n  * (c) 2017 Evan You", &[]),
+            ("/*!\n * Knockout JavaScript library v3.4.2\n * (c) The Knockout.js team", &["knockout 3.4.2"]),
+            ("/// Knockout Mapping plugin v2.4.1\n/// (c) 2013 Steven Sanderson", &[]),
+            ("/*! DataTables 1.10.24\n * ©2008-2021 SpryMedia Ltd", &["datatables 1.10.24"]),
+            ("/*! Buttons for DataTables 1.7.0\n * ©2016-2021 SpryMedia Ltd", &[]),
+            ("/*! DataTables Bootstrap 3 integration\n * ©2011-2015 SpryMedia Ltd", &[]),
+            ("/*! Select2 4.0.5 | https://github.com/select2/select2/blob/master/LICENSE.md */", &["select2 4.0.5"]),
+            ("/*!\n * Select2 Bootstrap Theme v0.1.0-beta.10 (https://select2.github.io)", &[]),
+            ("/*!\n * Chart.js\n * http://chartjs.org/\n * Version: 2.7.0\n", &["chartjs 2.7.0"]),
+            ("/*!\n * chartjs-plugin-deferred\n * http://chartjs.org/\n * Version: 0.2.0\n", &[]),
+            ("var pdfjsVersion = '2.0.943';", &["pdfjs 2.0.943"]),
+            ("/**\n * @license\n * Video.js 7.10.2 <http://videojs.com/>", &["videojs 7.10.2"]),
+            ("/**\n * videojs-contrib-hls v5.15.0, for Video.js 6.0.0\n */", &[]),
+        ];
+        for (body, expected) in FILES {
+            let found: Vec<String> =
+                in_content(&script(body)).into_iter().map(|(name, version, _)| format!("{name} {version}")).collect();
+            assert_eq!(found, *expected, "{body}");
+        }
+        for library in &LIBRARIES.libraries {
+            let is_its = |version: &&str| version.starts_with(&format!("{} ", library.name));
+            assert!(
+                FILES.iter().flat_map(|(_, versions)| *versions).any(|version| is_its(version)),
+                "{}",
+                library.name
+            );
+        }
+        assert_eq!(in_url(&Url::parse("https://cdn.test/npm/@acme/jquery@1.0.0/x.js").unwrap()), None);
     }
 
     #[test]
