@@ -198,7 +198,7 @@ async fn page_beyond_html_time_is_read_in_part() {
 
 #[tokio::test]
 async fn findings_and_raw_lines_beyond_the_limits_are_dropped_and_reported() {
-    let cookies: String = (0..40).map(|n| format!("set-cookie: c{n}=1\r\n")).collect();
+    let cookies: String = (0..40).map(|n| format!("set-cookie: session{n}=1\r\n")).collect();
     let long = "x".repeat(30_000);
     let port = web(move |_, _| {
         format!(
@@ -211,7 +211,7 @@ async fn findings_and_raw_lines_beyond_the_limits_are_dropped_and_reported() {
     let result = scan.run().await;
     result.check();
     let cookie = result.of("web.cookie.http_only");
-    assert_eq!((cookie.len(), cookie[0].place.as_str()), (1, "cookie c*"));
+    assert_eq!((cookie.len(), cookie[0].place.as_str()), (1, "cookie session*"));
     assert!(result.of("web.server.version")[0].evidence.as_json().len() < 3000);
 
     let mut scan = website(port, json!({}));

@@ -11,7 +11,7 @@ use url::Url;
 use super::links::acts;
 use super::site::Site;
 use crate::service::engine::coverage::{CheckedWeb, Obstacle};
-use crate::service::engine::http::{HttpPage, headers};
+use crate::service::engine::http::HttpPage;
 use crate::service::engine::kinds::web;
 use crate::service::engine::{NewFinding, blocking};
 
@@ -54,65 +54,6 @@ static EXAMPLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r#"(?i)File ".{1,300}", line \d|on line (<b>)?\d|\.\w{1,6}:\d+|SQLSTATE\[\w+\]\s*(?:\[\d+\]|:)"#).ok()
 });
-
-/// Pages whose CORS responses are requested.
-pub const MAX_CORS_PAGES: usize = 40;
-/// Rows of evidence; further pages show nothing new.
-const MAX_CORS_ROWS: usize = 3;
-
-/// Access-Control-Allow-Origin that reflects a foreign origin, `null`, or an origin named like the site.
-pub async fn cors(site: &Site<'_>) -> Vec<NewFinding> {
-    let host = site.start.url.host_str().unwrap_or_default();
-    let (nonsense, scheme) = (&site.nonsense, site.start.url.scheme());
-    let foreign = format!("https://{nonsense}.example");
-    let similar = [format!("{scheme}://{host}.{nonsense}.example"), format!("{scheme}://{nonsense}{host}")];
-    let (mut with_credentials, mut reflected, mut null, mut suffix) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let pages = site.pages().filter(|page| page.is_success() && !site.is_static(page)).take(MAX_CORS_PAGES);
-    for page in pages {
-        if with_credentials.len() + reflected.len() >= MAX_CORS_ROWS {
-            break;
-        }
-        if let Some(row) = cors_row(site, &page.url, &foreign).await {
-            if row[3] == "true" {
-                with_credentials.push(row)
-            } else {
-                reflected.push(row)
-            }
-            continue;
-        }
-        if null.len() < MAX_CORS_ROWS {
-            null.extend(cors_row(site, &page.url, "null").await);
-        }
-        for origin in &similar {
-            if suffix.len() >= MAX_CORS_ROWS {
-                break;
-            }
-            suffix.extend(cors_row(site, &page.url, origin).await);
-        }
-    }
-    let headers = &["Request", "Origin sent", "Access-Control-Allow-Origin", "Access-Control-Allow-Credentials"];
-    [
-        (web::CORS_CREDENTIALS, with_credentials),
-        (web::CORS_REFLECTED, reflected),
-        (web::CORS_NULL, null),
-        (web::CORS_SUFFIX, suffix),
-    ]
-    .into_iter()
-    .flat_map(|(kind, rows)| site.finding_of_rows(kind, headers, rows))
-    .collect()
-}
-
-/// The row of a response that allows this origin.
-async fn cors_row(site: &Site<'_>, url: &Url, origin: &str) -> Option<Vec<String>> {
-    let answer = site.web.send(Method::GET, url, headers([("origin", origin)])).await.ok()?;
-    if answer.header("access-control-allow-origin") != origin {
-        return None;
-    }
-    // Browsers compare these two letter by letter.
-    let with_credentials = answer.header("access-control-allow-credentials") == "true";
-    let word = if with_credentials { "true" } else { "absent" };
-    Some(vec![format!("GET {url}"), origin.to_owned(), origin.to_owned(), word.to_owned()])
-}
 
 /// Methods in the `Allow` header of the response to OPTIONS; the scan does not use them.
 pub async fn methods(site: &Site<'_>) -> Vec<NewFinding> {

@@ -3,7 +3,7 @@
 //! Some sites number their cookies, and hostile ones invent a new name for each response. More than [`MAX_NAMES`] names
 //! of one pattern are therefore one finding, and so are the cookies beyond [`MAX_COOKIES`] findings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
@@ -12,6 +12,7 @@ use regex::Regex;
 
 use super::site::Site;
 use crate::service::engine::NewFinding;
+use crate::service::engine::http::HttpPage;
 use crate::service::engine::kinds::{FindingKind, web};
 
 /// Largest number of cookie names of one pattern that are findings of their own.
@@ -25,12 +26,121 @@ const OTHERS: &str = "other cookies";
 
 /// A cookie without its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Cookie {
+pub struct Cookie {
     name: String,
     secure: bool,
     http_only: bool,
     same_site: String,
     removed: bool,
+    /// Whether it identifies a user or a session.
+    is_session: bool,
+}
+
+/// The cookies of a response that identify a user or a session.
+pub fn sessions(page: &HttpPage) -> Vec<Cookie> {
+    let now = Timestamp::now();
+    let cookies = page.all("set-cookie").filter_map(|line| parse(&line, now));
+    cookies.filter(|cookie| cookie.is_session && !cookie.removed).collect()
+}
+
+impl Cookie {
+    /// Whether browsers send it with requests of scripts of other sites; without SameSite, some do.
+    pub fn is_sent_by_other_sites(&self) -> bool {
+        !matches!(self.same_site.as_str(), "lax" | "strict")
+    }
+}
+
+/// Words in the names of cookies that identify a user or a session. Short ones are whole words of the name.
+const SESSION_WORDS: &[&str] = &[
+    "session",
+    "sess",
+    "auth",
+    "token",
+    "login",
+    "logged",
+    "remember",
+    "identity",
+    "ticket",
+    "passport",
+    "credential",
+    "password",
+    "jwt",
+];
+const SHORT_SESSION_WORDS: &[&str] = &["sid", "ssid", "jwt", "sso", "uid", "user", "userid", "cfid", "id"];
+/// Names of cookies that long values do not make sessions: of statistics, balancers, firewalls and consent.
+const NO_SESSIONS: &[&str] = &[
+    "_ga",
+    "_gid",
+    "_gat",
+    "_gcl",
+    "_fbp",
+    "_fbc",
+    "_hj",
+    "_pk_",
+    "_clck",
+    "_clsk",
+    "_uet",
+    "amp_",
+    "ajs_",
+    "mp_",
+    "utm",
+    "__utm",
+    "optimizely",
+    "intercom-id",
+    "hubspot",
+    "__hs",
+    "__cf",
+    "cf_",
+    "awsalb",
+    "awselb",
+    "bigip",
+    "incap_",
+    "visid_",
+    "nlbi_",
+    "ak_bmsc",
+    "bm_",
+    "datadome",
+    "arraffinity",
+    "consent",
+    "cookie",
+    "gdpr",
+    "optanon",
+    "visitor",
+    "locale",
+    "lang",
+    "theme",
+    "currency",
+    "timezone",
+    "tz",
+    "country",
+    "csrf",
+    "xsrf",
+    "_csrf",
+];
+/// Letters of the shortest random value that identifies somebody.
+const RANDOM_VALUE: usize = 16;
+
+/// Whether a cookie identifies a user or a session, by its name, or by a long random value.
+fn is_session(name: &str, value: &str) -> bool {
+    let lower = name.trim_start_matches("__Host-").trim_start_matches("__Secure-").to_ascii_lowercase();
+    if lower.contains("csrf") || lower.contains("xsrf") {
+        return false;
+    }
+    let is_word = |word: &str| SHORT_SESSION_WORDS.contains(&word);
+    let has_word = lower.split(|c: char| !c.is_ascii_alphanumeric()).any(is_word)
+        || lower.ends_with("sessid")
+        || lower.ends_with("sessionid")
+        || SESSION_WORDS.iter().any(|word| lower.contains(word));
+    let is_other = || NO_SESSIONS.iter().any(|start| lower.starts_with(start));
+    has_word || (is_random(value.trim_matches('"')) && !is_other())
+}
+
+/// Whether a value looks like a random number, and not like words, a date or a number.
+fn is_random(value: &str) -> bool {
+    let is_token = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '/' | '=' | '%');
+    let digits = value.chars().filter(char::is_ascii_digit).count();
+    let letters: BTreeSet<char> = value.chars().filter(char::is_ascii_alphabetic).collect();
+    value.len() >= RANDOM_VALUE && value.chars().all(is_token) && digits >= 3 && letters.len() >= 4
 }
 
 /// Cookies of an HTTPS site that browsers would also send over HTTP.
@@ -138,8 +248,10 @@ fn pattern(name: &str) -> String {
 /// A line of `Set-Cookie` (RFC 6265 §5.2): of a repeated attribute, the last one counts.
 fn parse(line: &str, now: Timestamp) -> Option<Cookie> {
     let mut parts = line.split(';').map(str::trim);
-    let (name, _) = parts.next()?.split_once('=')?;
-    let mut cookie = Cookie { name: name.trim().chars().take(80).collect(), ..Cookie::default() };
+    let (name, value) = parts.next()?.split_once('=')?;
+    let (name, is_session): (String, bool) =
+        (name.trim().chars().take(80).collect(), is_session(name.trim(), value.trim()));
+    let mut cookie = Cookie { name, is_session, ..Cookie::default() };
     let (mut max_age, mut expires) = (None, None);
     for part in parts {
         let (key, value) = part.split_once('=').unwrap_or((part, ""));
@@ -211,8 +323,6 @@ fn shown(cookie: &Cookie) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     fn read(line: &str) -> Option<Cookie> {
@@ -253,6 +363,42 @@ mod tests {
             ("Max-Age=0; expires=Tue, 19 Jan 2038 03:14:07 GMT", true),
         ] {
             assert_eq!(read(&format!("sid=; {attributes}")).unwrap().removed, removed, "{attributes}");
+        }
+    }
+
+    #[test]
+    fn session_is_recognized_by_name_or_by_random_value() {
+        for line in [
+            "sid=1",
+            "PHPSESSID=abc",
+            "JSESSIONID=1",
+            "connect.sid=s%3Aabc",
+            "ASP.NET_SessionId=x",
+            "__Host-auth=1",
+            "wordpress_logged_in_1f=ana",
+            "remember_me=1",
+            "access_token=x",
+            "shop=9f86d081884c7d659a2feaa0c55ad015",
+            "k=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0",
+        ] {
+            assert!(read(line).unwrap().is_session, "{line}");
+        }
+        for line in [
+            "lang=en",
+            "theme=dark",
+            "currency=EUR",
+            "tz=Europe%2FBerlin",
+            "seen=2026-11-28T10:00:00Z",
+            "cookie_consent=9f86d081884c7d659a2feaa0c55ad015",
+            "_ga=GA1.2.1234567890.1234567890",
+            "__cf_bm=9f86d081884c7d659a2feaa0c55ad015",
+            "XSRF-TOKEN=9f86d081884c7d659a2feaa0c55ad015",
+            "wordpress_test_cookie=WP%20Cookie%20check",
+            "cart=empty",
+            "considered=1",
+            "layout=two-columns-with-sidebar",
+        ] {
+            assert!(!read(line).unwrap().is_session, "{line}");
         }
     }
 

@@ -24,6 +24,7 @@ use crate::text::plural;
 mod answers;
 mod content;
 mod cookies;
+mod cors;
 pub(super) mod crawl;
 mod exposed;
 mod forms;
@@ -106,7 +107,7 @@ const CHECKS: &[Check] = &[
     check(
         "web.cors",
         "CORS responses to foreign, null and look-alike origins",
-        Active(|site| Box::pin(answers::cors(site))),
+        Active(|site| Box::pin(cors::check(site))),
     ),
     check("web.method", "Allowed HTTP methods", Active(|site| Box::pin(answers::methods(site)))),
     check("web.error_page", "Internals in error pages", Active(|site| Box::pin(answers::error_pages(site)))),
