@@ -1,4 +1,4 @@
-//! Long texts in files of the cache directory.
+//! Long texts in files beside the cached lists.
 //!
 //! ```text
 //!   texts of findings, bodies of captures ─► TextFiles: equal texts once, appended ─► TextFile and TextPlace ─► read
