@@ -1,10 +1,8 @@
-//! A table for spreadsheets: one row per finding, RFC 4180, UTF-8. Cells that start a formula are neutralised.
-
-use csv::{Terminator, WriterBuilder};
+//! A table for spreadsheets: one row per finding.
 
 use super::{Export, ExportError, ExportRow, json};
 use crate::contract::Stamp;
-use crate::report::{evidence_cell, neutral};
+use crate::report::{CsvTable, evidence_cell};
 use crate::text;
 use crate::triage::{FindingTexts, Presence};
 
@@ -53,13 +51,13 @@ const COLUMNS: [CsvColumn; 38] = [
 ];
 
 pub(super) fn write(export: &Export<'_>) -> Result<Vec<u8>, ExportError> {
-    let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
-    writer.write_record(COLUMNS.map(|(name, _)| name))?;
+    let mut table = CsvTable::new(Vec::new(), COLUMNS.map(|(name, _)| name)).map_err(ExportError::Table)?;
     for row in export.rows {
         let texts = row.issue.texts()?;
-        writer.write_record(COLUMNS.map(|(_, cell)| neutral(&text::clean_text(&cell(row, &texts)))))?;
+        let cells = COLUMNS.map(|(_, cell)| text::clean_text(&cell(row, &texts)).into_owned());
+        table.row(cells).map_err(ExportError::Table)?;
     }
-    writer.into_inner().map_err(|error| csv::Error::from(error.into_error()).into())
+    table.finish().map_err(ExportError::Table)
 }
 
 fn or_empty<T: ToString>(value: Option<T>) -> String {

@@ -83,9 +83,11 @@ pub struct Export<'a> {
 #[derive(Debug, Error)]
 pub enum ExportError {
     #[error("table not written")]
-    Table(#[from] ::csv::Error),
+    Table(#[source] RenderError),
     #[error("JSON not written")]
     Json(#[from] serde_json::Error),
+    #[error("{0}; export fewer findings with a query")]
+    Limit(String),
     #[error("report not written")]
     Report(#[from] RenderError),
     #[error("texts of the findings cannot be read")]
@@ -95,14 +97,17 @@ pub enum ExportError {
 /// Writes an export.
 ///
 /// # Errors
-/// When a writer fails, which no finding can cause.
+/// When a writer fails, or the findings exceed a limit of the format's readers.
 pub fn write(format: ExportFormat, export: &Export<'_>) -> Result<Vec<u8>, ExportError> {
     let written = match format {
         ExportFormat::Csv => csv::write(export),
         ExportFormat::Markdown => Ok(markdown::write(export).into_bytes()),
         ExportFormat::Jsonl => lines(export),
         ExportFormat::DefectDojo => pretty(&defectdojo::document(export)?),
-        ExportFormat::Sarif => pretty(&sarif::document(export)?),
+        ExportFormat::Sarif => {
+            let file = pretty(&sarif::document(export)?)?;
+            sarif::check_size(&file).map(|()| file)
+        }
         ExportFormat::Vex => pretty(&vex::document(export)?),
         // Reports mask their data: their files are packed, or contain fonts.
         ExportFormat::Html => return report::write(export, &ReportFormat::Html),
@@ -128,6 +133,14 @@ fn lines(export: &Export<'_>) -> Result<Vec<u8>, ExportError> {
 fn pretty(value: &Value) -> Result<Vec<u8>, ExportError> {
     let text = serde_json::to_string_pretty(value)?;
     Ok(format!("{}\n", text::escaped_json(&text)).into_bytes())
+}
+
+/// Text of at most `most` characters; a longer one ends with `…`.
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(most - 1).chain(['…']).collect(),
+    }
 }
 
 /// Removes the empty fields of an object.

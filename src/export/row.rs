@@ -1,5 +1,6 @@
 //! A finding with its decisions and the names that exports need.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -102,28 +103,28 @@ impl ExportRow {
             .unwrap_or("unnamed")
     }
 
-    /// The location as a URI: the target if it is a URL, else its address with scheme and port.
+    /// The location as a URI: the address, or else the encoded name of the target.
     pub fn place(&self) -> String {
+        self.address().unwrap_or_else(|| {
+            let mut uri = String::from("target:");
+            uri.extend(url::form_urlencoded::byte_serialize(self.target.trim().as_bytes()));
+            uri
+        })
+    }
+
+    /// The address as a URI: the target if it is a URL, else its host with transport and port. A target that has only a
+    /// name, such as `Office LAN`, has no address.
+    pub fn address(&self) -> Option<String> {
         let (issue, target) = (&self.issue, self.target.trim());
         if let Some(url) = web_address(target) {
-            return url;
+            return Some(url);
         }
+        let (host, target_port) = split_port(target);
+        let host = host_in_uri(host)?;
         let scheme = if issue.protocol.eq_ignore_ascii_case("udp") { "udp" } else { "tcp" };
-        let host = match target.trim_matches(['[', ']']).parse::<IpAddr>() {
-            Ok(IpAddr::V6(address)) => Some(format!("[{address}]")),
-            Ok(IpAddr::V4(address)) => Some(address.to_string()),
-            Err(_) => Some(target.to_owned()).filter(|name| is_host_name(name)),
-        };
-        let port = if (1..=65535).contains(&issue.port()) { format!(":{}", issue.port()) } else { String::new() };
-        match host {
-            Some(host) => format!("{scheme}://{host}{port}"),
-            // A target that is not a host name is encoded as a whole.
-            None => {
-                let mut uri = String::from("target:");
-                uri.extend(url::form_urlencoded::byte_serialize(target.as_bytes()));
-                uri
-            }
-        }
+        let finding_port = u16::try_from(issue.port()).ok().filter(|port| *port > 0);
+        let port = finding_port.or(target_port).map(|port| format!(":{port}")).unwrap_or_default();
+        Some(format!("{scheme}://{host}{port}"))
     }
 
     /// Reason, notes, person, time, expiry and result of the retest, in one line.
@@ -162,10 +163,17 @@ impl ExportRow {
         self.noted().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(separator)
     }
 
-    /// CWE numbers of the finding.
+    /// CWE numbers of the finding, each once.
     pub fn cwes(&self) -> Vec<u64> {
         let numbers = self.issue.cwe.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
-        numbers.filter(|number| *number > 0).collect()
+        let mut seen = BTreeSet::new();
+        numbers.filter(|number| *number > 0 && seen.insert(*number)).collect()
+    }
+
+    /// Tags, each once.
+    pub fn tags(&self) -> Vec<&Shared> {
+        let mut seen = BTreeSet::new();
+        self.assessment.tags.iter().filter(|tag| seen.insert(tag.as_str())).collect()
     }
 }
 
@@ -184,8 +192,43 @@ fn web_address(text: &str) -> Option<String> {
     (plain && url.set_username("").is_ok() && url.set_password(None).is_ok()).then(|| strict(&url))
 }
 
+/// `shop.test:443` and `[::1]:443`; an IPv6 address without brackets has no port.
+fn split_port(target: &str) -> (&str, Option<u16>) {
+    match target.rsplit_once(':') {
+        Some((host, port)) if host.ends_with(']') || !host.contains(':') => match port.parse() {
+            Ok(port) => (host, Some(port).filter(|port| *port > 0)),
+            Err(_) => (target, None),
+        },
+        _ => (target, None),
+    }
+}
+
+/// An address or a name of the DNS. IPv6 has brackets, names with other letters have their ASCII form.
+fn host_in_uri(host: &str) -> Option<String> {
+    match host.trim_matches(['[', ']']).parse::<IpAddr>() {
+        Ok(IpAddr::V6(address)) => Some(format!("[{address}]")),
+        Ok(IpAddr::V4(address)) => Some(address.to_string()),
+        Err(_) if host.is_ascii() => {
+            // Strict readers decode such labels.
+            let is_decodable = !host.to_ascii_lowercase().contains("xn--") || Host::parse(host).is_ok();
+            (is_host_name(host) && is_decodable).then(|| host.to_owned())
+        }
+        // The parser would decode a percent sign.
+        Err(_) if host.contains('%') => None,
+        Err(_) => match Host::parse(host).ok()? {
+            Host::Domain(name) => is_host_name(&name).then_some(name),
+            Host::Ipv4(_) | Host::Ipv6(_) => None,
+        },
+    }
+}
+
+/// Letters, digits and the length of RFC 1035 §2.3.4, with the underscores that hosts have in practice.
 fn is_host_name(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    };
+    text.len() <= 253 && text.strip_suffix('.').unwrap_or(text).split('.').all(is_label)
 }
 
 /// Encodes characters that URLs allow in path, query and fragment, but RFC 3986 does not.

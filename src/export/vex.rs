@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::row::links;
@@ -43,8 +44,10 @@ fn target(row: &ExportRow) -> String {
     format!("target:{}", row.issue.identity.asset)
 }
 
-fn time(at: Stamp) -> String {
-    Timestamp::from_second(at.as_second()).unwrap_or(at.0).to_string()
+/// RFC 3339, which has four digits for the year; nothing for a year outside.
+fn time(at: Stamp) -> Option<String> {
+    let at = Timestamp::from_second(at.as_second()).ok()?;
+    (0..=9999).contains(&at.to_zoned(TimeZone::UTC).year()).then(|| at.to_string())
 }
 
 /// One entry per CVE, which differ in the id alone; a finding without a CVE has one entry with its class.
@@ -89,8 +92,8 @@ fn vulnerability(row: &ExportRow) -> io::Result<Value> {
         "detail": texts.vuln_description,
         "recommendation": texts.recommendation,
         "advisories": advisories,
-        "created": issue.first_seen.get().map(time),
-        "updated": issue.last_seen.get().map(time),
+        "created": issue.first_seen.get().and_then(time),
+        "updated": issue.last_seen.get().and_then(time),
         "analysis": analysis(row),
         "affects": [{"ref": target(row)}],
         "properties": properties(row),
@@ -119,7 +122,7 @@ fn analysis(row: &ExportRow) -> Value {
         "state": state(verdict),
         "response": (verdict == Verdict::RiskAccepted).then_some(["will_not_fix"]),
         "detail": row.justification(),
-        "lastUpdated": row.assessment.at.map(time),
+        "lastUpdated": row.assessment.at.and_then(time),
     }))
 }
 
@@ -147,7 +150,7 @@ fn properties(row: &ExportRow) -> Vec<Value> {
     if let Some(retest) = &row.retest {
         all.push(("scandeck:retest_before", retest.before.to_string()));
         all.push(("scandeck:retest_now", plain::retest_status(retest.now)));
-        all.extend(retest.at.map(|at| ("scandeck:retested_at", time(at))));
+        all.extend(retest.at.and_then(time).map(|at| ("scandeck:retested_at", at)));
     }
     if issue.presence == Presence::NotRetested {
         all.push(("scandeck:note", "not retested: this does not mean that the finding is fixed".to_owned()));

@@ -1,8 +1,6 @@
-//! The CSV report: one row per finding and a header row (RFC 4180, UTF-8).
+//! The CSV report: one row per finding and a header row.
 
-use csv::{Terminator, WriterBuilder};
-
-use super::{Document, RenderError, ReportDecision, ReportFinding, ReportOutput, evidence_cell};
+use super::{CsvTable, Document, RenderError, ReportDecision, ReportFinding, ReportOutput, evidence_cell};
 use crate::contract::EvidenceView;
 use crate::text::clean_text_for_print;
 
@@ -52,23 +50,20 @@ pub(super) const DECISION_COLUMNS: [DecisionColumn; 14] = [
 ];
 
 pub(super) fn render(document: &Document<'_>, out: &mut dyn ReportOutput) -> Result<(), RenderError> {
-    let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
     let decisions: &[DecisionColumn] = if document.with_decisions { &DECISION_COLUMNS } else { &[] };
-    let headers = COLUMNS.iter().map(|(name, _)| *name).chain(decisions.iter().map(|(name, _)| *name));
-    writer.write_record(["group"].into_iter().chain(headers))?;
+    let columns = COLUMNS.iter().map(|(name, _)| *name).chain(decisions.iter().map(|(name, _)| *name));
+    let mut table = CsvTable::new(out, ["group"].into_iter().chain(columns))?;
     for group in &document.groups {
         for found in document.findings(group, 0) {
             let found = found?;
             let decided = found.decided.clone().unwrap_or_default();
             let cells = COLUMNS.iter().map(|(_, cell)| cell(&found));
             let cells = cells.chain(decisions.iter().map(|(_, cell)| cell(&decided)));
-            writer.write_record(
-                [group.name.clone()].into_iter().chain(cells).map(|cell| neutral(&clean_text_for_print(&cell))),
-            )?;
+            let cells = [group.name.clone()].into_iter().chain(cells);
+            table.row(cells.map(|cell| clean_text_for_print(&cell).into_owned()))?;
         }
     }
-    writer.flush()?;
-    Ok(())
+    table.finish().map(drop)
 }
 
 /// Evidence in one cell: one line per row, `header: cell` pairs.
@@ -88,9 +83,4 @@ pub(crate) fn evidence(view: &EvidenceView) -> String {
             rows.iter().map(line).collect::<Vec<_>>().join("\n")
         }
     }
-}
-
-/// Prefixes a cell that a spreadsheet would read as a formula with an apostrophe.
-pub(crate) fn neutral(cell: &str) -> String {
-    if cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) { format!("'{cell}") } else { cell.to_owned() }
 }

@@ -19,6 +19,7 @@ mod flow;
 mod html;
 mod json;
 mod pdf;
+mod spreadsheet;
 mod view;
 mod xlsx;
 
@@ -31,6 +32,7 @@ use crate::contract::{Evidence, Finding, FindingId, GroupBy, ReportFilters, Repo
 
 pub use arrange::{Document, ReportGroup};
 pub use decisions::{Remark, ReportDecision, ReportRetest, Standing};
+pub use spreadsheet::{CsvTable, neutral};
 
 /// The supported formats.
 pub const FORMATS: &[ReportFormat] = &[
@@ -136,6 +138,8 @@ pub enum RenderError {
     Template(#[from] minijinja::Error),
     #[error("CSV table not written")]
     Table(#[from] ::csv::Error),
+    #[error("a table has at most 1,048,576 rows, the limit of spreadsheets; select fewer findings")]
+    Rows,
     #[error("JSON not written")]
     Json(#[from] serde_json::Error),
     #[error("spreadsheet not written")]
@@ -181,11 +185,6 @@ pub fn render_to(
 /// Evidence as the text of one cell: one line per row, `header: cell` pairs.
 pub fn evidence_cell(evidence: &Evidence) -> String {
     csv::evidence(&evidence.view().decoded())
-}
-
-/// Prefixes a cell that a spreadsheet would read as a formula with an apostrophe.
-pub fn neutral(cell: &str) -> String {
-    csv::neutral(cell)
 }
 
 /// The content type of a format's download.

@@ -12,15 +12,12 @@ use rust_xlsxwriter::{
 };
 
 use super::csv::{COLUMNS, DECISION_COLUMNS};
+use super::spreadsheet::{require_room, within_cell};
 use super::view::{Proof, ProofLimit, View};
 use super::{Document, RenderError, ReportOutput, risk_color};
 use crate::contract::Risk;
 use crate::text;
 
-/// Longest text of a cell, in UTF-16 units.
-const CELL: usize = 32_767;
-/// Most rows of a sheet that Excel opens, header row included.
-const ROWS: u32 = 1_048_576;
 /// Most cells of an evidence row; the others are joined in the last one.
 const CELLS: usize = 12;
 
@@ -108,7 +105,6 @@ struct SheetTable<'a> {
     formats: &'a Formats,
     next: u32,
     columns: u16,
-    dropped: usize,
 }
 
 impl<'a> SheetTable<'a> {
@@ -117,7 +113,7 @@ impl<'a> SheetTable<'a> {
         for (column, width) in (0..).zip(widths) {
             sheet.set_column_width(column, f64::from(*width))?;
         }
-        Ok(Self { sheet, formats, next: 1, columns: 0, dropped: 0 })
+        Ok(Self { sheet, formats, next: 1, columns: 0 })
     }
 
     fn headers<'b>(&mut self, headers: impl Iterator<Item = &'b str>) -> Result<(), RenderError> {
@@ -130,11 +126,7 @@ impl<'a> SheetTable<'a> {
     }
 
     fn row<'b>(&mut self, cells: impl Iterator<Item = Cell<'b>>) -> Result<(), RenderError> {
-        // The last row is left for the remark.
-        if self.next >= ROWS - 1 {
-            self.dropped += 1;
-            return Ok(());
-        }
+        require_room(self.next as usize)?;
         for (column, cell) in (0..).zip(cells) {
             match cell {
                 Cell::Text("") => {}
@@ -157,32 +149,8 @@ impl<'a> SheetTable<'a> {
         if self.columns > 0 {
             self.sheet.autofilter(0, 0, self.next.saturating_sub(1).max(1), self.columns - 1)?;
         }
-        if self.dropped > 0 {
-            let remark = format!("{} not shown: a sheet has no more", text::plural(self.dropped, "more row"));
-            self.sheet.write_string_with_format(self.next, 0, remark, &self.formats.label)?;
-        }
         Ok(())
     }
-}
-
-/// Text that fits into a cell; a mark counts the characters that do not.
-fn within_cell(text: &str) -> String {
-    // A character has at most as many UTF-16 units as bytes.
-    if text.len() <= CELL || text.encode_utf16().count() <= CELL {
-        return text.to_owned();
-    }
-    let mark = |dropped| format!(" […{} more characters]", text::thousands(dropped as u64));
-    let room = CELL - mark(text.len()).len();
-    let (mut units, mut end) = (0, text.len());
-    for (at, c) in text.char_indices() {
-        units += c.len_utf16();
-        if units > room {
-            end = at;
-            break;
-        }
-    }
-    let dropped = text[end..].chars().count();
-    format!("{}{}", &text[..end], mark(dropped))
 }
 
 fn summary(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<(), RenderError> {
@@ -222,10 +190,8 @@ fn summary(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<
     }
     let head = row;
     for chapter in &view.contents {
-        if row >= ROWS - 2 {
-            break;
-        }
         row += 1;
+        require_room(row as usize)?;
         sheet.write_number_with_format(row, 0, chapter.number as f64, &formats.text)?;
         sheet.write_string_with_format(row, 1, within_cell(&chapter.name), &formats.text)?;
         for (column, count) in (2..).zip(chapter.counts.iter().copied().chain([chapter.len()])) {
@@ -343,19 +309,4 @@ fn recommendations(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) ->
         table.row(cells.chain([Cell::Text(&one.text)]))?;
     }
     table.finish()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_text_is_cut_at_the_limit_of_a_cell_with_a_mark() {
-        let long = "😀".repeat(20_000);
-        let cut = within_cell(&long);
-        assert!(cut.encode_utf16().count() <= CELL, "{}", cut.encode_utf16().count());
-        assert!(cut.ends_with(" more characters]"), "{}", &cut[cut.len() - 40..]);
-        let exact = "x".repeat(CELL);
-        assert_eq!(within_cell(&exact), exact);
-    }
 }

@@ -2,6 +2,8 @@
 //! hostile texts and unusual targets. No schema is fetched.
 
 mod manual;
+mod odd;
+pub mod readers;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -187,7 +189,12 @@ fn sarif_matches_schema_and_maps_presence_and_suppressions() {
     let states: Vec<&str> = results.iter().map(|one| one["baselineState"].as_str().unwrap()).collect();
     assert_eq!(states[..6], ["new", "unchanged", "updated", "new", "unchanged", "absent"]);
     let rules = sarif["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
-    assert_eq!(rules.len(), 3, "one rule per class");
+    let ids: Vec<&str> = rules.iter().map(|rule| rule["id"].as_str().unwrap()).collect();
+    let others = ["class-0/low", "class-1/medium", "class-2", "class-0", "class-1/info"];
+    let first = ["class-0/info", "class-1/high", "class-2/medium", "class-0/high", "class-1", "class-2/info"];
+    assert_eq!(ids, [first.as_slice(), &others].concat(), "one rule per class and risk");
+    let severities: Vec<&Value> = rules.iter().map(|rule| &rule["properties"]["security-severity"]).collect();
+    assert_eq!(severities[..3], [&json!("0.0"), &json!("8.0"), &json!("5.5")]);
     for result in results {
         assert_eq!(rules[result["ruleIndex"].as_u64().unwrap() as usize]["id"], result["ruleId"]);
     }
@@ -264,6 +271,72 @@ fn defectdojo_matches_schema_and_maps_verdicts() {
     assert_eq!((&file["findings"][1]["severity"], rows()[1].issue.risk_level), (&json!("High"), Risk::Low));
 }
 
+/// A row of a finding on port 443 of this target.
+fn row_on(target: &str) -> ExportRow {
+    let issue = Arc::new(issue(1, target, "Weak cipher", Presence::New));
+    ExportRow::new(issue, Assessment::default(), &TriageState::default(), target.into(), None, "Acme".into())
+}
+
+#[test]
+fn target_is_endpoint_of_defectdojo_and_relative_uri_of_sarif() {
+    for (target, endpoint, uri) in [
+        ("https://shop.acme.test/", Some("https://shop.acme.test/"), "shop.acme.test"),
+        ("http://h.test:8080/a b?q=1", Some("http://h.test:8080/a%20b?q=1"), "h.test%3A8080/a%20b%3Fq%3D1"),
+        ("10.0.4.7", Some("tcp://10.0.4.7:443"), "10.0.4.7%3A443"),
+        ("10.0.4.7:8443", Some("tcp://10.0.4.7:443"), "10.0.4.7%3A443"),
+        ("[::1]:8443", Some("tcp://[::1]:443"), "%5B%3A%3A1%5D%3A443"),
+        ("bücher.example", Some("tcp://xn--bcher-kva.example:443"), "xn--bcher-kva.example%3A443"),
+        ("fe80::1%eth0", None, "fe80%3A%3A1%25eth0"),
+        ("Office LAN (VLAN 12)", None, "Office%20LAN%20%28VLAN%2012%29"),
+        ("../x", None, "..%2Fx"),
+        ("..", None, "unknown"),
+        ("", None, "unknown"),
+    ] {
+        let rows = [row_on(target)];
+        let file: Value = serde_json::from_slice(&bytes(ExportFormat::DefectDojo, &rows)).unwrap();
+        let finding = &file["findings"][0];
+        assert_eq!(finding["endpoints"], endpoint.map_or(Value::Null, |endpoint| json!([endpoint])), "{target}");
+        let is_named = finding["description"].as_str().unwrap().ends_with(&format!("Target: {target}"));
+        assert_eq!(is_named, endpoint.is_none() && !target.is_empty(), "{target}: {finding}");
+        let sarif: Value = serde_json::from_slice(&bytes(ExportFormat::Sarif, &rows)).unwrap();
+        let result = &sarif["runs"][0]["results"][0];
+        assert_eq!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], uri, "{target}");
+        let place = endpoint.unwrap_or(target);
+        assert!(
+            place.is_empty() || result["message"]["text"].as_str().unwrap().ends_with(&format!(" on {place}")),
+            "{result}"
+        );
+        let logical = &result["locations"][0]["logicalLocations"];
+        assert_eq!(logical[1]["name"], endpoint.map_or(Value::Null, Into::into), "{target}");
+    }
+}
+
+#[test]
+fn rule_of_sarif_keeps_its_id_when_one_finding_has_another_risk() {
+    let ids = |risks: &[Risk]| -> Vec<Value> {
+        let mut rows: Vec<ExportRow> = risks.iter().map(|_| row_on("shop.test")).collect();
+        rows.iter_mut().zip(risks).for_each(|(row, risk)| row.assessment.severity = Some(*risk));
+        let sarif: Value = serde_json::from_slice(&bytes(ExportFormat::Sarif, &rows)).unwrap();
+        sarif["runs"][0]["results"].as_array().unwrap().iter().map(|result| result["ruleId"].clone()).collect()
+    };
+    assert_eq!(ids(&[Risk::Low, Risk::Low]), ["class-1", "class-1"]);
+    assert_eq!(ids(&[Risk::High, Risk::Low, Risk::Low]), ["class-1/high", "class-1", "class-1"]);
+    assert_eq!(ids(&[Risk::Low, Risk::Low, Risk::Info]), ["class-1", "class-1", "class-1/info"]);
+}
+
+#[test]
+fn long_description_of_a_rule_is_complete_in_its_help() {
+    let mut row = row_on("shop.test");
+    let mut finding = row.issue.finding.whole().unwrap();
+    finding.vuln_description = "long ".repeat(500).as_str().into();
+    Arc::make_mut(&mut row.issue).finding = finding.into();
+    let sarif: Value = serde_json::from_slice(&bytes(ExportFormat::Sarif, &[row])).unwrap();
+    let rule = &sarif["runs"][0]["tool"]["driver"]["rules"][0];
+    assert!(rule["fullDescription"]["text"].as_str().unwrap().ends_with('…'), "{rule}");
+    let help = rule["help"]["text"].as_str().unwrap();
+    assert!(help.starts_with(&"long ".repeat(500)) && help.ends_with("\n\nFix it"), "{help}");
+}
+
 #[test]
 fn empty_export_matches_schema() {
     for (format, name) in [
@@ -287,7 +360,7 @@ fn csv_cells_never_start_a_formula() {
     for cell in records.iter().flatten() {
         assert!(!cell.starts_with(['=', '+', '-', '@', '\t', '\r']), "{cell:?}");
     }
-    assert!(table.contains("'=cmd|"));
+    assert!(table.contains("\"'=cmd|"));
 }
 
 #[test]
@@ -343,7 +416,7 @@ fn decision_of_a_rule_is_attributed_to_the_rule_in_texts() {
         assert!(written.contains("by a rule of ada@box on 2026-11-21 09:00:00"), "{}: {written}", format.as_str());
     }
     let table = readable("csv", &bytes(ExportFormat::Csv, &rows));
-    assert!(table.contains(",ada@box,"), "columns keep their values: {table}");
+    assert!(table.contains(",\"ada@box\","), "columns keep their values: {table}");
 }
 
 #[test]
