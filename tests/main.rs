@@ -9,6 +9,8 @@ mod api;
 mod client;
 #[cfg(all(feature = "dashboard", feature = "service"))]
 mod compatibility;
+#[cfg(feature = "dashboard")]
+mod curl;
 mod documents;
 #[cfg(feature = "dashboard")]
 mod exports;

@@ -1,8 +1,40 @@
-//! Words for a POSIX shell.
+//! Words for a POSIX shell. They are machine text: the program that the shell starts gets the same bytes.
 
-/// In single quotes, in which a shell changes nothing; control characters are made visible, line breaks remain.
-pub fn quoted(text: &str) -> String {
-    format!("'{}'", super::clean_text(text).replace('\'', r"'\''"))
+use std::fmt::Write;
+
+/// A word in which a shell changes nothing. Visible text is in single quotes; in other text, each byte that is no printable
+/// ASCII is an octal escape of `printf`, so that the word acts on no terminal. A shell cannot pass U+0000, which is
+/// dropped.
+pub fn quoted(word: impl AsRef<[u8]>) -> String {
+    let bytes = word.as_ref();
+    match std::str::from_utf8(bytes) {
+        Ok(text) if *super::clean_text(text) == *text => single_quoted(text),
+        _ => escaped(bytes),
+    }
+}
+
+fn single_quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Printable parts in single quotes, the others by `printf`: `'a'"$(printf '\033')"'[31m'`.
+fn escaped(bytes: &[u8]) -> String {
+    // A line feed at the end of a substitution would be dropped.
+    let is_printable = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n');
+    let mut word = String::with_capacity(bytes.len() * 4 + 20);
+    for part in bytes.chunk_by(|one, next| is_printable(one) == is_printable(next)) {
+        if part.iter().all(is_printable) {
+            word += &single_quoted(&String::from_utf8_lossy(part));
+            continue;
+        }
+        word += "\"$(printf '";
+        for byte in part.iter().filter(|byte| **byte != 0) {
+            // Writing to a String cannot fail.
+            let _ = write!(word, "\\{byte:03o}");
+        }
+        word += "')\"";
+    }
+    word
 }
 
 /// A command that a shell reads as these words. Words without special characters remain as they are.
@@ -17,17 +49,45 @@ pub fn command_line<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
     fn shell_quote_escapes_quotes() {
         assert_eq!(quoted("a'; rm -rf $HOME"), r"'a'\''; rm -rf $HOME'");
-        assert_eq!(quoted("\u{1b}[31m"), "'␛[31m'");
+        assert_eq!(quoted("two\nlines\n"), "'two\nlines\n'");
+        assert_eq!(quoted("日本"), "'日本'");
+        assert_eq!(quoted("\u{1b}[31m"), r#""$(printf '\033')"'[31m'"#);
+        assert_eq!(quoted(b"\xff"), r#""$(printf '\377')""#);
     }
 
     #[test]
     fn command_line_quotes_words_that_a_shell_would_change() {
         let words = ["/opt/my tools/nmap", "-sT", "--script", "default and (safe)", "-p", "80,443", "", "a;b"];
         assert_eq!(command_line(words), "'/opt/my tools/nmap' -sT --script 'default and (safe)' -p 80,443 '' 'a;b'");
+    }
+
+    /// The bytes that a shell passes for a word.
+    fn passed(word: &str) -> Vec<u8> {
+        let shell = Command::new("sh").args(["-c", &format!("printf %s {word}")]).output().unwrap();
+        assert!(shell.status.success() && shell.stderr.is_empty(), "{shell:?}");
+        shell.stdout
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn shell_passes_the_bytes_of_any_word(bytes in any::<Vec<u8>>(), text in any::<String>()) {
+            for bytes in [bytes, text.into_bytes()] {
+                let word = quoted(&bytes);
+                prop_assert!(word.chars().all(|c| c == '\n' || !c.is_control()), "{word:?}");
+                let kept: Vec<u8> = bytes.into_iter().filter(|byte| *byte != 0).collect();
+                prop_assert_eq!(passed(&word), kept);
+            }
+        }
     }
 }

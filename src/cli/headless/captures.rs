@@ -291,14 +291,14 @@ fn find(all: Vec<CaptureRecord>, id: CaptureId, logger: Option<&str>) -> anyhow:
 fn show(session: &HeadlessSession, record: &CaptureRecord, form: As) -> anyhow::Result<()> {
     match form {
         As::Fields => session.out.single(&out::value(record)),
-        As::Raw => session.out.outside(out::raw(record).as_bytes()),
+        As::Raw => session.out.outside(&out::raw_bytes(record)),
         As::Curl => {
             let body = || request::body(&record.capture);
             let file = out::body_file(record).map(|name| save::numbered_file(&name, &body())).transpose()?;
             if let Some(name) = &file {
                 note!("body written to {name}");
             }
-            session.out.line(&out::curl(record, file.as_deref()))
+            session.out.command(&out::curl(record, file.as_deref()))
         }
     }
 }

@@ -123,6 +123,15 @@ impl Output {
         }
     }
 
+    /// Prints a command that acts on no terminal, as [`text::quoted`] makes it. Its bytes are not changed, also on a
+    /// terminal, because they are copied from there.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn command(self, command: &str) -> anyhow::Result<()> {
+        stdio::print(format!("{command}\n").as_bytes())
+    }
+
     /// Prints one line.
     ///
     /// # Errors

@@ -49,20 +49,20 @@ pub(crate) fn curl(model: &mut Model) -> Option<String> {
     let call = model.selected_item::<ApiCall>()?.clone();
     let mut words = vec!["curl".to_owned()];
     if call.method != "GET" {
-        words.push(format!("-X {}", quoted(&call.method)));
+        words.push(format!("-X {}", quoted(call.method.as_str())));
     }
     words.push("-H 'accept: application/json' -H \"authorization: Bearer $SCANDECK_API_KEY\"".to_owned());
     if let Some(body) = &call.body {
-        words.push(format!("-H {}", quoted(&format!("content-type: {}", body.content_type))));
+        words.push(format!("-H {}", quoted(format!("content-type: {}", body.content_type))));
         match &body.text {
-            Some(text) => words.push(format!("--data-raw {}", quoted(text))),
+            Some(text) => words.push(format!("--data-raw {}", quoted(text.as_str()))),
             None => model.notify(Tone::Bad, "body too long: not in the copied command"),
         }
         if body.text.as_ref().is_some_and(|text| text.contains(HIDDEN)) {
             model.notify(Tone::Plain, format!("secrets of the body are {HIDDEN} in the copied command"));
         }
     }
-    words.push(quoted(&url(model, &call)));
+    words.push(quoted(url(model, &call)));
     Some(words.join(" "))
 }
 

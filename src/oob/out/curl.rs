@@ -1,4 +1,5 @@
-//! A captured request as a curl command for a POSIX shell.
+//! A captured request as a curl command for a POSIX shell. The command sends the bytes that were captured: the target,
+//! the headers but those of the connection, and the body.
 
 use sha2::{Digest, Sha256};
 
@@ -9,13 +10,17 @@ use crate::text::quoted;
 
 /// Headers that curl adds unless they are given.
 const BY_ITSELF: &[&str] = &["User-Agent", "Accept"];
+/// Size from which some versions of curl ask for permission to send a body.
+const EXPECT_SIZE: usize = 1024;
+/// Largest body in a command, in bytes. Linux limits one argument to 128 KiB.
+const LARGEST_ARGUMENT: usize = 64 * 1024;
 
-/// Name of the file for a body that is not plain text. Ids restart with each logger and each service, so the name
+/// Name of the file for a body that is long or not plain text. Ids restart with each logger and each service, so the name
 /// contains a hash of the body.
 pub fn body_file(sent: &CaptureRecord) -> Option<String> {
     let body = request::body(&sent.capture);
-    let plain = std::str::from_utf8(&body).is_ok_and(|body| text::clean_text(body) == body);
-    (!plain).then(|| {
+    let plain = std::str::from_utf8(&body).is_ok_and(|body| *text::clean_text(body) == *body);
+    (!plain || body.len() > LARGEST_ARGUMENT).then(|| {
         let digest: String = Sha256::digest(&body).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
         text::file_name(&format!("capture-{}-{}-{digest}.bin", sent.logger, sent.capture.id))
     })
@@ -24,37 +29,64 @@ pub fn body_file(sent: &CaptureRecord) -> Option<String> {
 /// The command; `file` contains the body if [`body_file`] returns a name.
 pub fn curl(sent: &CaptureRecord, file: Option<&str>) -> String {
     let capture = &*sent.capture;
-    let request_url = sent.request_url();
+    let has = |name: &str| request::header(capture, name).is_some();
+    let body = request::body(capture);
+    // curl sends the length of an empty body only with data.
+    let has_data = !body.is_empty() || has("content-length");
     let mut words: Vec<String> = Vec::new();
-    if !request_url.path_known {
+    if !sent.request_url().path_known {
         words.push(": 'path unknown: the service does not report it; this is the path of the logger';".to_owned());
     }
-    let body = request::body(capture);
     // curl must not expand `[1-9]` in the URL or normalize `/a/../b`.
     words.extend(["curl", "--globoff", "--path-as-is"].map(str::to_owned));
+    if capture.http_version.as_deref() == Some("HTTP/1.0") {
+        words.push("--http1.0".to_owned());
+    }
     match capture.request_method.as_str() {
-        // curl rejects --head together with a body.
-        "HEAD" if body.is_empty() => words.push("--head".to_owned()),
+        // curl rejects --head together with data.
+        "HEAD" if !has_data => words.push("--head".to_owned()),
         method => words.extend(["-X".to_owned(), quoted(method)]),
     }
-    for (name, value) in sent_again(capture).filter(|(name, _)| !name.eq_ignore_ascii_case("accept-encoding")) {
+    for (name, value) in sent_again(capture) {
         let header = if value.is_empty() { format!("{name};") } else { format!("{name}: {value}") };
         words.extend(["-H".to_owned(), quoted(&header)]);
     }
-    let has = |name: &str| request::header(capture, name).is_some();
-    let unwanted = BY_ITSELF.iter().chain((!body.is_empty()).then_some(&"Content-Type"));
+    if has("accept-encoding") {
+        // Decodes the response, which a terminal could not show.
+        words.push("--compressed".to_owned());
+    }
     if !capture.http_headers.is_empty() {
-        for name in unwanted.filter(|name| !has(name)) {
-            words.extend(["-H".to_owned(), quoted(&format!("{name}:"))]);
+        let with_data = has_data.then_some(&"Content-Type");
+        for name in BY_ITSELF.iter().chain(with_data).filter(|name| !has(name)) {
+            words.extend(["-H".to_owned(), quoted(format!("{name}:"))]);
         }
     }
-    match (file, std::str::from_utf8(&body)) {
-        (Some(file), _) => words.extend(["--data-binary".to_owned(), quoted(&format!("@{file}"))]),
-        (None, Ok(body)) if !body.is_empty() => words.extend(["--data-raw".to_owned(), quoted(body)]),
-        (None, _) => {}
+    if body.len() > EXPECT_SIZE {
+        words.extend(["-H", "'Expect:'"].map(str::to_owned));
     }
-    words.push(quoted(&request_url.url));
+    match file {
+        Some(file) => words.extend(["--data-binary".to_owned(), quoted(format!("@{file}"))]),
+        None if has_data => words.extend(["--data-raw".to_owned(), quoted(&body)]),
+        None => {}
+    }
+    words.extend(url_words(&sent.request_url().url));
     words.join(" ")
+}
+
+/// The URL. A target that curl would change or refuse, such as one with blanks or `#`, is an option of its own.
+fn url_words(url: &str) -> Vec<String> {
+    let is_kept = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?@!$&'()*+,;=%[]".contains(&byte);
+    if url.bytes().all(is_kept) {
+        return vec![quoted(url)];
+    }
+    let host = url.find("//").map_or(0, |at| at + 2);
+    match url[host..].find('/') {
+        Some(path) if host > 0 => {
+            let (origin, target) = url.split_at(host + path);
+            vec!["--request-target".to_owned(), quoted(target), quoted(format!("{origin}/"))]
+        }
+        _ => vec![quoted(url)],
+    }
 }
 
 #[cfg(test)]
@@ -98,29 +130,34 @@ mod tests {
         assert!(head.contains("-X 'HEAD'") && !head.contains("--head") && head.contains("--data-raw"), "{head}");
     }
 
-    /// The words a POSIX shell makes of a command of quoted words and plain ones.
-    fn shell_words(command: &str) -> Vec<String> {
-        let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
-        let mut chars = command.chars().peekable();
-        while let Some(c) = chars.next() {
-            match c {
-                '\'' => quoted = !quoted,
-                '\\' if !quoted => word.extend(chars.next()),
-                ' ' if !quoted => words.push(std::mem::take(&mut word)),
-                c => {
-                    assert!(quoted || c.is_ascii_alphanumeric() || c == '-', "{c:?} is unquoted in {command}");
-                    word.push(c);
-                }
-            }
-        }
-        assert!(!quoted, "{command}");
-        words.push(word);
-        words
+    #[test]
+    fn long_body_is_read_from_file() {
+        let long = |length: usize| with(|capture| capture.request_body_base64 = base64("x".repeat(length).as_bytes()));
+        assert_eq!(body_file(&long(LARGEST_ARGUMENT)), None);
+        assert!(body_file(&long(LARGEST_ARGUMENT + 1)).is_some());
+    }
+
+    #[test]
+    fn odd_target_is_an_option_of_its_own() {
+        let odd = with(|capture| capture.url_params = "x=<b> #1".into());
+        let command = curl(&odd, None);
+        assert!(command.ends_with("--request-target '/l/x/y?x=<b> #1' 'http://127.0.0.1:8081/'"), "{command}");
+    }
+
+    #[test]
+    fn length_of_empty_body_is_sent() {
+        let empty = with(|capture| {
+            capture.request_body_base64 = "".into();
+            capture.http_headers = vec!["Content-Length: 0".into(), "Accept-Encoding: gzip".into()];
+        });
+        let command = curl(&empty, None);
+        let expected = "-H 'Accept-Encoding: gzip' --compressed -H 'User-Agent:' -H 'Accept:' -H 'Content-Type:' --data-raw '' 'http";
+        assert!(command.contains(expected), "{command}");
     }
 
     proptest! {
         #[test]
-        fn curl_quotes_any_request_safely(method: String, query: String, header: String, value: String, body: String) {
+        fn curl_command_of_any_request_acts_on_no_terminal(method: String, query: String, header: String, value: String, body: String) {
             let odd = with(|capture| {
                 capture.request_method = method.as_str().into();
                 capture.url_params = query.as_str().into();
@@ -128,11 +165,7 @@ mod tests {
                 capture.request_body_base64 = base64(body.as_bytes());
             });
             let command = curl(&odd, body_file(&odd).as_deref());
-            let words = shell_words(&command);
-            prop_assert_eq!(&words[0], "curl");
-            let url = words.last().unwrap();
-            prop_assert!(url.starts_with("http://127.0.0.1:8081/l/x/y"), "{}", url);
-            prop_assert!(!command.chars().any(|c| c.is_control() && c != '\n'));
+            prop_assert_eq!(&*text::clean_text(&command), command.as_str());
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::mask::Mask;
 pub use curl::{body_file, curl};
 pub use har::har;
 pub use json::{jsonl, value};
-pub use raw::raw;
+pub use raw::{raw, raw_bytes};
 
 /// A captured request with its logger and the tokens in it.
 #[derive(Clone, Debug, PartialEq)]

@@ -59,11 +59,11 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
         }
     }
     let made = match action {
-        CopyAction::Obvious => obvious(model),
-        CopyAction::Url => url(model).map(|url| ("URL".to_owned(), url)),
-        CopyAction::Curl => curl(model).map(|curl| ("curl command".to_owned(), curl)),
-        CopyAction::Json => json(model).map(|(what, json)| (format!("JSON of {what}"), json)),
-        CopyAction::Command => Some(command(model)),
+        CopyAction::Obvious => obvious(model).map(|(what, text)| copy(what, &text)),
+        CopyAction::Url => url(model).map(|url| copy_exact("URL", visible_url(&url))),
+        CopyAction::Curl => curl(model).map(|curl| copy_exact("curl command", curl)),
+        CopyAction::Json => json(model).map(|(what, json)| copy_exact(format!("JSON of {what}"), json)),
+        CopyAction::Command => Some(command(model)).map(|(what, command)| copy_exact(what, command)),
         CopyAction::File => return save_json(model, effects),
         CopyAction::Shapes => return payloads::prompt_shape(model),
         CopyAction::Browser => return open_in_browser(model, effects),
@@ -71,12 +71,12 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
         CopyAction::Markdown if of_findings => return copy_held_findings(model, effects),
         CopyAction::Markdown | CopyAction::Raw => None,
     };
-    let needs_names = matches!(action, CopyAction::Obvious | CopyAction::Url) && has_recording_url(model);
     match made {
-        Some((what, text)) => {
-            let text = text::clean_text(&text).into_owned();
+        Some(Effect::Copy { what, text, .. }) => {
+            let needs_names = matches!(action, CopyAction::Obvious | CopyAction::Url) && has_recording_url(model);
             effects.push(Effect::Copy { what, text, needs_names });
         }
+        Some(effect) => effects.push(effect),
         None => model.notify(Tone::Plain, nothing(model, action)),
     }
 }
@@ -135,7 +135,7 @@ pub(crate) fn copy_captures(
             effects.push(copy(markdown_of("capture", all.len()), &all.join("\n")));
         }
         CaptureUse::SaveJson => effects.extend(json().map(|(what, json)| save(&what, json))),
-        _ => effects.extend(json().map(|(what, json)| copy(format!("JSON of {what}"), &json))),
+        _ => effects.extend(json().map(|(what, json)| copy_exact(format!("JSON of {what}"), json))),
     }
 }
 
@@ -193,7 +193,7 @@ pub(crate) fn copy_findings(model: &mut Model, purpose: FindingUse, read: &[Read
     let first = read.first().map_or(0, |(finding, _)| finding.id.0);
     match json_of(&noun(Pane::Findings), first, finding_values(read)) {
         Some((what, json)) if purpose == FindingUse::SaveJson => effects.push(save(&what, json)),
-        Some((what, json)) => effects.push(copy(format!("JSON of {what}"), &json)),
+        Some((what, json)) => effects.push(copy_exact(format!("JSON of {what}"), json)),
         None => model.notify(Tone::Plain, NOTHING),
     }
 }
@@ -209,8 +209,23 @@ fn save_json(model: &mut Model, effects: &mut Vec<Effect>) {
     }
 }
 
+/// Copies text to read.
 fn copy(what: impl Into<String>, text: &str) -> Effect {
-    Effect::Copy { what: what.into(), text: text::clean_text(text).into_owned(), needs_names: false }
+    copy_exact(what, text::clean_text(text).into_owned())
+}
+
+/// Copies text that a program reads, which acts on no terminal by its form: quoted words, escaped JSON.
+fn copy_exact(what: impl Into<String>, text: String) -> Effect {
+    Effect::Copy { what: what.into(), text, needs_names: false }
+}
+
+/// The URL, with percent-encoding instead of characters that a terminal would not show.
+fn visible_url(url: &str) -> String {
+    if *text::clean(url) == *url {
+        return url.to_owned();
+    }
+    let byte = |byte: u8| if byte.is_ascii_graphic() { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    url.bytes().map(byte).collect()
 }
 
 /// The text that is copied most: the URL of a logger or capture, the name of a target, else the id.
@@ -347,7 +362,7 @@ fn copy_captured(model: &mut Model, sent: CaptureRecord, effects: &mut Vec<Effec
     }
     effects.push(match out::body_file(&sent) {
         Some(name) => Effect::SaveBody { name, sent: Box::new(sent), mask: None },
-        None => copy("curl command", &out::curl(&sent, None)),
+        None => copy_exact("curl command", out::curl(&sent, None)),
     });
 }
 
@@ -361,7 +376,7 @@ pub(crate) fn handle_body_saved(
     match saved {
         Ok(path) => {
             let file = path.file_name().map(|name| name.to_string_lossy().into_owned());
-            effects.push(copy("curl command", &out::curl(sent, file.as_deref())));
+            effects.push(copy_exact("curl command", out::curl(sent, file.as_deref())));
             model.notify(Tone::Good, format!("body saved to {}", path.display()));
         }
         Err(problem) => model.notify_problem("body not saved", &problem),
@@ -424,7 +439,7 @@ fn command(model: &mut Model) -> (String, String) {
         words.extend(["--base-url".to_owned(), quoted(&session.base_url)]);
     }
     if let Some(workspace) = model.workspace() {
-        words.extend(["--workspace".to_owned(), quoted(&workspace.name)]);
+        words.extend(["--workspace".to_owned(), quoted(workspace.name.as_str())]);
     }
     if let Some(query) = headless.map(|(_, query)| query).filter(|query| !query.is_empty()) {
         words.extend(["--query".to_owned(), quoted(&query)]);

@@ -334,7 +334,8 @@ fn curl_of_hostile_capture_is_quoted_for_shell() {
     match app.keys("5 y c").remove(0) {
         Effect::Copy { text, .. } => {
             assert!(!text.chars().any(char::is_control), "{text:?}");
-            assert!(text.contains(r"'X: '\''$(rm -rf /)'\''"), "{text}");
+            let header = r#"-H 'X: '\''$(rm -rf /)'\'''"$(printf '\033')"']52;c;eA'"$(printf '\007')" "#;
+            assert!(text.contains(header), "{text}");
             assert!(text.contains(r"--data-raw ''\''id'\'''"), "{text}");
         }
         other => panic!("{other:?}"),
