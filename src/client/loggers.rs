@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::request::{ApiRequest, ListSize, ResponseSize};
 use super::{Client, ClientResult, Error, ErrorKind};
-use crate::contract::{Capture, CaptureId, Logger, LoggerId, WorkspaceId};
+use crate::contract::{Capture, CaptureId, Logger, LoggerId, UnattributedRequests, WorkspaceId};
 use crate::oob::ClearedRequests;
 
 /// Reads of one logger before it is cleared: more captures may arrive while the last ones are archived.
@@ -86,6 +86,14 @@ impl Client {
         captures.retain(|capture| since.is_none_or(|since| capture.id > since));
         captures.sort_by_key(|capture| capture.id);
         Ok(captures)
+    }
+
+    /// `GET /http_loggers/unattributed`, which only the embedded service has.
+    ///
+    /// # Errors
+    /// 404 on other services.
+    pub async fn list_unattributed_requests(&self) -> ClientResult<UnattributedRequests> {
+        self.fetch(ApiRequest::get("/http_loggers/unattributed").with_size(ResponseSize::Large)).await
     }
 
     /// Passes all captures of a logger to `archive`, which returns how many it archived, before the logger is cleared.

@@ -23,7 +23,7 @@ pub struct Logger {
     pub requests_left: i64,
 }
 
-/// A captured request. Only the embedded service sends the last three fields.
+/// A captured request. Only the embedded service sends the last five fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)]
@@ -49,4 +49,42 @@ pub struct Capture {
     pub http_version: Option<Shared>,
     #[serde(deserialize_with = "lenient::maybe_integer", skip_serializing_if = "Option::is_none")]
     pub remote_port: Option<i64>,
+    /// The request as it arrived, if the other fields do not give it exactly.
+    #[serde(deserialize_with = "lenient::maybe_text", skip_serializing_if = "Option::is_none")]
+    pub raw_base64: Option<Shared>,
+    /// What is wrong with the request, as sentences.
+    #[serde(deserialize_with = "lenient::texts", skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Shared>,
+}
+
+/// What arrived at the listener of the loggers for no logger: another protocol, garbage, or a path of no logger.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct UnattributedRequest {
+    #[serde(deserialize_with = "lenient::integer")]
+    pub id: i64,
+    pub ip_address: Shared,
+    #[serde(deserialize_with = "lenient::integer")]
+    pub remote_port: i64,
+    #[serde(deserialize_with = "Stamp::maybe", serialize_with = "Stamp::as_text")]
+    pub request_date: Option<Stamp>,
+    /// Why no logger recorded it.
+    pub reason: Shared,
+    /// Bytes that arrived.
+    #[serde(deserialize_with = "lenient::integer")]
+    pub size: i64,
+    /// The first of these bytes.
+    pub raw_base64: Shared,
+}
+
+/// The newest unattributed requests.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UnattributedRequests {
+    /// All since the start of the service.
+    #[serde(deserialize_with = "lenient::integer")]
+    pub count: i64,
+    /// Oldest first.
+    pub requests: Vec<UnattributedRequest>,
 }

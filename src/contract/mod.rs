@@ -103,7 +103,7 @@ pub use envelope::{Created, DataEnvelope, Requests};
 pub use error::ErrorBody;
 pub use finding::{Evidence, Finding, Owasp, Risk};
 pub use list::{DecodedList, Unreadable};
-pub use logger::{Capture, Logger};
+pub use logger::{Capture, Logger, UnattributedRequest, UnattributedRequests};
 pub use missing_scanner::{MISSING_SCANNERS, MissingScanner, RAW_SOCKETS};
 pub use report::{GroupBy, NewReport, Report, ReportCreated, ReportFilters, ReportFormat, ReportSource, ReportStatus};
 pub use scan::{

@@ -27,6 +27,7 @@ pub mod source;
 pub mod store;
 pub mod stored_body;
 pub mod token;
+pub mod unattributed;
 
 pub use archived::NewestCapture;
 pub use compare::{ComparedPart, PartChange, RequestPart};

@@ -32,8 +32,10 @@ const PARAMETER: &str = "t";
 /// Tokens in a captured request: known tokens first, in the order path, query, headers, body.
 pub fn mentions(capture: &Capture, book: &PayloadBook) -> Vec<Mention> {
     let body = request::body(capture);
-    let size =
-        capture.url_params.len() + body.len() + capture.http_headers.iter().map(|line| line.len()).sum::<usize>();
+    let size = capture.url_params.len()
+        + body.len()
+        + raw_size(capture)
+        + capture.http_headers.iter().map(|line| line.len()).sum::<usize>();
     let mut search =
         TokenSearch { book, work: WORK + WORK_A_BYTE * size, place: MentionPlace::Path, found: Vec::new() };
     if !book.is_empty() {
@@ -77,6 +79,12 @@ impl TokenSearch<'_> {
         self.value(MentionPlace::Body, body);
         if CompressionFormat::of(body).is_none() && declares_deflate(capture) {
             self.unwrap_compressed(CompressionFormat::Deflate, body, &[]);
+        }
+        // What is no part of a request, such as another protocol or a chunk extension.
+        if self.found.is_empty()
+            && let Some(raw) = request::raw(capture)
+        {
+            self.value(MentionPlace::Body, &raw);
         }
     }
 
@@ -209,6 +217,10 @@ fn leading(value: &[u8]) -> Option<(Token, &[u8])> {
     let ends = behind.first().is_none_or(|byte| !byte.is_ascii_alphanumeric());
     let (_, token) = Token::windows(&value[..LENGTH]).next().filter(|_| ends)?;
     Some((token, behind))
+}
+
+fn raw_size(capture: &Capture) -> usize {
+    capture.raw_base64.as_ref().map_or(0, |raw| raw.len())
 }
 
 /// True if Content-Encoding names deflate.

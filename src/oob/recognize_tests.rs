@@ -218,3 +218,11 @@ fn token_in_another_spelling_is_found() {
         assert!(found.iter().any(|mention| mention.known), "{}", String::from_utf8_lossy(&bytes));
     }
 }
+
+#[test]
+fn token_in_bytes_of_another_protocol_is_recognised() {
+    let odd = format!("\u{16}\u{3} {TOKEN} \0");
+    let capture = Capture { raw_base64: Some(base64_body(odd.as_bytes())), ..Capture::default() };
+    let found = mentions(&capture, &book([token()]));
+    assert_eq!((found.len(), found[0].known, &found[0].place), (1, true, &MentionPlace::Body));
+}

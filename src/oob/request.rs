@@ -62,6 +62,11 @@ fn bytes(base64: &[u8]) -> Cow<'_, [u8]> {
     STANDARD.decode(base64).map_or(Cow::Borrowed(base64), Cow::Owned)
 }
 
+/// The bytes of the request as they arrived, if the service reports them. It does so if the other parts do not give them.
+pub fn raw(capture: &Capture) -> Option<Vec<u8>> {
+    STANDARD.decode(capture.raw_base64.as_ref()?.as_bytes()).ok()
+}
+
 /// Size of the body, computed without decoding.
 pub fn body_size(capture: &Capture) -> usize {
     let base64 = &capture.request_body_base64;

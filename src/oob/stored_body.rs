@@ -1,4 +1,5 @@
 //! Bodies of captures in [`text_files`](crate::text_files): they are read when they are shown, searched, copied or exported.
+//! The raw bytes of a request with a stored body contain the body again, so they are stored with it.
 
 use std::io;
 use std::path::PathBuf;
@@ -19,11 +20,14 @@ pub struct StoredBody {
     digest: u64,
     /// Bytes of the decoded body.
     size: usize,
+    /// The raw bytes of the request, and their digest.
+    raw: Option<(TextPlace, u64)>,
 }
 
 impl PartialEq for StoredBody {
     fn eq(&self, other: &Self) -> bool {
-        self.digest == other.digest
+        let raw = |one: &Self| one.raw.map(|(_, digest)| digest);
+        (self.digest, raw(self)) == (other.digest, raw(other))
     }
 }
 
@@ -33,11 +37,25 @@ impl StoredBody {
     /// # Errors
     /// When the file cannot be read, or is damaged.
     pub fn read(&self) -> io::Result<Shared> {
-        let bytes = self.file.read(self.place)?;
+        self.read_text(self.place, self.digest)
+    }
+
+    /// Reads the raw bytes as the service reported them, in base64, if they are stored.
+    fn read_raw(&self) -> io::Result<Option<Shared>> {
+        self.raw.map(|(place, digest)| self.read_text(place, digest)).transpose()
+    }
+
+    fn read_text(&self, place: TextPlace, expected: u64) -> io::Result<Shared> {
+        let bytes = self.file.read(place)?;
         match std::str::from_utf8(&bytes) {
-            Ok(text) if digest(bytes.as_slice()) == self.digest => Ok(text.into()),
+            Ok(text) if digest(bytes.as_slice()) == expected => Ok(text.into()),
             _ => Err(damaged()),
         }
+    }
+
+    /// Whether the raw bytes of the request are stored too.
+    pub fn has_raw(&self) -> bool {
+        self.raw.is_some()
     }
 
     /// Bytes of the decoded body.
@@ -45,9 +63,9 @@ impl StoredBody {
         self.size
     }
 
-    /// Bytes of the body in base64.
+    /// Bytes of the body and of the stored raw bytes in base64.
     pub fn encoded_size(&self) -> usize {
-        self.place.length()
+        self.place.length() + self.raw.map_or(0, |(place, _)| place.length())
     }
 }
 
@@ -57,7 +75,8 @@ impl StoredBody {
 /// When the body cannot be read.
 pub fn with_body(capture: &Arc<Capture>, body: Option<&StoredBody>) -> io::Result<Arc<Capture>> {
     let Some(body) = body else { return Ok(Arc::clone(capture)) };
-    Ok(Arc::new(Capture { request_body_base64: body.read()?, ..Capture::clone(capture) }))
+    let raw_base64 = body.read_raw()?.or_else(|| capture.raw_base64.clone());
+    Ok(Arc::new(Capture { request_body_base64: body.read()?, raw_base64, ..Capture::clone(capture) }))
 }
 
 /// Writes bodies into files.
@@ -80,7 +99,10 @@ impl BodyStore {
             return Ok(None);
         }
         let file = self.0.file()?;
-        let stored = StoredBody { file, place: self.0.place(body), digest: digest(body), size: body_size(capture) };
+        let (place, size) = (self.0.place(body), body_size(capture));
+        let raw = capture.raw_base64.as_ref().filter(|raw| raw.len() <= LONGEST).map(|raw| raw.as_bytes());
+        let raw = raw.map(|raw| (self.0.place(raw), digest(raw)));
+        let stored = StoredBody { file, place, digest: digest(body), size, raw };
         Ok(Some(Arc::new(stored)))
     }
 
@@ -108,6 +130,11 @@ mod tests {
         assert_eq!((body.size(), body.encoded_size()), (1_000, 1_336));
         let released = Arc::new(Capture::default());
         assert_eq!(*with_body(&released, Some(&body)).unwrap(), whole);
+        let odd = Capture { raw_base64: Some(base64(&[8; 2_000])), ..whole.clone() };
+        let with_raw = store.store(&odd).unwrap().unwrap();
+        store.flush().unwrap();
+        assert_eq!(*with_body(&released, Some(&with_raw)).unwrap(), odd);
+        assert!(with_raw != body && with_raw.has_raw() && !body.has_raw());
         assert_eq!(store.store(&Capture { request_body_base64: base64(b"short"), ..whole.clone() }).unwrap(), None);
         store.0.file().unwrap().damage();
         assert_eq!(with_body(&released, Some(&body)).unwrap_err().to_string(), "the file of texts is damaged");

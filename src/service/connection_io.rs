@@ -1,4 +1,4 @@
-//! One connection as hyper sees it: with time limits, and with the first bytes of the current head.
+//! One connection as hyper sees it: with time limits, and without the responses of hyper itself.
 //!
 //! ```text
 //!             first byte        head complete          response sent
@@ -24,7 +24,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
 use super::connection_table::ConnectionMarks;
-use super::connections::{ConnectionLimits, RefusedHead};
+use super::connections::ConnectionLimits;
 use super::tls::Transport;
 
 /// Whether a request is being answered, and how many began; shared by the connection and its service.
@@ -187,11 +187,8 @@ pub struct ConnectionIo {
     progress: RequestProgress,
     /// The number of requests that had begun at the last read.
     begun: usize,
-    head_limit: usize,
     head_time: Duration,
     idle_time: Duration,
-    /// The current head, as far as it was read.
-    head: Vec<u8>,
     /// When the first byte of the current head arrived.
     head_since: Option<Instant>,
     /// Since when the connection waits for a head.
@@ -208,10 +205,8 @@ impl ConnectionIo {
             stream,
             progress,
             begun: 0,
-            head_limit: limits.head_bytes,
             head_time: limits.head_time,
             idle_time: limits.idle_time,
-            head: Vec::new(),
             head_since: None,
             idle_since: Instant::now(),
             reading: Box::pin(sleep(limits.idle_time)),
@@ -220,10 +215,9 @@ impl ConnectionIo {
         }
     }
 
-    /// The head for which hyper sent an error response, which this type held back.
-    pub fn take_refused(&mut self) -> Option<RefusedHead> {
-        let status = self.refused.take()?;
-        Some(RefusedHead { status, bytes: std::mem::take(&mut self.head) })
+    /// The status of an error response of hyper to a head, which this type held back.
+    pub fn take_refused(&mut self) -> Option<StatusCode> {
+        self.refused.take()
     }
 
     /// Ends the current head when its request has begun. hyper may read nothing from then to the next head.
@@ -245,19 +239,12 @@ impl ConnectionIo {
         }
     }
 
-    /// Keeps the bytes that hyper received, if they belong to a head.
-    fn keep_head(&mut self, bytes: &[u8]) {
+    /// Notes that bytes arrived, which may be the first of a head.
+    fn note_read(&mut self) {
         self.end_head();
-        if self.progress.is_request() {
-            self.head = Vec::new();
-            return;
-        }
-        if self.head_since.is_none() {
+        if !self.progress.is_request() && self.head_since.is_none() {
             self.head_since = Some(Instant::now());
-            self.head.clear();
         }
-        let left = self.head_limit.saturating_sub(self.head.len());
-        self.head.extend_from_slice(&bytes[..bytes.len().min(left)]);
     }
 
     /// Ends a write that makes no progress.
@@ -281,7 +268,7 @@ impl AsyncRead for ConnectionIo {
         let before = buffer.filled().len();
         if let Poll::Ready(read) = Pin::new(&mut self.stream).poll_read(context, buffer) {
             if buffer.filled().len() > before {
-                self.keep_head(&buffer.filled()[before..]);
+                self.note_read();
             }
             return Poll::Ready(read);
         }

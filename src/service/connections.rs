@@ -38,7 +38,7 @@ use super::tls::Transport;
 /// Pause after an error of accept, such as a shortage of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How long the rest of a refused request is read, so that its sender receives the response.
-const LINGER: Duration = Duration::from_millis(500);
+pub const LINGER: Duration = Duration::from_millis(500);
 /// The smallest buffer that hyper supports; shorter heads are limited when they are complete.
 const MIN_BUFFER: usize = 8192;
 
@@ -99,37 +99,20 @@ impl ConnectionLimits {
 #[derive(Clone, Copy, Debug)]
 pub struct ClientAddress(pub SocketAddr);
 
-/// A request head that never reaches the handler.
-#[derive(Clone, Debug)]
-pub struct RefusedHead {
-    /// 431, 414 or 400.
-    pub status: StatusCode,
-    /// The first bytes of the head, at most [`ConnectionLimits::head_bytes`].
-    pub bytes: Vec<u8>,
-}
-
-impl RefusedHead {
-    /// The error response.
-    pub fn error(&self) -> ApiError {
-        match self.status {
-            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => {
-                ApiError::new(self.status, "the request line and the headers are too large or too many")
-            }
-            StatusCode::URI_TOO_LONG => ApiError::uri_too_long(),
-            _ => ApiError::bad_request("malformed HTTP request"),
+/// The error response to a head that never reaches the handler: 431, 414 or 400.
+fn refused_head(status: StatusCode) -> ApiError {
+    match status {
+        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => {
+            ApiError::new(status, "the request line and the headers are too large or too many")
         }
+        StatusCode::URI_TOO_LONG => ApiError::uri_too_long(),
+        _ => ApiError::bad_request("malformed HTTP request"),
     }
 }
 
 /// Handles the requests of a listener.
 pub trait ConnectionHandler: Clone + Send + Sync + 'static {
-    /// Whether a client that has closed its sending side still receives the response.
-    const HALF_CLOSE: bool;
-
     fn respond(&self, client: SocketAddr, request: Request) -> BoxFuture<'static, Response>;
-
-    /// The error response to a refused head.
-    fn refuse(&self, client: SocketAddr, head: RefusedHead) -> BoxFuture<'static, ApiError>;
 }
 
 /// Serves HTTP connections until `stop`; open ones are closed `drain` after it.
@@ -293,7 +276,7 @@ async fn serve_connection<H: ConnectionHandler>(
         Box::pin(async move { Ok::<_, std::convert::Infallible>(in_progress.attach(response.await)) })
     });
     let mut http = http1::Builder::new();
-    http.half_close(H::HALF_CLOSE).max_header_size(limits.head_bytes);
+    http.max_header_size(limits.head_bytes);
     http.max_buf_size(limits.head_bytes.max(MIN_BUFFER)).header_read_timeout(None).writev(false);
     let mut connection = http.serve_connection(io, service);
     let served = stop.run_until_cancelled(poll_fn(|context| connection.poll_without_shutdown(context))).await;
@@ -310,9 +293,8 @@ async fn serve_connection<H: ConnectionHandler>(
     if ended.is_err() && refused.is_none() {
         return;
     }
-    if let Some(head) = refused {
-        let error = handler.refuse(client, head).await;
-        let _ = io.write_all(raw_response(&error, "").as_bytes()).await;
+    if let Some(status) = refused {
+        let _ = io.write_all(raw_response(&refused_head(status), "").as_bytes()).await;
     }
     if io.shutdown().await.is_ok() {
         let _ = tokio::time::timeout(LINGER, tokio::io::copy(&mut io, &mut tokio::io::sink())).await;

@@ -13,7 +13,7 @@ use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::future::BoxFuture;
 
-use super::connections::{ConnectionHandler, RefusedHead};
+use super::connections::ConnectionHandler;
 use super::errors::ApiError;
 use super::state::App;
 use super::store::DatabaseError;
@@ -114,8 +114,6 @@ fn family(text: &mut String, name: &str, kind: &str, help: &str) {
 pub struct MetricsHandler(pub App);
 
 impl ConnectionHandler for MetricsHandler {
-    const HALF_CLOSE: bool = false;
-
     fn respond(&self, _: SocketAddr, request: Request) -> BoxFuture<'static, Response> {
         let app = self.0.clone();
         let is_scrape = request.method() == Method::GET && request.uri().path() == "/metrics";
@@ -125,10 +123,6 @@ impl ConnectionHandler for MetricsHandler {
                 false => ApiError::new(StatusCode::NOT_FOUND, "only GET /metrics is available here").into_response(),
             }
         })
-    }
-
-    fn refuse(&self, _: SocketAddr, head: RefusedHead) -> BoxFuture<'static, ApiError> {
-        Box::pin(std::future::ready(head.error()))
     }
 }
 
@@ -141,6 +135,9 @@ async fn scrape(app: &App) -> Result<Response, DatabaseError> {
     let loggers = app.store.live_loggers(app.settings.logger_days, app.now()).await?;
     family(&mut text, "scandeck_loggers_recording", "gauge", "HTTP loggers that record.");
     let _ = writeln!(text, "scandeck_loggers_recording {loggers}");
+    let name = "scandeck_logger_unattributed_total";
+    family(&mut text, name, "counter", "Requests to the listener of the loggers that name no logger.");
+    let _ = writeln!(text, "{name} {}", app.unattributed.count());
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }

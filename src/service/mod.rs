@@ -41,6 +41,7 @@ mod proxies;
 mod recorder;
 mod report_maker;
 mod request;
+mod request_reader;
 pub mod resolver;
 mod router;
 mod routes;

@@ -22,14 +22,20 @@ impl TrustedProxies {
         self.0.iter().any(|network| network.contains(&ip))
     }
 
-    /// The client of a request that came from `peer`. The port of a forwarded client is unknown, and 0 here.
+    /// The client of a request that came from `peer`.
     pub fn client(&self, peer: SocketAddr, headers: &HeaderMap) -> SocketAddr {
+        let lines = headers.get_all("x-forwarded-for").iter().filter_map(|line| line.to_str().ok());
+        self.forwarded(peer, &lines.collect::<Vec<_>>().join(","))
+    }
+
+    /// The client of a request that came from `peer` with these values of `X-Forwarded-For`, separated by commas. The port
+    /// of a forwarded client is unknown, and 0 here.
+    pub fn forwarded(&self, peer: SocketAddr, lines: &str) -> SocketAddr {
         if !self.contains(peer.ip()) {
             return peer;
         }
-        let lines = headers.get_all("x-forwarded-for").iter().filter_map(|line| line.to_str().ok());
         let mut client = peer;
-        for part in lines.collect::<Vec<_>>().join(",").rsplit(',') {
+        for part in lines.rsplit(',') {
             let Some(ip) = forwarded_ip(part.trim()) else { break };
             client = SocketAddr::new(ip, 0);
             if !self.contains(ip) {

@@ -290,6 +290,7 @@ mod tests {
             metrics: Default::default(),
             requests: Default::default(),
             readiness: Default::default(),
+            unattributed: Default::default(),
             scope_check: Arc::new(ScopeCheck::new(ScopeCheckSettings::default())),
             resolver: Arc::new(crate::service::resolver::SystemResolver),
             secrets: crate::service::secrets::ScanSecrets::new("key").unwrap(),

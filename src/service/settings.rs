@@ -31,6 +31,8 @@ pub struct Settings {
     pub any_port: bool,
     /// Certificate and key of the API listener; it speaks plain HTTP without.
     pub tls: Option<TlsFiles>,
+    /// Certificate and key of the logger listener.
+    pub logger_tls: Option<TlsFiles>,
     /// Networks of reverse proxies, whose `X-Forwarded-For` is used. Without TLS only they and this machine may connect.
     pub behind_proxy: Vec<IpNet>,
     /// Whether other machines may use the API over plain HTTP.
@@ -94,6 +96,7 @@ impl Settings {
             audit_bytes: 10 * 1024 * 1024,
             any_port: false,
             tls: None,
+            logger_tls: None,
             behind_proxy: Vec::new(),
             insecure_http: false,
             allow_hosts: Vec::new(),

@@ -27,7 +27,7 @@ use url::Url;
 
 use super::audit::AuditLog;
 use super::clock::{Clock, SystemClock};
-use super::connections::{ClientAddress, ConnectionHandler, ConnectionLimits, RefusedHead};
+use super::connections::{AcceptedConnection, ClientAddress, ConnectionHandler, ConnectionLimits};
 use super::data_dir::{DataDir, DirLock, ServiceInfo, api_key, secret};
 use super::descriptors::DescriptorShares;
 use super::dns::DnsClient;
@@ -36,7 +36,7 @@ use super::errors::{ApiError, StartError};
 use super::health::Readiness;
 use super::keys::KeyRing;
 use super::limits::{KeyUsage, Limiter, WrongKeys};
-use super::loggers::LoggerHandler;
+use super::loggers::{LoggerHandler, UnattributedList};
 use super::metrics::{Metrics, MetricsHandler};
 use super::observe::{RequestCounter, observe};
 use super::proxies::TrustedProxies;
@@ -51,10 +51,10 @@ use super::state::{App, AppState};
 use super::store::captures::LoggerQuota;
 use super::store::jobs::seal_copy;
 use super::store::{OpenedStore, Store};
-use super::tls::ServerIdentity;
+use super::tls::{ServerIdentity, TlsFiles};
 use super::words::{PREDEFINED, WordlistWords};
 use super::worker::{Runner, Worker};
-use super::{callbacks, connections, idle, report_maker, router, worker};
+use super::{callbacks, connections, idle, loggers, report_maker, router, worker};
 
 use sockets::{Sockets, api_url, check_exposure, local_url, metrics_note};
 
@@ -75,8 +75,10 @@ pub struct Running {
     pub logger_base: Url,
     /// The API key, which [`fmt::Debug`] hides.
     pub api_key: String,
-    /// The certificate, to reload it.
+    /// The certificate of the API, to reload it.
     pub identity: Option<Arc<ServerIdentity>>,
+    /// The certificate of the loggers.
+    pub logger_identity: Option<Arc<ServerIdentity>>,
     /// Notices for the user: a migration, a network file system, changed ports.
     pub notes: Vec<String>,
     shutdown: JoinHandle<()>,
@@ -129,8 +131,12 @@ impl Default for Parts {
 pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: Parts) -> Result<Running, StartError> {
     check_exposure(&settings)?;
     let tls_failed = |error: anyhow::Error| StartError::Settings(format!("{error:#}"));
-    let identity = settings.tls.clone().map(ServerIdentity::load).transpose().map_err(tls_failed)?;
-    let tls = identity.as_ref().map(ServerIdentity::acceptor).transpose().map_err(tls_failed)?;
+    let load = |files: &Option<TlsFiles>| files.clone().map(ServerIdentity::load).transpose().map_err(tls_failed);
+    let (identity, logger_identity) = (load(&settings.tls)?, load(&settings.logger_tls)?);
+    let accept = |identity: &Option<Arc<ServerIdentity>>| {
+        identity.as_ref().map(ServerIdentity::acceptor).transpose().map_err(tls_failed)
+    };
+    let tls = ListenerTls { api: accept(&identity)?, loggers: accept(&logger_identity)? };
     let dir = DataDir::open(&settings.data_dir).map_err(files(&settings.data_dir))?;
     let Some(lock) = dir.lock().await.map_err(files(dir.path()))? else {
         return Err(StartError::Held { dir: dir.path().to_owned(), info: dir.info().map(Box::new) });
@@ -150,7 +156,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
         }
     }
     let sockets = Sockets::open(&settings, last.as_ref()).await?;
-    let scheme = if tls.is_some() { "https" } else { "http" };
+    let scheme = if tls.api.is_some() { "https" } else { "http" };
     let (base_url, logger_base) = (api_url(scheme, sockets.api_address)?, sockets.logger_base(&settings)?);
     let shares = DescriptorShares::of_process();
     let resolver: Arc<dyn Resolver> = match settings.dns_server {
@@ -169,6 +175,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
         metrics: Metrics::default(),
         requests: RequestCounter::default(),
         readiness: Readiness::default(),
+        unattributed: UnattributedList::default(),
         proxies: TrustedProxies::new(settings.behind_proxy.clone()),
         resolver: parts.resolver,
         secrets,
@@ -221,7 +228,13 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
         stop.cancel();
         shut_down(tasks, store, lock).await;
     });
-    Ok(Running { base_url, logger_base, api_key: admin_key, identity, notes, shutdown })
+    Ok(Running { base_url, logger_base, api_key: admin_key, identity, logger_identity, notes, shutdown })
+}
+
+/// TLS of each listener; one without speaks plain HTTP.
+struct ListenerTls {
+    api: Option<TlsAcceptor>,
+    loggers: Option<TlsAcceptor>,
 }
 
 fn engine(
@@ -288,7 +301,7 @@ fn rails_settings(settings: &Settings, dir: &DataDir) -> Result<ScopeCheckSettin
 fn spawn_tasks(
     app: &App,
     sockets: Sockets,
-    tls: Option<TlsAcceptor>,
+    tls: ListenerTls,
     runner: Arc<dyn Runner>,
     shares: DescriptorShares,
     callback_key: String,
@@ -298,13 +311,19 @@ fn spawn_tasks(
     let quota = LoggerQuota { requests: app.settings.logger_quota, bytes: app.settings.logger_bytes };
     let (recorder, record) = Recorder::new(app.store.clone(), quota);
     let limits = |share| app.settings.connections.within(share);
-    let (api, loggers) = (ApiHandler::new(app), LoggerHandler::new(app.clone(), recorder));
+    let (api, handler) = (ApiHandler::new(app), LoggerHandler::new(app.clone(), recorder));
     let owner = format!("{:016x}", app.boot);
     tasks.spawn(record);
-    tasks.spawn(connections::serve(sockets.api, limits(shares.api), api, tls, stop.clone(), DRAIN));
+    tasks.spawn(connections::serve(sockets.api, limits(shares.api), api, tls.api, stop.clone(), DRAIN));
     // Senders to loggers have no key.
     let logger_limits = ConnectionLimits { reserve: 0, ..limits(shares.loggers) };
-    tasks.spawn(connections::serve(sockets.loggers, logger_limits, loggers, None, stop.clone(), DRAIN));
+    let serve_sender = {
+        let stop = stop.clone();
+        move |sender: AcceptedConnection| loggers::serve(handler.clone(), sender, logger_limits, stop.clone())
+    };
+    let loggers =
+        connections::serve_transports(sockets.loggers, logger_limits, serve_sender, tls.loggers, stop.clone(), DRAIN);
+    tasks.spawn(loggers);
     if let Some(metrics) = sockets.metrics {
         let limits = ConnectionLimits { connections: METRICS_CONNECTIONS, reserve: 0, ..app.settings.connections };
         tasks.spawn(connections::serve(metrics, limits, MetricsHandler(app.clone()), None, stop.clone(), DRAIN));
@@ -336,8 +355,6 @@ impl ApiHandler {
 }
 
 impl ConnectionHandler for ApiHandler {
-    const HALF_CLOSE: bool = false;
-
     fn respond(&self, client: SocketAddr, mut request: Request) -> BoxFuture<'static, Response> {
         let is_allowed = client.ip().to_canonical().is_loopback() || self.app.proxies.contains(client.ip());
         if self.is_behind_proxy_only() && !is_allowed {
@@ -352,10 +369,6 @@ impl ConnectionHandler for ApiHandler {
             let respond = |request| async move { router.oneshot(request).await.unwrap_or_else(|never| match never {}) };
             observe(&app, client, is_forwarded, request, respond).await
         })
-    }
-
-    fn refuse(&self, _: SocketAddr, head: RefusedHead) -> BoxFuture<'static, ApiError> {
-        Box::pin(std::future::ready(head.error()))
     }
 }
 

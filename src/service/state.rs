@@ -13,6 +13,7 @@ use super::clock::Clock;
 use super::health::Readiness;
 use super::keys::KeyRing;
 use super::limits::{KeyUsage, Limiter, WrongKeys};
+use super::loggers::UnattributedList;
 use super::metrics::Metrics;
 use super::observe::RequestCounter;
 use super::proxies::TrustedProxies;
@@ -44,6 +45,7 @@ pub struct AppState {
     pub metrics: Metrics,
     pub requests: RequestCounter,
     pub readiness: Readiness,
+    pub unattributed: UnattributedList,
     /// Base of every `handler_url`, ending in `/`.
     pub logger_base: Url,
     /// A random number per process, so that an ETag of an earlier process never matches.

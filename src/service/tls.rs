@@ -1,4 +1,4 @@
-//! TLS of the API listener: the certificate, which can be replaced while the service runs, and a connection with or
+//! TLS of the listeners: the certificate, which can be replaced while the service runs, and a connection with or
 //! without TLS.
 //!
 //! ```text

@@ -247,6 +247,26 @@ pub fn logger(id: i64, label: &str, active_days: i64) -> Value {
 }
 
 #[tokio::test]
+async fn unattributed_requests_are_listed_if_the_service_keeps_them() {
+    let list = ["captures", "list", "--unattributed"];
+    let other = MockService::new(json!([])).await;
+    other.mock("/http_loggers/unattributed", 404, json!(null)).await;
+    other.run(&list).await.refused(1, "the service keeps no unattributed requests");
+    let service = MockService::new(json!([])).await;
+    let request = |id: i64, bytes: &str| {
+        json!({"id": id, "ip_address": "203.0.113.9", "remote_port": 4711, "request_date": "2026-11-21 12:00:00",
+               "reason": "no HTTP request", "size": 900, "raw_base64": bytes})
+    };
+    let all = json!({"count": 9, "requests": [request(8, "YQ=="), request(9, "FgMb")]});
+    service.mock("/http_loggers/unattributed", 200, all).await;
+    let shown = service.run(&[&list[..], &["--last", "1"]].concat()).await;
+    assert!(shown.code == 0 && shown.out.contains("203.0.113.9:4711  900   no HTTP request"), "{shown:?}");
+    assert!(shown.out.contains(r"\x16\x03\x1b") && shown.out.lines().count() == 2, "{shown:?}");
+    let json: Value = serde_json::from_str(&service.run(&[&list[..], &["--json"]].concat()).await.out).unwrap();
+    assert_eq!((json.as_array().unwrap().len(), &json[1]["raw_base64"]), (2, &json!("FgMb")));
+}
+
+#[tokio::test]
 async fn captures_of_one_logger_remain_when_the_next_one_fails() {
     let all = json!([logger(1, "one", 9), logger(2, "two", 9)]);
     let service = MockService::new(all.clone()).await;

@@ -56,7 +56,10 @@ fn template(path: &str) -> Option<String> {
         template.len() == parts.len()
             && template.iter().zip(&parts).all(|(expected, part)| *expected == "{id}" || expected == part)
     };
-    DOCUMENT["paths"].as_object()?.keys().find(is_equal).cloned()
+    let paths = DOCUMENT["paths"].as_object()?;
+    // A path without parameters comes first.
+    let concrete = paths.keys().find(|template| **template == format!("/{}", parts.join("/")));
+    concrete.or_else(|| paths.keys().find(is_equal)).cloned()
 }
 
 fn validator(pointer: &str) -> Arc<Validator> {

@@ -19,6 +19,7 @@ mod operation;
 #[cfg(feature = "dashboard")]
 mod practice;
 mod process;
+mod raw_captures;
 mod reports;
 mod restart;
 pub mod runner;

@@ -14,8 +14,9 @@ use super::watch::{pause, poll_delays};
 use super::{HeadlessSession, PrintTable, ServiceArgs, bundles, exit, logger, save};
 use crate::cli::error::CliError;
 use crate::cli::value::number;
+use crate::client::ErrorKind;
 use crate::contract::{CaptureId, Shared};
-use crate::oob::{CaptureFormat, CaptureRecord, PayloadBook, Token, out, request};
+use crate::oob::{CaptureFormat, CaptureRecord, PayloadBook, Token, out, request, unattributed};
 use crate::query::{Query, QueryKind};
 use crate::table::{RecognizedCapture, Rows};
 use crate::text;
@@ -41,6 +42,9 @@ enum CapturesCommand {
         /// Only the newest NUMBER captures
         #[arg(long, value_name = "NUMBER", value_parser = number)]
         last: Option<usize>,
+        /// Instead list what arrived at the loggers for none of them: other protocols, garbage, other paths
+        #[arg(long, conflicts_with_all = ["logger", "query", "known"])]
+        unattributed: bool,
     },
     /// Show one capture
     #[command(after_help = "Example:\n  scandeck captures show 118 --as curl")]
@@ -120,11 +124,15 @@ fn duration(text: &str) -> Result<Duration, String> {
 /// Those of the service, and when the archive or a file cannot be read or written.
 pub async fn run(args: CapturesArgs) -> anyhow::Result<ExitCode> {
     let session = HeadlessSession::open(&args.service).await?;
+    if let CapturesCommand::List { last, unattributed: true, .. } = args.command {
+        list_unattributed(&session, last).await?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut archive = ArchiveReader::open(&session).await?;
     archive.load_targets(args.command.query()).await?;
     let mut code = ExitCode::SUCCESS;
     match args.command {
-        CapturesCommand::List { choice, last } => {
+        CapturesCommand::List { choice, last, .. } => {
             let all = archive.all().await?;
             choice.check_logger(&all, &mut archive).await?;
             let mut found = choice.select(all, &archive);
@@ -253,6 +261,29 @@ impl WatchArgs {
             is_reported = is_silent;
         }
     }
+}
+
+async fn list_unattributed(session: &HeadlessSession, last: Option<usize>) -> anyhow::Result<()> {
+    let listed = session.client()?.list_unattributed_requests().await.map_err(|error| match error.kind {
+        ErrorKind::NotFound => anyhow::Error::from(CliError::new(
+            "the service keeps no unattributed requests",
+            "only `scandeck serve` keeps them; it may be an older version",
+        )),
+        _ => error.into(),
+    })?;
+    let mut requests = listed.requests;
+    requests.drain(..requests.len().saturating_sub(last.unwrap_or(usize::MAX)));
+    session.out.list(&requests, || {
+        PrintTable::of(["TIME", "FROM", "SIZE", "REASON", "BYTES"], &requests, |one| {
+            cells![
+                or_dash(one.request_date),
+                format!("{}:{}", one.ip_address, one.remote_port),
+                one.size,
+                one.reason,
+                unattributed::first_bytes(one),
+            ]
+        })
+    })
 }
 
 fn newer_than(all: Vec<CaptureRecord>, age: Duration) -> Vec<CaptureRecord> {

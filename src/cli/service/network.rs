@@ -17,6 +17,12 @@ pub struct NetworkArgs {
     /// Private key of the certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
+    /// Certificate of the loggers with its chain (PEM), for payloads with https; SIGHUP reloads it
+    #[arg(long, value_name = "FILE", requires = "logger_tls_key")]
+    logger_tls_cert: Option<PathBuf>,
+    /// Private key of the certificate of the loggers (PEM)
+    #[arg(long, value_name = "FILE", requires = "logger_tls_cert")]
+    logger_tls_key: Option<PathBuf>,
     /// Reverse proxy with TLS whose X-Forwarded-For is trusted: address or network; repeatable
     #[arg(long, value_name = "NETWORK", value_parser = proxy)]
     behind_proxy: Vec<IpNet>,
@@ -33,14 +39,16 @@ pub struct NetworkArgs {
 
 impl NetworkArgs {
     pub fn has_certificate(&self) -> bool {
-        self.tls_cert.is_some()
+        self.tls_cert.is_some() || self.logger_tls_cert.is_some()
     }
 
     /// The settings with these flags.
     pub fn apply(self, settings: Settings) -> Settings {
         let tls = self.tls_cert.zip(self.tls_key).map(|(cert, key)| TlsFiles { cert, key });
+        let logger_tls = self.logger_tls_cert.zip(self.logger_tls_key).map(|(cert, key)| TlsFiles { cert, key });
         Settings {
             tls,
+            logger_tls,
             behind_proxy: self.behind_proxy,
             insecure_http: self.insecure_http,
             allow_hosts: self.allow_hosts,

@@ -183,7 +183,8 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     };
     let signals = tokio::spawn(stop_on_signal(hangup, shutdown.clone()));
     let running = start(args.settings()?, shutdown.clone()).await?;
-    let reloads = running.identity.clone().map(|identity| tokio::spawn(reload_certificate(identity, reload)));
+    let identities: Vec<_> = [&running.identity, &running.logger_identity].into_iter().flatten().cloned().collect();
+    let reloads = tokio::spawn(reload_certificates(identities, reload));
     if running.logger_base.host_str().is_some_and(is_loopback) {
         note!("note: loggers are reachable from this machine only; see --logger-url");
     }
@@ -196,9 +197,7 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     drop(out);
     let ended = running.stopped().await;
     signals.abort();
-    if let Some(reloads) = reloads {
-        reloads.abort();
-    }
+    reloads.abort();
     ended.map(|()| ExitCode::SUCCESS)
 }
 
@@ -250,13 +249,15 @@ async fn stop_on_signal(at_hangup: Hangup, shutdown: CancellationToken) {
     shutdown.cancel();
 }
 
-async fn reload_certificate(identity: Arc<ServerIdentity>, reload: Arc<Notify>) {
+async fn reload_certificates(identities: Vec<Arc<ServerIdentity>>, reload: Arc<Notify>) {
     loop {
         reload.notified().await;
-        match identity.reload() {
-            Ok(()) => tracing::info!("certificate reloaded"),
-            Err(error) => {
-                tracing::error!(error = %format!("{error:#}"), "certificate not reloaded; the old certificate remains")
+        for identity in &identities {
+            match identity.reload() {
+                Ok(()) => tracing::info!("certificate reloaded"),
+                Err(error) => {
+                    tracing::error!(error = %format!("{error:#}"), "certificate not reloaded; the old certificate remains")
+                }
             }
         }
     }

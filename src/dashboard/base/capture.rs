@@ -64,7 +64,10 @@ impl CaptureRow {
     /// Frees the body if it is in a file.
     pub(crate) fn release_body(&mut self) {
         if self.body.is_some() && !self.capture.request_body_base64.is_empty() {
-            let capture = Capture { request_body_base64: Shared::default(), ..Capture::clone(&self.capture) };
+            let mut capture = Capture { request_body_base64: Shared::default(), ..Capture::clone(&self.capture) };
+            if self.body.as_ref().is_some_and(|body| body.has_raw()) {
+                capture.raw_base64 = None;
+            }
             self.capture = Arc::new(capture);
         }
     }
@@ -126,7 +129,10 @@ impl CaptureRow {
     pub fn bytes(&self) -> usize {
         let capture = &self.capture;
         let headers: usize = capture.http_headers.iter().map(|line| line.len() + 32).sum();
-        let body = self.body.as_ref().map_or(capture.request_body_base64.len(), |body| body.encoded_size());
-        512 + self.text.len() + headers + body + capture.url_params.len()
+        let raw = capture.raw_base64.as_ref().map_or(0, |raw| raw.len());
+        let problems: usize = capture.problems.iter().map(|problem| problem.len() + 32).sum();
+        let in_memory = || capture.request_body_base64.len() + raw;
+        let body = self.body.as_ref().map_or_else(in_memory, |body| body.encoded_size());
+        512 + self.text.len() + headers + problems + body + capture.url_params.len()
     }
 }

@@ -297,6 +297,8 @@ pub enum Call {
     DeleteWordlist(WordlistId),
     /// Its words, for looking.
     WordlistContents(WordlistId),
+    /// What arrived at the loggers for none of them, for looking.
+    UnattributedRequests,
     /// Its words, saved to a file under this name.
     DownloadWordlist(WordlistId, Shared),
     /// Sends a captured request to a typed URL, not to the service.

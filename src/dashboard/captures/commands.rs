@@ -1,6 +1,6 @@
 //! The commands for captures: export and replay.
 
-use crate::dashboard::base::{Effect, ExportedCaptures};
+use crate::dashboard::base::{Batch, Call, Effect, ExportedCaptures, Job};
 use crate::dashboard::captures::keys::prompt_replay;
 use crate::dashboard::input::{Action, ItemAction};
 use crate::dashboard::list::CaptureExport;
@@ -30,6 +30,17 @@ pub(crate) static COMMANDS: &[Command] = &[
         |model, args, effects| prompt_replay(model, &args.text().unwrap_or_default(), effects),
     )
     .or(Action::Item(ItemAction::Replay)),
+    Command::new(
+        "unattributed",
+        &[],
+        "show what arrived at the loggers for none of them",
+        "unattributed",
+        |model, _, effects| {
+            let job = Job::new("Unattributed requests", Call::UnattributedRequests);
+            model.begin(Batch::new("read", None, vec![job]), effects);
+            Ok(())
+        },
+    ),
 ];
 
 /// Captures of a query are collected in chunks; marked captures are exported at once.

@@ -154,6 +154,7 @@ fn created_in(call: &Call) -> Option<Pane> {
         | Call::DownloadReport(..)
         | Call::DeleteWordlist(_)
         | Call::WordlistContents(_)
+        | Call::UnattributedRequests
         | Call::DownloadWordlist(..)
         | Call::Replay(_) => None,
     }

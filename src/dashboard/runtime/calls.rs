@@ -4,6 +4,7 @@ use crate::client::{CapturesRead, Client, Download, Problem, replay};
 use crate::contract::{ReportId, Shared};
 use crate::dashboard::base::{Call, CallAnswer};
 use crate::dashboard::runtime::{CaptureArchiver, NewFile, files};
+use crate::oob::unattributed;
 use crate::text;
 
 /// Makes a call.
@@ -42,6 +43,9 @@ pub(crate) async fn make(client: &Client, archive: &CaptureArchiver, call: Call)
         Call::DownloadReport(id, name) => download(client, id, &name).await?,
         Call::DeleteWordlist(id) => client.delete_wordlist(id).await.map(done)?,
         Call::WordlistContents(id) => CallAnswer::Text(Shared::from(client.wordlist_contents(id).await?)),
+        Call::UnattributedRequests => {
+            CallAnswer::Text(unattributed::text(&client.list_unattributed_requests().await?).into())
+        }
         Call::DownloadWordlist(id, name) => {
             let words = client.wordlist_contents(id).await?;
             let name = if name.ends_with(".txt") { name.to_string() } else { format!("{name}.txt") };

@@ -25,6 +25,8 @@ pub fn jsonl(sent: &[CaptureRecord], mask: Option<&Mask>) -> String {
         let mut value = value(sent);
         if let Some(mask) = mask {
             value["request_body_base64"] = Value::Null;
+            // Names cannot be replaced in base64.
+            value.as_object_mut().and_then(|fields| fields.remove("raw_base64"));
             mask.json(&mut value);
             value["request_body_base64"] = request::masked_base64(&sent.capture, mask).into();
         }
@@ -43,7 +45,12 @@ mod tests {
     #[test]
     fn masked_jsonl_holds_no_secret_of_a_body() {
         let bodies = [&br#"{"api_key":"sk_live_777"}"#[..], b"\xffapi_key=sk_live_777"];
-        let sent = bodies.map(|body| with(|capture| capture.request_body_base64 = base64(body)));
+        let sent = bodies.map(|body| {
+            with(|capture| {
+                capture.request_body_base64 = base64(body);
+                capture.raw_base64 = Some(base64(body));
+            })
+        });
         let text = jsonl(&sent, Some(&Mask::default()));
         let bodies: Vec<String> = text
             .lines()
@@ -53,6 +60,7 @@ mod tests {
             })
             .collect();
         assert!(bodies[0].starts_with(r#"{"api_key":"token-"#) && !bodies[0].contains("sk_live"), "{bodies:?}");
+        assert!(!text.contains("raw_base64"), "{text}");
         assert_eq!(bodies[1], "", "bytes that are no text cannot be searched");
     }
 

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
 use super::{DataJson, RouteResult, created, data, no_content, workspace_or_current};
-use crate::contract::{Logger, LoggerId};
+use crate::contract::{Logger, LoggerId, UnattributedRequests};
 use crate::service::endpoint::{
     Endpoint,
     EndpointBody::JsonOrForm,
@@ -43,6 +43,13 @@ pub fn endpoints() -> Vec<Endpoint> {
             .query(&["since_id"])
             .content(Data("Requests")),
         Endpoint::delete("/http_loggers/{id}/data", "delete_captures", "Delete captured requests", clear),
+        Endpoint::get(
+            "/http_loggers/unattributed",
+            "list_unattributed_requests",
+            "List what arrived for no logger",
+            unattributed,
+        )
+        .content(Data("UnattributedRequests")),
     ]
 }
 
@@ -117,6 +124,10 @@ async fn requests(State(app): State<App>, Id(id): Id<LoggerId>, query: QueryPara
         }
     };
     Ok(list_stream::respond(REQUESTS, list_stream::batches_of_bytes(sizes, BATCH_BYTES), read).await?)
+}
+
+async fn unattributed(State(app): State<App>) -> DataJson<UnattributedRequests> {
+    data(app.unattributed.to_contract())
 }
 
 async fn clear(State(app): State<App>, Id(id): Id<LoggerId>) -> RouteResult<StatusCode> {

@@ -43,7 +43,10 @@ impl Sockets {
     pub fn logger_base(&self, settings: &Settings) -> Result<Url, StartError> {
         let mut base = match &settings.logger_url {
             Some(base) => base.clone(),
-            None => url(&format!("http://{}/", local_address(self.logger_address)))?,
+            None => {
+                let scheme = if settings.logger_tls.is_some() { "https" } else { "http" };
+                url(&format!("{scheme}://{}/", local_address(self.logger_address)))?
+            }
         };
         if !base.path().ends_with('/') {
             base.set_path(&format!("{}/", base.path()));

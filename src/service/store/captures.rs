@@ -34,15 +34,32 @@ pub struct NewCapture {
     /// `Name: value` lines.
     pub headers: Vec<String>,
     pub body: Vec<u8>,
+    /// The request as it arrived, if [`head`](Self::head) and body do not give it.
+    pub raw: Option<Vec<u8>>,
+    /// What is wrong with it.
+    pub problems: Vec<String>,
+}
+
+impl NewCapture {
+    /// The head of a well-formed request with these parts.
+    pub fn head(&self) -> Vec<u8> {
+        let mark = if self.query.is_empty() { "" } else { "?" };
+        let mut head = format!("{} {}{mark}{} {}\r\n", self.method, self.path, self.query, self.http_version);
+        self.headers.iter().for_each(|line| head.extend([line, "\r\n"]));
+        head.push_str("\r\n");
+        head.into_bytes()
+    }
 }
 
 impl FromRow<'_, SqliteRow> for Capture {
     fn from_row(row: &SqliteRow) -> StoreResult<Self> {
         let headers: Vec<Shared> = serde_json::from_str(row.try_get("headers")?).unwrap_or_default();
         let header = |name: &str| {
-            let found =
-                headers.iter().filter_map(|line| line.split_once(": ")).find(|(key, _)| key.eq_ignore_ascii_case(name));
-            Shared::from(found.map(|(_, value)| value).unwrap_or_default())
+            let found = headers
+                .iter()
+                .filter_map(|line| line.split_once(':'))
+                .find(|(key, _)| key.trim().eq_ignore_ascii_case(name));
+            Shared::from(found.map(|(_, value)| value.trim()).unwrap_or_default())
         };
         let user_agent = header("user-agent");
         Ok(Self {
@@ -59,6 +76,8 @@ impl FromRow<'_, SqliteRow> for Capture {
             path: Some(text(row, "path")?),
             http_version: Some(text(row, "http_version")?),
             remote_port: Some(row.try_get("remote_port")?),
+            raw_base64: row.try_get::<Option<&[u8]>, _>("raw")?.map(|raw| STANDARD.encode(raw).into()),
+            problems: serde_json::from_str(row.try_get("problems")?).unwrap_or_default(),
         })
     }
 }
@@ -83,7 +102,8 @@ impl Store {
     pub async fn capture_sizes(&self, logger: LoggerId, since: i64) -> StoreResult<Vec<(i64, i64)>> {
         let _permit = self.bulk().await;
         sqlx::query_as(
-            "SELECT id, length(body) + length(headers) FROM captures WHERE logger_id = ? AND id > ? ORDER BY id",
+            "SELECT id, length(body) + length(headers) + ifnull(length(raw), 0)
+             FROM captures WHERE logger_id = ? AND id > ? ORDER BY id",
         )
         .bind(logger.0)
         .bind(since)
@@ -95,7 +115,8 @@ impl Store {
     pub async fn captures(&self, ids: &[i64]) -> StoreResult<Vec<Capture>> {
         let _permit = self.bulk().await;
         sqlx::query_as(
-            "SELECT id, received_at, ip_address, remote_port, method, path, query, http_version, headers, body
+            "SELECT id, received_at, ip_address, remote_port, method, path, query, http_version, headers, body,
+                raw, problems
              FROM captures WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
         )
         .bind(json_ids(ids))
@@ -117,8 +138,10 @@ impl Store {
 
 async fn record(connection: &mut SqliteConnection, capture: &NewCapture, quota: LoggerQuota) -> StoreResult<bool> {
     let headers = serde_json::to_string(&capture.headers).unwrap_or_else(|_| "[]".to_owned());
+    let problems = serde_json::to_string(&capture.problems).unwrap_or_else(|_| "[]".to_owned());
     let texts = [&capture.ip_address, &capture.method, &capture.path, &capture.query, &capture.http_version, &headers];
-    let size = capture.body.len() + texts.iter().map(|text| text.len()).sum::<usize>();
+    let raw = capture.raw.as_ref().map_or(0, Vec::len);
+    let size = capture.body.len() + raw + texts.iter().map(|text| text.len()).sum::<usize>();
     let size = i64::try_from(size).unwrap_or(i64::MAX);
     let counted = sqlx::query(
         "UPDATE loggers SET num_requests = num_requests + 1, body_bytes = body_bytes + ?1
@@ -135,7 +158,7 @@ async fn record(connection: &mut SqliteConnection, capture: &NewCapture, quota: 
     }
     sqlx::query(
         "INSERT INTO captures (logger_id, received_at, ip_address, remote_port, method, path, query, http_version,
-            headers, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            headers, body, raw, problems) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(capture.logger.0)
     .bind(capture.received_at)
@@ -147,6 +170,8 @@ async fn record(connection: &mut SqliteConnection, capture: &NewCapture, quota: 
     .bind(&capture.http_version)
     .bind(&headers)
     .bind(&capture.body)
+    .bind(capture.raw.as_deref())
+    .bind(&problems)
     .execute(connection)
     .await?;
     Ok(true)
@@ -174,6 +199,8 @@ mod tests {
             http_version: "HTTP/1.1".into(),
             headers: Vec::new(),
             body: vec![b'x'; bytes],
+            raw: None,
+            problems: Vec::new(),
         }
     }
 
@@ -211,8 +238,26 @@ mod tests {
         assert_eq!(store.record_captures(&[&large, &large, &small], QUOTA).await.unwrap(), [true, false, true]);
         let headers = NewCapture { headers: vec!["x: y".repeat(110_000)], ..capture(logger, 0) };
         assert_eq!(store.record_captures(&[&headers, &headers], QUOTA).await.unwrap(), [true, false]);
+        let raw = NewCapture { raw: Some(vec![0; 110_000]), ..capture(logger, 0) };
+        assert_eq!(store.record_captures(&[&raw], QUOTA).await.unwrap(), [false], "raw bytes count");
         let stored = store.logger(logger).await.unwrap().unwrap().stored_bytes;
         assert!((1_040_000..QUOTA.bytes).contains(&stored), "{stored}");
+    }
+
+    #[tokio::test]
+    async fn raw_bytes_and_problems_are_read_as_they_were_recorded() {
+        let (_temp, store, logger) = store_with_logger().await;
+        let odd = NewCapture {
+            raw: Some(b"GET /\0\xff HTTP/1.1\r\nX: \0\r\n\r\n".to_vec()),
+            problems: vec!["no Host header".into()],
+            headers: vec!["User-Agent:curl".into()],
+            ..capture(logger, 0)
+        };
+        store.record_captures(&[&odd, &capture(logger, 0)], QUOTA).await.unwrap();
+        let read = store.captures(&[1, 2]).await.unwrap();
+        assert_eq!(STANDARD.decode(read[0].raw_base64.as_deref().unwrap()).unwrap(), odd.raw.unwrap());
+        assert_eq!((read[0].problems[0].as_str(), read[0].user_agent.as_str()), ("no Host header", "curl"));
+        assert_eq!((&read[1].raw_base64, read[1].problems.len()), (&None, 0));
     }
 
     #[test]

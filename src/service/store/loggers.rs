@@ -66,10 +66,11 @@ impl Store {
         QueryBuilder::new(SELECT).push("id = ").push_bind(id.0).build_query_as().fetch_optional(self.read()).await
     }
 
-    /// The logger whose URL contains this secret part.
+    /// The logger whose URL contains this secret part, in upper or lower case: targets change the case of a URL.
     pub async fn logger_by_token(&self, token: &str) -> StoreResult<Option<LoggerRow>> {
         let mut query = QueryBuilder::new(SELECT);
-        query.push("token = ").push_bind(token).build_query_as().fetch_optional(self.read()).await
+        query.push("token = ").push_bind(token).push(" COLLATE NOCASE LIMIT 1");
+        query.build_query_as().fetch_optional(self.read()).await
     }
 
     pub async fn add_logger(
@@ -131,7 +132,7 @@ impl Store {
             "UPDATE loggers SET (num_requests, body_bytes) = (
                 SELECT count(*), coalesce(sum(octet_length(body) + octet_length(ip_address) + octet_length(method)
                     + octet_length(path) + octet_length(query) + octet_length(http_version)
-                    + octet_length(headers)), 0)
+                    + octet_length(headers) + ifnull(octet_length(raw), 0)), 0)
                 FROM captures WHERE logger_id = ?1) WHERE id = ?1",
         );
         Ok(self.execute(recount.bind(id.0)).await? > 0)
@@ -157,6 +158,20 @@ mod tests {
     use crate::service::store::captures::{LoggerQuota, NewCapture};
 
     #[tokio::test]
+    async fn token_is_found_in_any_case_by_its_index() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = Store::open(&temp.path().join("scandeck.db")).await.unwrap().store;
+        store.add_logger(WorkspaceId(1), "a", "Token1", Timestamp::now()).await.unwrap();
+        for token in ["Token1", "token1", "TOKEN1"] {
+            assert_eq!(store.logger_by_token(token).await.unwrap().unwrap().label, "a", "{token}");
+        }
+        assert!(store.logger_by_token("token2").await.unwrap().is_none());
+        let plan = "EXPLAIN QUERY PLAN SELECT id FROM loggers WHERE token = 'x' COLLATE NOCASE LIMIT 1";
+        let plan: (i64, i64, i64, String) = sqlx::query_as(plan).fetch_one(store.read()).await.unwrap();
+        assert!(plan.3.contains("USING") && plan.3.contains("loggers_by_token"), "{plan:?}");
+    }
+
+    #[tokio::test]
     async fn captures_that_arrive_during_a_clear_are_kept_and_counted() {
         let temp = tempfile::tempdir().unwrap();
         let store = Store::open(&temp.path().join("scandeck.db")).await.unwrap().store;
@@ -173,6 +188,8 @@ mod tests {
             http_version: "HTTP/1.1".into(),
             headers: vec!["Host: a".into()],
             body: b"body".to_vec(),
+            raw: Some(b"raw".to_vec()),
+            problems: vec!["problem".into()],
         };
         let quota = LoggerQuota { requests: 1000, bytes: 1_000_000 };
         store.record_captures(&[&capture; 200], quota).await.unwrap();

@@ -121,6 +121,15 @@ fn predefined_word_list_cannot_be_deleted() {
 }
 
 #[test]
+fn unattributed_requests_open_as_text() {
+    let mut app = TestDashboard::new();
+    let sent = app.calls(": 'unattributed' enter");
+    assert_eq!(sent[0].1, Call::UnattributedRequests);
+    app.answer(&sent, |_| Ok(CallAnswer::Text("1 request".into())));
+    assert!(matches!(app.model.overlay.modals.last(), Some(Modal::Text(text)) if text.body == "1 request"));
+}
+
+#[test]
 fn word_list_opens_and_report_downloads_under_its_name() {
     let mut app = TestDashboard::new();
     let sent = app.calls("7 enter");

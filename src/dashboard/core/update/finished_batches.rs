@@ -260,6 +260,7 @@ impl CallSubject {
             Call::DownloadReport(..) => ("report", &[]),
             Call::DeleteWordlist(_) => ("wordlist", &[Wordlists]),
             Call::WordlistContents(_) | Call::DownloadWordlist(..) => ("wordlist", &[]),
+            Call::UnattributedRequests => ("unattributed requests", &[]),
             Call::Replay(_) => ("request", &[]),
         };
         Self { noun, lists, deleted }

@@ -40,6 +40,7 @@ pub(crate) fn lines(cx: &Cx<'_>, captured: &CaptureRow, whole: &Capture) -> Vec<
     });
     lines.push(Line::default());
     target(theme, captured, &mut lines);
+    problems(theme, &captured.capture, &mut lines);
     elsewhere(theme, captured, &mut lines);
     lines.push(Line::default());
     sender(cx, whole, &mut lines);
@@ -109,6 +110,13 @@ fn target(theme: Theme, captured: &CaptureRow, lines: &mut Vec<Line<'static>>) {
         mentioned(theme, captured, &MentionPlace::Query(place.into()), lines);
         let decoded = percent::decoded_value(value.unwrap_or_default().as_bytes());
         lines.extend(steps::lines(theme, &chain(&decoded, BodyHints::default()), 4));
+    }
+}
+
+/// What is wrong with the request, as the service reports it.
+fn problems(theme: Theme, capture: &Capture, lines: &mut Vec<Line<'static>>) {
+    for (index, problem) in capture.problems.iter().enumerate() {
+        lines.push(fact(theme, if index == 0 { "Problems" } else { "" }, text::clean(problem).into_owned()));
     }
 }
 
