@@ -181,6 +181,7 @@ async fn text_file(site: &Site<'_>, path: &str) -> Option<HttpPage> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::service::engine::http::headers;
 
     fn page(body: &str) -> HttpPage {
         let url = Url::parse("http://a.test/x").unwrap();
