@@ -17,7 +17,7 @@ pub struct Environment {
     pub config_home: PathBuf,
     /// `XDG_STATE_HOME`, or `~/.local/state`.
     pub state_home: PathBuf,
-    /// The home directory, for `~/` in paths.
+    /// The home directory, for `~/` in paths; `/` for a user without one.
     pub home: PathBuf,
     /// `login@host`: the person, unless the configuration names one.
     pub login: String,
@@ -27,7 +27,7 @@ impl Environment {
     /// The environment of this process.
     ///
     /// # Errors
-    /// When the user has no home directory.
+    /// When a directory is below the home directory, and the user has none.
     pub fn of_process() -> Result<Self, ConfigError> {
         let text = |name| std::env::var(name).ok().filter(|text: &String| !text.trim().is_empty());
         Ok(Self {
@@ -35,7 +35,7 @@ impl Environment {
             api_key: text("SCANDECK_API_KEY"),
             config_home: base_dirs::config_home()?,
             state_home: base_dirs::state_home()?,
-            home: base_dirs::home()?,
+            home: base_dirs::home().unwrap_or_else(|_| PathBuf::from("/")),
             login: login(|name| std::env::var(name).ok()),
         })
     }

@@ -58,7 +58,7 @@ impl fmt::Display for ClearedRequests {
         }
         match self.unread.as_millis() {
             0 => Ok(()),
-            time => write!(f, "; captures of the last {time} ms before it may be lost"),
+            time => write!(f, "; captures of the last {time} ms before the deletion may not be archived"),
         }
     }
 }
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(message(37, 37), "37 captures archived");
         assert_eq!(message(37, 30), "30 captures archived, 7 older than keep_days not archived");
         let cleared = ClearedRequests { requests: 2, archived: 2, unread: Duration::from_millis(12) };
-        let said = "2 captures archived; captures of the last 12 ms before it may be lost";
+        let said = "2 captures archived; captures of the last 12 ms before the deletion may not be archived";
         assert_eq!(cleared.to_string(), said);
     }
 }

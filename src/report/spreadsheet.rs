@@ -112,7 +112,7 @@ pub(super) fn within_cell(text: &str) -> String {
     format!("{}{}", &text[..end], mark(dropped))
 }
 
-/// Starts a file with a byte order mark unless all of it is ASCII: without the mark, Excel reads the encoding of its
+/// Starts a file with a byte order mark unless it is short and all of it is ASCII: without the mark, Excel reads the encoding of its
 /// system. Many programs read the mark as part of the first name, so a file that needs none has none.
 struct ByteOrderMark<W> {
     out: W,

@@ -13,6 +13,7 @@ use std::future::poll_fn;
 use std::io::Write;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -26,17 +27,20 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::connection_io::{ConnectionIo, LimitedBody, RequestProgress};
-use super::connection_table::{ConnectionMarks, ConnectionPlace, ConnectionTable, FirstStep};
+use super::connection_table::{ConnectionMarks, ConnectionTable, FirstStep};
 use super::errors::ApiError;
 use super::tls::Transport;
 
 /// Pause after an error of accept, such as a shortage of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// Connections that wait for a place; further ones wait in the queue of the system.
+const WAITING: usize = 64;
 /// How long the rest of a refused request is read, so that its sender receives the response.
 pub const LINGER: Duration = Duration::from_millis(500);
 /// The smallest buffer that hyper supports; shorter heads are limited when they are complete.
@@ -162,9 +166,18 @@ pub async fn serve_transports<F>(
     let table = ConnectionTable::new(&limits);
     let first = if tls.is_some() { FirstStep::Handshake } else { FirstStep::Request };
     let (tasks, close) = (TaskTracker::new(), CancellationToken::new());
-    while let Some((stream, client, place)) = stop.run_until_cancelled(accept(&listener, &table, first)).await {
-        let (serve_one, tls, marks) = (serve_one.clone(), tls.clone(), place.marks());
+    let room = Arc::new(Semaphore::new(WAITING));
+    let arrivals = || async {
+        let (stream, client) = accept(&listener).await;
+        (stream, client, Arc::clone(&room).acquire_owned().await)
+    };
+    while let Some((stream, client, waiting)) = stop.run_until_cancelled(arrivals()).await {
+        let (serve_one, tls, table) = (serve_one.clone(), tls.clone(), table.clone());
         let connection = async move {
+            // A newcomer that waits for a place does not delay those behind it, which may have a better claim.
+            let Some(place) = table.admit(client.ip(), first).await else { return turn_away(stream) };
+            drop(waiting);
+            let marks = place.marks();
             // Responses are small and complete, so waiting for more data only delays them.
             let _ = stream.set_nodelay(true);
             if let Some(transport) = transport(stream, tls, limits.head_time, &marks).await {
@@ -174,7 +187,6 @@ pub async fn serve_transports<F>(
         let close = close.clone();
         tasks.spawn(async move {
             close.run_until_cancelled(connection).await;
-            drop(place);
         });
     }
     drop(listener);
@@ -203,18 +215,11 @@ async fn transport(
     Some(Transport::Tls(Box::new(stream)))
 }
 
-/// The next connection that has a place.
-async fn accept(
-    listener: &TcpListener,
-    table: &ConnectionTable,
-    first: FirstStep,
-) -> (TcpStream, SocketAddr, ConnectionPlace) {
+/// The next connection.
+async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
-            Ok((stream, client)) => match table.admit(client.ip(), first).await {
-                Some(place) => return (stream, client, place),
-                None => turn_away(stream),
-            },
+            Ok(accepted) => return accepted,
             Err(error) if is_of_client(&error) => {}
             Err(error) => {
                 tracing::warn!(%error, "connection not accepted");

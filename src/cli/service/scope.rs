@@ -26,7 +26,7 @@ use crate::text::plural;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
-  scandeck scope add 10.0.4.0/24 shop.acme.test --until 2026-12-31 --note \"SOW 114\"")]
+  scandeck scope add 10.0.4.0/24 shop.acme.test --until 2030-12-31 --note \"SOW 114\"")]
 pub struct ScopeArgs {
     #[command(flatten)]
     directory: DataDirArg,
@@ -37,7 +37,7 @@ pub struct ScopeArgs {
 #[derive(Subcommand, Clone, Debug)]
 enum ScopeCommand {
     /// Allow names, `*.name`, addresses or networks
-    #[command(after_help = "Example:\n  scandeck scope add 10.0.4.0/24 --until 2026-12-31")]
+    #[command(after_help = "Example:\n  scandeck scope add 10.0.4.0/24 --until 2030-12-31")]
     Add {
         /// Name, `*.name`, address or network
         #[arg(required = true, value_name = "TARGET", value_parser = Pattern::allowance)]

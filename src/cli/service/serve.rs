@@ -84,7 +84,7 @@ pub struct ServeArgs {
     /// Maximum size of the requests that a logger records, with headers and bodies
     #[arg(long, value_name = "BYTES", default_value_t = 67_108_864, value_parser = at_least_one::<i64>)]
     logger_bytes: i64,
-    /// Maximum number of loggers; keys with the role `triage` may use half of them
+    /// Maximum number of loggers; keys with the role `triage` add none beyond half of it
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = at_least_one::<usize>)]
     max_loggers: usize,
     /// Loggers, and as many reports, that a key with the role `triage` may create in an hour

@@ -192,7 +192,7 @@ actions! {
         ScanAgain "scan_again" "repeat" "repeat this scan";
         Stop "stop" "stop" "stop the scan, after a confirmation";
         CancelCall "cancel_call" "cancel" "cancel this request or the marked ones in flight";
-        Report "report" "report" "create a report on this row or the marked rows";
+        Report "report" "report" "create a report of the marked rows, else of all shown rows";
         Download "download" "download" "download into the current directory; nothing is overwritten";
         Replay "replay" "replay" "replay this request to a URL that you enter";
         Pause "pause" "pause" "pause or resume the stream";

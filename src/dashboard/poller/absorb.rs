@@ -7,7 +7,7 @@ use crate::dashboard::base::plan::SETTLING;
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Link, ListKind, PollBudget, PollEvent};
 use crate::dashboard::poller::link::failure_scope;
-use crate::dashboard::poller::scheduler::TOLERATED;
+use crate::dashboard::poller::scheduler::{AT_ONCE, TOLERATED};
 use crate::dashboard::poller::{FailureScope, Fetch, FetchSlot, Fetched, InFlight, ORDER, PollPace, Scheduler};
 use crate::table::Table;
 use crate::text::plural;
@@ -321,11 +321,12 @@ impl Scheduler {
         self.note_due(now);
         let overdue = self.due_since.iter().filter(|(_, since)| **since + TOLERATED <= now).map(|(slot, _)| *slot);
         let overdue: Vec<FetchSlot> = overdue.collect();
+        let is_busy = self.in_flight.len() >= AT_ONCE;
         let mut has_captures = false;
         for slot in overdue {
             let wait = self.call_budget.next().saturating_duration_since(now);
-            let problem =
-                Problem { retry_at: Some(Stamp(wall + wait)), ..Problem::local("waiting for the rate limit") };
+            let why = if is_busy { "waiting for other responses" } else { "waiting for the rate limit" };
+            let problem = Problem { retry_at: Some(Stamp(wall + wait)), ..Problem::local(why) };
             match slot {
                 FetchSlot::Captures(logger) => {
                     has_captures |= self.failed_captures.insert(logger, problem).is_none();

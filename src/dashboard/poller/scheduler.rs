@@ -34,7 +34,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Most requests in flight.
-const AT_ONCE: usize = 6;
+pub(super) const AT_ONCE: usize = 6;
 /// Most requests for captures in flight: loggers that hang must not delay the lists.
 const CAPTURES_AT_ONCE: usize = 3;
 /// A refresh replaces requests that have waited longer.

@@ -106,7 +106,8 @@ pub(crate) fn draw_detail<'a>(
 fn draw_unreadable(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: Pane) -> Rect {
     let Some(items) = pane.list_kind().and_then(|list| cx.model.data.unreadable.get(&list)) else { return area };
     let most = usize::from(area.height / HEAD_SHARE);
-    let shown = if items.count <= most { items.count } else { most.saturating_sub(1) };
+    let is_whole = items.count <= most && items.count == items.reasons.len();
+    let shown = if is_whole { items.count } else { most.saturating_sub(1).min(items.reasons.len()) };
     let lines = items.reasons.iter().take(shown).map(|item| format!("not readable: {}", text::clean(item)));
     let more = (shown < items.count).then(|| format!("{} not readable", plural(items.count, "item")));
     let mut rest = area;

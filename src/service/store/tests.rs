@@ -66,9 +66,10 @@ pub(super) async fn write(
     if resources.is_empty() {
         resources.push(None);
     }
-    for finding in resources {
+    for (at, finding) in resources.into_iter().enumerate() {
         sqlx::query(
-            "INSERT INTO tests (scan_id, finding_id, uid, description, metadata, performed_at) VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO tests (scan_id, finding_id, uid, description, metadata, performed_at, weight)
+             VALUES (?, ?, ?, ?, ?, ?, ?)",
         )
         .bind(scan.0)
         .bind(finding)
@@ -76,6 +77,7 @@ pub(super) async fn write(
         .bind(&test.description)
         .bind(test.metadata.to_string())
         .bind(millis(now))
+        .bind(if at == 0 { test.weight } else { 0 })
         .execute(&mut *connection)
         .await?;
     }

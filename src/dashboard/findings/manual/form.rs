@@ -13,7 +13,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 static KIND: FormKind = FormKind { check: |form, _: &Data| check(form), ..FormKind::new("save") };
 
 /// The answers about the verdict of a decided finding; the first is none.
-const VERDICT_ANSWERS: [&str; 3] = ["choose", "keep", "open again"];
+const VERDICT_ANSWERS: [&str; 3] = ["choose", "keep", "reopen"];
 
 /// Where a draft comes from. The order of its captures does not matter.
 pub(crate) fn origin(draft: &ManualFindingDraft) -> ManualFindingOrigin {
@@ -95,7 +95,7 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
         form.summary
             .push(format!("Decided: {}. The edit keeps the verdict or opens the finding again.", verdict.phrase()));
         if form.choice(FieldId::Verdict) == 0 {
-            problems.push((FieldId::Verdict, format!("keep {}, or open again", verdict.phrase())));
+            problems.push((FieldId::Verdict, format!("choose keep or reopen; it is {}", verdict.phrase())));
         }
     }
     if is_addition {

@@ -53,7 +53,7 @@ fn edit_of_decided_finding_asks_for_its_verdict_and_keeps_draft() {
         let id = issue.unwrap().id;
         app.keys("E ' again' ctrl-o");
         let field = app.form().field(FieldId::Verdict).unwrap();
-        assert_eq!((field.shown, field.error.as_deref()), (true, Some("keep false positive, or open again")));
+        assert_eq!((field.shown, field.error.as_deref()), (true, Some("choose keep or reopen; it is false positive")));
         assert_eq!(own(&app), ["Mine"], "nothing is saved without an answer");
         app.keys("esc E");
         assert_eq!(app.form().text(FieldId::Name), "Mine again", "the draft");

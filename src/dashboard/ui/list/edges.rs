@@ -171,7 +171,8 @@ pub(super) fn place(pane: &ListPane<'_>, counts: HiddenCounts) -> String {
     let is_beside = counts == HiddenCounts::Beside;
     let new = if is_beside { and_new(pane.hidden_new) } else { String::new() };
     if let Some(words) = &pane.place {
-        return format!(" {words}{new} ");
+        let hidden = if new.is_empty() { String::new() } else { format!("{new} hidden") };
+        return format!(" {words}{hidden} ");
     }
     match (pane.shown, pane.total) {
         (0, _) => String::new(),

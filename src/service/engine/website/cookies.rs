@@ -123,16 +123,14 @@ const RANDOM_VALUE: usize = 16;
 /// Whether a cookie identifies a user or a session, by its name, or by a long random value.
 fn is_session(name: &str, value: &str) -> bool {
     let lower = name.trim_start_matches("__Host-").trim_start_matches("__Secure-").to_ascii_lowercase();
-    if lower.contains("csrf") || lower.contains("xsrf") {
+    let is_other = NO_SESSIONS.iter().any(|start| lower.starts_with(start));
+    if is_other || lower.contains("csrf") || lower.contains("xsrf") {
         return false;
     }
     let is_word = |word: &str| SHORT_SESSION_WORDS.contains(&word);
     let has_word = lower.split(|c: char| !c.is_ascii_alphanumeric()).any(is_word)
-        || lower.ends_with("sessid")
-        || lower.ends_with("sessionid")
         || SESSION_WORDS.iter().any(|word| lower.contains(word));
-    let is_other = || NO_SESSIONS.iter().any(|start| lower.starts_with(start));
-    has_word || (is_random(value.trim_matches('"')) && !is_other())
+    has_word || is_random(value.trim_matches('"'))
 }
 
 /// Whether a value looks like a random number, and not like words, a date or a number.

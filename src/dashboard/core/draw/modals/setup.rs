@@ -57,7 +57,7 @@ fn setup_lines(cx: &Cx<'_>, setup: &Setup) -> Vec<Line<'static>> {
     }
     lines.push(keys);
     lines.push(Line::default());
-    lines.push(words("Nothing is sent anywhere before you choose.", theme.text()));
+    lines.push(words("Nothing is sent until you choose.", theme.text()));
     lines
 }
 

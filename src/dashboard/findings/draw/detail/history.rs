@@ -84,8 +84,8 @@ fn event_lines(
 /// The scans from the first that reported the finding, the latest first: those that reported it with the differences from the
 /// earlier report, those that did not, and those that do not prove its absence.
 fn scans(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
-    heading(cx.theme, "Scans", lines);
     let Some(known) = &cx.model.findings.triage.earlier else { return };
+    heading(cx.theme, "Scans", lines);
     let timeline = known.timeline(issue);
     let absent = |at: usize| timeline.get(at).is_some_and(|entry| entry.outcome == ScanSighting::Absent);
     let mut skipped = 0;
