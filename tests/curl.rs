@@ -16,7 +16,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use scandeck::contract::Capture;
 use scandeck::oob::CaptureRecord;
-use scandeck::oob::out::{body_file, curl, raw_bytes};
+use scandeck::oob::out::{body_file, curl, har, raw_bytes};
+use serde_json::Value;
 
 /// A request: method, target, header lines, body.
 #[derive(Clone, Debug)]
@@ -121,6 +122,17 @@ fn assert_same(request: &SentRequest) {
     let end = expected.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
     assert_eq!(sorted(&head), sorted(&expected[..end]), "{request:?}");
     assert!(body == request.body && expected[end + 4..] == body, "other body: {request:?}");
+    assert!(body_in_har(request.captured(host)) == body, "other body in the archive: {request:?}");
+}
+
+/// The body in an HTTP archive.
+fn body_in_har(record: CaptureRecord) -> Vec<u8> {
+    let archive: Value = serde_json::from_str(&har(&[record], None)).unwrap();
+    let body = &archive["log"]["entries"][0]["request"]["postData"];
+    match body["_base64"].as_str() {
+        Some(bytes) => STANDARD.decode(bytes).unwrap(),
+        None => body["text"].as_str().unwrap_or_default().as_bytes().to_owned(),
+    }
 }
 
 #[test]

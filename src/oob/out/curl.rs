@@ -75,7 +75,7 @@ pub fn curl(sent: &CaptureRecord, file: Option<&str>) -> String {
 
 /// The URL. A target that curl would change or refuse, such as one with blanks or `#`, is an option of its own.
 fn url_words(url: &str) -> Vec<String> {
-    let is_kept = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?@!$&'()*+,;=%[]".contains(&byte);
+    let is_kept = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?@!$&'()*+,;=%[]{}".contains(&byte);
     if url.bytes().all(is_kept) {
         return vec![quoted(url)];
     }
