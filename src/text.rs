@@ -1,25 +1,31 @@
-//! Input sanitization: every text of a service, a scanned host or a stranger's request passes this module before it
-//! reaches a cell, the clipboard, a file name or an export.
+//! Text of the outside on its way to people: every text of a service, a scanned host or a stranger's request passes this
+//! module before a terminal, a message or a page of a report shows it.
 //!
 //! ```text
-//!  outside text ──► entities (only where the source encodes them: contract/entities.rs) ──► clean_line / clean_text ──► plain visible text
+//!  outside text ─┬► entities (only where the source encodes them: contract/entities.rs) ─► clean, clean_text ─► DisplayText ─► people
+//!                └► quoted (shell), escaped_json (JSON), file_name: the same value, in a form that acts on no terminal ─► programs
 //! ```
 //!
 //! Controls, escape sequences, bidi controls and zero-width characters become *visible* instead of vanishing, because
 //! somebody inserted them on purpose. Excessive combining marks are cut and counted. The result contains only printable
-//! characters (and `\n` in [`clean_text`]), so later code needs no care.
+//! characters (and `\n` in [`clean_text`]), so later code needs no care. It is not what arrived any more: programs get the
+//! text itself, and [`DisplayText`] cannot be written as JSON or as a word of a command.
 
+mod display;
 mod duration;
 mod fit;
 mod natural;
 mod plural;
 mod quote;
+mod search;
 
+pub use display::DisplayText;
 pub use duration::{duration, long_duration};
 pub use fit::{middle_with, start, start_with, width};
 pub use natural::natural;
 pub use plural::{plural, thousands};
 pub use quote::{command_line, quoted};
+pub use search::{composed, search_form};
 
 use std::borrow::Cow;
 
@@ -34,27 +40,27 @@ const TAB: usize = 4;
 const NAME_BYTES: usize = 120;
 
 /// One line of visible text: a line feed shows as `␊`, a tab as one space. Plain ASCII is returned as it is.
-pub fn clean(text: &str) -> Cow<'_, str> {
-    if is_plain(text) { Cow::Borrowed(text) } else { Cow::Owned(cleaned(text, CleanForm::Line)) }
+pub fn clean(text: &str) -> DisplayText<'_> {
+    if is_plain(text) { DisplayText::new(text) } else { DisplayText::new(cleaned(text, CleanForm::Line)) }
 }
 
 /// Visible text of several lines: `\n` and `\r\n` end a line, tabs reach the next stop.
-pub fn clean_text(text: &str) -> Cow<'_, str> {
-    if is_plain_text(text) { Cow::Borrowed(text) } else { Cow::Owned(cleaned(text, CleanForm::Text)) }
+pub fn clean_text(text: &str) -> DisplayText<'_> {
+    if is_plain_text(text) { DisplayText::new(text) } else { DisplayText::new(cleaned(text, CleanForm::Text)) }
 }
 
 /// As [`clean`], for a file that a layout engine draws: a syllable may be as wide as its script needs.
-pub fn clean_for_print(text: &str) -> Cow<'_, str> {
-    if is_plain(text) { Cow::Borrowed(text) } else { Cow::Owned(visible(text, CleanForm::Line)) }
+pub fn clean_for_print(text: &str) -> DisplayText<'_> {
+    if is_plain(text) { DisplayText::new(text) } else { DisplayText::new(visible(text, CleanForm::Line)) }
 }
 
 /// As [`clean_text`], for a file that a layout engine draws.
-pub fn clean_text_for_print(text: &str) -> Cow<'_, str> {
-    if is_plain_text(text) { Cow::Borrowed(text) } else { Cow::Owned(visible(text, CleanForm::Text)) }
+pub fn clean_text_for_print(text: &str) -> DisplayText<'_> {
+    if is_plain_text(text) { DisplayText::new(text) } else { DisplayText::new(visible(text, CleanForm::Text)) }
 }
 
 /// As [`clean_text`], for bytes: each byte that is no UTF-8 shows as `\xNN`.
-pub fn clean_bytes(bytes: &[u8]) -> String {
+pub fn clean_bytes(bytes: &[u8]) -> DisplayText<'static> {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
@@ -62,10 +68,8 @@ pub fn clean_bytes(bytes: &[u8]) -> String {
             text.push_str(&format!("\\x{byte:02X}"));
         }
     }
-    match clean_text(&text) {
-        Cow::Borrowed(_) => text,
-        Cow::Owned(clean) => clean,
-    }
+    let cleaned = clean_text(&text);
+    if cleaned.is_unchanged(&text) { DisplayText::new(text) } else { DisplayText::new(cleaned.into_owned()) }
 }
 
 /// JSON text that cannot control a terminal: hidden characters are written as `\\uXXXX`, which parses to the same
@@ -282,8 +286,8 @@ mod tests {
 
     #[test]
     fn clean_plain_text_borrows() {
-        assert!(matches!(clean("GET /index.html HTTP/1.1"), Cow::Borrowed(_)));
-        assert!(matches!(clean_text("two\nlines"), Cow::Borrowed(_)));
+        assert!(matches!(Cow::from(clean("GET /index.html HTTP/1.1")), Cow::Borrowed(_)));
+        assert!(matches!(Cow::from(clean_text("two\nlines")), Cow::Borrowed(_)));
         assert!(matches!(decode_entities("a & b"), Cow::Borrowed(_)));
     }
 
@@ -319,8 +323,8 @@ mod tests {
     fn clean_for_print_keeps_the_marks_of_every_script() {
         for word in MARKED {
             let line = format!("{word} x {word}");
-            assert_eq!(clean_for_print(&line), line);
-            assert_eq!(clean_text_for_print(&format!("{line}\n{line}")), format!("{line}\n{line}"));
+            assert_eq!(&*clean_for_print(&line), line);
+            assert_eq!(&*clean_text_for_print(&format!("{line}\n{line}")), format!("{line}\n{line}"));
         }
     }
 
@@ -394,7 +398,7 @@ mod tests {
                 prop_assert_eq!(clean(&line), line.as_str());
                 prop_assert!(line.graphemes(true).all(|cluster| cluster.width() <= 2), "{line:?}");
             }
-            for text in [clean_text(&text).into_owned(), clean_text_for_print(&text).into_owned(), clean_bytes(&bytes)] {
+            for text in [clean_text(&text).into_owned(), clean_text_for_print(&text).into_owned(), clean_bytes(&bytes).into_owned()] {
                 prop_assert!(text.chars().all(|c| c == '\n' || !c.is_control() && !is_hidden(c)), "{text:?}");
             }
             let name = file_name(&text);

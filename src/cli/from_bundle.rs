@@ -20,7 +20,7 @@ pub fn open(config: &Config, environment: &Environment, name: &str) -> Result<Co
     let memory = memory(environment, config, &config.service());
     let mut all = bundles::all(&memory);
     let Some(at) = all.iter().position(|bundle| is_same_name(&bundle.manifest.workspace, name)) else {
-        let names: Vec<_> = all.iter().map(|bundle| text::clean(&bundle.manifest.workspace)).collect();
+        let names: Vec<_> = all.iter().map(|bundle| text::clean(&bundle.manifest.workspace).into_owned()).collect();
         let others = if names.is_empty() { String::new() } else { format!("; bundles: {}", names.join(", ")) };
         let message = format!("bundle of workspace {name:?} not found");
         return Err(CliError::new(message, format!("`scandeck unbundle FILE` imports a bundle{others}")));

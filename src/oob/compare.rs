@@ -106,7 +106,11 @@ fn body(capture: &Capture) -> Option<String> {
     };
     let steps = chain(&bytes, hints);
     let shown = steps.last().map_or(&*bytes, |step| &step.result);
-    Some(if is_text(shown) { String::from_utf8_lossy(shown).into_owned() } else { crate::text::clean_bytes(&bytes) })
+    Some(if is_text(shown) {
+        String::from_utf8_lossy(shown).into_owned()
+    } else {
+        crate::text::clean_bytes(&bytes).into_owned()
+    })
 }
 
 /// The lines in which two texts differ, without common first and last lines, and the number of common first lines.

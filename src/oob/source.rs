@@ -202,10 +202,10 @@ impl TargetHosts {
         };
         for (name, value) in request::pairs(capture) {
             let value = decoded_value(value.unwrap_or(name).as_bytes());
-            search(&|| MentionPlace::Query(text::clean(name).as_ref().into()), &String::from_utf8_lossy(&value));
+            search(&|| MentionPlace::Query((*text::clean(name)).into()), &String::from_utf8_lossy(&value));
         }
         for (name, value) in request::headers(capture).filter(|(name, _)| !name.eq_ignore_ascii_case("host")) {
-            search(&|| MentionPlace::Header(text::clean(name).as_ref().into()), value);
+            search(&|| MentionPlace::Header((*text::clean(name)).into()), value);
         }
         search(&|| MentionPlace::Body, &String::from_utf8_lossy(&request::body_start(capture, SEARCHED)));
         named

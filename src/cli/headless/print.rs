@@ -233,7 +233,7 @@ fn fields(value: &Value) -> String {
     let mut out = String::new();
     for (name, value) in fields {
         let shown = plain(value);
-        let shown = if shown.is_empty() { "–".into() } else { text::clean_text(&shown) };
+        let shown = if shown.is_empty() { text::clean_text("–") } else { text::clean_text(&shown) };
         let pad = " ".repeat(widest.saturating_sub(text::width(name)) + GAP);
         let indent = format!("\n{}", " ".repeat(widest + GAP));
         out.push_str(format!("{}{pad}{}", text::clean(name), shown.replace('\n', &indent)).trim_end());

@@ -78,7 +78,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         words(text::clean(&report.download_name).into_owned(), theme.strong()),
         words(format!("{glyph} {status}"), style),
         Line::default(),
-        fact(theme, "Format", text::clean(report.format.as_str())),
+        fact(theme, "Format", text::clean(report.format.as_str()).into_owned()),
         fact(theme, "Created", format::stamp(theme, report.generation_date)),
         fact(theme, "Expires", format::stamp(theme, report.expiration_date)),
         fact(theme, "Id", report.id.to_string()),

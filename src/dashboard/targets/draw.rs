@@ -89,7 +89,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     found.extend(format::risk_counts(theme, risks.map(|count| Some(i64::from(count))), "  "));
     let mut head = vec![
         words(text::clean(&target.name).into_owned(), theme.strong()),
-        fact(theme, "Type", text::clean(target.kind.as_str())),
+        fact(theme, "Type", text::clean(target.kind.as_str()).into_owned()),
         found,
         fact(theme, "Scans", facts.scans.to_string()),
     ];

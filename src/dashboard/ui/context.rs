@@ -53,7 +53,7 @@ impl<'a> Cx<'a> {
     /// The full name of a target.
     pub fn target_name(&self, id: TargetId) -> Cow<'a, str> {
         match self.model.target_name(id) {
-            Some(name) => text::clean(name),
+            Some(name) => text::clean(name).into(),
             None => Cow::Owned(format!("target {id}")),
         }
     }
@@ -91,7 +91,7 @@ impl<'a> Cx<'a> {
 
     pub fn logger_name(&self, id: LoggerId) -> Cow<'a, str> {
         match self.model.data.loggers.value().and_then(|loggers| loggers.get(id)) {
-            Some(logger) => text::clean(&logger.label),
+            Some(logger) => text::clean(&logger.label).into(),
             None => Cow::Owned(format!("logger {id}")),
         }
     }

@@ -29,7 +29,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     draw_table::<Workspace>(cx, buf, slot, cache, pane, |workspace, _| {
         let current = cx.model.navigation.scope.workspace == Some(workspace.id);
         let mark = if current { words(cx.theme.glyphs.link, cx.theme.good()) } else { Line::default() };
-        let name = text::clean(&workspace.name);
+        let name = text::clean(&workspace.name).into_owned();
         let name = if current { Line::from(Span::styled(name, cx.theme.strong())) } else { Line::from(name) };
         let targets = words(format::count(workspace.target_count), cx.theme.text());
         let scans = words(format::count(workspace.scan_count), cx.theme.text());

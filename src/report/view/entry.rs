@@ -41,7 +41,7 @@ pub(super) fn prose(finding: &Finding) -> Prose {
         .partition(|reference| reference.starts_with("https://") || reference.starts_with("http://"));
     Prose {
         facts: if classes.is_empty() { Vec::new() } else { vec![fact("Classification", classes.join(" · "))] },
-        paragraphs: paragraphs.map(|(label, given)| fact(label, clean_text(given.trim()))).collect(),
+        paragraphs: paragraphs.map(|(label, given)| fact(label, clean_text(given.trim()).into_owned())).collect(),
         recommendation: clean_text(finding.recommendation.trim()).into_owned(),
         links,
         other_references,

@@ -23,9 +23,9 @@ pub struct Recommendation {
 }
 
 pub(super) fn cover(document: &Document<'_>) -> Vec<Fact> {
-    let mut facts = vec![fact("Workspace", clean(&document.workspace))];
+    let mut facts = vec![fact("Workspace", clean(&document.workspace).into_owned())];
     if !document.selection.is_empty() {
-        facts.push(fact("Selection", clean(&document.selection)));
+        facts.push(fact("Selection", clean(&document.selection).into_owned()));
     }
     facts.push(Fact {
         label: "Scope",

@@ -122,7 +122,7 @@ pub(crate) fn is_archived(cx: &Cx<'_>, captured: &CaptureRow) -> bool {
 
 /// The label of the logger at the time of the capture; marked when the logger is deleted.
 pub(crate) fn label_then<'a>(cx: &Cx<'_>, captured: &'a CaptureRow) -> Cow<'a, str> {
-    mark_archived(cx, captured, text::clean(&captured.label))
+    mark_archived(cx, captured, text::clean(&captured.label).into())
 }
 
 fn mark_archived<'a>(cx: &Cx<'_>, captured: &CaptureRow, label: Cow<'a, str>) -> Cow<'a, str> {
@@ -132,7 +132,7 @@ fn mark_archived<'a>(cx: &Cx<'_>, captured: &CaptureRow, label: Cow<'a, str>) ->
 /// The present label of the logger, else the label at the time of the capture; marked when the logger is deleted.
 fn label<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> Cow<'a, str> {
     let label = match cx.model.data.loggers.value().is_some_and(|loggers| loggers.get(captured.logger).is_some()) {
-        false if !captured.label.is_empty() => text::clean(&captured.label),
+        false if !captured.label.is_empty() => text::clean(&captured.label).into(),
         _ => cx.logger_name(captured.logger),
     };
     mark_archived(cx, captured, label)

@@ -92,7 +92,7 @@ fn cells<'a>(cx: &Cx<'a>, row: &'a BoardRow) -> Vec<Line<'a>> {
     };
     let before = match row.before.as_str() {
         "" => words(theme.glyphs.dash, theme.dim()),
-        before => Line::from(text::clean(before)),
+        before => Line::from(text::clean(before).into_owned()),
     };
     vec![risk, cell(&row.name), target, before, now_cell(cx, row), decision_cell(cx, row)]
 }

@@ -32,7 +32,7 @@ pub(crate) fn lines(cx: &Cx<'_>, captured: &CaptureRow, whole: &Capture) -> Vec<
     let theme = cx.theme;
     let mut lines = planted(cx, captured);
     lines.push(match cx.model.proven_by(whole) {
-        Some(name) => fact(theme, "Proves", text::clean(name)),
+        Some(name) => fact(theme, "Proves", text::clean(name).into_owned()),
         None => {
             let new = key(cx, Context::Captures, Action::Item(ItemAction::New));
             aside(theme, "Proves", format!("no finding yet   {new} creates a finding from this capture"))

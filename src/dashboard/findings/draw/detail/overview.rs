@@ -51,7 +51,7 @@ fn notes(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
             lines.extend(plain(&text::clean_text(text.trim()), cx.theme.text()));
         }
     }
-    let tags: Vec<_> = finding_state.tags.iter().map(|tag| text::clean(tag)).collect();
+    let tags: Vec<_> = finding_state.tags.iter().map(|tag| text::clean(tag).into_owned()).collect();
     if !tags.is_empty() {
         pair(cx.theme, "Tags", tags.join(" "), lines);
     }
