@@ -54,7 +54,9 @@ impl NewFile {
     /// # Errors
     /// When the content cannot be written.
     pub fn write(mut self, content: &[u8]) -> Result<PathBuf, Problem> {
-        self.file.write_all(content).map_err(|error| refused(&self.path, &error))?;
+        // Some file systems report a full disk only here.
+        let written = self.file.write_all(content).and_then(|()| self.file.sync_all());
+        written.map_err(|error| refused(&self.path, &error))?;
         Ok(self.keep())
     }
 
