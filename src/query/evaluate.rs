@@ -11,6 +11,7 @@ use super::source::{RowSource, column_of};
 use super::value::{Matcher, When};
 use super::{Clause, ClauseTest, Expr, Field, Flag, Query, RowSet};
 use crate::query::ValueKind;
+use crate::text::search_form;
 
 /// Maximum number of cached clauses.
 const MOST_CACHED: usize = 64;
@@ -145,7 +146,7 @@ impl Evaluator {
         match &clause.test {
             ClauseTest::Like(texts) if matches!(clause.field.spec().values, ValueKind::Search) => {
                 let mut any = RowSet::none(source.len());
-                texts.iter().for_each(|text| any.or(&source.with_text(&text.to_lowercase())));
+                texts.iter().for_each(|text| any.or(&source.with_text(&search_form(text))));
                 any
             }
             ClauseTest::Flags(flags) => self.match_flags(flags, source),

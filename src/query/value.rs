@@ -8,11 +8,12 @@ use jiff::tz::TimeZone;
 use regex::{Regex, RegexBuilder};
 
 use crate::contract::Stamp;
+use crate::text::composed;
 
 /// Maximum size of a compiled expression in bytes.
 const EXPRESSION_BYTES: usize = 1 << 20;
 
-/// A regular expression, compared by its text. Case is ignored unless it contains `(?-i)`.
+/// A regular expression, compared by its text. Case is ignored unless it contains `(?-i)`; letters are composed (NFC).
 #[derive(Clone, Debug)]
 pub struct Expression(Regex);
 
@@ -22,7 +23,7 @@ impl Expression {
     /// # Errors
     /// The syntax error.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let built = RegexBuilder::new(text).case_insensitive(true).size_limit(EXPRESSION_BYTES).build();
+        let built = RegexBuilder::new(&composed(text)).case_insensitive(true).size_limit(EXPRESSION_BYTES).build();
         built.map(Self).map_err(|error| match error {
             regex::Error::CompiledTooBig(_) => "it is too large".to_owned(),
             other => {
@@ -32,14 +33,14 @@ impl Expression {
         })
     }
 
-    /// The original text.
+    /// The text, with composed letters.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
     /// True if it matches a text.
     pub fn finds(&self, text: &str) -> bool {
-        self.0.is_match(text)
+        self.0.is_match(&composed(text))
     }
 }
 
@@ -54,7 +55,7 @@ impl Eq for Expression {}
 /// Longer texts are matched by the regular expression, which is faster for them.
 const SHORT: usize = 256;
 
-/// Compiled alternatives; a text matches if one of them does. Case is ignored.
+/// Compiled alternatives; a text matches if one of them does. Case, and how letters are composed, is ignored.
 #[derive(Debug)]
 pub struct Matcher {
     pattern: String,
@@ -104,12 +105,14 @@ impl Matcher {
     pub fn matches(&self, text: &str) -> bool {
         match &self.plain {
             Some(plain) if text.len() <= SHORT && text.is_ascii() => plain.iter().any(|one| one.matches(text)),
-            _ => self.regex().is_some_and(|regex| regex.is_match(text)),
+            _ => self.regex().is_some_and(|regex| regex.is_match(&composed(text))),
         }
     }
 
     fn regex(&self) -> Option<&Regex> {
-        let build = || RegexBuilder::new(&self.pattern).case_insensitive(true).dot_matches_new_line(true).build().ok();
+        let build = || {
+            RegexBuilder::new(&composed(&self.pattern)).case_insensitive(true).dot_matches_new_line(true).build().ok()
+        };
         self.regex.get_or_init(build).as_ref()
     }
 }

@@ -4,6 +4,7 @@ use crate::contract::{Capture, Risk, ScanId, Shared, TargetId, Tool};
 use crate::finding::FindingKey;
 use crate::oob::{Hits, Payload, Token};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind, RowSet, RowSource};
+use crate::text::search_form;
 
 /// A row that queries can test.
 pub trait Row {
@@ -107,7 +108,7 @@ impl<R: Row> RowSource for Rows<'_, R> {
         RowSet::of(self.rows.len(), |row| {
             scratch.clear();
             self.rows[row].search_text(&mut scratch);
-            scratch.to_lowercase().contains(text)
+            search_form(&scratch).contains(text)
         })
     }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::Row;
 use crate::query::{RowSet, TextNumbers, TextPool};
+use crate::text::search_form;
 
 /// The search texts of all rows.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +67,7 @@ impl SearchTextsBuilder {
     pub fn add(&mut self, item: &impl Row, was: Option<(&SearchTexts, usize)>) {
         self.scratch.clear();
         item.search_text(&mut self.scratch);
-        let text = self.scratch.to_lowercase();
+        let text = search_form(&self.scratch);
         let first = text.find('\n').map_or(text.len(), |end| end + 1);
         let (first, others) = text.split_at(first);
         for (at, text) in [first, others].into_iter().enumerate() {

@@ -2,6 +2,7 @@
 //! project and issue, or is a neighbour of such a line.
 
 mod command_line;
+mod letters;
 mod names;
 mod programs;
 mod terminal;

@@ -5,6 +5,7 @@ use crate::oob::recognize::mentions;
 use crate::oob::request::body_size;
 use crate::oob::{ArchivedCapture, BodyStore, Mention, PayloadBook, StoredBody, Token, with_body};
 use crate::table::{RecognizedCapture, Row};
+use crate::text::search_form;
 use std::io;
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ impl CaptureRow {
         let capture = Arc::clone(&archived.capture);
         let mut text = String::new();
         capture.search_text(&mut text);
-        let text = text.to_lowercase().into();
+        let text = search_form(&text).into();
         let (label, handler_url) = (archived.label.clone(), archived.handler_url.clone());
         Self { logger: archived.logger, label, handler_url, capture, body: None, mentions, text }
     }

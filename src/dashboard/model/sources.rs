@@ -9,6 +9,7 @@ use crate::oob::source::is_own;
 use crate::oob::{Hits, Network, Payload, PayloadBook, TargetHosts, Token};
 use crate::query::{Clause, Column, ColumnBuilder, Field, QueryKind, RowSet, RowSource, SearchedRows};
 use crate::table::{Item, OtherLists, Table};
+use crate::text::search_form;
 use crate::triage::{Assessment, FindingKey, TriageState};
 use std::any::Any;
 use std::sync::Arc;
@@ -131,10 +132,10 @@ impl<T: PaneItem> RowSource for Listed<'_, T> {
 }
 
 impl ListContext<'_> {
-    /// Targets whose name contains a lower-case text.
+    /// Targets whose name contains a text in its [`search_form`].
     fn targets_named(&self, text: &str) -> Vec<TargetId> {
         let targets = self.data.targets.value().map(|targets| targets.items()).unwrap_or_default();
-        let named = targets.iter().filter(|target| target.name.to_lowercase().contains(text));
+        let named = targets.iter().filter(|target| search_form(&target.name).contains(text));
         named.map(|target| target.id).collect()
     }
 }

@@ -236,7 +236,7 @@ pub(crate) fn draw_text(
         }
         if let Some(search) = search {
             let is_current = current == Some(first + y as u32);
-            highlight(cx.theme, buf, row, &search.words.to_lowercase(), is_current);
+            highlight(cx.theme, buf, row, &text::search_form(&search.words), is_current);
         }
     }
     first
@@ -324,9 +324,9 @@ fn wrap_with(
 
 /// The line of the current match. The matching lines are found once for a text and a search.
 fn current_match(search: &Search, lines: &Arc<Vec<Line<'static>>>, cache: &mut ViewCache) -> Option<u32> {
-    let needle = search.words.to_lowercase();
+    let needle = text::search_form(&search.words);
     let found = cache.matches.get((needle.clone(), ById::new(lines)), || {
-        let matching = |line: &Line<'_>| line.to_string().to_lowercase().contains(&needle);
+        let matching = |line: &Line<'_>| text::search_form(&line.to_string()).contains(&needle);
         Arc::new((0u32..).zip(&**lines).filter(|(_, line)| matching(line)).map(|(at, _)| at).collect())
     });
     let count = i64::try_from(found.len()).ok().filter(|&count| count > 0)?;
@@ -362,7 +362,7 @@ fn shifted<'a>(line: &'a Line<'static>, columns: usize) -> Cow<'a, Line<'static>
 
 /// Highlights the matches in a drawn row.
 fn highlight(theme: Theme, buf: &mut Buffer, row: Rect, needle: &str, is_current: bool) {
-    let cells: Vec<String> = (row.left()..row.right()).map(|x| buf[(x, row.y)].symbol().to_lowercase()).collect();
+    let cells: Vec<String> = (row.left()..row.right()).map(|x| text::search_form(buf[(x, row.y)].symbol())).collect();
     for start in 0..cells.len() {
         let mut rest = needle;
         let mut end = start;
