@@ -5,10 +5,14 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rcgen::{CertificateParams, KeyPair};
+use rustls::ServerConfig;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
+use tokio_rustls::TlsAcceptor;
 
 use super::ScanOutcome;
 use super::testing::{ScanResult, TestScan};
@@ -441,6 +445,66 @@ async fn service_without_starttls_response_is_reported() {
     let result = TestScan::new(Tool::TLS, "127.0.0.1", params).run().await;
     let expected = format!("127.0.0.1:{port}: connection accepted, but no smtp response");
     assert_eq!(result.outcome, ScanOutcome::ConnectionError(expected));
+}
+
+/// A mail server that takes this number of connections, and then only says that it is busy.
+async fn busy_mail_server(connections: usize) -> u16 {
+    let key = KeyPair::generate().unwrap();
+    let certificate = CertificateParams::new(vec!["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], key)
+        .unwrap();
+    let (acceptor, count) = (TlsAcceptor::from(Arc::new(config)), Arc::new(AtomicUsize::new(0)));
+    server(move |mut stream| {
+        let (acceptor, is_busy) = (acceptor.clone(), count.fetch_add(1, Ordering::Relaxed) >= connections);
+        async move {
+            if is_busy {
+                let _ = stream.write_all(b"421 4.7.0 Too many connections\r\n").await;
+                return;
+            }
+            let mut line = [0; 512];
+            for answer in ["220 mail\r\n", "250-mail\r\n250 STARTTLS\r\n", "220 go\r\n"] {
+                let _ = stream.write_all(answer.as_bytes()).await;
+                if !answer.ends_with("go\r\n") && !matches!(stream.read(&mut line).await, Ok(1..)) {
+                    return;
+                }
+            }
+            let _ = acceptor.accept(stream).await;
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn handshakes_that_a_busy_server_refuses_are_no_result() {
+    for (connections, is_finished) in [(0, false), (1, false), (12, true)] {
+        let port = busy_mail_server(connections).await;
+        let result = TestScan::new(Tool::TLS, "127.0.0.1", json!({"port": port, "starttls": "smtp"})).run().await;
+        let line = "smtp refuses the connection: 421 4.7.0 Too many connections";
+        match &result.outcome {
+            ScanOutcome::Finished(message) if is_finished => {
+                assert!(message.contains("; incomplete: ") && message.ends_with(line), "{message}");
+                let accepted = message.contains("TLS 1.3");
+                assert!(accepted || result.of("tls.protocol.no_tls13").is_empty(), "{message}");
+                let tests = result.tests.iter().filter(|test| test.uid.starts_with("tls.protocol"));
+                assert!(tests.clone().count() > 0 && tests.clone().all(|test| test.metadata["judged"] == false));
+            }
+            ScanOutcome::ConnectionError(message) if !is_finished => assert!(message.ends_with(line), "{message}"),
+            other => panic!("{connections}: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn telling_answer_of_one_address_is_not_hidden_by_the_other() {
+    // `localhost` is 127.0.0.1 and ::1; this server has only the first.
+    let port = busy_mail_server(0).await;
+    let result = TestScan::new(Tool::TLS, "localhost", json!({"port": port, "starttls": "smtp"})).run().await;
+    assert!(connection_error(&result).contains("421 4.7.0 Too many connections"), "{:?}", result.outcome);
 }
 
 #[tokio::test]

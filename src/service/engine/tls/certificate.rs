@@ -12,8 +12,12 @@ use rustls::client::verify_server_name;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::server::ParsedCertificate;
 use serde_json::{Value, json};
+use x509_parser::der_parser::asn1_rs::{Any, Tag};
+use x509_parser::nom;
+use x509_parser::objects::{oid_registry, oid2abbrev};
 use x509_parser::prelude::*;
 use x509_parser::public_key::PublicKey;
+use x509_parser::x509::AttributeTypeAndValue;
 
 use super::finding;
 use super::trust::{self, Trust};
@@ -55,6 +59,8 @@ pub const CHECKS: &[(&str, &str)] = &[
 /// The properties of one certificate.
 #[derive(Clone, Debug)]
 struct CertificateFacts {
+    /// Its position in the chain.
+    depth: usize,
     subject: String,
     issuer: String,
     names: Vec<String>,
@@ -71,7 +77,10 @@ struct CertificateFacts {
 
 /// The failed checks of a chain.
 pub struct ChainFindings {
+    /// The certificates that can be read.
     chain: Vec<CertificateFacts>,
+    /// Why the server's own certificate cannot be read. Then the others are not described in its place.
+    unreadable: Option<String>,
     failed: Vec<(usize, FindingKind, String)>,
     /// Lines for the raw log.
     pub lines: Vec<String>,
@@ -82,11 +91,10 @@ pub struct ChainFindings {
 /// Checks a chain that begins with the server's certificate.
 pub fn check(run: &ScanRun<'_>, host: &str, chain: &[Vec<u8>]) -> ChainFindings {
     let now = jiff::Timestamp::now().as_second();
-    let facts: Vec<CertificateFacts> = chain.iter().filter_map(|der| CertificateFacts::parse(der)).collect();
-    let lines = facts.iter().map(|one| format!("certificate {} issued by {}, {}", one.subject, one.issuer, one.key));
-    let mut checked = ChainFindings { lines: lines.collect(), failed: Vec::new(), note: None, chain: facts };
-    let Some(leaf) = checked.chain.first().cloned() else {
-        checked.note = Some("The certificate of the server is not readable.".to_owned());
+    let mut checked = ChainFindings::read(chain);
+    let Some(leaf) = checked.leaf().cloned() else {
+        let why = checked.unreadable.as_deref().unwrap_or("no certificate");
+        checked.note = Some(format!("The server's certificate cannot be read: {why}."));
         return checked;
     };
     checked.failed.extend(check_days(&leaf, now).map(|(kind, why)| (0, kind, why)));
@@ -97,7 +105,7 @@ pub fn check(run: &ScanRun<'_>, host: &str, chain: &[Vec<u8>]) -> ChainFindings 
     if let Some(why) = check_order(&checked.chain) {
         checked.failed.push((6, tls::CHAIN_ORDER, why));
     }
-    if !is_valid_for(host, &chain[0]) {
+    if !is_valid_for(host, &chain[0], &leaf.names) {
         let names = if leaf.names.is_empty() { "no name".to_owned() } else { leaf.names.join(", ") };
         checked.failed.push((1, tls::WRONG_NAME, format!("asked for {host}; it names {names}")));
     }
@@ -137,6 +145,31 @@ pub fn check(run: &ScanRun<'_>, host: &str, chain: &[Vec<u8>]) -> ChainFindings 
 }
 
 impl ChainFindings {
+    fn read(chain: &[Vec<u8>]) -> Self {
+        let mut all = Self { chain: Vec::new(), unreadable: None, failed: Vec::new(), lines: Vec::new(), note: None };
+        for (depth, der) in chain.iter().enumerate() {
+            match CertificateFacts::parse(der) {
+                Ok(facts) => {
+                    let CertificateFacts { subject, issuer, key, .. } = &facts;
+                    all.lines.push(format!("certificate {subject} issued by {issuer}, {key}"));
+                    all.chain.push(CertificateFacts { depth, ..facts });
+                }
+                Err(why) => {
+                    all.lines.push(format!("certificate {} of the chain cannot be read: {why}", depth + 1));
+                    if depth == 0 {
+                        all.unreadable = Some(why);
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// The server's own certificate.
+    fn leaf(&self) -> Option<&CertificateFacts> {
+        self.chain.first().filter(|first| first.depth == 0)
+    }
+
     /// The chain for the scan's output.
     pub fn as_json(&self) -> Value {
         let all = self.chain.iter().map(|one| {
@@ -146,7 +179,7 @@ impl ChainFindings {
                 "key": one.key, "signature": one.signature,
             })
         });
-        Value::Array(all.collect())
+        self.unreadable.iter().map(|why| json!({"error": why})).chain(all).collect()
     }
 
     fn has_failed(&self, kind: FindingKind) -> bool {
@@ -155,12 +188,16 @@ impl ChainFindings {
 
     /// A summary for the status message.
     pub fn summary(&self) -> String {
-        match self.chain.first() {
-            None => "no readable certificate".to_owned(),
+        match self.leaf() {
+            None => match &self.unreadable {
+                Some(why) => format!("the server's certificate cannot be read: {why}"),
+                None => "no readable certificate".to_owned(),
+            },
             Some(leaf) if self.has_failed(tls::EXPIRED) => format!("certificate expired {}", stamp(leaf.not_after)),
             Some(leaf) if self.has_failed(tls::NOT_YET_VALID) => {
                 format!("certificate valid from {}", stamp(leaf.not_before))
             }
+            Some(leaf) if leaf.not_after >= NO_EXPIRY => "certificate without expiry date".to_owned(),
             Some(leaf) => format!("certificate valid until {}", stamp(leaf.not_after)),
         }
     }
@@ -168,7 +205,7 @@ impl ChainFindings {
 
 /// One test per check, for all chains of a server.
 pub fn tests(chains: &[ChainFindings], port: u16, service: &str) -> Vec<TestDone> {
-    let subject = chains.first().and_then(|one| one.chain.first()).map(|one| one.subject.as_str()).unwrap_or_default();
+    let subject = chains.first().and_then(ChainFindings::leaf).map(|one| one.subject.as_str()).unwrap_or_default();
     let test = |at: usize| {
         let (uid, description) = CHECKS[at];
         let mut kinds: Vec<FindingKind> = Vec::new();
@@ -189,20 +226,25 @@ impl ChainFindings {
     fn rows(&self, kind: FindingKind) -> Vec<Vec<String>> {
         let Some((_, _, why)) = self.failed.iter().find(|(_, failed, _)| *failed == kind) else { return Vec::new() };
         let mut rows = vec![vec!["Reason".to_owned(), why.clone()]];
-        rows.extend(self.chain.iter().enumerate().flat_map(|(depth, one)| one.rows(depth)));
+        rows.extend(self.chain.iter().flat_map(CertificateFacts::rows));
         rows
     }
 }
 
 impl CertificateFacts {
-    fn parse(der: &[u8]) -> Option<Self> {
-        let (_, certificate) = X509Certificate::from_der(der).ok()?;
+    fn parse(der: &[u8]) -> Result<Self, String> {
+        let (_, certificate) = X509Certificate::from_der(der).map_err(|error| match error {
+            nom::Err::Error(X509Error::Der(why)) | nom::Err::Failure(X509Error::Der(why)) => why.to_string(),
+            nom::Err::Error(why) | nom::Err::Failure(why) => why.to_string(),
+            nom::Err::Incomplete(_) => "it ends early".to_owned(),
+        })?;
         let algorithm = certificate.signature_algorithm.algorithm.to_id_string();
         let weak = WEAK_SIGNATURES.iter().find(|(oid, _)| *oid == algorithm);
         let (key, weak_key) = describe_key(&certificate);
-        Some(Self {
-            subject: certificate.subject().to_string(),
-            issuer: certificate.issuer().to_string(),
+        Ok(Self {
+            depth: 0,
+            subject: name_text(certificate.subject()),
+            issuer: name_text(certificate.issuer()),
             names: names(&certificate),
             not_before: certificate.validity().not_before.timestamp(),
             not_after: certificate.validity().not_after.timestamp(),
@@ -215,8 +257,8 @@ impl CertificateFacts {
         })
     }
 
-    fn rows(&self, depth: usize) -> Vec<Vec<String>> {
-        let who = if depth == 0 { "Certificate".to_owned() } else { format!("Certificate {}", depth + 1) };
+    fn rows(&self) -> Vec<Vec<String>> {
+        let who = if self.depth == 0 { "Certificate".to_owned() } else { format!("Certificate {}", self.depth + 1) };
         let names = self.names.iter().take(10).cloned().collect::<Vec<_>>().join(", ");
         [
             ("subject", self.subject.clone()),
@@ -251,16 +293,73 @@ fn max_validity(issued: i64) -> i64 {
 
 /// Each certificate of a chain must be issued by the next one (RFC 5246 §7.4.2).
 fn check_order(chain: &[CertificateFacts]) -> Option<String> {
-    let wrong = chain.windows(2).find(|pair| pair[0].issuer != pair[1].subject)?;
+    // A certificate that cannot be read may be the right one.
+    let is_next = |pair: &&[CertificateFacts]| pair[0].depth + 1 == pair[1].depth;
+    let wrong = chain.windows(2).filter(is_next).find(|pair| pair[0].issuer != pair[1].subject)?;
     Some(format!("{} is issued by {}, but followed by {}", wrong[0].subject, wrong[0].issuer, wrong[1].subject))
 }
 
-/// By the rules of clients: subject alternative names only, one wildcard label (RFC 9525).
-fn is_valid_for(host: &str, der: &[u8]) -> bool {
+/// By the rules of clients: subject alternative names only, one wildcard label (RFC 9525). A certificate that webpki refuses,
+/// such as one with an unknown critical extension, still has names.
+fn is_valid_for(host: &str, der: &[u8], names: &[String]) -> bool {
     let der = CertificateDer::from(der);
     match (ParsedCertificate::try_from(&der), ServerName::try_from(host)) {
         (Ok(certificate), Ok(name)) => verify_server_name(&certificate, &name).is_ok(),
+        (_, Ok(ServerName::IpAddress(_))) => names.iter().any(|name| name == host),
+        (_, Ok(_)) => names.iter().any(|name| is_named(host, name)),
         _ => false,
+    }
+}
+
+/// Whether a DNS name of a certificate, which may begin with a wildcard, is that of the host.
+fn is_named(host: &str, name: &str) -> bool {
+    let host = host.trim_end_matches('.');
+    match name.strip_prefix("*.") {
+        Some(parent) => host.split_once('.').is_some_and(|(_, rest)| rest.eq_ignore_ascii_case(parent)),
+        None => host.eq_ignore_ascii_case(name),
+    }
+}
+
+/// A subject or issuer as text. Old certificates have it in encodings that the parser refuses.
+fn name_text(name: &X509Name) -> String {
+    let is_utf_32 = |one: &AttributeTypeAndValue| one.attr_value().tag() == Tag::UniversalString;
+    match name.to_string_with_registry(oid_registry()) {
+        Ok(text) if !name.iter_attributes().any(is_utf_32) => text,
+        _ => {
+            let names = name.iter_rdn().map(|rdn| rdn.iter().map(attribute_text).collect::<Vec<_>>().join(" + "));
+            names.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+fn attribute_text(attribute: &AttributeTypeAndValue) -> String {
+    let oid = attribute.attr_type();
+    let kind = oid2abbrev(oid, oid_registry()).map_or_else(|_| oid.to_id_string(), str::to_owned);
+    let value = attribute.attr_value();
+    let hex = || value.data.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    format!("{kind}={}", string_text(value).unwrap_or_else(|| format!("#{}", hex())))
+}
+
+/// A string of ASN.1. T61String has no practical definition; as in OpenSSL, it is Latin-1.
+fn string_text(value: &Any) -> Option<String> {
+    let bytes = value.data;
+    match value.tag() {
+        Tag::BmpString => {
+            let (units, rest) = bytes.as_chunks::<2>();
+            let units: Vec<u16> = units.iter().map(|unit| u16::from_be_bytes(*unit)).collect();
+            String::from_utf16(&units).ok().filter(|_| rest.is_empty())
+        }
+        Tag::UniversalString => {
+            let (units, rest) = bytes.as_chunks::<4>();
+            let text: Option<String> = units.iter().map(|unit| char::from_u32(u32::from_be_bytes(*unit))).collect();
+            text.filter(|_| rest.is_empty())
+        }
+        Tag::T61String | Tag::PrintableString | Tag::Ia5String | Tag::VisibleString | Tag::GeneralString => {
+            let text = str::from_utf8(bytes).map(str::to_owned);
+            Some(text.unwrap_or_else(|_| bytes.iter().map(|byte| char::from(*byte)).collect()))
+        }
+        Tag::Utf8String => Some(String::from_utf8_lossy(bytes).into_owned()),
+        _ => None,
     }
 }
 
@@ -287,13 +386,22 @@ fn describe_key(certificate: &X509Certificate) -> (String, bool) {
     }
 }
 
+/// 9999-12-31 23:59:59, which means that a certificate has no expiry date (RFC 5280 §4.1.2.5).
+const NO_EXPIRY: i64 = 253_402_300_799;
+
+/// A date as text.
 fn stamp(second: i64) -> String {
-    jiff::Timestamp::from_second(second).map(|at| Stamp(at).to_string()).unwrap_or_default()
+    match jiff::Timestamp::from_second(second) {
+        Ok(at) => Stamp(at).to_string(),
+        // Timestamps end some hours before the year.
+        Err(_) if second >= NO_EXPIRY => "no expiry date".to_owned(),
+        Err(_) => "9999-12-31".to_owned(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use rcgen::{CertificateParams, KeyPair, date_time_ymd};
+    use rcgen::{CertificateParams, CustomExtension, DistinguishedName, DnType, DnValue, KeyPair, date_time_ymd};
 
     use super::*;
 
@@ -303,6 +411,124 @@ mod tests {
         params.not_after = date_time_ymd(to, 1, 1);
         let certificate = params.self_signed(&KeyPair::generate().unwrap()).unwrap();
         CertificateFacts::parse(certificate.der()).unwrap()
+    }
+
+    /// A chain of certificates, of which the first one has a certain subject or extension.
+    fn chain_of(change: impl FnOnce(&mut CertificateParams)) -> Vec<Vec<u8>> {
+        let mut params = CertificateParams::new(vec!["shop.test".to_owned(), "*.cdn.test".to_owned()]).unwrap();
+        change(&mut params);
+        vec![params.self_signed(&KeyPair::generate().unwrap()).unwrap().der().to_vec()]
+    }
+
+    #[test]
+    fn unreadable_certificate_is_not_replaced_by_the_next_one() {
+        let readable = chain_of(|_| ()).remove(0);
+        let cut = readable[..readable.len() - 9].to_vec();
+        for leaf in [b"nothing".to_vec(), cut] {
+            let checked = ChainFindings::read(&[leaf, readable.clone()]);
+            assert!(checked.leaf().is_none() && checked.chain.len() == 1);
+            assert!(
+                checked.summary().starts_with("the server's certificate cannot be read: "),
+                "{}",
+                checked.summary()
+            );
+            assert!(checked.lines[0].starts_with("certificate 1 of the chain cannot be read: "), "{:?}", checked.lines);
+            let json = checked.as_json();
+            assert!(json[0]["error"].is_string() && json[0]["subject"].is_null(), "{json}");
+            assert!(json[1]["subject"].is_string(), "{json}");
+            let tests = tests(&[checked], 443, "tls");
+            assert!(tests.iter().all(|test| test.metadata["subject"] == "" && test.findings.is_empty()));
+        }
+        let checked = ChainFindings::read(&[readable.clone(), b"nothing".to_vec(), readable]);
+        assert!(checked.leaf().is_some() && checked.unreadable.is_none());
+        let [first, last] = &checked.chain[..] else { panic!("{:?}", checked.chain) };
+        let other = CertificateFacts { subject: "CN=other".to_owned(), ..last.clone() };
+        assert_eq!(check_order(&[first.clone(), other]), None, "the certificate between them may be the issuer");
+    }
+
+    #[test]
+    fn subject_in_old_encodings_is_decoded() {
+        let bmp = |text: &str| DnValue::BmpString(text.try_into().unwrap());
+        for (value, expected) in [
+            (bmp("Müller Ω"), "CN=Müller Ω"),
+            (DnValue::TeletexString("Acme".try_into().unwrap()), "CN=Acme"),
+            (DnValue::UniversalString("Zoë".try_into().unwrap()), "CN=Zoë"),
+            (DnValue::Utf8String("Zoë".to_owned()), "CN=Zoë"),
+        ] {
+            let chain = chain_of(|params| {
+                params.distinguished_name = DistinguishedName::new();
+                params.distinguished_name.push(DnType::CommonName, value);
+            });
+            assert_eq!(CertificateFacts::parse(&chain[0]).unwrap().subject, expected);
+        }
+        // Bytes that the certificates of rcgen cannot have: tag and content of the value.
+        for (tag, bytes, expected) in [
+            (Tag::T61String, &b"M\xfcller"[..], Some("Müller")),
+            (Tag::PrintableString, b"M\xfcller", Some("Müller")),
+            (Tag::BmpString, b"\0A\0", None),
+            (Tag::BmpString, b"\xd8\0\0A", None),
+            (Tag::UniversalString, b"\0\0\0A\xff", None),
+            (Tag::OctetString, b"A", None),
+        ] {
+            let value = Any::from_tag_and_data(tag, bytes);
+            assert_eq!(string_text(&value).as_deref(), expected, "{tag:?}");
+        }
+    }
+
+    /// sslyze 497, cyprob 319: some devices have such certificates.
+    #[test]
+    fn certificate_with_negative_serial_number_is_read() {
+        let serial = [0x5a, 0x11, 0x52, 0xc7, 0x33, 0x91, 0x77, 0x0e];
+        let mut der = chain_of(|params| params.serial_number = Some(serial.to_vec().into())).remove(0);
+        let at = der.windows(serial.len()).position(|part| part == serial).unwrap();
+        der[at] |= 0x80;
+        // pyca/cryptography 7901: bytes after the certificate.
+        der.extend(b"\0\0");
+        let facts = CertificateFacts::parse(&der).unwrap();
+        assert_eq!(facts.names, ["shop.test", "*.cdn.test"]);
+        assert!(facts.serial.starts_with("da:11"), "{}", facts.serial);
+        assert!(is_valid_for("shop.test", &der, &facts.names) && !is_valid_for("other.test", &der, &facts.names));
+    }
+
+    #[test]
+    fn names_count_with_unknown_critical_extension() {
+        let chain = chain_of(|params| {
+            let mut extension = CustomExtension::from_oid_content(&[1, 3, 6, 1, 4, 1, 99999, 1], vec![5, 0]);
+            extension.set_criticality(true);
+            params.custom_extensions.push(extension);
+        });
+        let names = CertificateFacts::parse(&chain[0]).unwrap().names;
+        assert!(ParsedCertificate::try_from(&CertificateDer::from(chain[0].as_slice())).is_err());
+        for (host, is_valid) in [
+            ("shop.test", true),
+            ("SHOP.test", true),
+            ("a.cdn.test", true),
+            ("a.b.cdn.test", false),
+            ("cdn.test", false),
+            ("evilshop.test", false),
+            ("127.0.0.1", false),
+        ] {
+            assert_eq!(is_valid_for(host, &chain[0], &names), is_valid, "{host}");
+        }
+        assert!(is_valid_for("127.0.0.1", &chain[0], &["127.0.0.1".to_owned()]));
+    }
+
+    #[test]
+    fn every_date_of_a_certificate_is_shown() {
+        for (second, expected) in [
+            (0, "1970-01-01"),
+            (-631_152_000, "1950-01-01"),
+            (-62_135_596_800, "0001-01-01"),
+            (2_524_608_000, "2050-01-01"),
+            (253_402_300_700, "9999-12-31"),
+            (NO_EXPIRY, "no expiry date"),
+        ] {
+            assert!(stamp(second).starts_with(expected), "{second}: {}", stamp(second));
+        }
+        let mut endless = facts(2020, 2030);
+        endless.not_after = NO_EXPIRY;
+        let checked = ChainFindings { chain: vec![endless], ..ChainFindings::read(&[]) };
+        assert_eq!(checked.summary(), "certificate without expiry date");
     }
 
     #[test]
@@ -339,7 +565,7 @@ mod tests {
     fn summary_of_expired_certificate_names_the_expiry() {
         let summary = |kind: Option<FindingKind>| {
             let failed = kind.map(|kind| (0, kind, String::new())).into_iter().collect();
-            ChainFindings { chain: vec![facts(2020, 2030)], failed, lines: Vec::new(), note: None }.summary()
+            ChainFindings { chain: vec![facts(2020, 2030)], failed, ..ChainFindings::read(&[]) }.summary()
         };
         assert!(summary(None).starts_with("certificate valid until 2030-01-01"));
         assert!(summary(Some(tls::EXPIRED)).starts_with("certificate expired 2030-01-01"));
@@ -354,8 +580,12 @@ mod tests {
                 issuer: issuer.to_owned(),
                 ..facts(2020, 2030)
             });
-        assert_eq!(check_order(&[leaf.clone(), middle.clone(), root.clone()]), None);
-        assert!(check_order(&[leaf, root, middle]).unwrap().contains("followed by root"));
+        let order = |chain: [&CertificateFacts; 3]| {
+            let numbered = chain.into_iter().enumerate();
+            check_order(&numbered.map(|(depth, one)| CertificateFacts { depth, ..one.clone() }).collect::<Vec<_>>())
+        };
+        assert_eq!(order([&leaf, &middle, &root]), None);
+        assert!(order([&leaf, &root, &middle]).unwrap().contains("followed by root"));
     }
 
     #[test]
@@ -364,6 +594,6 @@ mod tests {
         assert_eq!(facts.names, ["shop.test", "127.0.0.1"]);
         assert_eq!((facts.key.as_str(), facts.weak_key, facts.weak_signature), ("elliptic 256 bits", false, false));
         assert!(facts.is_self_issued);
-        assert!(CertificateFacts::parse(b"nothing").is_none());
+        assert!(CertificateFacts::parse(b"nothing").is_err());
     }
 }

@@ -16,6 +16,7 @@
 //! renegotiation, the connection is closed before the handshake is complete. The accepted suites are found by removal: each one that the server chooses is left
 //! out of the next offer. The output is a `finding_list` with `protocols[]` and `certificates[]`.
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -23,7 +24,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::kinds::FindingKind;
 use super::pace::HostLane;
@@ -56,6 +57,8 @@ use starttls::StartTls;
 const OFFERED: usize = 60;
 /// Chains of one server that are checked.
 const MAX_CHAINS: usize = 4;
+/// Time before a second attempt to connect.
+const RETRY_PAUSE: Duration = Duration::from_millis(500);
 /// The alert of a server that does not support a version.
 const PROTOCOL_VERSION: u8 = 70;
 
@@ -68,6 +71,8 @@ pub struct TlsAnswer {
     pub is_tls: bool,
     /// Whether the time ended before a complete response.
     pub is_late: bool,
+    /// Whether there was no connection for it, so that the version may be accepted.
+    pub is_untested: bool,
     /// The name or number of the cipher suite.
     pub cipher: String,
     pub suite: Option<u16>,
@@ -109,6 +114,14 @@ struct Server<'a> {
     starttls: Option<StartTls>,
     lane: Arc<HostLane>,
     timeout: Duration,
+    refusals: Mutex<ConnectionRefusals>,
+}
+
+/// Connections that failed after the first one, such as by a limit of the server.
+#[derive(Debug, Default)]
+struct ConnectionRefusals {
+    count: usize,
+    last: String,
 }
 
 /// Runs the scan.
@@ -146,6 +159,11 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     run.planned(tests as u32 + u32::from(second.is_some())).await;
     let mut tests = server.tests(&answers, &checked, second.as_ref());
     tests.extend(second.as_ref().map(|second| second.test(&server, &answers)));
+    let refusals = server.refusals();
+    if refusals.is_some() {
+        // Without all handshakes, no earlier finding is gone.
+        tests = tests.into_iter().map(|test| test.judged(refusals.clone())).collect();
+    }
     let found = tests.iter().flat_map(|test| &test.findings).map(|finding| (finding.risk, finding.name.clone()));
     let found = worst(found.collect());
     run.tested_all(tests).await;
@@ -159,9 +177,13 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         run.info(line.clone()).await;
     }
     run.info(format!("Accepted: {accepted}.")).await;
+    if let Some(why) = &refusals {
+        run.info(format!("Incomplete: {why}. Lower the number of scans of this server, and scan again.")).await;
+    }
     let summary =
         checked.first().map_or_else(|| "no readable certificate".to_owned(), certificate::ChainFindings::summary);
-    Ok(format!("{accepted} accepted; {summary}{found}"))
+    let refusals = refusals.map(|why| format!("; incomplete: {why}")).unwrap_or_default();
+    Ok(format!("{accepted} accepted; {summary}{found}{refusals}"))
 }
 
 /// Findings that the status message names.
@@ -188,28 +210,46 @@ async fn connectable<'a>(
     port: u16,
     starttls: Option<StartTls>,
 ) -> Result<Server<'a>, ScanOutcome> {
-    let mut why = String::new();
+    let mut problems = Vec::new();
     for ip in run.resolve(&host).await? {
         let address = SocketAddr::new(ip, port);
         let timeout = Duration::from_secs(if is_this_host(ip) { 3 } else { 8 });
-        let server = Server { run, host: host.clone(), address, starttls, lane: run.lanes.of(ip), timeout };
+        let (lane, refusals) = (run.lanes.of(ip), Mutex::default());
+        let server = Server { run, host: host.clone(), address, starttls, lane, timeout, refusals };
         server.lane.requests.wait().await;
         match server.connect().await {
             Ok(_) => return Ok(server),
-            Err(problem) => why = problem.words(address),
+            Err(problem) => problems.push((problem, address)),
         }
     }
-    Err(ScanOutcome::ConnectionError(why))
+    // `localhost` has two addresses, and a server often only one: what the other says is more telling than a refusal.
+    let telling = problems.iter().rev().max_by_key(|(problem, _)| problem.rank());
+    Err(ScanOutcome::ConnectionError(telling.map(|(problem, address)| problem.words(*address)).unwrap_or_default()))
+}
+
+/// Whether an error says more than that nothing listens at an address.
+pub fn is_telling(error: &io::Error) -> bool {
+    use io::ErrorKind::{AddrNotAvailable, ConnectionRefused, HostUnreachable, NetworkUnreachable};
+
+    !matches!(error.kind(), AddrNotAvailable | ConnectionRefused | HostUnreachable | NetworkUnreachable)
 }
 
 /// Why TLS could not start.
 enum StartProblem {
-    Connect(std::io::Error),
+    Connect(io::Error),
     /// The connection is there, but the service did not start TLS.
     StartTls(String),
 }
 
 impl StartProblem {
+    /// How much it says about the server.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Connect(error) => u8::from(is_telling(error)),
+            Self::StartTls(_) => 2,
+        }
+    }
+
     fn words(&self, address: SocketAddr) -> String {
         match self {
             Self::Connect(error) => {
@@ -226,7 +266,11 @@ impl StartProblem {
 impl TlsAnswer {
     /// The word in evidence and logs.
     fn word(&self) -> &'static str {
-        if self.accepted { "accepted" } else { "not accepted" }
+        match (self.accepted, self.is_untested) {
+            (true, _) => "accepted",
+            (false, true) => "not tested",
+            (false, false) => "not accepted",
+        }
     }
 }
 
@@ -238,7 +282,7 @@ impl Server<'_> {
 
     /// Connects, and starts TLS by the command of the service.
     async fn connect(&self) -> Result<TcpStream, StartProblem> {
-        let timed_out = || std::io::Error::new(std::io::ErrorKind::TimedOut, "connection timed out");
+        let timed_out = || io::Error::new(io::ErrorKind::TimedOut, "connection timed out");
         let connecting = timeout(self.lane.limits.connect_timeout, TcpStream::connect(self.address));
         let connected = connecting.await.map_err(|_| timed_out()).and_then(|connected| connected);
         let mut stream = connected.map_err(StartProblem::Connect)?;
@@ -252,14 +296,37 @@ impl Server<'_> {
     }
 
     /// One handshake; what the server sent before a timeout counts.
+    /// A connection as [`Self::connect`] makes it; after a refusal once more, because servers limit simultaneous ones.
+    async fn reconnect(&self) -> Option<TcpStream> {
+        if let Ok(stream) = self.connect().await {
+            return Some(stream);
+        }
+        sleep(RETRY_PAUSE).await;
+        match self.connect().await {
+            Ok(stream) => Some(stream),
+            Err(problem) => {
+                let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+                refusals.count += 1;
+                refusals.last = problem.words(self.address);
+                None
+            }
+        }
+    }
+
+    /// Why handshakes were not possible, if so.
+    fn refusals(&self) -> Option<String> {
+        let refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        let ConnectionRefusals { count, last } = &*refusals;
+        (*count > 0).then(|| format!("{} without a connection: {last}", plural(*count, "handshake")))
+    }
+
     async fn handshake(&self, offer: &Offer) -> TlsAnswer {
         let mut answer = TlsAnswer::default();
         let exchange = async {
-            if let Ok(stream) = self.connect().await {
-                match offer.version {
-                    Version::Ssl2 => ssl2::handshake(stream, &mut answer).await,
-                    _ => hello::handshake(stream, offer, &self.host, &mut answer).await,
-                }
+            match self.reconnect().await {
+                Some(stream) if offer.version == Version::Ssl2 => ssl2::handshake(stream, &mut answer).await,
+                Some(stream) => hello::handshake(stream, offer, &self.host, &mut answer).await,
+                None => answer.is_untested = true,
             }
         };
         // Before the timeout: other scans may use the same host.
@@ -273,7 +340,7 @@ impl Server<'_> {
     async fn modern(&self, keys: KeyKind) -> Option<TlsAnswer> {
         let _connection = self.lane.connections.acquire().await;
         self.lane.requests.wait().await;
-        let exchange = async { modern::handshake(self.connect().await.ok()?, &self.host, keys).await };
+        let exchange = async { modern::handshake(self.reconnect().await?, &self.host, keys).await };
         timeout(self.timeout, exchange).await.ok().flatten()
     }
 
@@ -381,7 +448,8 @@ impl Server<'_> {
                 }
             }
             // Further offers of a version that the server ignores would take as long.
-            if result.answer.alert == Some(PROTOCOL_VERSION) || result.answer.is_late {
+            let is_pointless = result.answer.is_late || result.answer.is_untested;
+            if result.answer.alert == Some(PROTOCOL_VERSION) || is_pointless {
                 return;
             }
         }
@@ -437,6 +505,9 @@ impl Server<'_> {
 
     /// The outcome when no version was accepted.
     fn without_version(&self, answers: &[VersionAnswer]) -> Result<String, ScanOutcome> {
+        if let Some(why) = self.refusals().filter(|_| !answers.iter().any(|one| one.answer.is_tls)) {
+            return Err(ScanOutcome::ConnectionError(why));
+        }
         if !answers.iter().any(|one| one.answer.is_tls) && answers.iter().any(|one| one.answer.is_late) {
             return Err(ScanOutcome::ConnectionError(format!(
                 "{} accepts connections, but {}",
@@ -468,7 +539,7 @@ impl Server<'_> {
             (Version::Ssl3, true) => Some(kinds::tls::SSL3),
             (Version::Tls10, true) => Some(kinds::tls::TLS10),
             (Version::Tls11, true) => Some(kinds::tls::TLS11),
-            (Version::Tls13, false) if accepts(Version::Tls12) => Some(kinds::tls::NO_TLS13),
+            (Version::Tls13, false) if accepts(Version::Tls12) && !answer.is_untested => Some(kinds::tls::NO_TLS13),
             _ => None,
         };
         let findings = kind.map(|kind| {

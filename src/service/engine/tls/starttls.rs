@@ -2,11 +2,15 @@
 //!
 //! Only greeting, capabilities and the upgrade are exchanged; nothing logs in.
 
+use std::io;
+
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// Bytes of an answer that are read.
 const MAX_ANSWER: usize = 16 * 1024;
+/// Characters of a line that an error shows.
+const MAX_SHOWN: usize = 200;
 
 /// A protocol that starts TLS by a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,46 +59,83 @@ impl StartTls {
     /// Starts TLS on a new connection.
     ///
     /// # Errors
-    /// When the server does not offer TLS, or the connection ends.
+    /// When the server refuses, does not offer TLS, or the connection ends; with the line of the server, if it sent one.
     pub async fn upgrade(self, stream: &mut TcpStream) -> Result<(), String> {
-        let is_ready = match self {
+        let answer = match self {
             StartTls::Smtp => {
-                lines(stream, |line| is_last(line, "220")).await?;
+                self.greeting(lines(stream, |line| is_last(line, "220")).await?, "220")?;
                 let offer = ask(stream, "EHLO scandeck.invalid\r\n", |line| is_last(line, "250")).await?;
-                offer.to_ascii_uppercase().contains("STARTTLS")
-                    && ask(stream, "STARTTLS\r\n", |line| is_last(line, "")).await?.starts_with("220")
+                if offer.starts_with("250") && !offer.to_ascii_uppercase().contains("STARTTLS") {
+                    return Err(self.no_offer());
+                }
+                self.greeting(offer, "250")?;
+                ask(stream, "STARTTLS\r\n", |line| is_last(line, "")).await?
             }
             StartTls::Imap => {
-                lines(stream, |line| line.starts_with("* ")).await?;
-                let answer = ask(stream, "a1 STARTTLS\r\n", |line| line.starts_with("a1 ")).await?;
-                answer.lines().any(|line| line.to_ascii_uppercase().starts_with("A1 OK"))
+                let greeting = lines(stream, |line| line.starts_with("* ")).await?;
+                if greeting.to_ascii_uppercase().starts_with("* BYE") {
+                    return Err(self.refusal(&greeting));
+                }
+                ask(stream, "a1 STARTTLS\r\n", |line| line.starts_with("a1 ")).await?
             }
             StartTls::Pop3 => {
-                lines(stream, |_| true).await?;
-                ask(stream, "STLS\r\n", |_| true).await?.starts_with("+OK")
+                self.greeting(lines(stream, |_| true).await?, "+OK")?;
+                ask(stream, "STLS\r\n", |_| true).await?
             }
             StartTls::Ftp => {
-                lines(stream, |line| is_last(line, "220")).await?;
-                ask(stream, "AUTH TLS\r\n", |line| is_last(line, "")).await?.starts_with("234")
+                self.greeting(lines(stream, |line| is_last(line, "220")).await?, "220")?;
+                ask(stream, "AUTH TLS\r\n", |line| is_last(line, "")).await?
             }
             StartTls::Postgres => {
                 send(stream, &[0, 0, 0, 8, 4, 0xd2, 0x16, 0x2f]).await?;
-                let mut answer = [0];
-                stream.read_exact(&mut answer).await.map_err(|error| error.to_string())?;
-                answer == *b"S"
+                let answer = stream.read_u8().await.map_err(in_words)?;
+                return if answer == b'S' { Ok(()) } else { Err(self.no_offer()) };
             }
             StartTls::Ldap => {
                 let request = b"\x30\x1d\x02\x01\x01\x77\x18\x80\x161.3.6.1.4.1.1466.20037";
                 send(stream, request).await?;
                 let mut answer = [0; 512];
-                let count = stream.read(&mut answer).await.map_err(|error| error.to_string())?;
-                is_ldap_success(&answer[..count])
+                let count = stream.read(&mut answer).await.map_err(in_words)?;
+                return if is_ldap_success(&answer[..count]) { Ok(()) } else { Err(self.no_offer()) };
             }
+        };
+        let is_ready = match self {
+            StartTls::Imap => answer.lines().any(|line| line.to_ascii_uppercase().starts_with("A1 OK")),
+            StartTls::Pop3 => answer.starts_with("+OK"),
+            StartTls::Ftp => answer.starts_with("234"),
+            _ => answer.starts_with("220"),
         };
         match is_ready {
             true => Ok(()),
-            false => Err(format!("{} responds, but does not offer TLS", self.name())),
+            false => Err(format!("{}: {}", self.no_offer(), last_line(&answer))),
         }
+    }
+
+    /// Checks the code of a greeting.
+    fn greeting(self, answer: String, code: &str) -> Result<(), String> {
+        if answer.starts_with(code) { Ok(()) } else { Err(self.refusal(&answer)) }
+    }
+
+    /// The server ends the conversation before TLS.
+    fn refusal(self, answer: &str) -> String {
+        format!("{} refuses the connection: {}", self.name(), last_line(answer))
+    }
+
+    fn no_offer(self) -> String {
+        format!("{} responds, but does not offer TLS", self.name())
+    }
+}
+
+/// The last line of an answer, shortened.
+fn last_line(answer: &str) -> String {
+    answer.lines().last().unwrap_or_default().chars().take(MAX_SHOWN).collect()
+}
+
+/// An error of the connection.
+fn in_words(error: io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => "the server closed the connection before its answer".to_owned(),
+        _ => error.to_string().split(" (os error").next().unwrap_or_default().to_lowercase(),
     }
 }
 
@@ -110,7 +151,7 @@ fn is_last(line: &str, code: &str) -> bool {
 }
 
 async fn send(stream: &mut TcpStream, bytes: &[u8]) -> Result<(), String> {
-    stream.write_all(bytes).await.map_err(|error| error.to_string())
+    stream.write_all(bytes).await.map_err(in_words)
 }
 
 async fn ask(stream: &mut TcpStream, command: &str, is_end: impl Fn(&str) -> bool) -> Result<String, String> {
@@ -122,7 +163,7 @@ async fn ask(stream: &mut TcpStream, command: &str, is_end: impl Fn(&str) -> boo
 async fn lines(stream: &mut TcpStream, is_end: impl Fn(&str) -> bool) -> Result<String, String> {
     let (mut all, mut line) = (String::new(), Vec::new());
     loop {
-        let byte = stream.read_u8().await.map_err(|error| error.to_string())?;
+        let byte = stream.read_u8().await.map_err(in_words)?;
         if byte != b'\n' {
             line.push(byte);
         } else {
@@ -183,6 +224,34 @@ mod tests {
         ] {
             assert_eq!(upgrade(kind, greets, answers).await, Ok(()), "{kind:?}");
         }
+    }
+
+    #[tokio::test]
+    async fn line_of_a_server_that_refuses_is_shown() {
+        let cases: [(StartTls, &[&[u8]], &str); 9] = [
+            (
+                StartTls::Smtp,
+                &[b"421 Too many connections\r\n"],
+                "smtp refuses the connection: 421 Too many connections",
+            ),
+            (StartTls::Smtp, &[b"554-No\r\n554 Blocked\r\n"], "smtp refuses the connection: 554 Blocked"),
+            (StartTls::Smtp, &[b"220 a\r\n", b"550 Bad name\r\n"], "smtp refuses the connection: 550 Bad name"),
+            (
+                StartTls::Smtp,
+                &[b"220 a\r\n", b"250-a\r\n250 STARTTLS\r\n", b"454 TLS not available\r\n"],
+                "smtp responds, but does not offer TLS: 454 TLS not available",
+            ),
+            (StartTls::Smtp, &[b"220 a\r\n", b"250 a\r\n"], "smtp responds, but does not offer TLS"),
+            (StartTls::Imap, &[b"* BYE Busy\r\n"], "imap refuses the connection: * BYE Busy"),
+            (StartTls::Pop3, &[b"-ERR Busy\r\n"], "pop3 refuses the connection: -ERR Busy"),
+            (StartTls::Ftp, &[b"421 Busy\r\n"], "ftp refuses the connection: 421 Busy"),
+            (StartTls::Ftp, &[b"220 a\r\n", b"530 No\r\n"], "ftp responds, but does not offer TLS: 530 No"),
+        ];
+        for (kind, answers, expected) in cases {
+            assert_eq!(upgrade(kind, true, answers).await, Err(expected.to_owned()));
+        }
+        let closed = upgrade(StartTls::Smtp, true, &[b"220-a\r\n"]).await;
+        assert_eq!(closed, Err("the server closed the connection before its answer".to_owned()));
     }
 
     #[tokio::test]
