@@ -19,6 +19,7 @@ use reqwest::header::HeaderMap;
 use url::Url;
 
 use super::NewFinding;
+use super::body::BodyFault;
 use super::http::{HttpPage, Web, WebError};
 use super::kinds::{self, FindingKind, coverage};
 use super::limits::ScanLimits;
@@ -36,6 +37,8 @@ pub enum Obstacle {
     UnknownStatus,
     Timeout,
     Connection,
+    /// The end of the body is missing; what arrived was judged.
+    Cut,
     Undecodable,
     Budget,
     NameServer,
@@ -56,15 +59,27 @@ impl Obstacle {
         }
     }
 
+    fn of_fault(fault: &BodyFault) -> Self {
+        match fault {
+            BodyFault::Cut(_) => Self::Cut,
+            BodyFault::Undecodable(_) => Self::Undecodable,
+        }
+    }
+
     fn of_error(error: &WebError) -> Option<Self> {
         match error {
             // The scope excludes the address, so nothing is missing.
             WebError::Refused(_) => None,
-            WebError::Connect(_) | WebError::NotTls | WebError::Broken(_) | WebError::Unresponsive => {
-                Some(Self::Connection)
-            }
+            WebError::Connect(_)
+            | WebError::NotTls
+            | WebError::Tls
+            | WebError::Silent
+            | WebError::Broken(_)
+            | WebError::Malformed(_)
+            | WebError::NotHttp(_)
+            | WebError::Http2
+            | WebError::Unresponsive => Some(Self::Connection),
             WebError::Timeout => Some(Self::Timeout),
-            WebError::Undecodable(_) => Some(Self::Undecodable),
             WebError::RateLimited => Some(Self::RateLimited),
             WebError::Budget => Some(Self::Budget),
         }
@@ -85,6 +100,7 @@ impl Obstacle {
             Self::UnknownStatus => "HTTP status above 599",
             Self::Timeout => "no complete response before the timeout",
             Self::Connection => "connection failed or cut",
+            Self::Cut => "response incomplete",
             Self::Undecodable => "body not decodable",
             Self::Budget => "budget of requests or bytes exhausted",
             Self::NameServer => "no answer from the name server",
@@ -106,7 +122,7 @@ impl Obstacle {
                 "Allow the address or the User-Agent of the scanner in the web application firewall, and scan again."
             }
             Self::RateLimited => "Lower `requests_per_second` of the scan, or raise the rate limit for the scanner.",
-            Self::ServerError | Self::Timeout | Self::Connection | Self::Undecodable => {
+            Self::ServerError | Self::Timeout | Self::Connection | Self::Cut | Self::Undecodable => {
                 "Check the health and the log of the server, lower `requests_per_second`, and scan again."
             }
             Self::Budget => "Start a deep scan, which may send more requests.",
@@ -136,6 +152,7 @@ impl Obstacle {
             | Self::UnknownStatus
             | Self::Timeout
             | Self::Connection
+            | Self::Cut
             | Self::Undecodable
             | Self::Budget
             | Self::NameServer => coverage::ERRORS,
@@ -179,7 +196,10 @@ impl CoverageCounts {
 
 impl CheckCoverage {
     pub fn record(&self, answer: &Result<HttpPage, WebError>) {
-        self.count(answer.as_ref().map_or_else(Obstacle::of_error, Obstacle::of_page));
+        self.count(match answer {
+            Ok(page) => Obstacle::of_page(page).or_else(|| page.fault.as_ref().map(Obstacle::of_fault)),
+            Err(error) => Obstacle::of_error(error),
+        });
     }
 
     /// Counts a request, and the obstacle in its answer.
@@ -475,7 +495,7 @@ mod tests {
         if !location.is_empty() {
             headers.insert("location", location.parse().unwrap());
         }
-        HttpPage { url: Url::parse("http://a.test/x").unwrap(), status, headers, body: Vec::new() }
+        HttpPage { url: Url::parse("http://a.test/x").unwrap(), status, headers, body: Vec::new(), fault: None }
     }
 
     #[test]

@@ -23,6 +23,19 @@ pub fn decode<'b>(body: &'b [u8], charset: Option<&str>, is_html: bool) -> Cow<'
     encoding.decode_without_bom_handling(body).0
 }
 
+/// Whether a body without a type begins like HTML (MIME Sniffing §7.1).
+pub fn looks_like_html(body: &[u8]) -> bool {
+    #[rustfmt::skip]
+    const STARTS: &[&str] = &[
+        "<!doctype html", "<html", "<head", "<script", "<iframe", "<h1", "<div", "<font", "<table", "<a", "<style",
+        "<title", "<b", "<body", "<br", "<p",
+    ];
+    let start = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body).trim_ascii_start();
+    let begins = |tag: &&str| start.get(..tag.len()).is_some_and(|part| part.eq_ignore_ascii_case(tag.as_bytes()));
+    let is_tag = |tag: &&str| matches!(start.get(tag.len()), Some(b' ' | b'>'));
+    start.starts_with(b"<!--") || STARTS.iter().any(|tag| begins(tag) && is_tag(tag))
+}
+
 /// The encoding in a `meta` element. An element that can be read as ASCII is not in UTF-16, whatever it says.
 fn of_meta(body: &[u8]) -> Option<&'static Encoding> {
     let found = META.as_ref()?.captures(&body[..body.len().min(PRESCAN)])?;
@@ -55,6 +68,23 @@ mod tests {
         assert_eq!(decode(b"<meta charset=latin1>\xc3\xb6", None, false).chars().last(), Some('ö'));
         assert_eq!(decode(b"\xef\xbb\xbfDisallow: /", None, false), "Disallow: /");
         assert_eq!(decode(b"a\xff", Some("no-such-charset"), false), "a\u{fffd}");
+    }
+
+    #[test]
+    fn body_without_type_is_html_by_its_first_tag() {
+        for (body, expected) in [
+            ("<!DOCTYPE html><p>", true),
+            ("\n\t<HTML lang=en>", true),
+            ("\u{feff}<title>a", true),
+            ("<!-- a -->", true),
+            ("<abbr>", false),
+            ("<?xml version='1.0'?><a>", false),
+            ("<html", false),
+            ("{\"a\": \"<p>\"}", false),
+            ("", false),
+        ] {
+            assert_eq!(looks_like_html(body.as_bytes()), expected, "{body}");
+        }
     }
 
     proptest::proptest! {

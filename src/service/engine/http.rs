@@ -3,7 +3,13 @@
 //! ```text
 //!   send ──► budget ──► host resolved? ──no──► resolve, scope check ──► a client bound to the addresses
 //!                            └──────yes──────────────┴──► rate of the host ──► request ──► body, truncated ──► HttpPage
+//!
+//!   request:  hyper, HTTP/1 ──► TLS refused ────────────► older TLS                     (legacy_http)
+//!                    ├────────► response refused, cut ──► second attempt as curl reads  (tolerant_http)
+//!                    └────────► HTTP/2 only ────────────► hyper, HTTP/2
 //! ```
+//!
+//! What works is remembered for the port.
 //!
 //! Each host is resolved once per scan, and connections go to the checked addresses. The client never follows redirects,
 //! uses no proxies of the environment, and accepts all certificates (the TLS scanner checks them). A server that refuses
@@ -12,28 +18,35 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::error::Error as _;
-use std::io::ErrorKind;
+use std::error::Error;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use reqwest::header::{ACCEPT_ENCODING, CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
-use reqwest::{Client, Method, Response, redirect};
+use futures::stream::{self, StreamExt};
+use hyper::body::Bytes;
+use reqwest::header::{
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING,
+    USER_AGENT,
+};
+use reqwest::{Client, ClientBuilder, Method, Response, redirect};
 use thiserror::Error;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 use url::{Origin, Url};
 
+use super::body::{self, BodyFault, ReadBody};
 use super::encoding;
 use super::header_values;
-use super::legacy_http::{LegacyHttp, TlsFailure};
+use super::legacy_http::{LegacyHttp, TlsFailure, causes};
 use super::limits::{ScanCuts, ScanLimits};
 use super::pace::{HostLane, RequestPace};
 use super::params::Authentication;
 use super::run::ScanRun;
 use super::throttle::Throttle;
+use super::tolerant_http::{self, TolerantHttp, TolerantResponse, WireStream};
 use super::{PRODUCT, ScanOutcome};
 use crate::service::scope_check::is_this_host;
 use crate::text::plural;
@@ -44,6 +57,12 @@ const MAX_BODY: usize = 512 * 1024;
 const PROBE_BODY: usize = 64 * 1024;
 /// No encoding of the body.
 const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
+/// Header lines that hyper reads; more are left to the tolerant client, because hyper reserves memory for all of them.
+pub const MAX_HEADERS: usize = 1000;
+/// Size of the headers of HTTP/2, as in curl.
+const MAX_HEADER_SIZE: u32 = 300 * 1024;
+/// Incomplete responses that a line of the scan names; the others are counted.
+const NAMED_FAULTS: usize = 5;
 /// Consecutive failed requests after which the scan stops sending.
 const MAX_FAILURES: u32 = 8;
 /// How often a scan reports its progress.
@@ -60,6 +79,8 @@ pub struct HttpPage {
     pub headers: HeaderMap,
     /// The body, truncated at a limit.
     pub body: Vec<u8>,
+    /// Why the body is not whole; what arrived is in `body`.
+    pub fault: Option<BodyFault>,
 }
 
 /// Why there was no response.
@@ -73,10 +94,18 @@ pub enum WebError {
     NotTls,
     #[error("no complete response before the timeout")]
     Timeout,
-    #[error("invalid HTTP response: {0}")]
+    #[error("no HTTP response")]
+    Tls,
+    #[error("the server closed the connection without a response")]
+    Silent,
+    #[error("no complete response: {0}")]
     Broken(String),
-    #[error("the body cannot be decoded: {0}")]
-    Undecodable(String),
+    #[error("invalid HTTP response: {0}")]
+    Malformed(String),
+    #[error("the response is not HTTP: it begins with \"{0}\"")]
+    NotHttp(String),
+    #[error("the server speaks HTTP/2 only")]
+    Http2,
     #[error("the server limits the rate of requests (429)")]
     RateLimited,
     #[error("the server stopped responding")]
@@ -109,9 +138,17 @@ impl HttpPage {
         header_values::media_type(&self.header("content-type"))
     }
 
-    /// Whether the content type is HTML.
+    /// Whether the content type is HTML; without a type, whether a browser would take the body for HTML.
     pub fn is_html(&self) -> bool {
-        matches!(self.media_type().as_str(), "text/html" | "application/xhtml+xml")
+        match self.media_type().as_str() {
+            "text/html" | "application/xhtml+xml" => true,
+            "" | "*/*" | "unknown/unknown" | "application/unknown" => {
+                let is_sniffed =
+                    !self.header("x-content-type-options").trim().to_ascii_lowercase().starts_with("nosniff");
+                is_sniffed && encoding::looks_like_html(&self.body)
+            }
+            _ => false,
+        }
     }
 
     /// 200 or 206.
@@ -133,9 +170,51 @@ struct HostClient {
     client: Client,
     /// For servers whose TLS the first client refuses.
     legacy: Arc<LegacyHttp>,
+    /// For responses that the first client refuses.
+    tolerant: Arc<TolerantHttp>,
+    /// For servers without HTTP/1.
+    http2: Client,
+    dialects: Arc<PortDialects>,
     lane: Arc<HostLane>,
     /// Time for a complete answer; a second attempt has twice as much.
     time_limit: Duration,
+}
+
+/// How the server of a port is read, if not by HTTP/1 of hyper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HttpDialect {
+    /// As curl reads HTTP/1.
+    Tolerant,
+    Http2,
+    /// HTTP/2 was tried in vain.
+    NoHttp2,
+}
+
+/// The dialects of the ports of one host.
+#[derive(Debug, Default)]
+struct PortDialects(std::sync::Mutex<HashMap<u16, HttpDialect>>);
+
+impl PortDialects {
+    fn of(&self, url: &Url) -> Option<HttpDialect> {
+        let ports = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        url.port_or_known_default().and_then(|port| ports.get(&port).copied())
+    }
+
+    /// Remembers a dialect; true if it is new.
+    fn set(&self, url: &Url, dialect: HttpDialect) -> bool {
+        let mut ports = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        url.port_or_known_default().is_some_and(|port| ports.insert(port, dialect) != Some(dialect))
+    }
+}
+
+/// How one attempt of a request reads the response.
+#[derive(Clone, Copy, Debug)]
+struct AttemptLimits {
+    /// Twice the time.
+    is_patient: bool,
+    /// Reads as curl does, on a new connection.
+    is_tolerant: bool,
+    max_body: usize,
 }
 
 /// The HTTP client of one scan.
@@ -213,20 +292,27 @@ impl<'a> Web<'a> {
         max_body: usize,
     ) -> Result<HttpPage, WebError> {
         let is_slow = self.is_slow.load(Ordering::Relaxed);
-        let mut answer = self.attempt(&method, url, &headers, (is_slow, max_body)).await;
-        let is_repeated = match &answer {
-            Err(WebError::Broken(_)) => true,
-            Err(WebError::Timeout) => !is_slow,
-            _ => false,
+        let first = AttemptLimits { is_patient: is_slow, is_tolerant: false, max_body };
+        let second = AttemptLimits { is_patient: true, ..first };
+        let tolerant = AttemptLimits { is_tolerant: true, ..second };
+        let mut answer = self.attempt(&method, url, &headers, first).await;
+        let repeated = match &answer {
+            Err(WebError::Broken(_) | WebError::Silent | WebError::Malformed(_)) => Some(tolerant),
+            Err(WebError::Timeout) if !is_slow => Some(second),
+            Ok(page) if page.fault.is_some() => Some(tolerant),
+            _ => None,
         };
-        if is_repeated {
-            answer = self.attempt(&method, url, &without_encoding(&headers), (true, max_body)).await;
+        if let Some(limits) = repeated {
+            answer = better(answer, self.attempt(&method, url, &without_encoding(&headers), limits).await);
         }
         if answer.as_ref().is_ok_and(|page| self.throttle.is_refusal(page)) {
-            answer = self.attempt(&method, url, &headers, (true, max_body)).await;
+            answer = self.attempt(&method, url, &headers, second).await;
             if let Ok(page) = &answer {
                 self.throttle.is_refusal(page);
             }
+        }
+        if let Ok(HttpPage { fault: Some(fault), .. }) = &answer {
+            self.report_fault(url, fault).await;
         }
         match &answer {
             Ok(_) => self.failures.store(0, Ordering::Relaxed),
@@ -238,12 +324,24 @@ impl<'a> Web<'a> {
         answer
     }
 
+    /// Names a response that is not whole in a line of the scan, and counts it.
+    async fn report_fault(&self, url: &Url, fault: &BodyFault) {
+        let mut count = 0;
+        self.cut(|cuts| {
+            cuts.responses += 1;
+            count = cuts.responses;
+        });
+        if count <= NAMED_FAULTS {
+            self.run.info(format!("{url}: {fault}. What arrived was judged.")).await;
+        }
+    }
+
     async fn attempt(
         &self,
         method: &Method,
         url: &Url,
         headers: &HeaderMap,
-        (is_patient, max_body): (bool, usize),
+        limits: AttemptLimits,
     ) -> Result<HttpPage, WebError> {
         self.take_budget(1)?;
         self.scan_pace.wait().await;
@@ -253,8 +351,11 @@ impl<'a> Web<'a> {
         self.wait_for(lane).await;
         self.throttle.wait().await?;
         let start = Instant::now();
-        let limit = if is_patient { time_limit * 2 } else { time_limit };
-        let answer = self.exchange(&host, method, url, headers.clone(), (limit, max_body)).await;
+        let limit = if limits.is_patient { time_limit * 2 } else { time_limit };
+        let answer = self.exchange(&host, method, url, headers.clone(), limits, limit).await;
+        if matches!(answer, Err(WebError::Malformed(_))) && host.dialects.of(url).is_none() {
+            host.dialects.set(url, HttpDialect::Tolerant);
+        }
         let elapsed = start.elapsed();
         if answer.is_ok() && elapsed > time_limit {
             self.is_slow.store(true, Ordering::Relaxed);
@@ -262,7 +363,8 @@ impl<'a> Web<'a> {
         let line = match &answer {
             Ok(page) => {
                 self.bytes.fetch_add(page.body.len() as u64, Ordering::Relaxed);
-                format!("{} {} {} bytes", page.status, page.header("content-type"), page.body.len())
+                let fault = page.fault.as_ref().map(|fault| format!(", {fault}")).unwrap_or_default();
+                format!("{} {} {} bytes{fault}", page.status, page.header("content-type"), page.body.len())
             }
             Err(error) => error.to_string(),
         };
@@ -344,12 +446,17 @@ impl<'a> Web<'a> {
         let slowest = ips.iter().find(|ip| !is_this_host(**ip)).or(ips.first());
         let Some(ip) = slowest else { return Err(WebError::Refused(format!("{host} has no allowed address"))) };
         let lane = self.run.lanes.of(*ip);
-        let client = self.build(&host, &ips, &lane).map_err(|error| WebError::Broken(error.to_string()))?;
+        let broken = |error: reqwest::Error| WebError::Broken(error.to_string());
+        let client = self.builder(&host, &ips, &lane).http1_only().build().map_err(broken)?;
+        let http2 = self.builder(&host, &ips, &lane).http2_prior_knowledge();
+        let http2 = http2.http2_max_header_list_size(MAX_HEADER_SIZE).build().map_err(broken)?;
         let here = ips.iter().all(|ip| is_this_host(*ip));
         let time_limit = self.limits().answer_time.unwrap_or(Duration::from_secs(if here { 4 } else { 20 }));
         let (limits, product) = (&lane.limits, self.user_agent());
         let legacy = Arc::new(LegacyHttp::new(&ips, limits.connect_timeout, limits.connections, product));
-        let client = HostClient { client, legacy, lane, time_limit };
+        let tolerant = Arc::new(TolerantHttp::new(&ips, limits.connect_timeout));
+        let dialects = Arc::default();
+        let client = HostClient { client, legacy, tolerant, http2, dialects, lane, time_limit };
         clients.insert(host, client.clone());
         Ok(client)
     }
@@ -358,19 +465,27 @@ impl<'a> Web<'a> {
         format!("{PRODUCT} (security scan {})", self.run.job.scan)
     }
 
-    fn build(&self, host: &str, ips: &[IpAddr], lane: &HostLane) -> reqwest::Result<Client> {
+    /// A client with the tolerance of browsers, as far as hyper has it.
+    fn builder(&self, host: &str, ips: &[IpAddr], lane: &HostLane) -> ClientBuilder {
         let addresses: Vec<SocketAddr> = ips.iter().map(|ip| SocketAddr::new(*ip, 0)).collect();
         Client::builder()
             .user_agent(self.user_agent())
             .no_proxy()
             .redirect(redirect::Policy::none())
             .referer(false)
-            .http1_only()
+            // `body` decodes.
+            .no_gzip()
+            .no_brotli()
+            .no_deflate()
+            .no_zstd()
+            .http1_max_headers(MAX_HEADERS)
+            .http1_allow_spaces_after_header_name_in_responses(true)
+            .http1_allow_obsolete_multiline_headers_in_responses(true)
+            .http1_ignore_invalid_headers_in_responses(true)
             .tls_danger_accept_invalid_certs(true)
             .connect_timeout(lane.limits.connect_timeout)
             .pool_max_idle_per_host(lane.limits.connections)
             .resolve_to_addrs(host, &addresses)
-            .build()
     }
 
     async fn exchange(
@@ -379,47 +494,61 @@ impl<'a> Web<'a> {
         method: &Method,
         url: &Url,
         mut headers: HeaderMap,
-        (limit, max_body): (Duration, usize),
+        AttemptLimits { is_tolerant, max_body, .. }: AttemptLimits,
+        limit: Duration,
     ) -> Result<HttpPage, WebError> {
         headers.entry("accept").or_insert(HeaderValue::from_static("*/*"));
+        headers.entry(ACCEPT_ENCODING).or_insert(HeaderValue::from_static(body::ACCEPTED));
         if self.is_home(url) {
             headers.extend(self.authentication.headers.iter().cloned());
         }
-        if host.legacy.serves(url) {
-            return self.legacy_exchange(host, method, url, headers, (limit, max_body), None).await;
+        let request = WebRequest { method, url, headers, limit, max_body };
+        match host.dialects.of(url) {
+            Some(HttpDialect::Http2) => {
+                return request.send(&host.http2).await.map_err(web_error)?.page(&request).await;
+            }
+            Some(HttpDialect::Tolerant) => return self.tolerant_exchange(host, request).await,
+            _ if is_tolerant => return self.tolerant_exchange(host, request).await,
+            _ if host.legacy.serves(url) => return self.legacy_exchange(host, request, None).await,
+            _ => {}
         }
-        let is_plain = headers.get(ACCEPT_ENCODING) == Some(&IDENTITY);
-        let request = host.client.request(method.clone(), url.clone()).headers(headers.clone()).timeout(limit);
-        match request.send().await {
-            Ok(answer) => page(url, answer, is_plain, max_body).await,
-            Err(error) => match TlsFailure::of(&error).filter(|_| host.legacy.tried(url) != Some(false)) {
-                Some(failure) => {
-                    self.scan_pace.wait().await;
-                    self.wait_for(&host.lane).await;
-                    let limits = (limit, max_body);
-                    match self.legacy_exchange(host, method, url, headers, limits, Some(failure)).await {
-                        // The first error says what a current client sees.
-                        Err(WebError::Connect(_)) => Err(web_error(error)),
-                        answer => answer,
-                    }
+        let error = match request.send(&host.client).await {
+            Ok(answer) => return answer.page(&request).await,
+            Err(error) => error,
+        };
+        if refuses_http1(&error) && host.dialects.of(url).is_none() {
+            self.next_turn(host).await;
+            return self.http2_exchange(host, &request).await.unwrap_or_else(|| Err(web_error(error)));
+        }
+        match TlsFailure::of(&error).filter(|_| host.legacy.tried(url) != Some(false)) {
+            Some(failure) => {
+                self.next_turn(host).await;
+                match self.legacy_exchange(host, request, Some(failure)).await {
+                    // The first error says what a current client sees.
+                    Err(WebError::Connect(_)) => Err(web_error(error)),
+                    answer => answer,
                 }
-                None => Err(web_error(error)),
-            },
+            }
+            None => Err(web_error(error)),
         }
+    }
+
+    /// Waits as before a request, for a further one of the same attempt.
+    async fn next_turn(&self, host: &HostClient) {
+        self.scan_pace.wait().await;
+        self.wait_for(&host.lane).await;
     }
 
     /// A request with the permissive TLS client. `failure` is the preceding failure of rustls, if there was one.
     async fn legacy_exchange(
         &self,
         host: &HostClient,
-        method: &Method,
-        url: &Url,
-        headers: HeaderMap,
-        (limit, max_body): (Duration, usize),
+        request: WebRequest<'_>,
         failure: Option<TlsFailure>,
     ) -> Result<HttpPage, WebError> {
+        let url = request.url;
         let exchange = async {
-            let answer = host.legacy.send(method.clone(), url, headers).await;
+            let answer = host.legacy.send(request.method.clone(), url, request.headers.clone()).await;
             let is_needed = match (&answer, failure) {
                 // A server that closes connections at random may accept current TLS too.
                 (Ok((_, negotiated)), Some(failure)) => {
@@ -437,9 +566,54 @@ impl<'a> Web<'a> {
                 );
                 self.run.info(line).await;
             }
-            page(url, answer, true, max_body).await
+            WebAnswer(answer).page(&request).await
         };
-        timeout(limit, exchange).await.unwrap_or(Err(WebError::Timeout))
+        timeout(request.limit, exchange).await.unwrap_or(Err(WebError::Timeout))
+    }
+
+    /// A request whose response is read as curl does. A server that answers with HTTP/2, or only closes a connection
+    /// inside TLS, is asked once by HTTP/2.
+    async fn tolerant_exchange(&self, host: &HostClient, request: WebRequest<'_>) -> Result<HttpPage, WebError> {
+        let WebRequest { method, url, max_body, limit, .. } = request;
+        let is_https = url.scheme() == "https";
+        let mut headers = request.headers.clone();
+        headers.extend(HeaderValue::from_str(&self.user_agent()).ok().map(|product| (USER_AGENT, product)));
+        let exchange = async {
+            let stream: Box<dyn WireStream> = match host.legacy.serves(url) {
+                true => Box::new(host.legacy.connect(url).await?),
+                false => host.tolerant.connect(url).await?,
+            };
+            // Encoded data is usually smaller than the body.
+            let most = max_body + max_body / 8;
+            tolerant_http::exchange(stream, method, url, &headers, most).await
+        };
+        let error = match timeout(limit, exchange).await.unwrap_or(Err(WebError::Timeout)) {
+            Ok(response) => return Ok(tolerant_page(response, &request).await),
+            Err(error) => error,
+        };
+        let may_be_http2 = match &error {
+            WebError::Http2 => true,
+            WebError::Silent | WebError::Broken(_) => is_https && !host.legacy.serves(url),
+            _ => false,
+        };
+        if may_be_http2 && host.dialects.of(url) != Some(HttpDialect::NoHttp2) {
+            self.next_turn(host).await;
+            return self.http2_exchange(host, &request).await.unwrap_or(Err(error));
+        }
+        Err(error)
+    }
+
+    /// A request by HTTP/2; `None` if the server does not speak it.
+    async fn http2_exchange(&self, host: &HostClient, request: &WebRequest<'_>) -> Option<Result<HttpPage, WebError>> {
+        let Ok(answer) = request.send(&host.http2).await else {
+            host.dialects.set(request.url, HttpDialect::NoHttp2);
+            return None;
+        };
+        if host.dialects.set(request.url, HttpDialect::Http2) {
+            let origin = request.url.origin().ascii_serialization();
+            self.run.info(format!("{origin} speaks HTTP/2 only; it is read over HTTP/2.")).await;
+        }
+        Some(answer.page(request).await)
     }
 
     /// Limits credentials to the origin of this URL, if they may be sent there at all.
@@ -460,19 +634,74 @@ impl<'a> Web<'a> {
     }
 }
 
-/// Reads the body of a response. `is_plain`: the body is not encoded.
-async fn page(url: &Url, mut answer: Response, is_plain: bool, max_body: usize) -> Result<HttpPage, WebError> {
-    let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
-    let mut body = Vec::new();
-    while body.len() < max_body {
-        match answer.chunk().await {
-            Ok(Some(chunk)) => body.extend_from_slice(&chunk[..chunk.len().min(max_body - body.len())]),
-            Ok(None) => break,
-            Err(error) if is_plain && has_no_length(&headers) && lacks_close_notify(&error) => break,
-            Err(error) => return Err(web_error(error)),
-        }
+/// A request, without the client that sends it.
+struct WebRequest<'r> {
+    method: &'r Method,
+    url: &'r Url,
+    headers: HeaderMap,
+    /// Time for the complete response.
+    limit: Duration,
+    max_body: usize,
+}
+
+impl WebRequest<'_> {
+    async fn send(&self, client: &Client) -> reqwest::Result<WebAnswer> {
+        let request = client.request(self.method.clone(), self.url.clone()).headers(self.headers.clone());
+        request.timeout(self.limit).send().await.map(WebAnswer)
     }
-    Ok(HttpPage { url: url.clone(), status, headers, body })
+}
+
+/// A response whose body was not read.
+struct WebAnswer(Response);
+
+impl WebAnswer {
+    async fn page(self, request: &WebRequest<'_>) -> Result<HttpPage, WebError> {
+        let (status, headers) = (self.0.status().as_u16(), self.0.headers().clone());
+        let encodings = content_encoding(&headers);
+        let body = body::read(Box::pin(self.0.bytes_stream()), &encodings, request.max_body).await;
+        let ReadBody { bytes, received, failure, fault } = body;
+        let fault = match failure {
+            Some(error) if error.is_timeout() => return Err(WebError::Timeout),
+            Some(error) if !(has_no_length(&headers) && lacks_close_notify(&error)) => {
+                Some(BodyFault::Cut(cut_words(&headers, received, &error)))
+            }
+            _ => fault,
+        };
+        Ok(HttpPage { url: request.url.clone(), status, headers, body: bytes, fault })
+    }
+}
+
+async fn tolerant_page(response: TolerantResponse, request: &WebRequest<'_>) -> HttpPage {
+    let TolerantResponse { status, headers, body, fault } = response;
+    let chunk: Result<Bytes, Infallible> = Ok(Bytes::from(body));
+    let chunks = stream::iter([chunk]).boxed();
+    let decoded = body::read(chunks, &content_encoding(&headers), request.max_body).await;
+    let fault = fault.or(decoded.fault);
+    HttpPage { url: request.url.clone(), status, headers, body: decoded.bytes, fault }
+}
+
+fn content_encoding(headers: &HeaderMap) -> String {
+    let lines = headers.get_all(CONTENT_ENCODING).iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
+    lines.collect::<Vec<_>>().join(", ")
+}
+
+/// What is missing of a body.
+fn cut_words(headers: &HeaderMap, received: usize, error: &reqwest::Error) -> String {
+    let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    match length {
+        Some(length) => format!("the connection ended after {received} of {length} bytes"),
+        None if is_cut(error) => "the connection ended before the last chunk".to_owned(),
+        None => innermost(error),
+    }
+}
+
+/// The better of two answers to one request: a whole one, then the longer one.
+fn better(first: Result<HttpPage, WebError>, second: Result<HttpPage, WebError>) -> Result<HttpPage, WebError> {
+    match (&first, &second) {
+        (Ok(_), Err(_)) => first,
+        (Ok(one), Ok(other)) if other.fault.is_some() && one.body.len() > other.body.len() => first,
+        _ => second,
+    }
 }
 
 pub fn headers<const N: usize>(pairs: [(&'static str, &str); N]) -> HeaderMap {
@@ -496,33 +725,46 @@ fn has_no_length(headers: &HeaderMap) -> bool {
 
 /// Whether the server closed a TLS connection without close_notify, as many old ones do.
 fn lacks_close_notify(error: &reqwest::Error) -> bool {
-    let causes = std::iter::successors(error.source(), |&cause| cause.source());
-    causes.last().is_some_and(|cause| cause.to_string().contains("close_notify"))
+    innermost(error).contains("close_notify")
+}
+
+/// Whether the connection ended before the response.
+fn is_cut(error: &reqwest::Error) -> bool {
+    let is_end = |error: &io::Error| error.kind() == io::ErrorKind::UnexpectedEof;
+    causes(error).any(|cause| cause.downcast_ref::<io::Error>().is_some_and(is_end))
+        || innermost(error).contains("end of file")
+}
+
+/// Whether hyper refuses the form of a response.
+pub fn is_malformed(error: &(dyn Error + 'static)) -> bool {
+    causes(error).any(|cause| cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse))
+}
+
+/// Whether a TLS server refuses the protocol HTTP/1.
+fn refuses_http1(error: &reqwest::Error) -> bool {
+    let refused = rustls::Error::AlertReceived(rustls::AlertDescription::NoApplicationProtocol);
+    causes(error).any(|cause| cause.downcast_ref::<rustls::Error>() == Some(&refused))
+}
+
+/// The innermost cause, the most useful one for the user.
+fn innermost(error: &reqwest::Error) -> String {
+    causes(error).last().map(ToString::to_string).unwrap_or_default()
 }
 
 fn web_error(error: reqwest::Error) -> WebError {
     if error.is_timeout() {
         return WebError::Timeout;
     }
-    let (connect, decode) = (error.is_connect(), error.is_decode());
-    // The innermost cause is the most useful one for the user.
     let error = error.without_url();
-    let mut cause: &dyn std::error::Error = &error;
-    let mut is_cut = false;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-        is_cut |= inner.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::UnexpectedEof);
-    }
-    let is_cut = is_cut || cause.to_string().contains("end of file");
-    let cause = match cause.to_string() {
+    let cause = match innermost(&error) {
         cause if cause.contains("close_notify") => "the connection ended before the body".to_owned(),
-        cause => cause,
+        cause => cause.split(" (os error").next().unwrap_or_default().to_owned(),
     };
     match () {
         // The name of a rustls error.
-        () if connect && cause.contains("InvalidContentType") => WebError::NotTls,
-        () if connect => WebError::Connect(cause.split(" (os error").next().unwrap_or_default().to_lowercase()),
-        () if decode && !is_cut => WebError::Undecodable(cause),
+        () if error.is_connect() && cause.contains("InvalidContentType") => WebError::NotTls,
+        () if error.is_connect() => WebError::Connect(cause.to_lowercase()),
+        () if is_malformed(&error) => WebError::Malformed(cause),
         () => WebError::Broken(cause),
     }
 }

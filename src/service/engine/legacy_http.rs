@@ -13,13 +13,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures::FutureExt;
 use futures::future::BoxFuture;
+use futures::{FutureExt, TryFutureExt};
 use hyper::{Request, Uri};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::{Connected, Connection};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use reqwest::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderValue, USER_AGENT};
+use reqwest::header::{HeaderMap, HeaderValue, USER_AGENT};
 use reqwest::{Body, Method, Response};
 use rustls::InvalidMessage;
 use tokio::net::TcpStream;
@@ -27,7 +27,7 @@ use tokio::time::timeout;
 use tower::Service;
 use url::Url;
 
-use super::http::WebError;
+use super::http::{MAX_HEADERS, WebError, is_malformed};
 use super::tls::legacy::{self, LegacyStream, NegotiatedTls};
 
 /// Time after which an idle connection is closed. Without a request, neither a time limit nor a size limit applies to
@@ -37,6 +37,7 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The client for the servers of one host.
 pub struct LegacyHttp {
     client: Client<LegacyConnector, Body>,
+    connector: LegacyConnector,
     user_agent: String,
     /// Whether the server of a port was read by this client, for the ports where it was tried.
     ports: Mutex<HashMap<u16, bool>>,
@@ -83,7 +84,7 @@ impl TlsFailure {
 }
 
 /// An error and its causes. `source` of an `io::Error` skips the error inside.
-fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+pub fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |&error| match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         Some(inner) => Some(inner as &(dyn Error + 'static)),
         None => error.source(),
@@ -108,8 +109,12 @@ impl LegacyHttp {
             .pool_max_idle_per_host(connections)
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(idle_timeout)
-            .build::<_, Body>(connector);
-        Self { client, user_agent, ports: Mutex::default() }
+            .http1_max_headers(MAX_HEADERS)
+            .http1_allow_spaces_after_header_name_in_responses(true)
+            .http1_allow_obsolete_multiline_headers_in_responses(true)
+            .http1_ignore_invalid_headers_in_responses(true)
+            .build::<_, Body>(connector.clone());
+        Self { client, connector, user_agent, ports: Mutex::default() }
     }
 
     /// Whether the server of this URL is read by this client.
@@ -134,14 +139,22 @@ impl LegacyHttp {
         is_new
     }
 
-    /// Sends a request without body. The response is not encoded.
+    /// A new connection to the server of a URL.
+    ///
+    /// # Errors
+    /// No handshake succeeds.
+    pub async fn connect(&self, url: &Url) -> Result<LegacyStream<TcpStream>, WebError> {
+        let uri = url.as_str().parse::<Uri>().map_err(|error| WebError::Connect(error.to_string()))?;
+        self.connector.clone().connect(uri).await.map_err(|error| WebError::Connect(error.to_string()))
+    }
+
+    /// Sends a request without body.
     pub async fn send(
         &self,
         method: Method,
         url: &Url,
         mut headers: HeaderMap,
     ) -> Result<(Response, NegotiatedTls), WebError> {
-        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if let Ok(product) = HeaderValue::from_str(&self.user_agent) {
             headers.insert(USER_AGENT, product);
         }
@@ -151,16 +164,15 @@ impl LegacyHttp {
         *request.headers_mut() = headers;
         let answer = self.client.request(request).await.map_err(|error| {
             let cause = causes(&error).last().map(ToString::to_string).unwrap_or_default();
-            if error.is_connect() { WebError::Connect(cause) } else { WebError::Broken(cause) }
+            match () {
+                () if error.is_connect() => WebError::Connect(cause),
+                () if is_malformed(&error) => WebError::Malformed(cause),
+                () => WebError::Broken(cause),
+            }
         })?;
         let negotiated = answer.extensions().get::<NegotiatedTls>().copied();
         let negotiated = negotiated.ok_or_else(|| WebError::Broken("no connection".to_owned()))?;
-        match answer.headers().get(CONTENT_ENCODING) {
-            Some(encoding) if encoding != "identity" => {
-                Err(WebError::Undecodable(format!("{} without request", String::from_utf8_lossy(encoding.as_bytes()))))
-            }
-            _ => Ok((Response::from(answer.map(Body::wrap)), negotiated)),
-        }
+        Ok((Response::from(answer.map(Body::wrap)), negotiated))
     }
 }
 
@@ -174,7 +186,7 @@ struct LegacyConnector {
 }
 
 impl LegacyConnector {
-    async fn connect(self, uri: Uri) -> io::Result<TokioIo<LegacyStream<TcpStream>>> {
+    async fn connect(self, uri: Uri) -> io::Result<LegacyStream<TcpStream>> {
         let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
         let port = uri.port_u16().unwrap_or(443);
         let known = self.hellos.lock().unwrap_or_else(PoisonError::into_inner).get(&port).copied();
@@ -189,7 +201,7 @@ impl LegacyConnector {
                 match timeout(self.connect_timeout * 2, connecting).await {
                     Ok(Ok(stream)) => {
                         self.hellos.lock().unwrap_or_else(PoisonError::into_inner).insert(port, version);
-                        return Ok(TokioIo::new(stream));
+                        return Ok(stream);
                     }
                     Ok(Err(error)) => failure = error,
                     Err(_) => failure = ErrorKind::TimedOut.into(),
@@ -210,7 +222,7 @@ impl Service<Uri> for LegacyConnector {
     }
 
     fn call(&mut self, uri: Uri) -> Self::Future {
-        self.clone().connect(uri).boxed()
+        self.clone().connect(uri).map_ok(TokioIo::new).boxed()
     }
 }
 

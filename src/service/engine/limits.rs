@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::NewFinding;
 use crate::contract::{Evidence, EvidenceView};
+use crate::text::plural;
 
 /// Longest line of the raw log, in bytes; the rest of a line is cut.
 pub const RAW_LINE: usize = 4096;
@@ -59,6 +60,8 @@ pub struct ScanCuts {
     pub raw_lines: usize,
     pub ports: usize,
     pub pages: usize,
+    /// Responses of which a part is missing, or cannot be decoded: no limit, but a fault of the server.
+    pub responses: usize,
 }
 
 impl ScanCuts {
@@ -72,8 +75,11 @@ impl ScanCuts {
             (self.pages, "pages read in part"),
         ];
         let cut = parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{what}: {count}"));
-        let text = cut.collect::<Vec<_>>().join(", ");
-        (!text.is_empty()).then(|| format!("limits reached: {text}"))
+        let limits = cut.collect::<Vec<_>>().join(", ");
+        let limits = (!limits.is_empty()).then(|| format!("limits reached: {limits}"));
+        let responses = (self.responses > 0).then(|| format!("{} incomplete", plural(self.responses, "response")));
+        let text = responses.into_iter().chain(limits).collect::<Vec<_>>().join("; ");
+        (!text.is_empty()).then_some(text)
     }
 }
 
@@ -188,5 +194,7 @@ mod tests {
         assert_eq!(ScanCuts::default().summary(), None);
         let cuts = ScanCuts { findings: 7, ports: 2, ..ScanCuts::default() };
         assert_eq!(cuts.summary().as_deref(), Some("limits reached: findings dropped: 7, open ports not listed: 2"));
+        let responses = ScanCuts { responses: 1, ..ScanCuts::default() };
+        assert_eq!(responses.summary().as_deref(), Some("1 response incomplete"));
     }
 }

@@ -22,6 +22,7 @@ use super::scope_check::ScopeCheck;
 use crate::contract::{Evidence, Owasp, RedirectLevel, Risk, ScanId, ScanOutput, Test, Tool};
 
 mod blocking;
+mod body;
 mod coverage;
 #[cfg(test)]
 mod coverage_tests;
@@ -48,6 +49,9 @@ mod small_tools;
 pub(crate) mod testing;
 mod throttle;
 mod tls;
+#[cfg(test)]
+mod tolerance_tests;
+mod tolerant_http;
 pub mod tools;
 mod website;
 

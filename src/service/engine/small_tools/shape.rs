@@ -50,7 +50,7 @@ mod tests {
 
     fn page(status: u16, body: &str) -> HttpPage {
         let url = Url::parse("http://a.test/x").unwrap();
-        HttpPage { url, status, headers: HeaderMap::new(), body: body.into() }
+        HttpPage { url, status, headers: HeaderMap::new(), body: body.into(), fault: None }
     }
 
     #[test]

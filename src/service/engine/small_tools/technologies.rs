@@ -111,7 +111,13 @@ mod tests {
         for (name, value) in lines {
             headers.append(name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
         }
-        Arc::new(HttpPage { url: Url::parse("http://a.test/").unwrap(), status: 200, headers, body: body.into() })
+        Arc::new(HttpPage {
+            url: Url::parse("http://a.test/").unwrap(),
+            status: 200,
+            headers,
+            body: body.into(),
+            fault: None,
+        })
     }
 
     #[test]

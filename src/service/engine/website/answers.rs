@@ -185,7 +185,7 @@ mod tests {
 
     fn page(body: &str) -> HttpPage {
         let url = Url::parse("http://a.test/x").unwrap();
-        HttpPage { url, status: 500, headers: HeaderMap::new(), body: body.into() }
+        HttpPage { url, status: 500, headers: HeaderMap::new(), body: body.into(), fault: None }
     }
 
     #[test]

@@ -136,7 +136,9 @@ impl Crawl {
     /// Adds a page that is `depth` links from the start page.
     async fn take(&mut self, page: HttpPage, depth: u32) {
         let page = Arc::new(page);
-        let mut links: Vec<Url> = page.redirect().into_iter().collect();
+        let refresh = page.header("refresh");
+        let refresh = html::refresh_url(&refresh).and_then(|url| page.url.join(url).ok());
+        let mut links: Vec<Url> = page.redirect().into_iter().chain(refresh).collect();
         let mut contents = PageContents::default();
         if page.is_html() {
             let (body, limit) = (Arc::clone(&page), self.html_time);

@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn folders_of_the_site_are_searched_by_kind_and_scan_type() {
         let url = Url::parse("http://shop.test/").unwrap();
-        let start = HttpPage { url, status: 200, headers: HeaderMap::new(), body: Vec::new() };
+        let start = HttpPage { url, status: 200, headers: HeaderMap::new(), body: Vec::new(), fault: None };
         let mut site = CrawledSite::new(start, Crawl::default());
         site.folders = ["/", "/api/", "/old/"].map(str::to_owned).into();
         let searched = |site: &CrawledSite, files: &ExposedFiles, path: &str| {

@@ -114,9 +114,10 @@ pub fn read(page: &HttpPage, limit: Duration, stop: &StopFlag) -> PageContents {
     let (elements, metas) = (tokenizer.sink.elements.take(), tokenizer.sink.metas.take());
     let base = tokenizer.sink.base.take().and_then(|base| join(&page.url, &base)).filter(is_base);
     let base = base.unwrap_or_else(|| page.url.clone());
+    let refresh = metas.refresh.and_then(|url| join(&base, &url));
     PageContents {
         is_cut: !rest.is_empty(),
-        links: links(&base, &elements),
+        links: refresh.into_iter().chain(links(&base, &elements)).collect(),
         plain_resources: plain_resources(&base, &elements),
         subresources: subresources(&base, tokenizer.sink.subresources.take()),
         forms: forms(&base, &page.url, tokenizer.sink.forms.take()),
@@ -135,6 +136,19 @@ fn is_base(url: &Url) -> bool {
 fn links(base: &Url, elements: &[UrlElement]) -> Vec<Url> {
     let named = elements.iter().filter_map(|element| element.link.as_deref());
     named.filter_map(|link| join(base, link)).take(MAX_LINKS).collect()
+}
+
+/// The URL of a refresh, of a `meta` element or a header: `0; url=/next` (HTML §4.2.5.3).
+pub fn refresh_url(value: &str) -> Option<&str> {
+    let after = value.trim_start().trim_start_matches(|character: char| character.is_ascii_digit() || character == '.');
+    let rest = after.trim_start().strip_prefix([';', ',']).or_else(|| after.starts_with(' ').then_some(after))?.trim();
+    let name = rest.get(..3).filter(|name| name.eq_ignore_ascii_case("url")).map(|_| rest[3..].trim_start());
+    let url = name.and_then(|rest| rest.strip_prefix('=')).unwrap_or(rest).trim_start();
+    let url = match url.chars().next() {
+        Some(quote @ ('"' | '\'')) => url[1..].split(quote).next().unwrap_or_default(),
+        _ => url,
+    };
+    Some(url).filter(|url| !url.is_empty())
 }
 
 fn plain_resources(base: &Url, elements: &[UrlElement]) -> Vec<(String, Url)> {
@@ -186,6 +200,8 @@ struct MetaPolicies {
     policies: Vec<String>,
     referrer: String,
     has_token: bool,
+    /// The page that the first one leads to.
+    refresh: Option<String>,
 }
 
 #[derive(Debug)]
@@ -296,7 +312,12 @@ impl UrlSink {
         let Some(content) = value(tag, "content").filter(|content| content.len() <= MAX_URL) else { return };
         let is = |attribute, name: &str| value(tag, attribute).is_some_and(|value| value.eq_ignore_ascii_case(name));
         let mut metas = self.metas.borrow_mut();
-        if is("http-equiv", "content-security-policy") && metas.policies.len() < 8 {
+        if is("http-equiv", "refresh") && metas.refresh.is_none() {
+            metas.refresh = refresh_url(content).map(str::to_owned);
+        }
+        // Browsers ignore an empty policy.
+        let is_policy = is("http-equiv", "content-security-policy") && !content.trim().is_empty();
+        if is_policy && metas.policies.len() < 8 {
             metas.policies.push(content.to_owned());
         }
         metas.has_token |= value(tag, "name").is_some_and(is_token);
@@ -352,6 +373,29 @@ impl TokenSink for UrlSink {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn refresh_names_a_page_in_several_forms() {
+        for (value, expected) in [
+            ("0;url=/a", Some("/a")),
+            (" 5 ; URL = '/a b' x", Some("/a b")),
+            ("0, /a", Some("/a")),
+            ("1.5 url=\"/a\"", Some("/a")),
+            ("0;urlaub", Some("urlaub")),
+            ("30", None),
+            ("0;url=", None),
+            ("", None),
+            ("/a", None),
+        ] {
+            assert_eq!(refresh_url(value), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn empty_policy_is_none() {
+        let page = page("<meta http-equiv=content-security-policy content=' '>");
+        assert!(read(&page, LIMIT, &StopFlag::default()).policies.is_empty());
+    }
+
     use reqwest::header::HeaderMap;
 
     use super::*;
@@ -360,7 +404,7 @@ mod tests {
 
     fn page(body: &str) -> HttpPage {
         let url = Url::parse("https://a.test/dir/").unwrap();
-        HttpPage { url, status: 200, headers: HeaderMap::new(), body: body.into() }
+        HttpPage { url, status: 200, headers: HeaderMap::new(), body: body.into(), fault: None }
     }
 
     fn urls(body: &str) -> PageContents {

@@ -76,6 +76,7 @@ mod tests {
                 status,
                 headers: HeaderMap::new(),
                 body: body.into(),
+                fault: None,
             })
         };
         let apache = r#"<title>Index of /f</title><a href="?C=N;O=D">Name</a> <a href="/">Parent</a> <a href="b.sql">b.sql</a> <a href='c/'>c/</a>"#;

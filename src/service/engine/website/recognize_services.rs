@@ -271,7 +271,7 @@ mod tests {
 
     fn page(body: &[u8]) -> HttpPage {
         let url = Url::parse("http://a.test/x").unwrap();
-        HttpPage { url, status: 200, headers: HeaderMap::new(), body: body.to_vec() }
+        HttpPage { url, status: 200, headers: HeaderMap::new(), body: body.to_vec(), fault: None }
     }
 
     #[test]

@@ -321,7 +321,7 @@ mod tests {
 
     fn script(body: &str) -> HttpPage {
         let url = Url::parse("http://a.test/app.js").unwrap();
-        HttpPage { url, status: 200, headers: HeaderMap::new(), body: body.into() }
+        HttpPage { url, status: 200, headers: HeaderMap::new(), body: body.into(), fault: None }
     }
 
     #[test]

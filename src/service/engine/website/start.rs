@@ -43,13 +43,13 @@ async fn fetch_first(run: &ScanRun<'_>, web: &Web<'_>) -> Result<HttpPage, ScanO
             }
             Err(WebError::Refused(why)) => return Err(ScanOutcome::FailedToStart(why)),
             // A TLS port closes the connection, or sends an alert that is no HTTP.
-            Err(WebError::Broken(_)) if url.scheme() == "http" => {
+            Err(error @ (WebError::Tls | WebError::Silent | WebError::Broken(_))) if url.scheme() == "http" => {
                 let mut over_tls = url.clone();
                 let hint = match over_tls.set_scheme("https") {
                     Ok(()) => format!("; if the port uses TLS, scan {over_tls}"),
                     Err(()) => String::new(),
                 };
-                failures.push(format!("{url}: no HTTP response{hint}"));
+                failures.push(format!("{url}: {error}{hint}"));
             }
             Err(error) => failures.push(format!("{url}: {error}")),
         }
