@@ -2,10 +2,12 @@
 //!
 //! ```text
 //!   folder ──► made-up names with each extension: the answers for missing paths ──► words × extensions
-//!                         another answer ──► finding; a folder is searched too, up to the recursion limit
+//!                         another answer ──► made-up names of the same form, at the same time ──► still another answer
+//!                                                      finding; a folder is searched too, up to the recursion limit
 //! ```
 //!
-//! Words that name an action (`delete`, `logout`) are not requested.
+//! The second comparison finds servers that answer some forms of names in their own way (`.ht*`, `*.php`, `/api/*`), and
+//! those that began to refuse the scan. Words that name an action (`delete`, `logout`) are not requested.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -13,7 +15,7 @@ use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::shape::{self, AnswerShape};
+use super::shape::{self, AnswerShape, MissingAnswers};
 use super::{report_coverage, start_page, words_of};
 use crate::service::engine::coverage::{CheckCoverage, CheckedWeb, IncompleteTest, Obstacle, PROBES, ScanCoverage};
 use crate::service::engine::http::{HttpPage, Web};
@@ -31,6 +33,8 @@ const CONCURRENCY: usize = 8;
 const CHUNK: usize = 20;
 /// Folders that are searched.
 const MAX_FOLDERS: usize = 30;
+/// Made-up names of each form.
+const CONTROLS: usize = 3;
 /// Requests of one scan.
 const MAX_REQUESTS: u32 = 100_000;
 
@@ -67,13 +71,24 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let folder = format!("{}/", folder.trim_end_matches('/'));
     let mut folders = HashSet::from([folder.clone()]);
     let mut seen = HashSet::new();
-    let (mut queue, mut all) = (VecDeque::from([(folder, 0)]), Vec::<Value>::new());
+    let (mut queue, mut all, mut unlisted) = (VecDeque::from([(folder, 0)]), Vec::<Value>::new(), 0);
     while let Some((folder, depth)) = queue.pop_front() {
         let mut counts = CheckCoverage::default();
-        let missing = missing_answers(&CheckedWeb::new(&web, &counts), &first.url, &folder, &params.extensions).await;
+        let mut missing =
+            missing_answers(&CheckedWeb::new(&web, &counts), &first.url, &folder, &params.extensions).await;
         for words in params.words.chunks(CHUNK) {
             let client = CheckedWeb::new(&web, &counts);
-            let mut found = paths(&client, &first.url, &folder, words, &params.extensions, &missing).await;
+            let answers = answers(&client, &first.url, &folder, words, &params.extensions).await;
+            let mut found = Vec::new();
+            for (name, page) in answers {
+                if !may_exist(&page) || missing.covers(&AnswerShape::of(&page, name.trim_end_matches('/'))) {
+                    continue;
+                }
+                match is_confirmed(&client, &first.url, &folder, &name, &page, &mut missing).await {
+                    true => found.push(page),
+                    false => unlisted += 1,
+                }
+            }
             // `backup.zip` of the list is `backup` with an extension too.
             found.retain(|page| seen.insert(page.url.path().to_owned()));
             for page in &found {
@@ -96,6 +111,10 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
             counts = CheckCoverage::default();
         }
     }
+    if unlisted > 0 {
+        let paths = plural(unlisted, "path");
+        run.info(format!("Not listed: {paths} with the same answer as made-up names of the same form.")).await;
+    }
     let mut coverage = ScanCoverage::new(1);
     coverage.add("web.path", incomplete);
     let mut summary = format!(
@@ -111,30 +130,45 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
 }
 
 /// The answers for made-up names: with each extension, as a folder, and as a hidden file.
-async fn missing_answers(client: &CheckedWeb<'_>, base: &Url, folder: &str, extensions: &[String]) -> Vec<AnswerShape> {
-    let mut shapes = Vec::new();
+async fn missing_answers(client: &CheckedWeb<'_>, base: &Url, folder: &str, extensions: &[String]) -> MissingAnswers {
+    let mut missing = MissingAnswers::default();
     let endings = extensions.iter().map(|extension| ("", extension.as_str()));
     for (start, end) in endings.chain([("", "/"), (".", "")]) {
-        for _ in 0..2 {
-            let name = format!("{start}sd{:012x}{end}", rand::random::<u64>() >> 16);
-            let Ok(url) = base.join(&format!("{folder}{name}")) else { continue };
-            if let Ok(page) = client.probe(&url).await {
-                shapes.push(AnswerShape::of(&page, name.trim_end_matches('/')));
-            }
+        let names = (0..CONTROLS).map(|_| format!("{start}{}{end}", made_up()));
+        missing.add(shapes(client, base, folder, names).await);
+    }
+    missing
+}
+
+/// Random letters and digits that no server has a file for.
+fn made_up() -> String {
+    format!("sd{:012x}", rand::random::<u64>() >> 16)
+}
+
+async fn shapes(
+    client: &CheckedWeb<'_>,
+    base: &Url,
+    folder: &str,
+    names: impl Iterator<Item = String>,
+) -> Vec<AnswerShape> {
+    let mut shapes = Vec::new();
+    for name in names {
+        let Ok(url) = base.join(&format!("{folder}{name}")) else { continue };
+        if let Ok(page) = client.probe(&url).await {
+            shapes.push(AnswerShape::of(&page, name.trim_end_matches('/')));
         }
     }
     shapes
 }
 
-/// The pages of these words that differ from those of made-up names.
-async fn paths(
+/// The pages of these words.
+async fn answers(
     client: &CheckedWeb<'_>,
     base: &Url,
     folder: &str,
     words: &[String],
     extensions: &[String],
-    missing: &[AnswerShape],
-) -> Vec<HttpPage> {
+) -> Vec<(String, HttpPage)> {
     let names = words.iter().flat_map(|word| extensions.iter().map(move |extension| format!("{word}{extension}")));
     let urls: Vec<(String, Url)> = names
         .filter_map(|name| {
@@ -146,13 +180,47 @@ async fn paths(
         .collect();
     let probed = stream::iter(urls).map(|(name, url)| async move { (name, client.probe(&url).await) });
     let answers: Vec<(String, _)> = probed.buffered(CONCURRENCY).collect().await;
-    let exists = |(name, answer): (String, Result<HttpPage, _>)| {
-        let page = answer.ok()?;
-        let is_answer = !matches!(page.status, 400 | 404 | 405 | 410 | 414 | 429 | 500..);
-        let shape = AnswerShape::of(&page, name.trim_end_matches('/'));
-        (is_answer && !missing.iter().any(|one| shape.is_like(one))).then_some(page)
-    };
-    answers.into_iter().filter_map(exists).collect()
+    answers.into_iter().filter_map(|(name, answer)| Some((name, answer.ok()?))).collect()
+}
+
+/// Whether a status can mean that a path exists: an error of the server or a refused method does, too.
+fn may_exist(page: &HttpPage) -> bool {
+    !matches!(page.status, 400 | 404 | 410 | 414 | 429)
+}
+
+/// Whether a page still differs from made-up names of the same form, and whether its error is lasting.
+async fn is_confirmed(
+    client: &CheckedWeb<'_>,
+    base: &Url,
+    folder: &str,
+    name: &str,
+    page: &HttpPage,
+    missing: &mut MissingAnswers,
+) -> bool {
+    let controls = shapes(client, base, folder, siblings(name).into_iter()).await;
+    if controls.is_empty() {
+        return false;
+    }
+    missing.add(controls);
+    if missing.covers(&AnswerShape::of(page, name.trim_end_matches('/'))) {
+        return false;
+    }
+    page.status < 500 || client.probe(&page.url).await.is_ok_and(|again| again.status == page.status)
+}
+
+/// Made-up names of the form of a name: folder, mark at the start and extension stay. Servers have rules for hidden names
+/// that begin in some way, so the last one continues such a name.
+fn siblings(name: &str) -> Vec<String> {
+    let (path, slash) = name.strip_suffix('/').map_or((name, ""), |path| (path, "/"));
+    let (parent, last) = path.split_at(path.rfind('/').map_or(0, |at| at + 1));
+    let (mark, rest) = last.split_at(last.find(char::is_alphanumeric).unwrap_or(last.len()));
+    let (stem, extension) = rest.split_at(rest.find('.').unwrap_or(rest.len()));
+    let mut names: Vec<String> =
+        (0..CONTROLS - 1).map(|_| format!("{parent}{mark}{}{extension}{slash}", made_up())).collect();
+    if !mark.is_empty() {
+        names.push(format!("{parent}{mark}{stem}{}{extension}{slash}", made_up()));
+    }
+    names
 }
 
 /// The folder that a page is or leads to: `/a` redirects to `/a/`.
@@ -187,6 +255,8 @@ fn finding(page: &HttpPage, start: &Url) -> NewFinding {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
     use crate::contract::Tool;
     use crate::service::engine::hostile_tests::{ok, redirect, web};
@@ -211,6 +281,110 @@ mod tests {
             result.check();
             let places: Vec<&str> = result.findings().map(|finding| finding.place.as_str()).collect();
             assert_eq!(places, ["/admin", "/admin/users.php"], "soft 404: {soft}");
+        }
+    }
+
+    /// The places that a scan of this server finds with some words.
+    async fn places(answer: impl Fn(&str, usize) -> String + Send + Sync + 'static) -> (Vec<String>, Vec<String>) {
+        let count = AtomicUsize::new(0);
+        let port = web(move |path, _| match path {
+            "/" => ok("text/html", "<title>Home</title>"),
+            path => answer(path, count.fetch_add(1, Ordering::Relaxed)),
+        })
+        .await;
+        let mut scan = TestScan::new(Tool::FUZZER, &format!("http://127.0.0.1:{port}/"), json!({}));
+        let words =
+            ["admin", "login", "report", "a", "qa", "api/v1", ".env", ".htaccess", "index.php", "old.zip", "!x"];
+        scan.job.params["words"] = json!(words);
+        let result = scan.run().await;
+        result.check();
+        let places = result.findings().map(|finding| finding.place.clone()).collect();
+        (places, result.info)
+    }
+
+    fn missing() -> String {
+        "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned()
+    }
+
+    fn status(line: &str) -> String {
+        format!("HTTP/1.1 {line}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+    }
+
+    #[tokio::test]
+    async fn answers_that_random_names_get_too_are_no_paths() {
+        type Server = fn(&str, usize) -> String;
+        let servers: [(&str, Server); 9] = [
+            ("random word in the title", |_, count| {
+                ok(
+                    "text/html",
+                    &format!("<title>Word{} of the day</title><p>{}", count * 7919, "text ".repeat(count % 7)),
+                )
+            }),
+            ("ffuf 353, redirect to a random address", |_, count| redirect(&format!("/error/{}", count * 7919))),
+            ("redirect to the log-in", |path, _| redirect(&format!("/login?return={}", &path[1..]))),
+            ("redirect to the log-in, encoded", |path, _| {
+                redirect(&format!("/login?next={}", path.replace('/', "%2F")))
+            }),
+            ("feroxbuster 335, slash after every name", |path, _| match path.ends_with('/') {
+                true => missing(),
+                false => redirect(&format!("{path}/")),
+            }),
+            ("hidden names are refused", |path, _| match path.starts_with("/.") {
+                true => status("403 Forbidden"),
+                false => missing(),
+            }),
+            ("feroxbuster 1304, names of server files are refused", |path, _| {
+                match path.starts_with("/.ht") || path.starts_with("/.env") {
+                    true => status("403 Forbidden"),
+                    false => missing(),
+                }
+            }),
+            ("ffuf 776, rules for extensions, folders and marks", |path, _| match path {
+                path if path.ends_with(".php") => ok("text/html", "<p>No input file specified."),
+                path if path.starts_with("/api/") => ok("application/json", "{}"),
+                path if path.starts_with("/!") => redirect("/home"),
+                _ => missing(),
+            }),
+            ("refuses after some requests", |_, count| if count > 12 { status("403 Forbidden") } else { missing() }),
+        ];
+        for (kind, server) in servers {
+            let (places, _) = places(server).await;
+            assert_eq!(places, [""; 0], "{kind}");
+        }
+    }
+
+    #[tokio::test]
+    async fn path_whose_answer_differs_is_found_whatever_its_status() {
+        let (found, info) = places(|path, count| match path {
+            "/login" => status("405 Method Not Allowed"),
+            "/report" => status("500 Internal Server Error"),
+            "/admin" => status("401 Unauthorized"),
+            // An error of the moment.
+            "/old.zip" if count < 100 && count % 2 == 0 => status("502 Bad Gateway"),
+            ".env" | "/index.php" => ok("text/html", "<title>Index</title>"),
+            path if path.starts_with("/api/") => ok("application/json", "{}"),
+            _ => missing(),
+        })
+        .await;
+        let found: Vec<&str> = found.iter().map(String::as_str).filter(|place| *place != "/old.zip").collect();
+        assert_eq!(found, ["/admin", "/login", "/report", "/index.php"]);
+        assert!(info.iter().any(|line| line.starts_with("Not listed: ")), "{info:?}");
+    }
+
+    #[test]
+    fn siblings_have_the_form_of_the_name() {
+        for (name, starts, end) in [
+            ("admin", vec!["sd", "sd"], ""),
+            ("api/v1/", vec!["api/sd", "api/sd"], "/"),
+            ("a.tar.gz", vec!["sd", "sd"], ".tar.gz"),
+            (".env", vec![".sd", ".sd", ".envsd"], ""),
+            (".git/HEAD", vec![".git/sd", ".git/sd"], ""),
+        ] {
+            let made = siblings(name);
+            assert_eq!(made.len(), starts.len(), "{name}");
+            for (sibling, start) in made.iter().zip(starts) {
+                assert!(sibling.starts_with(start) && sibling.ends_with(end) && sibling != name, "{name}: {sibling}");
+            }
         }
     }
 }

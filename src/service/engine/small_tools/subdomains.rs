@@ -1,13 +1,16 @@
 //! Tool 20: names below a domain that resolve, from a wordlist.
 //!
 //! ```text
-//!   domain ──► made-up names: does every name resolve? ──► word.domain ──► resolver ──► addresses ──► finding
+//!   domain ──► made-up names: does every name resolve? ──► word.domain ──► resolver ──► other addresses ──► finding
 //! ```
+//!
+//! A wildcard may choose from a pool of addresses, by name or by chance. Then more made-up names show the networks of the
+//! pool; names in these networks cannot be told from made-up ones. A pool that is everywhere hides all names.
 //!
 //! Only the resolver receives requests; no found address is contacted.
 
 use std::collections::BTreeSet;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
@@ -25,6 +28,10 @@ use crate::text::plural;
 /// Number of concurrent queries.
 const CONCURRENCY: usize = 16;
 const QUERIES_PER_SECOND: u32 = 100;
+/// Made-up names before the list, and again before a name outside of the known networks of a pool is listed.
+const FIRST_CONTROLS: usize = 3;
+/// Further made-up names that show the networks of a pool.
+const POOL_CONTROLS: usize = 21;
 /// Names that count as one test.
 const CHUNK: usize = 20;
 /// The port and the protocol of name servers, where the findings belong.
@@ -40,17 +47,15 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let names: Vec<String> = words.iter().map(|word| format!("{word}.{domain}")).collect();
     run.planned(names.len().div_ceil(CHUNK) as u32 + 2).await;
     let (pace, mut counts) = (RequestPace::new(Some(QUERIES_PER_SECOND)), CheckCoverage::default());
-    let mut wildcard = BTreeSet::new();
-    for _ in 0..2 {
-        let name = format!("sd{:012x}.{domain}", rand::random::<u64>() >> 16);
-        wildcard.extend(lookup(run, &pace, &counts, &name).await);
+    let mut wildcard = Wildcard::default();
+    wildcard.sample(run, &pace, &counts, &domain, FIRST_CONTROLS).await;
+    if !wildcard.answers.is_empty() {
+        wildcard.sample(run, &pace, &counts, &domain, POOL_CONTROLS).await;
     }
-    if !wildcard.is_empty() {
-        let ips = listed(&wildcard);
-        run.info(format!("Every name below {domain} resolves to {ips}: names with these addresses are not listed."))
-            .await;
+    if let Some(note) = wildcard.note(&domain) {
+        run.info(note).await;
     }
-    let metadata = json!({"wildcard": !wildcard.is_empty()});
+    let metadata = json!({"wildcard": !wildcard.answers.is_empty()});
     run.tested(TestDone::new("domain.wildcard", "Wildcard of the domain", metadata, Vec::new())).await;
 
     let mut found = Vec::<Value>::new();
@@ -64,7 +69,11 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         });
         let mut findings = Vec::new();
         for (name, ips) in lookups.buffered(CONCURRENCY).collect::<Vec<_>>().await {
-            if !ips.is_subset(&wildcard) {
+            if !wildcard.answers.is_empty() && !wildcard.covers(&ips) {
+                // The pool may have shown only some of its networks so far.
+                wildcard.sample(run, pace, counts, &domain, FIRST_CONTROLS).await;
+            }
+            if !wildcard.covers(&ips) {
                 run.raw(format!("{name} {}", listed(&ips))).await;
                 found.extend(ips.iter().map(|ip| json!({"hostname": name, "ip_address": ip.to_string()})));
                 findings.push(finding(&name, &ips));
@@ -83,6 +92,86 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     coverage.add("domain.subdomain", incomplete);
     report_coverage(run, &coverage, DNS_PORT, "dns", &mut summary).await;
     Ok(summary)
+}
+
+/// The addresses of made-up names.
+#[derive(Debug, Default)]
+struct Wildcard {
+    /// The addresses of each made-up name that resolved.
+    answers: Vec<BTreeSet<IpAddr>>,
+}
+
+impl Wildcard {
+    async fn sample(
+        &mut self,
+        run: &ScanRun<'_>,
+        pace: &RequestPace,
+        counts: &CheckCoverage,
+        domain: &str,
+        names: usize,
+    ) {
+        for _ in 0..names {
+            let name = format!("sd{:012x}.{domain}", rand::random::<u64>() >> 16);
+            let ips = lookup(run, pace, counts, &name).await;
+            if !ips.is_empty() {
+                self.answers.push(ips);
+            }
+        }
+    }
+
+    fn addresses(&self) -> BTreeSet<IpAddr> {
+        self.answers.iter().flatten().copied().collect()
+    }
+
+    /// Whether made-up names have different addresses.
+    fn is_pool(&self) -> bool {
+        self.answers.windows(2).any(|pair| pair[0] != pair[1])
+    }
+
+    fn networks(&self) -> BTreeSet<(IpAddr, u8)> {
+        self.answers.iter().flatten().map(|ip| network(*ip)).collect()
+    }
+
+    /// Whether nearly every made-up name shows another network, so that the next one would too.
+    fn is_everywhere(&self) -> bool {
+        self.is_pool() && self.networks().len() * 2 > self.answers.len()
+    }
+
+    /// Whether nothing distinguishes these addresses from those of a made-up name; true without an address.
+    fn covers(&self, ips: &BTreeSet<IpAddr>) -> bool {
+        if ips.is_subset(&self.addresses()) {
+            return true;
+        }
+        let networks = self.networks();
+        self.is_everywhere() || self.is_pool() && ips.iter().all(|ip| networks.contains(&network(*ip)))
+    }
+
+    fn note(&self, domain: &str) -> Option<String> {
+        let networks =
+            || self.networks().iter().map(|(ip, bits)| format!("{ip}/{bits}")).collect::<Vec<_>>().join(", ");
+        Some(match () {
+            () if self.answers.is_empty() => return None,
+            () if self.is_everywhere() => format!(
+                "Every name below {domain} resolves, to addresses in many networks: no name can be told from a made-up one, so none is listed."
+            ),
+            () if self.is_pool() => format!(
+                "Every name below {domain} resolves to a pool of addresses: names in {} are not listed.",
+                networks()
+            ),
+            () => format!(
+                "Every name below {domain} resolves to {}: names with these addresses are not listed.",
+                listed(&self.addresses())
+            ),
+        })
+    }
+}
+
+/// The network of an address, as pools of addresses use them: /24, and /64 of IPv6.
+fn network(ip: IpAddr) -> (IpAddr, u8) {
+    match ip {
+        IpAddr::V4(ip) => (Ipv4Addr::from_bits(ip.to_bits() & !0xff).into(), 24),
+        IpAddr::V6(ip) => (Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX)).into(), 64),
+    }
 }
 
 /// The addresses of a name; none if it does not exist, or the name server does not say.
@@ -117,8 +206,8 @@ fn finding(name: &str, ips: &BTreeSet<IpAddr>) -> NewFinding {
 
 #[cfg(test)]
 mod tests {
-    use std::net::Ipv4Addr;
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicU8, Ordering};
 
     use super::*;
     use crate::contract::Tool;
@@ -144,6 +233,39 @@ mod tests {
             assert_eq!((&output.output_type[..], &output.output_data["subdomains"]), ("subdomain_list", &listed));
             assert_eq!(result.outcome, ScanOutcome::Finished("3 names tried, 1 subdomain found".into()));
             assert_eq!(result.info.len(), usize::from(wildcard));
+        }
+    }
+
+    /// The addresses of a pool, by a hash of the name or one after the other.
+    #[tokio::test]
+    async fn names_of_wildcard_pool_are_not_listed() {
+        static NEXT: AtomicU8 = AtomicU8::new(0);
+        let by_name = |name: &str| name.bytes().fold(0_u8, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte));
+        let pools: [(&str, fn(u8) -> Ipv4Addr, &[&str]); 3] = [
+            ("one network", |number| Ipv4Addr::new(192, 0, 2, number), &["www.shop.localhost"]),
+            ("three networks", |number| Ipv4Addr::new(198, 51, 100 + number % 3, number), &["www.shop.localhost"]),
+            ("everywhere", |number| Ipv4Addr::new(198, number, number ^ 0x55, 9), &[]),
+        ];
+        for (kind, pool, expected) in pools {
+            for is_stable in [true, false] {
+                let server = name_server(move |name| match name {
+                    "www.shop.localhost" => Some(Ipv4Addr::new(203, 0, 113, 7)),
+                    name => {
+                        let number = if is_stable { by_name(name) } else { NEXT.fetch_add(37, Ordering::Relaxed) };
+                        name.ends_with("shop.localhost").then(|| pool(number))
+                    }
+                })
+                .await;
+                let mut scan = TestScan::new(Tool::SUBDOMAINS, "shop.localhost", json!({}));
+                scan.resolver = Arc::new(DnsClient::new(server));
+                let words: Vec<String> = (0..40).map(|n| format!("name{n}")).chain(["www".to_owned()]).collect();
+                scan.job.params["words"] = json!(words);
+                let result = scan.run().await;
+                result.check();
+                let places: Vec<&str> = result.findings().map(|finding| finding.place.as_str()).collect();
+                assert_eq!(places, expected, "{kind}, stable: {is_stable}: {:?}", result.info);
+                assert_eq!(result.info.len(), 1, "{:?}", result.info);
+            }
         }
     }
 

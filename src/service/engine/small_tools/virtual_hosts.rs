@@ -1,7 +1,8 @@
 //! Tool 160: web sites that one address serves by name, from a wordlist.
 //!
 //! ```text
-//!   address ──► Host: made-up names ──► the answers for unknown hosts ──► Host: word.domain ──► another answer ──► finding
+//!   address ──► Host: made-up names ──► the answers for unknown hosts ──► Host: word.domain ──► another answer
+//!                                                                 also another one than a made-up name of now ──► finding
 //! ```
 //!
 //! All requests go to the address of the target; no name of the list is resolved.
@@ -12,7 +13,7 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::shape::{self, AnswerShape};
+use super::shape::{self, AnswerShape, MissingAnswers};
 use super::{report_coverage, start_page, words_of};
 use crate::service::engine::coverage::{CheckCoverage, CheckedWeb, IncompleteTest, PROBES, ScanCoverage};
 use crate::service::engine::http::{HttpPage, Web};
@@ -26,6 +27,8 @@ use crate::text::plural;
 
 /// Number of concurrent requests.
 const CONCURRENCY: usize = 8;
+/// Made-up names of one comparison.
+const CONTROLS: usize = 3;
 /// Names that count as one test.
 const CHUNK: usize = 20;
 const MAX_REQUESTS: u32 = 100_000;
@@ -47,11 +50,8 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let mut counts = CheckCoverage::default();
     let mut incomplete = None;
     let client = CheckedWeb::new(&web, &counts);
-    let mut unknown = Vec::new();
-    for _ in 0..3 {
-        let name = format!("sd{:012x}.{domain}", rand::random::<u64>() >> 16);
-        unknown.extend(page_of(&client, &first.url, &name).await.map(|page| AnswerShape::of(&page, &name)));
-    }
+    let mut unknown = MissingAnswers::default();
+    unknown.add(controls(&client, &first.url, &domain).await);
     let mut found = Vec::new();
     for names in names.chunks(CHUNK) {
         let client = CheckedWeb::new(&web, &counts);
@@ -65,7 +65,12 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         for (name, page) in pages.into_iter().filter_map(|(name, page)| page.map(|page| (name, page))) {
             let answer = AnswerShape::of(&page, &name);
             // Without an answer for made-up names, nothing can be compared.
-            if !unknown.is_empty() && exists(&page) && !unknown.iter().any(|one| answer.is_like(one)) {
+            if unknown.is_empty() || !exists(&page) || unknown.covers(&answer) {
+                continue;
+            }
+            // The server may have changed its answers meanwhile.
+            unknown.add(controls(client, start, &domain).await);
+            if !unknown.covers(&answer) {
                 found.push(json!({"hostname": name, "status": page.status, "title": shape::label(&page)}));
                 findings.push(finding(&name, &page));
             }
@@ -84,6 +89,16 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let port = first.url.port_or_known_default().unwrap_or_default();
     report_coverage(run, &coverage, port, first.url.scheme(), &mut summary).await;
     Ok(summary)
+}
+
+/// The answers for made-up names.
+async fn controls(client: &CheckedWeb<'_>, start: &Url, domain: &str) -> Vec<AnswerShape> {
+    let mut shapes = Vec::new();
+    for _ in 0..CONTROLS {
+        let name = format!("sd{:012x}.{domain}", rand::random::<u64>() >> 16);
+        shapes.extend(page_of(client, start, &name).await.map(|page| AnswerShape::of(&page, &name)));
+    }
+    shapes
 }
 
 /// The start page of a host name at the address of the target.
