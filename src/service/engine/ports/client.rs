@@ -98,9 +98,13 @@ impl<'a> PortClient<'a> {
             "" => String::new(),
             body => format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len()),
         };
-        let port = self.to.port();
+        // Some servers know their name only without the port that is usual for the protocol.
+        let port = match (self.over_tls, self.to.port()) {
+            (false, 80) | (true, 443) => String::new(),
+            (_, port) => format!(":{port}"),
+        };
         format!(
-            "{method} {path} HTTP/1.0\r\nHost: {host}:{port}\r\nUser-Agent: {PRODUCT}\r\nAccept: */*\r\n{entity}\r\n{body}"
+            "{method} {path} HTTP/1.0\r\nHost: {host}{port}\r\nUser-Agent: {PRODUCT}\r\nAccept: */*\r\n{entity}\r\n{body}"
         )
     }
 }
@@ -183,6 +187,20 @@ pub async fn read_some(stream: &mut (impl AsyncRead + Unpin + ?Sized), patience:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::service::engine::pace::Lanes;
+
+    /// nuclei 1505: virtual hosts that compare the whole header.
+    #[test]
+    fn host_header_has_no_usual_port() {
+        let lane = Lanes::new(1).of([127, 0, 0, 1].into());
+        for (port, over_tls, host) in
+            [(80, false, "a.test"), (443, true, "a.test"), (80, true, "a.test:80"), (8080, false, "a.test:8080")]
+        {
+            let to = SocketAddr::from(([127, 0, 0, 1], port));
+            let client = PortClient { to, host: "a.test", lane: &lane, timeout: Duration::ZERO, over_tls };
+            assert!(client.request_text("GET", "/", "").contains(&format!("\r\nHost: {host}\r\n")), "{port}");
+        }
+    }
 
     #[test]
     fn response_is_read_by_header_and_title() {
