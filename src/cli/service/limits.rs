@@ -31,6 +31,15 @@ pub struct ScanLimitArgs {
     /// Maximum time that a scan spends on reading HTML
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = seconds)]
     html_seconds: u64,
+    /// Maximum number of pages, and of scripts, that a deep website scan reads
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = at_least_one::<usize>)]
+    scan_pages: usize,
+    /// Maximum size of a script that a deep website scan reads
+    #[arg(long, value_name = "BYTES", default_value_t = 4_194_304, value_parser = |text: &str| at_least(524_288_usize, text))]
+    scan_script_bytes: usize,
+    /// Maximum time for a TLS handshake with a slow server; default: 10 for this machine, 30 elsewhere
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    scan_handshake_seconds: Option<u64>,
     /// Highest `requests_per_second` that a scan may set; 0: 200 for this machine, 10 elsewhere
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = |text: &str| at_least(0_u32, text))]
     scan_requests_per_second: u32,
@@ -90,7 +99,10 @@ impl From<ScanLimitArgs> for ScanLimits {
             raw_lines: args.scan_raw_lines,
             ports: args.scan_ports,
             html_time: Duration::from_secs(args.html_seconds),
+            pages: args.scan_pages,
+            script_bytes: args.scan_script_bytes,
             answer_time: None,
+            handshake_time: args.scan_handshake_seconds.map(Duration::from_secs),
             requests_per_second: args.scan_requests_per_second,
         }
     }

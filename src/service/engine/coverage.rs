@@ -10,8 +10,12 @@
 //! A 403 or a redirect to the log-in page is a normal answer for a path that is not public. It is an obstacle only while
 //! the start page gets the same answer: then the site shows the scan nothing, and blocks it. A path that must be public,
 //! such as a script of a page, makes its tests incomplete, but does not show that the site blocks the scan.
+//!
+//! Whether a firewall blocks the scan is judged by a control: a path that does not exist, requested at the beginning, during
+//! and after each check. Once its answer is a refusal or a page, the other answers of the check say nothing either.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use reqwest::Method;
@@ -20,6 +24,7 @@ use url::Url;
 
 use super::NewFinding;
 use super::body::BodyFault;
+use super::firewall_page;
 use super::http::{HttpPage, Web, WebError};
 use super::kinds::{self, FindingKind, coverage};
 use super::limits::ScanLimits;
@@ -32,6 +37,8 @@ pub enum Obstacle {
     Forbidden,
     RateLimited,
     LoginWall,
+    /// A page of a firewall, with any status.
+    Firewall,
     ServerError,
     /// A status that HTTP does not define, such as 999.
     UnknownStatus,
@@ -55,6 +62,7 @@ impl Obstacle {
             501 | 505 => None,
             500..=599 => Some(Self::ServerError),
             600.. => Some(Self::UnknownStatus),
+            _ if firewall_page::is_firewall_page(page) => Some(Self::Firewall),
             _ => page.redirect().filter(|to| is_login(to) && !is_login(&page.url)).map(|_| Self::LoginWall),
         }
     }
@@ -96,6 +104,7 @@ impl Obstacle {
             Self::Forbidden => "HTTP 403",
             Self::RateLimited => "HTTP 429",
             Self::LoginWall => "redirected to the log-in page",
+            Self::Firewall => "blocked by a firewall",
             Self::ServerError => "HTTP 5xx",
             Self::UnknownStatus => "HTTP status above 599",
             Self::Timeout => "no complete response before the timeout",
@@ -109,7 +118,7 @@ impl Obstacle {
 
     /// Whether the site refuses the request.
     pub fn is_refusal(self) -> bool {
-        matches!(self, Self::Unauthorized | Self::Forbidden)
+        matches!(self, Self::Unauthorized | Self::Forbidden | Self::Firewall)
     }
 
     /// The remedy.
@@ -118,7 +127,7 @@ impl Obstacle {
             Self::Unauthorized | Self::LoginWall => {
                 "Scan with credentials: set `tool_params.authentication`, such as {\"cookies\": \"sid=…\"} (scan form: Parameters as JSON)."
             }
-            Self::Forbidden | Self::UnknownStatus => {
+            Self::Forbidden | Self::Firewall | Self::UnknownStatus => {
                 "Allow the address or the User-Agent of the scanner in the web application firewall, and scan again."
             }
             Self::RateLimited => "Lower `requests_per_second` of the scan, or raise the rate limit for the scanner.",
@@ -145,6 +154,7 @@ impl Obstacle {
         match self {
             Self::Unauthorized | Self::Forbidden | Self::RateLimited if is_blocked => coverage::BLOCKED,
             Self::LoginWall => coverage::LOGIN_WALL,
+            Self::Firewall => coverage::BLOCKED,
             Self::Unauthorized
             | Self::Forbidden
             | Self::RateLimited
@@ -177,6 +187,8 @@ pub fn is_login(url: &Url) -> bool {
 #[derive(Debug, Default)]
 pub struct CheckCoverage {
     counts: Mutex<CoverageCounts>,
+    /// Whether a control showed during the check that the site blocks the scan.
+    is_blocked: AtomicBool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -190,7 +202,9 @@ impl CoverageCounts {
         let Self { requests, missed } = self;
         let count: u32 = missed.values().sum();
         let share = 100 * u64::from(count) / u64::from(requests.max(1));
-        (share > u64::from(rule.most_missed)).then_some(IncompleteTest { requests, missed, is_blocked: false })
+        // Any path may be the one that the firewall hides.
+        let is_incomplete = share > u64::from(rule.most_missed) || missed.contains_key(&Obstacle::Firewall);
+        is_incomplete.then_some(IncompleteTest { requests, missed, is_blocked: false })
     }
 }
 
@@ -279,16 +293,79 @@ impl IncompleteTest {
     }
 }
 
+/// Refusals between two controls during a check.
+const CONTROL_INTERVAL: u32 = 16;
+
+/// A path that does not exist, and how the site answered it at the beginning of the scan.
+#[derive(Clone, Debug)]
+pub struct ControlPath {
+    url: Url,
+    answer: Option<ControlAnswer>,
+    /// The site refuses every path that it does not know, so a refusal does not show that a path is not public.
+    refuses_unknown: bool,
+}
+
+/// What an answer says about a path that does not exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ControlAnswer {
+    Missing,
+    Found,
+    Refused,
+    /// A redirect, an error, or an answer that depends on the load.
+    Other,
+}
+
+impl ControlAnswer {
+    fn of(page: &HttpPage) -> Self {
+        match Obstacle::of_page(page) {
+            Some(Obstacle::Firewall | Obstacle::Forbidden | Obstacle::UnknownStatus) => Self::Refused,
+            Some(_) => Self::Other,
+            None if matches!(page.status, 400..=499) => Self::Missing,
+            None if page.is_success() => Self::Found,
+            None => Self::Other,
+        }
+    }
+}
+
+impl ControlPath {
+    /// Requests a random path of the site.
+    pub async fn read(web: &CheckedWeb<'_>, start: &Url) -> Option<Self> {
+        let url = start.join(&format!("/sd{:016x}", rand::random::<u64>())).ok()?;
+        let page = web.probe(&url).await.ok();
+        let answer = page.as_ref().map(ControlAnswer::of);
+        // Object stores answer so for every missing name, to everybody.
+        let is_store = page.as_ref().is_some_and(|page| page.text().contains("<Code>AccessDenied</Code>"));
+        Some(Self { url, answer, refuses_unknown: answer == Some(ControlAnswer::Refused) && !is_store })
+    }
+
+    /// Whether the site now refuses this path, or shows a page for it, as it did not before.
+    async fn is_blocked(&self, web: &Web<'_>) -> bool {
+        let Some(before) = self.answer else { return false };
+        let Ok(page) = web.probe(&self.url).await else { return false };
+        match (before, ControlAnswer::of(&page)) {
+            (ControlAnswer::Missing | ControlAnswer::Found | ControlAnswer::Other, ControlAnswer::Refused) => true,
+            (ControlAnswer::Missing, ControlAnswer::Found) => true,
+            _ => false,
+        }
+    }
+}
+
 /// The client of one check: it counts what the check could not judge.
 #[derive(Clone, Copy)]
 pub struct CheckedWeb<'a> {
     web: &'a Web<'a>,
     coverage: &'a CheckCoverage,
+    control: Option<&'a ControlPath>,
 }
 
 impl<'a> CheckedWeb<'a> {
     pub fn new(web: &'a Web<'a>, coverage: &'a CheckCoverage) -> Self {
-        Self { web, coverage }
+        Self { web, coverage, control: None }
+    }
+
+    /// The same client, whose refusals are compared with a control.
+    pub fn with_control(self, control: Option<&'a ControlPath>) -> Self {
+        Self { control, ..self }
     }
 
     pub async fn get(&self, url: &Url) -> Result<HttpPage, WebError> {
@@ -298,15 +375,47 @@ impl<'a> CheckedWeb<'a> {
     /// Sends one request; callers use GET, HEAD and OPTIONS only.
     pub async fn send(&self, method: Method, url: &Url, headers: HeaderMap) -> Result<HttpPage, WebError> {
         let answer = self.web.send(method, url, headers).await;
-        self.coverage.record(&answer);
+        self.record(&answer).await;
         answer
     }
 
     /// Requests a path that may exist, and reads only the beginning of its body.
     pub async fn probe(&self, url: &Url) -> Result<HttpPage, WebError> {
         let answer = self.web.probe(url).await;
-        self.coverage.record(&answer);
+        self.record(&answer).await;
         answer
+    }
+
+    /// Requests a page, and reads up to `max_body` bytes of its body.
+    pub async fn get_up_to(&self, url: &Url, max_body: usize) -> Result<HttpPage, WebError> {
+        let answer = self.web.get_up_to(url, max_body).await;
+        self.record(&answer).await;
+        answer
+    }
+
+    /// Counts an answer. Among refusals, some are followed by the control: a block may end before the check does.
+    async fn record(&self, answer: &Result<HttpPage, WebError>) {
+        self.coverage.record(answer);
+        let is_refused = answer.as_ref().is_ok_and(|page| Obstacle::of_page(page).is_some_and(Obstacle::is_refusal));
+        let (_, refused) = self.refusals();
+        if is_refused
+            && refused % CONTROL_INTERVAL == 1
+            && let Some(control) = self.control
+            && control.is_blocked(self.web).await
+        {
+            self.coverage.is_blocked.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the control shows that the site blocked the check.
+    async fn is_blocked(&self) -> bool {
+        if self.coverage.is_blocked.load(Ordering::Relaxed) {
+            return true;
+        }
+        match self.control {
+            Some(control) if self.coverage.requests() > 0 => control.is_blocked(self.web).await,
+            _ => false,
+        }
     }
 
     pub fn limits(&self) -> &ScanLimits {
@@ -316,14 +425,21 @@ impl<'a> CheckedWeb<'a> {
     /// The incomplete part of the check. `start` is the start page as the scan first saw it.
     ///
     /// A check that was refused on single paths requests the start page again: a site that still shows it refuses these
-    /// paths only.
+    /// paths only, unless it also refuses a path that does not exist.
     pub async fn incomplete(&self, start: &HttpPage, rule: CoverageRule) -> Option<IncompleteTest> {
         let CoverageCounts { requests, mut missed } = self.coverage.counts();
         if rule.reads_errors {
             missed.remove(&Obstacle::ServerError);
         }
+        let is_control_blocked = self.is_blocked().await;
+        if is_control_blocked {
+            // All answers of the check may be those of the firewall.
+            missed = BTreeMap::from([(Obstacle::Firewall, requests)]);
+        }
         let is_refused = missed.keys().any(|obstacle| obstacle.may_be_normal());
-        let is_shown = is_refused && self.shows(start).await;
+        let refuses_unknown =
+            missed.contains_key(&Obstacle::Forbidden) && self.control.is_some_and(|control| control.refuses_unknown);
+        let is_shown = is_refused && !refuses_unknown && self.shows(start).await;
         if is_shown && rule.may_refuse {
             missed.retain(|obstacle, _| !obstacle.may_be_normal());
         }
@@ -367,6 +483,34 @@ pub struct ScanCoverage {
     incomplete: Vec<(&'static str, IncompleteTest)>,
     requests: u32,
     refused: u32,
+    limits: Vec<ReachedLimit>,
+}
+
+/// A limit that ended the reading before everything was read.
+#[derive(Clone, Debug)]
+pub struct ReachedLimit {
+    /// Such as `pages`.
+    pub what: &'static str,
+    pub read: usize,
+    pub found: usize,
+}
+
+impl ReachedLimit {
+    /// A line for users, with the remedy.
+    pub fn line(&self, is_deep: bool) -> String {
+        let Self { what, read, found } = self;
+        let remedy = match is_deep {
+            false => "a deep scan reads more",
+            true if *what == "complete scripts" => "`serve --scan-script-bytes` sets the limit",
+            true => "`serve --scan-pages` sets the limit",
+        };
+        format!("Limit reached: {read} of {found} {what} read; {remedy}.")
+    }
+
+    fn row(&self) -> Vec<String> {
+        // Without tests in the third column: those that read the rest have a result.
+        vec![format!("limit of {}", self.what), format!("{} of {}", self.read, self.found), String::new()]
+    }
 }
 
 impl ScanCoverage {
@@ -401,7 +545,24 @@ impl ScanCoverage {
                 cause.tests.push(uid);
             }
         }
-        rows.into_values().map(|(kind, causes)| self.finding(kind, causes, port, service)).collect()
+        let incomplete = rows.into_values().map(|(kind, causes)| self.finding(kind, causes, port, service));
+        incomplete.chain(self.limits_finding(port, service)).collect()
+    }
+
+    /// Adds a reached limit.
+    pub fn add_limit(&mut self, limit: ReachedLimit) {
+        self.limits.push(limit);
+    }
+
+    fn limits_finding(&self, port: u16, service: &str) -> Option<NewFinding> {
+        let rows: Vec<Vec<String>> = self.limits.iter().map(ReachedLimit::row).collect();
+        (!rows.is_empty()).then(|| NewFinding {
+            port,
+            service: service.to_owned(),
+            evidence: kinds::table(kinds::COVERAGE_HEADERS, rows),
+            confirmed: true,
+            ..coverage::LIMITS.finding()
+        })
     }
 
     fn finding(&self, kind: FindingKind, causes: CoverageCauses, port: u16, service: &str) -> NewFinding {

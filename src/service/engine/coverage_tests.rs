@@ -74,7 +74,8 @@ async fn refused_path_on_open_site_does_not_make_tests_incomplete() {
     let port = web(|path, _| match path {
         "/" => ok("text/html", "<p>shop"),
         "/robots.txt" => redirect("/login"),
-        _ => answer("403 Forbidden", ""),
+        hidden if hidden.contains("/.") || hidden.ends_with(".sql") => answer("403 Forbidden", ""),
+        _ => answer("404 Not Found", ""),
     })
     .await;
     let result = website(port, json!({})).run().await;
@@ -98,6 +99,148 @@ async fn site_that_shows_only_its_start_page_blocks_the_scan() {
     let missed = incomplete(&result);
     assert!(missed.contains(&"web.exposed.git") && missed.contains(&"web.secret"), "{missed:?}");
     assert_eq!(result.of("web.header.csp_missing").len(), 1);
+}
+
+fn is_tested(result: &ScanResult, uid: &str) -> bool {
+    !incomplete(result).contains(&uid)
+}
+
+#[tokio::test]
+async fn firewall_that_answers_instead_of_the_site_leaves_exposed_files_untested() {
+    const PAGES: &[&str] = &["/", "/a", "/b"];
+    const REJECTED: &str = "<title>Request Rejected</title>The requested URL was rejected. Please consult with your \
+        administrator. Your support ID is: 1234";
+    const CHALLENGE: &str = "<title>Just a moment...</title><script src=/cdn-cgi/challenge-platform/x></script>";
+    let forbidden = answer("403 Forbidden", "");
+    for (name, block) in [
+        ("403 on all but linked pages", forbidden.clone()),
+        ("support id", ok("text/html", REJECTED)),
+        ("challenge", ok("text/html", CHALLENGE)),
+        ("blocked", ok("text/html", "<h1>Blocked</h1>")),
+        ("a header only", answer("200 OK", "cf-mitigated: challenge\r\n")),
+    ] {
+        let port = web(move |path, _| match path {
+            path if PAGES.contains(&path) => ok("text/html", "<a href=/a>a</a><a href=/b>b</a>"),
+            _ => block.clone(),
+        })
+        .await;
+        let result = website(port, json!({})).run().await;
+        result.check();
+        assert!(!is_tested(&result, "web.exposed.git") && !is_tested(&result, "web.exposed.env"), "{name}");
+        assert!(is_tested(&result, "web.header.csp"), "{name}: the pages were read");
+        assert_eq!(result.of("coverage.blocked").len(), 1, "{name}: {}", message(&result));
+    }
+}
+
+#[tokio::test]
+async fn block_during_the_scan_is_seen_by_its_control() {
+    // The page of the firewall has no word of a firewall, and the site still shows its start page.
+    for block in [ok("text/html", "<p>Welcome"), answer("403 Forbidden", "")] {
+        let sent = AtomicUsize::new(0);
+        let port = web(move |path, _| {
+            let is_blocked = sent.fetch_add(1, Ordering::Relaxed) > 4;
+            match path {
+                "/" => ok("text/html", "<p>shop"),
+                _ if is_blocked => block.clone(),
+                _ => answer("404 Not Found", ""),
+            }
+        })
+        .await;
+        let result = website(port, json!({})).run().await;
+        result.check();
+        assert!(!is_tested(&result, "web.exposed.git") && !is_tested(&result, "web.listing"));
+        assert_eq!(result.of("coverage.blocked").len(), 1, "{}", message(&result));
+    }
+}
+
+#[tokio::test]
+async fn block_that_ends_during_a_check_is_seen_by_its_control() {
+    let sent = AtomicUsize::new(0);
+    let port = web(move |path, _| {
+        let is_blocked = (30..100).contains(&sent.fetch_add(1, Ordering::Relaxed));
+        match path {
+            "/" => ok("text/html", "<p>shop"),
+            _ if is_blocked => answer("403 Forbidden", ""),
+            _ => answer("404 Not Found", ""),
+        }
+    })
+    .await;
+    let result = website(port, json!({})).run().await;
+    result.check();
+    assert_eq!(result.of("coverage.blocked").len(), 1, "{}", message(&result));
+    assert!(incomplete(&result).iter().any(|uid| uid.starts_with("web.exposed.")), "{}", message(&result));
+}
+
+#[tokio::test]
+async fn normal_refusals_and_missing_pages_leave_no_test_incomplete() {
+    let denied = "<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code></Error>";
+    let store = format!(
+        "HTTP/1.1 403 Forbidden\r\ncontent-type: application/xml\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{denied}",
+        denied.len()
+    );
+    for (name, missing) in [
+        ("object store", store),
+        ("all names are the start page", ok("text/html", "<p>shop")),
+        ("missing pages redirect", redirect("/")),
+        ("article about firewalls", ok("text/html", &format!("<h1>Blocked requests</h1>{}", "<p>filter".repeat(200)))),
+    ] {
+        let port = web(move |path, _| match path {
+            "/" => ok("text/html", "<p>shop"),
+            _ => missing.clone(),
+        })
+        .await;
+        let result = website(port, json!({})).run().await;
+        result.check();
+        assert_eq!(incomplete(&result), [""; 0], "{name}: {}", message(&result));
+    }
+}
+
+#[tokio::test]
+async fn reached_limits_are_lines_of_the_scan_and_of_its_coverage() {
+    let script = format!("{}\nconst key = 'AKIAQ3EGRMTWZXCVBNM7';", "// filler\n".repeat(60_000));
+    let links: String = (1..20).map(|page| format!("<a href=/{page}>{page}</a>")).collect();
+    let start = format!("{links}<script src=/app.js></script>");
+    let port = web(move |path, _| match path {
+        "/app.js" => ok("text/javascript", &script),
+        "/" => ok("text/html", &start),
+        path if path.len() < 4 => ok("text/html", "<p>page"),
+        _ => answer("404 Not Found", ""),
+    })
+    .await;
+    for (params, secrets, lines, rows) in [
+        (
+            json!({}),
+            0,
+            vec![
+                "Limit reached: 12 of 20 known pages read; a deep scan reads more.",
+                "Limit reached: 0 of 1 complete scripts read; a deep scan reads more.",
+            ],
+            r#"[["limit of known pages","12 of 20",""],["limit of complete scripts","0 of 1",""]]"#,
+        ),
+        (
+            json!({"scan_type": "deep"}),
+            1,
+            vec!["Limit reached: 15 of 20 known pages read; `serve --scan-pages` sets the limit."],
+            r#"[["limit of known pages","15 of 20",""]]"#,
+        ),
+    ] {
+        let mut scan = website(port, params);
+        scan.limits.pages = 15;
+        let result = scan.run().await;
+        result.check();
+        let found: Vec<&str> =
+            result.info.iter().map(String::as_str).filter(|line| line.starts_with("Limit reached")).collect();
+        assert_eq!(found, lines);
+        assert_eq!(result.of("web.secret").len(), secrets);
+        let evidence = result.of("coverage.limits")[0].evidence.as_json().to_string();
+        assert!(evidence.contains(rows), "{evidence}");
+        assert!(message(&result).contains("limits reached: pages not read: "), "{}", message(&result));
+        assert_eq!(incomplete(&result), [""; 0]);
+    }
+    let small = web(|_, _| ok("text/html", "<p>shop")).await;
+    let result = website(small, json!({})).run().await;
+    result.check();
+    assert!(result.of("coverage.limits").is_empty() && !message(&result).contains("limits"));
 }
 
 #[tokio::test]
@@ -140,7 +283,8 @@ async fn refusal_of_one_path_is_not_a_block() {
 async fn site_that_refuses_most_paths_has_a_note() {
     let port = web(|path, _| match path {
         "/" => ok("text/html", "<p>shop"),
-        _ => answer("403 Forbidden", ""),
+        path if path.contains('.') => answer("403 Forbidden", ""),
+        _ => answer("404 Not Found", ""),
     })
     .await;
     let result = website(port, json!({})).run().await;

@@ -52,7 +52,7 @@ use crate::service::scope_check::is_this_host;
 use crate::text::plural;
 
 /// Bytes of a body that are read.
-const MAX_BODY: usize = 512 * 1024;
+pub const MAX_BODY: usize = 512 * 1024;
 /// Bytes of a body that are read of a path that may exist.
 const PROBE_BODY: usize = 64 * 1024;
 /// No encoding of the body.
@@ -276,6 +276,11 @@ impl<'a> Web<'a> {
     /// Requests a path that may exist, and reads only the beginning of its body.
     pub async fn probe(&self, url: &Url) -> Result<HttpPage, WebError> {
         self.send_limited(Method::GET, url, HeaderMap::new(), PROBE_BODY).await
+    }
+
+    /// Requests a page, and reads up to `max_body` bytes of its body.
+    pub async fn get_up_to(&self, url: &Url, max_body: usize) -> Result<HttpPage, WebError> {
+        self.send_limited(Method::GET, url, HeaderMap::new(), max_body).await
     }
 
     pub async fn send(&self, method: Method, url: &Url, headers: HeaderMap) -> Result<HttpPage, WebError> {

@@ -139,6 +139,7 @@ kinds! {
         BLOCKED = "coverage.blocked";
         ERRORS = "coverage.errors";
         LOGIN_WALL = "coverage.login_wall";
+        LIMITS = "coverage.limits";
     }
     ports {
         OPEN = "port.open";

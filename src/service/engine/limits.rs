@@ -30,8 +30,14 @@ pub struct ScanLimits {
     pub ports: usize,
     /// Time that the scan spends on reading HTML.
     pub html_time: Duration,
+    /// Pages, and scripts, that a deep website scan reads.
+    pub pages: usize,
+    /// Bytes of a script that a deep website scan reads.
+    pub script_bytes: usize,
     /// Time for a complete HTTP answer; by default by the location of the target.
     pub answer_time: Option<Duration>,
+    /// Longest time for a TLS handshake with a slow server; by default by the location of the target.
+    pub handshake_time: Option<Duration>,
     /// The highest rate of HTTP requests that a scan may request beyond that of its location.
     pub requests_per_second: u32,
 }
@@ -46,7 +52,10 @@ impl Default for ScanLimits {
             raw_lines: 20_000,
             ports: 5000,
             html_time: Duration::from_secs(5),
+            pages: 500,
+            script_bytes: 4 * 1024 * 1024,
             answer_time: None,
+            handshake_time: None,
             requests_per_second: 0,
         }
     }
@@ -62,6 +71,9 @@ pub struct ScanCuts {
     pub pages: usize,
     /// Responses of which a part is missing, or cannot be decoded: no limit, but a fault of the server.
     pub responses: usize,
+    pub unread_pages: usize,
+    pub scripts: usize,
+    pub unread_scripts: usize,
 }
 
 impl ScanCuts {
@@ -73,6 +85,9 @@ impl ScanCuts {
             (self.raw_lines, "raw lines dropped"),
             (self.ports, "open ports not listed"),
             (self.pages, "pages read in part"),
+            (self.unread_pages, "pages not read"),
+            (self.scripts, "scripts read in part"),
+            (self.unread_scripts, "scripts not read"),
         ];
         let cut = parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{what}: {count}"));
         let limits = cut.collect::<Vec<_>>().join(", ");

@@ -32,6 +32,8 @@ pub struct Crawl {
     pub contents: Vec<PageContents>,
     /// Pages of which a limit cut the reading.
     pub cut_pages: usize,
+    /// Known pages that were not requested, because of the limit of pages.
+    pub unread_pages: usize,
     /// URLs with their number of links from the start page.
     waiting: VecDeque<(Url, u32)>,
     seen: HashSet<String>,
@@ -93,6 +95,7 @@ pub async fn crawl(
         folders: BTreeSet::new(),
         contents: Vec::new(),
         cut_pages: 0,
+        unread_pages: 0,
         waiting: VecDeque::new(),
         seen: HashSet::from([without_query(&start.url)]),
         depth: spider.depth.unwrap_or(u32::MAX),
@@ -117,6 +120,7 @@ pub async fn crawl(
         }
         progress.read(crawl.pages.len()).await;
     }
+    crawl.unread_pages = crawl.waiting.len();
     crawl
 }
 

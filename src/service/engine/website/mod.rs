@@ -12,10 +12,11 @@ use futures::{StreamExt, stream};
 use serde_json::json;
 
 use super::coverage::{
-    CheckCoverage, CheckedWeb, CoverageRule, ERROR_PAGES, IncompleteTest, Obstacle, PAGES, PROBES, SCRIPTS,
-    ScanCoverage, is_login,
+    CheckCoverage, CheckedWeb, ControlPath, CoverageRule, ERROR_PAGES, IncompleteTest, Obstacle, PAGES, PROBES,
+    ReachedLimit, SCRIPTS, ScanCoverage, is_login,
 };
-use super::http::{REPORT_INTERVAL, Web};
+use super::http::{MAX_BODY, REPORT_INTERVAL, Web};
+use super::limits::ScanLimits;
 use super::params::website::{CustomScan, GROUPS, Spider, WebsiteParams, WebsiteScanType};
 use super::run::ScanRun;
 use super::{NewFinding, ScanOutcome, TestDone};
@@ -40,9 +41,10 @@ mod site;
 pub(super) mod start;
 mod versions;
 
-use crawl::CrawlProgress;
+use crawl::{Crawl, CrawlProgress};
 use exposed::ExposedFiles;
 use progress::{ChecksProgress, expected_requests};
+use scripts::FetchedScripts;
 use site::{CrawledSite, Site};
 
 /// Pages of a light scan.
@@ -185,17 +187,21 @@ impl CheckKind {
 
 /// The limits and the checks of a scan type.
 struct ScanReach {
+    is_deep: bool,
     pages: usize,
+    /// Bytes of a script.
+    script_bytes: usize,
     requests: u32,
     checks: Vec<Check>,
     spider: Spider,
 }
 
 impl ScanReach {
-    fn of(scan_type: WebsiteScanType) -> Self {
-        let (pages, requests) = match scan_type {
-            WebsiteScanType::Light => (LIGHT_PAGES, 1500),
-            WebsiteScanType::Deep | WebsiteScanType::Custom(_) => (100, 20_000),
+    fn of(scan_type: WebsiteScanType, limits: &ScanLimits) -> Self {
+        let is_deep = !matches!(scan_type, WebsiteScanType::Light);
+        let (pages, script_bytes, requests) = match is_deep {
+            false => (LIGHT_PAGES, MAX_BODY, 1500),
+            true => (limits.pages, limits.script_bytes, 20_000),
         };
         let custom = match scan_type {
             WebsiteScanType::Custom(custom) => custom,
@@ -209,7 +215,7 @@ impl ScanReach {
         // Those that take long begin first, so that the scan does not wait for one of them at its end.
         checks.sort_by_key(|check| std::cmp::Reverse(check.kind.group()));
         checks.sort_by_key(|check| matches!(check.kind, Passive(_)));
-        Self { pages, requests, checks, spider: custom.spider }
+        Self { is_deep, pages, script_bytes, requests, checks, spider: custom.spider }
     }
 
     /// The start page, the crawl, the checks and the coverage.
@@ -265,7 +271,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     {
         run.info(line).await;
     }
-    let reach = ScanReach::of(params.scan_type);
+    let reach = ScanReach::of(params.scan_type, &run.settings.limits);
     let rate = params.requests_per_second;
 
     run.planned(reach.planned()).await;
@@ -304,6 +310,15 @@ async fn scan_site(
     run.tested(TestDone::new("web.start", "Start page", metadata, Vec::new())).await;
 
     let mut coverage = ScanCoverage::new(planned);
+    // Requests that do not count.
+    let aside_coverage = CheckCoverage::default();
+    let aside = CheckedWeb::new(web, &aside_coverage);
+    let is_passive = reach.checks.iter().all(|check| matches!(check.kind, Passive(_)));
+    let control = match Obstacle::of_page(&start) {
+        None if !is_passive => ControlPath::read(&aside, &start.url).await,
+        _ => None,
+    };
+    let control = control.as_ref();
     let crawl_coverage = CheckCoverage::default();
     let client = CheckedWeb::new(web, &crawl_coverage);
     let is_login_target = run.address.url().is_some_and(is_login);
@@ -311,20 +326,26 @@ async fn scan_site(
         web.set_walled();
     }
     let reads_folders = |check: &Check| matches!(check.kind, Files(_)) || check.uid == "web.listing";
-    let is_passive = reach.checks.iter().all(|check| matches!(check.kind, Passive(_)));
     let crawl_steps = if is_passive { crawl::STEPS } else { SHORT_CRAWL };
     let mut progress = CrawlProgress::new(run, reach.pages, crawl_steps);
     let mut crawled = crawl::crawl(&client, &start, reach.pages, &reach.spider, &mut progress).await;
     web.cut(|cuts| cuts.pages += crawled.cut_pages);
     progress.end(crawled.pages.len()).await;
-    // The check of robots.txt counts for itself, and guessed paths do not count.
-    let aside_coverage = CheckCoverage::default();
-    let aside = CheckedWeb::new(web, &aside_coverage);
     let script_coverage = CheckCoverage::default();
     let script_client = CheckedWeb::new(web, &script_coverage);
-    let is_deep = reach.pages > LIGHT_PAGES;
-    let scripts = scripts::fetch(&script_client, &start.url, &crawled.contents, reach.pages).await;
-    if is_deep {
+    let limits = (reach.pages, reach.script_bytes);
+    let fetched = scripts::fetch(&script_client, &start.url, &crawled.contents, limits).await;
+    for limit in reached_limits(&crawled, &fetched, reach) {
+        run.info(limit.line(reach.is_deep)).await;
+        coverage.add_limit(limit);
+    }
+    web.cut(|cuts| {
+        cuts.unread_pages += crawled.unread_pages;
+        cuts.scripts += fetched.cut;
+        cuts.unread_scripts += fetched.found.saturating_sub(reach.pages);
+    });
+    let scripts = fetched.scripts;
+    if reach.is_deep {
         crawled.read_endpoints(&aside, scripts::endpoints(&scripts).await).await;
     }
     let mut crawled = CrawledSite::new(start, crawled);
@@ -332,7 +353,7 @@ async fn scan_site(
     if reach.checks.iter().any(reads_folders) {
         crawled.folders.extend(answers::robots_folders(&aside, &crawled.start.url).await);
     }
-    crawled.is_deep = is_deep;
+    crawled.is_deep = reach.is_deep;
     (crawled.plain_side, crawled.with_login) = (start::plain_side(run, web, &crawled.start.url).await, with_login);
     let crawled = &crawled;
     // The pages count together: a passive check sees all of them.
@@ -352,7 +373,8 @@ async fn scan_site(
     let steps = reach.checks.len() as u32 + crawl::STEPS - crawl_steps;
     let mut progress = ChecksProgress::new(steps, expected, counts);
     let run_check = |position: usize| async move {
-        let (check, client) = (reach.checks[position], CheckedWeb::new(web, &counts[position]));
+        let check = reach.checks[position];
+        let client = CheckedWeb::new(web, &counts[position]).with_control(control);
         let findings = check.kind.run(&Site::new(client, crawled)).await;
         let incomplete = client.incomplete(&crawled.start, check.rule()).await;
         (position, findings, incomplete, client.refusals())
@@ -401,6 +423,21 @@ async fn scan_site(
         (None, None) => {}
     }
     Ok(summary)
+}
+
+/// The limits that ended the reading of pages and scripts.
+fn reached_limits(crawled: &Crawl, fetched: &FetchedScripts, reach: &ScanReach) -> Vec<ReachedLimit> {
+    let read = crawled.pages.len();
+    let scripts = fetched.found.min(reach.pages);
+    let whole = fetched.scripts.len() - fetched.cut;
+    [
+        ReachedLimit { what: "known pages", read, found: read + crawled.unread_pages },
+        ReachedLimit { what: "scripts", read: scripts, found: fetched.found },
+        ReachedLimit { what: "complete scripts", read: whole, found: fetched.scripts.len() },
+    ]
+    .into_iter()
+    .filter(|limit| limit.read < limit.found)
+    .collect()
 }
 
 /// Reports the steps of checks that have not ended.

@@ -24,24 +24,38 @@ use crate::service::engine::{NewFinding, blocking};
 /// Number of concurrent requests.
 const CONCURRENCY: usize = 4;
 
-/// Fetches the scripts of the site's own origin, each once.
+/// The scripts of the site's own origin.
+#[derive(Default)]
+pub struct FetchedScripts {
+    pub scripts: Vec<Arc<HttpPage>>,
+    /// Scripts that the pages name.
+    pub found: usize,
+    /// Scripts of which only the beginning was read.
+    pub cut: usize,
+}
+
+/// Fetches the scripts of the site's own origin, each once: up to `max_scripts`, and up to `max_bytes` of each.
 pub async fn fetch(
     web: &CheckedWeb<'_>,
     start: &Url,
     contents: &[PageContents],
-    max_scripts: usize,
-) -> Vec<Arc<HttpPage>> {
+    (max_scripts, max_bytes): (usize, usize),
+) -> FetchedScripts {
     let urls: BTreeSet<&Url> = contents
         .iter()
         .flat_map(|page| &page.subresources)
         .filter(|one| one.element == "script" && one.url.origin() == start.origin())
         .map(|one| &one.url)
         .collect();
+    let found = urls.len();
     let urls: Vec<Url> = urls.into_iter().take(max_scripts).cloned().collect();
-    let fetched = stream::iter(urls).map(|url| async move { web.get(&url).await.ok() }).buffered(CONCURRENCY);
-    let scripts: Vec<Option<HttpPage>> = fetched.collect().await;
+    let fetched =
+        stream::iter(urls).map(|url| async move { web.get_up_to(&url, max_bytes).await.ok() }).buffered(CONCURRENCY);
+    let pages: Vec<Option<HttpPage>> = fetched.collect().await;
     let is_script = |page: &HttpPage| page.is_success() && !is_markup(page);
-    scripts.into_iter().flatten().filter(is_script).map(Arc::new).collect()
+    let scripts: Vec<Arc<HttpPage>> = pages.into_iter().flatten().filter(is_script).map(Arc::new).collect();
+    let cut = scripts.iter().filter(|script| script.body.len() >= max_bytes).count();
+    FetchedScripts { scripts, found, cut }
 }
 
 /// A path in quotation marks: `"/api/orders"`, but neither `"//cdn.test/x"` nor `"/"`.

@@ -169,5 +169,5 @@ impl CrawledSite {
 }
 
 fn is_html(page: &HttpPage) -> bool {
-    page.status == 200 && page.is_html()
+    page.status == 200 && page.is_html() && Obstacle::of_page(page).is_none()
 }
