@@ -20,11 +20,11 @@ use x509_parser::public_key::PublicKey;
 use x509_parser::x509::AttributeTypeAndValue;
 
 use super::finding;
-use super::trust::{self, Trust};
+use super::trust::{self, Trust, TrustAdvice};
 use crate::contract::Stamp;
-use crate::service::engine::TestDone;
 use crate::service::engine::kinds::{FindingKind, tls};
 use crate::service::engine::run::ScanRun;
+use crate::service::engine::{NewFinding, TestDone};
 
 const DAY: i64 = 24 * 3600;
 /// Days before expiry at which a certificate should have been renewed.
@@ -43,6 +43,29 @@ const WEAK_SIGNATURES: &[(&str, &str)] = &[
     ("1.2.840.10040.4.3", "dsaWithSHA1"),
     ("1.2.840.10045.4.1", "ecdsaWithSHA1"),
 ];
+
+/// Other algorithms by their names. Each is one word with a digit, if it has one, so that evidence with the number of an earlier
+/// version counts as the same.
+const ALGORITHMS: &[(&str, &str)] = &[
+    ("1.2.840.113549.1.1.11", "sha256WithRSA"),
+    ("1.2.840.113549.1.1.12", "sha384WithRSA"),
+    ("1.2.840.113549.1.1.13", "sha512WithRSA"),
+    ("1.2.840.113549.1.1.14", "sha224WithRSA"),
+    ("1.2.840.113549.1.1.10", "RSASSA-PSS"),
+    ("1.2.840.10045.4.3.1", "ecdsaWithSHA224"),
+    ("1.2.840.10045.4.3.2", "ecdsaWithSHA256"),
+    ("1.2.840.10045.4.3.3", "ecdsaWithSHA384"),
+    ("1.2.840.10045.4.3.4", "ecdsaWithSHA512"),
+    ("2.16.840.1.101.3.4.3.2", "dsaWithSHA256"),
+    ("1.3.101.112", "Ed25519"),
+    ("1.3.101.113", "Ed448"),
+];
+
+/// The name of an algorithm, or its number.
+fn algorithm_name(oid: String) -> String {
+    let known = WEAK_SIGNATURES.iter().chain(ALGORITHMS).find(|(number, _)| *number == oid);
+    known.map_or(oid, |(_, name)| (*name).to_owned())
+}
 
 /// Names and descriptions of the tests of a certificate.
 pub const CHECKS: &[(&str, &str)] = &[
@@ -86,6 +109,8 @@ pub struct ChainFindings {
     pub lines: Vec<String>,
     /// A notice about the scan.
     pub note: Option<String>,
+    /// What is missing for trust, and the remedy.
+    advice: Option<TrustAdvice>,
 }
 
 /// Checks a chain that begins with the server's certificate.
@@ -120,7 +145,10 @@ pub fn check(run: &ScanRun<'_>, host: &str, chain: &[Vec<u8>]) -> ChainFindings 
         Trust::Untrusted(_) if leaf.is_self_issued => {
             checked.failed.push((2, tls::SELF_SIGNED, "issuer and subject are the same".to_owned()));
         }
-        Trust::Untrusted(why) => checked.failed.push((2, tls::UNTRUSTED, why)),
+        Trust::Untrusted(why) => {
+            checked.advice = trust::advice(chain);
+            checked.failed.push((2, tls::UNTRUSTED, why));
+        }
         // Another check reports the signature.
         Trust::OldSignature if checked.chain.iter().any(|one| one.weak_signature) => {
             checked.note = Some("Trust was not checked: the signature in the chain is too weak.".to_owned());
@@ -146,7 +174,14 @@ pub fn check(run: &ScanRun<'_>, host: &str, chain: &[Vec<u8>]) -> ChainFindings 
 
 impl ChainFindings {
     fn read(chain: &[Vec<u8>]) -> Self {
-        let mut all = Self { chain: Vec::new(), unreadable: None, failed: Vec::new(), lines: Vec::new(), note: None };
+        let mut all = Self {
+            chain: Vec::new(),
+            unreadable: None,
+            failed: Vec::new(),
+            lines: Vec::new(),
+            note: None,
+            advice: None,
+        };
         for (depth, der) in chain.iter().enumerate() {
             match CertificateFacts::parse(der) {
                 Ok(facts) => {
@@ -215,7 +250,18 @@ pub fn tests(chains: &[ChainFindings], port: u16, service: &str) -> Vec<TestDone
             }
         }
         let rows = |kind: FindingKind| -> Vec<Vec<String>> { chains.iter().flat_map(|one| one.rows(kind)).collect() };
-        let findings = kinds.into_iter().map(|kind| finding(kind, port, service, &["What", "Value"], rows(kind)));
+        let advice = chains.iter().find_map(|one| one.advice.as_ref());
+        let findings = kinds.into_iter().map(|kind| {
+            let finding = finding(kind, port, service, &["What", "Value"], rows(kind));
+            match advice.filter(|_| kind == tls::UNTRUSTED) {
+                Some(TrustAdvice { cause, remedy }) => NewFinding {
+                    vuln_description: format!("{} {cause}", finding.vuln_description),
+                    recommendation: remedy.clone(),
+                    ..finding
+                },
+                None => finding,
+            }
+        });
         TestDone::new(uid, description, json!({"subject": subject}), findings.collect())
     };
     (0..CHECKS.len()).map(test).collect()
@@ -251,8 +297,8 @@ impl CertificateFacts {
             serial: certificate.tbs_certificate.raw_serial_as_string(),
             key,
             weak_key,
-            signature: weak.map_or(algorithm, |(_, name)| (*name).to_owned()),
             weak_signature: weak.is_some(),
+            signature: algorithm_name(algorithm),
             is_self_issued: certificate.subject().as_raw() == certificate.issuer().as_raw(),
         })
     }
@@ -382,7 +428,7 @@ fn describe_key(certificate: &X509Certificate) -> (String, bool) {
         Ok(PublicKey::RSA(key)) => (format!("RSA {} bits", key.key_size()), key.key_size() < 2048),
         Ok(PublicKey::EC(key)) => (format!("elliptic {} bits", key.key_size()), key.key_size() < 224),
         Ok(PublicKey::DSA(key)) => (format!("DSA {} bits", key.len() * 8), key.len() * 8 < 2048),
-        _ => (certificate.public_key().algorithm.algorithm.to_id_string(), false),
+        _ => (algorithm_name(certificate.public_key().algorithm.algorithm.to_id_string()), false),
     }
 }
 
@@ -594,6 +640,10 @@ mod tests {
         assert_eq!(facts.names, ["shop.test", "127.0.0.1"]);
         assert_eq!((facts.key.as_str(), facts.weak_key, facts.weak_signature), ("elliptic 256 bits", false, false));
         assert!(facts.is_self_issued);
+        assert_eq!(
+            (facts.signature.as_str(), algorithm_name("1.2.3".to_owned()).as_str()),
+            ("ecdsaWithSHA256", "1.2.3")
+        );
         assert!(CertificateFacts::parse(b"nothing").is_err());
     }
 }

@@ -111,6 +111,8 @@ pub struct Offer {
     /// Set in a second hello on a connection: the client's verify_data of the first handshake, empty for a server without
     /// RFC 5746.
     pub renegotiation: Option<Vec<u8>>,
+    /// A key share of TLS 1.3: the group, and the public key.
+    pub key_share: Option<(u16, Vec<u8>)>,
 }
 
 impl Offer {
@@ -119,7 +121,7 @@ impl Offer {
             Version::Tls13 => NEW_GROUPS.iter().map(|(number, _)| *number).collect(),
             _ => OLD_GROUPS.to_vec(),
         };
-        Self { version, suites, groups, compression: false, renegotiation: None }
+        Self { version, suites, groups, compression: false, renegotiation: None, key_share: None }
     }
 }
 
@@ -251,6 +253,15 @@ pub(super) fn server_hello(body: &[u8], offer: &Offer) -> Option<TlsAnswer> {
     Some(answer)
 }
 
+/// The key share in a ServerHello: the group, and the public key of the server.
+pub(super) fn key_share(body: &[u8]) -> Option<(u16, Vec<u8>)> {
+    let session = usize::from(*body.get(34)?);
+    let extensions = extensions_of(body.get(35 + session + 3..)?);
+    let (_, value) = extensions.into_iter().find(|(kind, _)| *kind == 51)?;
+    let [a, b, c, d, key @ ..] = value else { return None };
+    (key.len() == usize::from(u16::from_be_bytes([*c, *d]))).then(|| (u16::from_be_bytes([*a, *b]), key.to_vec()))
+}
+
 /// The extensions at the end of a ServerHello.
 fn extensions_of(bytes: &[u8]) -> Vec<(u16, &[u8])> {
     let mut all = Vec::new();
@@ -332,8 +343,15 @@ fn extensions(offer: &Offer, host: &str) -> Vec<u8> {
     }
     if offer.version == Version::Tls13 {
         add(43, &[2, 3, 4]);
-        // No key share: the server selects a group by a HelloRetryRequest, and no key has to be computed.
-        add(51, &[0, 0]);
+        // Without a key share, the server selects a group by a HelloRetryRequest, and no key has to be computed.
+        let mut shares = Vec::new();
+        if let Some((group, key)) = &offer.key_share {
+            shares.extend(group.to_be_bytes());
+            push(&mut shares, 2, key);
+        }
+        let mut list = Vec::new();
+        push(&mut list, 2, &shares);
+        add(51, &list);
     }
     all
 }

@@ -19,7 +19,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use serde_json::{Value, json};
@@ -39,6 +39,8 @@ mod checks;
 mod hello;
 pub mod legacy;
 mod modern;
+mod other_groups;
+mod path;
 mod ssl2;
 mod sslscan;
 pub mod starttls;
@@ -215,10 +217,13 @@ async fn connectable<'a>(
         let address = SocketAddr::new(ip, port);
         let timeout = Duration::from_secs(if is_this_host(ip) { 3 } else { 8 });
         let (lane, refusals) = (run.lanes.of(ip), Mutex::default());
-        let server = Server { run, host: host.clone(), address, starttls, lane, timeout, refusals };
+        let mut server = Server { run, host: host.clone(), address, starttls, lane, timeout, refusals };
         server.lane.requests.wait().await;
         match server.connect().await {
-            Ok(_) => return Ok(server),
+            Ok(_) => {
+                server.set_timeout().await;
+                return Ok(server);
+            }
             Err(problem) => problems.push((problem, address)),
         }
     }
@@ -274,7 +279,34 @@ impl TlsAnswer {
     }
 }
 
+/// The time limit of a handshake as a multiple of the time of the first one: six versions are tested at the same time, and a
+/// busy server may answer them one after the other.
+const PATIENCE: u32 = 7;
+/// Handshakes that take longer make a scan slow, which it says.
+const SLOW_HANDSHAKE: Duration = Duration::from_secs(1);
+
 impl Server<'_> {
+    /// Sets the time limit of a handshake by the time that the first one takes.
+    async fn set_timeout(&mut self) {
+        let usual = self.timeout;
+        let patience = Duration::from_secs(if is_this_host(self.address.ip()) { 10 } else { 30 });
+        let longest = self.run.settings.limits.handshake_time.unwrap_or(patience).max(usual);
+        self.timeout = longest;
+        let suites = suites::offered(Version::Tls12).into_iter().take(OFFERED).collect();
+        let start = Instant::now();
+        let answer = self.handshake(&Offer::new(Version::Tls12, suites)).await;
+        let took = start.elapsed();
+        self.timeout = if answer.is_late { usual } else { (took * PATIENCE).clamp(usual, longest) };
+        if !answer.is_late && took > SLOW_HANDSHAKE {
+            let (seconds, limit) = (took.as_secs_f32(), self.timeout.as_secs());
+            let line = format!(
+                "The first TLS handshake took {seconds:.1} s, so the scan is slow; each may take {limit} s \
+                 (`serve --scan-handshake-seconds` sets the limit)."
+            );
+            self.run.info(line).await;
+        }
+    }
+
     /// The name of the service in findings.
     fn service(&self) -> &'static str {
         self.starttls.map_or("tls", StartTls::name)
@@ -344,6 +376,14 @@ impl Server<'_> {
         timeout(self.timeout, exchange).await.ok().flatten()
     }
 
+    /// The certificates of TLS 1.3 by a group that rustls lacks.
+    async fn chain_by_group(&self, group: u16) -> Option<Vec<Vec<u8>>> {
+        let _connection = self.lane.connections.acquire().await;
+        self.lane.requests.wait().await;
+        let exchange = async { other_groups::certificates(self.connect().await.ok()?, &self.host, group).await };
+        timeout(self.timeout, exchange).await.ok().flatten()
+    }
+
     /// Whether the server accepts a second handshake of the client on a connection.
     async fn accepts_renegotiation(&self, version: Version) -> bool {
         let exchange = async {
@@ -388,6 +428,8 @@ impl Server<'_> {
                     // Without it, some servers refuse an empty key share.
                     let suite = result.answer.suite;
                     result.answer = TlsAnswer { is_tls: true, suite, ..modern };
+                } else if let Some(group) = result.answer.group.filter(|_| result.answer.accepted) {
+                    result.answer.chain = self.chain_by_group(group).await.unwrap_or_default();
                 }
                 self.find_groups(&mut result).await;
             }
@@ -544,7 +586,8 @@ impl Server<'_> {
         };
         let findings = kind.map(|kind| {
             let row = |one: &VersionAnswer| {
-                vec![one.version.name().to_owned(), one.answer.word().to_owned(), one.answer.cipher.clone()]
+                let cipher = suites::iana(&one.answer.cipher);
+                vec![one.version.name().to_owned(), one.answer.word().to_owned(), cipher]
             };
             // SSL 2.0 is a row only where it matters, as in earlier versions of this program.
             let shown = all.iter().filter(|one| one.version != Version::Ssl2 || one.answer.accepted);
@@ -606,5 +649,27 @@ fn distinct(answers: &[VersionAnswer], others: Vec<Vec<Vec<u8>>>) -> Vec<Vec<Vec
 
 fn finding(kind: FindingKind, port: u16, service: &str, headers: &[&str], rows: Vec<Vec<String>>) -> NewFinding {
     let evidence = kinds::table(headers, rows);
-    NewFinding { port, service: service.to_owned(), confirmed: true, evidence, ..kind.finding() }
+    let finding = kind.finding();
+    let risk_description = match service {
+        "tls" => finding.risk_description,
+        _ => without_browsers(&finding.risk_description),
+    };
+    NewFinding { port, service: service.to_owned(), confirmed: true, evidence, risk_description, ..finding }
+}
+
+/// The text for services that browsers do not use, such as SMTP.
+fn without_browsers(text: &str) -> String {
+    const WORDS: &[(&str, &str)] = &[
+        (
+            "Users learn to ignore the browser warning, and then miss a real man-in-the-middle attack. Other clients refuse",
+            "Clients that verify certificates refuse",
+        ),
+        (
+            "Browsers refuse the connection or show a warning that users learn to ignore",
+            "Clients refuse the connection",
+        ),
+        ("Browsers repair the order; some other clients", "Some clients"),
+        ("browsers may refuse", "clients may refuse"),
+    ];
+    WORDS.iter().fold(text.to_owned(), |text, (browser, client)| text.replace(browser, client))
 }

@@ -101,7 +101,12 @@ pub fn name(number: u16) -> String {
 pub fn iana(name: &str) -> String {
     const EXCHANGE: &[&str] =
         &["RSA", "DH", "DHE", "ECDH", "ECDHE", "DSS", "ECDSA", "anon", "EXPORT", "EXPORT1024", "PSK", "KRB5"];
-    if name.starts_with("0x") || name.starts_with("TLS") || name.is_empty() {
+    // As rustls writes suites of TLS 1.3: `TLS13_AES_256_GCM_SHA384`.
+    if let Some(suite) = name.strip_prefix("TLS13_") {
+        return format!("TLS_{suite}");
+    }
+    // Those of SSL 2.0 have names of their own.
+    if ["0x", "TLS", "SSL"].iter().any(|start| name.starts_with(start)) || name.is_empty() {
         return name.to_owned();
     }
     let words: Vec<&str> = name.split('_').collect();
@@ -137,6 +142,9 @@ mod tests {
             ("RSA_NULL_MD5", "TLS_RSA_WITH_NULL_MD5"),
             ("ECDHE_RSA_CHACHA20_POLY1305", "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256"),
             ("AES_128_GCM_SHA256", "TLS_AES_128_GCM_SHA256"),
+            ("TLS13_AES_256_GCM_SHA384", "TLS_AES_256_GCM_SHA384"),
+            ("SSL_CK_RC4_128_WITH_MD5", "SSL_CK_RC4_128_WITH_MD5"),
+            ("", ""),
             ("0x1234", "0x1234"),
         ] {
             assert_eq!(iana(name), expected);

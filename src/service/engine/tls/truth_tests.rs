@@ -452,6 +452,71 @@ async fn request_of_client_certificate_in_tls13_is_found() {
 }
 
 #[tokio::test]
+async fn certificate_of_server_with_finite_field_groups_only_is_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let (key, certificate) = (directory.path().join("key.pem"), directory.path().join("certificate.pem"));
+    let own = KeyPair::generate().unwrap();
+    let params = Authority::params(&["127.0.0.1"], -30, 60);
+    std::fs::write(&key, own.serialize_pem()).unwrap();
+    std::fs::write(&certificate, params.self_signed(&own).unwrap().pem()).unwrap();
+    let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+    for suite in ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"] {
+        let server = tokio::process::Command::new("openssl")
+            .args(["s_server", "-quiet", "-tls1_3", "-groups", "ffdhe2048", "-ciphersuites", suite, "-accept"])
+            .arg(format!("127.0.0.1:{port}"))
+            .arg("-key")
+            .arg(&key)
+            .arg("-cert")
+            .arg(&certificate)
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .kill_on_drop(true)
+            .spawn();
+        let Ok(mut server) = server else {
+            let _ = writeln!(std::io::stderr(), "skipped: openssl is not installed");
+            return;
+        };
+        while TcpStream::connect(("127.0.0.1", port)).await.is_err() {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        let result = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{port}/"), json!({})).run().await;
+        result.check();
+        assert_eq!(result.output.as_ref().unwrap().output_data["certificates"][0]["names"][0], "127.0.0.1", "{suite}");
+        assert_eq!(kinds(&result), BTreeSet::from(["certificate.self_signed".to_owned()]), "{suite}: {:?}", result.raw);
+        server.kill().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn slow_handshakes_get_the_time_that_the_first_one_takes() {
+    let authority = Authority::new("Practice authority");
+    let (_, script, _) = servers(&authority).remove(4);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let script = script.clone();
+            tokio::spawn(async move {
+                // Longer than the usual limit of this machine.
+                tokio::time::sleep(std::time::Duration::from_millis(3200)).await;
+                script.answer(stream).await
+            });
+        }
+    });
+    let mut slow = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{port}/"), json!({}));
+    slow.trust_anchors = vec![authority.anchor.clone()];
+    let result = slow.run().await;
+    result.check();
+    assert!(result.info.iter().any(|line| line.starts_with("The first TLS handshake took 3.")), "{:?}", result.info);
+    let found: Vec<_> = result.findings().map(|one| one.vuln_id.as_str()).collect();
+    assert_eq!(found, ["tls.protocol.tls10"]);
+    let mut limited = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{port}/"), json!({}));
+    limited.limits.handshake_time = Some(std::time::Duration::from_secs(1));
+    assert!(matches!(limited.run().await.outcome, ScanOutcome::ConnectionError(_)));
+}
+
+#[tokio::test]
 async fn server_that_refuses_every_handshake_is_still_tls() {
     let authority = Authority::new("Practice authority");
     let (_, mut script, _) = servers(&authority).remove(0);

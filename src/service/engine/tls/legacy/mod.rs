@@ -38,6 +38,7 @@ mod suite;
 mod tests;
 
 pub use super::hello::Version;
+pub use secrets::LegacyHash;
 pub use stream::LegacyStream;
 
 // Types of records.

@@ -49,7 +49,7 @@ impl LegacyHash {
         self.digest(&[key, &pad(0x5c), &inner].concat())
     }
 
-    fn digest(self, bytes: &[u8]) -> Vec<u8> {
+    pub fn digest(self, bytes: &[u8]) -> Vec<u8> {
         match self {
             Self::Md5 => Md5::digest(bytes).to_vec(),
             Self::Sha1 => Sha1::digest(bytes).to_vec(),
