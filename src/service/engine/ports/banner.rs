@@ -16,11 +16,11 @@ pub struct Banner {
     pub service: String,
     /// The name with what is inside TLS, such as `https`.
     pub name: String,
-    /// The source of the name: `banner`, or `port number`, which is a guess.
+    /// The source of the name: `banner`, or `port number` for a service that did not identify itself.
     pub source: &'static str,
     /// The first line of the service, without control characters.
     pub text: String,
-    /// Software and title of a web server, or the first line inside TLS.
+    /// Software and title of a web server, the first line inside TLS, or the usual service of the port of an unknown one.
     pub detail: String,
 }
 
@@ -58,8 +58,8 @@ impl Banner {
     /// Name and detail for people.
     pub fn summary(&self) -> String {
         match (self.source, &self.detail[..]) {
-            ("port number", _) if self.name == "unknown" => "unknown service, response not recognised".to_owned(),
-            ("port number", _) => format!("{}, guessed by the port number", self.name),
+            ("port number", "") => "unknown service, response not recognised".to_owned(),
+            ("port number", usual) => format!("unknown service, response not recognised; this port is {usual}"),
             (_, "") => self.name.clone(),
             (_, detail) => format!("{}, {detail}", self.name),
         }
@@ -99,9 +99,11 @@ pub fn of_greeting(port: u16, greeting: &[u8]) -> Banner {
     }
 }
 
-/// The usual service of a port.
+/// A service that did not identify itself; the detail names the usual service of the port, which proves nothing.
 pub fn guess(port: u16) -> Banner {
-    Banner { source: "port number", ..Banner::of(top::usual_service(port).unwrap_or("unknown"), "") }
+    let usual = top::usual_service(port).filter(|usual| *usual != "unknown");
+    let detail = usual.map(|usual| format!("usually {usual}")).unwrap_or_default();
+    Banner { source: "port number", detail, ..Banner::of("unknown", "") }
 }
 
 /// The service that sends these bytes first, or as a response to a message of another protocol.
@@ -157,7 +159,8 @@ mod tests {
             (8000, b"\x15\x03\x01\x00\x02\x02\x46", "tls", "banner"),
             (3306, b"\x4a\x00\x00\x00\x0a8.0.36\x00", "mysql", "banner"),
             (23, b"\xff\xfd\x18\xff\xfd\x20", "telnet", "banner"),
-            (22, b"", "ssh", "port number"),
+            (22, b"", "unknown", "port number"),
+            (9000, b"", "unknown", "port number"),
             (64999, b"hello", "unknown", "port number"),
         ] {
             let banner = of_greeting(port, bytes);
@@ -190,6 +193,7 @@ mod tests {
         ] {
             assert_eq!(Banner::of_page(&page(head, body), false).service, service);
         }
-        assert_eq!(guess(22).summary(), "ssh, guessed by the port number");
+        assert_eq!(guess(12345).summary(), "unknown service, response not recognised; this port is usually http-alt");
+        assert_eq!(guess(64999).summary(), "unknown service, response not recognised");
     }
 }

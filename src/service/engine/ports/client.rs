@@ -8,6 +8,7 @@ use tokio::net::TcpStream;
 use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, timeout};
 
+use crate::contract::entities::decode_entities;
 use crate::service::engine::PRODUCT;
 use crate::service::engine::pace::HostLane;
 use crate::service::engine::tls::{accept_any, legacy};
@@ -169,7 +170,7 @@ impl PortResponse {
         let start = lower.find("<title")?;
         let start = start + lower[start..].find('>')? + 1;
         let end = start + lower[start..].find("</title")?;
-        let title = self.body[start..end].split_whitespace().collect::<Vec<_>>().join(" ");
+        let title = decode_entities(&self.body[start..end]).split_whitespace().collect::<Vec<_>>().join(" ");
         Some(title).filter(|title| !title.is_empty())
     }
 }
