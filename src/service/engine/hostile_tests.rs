@@ -16,7 +16,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::ScanOutcome;
 use super::testing::{ScanResult, TestScan};
-use crate::contract::{RedirectLevel, Tool};
+use crate::contract::{RedirectLevel, Risk, Tool};
 
 /// A server that runs `serve` for each connection.
 pub(super) async fn server<F>(serve: impl Fn(TcpStream) -> F + Send + 'static) -> u16
@@ -349,6 +349,7 @@ async fn vulnerable_versions_and_write_methods_are_not_confirmed() {
     assert_eq!((outdated.len(), outdated[0].confirmed, outdated[0].in_cisa_catalog), (1, false, true));
     assert_eq!(outdated[0].cve[..2], ["CVE-2021-41773", "CVE-2021-42013"]);
     assert_eq!((result.of("web.method.write").len(), result.of("web.method.write")[0].confirmed), (1, false));
+    assert_eq!(outdated[0].risk, Risk::Medium, "known to be exploited");
 }
 
 #[tokio::test]

@@ -27,6 +27,7 @@ mod coverage;
 #[cfg(test)]
 mod coverage_tests;
 mod encoding;
+mod exploited;
 mod firewall_page;
 pub mod guests;
 mod header_values;

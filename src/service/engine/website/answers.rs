@@ -10,6 +10,7 @@ use url::Url;
 
 use super::links::acts;
 use super::site::Site;
+use crate::contract::Risk;
 use crate::service::engine::coverage::{CheckedWeb, Obstacle};
 use crate::service::engine::http::HttpPage;
 use crate::service::engine::kinds::web;
@@ -76,17 +77,42 @@ pub async fn methods(site: &Site<'_>) -> Vec<NewFinding> {
 /// Internals in fetched pages, and in the error pages for missing and malformed paths.
 pub async fn error_pages(site: &Site<'_>) -> Vec<NewFinding> {
     let pages = site.pages.clone();
-    let mut rows: Vec<Vec<String>> = blocking::run(move |stop| {
-        pages.iter().take_while(|_| !stop.is_set()).filter_map(|page| internals(page)).collect()
+    let mut found: Vec<(Vec<String>, bool)> = blocking::run(move |stop| {
+        let pages = pages.iter().take_while(|_| !stop.is_set());
+        pages.filter_map(|page| Some((internals(page)?, has_debug_mode(page)))).collect()
     })
     .await;
     for path in [format!("/{}", site.nonsense), format!("/{}.php", site.nonsense), "/%ff%fe".to_owned()] {
         let Some(url) = site.at(&path) else { continue };
         if let Ok(page) = site.web.get(&url).await {
-            rows.extend(blocking::run(move |_| internals(&page)).await);
+            found.extend(blocking::run(move |_| Some((internals(&page)?, has_debug_mode(&page)))).await);
         }
     }
-    site.finding_of_rows(web::ERROR_PAGE, &["URL", "Status", "What", "Text"], rows)
+    let is_debug = found.iter().any(|(_, is_debug)| *is_debug);
+    let rows = found.into_iter().map(|(row, _)| row).collect();
+    let findings = site.finding_of_rows(web::ERROR_PAGE, &["URL", "Status", "What", "Text"], rows);
+    let with_debug = |finding: NewFinding| NewFinding {
+        risk: Risk::Medium,
+        risk_description: "The debug mode shows source code, settings and requests of users to everybody, and some \
+            frameworks then run code that a visitor enters."
+            .to_owned(),
+        recommendation: "Switch the debug mode of the framework off in production (Django: DEBUG = False).".to_owned(),
+        ..finding
+    };
+    findings.into_iter().map(|finding| if is_debug { with_debug(finding) } else { finding }).collect()
+}
+
+/// Whether an error page comes from the debug mode of a framework.
+fn has_debug_mode(page: &HttpPage) -> bool {
+    const SIGNS: &[&str] = &[
+        "you have <code>DEBUG = True</code>",
+        "// Werkzeug Debugger",
+        "__debugger__=yes",
+        "EVALEX = true",
+        "Whoops! There was an error.",
+    ];
+    let text = page.text();
+    page.status >= 400 && SIGNS.iter().any(|sign| text.contains(sign))
 }
 
 /// A page with a status of success may explain error messages: there only a message counts that is part of the page
@@ -217,6 +243,17 @@ mod tests {
         assert!(!page(200, tutorial) && page(500, tutorial));
         assert!(page(200, "<br />\n<b>Warning</b>: include(): failed in /var/www/a.php on line <b>3</b><br />"));
         assert!(page(200, "Traceback (most recent call last):\n File \"/srv/a.py\", line 3, in <module>"));
+    }
+
+    #[test]
+    fn debug_mode_is_read_from_error_pages_only() {
+        let django = "<p>You're seeing this error because you have <code>DEBUG = True</code> in your Django settings";
+        assert!(has_debug_mode(&page(django)) && internals(&page(django)).is_some());
+        assert!(has_debug_mode(&page("<script>var EVALEX = true, CONSOLE_MODE = false;</script>")));
+        for body in ["Set <code>DEBUG = True</code> to see the error.", "Whoops, looks like something went wrong."] {
+            assert!(!has_debug_mode(&page(body)), "{body}");
+        }
+        assert!(!has_debug_mode(&HttpPage { status: 200, ..page(django) }), "a tutorial");
     }
 
     #[test]

@@ -13,6 +13,8 @@ use std::collections::BTreeSet;
 use super::recognize::{self, Recognizer};
 use super::recognize_services as services;
 use super::site::{CrawledSite, Site};
+use crate::contract::Risk;
+use crate::service::engine::http::HttpPage;
 use crate::service::engine::kinds::{FindingKind, exposed, web};
 use crate::service::engine::{NewFinding, blocking};
 
@@ -146,11 +148,35 @@ const HEADERS: &[&str] = &["Request", "Status", "What it holds"];
 
 /// Requests the files in the directories; those that exist are the evidence.
 pub async fn check(site: &Site<'_>, exposed: &ExposedFiles) -> Vec<NewFinding> {
-    let mut rows = Vec::new();
+    let mut found = Vec::new();
     for (path, recognizer) in paths(site, exposed) {
-        rows.extend(row(site, &path, recognizer).await);
+        found.extend(file(site, &path, (recognizer, exposed.kind)).await);
     }
-    site.finding_of_rows(exposed.kind, HEADERS, rows)
+    findings(site, exposed.kind, found)
+}
+
+/// A file that the site serves.
+struct ExposedFile {
+    row: Vec<String>,
+    /// The risk of its content, if that differs from the risk of its kind.
+    risk: Option<Risk>,
+}
+
+/// The finding about these files, with the risk of the worst.
+fn findings(site: &Site, kind: FindingKind, files: Vec<ExposedFile>) -> Vec<NewFinding> {
+    let worst = |usual: Risk| files.iter().map(|file| file.risk.unwrap_or(usual)).max();
+    let risk = worst(kind.finding().risk);
+    let rows = files.into_iter().map(|file| file.row).collect();
+    let findings = site.finding_of_rows(kind, HEADERS, rows).into_iter();
+    findings.map(|finding| NewFinding { risk: risk.unwrap_or(finding.risk), ..finding }).collect()
+}
+
+/// The risk of the content of a file: a password at once gives rights that its hash gives only after it was guessed.
+fn content_risk(kind: FindingKind, page: &HttpPage) -> Option<Risk> {
+    if kind == exposed::ENVIRONMENT {
+        return recognize::has_secret_setting(page).then_some(Risk::Critical);
+    }
+    (kind == exposed::CREDENTIALS && recognize::has_slow_hashes_only(page)).then_some(Risk::High)
 }
 
 /// The paths to request, each once.
@@ -178,11 +204,11 @@ pub fn paths(site: &CrawledSite, exposed: &ExposedFiles) -> Vec<(String, Recogni
 
 /// Old copies of the pages of the site and of its usual files.
 pub async fn copies(site: &Site<'_>) -> Vec<NewFinding> {
-    let mut rows = Vec::new();
+    let mut found = Vec::new();
     for path in copied_paths(site) {
-        rows.extend(row(site, &path, recognize::source_copy).await);
+        found.extend(file(site, &path, (recognize::source_copy, exposed::COPY)).await);
     }
-    site.finding_of_rows(exposed::COPY, HEADERS, rows)
+    findings(site, exposed::COPY, found)
 }
 
 /// The paths of old copies.
@@ -202,18 +228,23 @@ pub fn copied_paths(site: &CrawledSite) -> Vec<String> {
     copies
 }
 
-async fn row(site: &Site<'_>, path: &str, recognizer: Recognizer) -> Option<Vec<String>> {
-    let proof = fetch(site, path, recognizer).await?;
+async fn file(site: &Site<'_>, path: &str, (recognizer, kind): (Recognizer, FindingKind)) -> Option<ExposedFile> {
+    let url = site.at(path)?;
+    let page = site.web.probe(&url).await.ok().filter(HttpPage::is_success)?;
+    let (proof, risk) =
+        blocking::run(move |_| recognizer(&page).map(|proof| (proof, content_risk(kind, &page)))).await?;
     if is_returned_for_any_name(site, path, recognizer).await {
         return None;
     }
-    let url = site.at(path).map(String::from).unwrap_or_default();
-    Some(vec![format!("GET {url}"), "200".to_owned(), proof])
+    Some(ExposedFile { row: vec![format!("GET {url}"), "200".to_owned(), proof], risk })
 }
 
-async fn fetch(site: &Site<'_>, path: &str, recognizer: Recognizer) -> Option<String> {
-    let page = site.web.probe(&site.at(path)?).await.ok()?;
-    if page.is_success() { blocking::run(move |_| recognizer(&page)).await } else { None }
+async fn is_recognized(site: &Site<'_>, path: &str, recognizer: Recognizer) -> bool {
+    let Some(url) = site.at(path) else { return false };
+    match site.web.probe(&url).await {
+        Ok(page) if page.is_success() => blocking::run(move |_| recognizer(&page).is_some()).await,
+        _ => false,
+    }
 }
 
 /// Some servers return the same file for every name: requests a random name in the same directory, with the same
@@ -231,7 +262,7 @@ pub async fn is_returned_for_any_name(site: &Site<'_>, path: &str, recognizer: R
         neighbours.push(format!("{folder}/.{}{extension}{slash}{query}", site.nonsense));
     }
     for neighbour in neighbours {
-        if fetch(site, &neighbour, recognizer).await.is_some() {
+        if is_recognized(site, &neighbour, recognizer).await {
             return true;
         }
     }
@@ -245,7 +276,6 @@ mod tests {
 
     use super::super::crawl::Crawl;
     use super::*;
-    use crate::service::engine::http::HttpPage;
 
     #[test]
     fn folders_of_the_site_are_searched_by_kind_and_scan_type() {

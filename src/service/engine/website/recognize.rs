@@ -97,6 +97,41 @@ pub fn environment(page: &HttpPage) -> Option<String> {
     }
 }
 
+/// A setting with a value on its line.
+static VALUE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?m)^(?:export[ \t]+)?([A-Z][A-Z0-9_]{2,60})[ \t]*=[ \t]*(\S[^\r\n]*)").ok());
+/// Words in the names of settings that hold a secret.
+const SECRET_NAMES: &[&str] = &["SECRET", "PASSWORD", "PASSWD", "TOKEN", "_KEY", "_PASS", "_PWD", "DATABASE_URL"];
+/// Words in values that only show where a secret belongs.
+const PLACEHOLDERS: &[&str] =
+    &["not-a-real", "example", "your-", "your_", "xxxx", "placeholder", "dummy", "changeme", "${", "<", "todo", "****"];
+
+/// Whether a setting of an environment file holds a secret, and not only its place.
+pub fn has_secret_setting(page: &HttpPage) -> bool {
+    let text = page.text();
+    let Some(setting) = VALUE.as_ref() else { return false };
+    setting.captures_iter(&text).any(|found| {
+        let (name, value) = (&found[1], &found[2]);
+        let value = value.trim().trim_matches(['"', '\'']).to_ascii_lowercase();
+        let is_secret = SECRET_NAMES.iter().any(|word| name.contains(word)) && !name.contains("PUBLIC");
+        let is_set = value.len() >= 4 && !["null", "none", "true", "false"].contains(&value.as_str());
+        let is_real = !PLACEHOLDERS.iter().any(|word| value.contains(word));
+        // An address is a secret only with its password.
+        let is_address = name.ends_with("_URL") && !value.split_once("://").is_some_and(|(_, rest)| rest.contains('@'));
+        is_secret && is_set && is_real && !is_address
+    })
+}
+
+/// Whether all credentials are hashes that take long to guess.
+pub fn has_slow_hashes_only(page: &HttpPage) -> bool {
+    let text = page.text();
+    let is_slow = |line: &str| {
+        line.split_once(':').is_some_and(|(_, hash)| ["$2a$", "$2b$", "$2y$"].iter().any(|kind| hash.starts_with(kind)))
+    };
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
+    lines.peek().is_some() && lines.all(is_slow)
+}
+
 /// Passwords, their hashes, or access keys.
 pub fn credentials(page: &HttpPage) -> Option<String> {
     let text = page.text();
@@ -217,6 +252,27 @@ mod tests {
         for text in ["DEBUG=1\n", "Log of today\nDB_PASSWORD=hunter2\n"] {
             assert_eq!(environment(&page(text.as_bytes())), None, "{text}");
         }
+    }
+
+    #[test]
+    fn secrets_in_settings_are_values_and_not_their_places() {
+        for text in ["A=1\nDB_PASSWORD=hunter22\n", "export API_TOKEN='8d1f0c'\n", "DATABASE_URL=postgres://a:b@db/x\n"]
+        {
+            assert!(has_secret_setting(&page(text.as_bytes())), "{text}");
+        }
+        for text in [
+            "APP_ENV=production\nDB_HOST=db\n",
+            "DB_PASSWORD=\nAPP_KEY=null\n",
+            "DB_PASSWORD=not-a-real-password\nAPI_TOKEN=your-token-here\nAPP_SECRET=${SECRET}\n",
+            "STRIPE_PUBLIC_KEY=pk_live_1234\n",
+            "DATABASE_URL=sqlite:///app.db\n",
+        ] {
+            assert!(!has_secret_setting(&page(text.as_bytes())), "{text}");
+        }
+        assert!(has_slow_hashes_only(&page(b"ana:$2y$10$abcdef\n")));
+        assert!(
+            !has_slow_hashes_only(&page(b"ana:$2y$10$abcdef\nbob:$apr1$x$y\n")) && !has_slow_hashes_only(&page(b""))
+        );
     }
 
     #[test]

@@ -17,6 +17,7 @@ use super::html::PageContents;
 use super::recognize::is_markup;
 use super::site::Site;
 use crate::service::engine::coverage::CheckedWeb;
+use crate::service::engine::exploited::with_cves;
 use crate::service::engine::http::HttpPage;
 use crate::service::engine::kinds::{exposed, web};
 use crate::service::engine::{NewFinding, blocking};
@@ -169,9 +170,6 @@ pub async fn outdated(site: &Site<'_>) -> Vec<NewFinding> {
         }
     }
     let finding = |(name, (rows, vulnerabilities)): (&str, (Vec<Vec<String>>, Vec<&LibraryVulnerability>))| {
-        let mut cve: Vec<String> = vulnerabilities.iter().map(|entry| entry.cve.clone()).collect();
-        cve.sort();
-        cve.dedup();
         let finding = site.finding(web::LIBRARY_OUTDATED, &["URL", "Library", "CVE", "What"], rows);
         let mut references: Vec<String> = finding
             .references
@@ -180,15 +178,15 @@ pub async fn outdated(site: &Site<'_>) -> Vec<NewFinding> {
             .chain(vulnerabilities.iter().map(|entry| entry.source.clone()))
             .collect();
         references.dedup();
-        NewFinding {
+        let finding = NewFinding {
             place: name.to_owned(),
             name: format!("{}: {}", finding.name, product(name)),
             // The library is there; whether the page uses the vulnerable function was not tried.
             confirmed: false,
             references,
-            cve,
             ..finding
-        }
+        };
+        with_cves(finding, vulnerabilities.iter().map(|entry| entry.cve.clone()))
     };
     found.into_iter().map(finding).collect()
 }

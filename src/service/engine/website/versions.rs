@@ -2,7 +2,7 @@
 //!
 //! Versions are only compared. Distributions backport fixes under the same version, so such a finding is not confirmed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::site::Site;
 use crate::service::engine::NewFinding;
+use crate::service::engine::exploited::with_cves;
 use crate::service::engine::kinds::web;
 
 /// Headers that contain the name of the software.
@@ -23,7 +24,6 @@ struct Vulnerability {
     from: [u32; 3],
     below: [u32; 3],
     cve: String,
-    exploited: bool,
     what: String,
 }
 
@@ -68,20 +68,17 @@ pub fn outdated(site: &Site) -> Vec<NewFinding> {
     found
         .into_iter()
         .map(|(product, (rows, vulnerabilities))| {
-            let mut cve: Vec<String> = vulnerabilities.iter().map(|one| one.cve.clone()).collect();
-            cve.sort();
-            cve.dedup();
+            let cve: BTreeSet<String> = vulnerabilities.iter().map(|one| one.cve.clone()).collect();
             let links = cve.iter().map(|cve| format!("https://nvd.nist.gov/vuln/detail/{cve}"));
             let finding = site.finding(web::SERVER_OUTDATED, &["Header", "Software", "CVE", "What"], rows);
-            NewFinding {
+            let finding = NewFinding {
                 place: product.clone(),
                 name: format!("{}: {product}", finding.name),
                 confirmed: false,
-                in_cisa_catalog: vulnerabilities.iter().any(|one| one.exploited),
                 references: finding.references.iter().cloned().chain(links).collect(),
-                cve,
                 ..finding
-            }
+            };
+            with_cves(finding, cve.into_iter())
         })
         .collect()
 }
