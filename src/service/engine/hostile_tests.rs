@@ -348,8 +348,22 @@ async fn vulnerable_versions_and_write_methods_are_not_confirmed() {
     let outdated = result.of("web.server.outdated");
     assert_eq!((outdated.len(), outdated[0].confirmed, outdated[0].in_cisa_catalog), (1, false, true));
     assert_eq!(outdated[0].cve[..2], ["CVE-2021-41773", "CVE-2021-42013"]);
-    assert_eq!((result.of("web.method.write").len(), result.of("web.method.write")[0].confirmed), (1, false));
+    let methods = result.of("web.method.write");
+    // Every path has the same list, so it is that of the server.
+    assert_eq!((methods.len(), methods[0].confirmed, methods[0].risk), (1, false, Risk::Info));
     assert_eq!(outdated[0].risk, Risk::Medium, "known to be exploited");
+}
+
+#[tokio::test]
+async fn write_methods_of_one_path_are_a_risk() {
+    let port = web(|path, _| {
+        let allow = if path == "/" { "GET, PUT" } else { "GET" };
+        format!("HTTP/1.1 200 OK\r\nallow: {allow}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+    })
+    .await;
+    let result = website(port, json!({})).run().await;
+    result.check();
+    assert_eq!(result.of("web.method.write")[0].risk, Risk::Low);
 }
 
 #[tokio::test]

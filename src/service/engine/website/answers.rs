@@ -59,8 +59,7 @@ static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Methods in the `Allow` header of the response to OPTIONS; the scan does not use them.
 pub async fn methods(site: &Site<'_>) -> Vec<NewFinding> {
     let Ok(answer) = site.web.send(Method::OPTIONS, &site.start.url, HeaderMap::new()).await else { return Vec::new() };
-    let allow = answer.header("allow");
-    let allowed: Vec<String> = allow.split(',').map(|one| one.trim().to_ascii_uppercase()).collect();
+    let allowed = allowed_methods(&answer);
     let row = || vec![format!("OPTIONS {}", answer.url), answer.status.to_string(), allowed.join(", ")];
     let headers = &["Request", "Status", "Allow"];
     let mut found = Vec::new();
@@ -68,10 +67,28 @@ pub async fn methods(site: &Site<'_>) -> Vec<NewFinding> {
         found.push(site.finding(web::METHOD_TRACE, headers, vec![row()]));
     }
     if allowed.iter().any(|method| WRITING.contains(&method.as_str())) {
-        found.push(site.finding(web::METHOD_WRITE, headers, vec![row()]));
+        let finding = site.finding(web::METHOD_WRITE, headers, vec![row()]);
+        found.push(match is_list_of_server(site, &allowed).await {
+            true => NewFinding { risk: Risk::Info, risk_description: GENERIC_METHODS.to_owned(), ..finding },
+            false => finding,
+        });
     }
     // A header does not prove that the server supports the method.
     found.into_iter().map(|finding| NewFinding { confirmed: false, ..finding }).collect()
+}
+
+const GENERIC_METHODS: &str = "The server lists the same methods for a path that does not exist, so the list describes the \
+    server software and not this site.";
+
+fn allowed_methods(answer: &HttpPage) -> Vec<String> {
+    answer.header("allow").split(',').map(|one| one.trim().to_ascii_uppercase()).collect()
+}
+
+/// Whether the server lists the same methods for a path that does not exist.
+async fn is_list_of_server(site: &Site<'_>, allowed: &[String]) -> bool {
+    let Some(url) = site.at(&format!("/{}", site.nonsense)) else { return false };
+    let answer = site.web.send(Method::OPTIONS, &url, HeaderMap::new()).await;
+    answer.is_ok_and(|answer| allowed_methods(&answer) == allowed)
 }
 
 /// Internals in fetched pages, and in the error pages for missing and malformed paths.

@@ -1,4 +1,5 @@
-//! Cookies and their protective attributes: one finding per cookie and missing attribute.
+//! Cookies and their protective attributes: one finding per cookie of a session and missing attribute, and one finding
+//! without risk for all cookies that identify nobody, such as `lang` and `theme`.
 //!
 //! Some sites number their cookies, and hostile ones invent a new name for each response. More than [`MAX_NAMES`] names
 //! of one pattern are therefore one finding, and so are the cookies beyond [`MAX_COOKIES`] findings.
@@ -11,6 +12,7 @@ use jiff::civil::{Date, Time};
 use regex::Regex;
 
 use super::site::Site;
+use crate::contract::Risk;
 use crate::service::engine::NewFinding;
 use crate::service::engine::http::HttpPage;
 use crate::service::engine::kinds::{FindingKind, web};
@@ -21,6 +23,8 @@ const MAX_NAMES: usize = 5;
 const MAX_COOKIES: usize = 50;
 /// Cookie names of a pattern that are shown.
 const SHOWN_NAMES: usize = 8;
+/// The name of the finding with the cookies that identify nobody.
+const SETTINGS: &str = "cookies without a session";
 /// The name of the finding with all other cookies. No pattern is this text, and a cookie of this name belongs to it.
 const OTHERS: &str = "other cookies";
 
@@ -135,7 +139,7 @@ fn is_session(name: &str, value: &str) -> bool {
 
 /// Whether a value looks like a random number, and not like words, a date or a number.
 fn is_random(value: &str) -> bool {
-    let is_token = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '/' | '=' | '%');
+    let is_token = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '/' | '=');
     let digits = value.chars().filter(char::is_ascii_digit).count();
     let letters: BTreeSet<char> = value.chars().filter(char::is_ascii_alphabetic).collect();
     value.len() >= RANDOM_VALUE && value.chars().all(is_token) && digits >= 3 && letters.len() >= 4
@@ -163,22 +167,35 @@ pub fn same_site(site: &Site) -> Vec<NewFinding> {
 }
 
 fn without(site: &Site, kind: FindingKind, attribute: &str, has: impl Fn(&Cookie) -> bool) -> Vec<NewFinding> {
-    let mut rows: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
+    let (mut rows, mut settings) = (BTreeMap::<String, Vec<Vec<String>>>::new(), BTreeMap::<_, Vec<_>>::new());
     let now = Timestamp::now();
     for page in site.pages() {
         let cookies = page.all("set-cookie").filter_map(|line| parse(&line, now));
         for cookie in cookies.filter(|cookie| !cookie.removed && !has(cookie)) {
             let row = vec![page.url.to_string(), cookie.name.clone(), format!("no {attribute}"), shown(&cookie)];
+            let rows = if cookie.is_session { &mut rows } else { &mut settings };
             rows.entry(cookie.name).or_default().push(row);
         }
     }
-    let findings = grouped(rows).into_iter().map(|group| {
+    let settings = (!settings.is_empty()).then(|| pattern_group(SETTINGS.to_owned(), settings));
+    let findings = grouped(rows).into_iter().chain(settings).map(|group| {
         let headers: &[&str] = match group.is_pattern {
             true => &["URL", "Cookie", "Missing", "Attributes", "Names"],
             false => &["URL", "Cookie", "Missing", "Attributes"],
         };
         let (name, finding) = (group.name, site.finding(kind, headers, group.rows));
-        NewFinding { place: format!("cookie {name}"), name: format!("{}: {name}", finding.name), ..finding }
+        let texts = match name.as_str() {
+            SETTINGS => NewFinding {
+                risk: Risk::Info,
+                risk_description:
+                    "Neither the names nor the values of these cookies identify a user or a session. Check \
+                    whether one of them does."
+                        .to_owned(),
+                ..finding
+            },
+            _ => finding,
+        };
+        NewFinding { place: format!("cookie {name}"), name: format!("{}: {name}", texts.name), ..texts }
     });
     findings.collect()
 }
@@ -205,7 +222,7 @@ fn grouped(cookies: BTreeMap<String, Vec<Vec<String>>>) -> Vec<CookieGroup> {
             continue;
         }
         for (name, rows) in cookies {
-            if groups.len() < MAX_COOKIES && name != OTHERS {
+            if groups.len() < MAX_COOKIES && ![OTHERS, SETTINGS].contains(&name.as_str()) {
                 groups.push(CookieGroup { name, is_pattern: false, rows });
             } else {
                 others.insert(name, rows);

@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::site::Site;
+use crate::contract::Risk;
+use crate::contract::entities::decode_entities;
 use crate::service::engine::http::HttpPage;
 use crate::service::engine::kinds::exposed;
 use crate::service::engine::{NewFinding, blocking};
@@ -29,18 +31,47 @@ static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#"(?i)<a\s[^
 pub async fn check(site: &Site<'_>) -> Vec<NewFinding> {
     let mut seen = BTreeSet::new();
     let folders = site.folders.iter().map(String::as_str).chain(COMMON.iter().copied());
-    let mut rows = Vec::new();
+    let (mut rows, mut harmless) = (Vec::new(), Vec::new());
     for folder in folders.filter(|folder| seen.insert(*folder)).take(MAX_FOLDERS) {
         let Some(url) = site.at(folder) else { continue };
         let Ok(page) = site.web.get(&url).await else { continue };
         let files = blocking::run(move |_| files(&page)).await;
         if !files.is_empty() {
+            let rows = if files.iter().all(|file| is_meant_to_be_public(file)) { &mut harmless } else { &mut rows };
             let shown = files.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
             rows.push(vec![url.to_string(), files.len().to_string(), shown]);
         }
     }
-    site.finding_of_rows(exposed::LISTING, &["Folder", "Files", "Among them"], rows)
+    let is_harmless = rows.is_empty();
+    rows.append(&mut harmless);
+    let findings = site.finding_of_rows(exposed::LISTING, &["Folder", "Files", "Among them"], rows);
+    let as_info = |finding| NewFinding { risk: Risk::Info, risk_description: HARMLESS.to_owned(), ..finding };
+    findings.into_iter().map(|finding| if is_harmless { as_info(finding) } else { finding }).collect()
 }
+
+const HARMLESS: &str = "The listed files are releases, packages or parts of pages, which are meant to be public.";
+
+/// Whether a name is that of a release with its version, of its signature, or of a part of pages.
+fn is_meant_to_be_public(file: &str) -> bool {
+    let name = file.to_ascii_lowercase();
+    let has_private_word = PRIVATE_WORDS.iter().any(|word| name.contains(word));
+    !has_private_word && PUBLIC_FILE.as_ref().is_some_and(|public| public.is_match(&name))
+}
+
+/// Words of archives that are no releases.
+#[rustfmt::skip]
+const PRIVATE_WORDS: &[&str] = &[
+    "backup", "bak", "dump", "database", "sql", "export", "private", "secret", "customer", "user", "invoice", "old", "passw",
+    "config", "intern",
+];
+
+static PUBLIC_FILE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    // Releases: a name, a version with two numbers, the end of an archive or package, and perhaps a signature.
+    let release = r"[\w.+~%-]*\d+\.\d+[\w.+~%-]*\.(?:tar\.(?:gz|bz2|xz|zst|lz)|tgz|txz|zip|deb|rpm|dmg|exe|msi|apk|jar|whl|gem|iso|img|appimage|pkg|crate|nupkg|dsc)(?:\.(?:asc|sig|sha1|sha256|sha512|md5|minisig|sigstore))?";
+    let lists = r"(?:sha\d*sums?|md5sums?|checksums?|readme|install|news|changelog|changes|license|copying|keys|release|inrelease|packages|contents-\w+)(?:[.-][\w.]*)?";
+    let parts = r"[\w.@%-]+\.(?:css|js|mjs|png|jpe?g|gif|svg|ico|webp|avif|woff2?|ttf|eot|html?)";
+    Regex::new(&format!("^(?:{release}|{lists}|{parts})$")).ok()
+});
 
 /// The files in a listing; empty when the page is not a listing.
 fn files(page: &HttpPage) -> Vec<String> {
@@ -49,7 +80,7 @@ fn files(page: &HttpPage) -> Vec<String> {
     if page.status != 200 || !title.is_match(&text) {
         return Vec::new();
     }
-    let names = link.captures_iter(&text).map(|found| found[1].to_owned());
+    let names = link.captures_iter(&text).map(|found| decode_entities(&found[1]).into_owned());
     // Sort links begin with '?', links to the parent with '/' or '..', and directories end in '/'.
     names
         .filter(|name| {
@@ -69,6 +100,58 @@ mod tests {
     use super::*;
 
     #[test]
+    fn releases_and_parts_of_pages_are_meant_to_be_public() {
+        for file in [
+            "shop-1.2.3.tar.gz",
+            "shop-1.2.3.tar.gz.asc",
+            "shop_1.2-3_amd64.deb",
+            "Shop-2.0.0.exe",
+            "SHA256SUMS",
+            "SHA256SUMS.asc",
+            "README.md",
+            "Release",
+            "app.min.js",
+            "logo.png",
+        ] {
+            assert!(is_meant_to_be_public(file), "{file}");
+        }
+        for file in [
+            "price-list.csv",
+            "customers-old.csv",
+            "backup-2026.11.zip",
+            "db-1.2.sql.gz",
+            "users.html",
+            "site.zip",
+            "b.sql",
+            "invoices-2026.10.tar.gz",
+            "id_rsa",
+            "app.js.bak",
+            ".env",
+        ] {
+            assert!(!is_meant_to_be_public(file), "{file}");
+        }
+    }
+
+    #[tokio::test]
+    async fn listing_of_releases_is_info_until_another_file_is_listed() {
+        use crate::service::engine::hostile_tests::{ok, web, website};
+        for (extra, risk) in [("", Risk::Info), ("<a href=customers.csv>x</a>", Risk::Medium)] {
+            let port = web(move |path, _| match path {
+                "/downloads/" => ok(
+                    "text/html",
+                    &format!("<title>Index of /downloads</title><a href=shop-1.2.3.tar.gz>x</a><a href=SHA256SUMS>x</a>{extra}"),
+                ),
+                _ => ok("text/html", "<p>shop"),
+            })
+            .await;
+            let result = website(port, serde_json::json!({})).run().await;
+            result.check();
+            let found = result.of("web.listing");
+            assert_eq!((found.len(), found[0].risk), (1, risk), "{extra}");
+        }
+    }
+
+    #[test]
     fn files_requires_listing_title_and_files() {
         let files = |status, body: &str| {
             files(&HttpPage {
@@ -82,6 +165,7 @@ mod tests {
         let apache = r#"<title>Index of /f</title><a href="?C=N;O=D">Name</a> <a href="/">Parent</a> <a href="b.sql">b.sql</a> <a href='c/'>c/</a>"#;
         assert_eq!(files(200, apache), ["b.sql"]);
         assert_eq!(files(200, "<h1>Directory listing for /f/</h1><a href=x.txt>x</a>"), ["x.txt"]);
+        assert_eq!(files(200, "<title>Index of /f</title><a href='q&amp;a.txt'>x</a>"), ["q&a.txt"]);
         assert!(files(404, apache).is_empty());
         assert!(files(200, "<title>Our files</title><a href='b.sql'>").is_empty());
         assert!(files(200, "<title>Index of /f</title><a href='../'>up</a>").is_empty());

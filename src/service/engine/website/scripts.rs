@@ -249,7 +249,7 @@ const SECRETS: &[(&str, &str)] = &[
 static SECRET: LazyLock<Vec<(&str, Regex)>> =
     LazyLock::new(|| SECRETS.iter().filter_map(|(name, pattern)| Some((*name, Regex::new(pattern).ok()?))).collect());
 
-/// Secrets in scripts and pages. The evidence shows the kind, the beginning and the end only.
+/// Secrets in scripts and pages. The evidence shows the kind, the beginning and the end only, with line and column.
 pub async fn secrets(site: &Site<'_>) -> Vec<NewFinding> {
     let pages: Vec<Arc<HttpPage>> =
         site.pages.iter().chain(&site.scripts).filter(|page| page.is_success()).cloned().collect();
@@ -263,20 +263,69 @@ pub async fn secrets(site: &Site<'_>) -> Vec<NewFinding> {
     found.into_iter().map(|finding| NewFinding { confirmed: false, ..finding }).collect()
 }
 
+/// Elements of a page that show examples to readers.
+static SAMPLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?is)<(?:pre|code|samp|kbd|blockquote|textarea)\b.*?</(?:pre|code|samp|kbd|blockquote|textarea)>").ok()
+});
+
+/// Words of secrets in documentation.
+#[rustfmt::skip]
+const SAMPLE_WORDS: &[&str] = &[
+    "example", "xxxx", "your", "1234567890", "0123456789", "abcdefgh", "changeme", "sample", "dummy", "placeholder", "fake",
+    "redacted", "0000000", "aaaaaaa", "test_key", "not-a-real", "deadbeef",
+];
+/// Passwords of addresses in documentation.
+#[rustfmt::skip]
+const SAMPLE_PASSWORDS: &[&str] =
+    &["pass", "password", "passwd", "pwd", "secret", "mypassword", "mysecret", "mypass", "my-password", "pw1234", "1234", "12345", "123456"];
+/// Hosts of addresses in documentation.
+const SAMPLE_HOSTS: &[&str] = &["localhost", "127.0.0.1", "host", "hostname", "server", "example.com", "example.org"];
+/// Different letters of the shortest secret.
+const SECRET_LETTERS: usize = 8;
+
 fn secrets_in(page: &HttpPage) -> Vec<Vec<String>> {
     let text = page.text();
+    // An article shows sample keys where a reader copies them from.
+    let text = match SAMPLE.as_ref() {
+        // Line breaks remain, so that the lines are those of the page.
+        Some(sample) if page.is_html() => {
+            sample.replace_all(&text, |found: &regex::Captures| "\n".repeat(found[0].matches('\n').count()))
+        }
+        _ => text,
+    };
     let found = SECRET.iter().filter_map(|(name, pattern)| {
-        // A documented example is no secret.
-        let is_real = |secret: &str| {
-            let lower = secret.to_ascii_lowercase();
-            !["example", "xxxx", "your", "1234567890", "password@", "changeme", "user:pass"]
-                .iter()
-                .any(|word| lower.contains(word))
-        };
-        let secret = pattern.find_iter(&text).map(|found| found.as_str()).find(|secret| is_real(secret))?;
-        Some(vec![page.url.to_string(), (*name).to_owned(), masked(secret)])
+        let secret = pattern.find_iter(&text).find(|found| !is_sample(name, found.as_str()))?;
+        let place = place_of(&text, secret.start());
+        Some(vec![page.url.to_string(), (*name).to_owned(), format!("{} ({place})", masked(secret.as_str()))])
     });
     found.collect()
+}
+
+/// Line and column of a byte, as editors and compilers write them: `12:8`. Without words, so that evidence of earlier versions
+/// counts as the same.
+fn place_of(text: &str, at: usize) -> String {
+    let before = &text[..text.floor_char_boundary(at)];
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    format!("{line}:{column}")
+}
+
+/// Whether a match only shows the form of a secret.
+fn is_sample(kind: &str, secret: &str) -> bool {
+    let lower = secret.to_ascii_lowercase();
+    if kind == "URL with password" {
+        let rest = lower.split_once("://").map_or("", |(_, rest)| rest);
+        let (login, host) = rest.rsplit_once('@').unwrap_or_default();
+        let (user, password) = login.split_once(':').unwrap_or_default();
+        return user == password
+            || SAMPLE_PASSWORDS.contains(&password)
+            || SAMPLE_HOSTS.contains(&host)
+            || SAMPLE_WORDS.iter().any(|word| lower.contains(word));
+    }
+    // The part after the fixed beginning: `sk_live_`, `-----BEGIN PRIVATE KEY-----`.
+    let random = lower.rsplit(['_', '-', '\n']).next().unwrap_or(&lower);
+    let letters: BTreeSet<char> = random.chars().filter(char::is_ascii_alphanumeric).collect();
+    letters.len() < SECRET_LETTERS || SAMPLE_WORDS.iter().any(|word| lower.contains(word))
 }
 
 /// Enough of a secret to find it: its first eight and last four characters.
@@ -537,10 +586,39 @@ mod tests {
     }
 
     #[test]
+    fn sample_keys_of_documentation_are_no_secrets() {
+        let html = |body: &str| HttpPage {
+            headers: crate::service::engine::http::headers([("content-type", "text/html")]),
+            ..script(body)
+        };
+        let key = "AKIAQ3EGRMTWZXCVBNM7";
+        assert!(secrets_in(&html(&format!("<pre><code class=x>aws_key = {key}</code></pre>"))).is_empty());
+        assert_eq!(secrets_in(&html(&format!("<script>const key = '{key}'</script>"))).len(), 1);
+        assert_eq!(secrets_in(&html(&format!("<!-- {key} -->"))).len(), 1);
+        for sample in [
+            "postgres://app:password@db.shop.test/app",
+            "mysql://root:root@10.0.0.7/app",
+            "redis://user:hunter22@localhost:6379",
+            "mongodb://app:hunter22@example.com/x",
+            "AKIA1234567890ABCDEF",
+            "AKIAAAAAAAAAAAAAAAAA",
+            "sk_live_0123456789abcdefghij",
+            "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        ] {
+            assert!(secrets_in(&script(sample)).is_empty(), "{sample}");
+        }
+        for secret in ["postgres://app:8d1fQ0c2@db.shop.test/app", "sk_live_9fQ2mZx7Lw3Rk8Tb1Vn4Yc6H"] {
+            assert_eq!(secrets_in(&script(secret)).len(), 1, "{secret}");
+        }
+    }
+
+    #[test]
     fn secrets_are_named_and_examples_are_not() {
         let found = secrets_in(&script("const k = 'AKIAQ3EGRMTWZXCVBNM7', d = 'postgres://shop:hunter22@db.local/x'"));
         assert_eq!(found.len(), 2);
-        assert!(found.iter().all(|row| row[2].chars().count() <= 13), "{found:?}");
+        assert_eq!(found[0][2], "AKIAQ3EG…BNM7 (1:12)");
+        assert!(found.iter().all(|row| !row[2].contains("hunter22")), "{found:?}");
+        assert_eq!(secrets_in(&script("a\nb = 'AKIAQ3EGRMTWZXCVBNM7'"))[0][2], "AKIAQ3EG…BNM7 (2:6)");
         assert!(
             secrets_in(&script("AKIAIOSFODNN7EXAMPLE ghp_short postgres://user:pass@host/x ${postgres://a:${b}@c}"))
                 .is_empty()
