@@ -76,7 +76,7 @@ mod tests {
 
     fn page(kind: &'static str, body: &str) -> HttpPage {
         let headers = if kind.is_empty() { HeaderMap::new() } else { headers([("content-type", kind)]) };
-        HttpPage { url: Url::parse("http://a.test/x").unwrap(), status: 200, headers, body: body.into() }
+        HttpPage { url: Url::parse("http://a.test/x").unwrap(), status: 200, headers, body: body.into(), fault: None }
     }
 
     #[test]
