@@ -43,6 +43,10 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 const WAITING: usize = 64;
 /// How long the rest of a refused request is read, so that its sender receives the response.
 pub const LINGER: Duration = Duration::from_millis(500);
+/// The type of the first byte of a TLS connection (RFC 8446 §5.1).
+const HANDSHAKE_RECORD: u8 = 0x16;
+/// Bytes of a failed handshake that are reported.
+const FIRST_BYTES: usize = 1024;
 /// The smallest buffer that hyper supports; shorter heads are limited when they are complete.
 const MIN_BUFFER: usize = 8192;
 
@@ -141,7 +145,18 @@ pub async fn serve(
             }
         }
     };
+    let tls = tls.map_or(ListenerTls::None, ListenerTls::Required);
     serve_transports(listener, limits, serve_http, tls, stop, drain).await;
+}
+
+/// TLS of a listener.
+#[derive(Clone)]
+pub enum ListenerTls {
+    None,
+    /// Other connections are closed.
+    Required(TlsAcceptor),
+    /// Connections that do not begin with a handshake are plain. A handshake that fails is reported with its first bytes.
+    Optional(TlsAcceptor, Arc<dyn Fn(SocketAddr, &[u8]) + Send + Sync>),
 }
 
 /// A connection that has a place in the table, after its handshake.
@@ -157,14 +172,14 @@ pub async fn serve_transports<F>(
     listener: TcpListener,
     limits: ConnectionLimits,
     serve_one: impl Fn(AcceptedConnection) -> F + Clone + Send + 'static,
-    tls: Option<TlsAcceptor>,
+    tls: ListenerTls,
     stop: CancellationToken,
     drain: Duration,
 ) where
     F: Future<Output = ()> + Send + 'static,
 {
     let table = ConnectionTable::new(&limits);
-    let first = if tls.is_some() { FirstStep::Handshake } else { FirstStep::Request };
+    let first = if matches!(tls, ListenerTls::None) { FirstStep::Request } else { FirstStep::Handshake };
     let (tasks, close) = (TaskTracker::new(), CancellationToken::new());
     let room = Arc::new(Semaphore::new(WAITING));
     let arrivals = || async {
@@ -180,7 +195,7 @@ pub async fn serve_transports<F>(
             let marks = place.marks();
             // Responses are small and complete, so waiting for more data only delays them.
             let _ = stream.set_nodelay(true);
-            if let Some(transport) = transport(stream, tls, limits.head_time, &marks).await {
+            if let Some(transport) = transport(stream, client, tls, limits.head_time, &marks).await {
                 serve_one(AcceptedConnection { transport, client, marks }).await;
             }
         };
@@ -202,17 +217,37 @@ pub async fn serve_transports<F>(
 /// service.
 async fn transport(
     stream: TcpStream,
-    tls: Option<TlsAcceptor>,
+    client: SocketAddr,
+    tls: ListenerTls,
     time: Duration,
     marks: &ConnectionMarks,
 ) -> Option<Transport> {
-    let Some(tls) = tls else { return Some(Transport::Plain(stream)) };
-    let stream = tokio::select! {
-        handshake = tokio::time::timeout(time, tls.accept(stream)) => handshake.ok()?.ok()?,
+    let shaken = async {
+        match tls {
+            ListenerTls::None => Some(Transport::Plain(stream)),
+            ListenerTls::Required(acceptor) => Some(Transport::Tls(Box::new(acceptor.accept(stream).await.ok()?))),
+            ListenerTls::Optional(acceptor, failed) => {
+                let mut start = [0; FIRST_BYTES];
+                let length = stream.peek(&mut start).await.ok().filter(|length| *length > 0)?;
+                if start[0] != HANDSHAKE_RECORD {
+                    return Some(Transport::Plain(stream));
+                }
+                match acceptor.accept(stream).await {
+                    Ok(stream) => Some(Transport::Tls(Box::new(stream))),
+                    Err(_) => {
+                        failed(client, &start[..length]);
+                        None
+                    }
+                }
+            }
+        }
+    };
+    let transport = tokio::select! {
+        shaken = tokio::time::timeout(time, shaken) => shaken.ok()??,
         () = marks.evicted() => return None,
     };
     marks.handshake_done();
-    Some(Transport::Tls(Box::new(stream)))
+    Some(transport)
 }
 
 /// The next connection.

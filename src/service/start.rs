@@ -27,7 +27,7 @@ use url::Url;
 
 use super::audit::AuditLog;
 use super::clock::{Clock, SystemClock};
-use super::connections::{AcceptedConnection, ClientAddress, ConnectionHandler, ConnectionLimits};
+use super::connections::{AcceptedConnection, ClientAddress, ConnectionHandler, ConnectionLimits, ListenerTls};
 use super::data_dir::{DataDir, DirLock, ServiceInfo, api_key, secret};
 use super::descriptors::DescriptorShares;
 use super::dns::DnsClient;
@@ -136,7 +136,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     let accept = |identity: &Option<Arc<ServerIdentity>>| {
         identity.as_ref().map(ServerIdentity::acceptor).transpose().map_err(tls_failed)
     };
-    let tls = ListenerTls { api: accept(&identity)?, loggers: accept(&logger_identity)? };
+    let tls = TlsAcceptors { api: accept(&identity)?, loggers: accept(&logger_identity)? };
     let dir = DataDir::open(&settings.data_dir).map_err(files(&settings.data_dir))?;
     let Some(lock) = dir.lock().await.map_err(files(dir.path()))? else {
         return Err(StartError::Held { dir: dir.path().to_owned(), info: dir.info().map(Box::new) });
@@ -232,7 +232,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
 }
 
 /// TLS of each listener; one without speaks plain HTTP.
-struct ListenerTls {
+struct TlsAcceptors {
     api: Option<TlsAcceptor>,
     loggers: Option<TlsAcceptor>,
 }
@@ -301,7 +301,7 @@ fn rails_settings(settings: &Settings, dir: &DataDir) -> Result<ScopeCheckSettin
 fn spawn_tasks(
     app: &App,
     sockets: Sockets,
-    tls: ListenerTls,
+    tls: TlsAcceptors,
     runner: Arc<dyn Runner>,
     shares: DescriptorShares,
     callback_key: String,
@@ -321,8 +321,11 @@ fn spawn_tasks(
         let stop = stop.clone();
         move |sender: AcceptedConnection| loggers::serve(handler.clone(), sender, logger_limits, stop.clone())
     };
-    let loggers =
-        connections::serve_transports(sockets.loggers, logger_limits, serve_sender, tls.loggers, stop.clone(), DRAIN);
+    let tls = match tls.loggers {
+        Some(acceptor) => ListenerTls::Optional(acceptor, unattributed_handshakes(app)),
+        None => ListenerTls::None,
+    };
+    let loggers = connections::serve_transports(sockets.loggers, logger_limits, serve_sender, tls, stop.clone(), DRAIN);
     tasks.spawn(loggers);
     if let Some(metrics) = sockets.metrics {
         let limits = ConnectionLimits { connections: METRICS_CONNECTIONS, reserve: 0, ..app.settings.connections };
@@ -333,6 +336,14 @@ fn spawn_tasks(
     tasks.spawn(callbacks::deliver(app.clone(), callback_key, stop.clone()));
     tasks.close();
     tasks
+}
+
+/// Keeps the handshakes of senders that refuse the certificate of the loggers: they reached the listener.
+fn unattributed_handshakes(app: &App) -> Arc<dyn Fn(SocketAddr, &[u8]) + Send + Sync> {
+    let app = app.clone();
+    Arc::new(move |client, bytes| {
+        app.unattributed.add(client, app.now(), "a TLS handshake that failed".to_owned(), bytes);
+    })
 }
 
 /// Answers the requests of the API listener.

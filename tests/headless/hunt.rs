@@ -260,7 +260,7 @@ async fn unattributed_requests_are_listed_if_the_service_keeps_them() {
     let all = json!({"count": 9, "requests": [request(8, "YQ=="), request(9, "FgMb")]});
     service.mock("/http_loggers/unattributed", 200, all).await;
     let shown = service.run(&[&list[..], &["--last", "1"]].concat()).await;
-    assert!(shown.code == 0 && shown.out.contains("203.0.113.9:4711  900   no HTTP request"), "{shown:?}");
+    assert!(shown.code == 0 && shown.out.contains("203.0.113.9:4711   900  no HTTP request"), "{shown:?}");
     assert!(shown.out.contains(r"\x16\x03\x1b") && shown.out.lines().count() == 2, "{shown:?}");
     let json: Value = serde_json::from_str(&service.run(&[&list[..], &["--json"]].concat()).await.out).unwrap();
     assert_eq!((json.as_array().unwrap().len(), &json[1]["raw_base64"]), (2, &json!("FgMb")));

@@ -245,7 +245,7 @@ async fn other_protocols_are_kept_as_unattributed() {
     for (bytes, status, reason) in [
         (&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04"[..], "400", "an HTTP/2 connection; only HTTP/1 is read"),
         (b"\x16\x03\x01\x02\x00\x01\x00", "400", "a TLS handshake, which this port cannot read"),
-        (b"nonsense\r\n\r\n", "400", "no HTTP version in the request line"),
+        (b"nonsense\r\n\r\n", "400", "no HTTP request"),
         (b"GET /robots.txt HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "404", "the path names no logger"),
     ] {
         assert_eq!(statuses(&logger.exchange(bytes).await), [status], "{reason}");
@@ -260,7 +260,7 @@ async fn other_protocols_are_kept_as_unattributed() {
 }
 
 #[tokio::test]
-async fn logger_with_certificate_speaks_tls() {
+async fn logger_with_certificate_speaks_tls_and_plain_http() {
     let dir = tempfile::tempdir().unwrap();
     let (files, trusted) = write_certificate(dir.path());
     let mut settings = settings(dir.path());
@@ -273,5 +273,13 @@ async fn logger_with_certificate_speaks_tls() {
     let url = format!("{}{}x", logger.service.logger_base.trim_end_matches('/'), logger.path);
     assert_eq!(client(trusted).post(&url).body("secret").send().await.unwrap().status(), 200);
     assert_eq!(logger.captures(1).await[0]["request_body_base64"], STANDARD.encode("secret"));
+    let plain = format!("GET {}plain HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", logger.path);
+    assert_eq!(statuses(&logger.exchange(plain.as_bytes()).await), ["200"]);
+    assert_eq!(logger.captures(2).await[1]["path"], format!("{}plain", logger.path));
+    // A sender that does not trust the certificate reached the listener nevertheless.
+    assert!(logger.service.client.get(&url).send().await.is_err());
+    let unattributed = logger.unattributed(1).await;
+    assert_eq!(unattributed[0]["reason"], "a TLS handshake that failed");
+    assert!(raw(&unattributed[0]).starts_with(b"\x16\x03"), "{}", unattributed[0]);
     logger.service.stop().await;
 }

@@ -22,6 +22,11 @@ const SQUEEZED: &str = "H4sIAAAAAAACAxWL0QqCMBhG32XQXTgdpCWEF4LjH2QQqOGdTsPhHJK/
 
 /// The sample data with a payload and two requests that it caused.
 fn planted(columns: u16, rows: u16) -> Model {
+    planted_with(columns, rows, &[])
+}
+
+/// The same; the first request has these problems.
+fn planted_with(columns: u16, rows: u16, problems: &[&str]) -> Model {
     let mut model = populated(columns, rows);
     let payload = Payload {
         token: TOKEN.parse().unwrap(),
@@ -48,6 +53,7 @@ fn planted(columns: u16, rows: u16) -> Model {
         ],
         request_date: Some(ago(50)),
         http_version: Some("HTTP/1.1".into()),
+        problems: problems.iter().map(|problem| (*problem).into()).collect(),
         ..Capture::default()
     };
     let second = Capture {
@@ -97,6 +103,14 @@ fn hold(name: &str, keys: &str) {
 fn hit_shows_payload_additions_and_sender() {
     hold("hit_request", "5 G k enter");
     hold("hit_sender", "5 G : m i n e enter enter");
+}
+
+#[test]
+fn problems_of_a_request_are_shown_without_control_characters() {
+    let mut model = planted_with(120, 40, &["no Host header", "the target contains \u{1b}"]);
+    press(&mut model, "5 G k enter");
+    let shown = text(&mut model, Theme::new(Scheme::Dark));
+    assert!(shown.contains("Problems      no Host header") && shown.contains("the target contains ␛"), "{shown}");
 }
 
 #[test]

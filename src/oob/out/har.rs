@@ -32,6 +32,7 @@ pub fn har(sent: &[CaptureRecord], mask: Option<&Mask>) -> String {
         // Nothing can be recognised in bytes that are no text.
         for entry in archive["log"]["entries"].as_array_mut().into_iter().flatten() {
             entry["request"]["postData"].as_object_mut().and_then(|body| body.remove("_base64"));
+            entry.as_object_mut().and_then(|entry| entry.remove("_raw_base64"));
         }
     }
     escaped_json(&format!("{archive:#}\n")).into_owned()
@@ -62,6 +63,12 @@ fn entry(sent: &CaptureRecord) -> Value {
         "_payload": token,
         "_captureId": capture.id,
     });
+    if let Some(raw) = &capture.raw_base64 {
+        entry["_raw_base64"] = json!(raw);
+    }
+    if !capture.problems.is_empty() {
+        entry["_problems"] = json!(capture.problems);
+    }
     if !sent.request_url().path_known {
         entry["comment"] = json!("the service does not report the path; this is the path of the logger");
     }
@@ -165,11 +172,13 @@ mod tests {
             capture.url_params = "t=1&password=Sup3rPw".into();
             capture.http_headers = vec!["Cookie: sid=qqq111; theme=dark".into(), "X-Api-Key: live_4242".into()];
             capture.request_body_base64 = base64(br#"{"api_key":"sk_live_777","secret":"s3cr3t","n":1}"#);
+            capture.raw_base64 = Some(base64(b"sk_live_777"));
         });
         let archive: Value = serde_json::from_str(&har(&[secret], Some(&Mask::default()))).unwrap();
         let request = &archive["log"]["entries"][0]["request"];
         assert_eq!(request["queryString"][0], json!({"name": "t", "value": "1"}));
         assert_eq!(request["postData"]["text"].as_str().unwrap().matches("token-").count(), 2, "{request:#}");
+        assert!(!archive.to_string().contains("raw_base64"), "{archive}");
         for secret in ["Sup3rPw", "qqq111", "dark", "live_4242", "sk_live_777", "s3cr3t"] {
             assert!(!archive.to_string().contains(secret), "{secret}: {request:#}");
         }
@@ -178,11 +187,17 @@ mod tests {
     #[test]
     fn har_marks_unknown_path_and_binary_body() {
         let bare = with(|capture| {
-            *capture = crate::contract::Capture { request_body_base64: base64(b"\xff\x00"), ..Default::default() };
+            let request_body_base64 = base64(b"\xff\x00");
+            let (raw_base64, problems) = (Some(base64(b"GET /\x00")), vec!["no Host header".into()]);
+            *capture = crate::contract::Capture { request_body_base64, raw_base64, problems, ..Default::default() };
         });
         let archive = read(&[bare, with(|capture| capture.path = None)]);
         let entries = &archive["log"]["entries"];
         assert_eq!(entries[0]["request"]["postData"]["_base64"], "/wA=");
+        assert_eq!(
+            (&entries[0]["_raw_base64"], &entries[0]["_problems"][0]),
+            (&json!("R0VUIC8A"), &json!("no Host header"))
+        );
         assert!(entries[1]["comment"].as_str().unwrap().contains("does not report the path"));
         assert_eq!(entries[0]["startedDateTime"], "1970-01-01T00:00:00.000Z");
         assert_eq!(read(&[])["log"]["entries"], json!([]));

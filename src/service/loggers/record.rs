@@ -122,11 +122,13 @@ impl LoggerHandler {
     /// Keeps a request for no logger; returns the error response.
     fn keep_unattributed(&self, request: &ReceivedRequest, source: RequestSource) -> ApiError {
         let is_readable = request.head.is_request();
-        let reason = match request.problems.first().filter(|_| !is_readable) {
-            Some(problem) => problem.clone(),
-            None => "the path names no logger".to_owned(),
+        let reason = match request.problems.first() {
+            _ if is_readable => "the path names no logger".to_owned(),
+            // Of another protocol, which the problem names.
+            Some(problem) if request.head.method.is_empty() => problem.clone(),
+            _ => "no HTTP request".to_owned(),
         };
-        self.app.unattributed.add(source.client, source.received_at, reason, request);
+        self.app.unattributed.add(source.client, source.received_at, reason, &request.raw());
         match (request.end, is_readable) {
             (RequestEnd::HeadTooLarge, _) => too_large(),
             (_, true) => ApiError::new(StatusCode::NOT_FOUND, "logger not found"),

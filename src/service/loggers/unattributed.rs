@@ -11,7 +11,6 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 
 use crate::contract::{Stamp, UnattributedRequest, UnattributedRequests};
-use crate::service::request_reader::ReceivedRequest;
 
 /// Requests that are kept.
 const MOST: usize = 1000;
@@ -44,11 +43,8 @@ struct KeptRequest {
 }
 
 impl UnattributedList {
-    pub fn add(&self, client: SocketAddr, received_at: Timestamp, reason: String, request: &ReceivedRequest) {
-        let mut raw = request.raw();
-        let size = raw.len();
-        raw.truncate(LONGEST);
-        raw.shrink_to_fit();
+    pub fn add(&self, client: SocketAddr, received_at: Timestamp, reason: String, bytes: &[u8]) {
+        let (size, raw) = (bytes.len(), bytes[..bytes.len().min(LONGEST)].to_vec());
         let mut kept = self.kept();
         kept.count += 1;
         kept.bytes += raw.len();
@@ -88,13 +84,9 @@ impl UnattributedList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::request_reader::{EndCause, ReaderLimits, RequestReader};
 
     fn add(list: &UnattributedList, bytes: &[u8]) {
-        let mut reader = RequestReader::new(ReaderLimits { head: 1024 * 1024, body: 1000 });
-        reader.feed(bytes);
-        let request = reader.next().or_else(|| reader.end(EndCause::Closed)).unwrap();
-        list.add("127.0.0.1:9".parse().unwrap(), Timestamp::UNIX_EPOCH, "reason".to_owned(), &request);
+        list.add("127.0.0.1:9".parse().unwrap(), Timestamp::UNIX_EPOCH, "reason".to_owned(), bytes);
     }
 
     #[test]

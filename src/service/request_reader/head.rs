@@ -3,6 +3,9 @@
 use super::is_control;
 use super::problems::{ProblemList, quoted};
 
+/// Bytes of a request line that are checked for a method.
+const LONGEST_METHOD: usize = 64;
+
 /// The parts of a head. Text that is no part of one is missing; the raw bytes have it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestHead {
@@ -197,6 +200,12 @@ fn check_line(line: &[u8], noun: &str, problems: &mut ProblemList) {
 /// The first line without its end.
 pub(super) fn first_line(bytes: &[u8]) -> &[u8] {
     without_line_end(bytes.split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default())
+}
+
+/// Whether the start of a request line may be that of a method.
+pub(super) fn begins_with_method(line: &[u8]) -> bool {
+    let start = &line[..line.len().min(LONGEST_METHOD)];
+    split_at_blank(start).0.iter().all(|&byte| is_token_byte(byte))
 }
 
 /// Whether a request line ends in an HTTP version.

@@ -223,9 +223,8 @@ impl RequestReader {
             ReaderState::Waiting | ReaderState::Discarding => false,
             ReaderState::Foreign => true,
             ReaderState::Head => {
-                let first = self.head.get(self.line_start).copied().unwrap_or_default();
                 let is_first_line = self.last_line == self.line_start;
-                self.is_without_version || (is_first_line && !first.is_ascii_alphabetic())
+                self.is_without_version || (is_first_line && !head::begins_with_method(&self.head[self.line_start..]))
             }
             ReaderState::Body(body) => {
                 let is_long_enough = body.framing.shortest.is_some_and(|shortest| body.received as u64 >= shortest);

@@ -228,6 +228,7 @@ fn requests_without_a_certain_end_end_at_a_pause() {
         ("GET /l/T/x", false),
         ("GET /l/T/x\r\n", true),
         ("/l/T/x", true),
+        ("A\u{93}b", true),
         ("\x16\x03\x01", true),
         ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", true),
         (&format!("{post}Content-Length: 5\r\n\r\n1234"), false),
