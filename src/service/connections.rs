@@ -156,8 +156,11 @@ pub enum ListenerTls {
     /// Other connections are closed.
     Required(TlsAcceptor),
     /// Connections that do not begin with a handshake are plain. A handshake that fails is reported with its first bytes.
-    Optional(TlsAcceptor, Arc<dyn Fn(SocketAddr, &[u8]) + Send + Sync>),
+    Optional(TlsAcceptor, FailedHandshake),
 }
+
+/// Receives the client and the first bytes of a handshake that failed.
+pub type FailedHandshake = Arc<dyn Fn(SocketAddr, &[u8]) + Send + Sync>;
 
 /// A connection that has a place in the table, after its handshake.
 pub struct AcceptedConnection {

@@ -27,7 +27,9 @@ use url::Url;
 
 use super::audit::AuditLog;
 use super::clock::{Clock, SystemClock};
-use super::connections::{AcceptedConnection, ClientAddress, ConnectionHandler, ConnectionLimits, ListenerTls};
+use super::connections::{
+    AcceptedConnection, ClientAddress, ConnectionHandler, ConnectionLimits, FailedHandshake, ListenerTls,
+};
 use super::data_dir::{DataDir, DirLock, ServiceInfo, api_key, secret};
 use super::descriptors::DescriptorShares;
 use super::dns::DnsClient;
@@ -339,7 +341,7 @@ fn spawn_tasks(
 }
 
 /// Keeps the handshakes of senders that refuse the certificate of the loggers: they reached the listener.
-fn unattributed_handshakes(app: &App) -> Arc<dyn Fn(SocketAddr, &[u8]) + Send + Sync> {
+fn unattributed_handshakes(app: &App) -> FailedHandshake {
     let app = app.clone();
     Arc::new(move |client, bytes| {
         app.unattributed.add(client, app.now(), "a TLS handshake that failed".to_owned(), bytes);

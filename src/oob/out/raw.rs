@@ -1,16 +1,23 @@
-//! A captured request in raw HTTP form: as text to read, and as the bytes to send.
+//! A captured request in raw HTTP form: as text to read, and as the bytes to send. Bytes that the service reports as they
+//! arrived come first.
 
 use super::CaptureRecord;
 use crate::oob::request;
 
 /// Request line, headers in order and body as text. An unknown path is replaced by the path of the logger.
 pub fn raw(sent: &CaptureRecord) -> String {
+    if let Some(arrived) = request::raw(&sent.capture) {
+        return String::from_utf8_lossy(&arrived).replace("\r\n", "\n");
+    }
     let body = request::body(&sent.capture);
     format!("{}\n\n{}", head(sent).join("\n"), String::from_utf8_lossy(&body))
 }
 
 /// The same as the bytes of HTTP (RFC 9112 §2.1).
 pub fn raw_bytes(sent: &CaptureRecord) -> Vec<u8> {
+    if let Some(arrived) = request::raw(&sent.capture) {
+        return arrived;
+    }
     let mut bytes = format!("{}\r\n\r\n", head(sent).join("\r\n")).into_bytes();
     bytes.extend_from_slice(&request::body(&sent.capture));
     bytes
@@ -32,6 +39,14 @@ mod tests {
     use super::super::testing::{sent, with};
     use super::*;
     use crate::oob::recognize::testing::base64;
+
+    #[test]
+    fn bytes_that_arrived_come_before_the_parts() {
+        let arrived = b"GET /\0\xff HTTP/1.1\r\nx : 1\n\n";
+        let odd = with(|capture| capture.raw_base64 = Some(base64(arrived)));
+        assert_eq!(raw_bytes(&odd), arrived);
+        assert_eq!(raw(&odd), "GET /\0\u{fffd} HTTP/1.1\nx : 1\n\n");
+    }
 
     #[test]
     fn raw_request_keeps_header_order_and_bytes() {

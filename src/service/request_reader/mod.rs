@@ -119,7 +119,7 @@ enum ReaderState {
     Head,
     /// No HTTP/1.
     Foreign,
-    Body(BodyState),
+    Body(Box<BodyState>),
     Discarding,
 }
 
@@ -203,7 +203,7 @@ impl RequestReader {
         match std::mem::replace(&mut self.state, next) {
             ReaderState::Waiting | ReaderState::Discarding => None,
             ReaderState::Head | ReaderState::Foreign => Some(self.end_head(cause)),
-            ReaderState::Body(body) => Some(self.end_body(body, cause)),
+            ReaderState::Body(body) => Some(self.end_body(*body, cause)),
         }
     }
 
@@ -310,7 +310,7 @@ impl RequestReader {
             self.state = ReaderState::Waiting;
             return Some(self.request(body, RequestEnd::Whole));
         }
-        self.state = ReaderState::Body(body);
+        self.state = ReaderState::Body(Box::new(body));
         None
     }
 
@@ -327,7 +327,7 @@ impl RequestReader {
         }
         let next = if is_whole { ReaderState::Waiting } else { ReaderState::Discarding };
         let ReaderState::Body(body) = std::mem::replace(&mut self.state, next) else { return None };
-        Some(self.request(body, RequestEnd::Whole))
+        Some(self.request(*body, RequestEnd::Whole))
     }
 
     /// A request that has ended; the state is already the next one.
