@@ -17,6 +17,7 @@ use proptest::sample::select;
 use scandeck::contract::Capture;
 use scandeck::oob::CaptureRecord;
 use scandeck::oob::out::{body_file, curl, har, raw_bytes};
+use scandeck::text::quoted;
 use serde_json::Value;
 
 /// A request: method, target, header lines, body.
@@ -172,6 +173,18 @@ fn request() -> impl Strategy<Value = SentRequest> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn shell_passes_the_bytes_of_any_quoted_word(bytes in any::<Vec<u8>>(), text in any::<String>()) {
+        for bytes in [bytes, text.into_bytes()] {
+            let word = quoted(&bytes);
+            prop_assert!(word.chars().all(|c| c == '\n' || !c.is_control()), "{word:?}");
+            let shell = Command::new("sh").args(["-c", &format!("printf %s {word}")]).output().unwrap();
+            // A shell cannot pass U+0000.
+            let kept: Vec<u8> = bytes.into_iter().filter(|byte| *byte != 0).collect();
+            prop_assert_eq!(shell.stdout, kept);
+        }
+    }
 
     #[test]
     fn curl_sends_the_bytes_of_any_captured_request(request in request()) {

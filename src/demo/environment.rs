@@ -148,7 +148,7 @@ fn state_home(dir: &Path) -> PathBuf {
 
 /// Writes the settings for scripts; the key remains in its own file.
 fn write_environment(dir: &Path, base_url: &str) -> io::Result<()> {
-    let word = |path: PathBuf| quoted(&path.display().to_string());
+    let word = |path: PathBuf| quoted(path.display().to_string());
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(dir.join(ENVIRONMENT))?;
     writeln!(file, "export SCANDECK_BASE_URL={}", quoted(base_url))?;
     writeln!(file, "export SCANDECK_API_KEY=\"$(cat {})\"", word(key_file(dir)))?;

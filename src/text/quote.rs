@@ -49,10 +49,6 @@ pub fn command_line<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
-
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
@@ -68,26 +64,5 @@ mod tests {
     fn command_line_quotes_words_that_a_shell_would_change() {
         let words = ["/opt/my tools/nmap", "-sT", "--script", "default and (safe)", "-p", "80,443", "", "a;b"];
         assert_eq!(command_line(words), "'/opt/my tools/nmap' -sT --script 'default and (safe)' -p 80,443 '' 'a;b'");
-    }
-
-    /// The bytes that a shell passes for a word.
-    fn passed(word: &str) -> Vec<u8> {
-        let shell = Command::new("sh").args(["-c", &format!("printf %s {word}")]).output().unwrap();
-        assert!(shell.status.success() && shell.stderr.is_empty(), "{shell:?}");
-        shell.stdout
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(48))]
-
-        #[test]
-        fn shell_passes_the_bytes_of_any_word(bytes in any::<Vec<u8>>(), text in any::<String>()) {
-            for bytes in [bytes, text.into_bytes()] {
-                let word = quoted(&bytes);
-                prop_assert!(word.chars().all(|c| c == '\n' || !c.is_control()), "{word:?}");
-                let kept: Vec<u8> = bytes.into_iter().filter(|byte| *byte != 0).collect();
-                prop_assert_eq!(passed(&word), kept);
-            }
-        }
     }
 }

@@ -3,7 +3,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{CaptureRecord, sent_again};
+use super::{CaptureRecord, bytes_sent_again};
 use crate::oob::request;
 use crate::text;
 use crate::text::quoted;
@@ -37,6 +37,9 @@ pub fn curl(sent: &CaptureRecord, file: Option<&str>) -> String {
     if !sent.request_url().path_known {
         words.push(": 'path unknown: the service does not report it; this is the path of the logger';".to_owned());
     }
+    if !capture.problems.is_empty() {
+        words.push(": 'malformed request: curl sends it as HTTP; the form raw has its bytes';".to_owned());
+    }
     // curl must not expand `[1-9]` in the URL or normalize `/a/../b`.
     words.extend(["curl", "--globoff", "--path-as-is"].map(str::to_owned));
     if capture.http_version.as_deref() == Some("HTTP/1.0") {
@@ -47,9 +50,13 @@ pub fn curl(sent: &CaptureRecord, file: Option<&str>) -> String {
         "HEAD" if !has_data => words.push("--head".to_owned()),
         method => words.extend(["-X".to_owned(), quoted(method)]),
     }
-    for (name, value) in sent_again(capture) {
-        let header = if value.is_empty() { format!("{name};") } else { format!("{name}: {value}") };
-        words.extend(["-H".to_owned(), quoted(&header)]);
+    for (name, value) in bytes_sent_again(capture) {
+        let header = if value.is_empty() {
+            format!("{name};").into_bytes()
+        } else {
+            [format!("{name}: ").as_bytes(), &value].concat()
+        };
+        words.extend(["-H".to_owned(), quoted(header)]);
     }
     if has("accept-encoding") {
         // Decodes the response, which a terminal could not show.
@@ -142,6 +149,18 @@ mod tests {
         let odd = with(|capture| capture.url_params = "x=<b> #1".into());
         let command = curl(&odd, None);
         assert!(command.ends_with("--request-target '/l/x/y?x=<b> #1' 'http://127.0.0.1:8081/'"), "{command}");
+    }
+
+    #[test]
+    fn bytes_of_headers_that_arrived_are_sent() {
+        let odd = with(|capture| {
+            capture.raw_base64 =
+                Some(base64(b"POST /l/x HTTP/1.1\r\nHost: h\r\nX-Odd:\xff\x01\nno colon\r\nX-None: \r\n\r\nX-Body: 1"));
+            capture.problems = vec!["header line without a colon".into()];
+        });
+        let command = curl(&odd, None);
+        let headers = r#"-X 'POST' -H 'X-Odd: '"$(printf '\377\001')" -H 'X-None;' -H 'Accept:'"#;
+        assert!(command.contains(headers) && command.starts_with(": 'malformed request: "), "{command}");
     }
 
     #[test]

@@ -112,10 +112,27 @@ fn is_hop_by_hop(name: &str, capture: &Capture) -> bool {
 
 /// The headers to replay: in order, with duplicates, without invalid names.
 pub fn sent_again(capture: &Capture) -> impl Iterator<Item = (&str, &str)> {
-    let is_token = |name: &str| {
-        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+    super::request::headers(capture).filter(move |(name, _)| is_sent_again(name, capture))
+}
+
+/// The same headers with the bytes that arrived, if the service reports them.
+fn bytes_sent_again(capture: &Capture) -> Vec<(String, Vec<u8>)> {
+    let Some(arrived) = super::request::raw(capture) else {
+        return sent_again(capture).map(|(name, value)| (name.to_owned(), value.as_bytes().to_owned())).collect();
     };
-    super::request::headers(capture).filter(move |(name, _)| is_token(name) && !is_hop_by_hop(name, capture))
+    let lines =
+        arrived.split(|byte| *byte == b'\n').skip(1).map(<[u8]>::trim_ascii).take_while(|line| !line.is_empty());
+    let header = |line: &[u8]| {
+        let colon = line.iter().position(|byte| *byte == b':')?;
+        let name = std::str::from_utf8(&line[..colon]).ok()?.trim().to_owned();
+        is_sent_again(&name, capture).then(|| (name, line[colon + 1..].trim_ascii().to_owned()))
+    };
+    lines.filter_map(header).collect()
+}
+
+fn is_sent_again(name: &str, capture: &Capture) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !name.is_empty() && name.bytes().all(is_letter) && !is_hop_by_hop(name, capture)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ pub fn raw(sent: &CaptureRecord) -> String {
     format!("{}\n\n{}", head(sent).join("\n"), String::from_utf8_lossy(&body))
 }
 
-/// The same as the bytes of HTTP (RFC 9112 §2.1).
+/// The bytes that arrived, if the service reports them, else the same as the bytes of HTTP (RFC 9112 §2.1).
 pub fn raw_bytes(sent: &CaptureRecord) -> Vec<u8> {
     if let Some(arrived) = request::raw(&sent.capture) {
         return arrived;
@@ -57,6 +57,8 @@ mod tests {
         let bytes = raw_bytes(&binary);
         assert!(bytes.starts_with(b"POST /l/x/y?t=k7f2aaaabbbb/latest&t=2 HTTP/1.1\r\nHost: "), "{bytes:?}");
         assert!(bytes.ends_with(b"X-Twice: 2\r\n\r\n\xff\0\n"), "{bytes:?}");
+        let arrived = with(|capture| capture.raw_base64 = Some(base64(b"GET /l/x\n\xff:\n\n")));
+        assert_eq!(raw_bytes(&arrived), b"GET /l/x\n\xff:\n\n");
         assert!(raw(&with(|capture| capture.path = None)).starts_with("POST /l/x/?t="));
     }
 }
