@@ -4,9 +4,13 @@ use crate::headless::findings::scanned;
 
 /// Source, note, and queries that find it.
 const CASES: [(&str, &str, [&str; 3]); 3] = [
-    ("yazi 3622, name of macOS", "Bu\u{308}ro", ["note:büro", "note:*B\u{fc}RO*", "BÜRO"]),
-    ("yazi 4046, a letter in an expression", "tata\u{301}rja\u{301}ra\u{301}s", ["note:~tat.r", "note:tatár", "jár"]),
-    ("fd 1535, typed with a mark", "Bestätigung", ["note:besta\u{308}tigung", "note:~a\u{308}t", "a\u{308}tigung"]),
+    ("yazi 3622, name of macOS", "Bu\u{308}ro", ["note:büro", "note:*B\u{fc}RO*", "note:b?ro"]),
+    (
+        "yazi 4046, a letter in an expression",
+        "tata\u{301}rja\u{301}ra\u{301}s",
+        ["note:~tat.r", "note:tatár", "note:JÁR"],
+    ),
+    ("fd 1535, typed with a mark", "Bestätigung", ["note:besta\u{308}tigung", "note:~a\u{308}t", "note:*A\u{308}TIG*"]),
 ];
 
 #[tokio::test]

@@ -236,6 +236,19 @@ async fn retest_of_the_dashboard_appears_in_list_and_export() {
     assert_eq!((&all[0]["retest"]["before"], &all[0]["retest"]["now"]), (&"confirmed".into(), &"not_seen".into()));
     cli.does(&["findings", "export", "--format", "csv", "--query", "verdict:confirmed", "-o", "out.csv"]).await;
     let table = std::fs::read_to_string(cli.home.path().join("out.csv")).unwrap();
-    assert!(table.contains(",confirmed,not_seen,"), "{table}");
+    assert!(table.contains(",\"confirmed\",\"not_seen\","), "{table}");
+    cli.service.stop().await;
+}
+
+#[tokio::test]
+async fn csv_file_has_byte_order_mark_if_its_name_ends_with_csv() {
+    let cli = scanned(1).await;
+    cli.does(&["findings", "decide", "--query", "risk:*", "--note", "Büro"]).await;
+    let export = ["findings", "export", "--format", "csv"];
+    for (name, start) in [("table.csv", "\u{feff}id,"), ("table", "id,")] {
+        cli.does(&[&export[..], &["-o", name]].concat()).await;
+        let file = std::fs::read_to_string(cli.home.path().join(name)).unwrap();
+        assert!(file.starts_with(start) && file.contains("\"Büro\""), "{name}: {file}");
+    }
     cli.service.stop().await;
 }

@@ -22,6 +22,8 @@ use crate::triage::{Presence, ScanSighting, TimelineEntry};
 use serde::Deserialize;
 use serde_json::Value;
 
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
   scandeck findings list --query 'risk>=high is:undecided' --workspace \"Acme external\"")]
@@ -150,7 +152,9 @@ async fn write(session: &HeadlessSession, args: &ExportArgs) -> anyhow::Result<(
     let export =
         Export { rows: &rows, title: &title, made: Stamp(Timestamp::now()), query: &query.to_string(), mask: None };
     let bytes = export::write(args.format, &export)?;
-    args.to.write(session.out, &bytes, &plural(rows.len(), "finding"))
+    // Excel needs the byte order mark in the files that it opens by their names; programs read it as part of the first one.
+    let content = if args.to.names_csv() { &bytes[..] } else { bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes) };
+    args.to.write(session.out, content, &plural(rows.len(), "finding"))
 }
 
 async fn show(session: &HeadlessSession, id: &str) -> anyhow::Result<()> {

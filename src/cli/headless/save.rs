@@ -35,6 +35,12 @@ pub struct ExistingFile {
 }
 
 impl Destination {
+    /// Whether the name of the file ends with `.csv`.
+    pub fn names_csv(&self) -> bool {
+        let extension = self.output.as_deref().and_then(Path::extension);
+        extension.is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
+    }
+
     /// Writes the bytes; `content` describes them in the message about a file.
     ///
     /// # Errors
