@@ -25,10 +25,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::connections::{ConnectionLimits, client_of};
 
-/// Connections that one address may hold without losing the oldest at once.
+/// Most connections that one address may hold without losing the oldest at once.
 const FEW: usize = 8;
-/// The same for handshakes, as a share of their limit: otherwise a low limit would be used up by a few addresses.
-const HANDSHAKE_SHARE: usize = 16;
+/// The same as a share of a limit: otherwise a few addresses would use up a low limit.
+const FEW_SHARE: usize = 16;
 /// How long a connection of an address with few connections stays open in any case.
 const GRACE: Duration = Duration::from_secs(1);
 /// How long a whole request may be answered before its connection may be closed: its client does not read the response.
@@ -187,6 +187,10 @@ impl ConnectionMarks {
     }
 }
 
+fn few(limit: usize) -> usize {
+    FEW.min(limit / FEW_SHARE)
+}
+
 #[derive(Debug)]
 enum Admission {
     Admitted {
@@ -230,21 +234,20 @@ impl OpenPlaces {
     fn admit(&mut self, client: IpAddr, first: FirstStep, now: Instant) -> Admission {
         let of_client = self.open.values().filter(|one| one.client == client).count();
         if of_client >= self.per_client {
-            match self.to_close(now, FEW, |one| one.client == client) {
+            match self.to_close(now, few(self.connections), |one| one.client == client) {
                 Some(id) => self.evict(id),
                 None => return Admission::TooMany,
             }
         }
         let handshakes = self.open.values().filter(|one| one.stage == Stage::Handshake).count();
         if first == FirstStep::Handshake && handshakes >= self.handshakes {
-            let few = FEW.min(self.handshakes / HANDSHAKE_SHARE);
-            match self.to_close(now, few, |one| one.stage == Stage::Handshake) {
+            match self.to_close(now, few(self.handshakes), |one| one.stage == Stage::Handshake) {
                 Some(id) => self.evict(id),
                 None => return Admission::Wait,
             }
         }
         if !self.has_room(client, now) {
-            match self.to_close(now, FEW, |_| true) {
+            match self.to_close(now, few(self.connections), |_| true) {
                 Some(id) => self.evict(id),
                 None => return Admission::Wait,
             }

@@ -6,8 +6,8 @@
 //!   engine ─► ScanEvent, status message ─────┴─► the same with ••• ─► store
 //! ```
 //!
-//! A credential is the value of a header, the part of it after a scheme (`Bearer`), the value of a cookie, and the password
-//! in Basic. It is found in upper and lower case, with its characters escaped for URLs, HTML, JSON or JavaScript in any
+//! A credential is the value of a header, the part of it after a scheme (`Bearer`), the value of a cookie, the password in
+//! Basic, and each long part of a compound value, such as the signature of a JWT. It is found in upper and lower case, with its characters escaped for URLs, HTML, JSON or JavaScript in any
 //! mix, in hexadecimal and in base64, also inside a longer encoded text, and when only its beginning fits into the text.
 //!
 //! A credential of fewer than [`SHORT`] characters is replaced only after its own name (`lang=de`): a cookie with the value
@@ -27,6 +27,10 @@ use crate::contract::scan::HIDDEN;
 const SHORT: usize = 6;
 /// The part of a credential at the end of a cut text that is replaced.
 const PART: usize = 6;
+/// A part of a compound credential is one itself from this length on, unless it looks like a word.
+const COMPOUND_PART: usize = 8;
+/// How often a part of a credential is decoded: a cookie holds base64 of JSON.
+const DECODINGS: usize = 3;
 
 /// The credentials of one scan.
 #[derive(Default)]
@@ -149,6 +153,7 @@ impl CredentialMask {
 
 fn add_header(secrets: &mut Vec<MaskedSecret>, name: &str, value: &str) {
     add(secrets, name, value);
+    add_parts(secrets, value, DECODINGS);
     // `Bearer …`, `Basic …`: sites repeat the second word alone.
     let Some((_, token)) = value.split_once(' ') else { return };
     add(secrets, name, token.trim());
@@ -165,10 +170,42 @@ fn add_cookie(secrets: &mut Vec<MaskedSecret>, pair: &str) {
     let (name, value) = pair.split_once('=').unwrap_or(("", pair));
     let value = value.trim().trim_matches('"');
     add(secrets, name.trim(), value);
+    add_parts(secrets, value, DECODINGS);
     let decoded = percent_decode_str(value).decode_utf8_lossy();
     if decoded != value {
         add(secrets, name.trim(), &decoded);
     }
+}
+
+/// The parts of a compound value, which sites repeat alone: of a JWT, of a signed cookie, of `token="…", user=…`, also
+/// where they are escaped for URLs or in base64.
+fn add_parts(secrets: &mut Vec<MaskedSecret>, value: &str, decodings: usize) {
+    let is_separator = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+' | '/' | '%'));
+    for part in value.split(is_separator) {
+        if part.len() >= COMPOUND_PART && part.len() < value.len() && looks_random(part) {
+            add(secrets, "", part);
+        }
+        if decodings == 0 {
+            continue;
+        }
+        let unescaped = percent_decode_str(part).decode_utf8_lossy();
+        let encoded = part.replace('-', "+").replace('_', "/");
+        let text = STANDARD_NO_PAD.decode(encoded).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        let text = text.filter(|text| part.len() >= COMPOUND_PART && !text.contains(char::is_control));
+        for decoded in text.iter().map(String::as_str).chain((unescaped != part).then_some(&*unescaped)) {
+            if looks_random(decoded) {
+                add(secrets, "", decoded);
+            }
+            add_parts(secrets, decoded, decodings - 1);
+        }
+    }
+}
+
+/// Whether a text is no plain word and no number, which could stand in any result.
+fn looks_random(text: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| text.as_bytes().iter().any(is);
+    let is_mixed = has(u8::is_ascii_digit) || (has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase));
+    text.len() >= COMPOUND_PART && has(u8::is_ascii_alphabetic) && is_mixed
 }
 
 fn add(secrets: &mut Vec<MaskedSecret>, name: &str, value: &str) {
@@ -313,6 +350,37 @@ mod tests {
             assert_eq!(masked, format!("before {HIDDEN} after"), "{form}");
         }
         assert_eq!(mask.text("Bearer s3cr3t/T0ken+\"x\"&é".into()), HIDDEN);
+    }
+
+    #[test]
+    fn parts_of_compound_credentials_are_replaced() {
+        let claims = STANDARD_NO_PAD.encode("{\"sub\":\"k7Lm2Qx9\"}");
+        let mask = mask(json!({
+            "headers": {
+                "Authorization": format!("Bearer eyJhbGciOiJIUzI1NiJ9.{claims}.s1Gnatur3-Xy_z"),
+                "X-Auth": "root:hunter22x",
+                "X-Token": "Token token=\"aB3dE5gH7\", email=\"ann@acme.test\"",
+                "X-Long": "é9fKq27ZmPw",
+            },
+            "cookies": "sid=s%3Aq1W2e3R4t5.Sg9n4tUr3; p=%7B%22t%22%3A%22Zx8cV7bN6%22%7D",
+        }));
+        let parts = [
+            &*claims,
+            "k7Lm2Qx9",
+            "s1Gnatur3-Xy_z",
+            "hunter22x",
+            "aB3dE5gH7",
+            "9fKq27ZmPw",
+            "q1W2e3R4t5",
+            "Sg9n4tUr3",
+            "Zx8cV7bN6",
+        ];
+        for part in parts {
+            assert_eq!(mask.text(format!("<b>{part}</b>")), format!("<b>{HIDDEN}</b>"), "{part}");
+        }
+        for word in ["root", "Token", "email", "acme", "Bearer", "2026-11-28", "application"] {
+            assert_eq!(mask.text(format!("<b>{word}</b>")), format!("<b>{word}</b>"));
+        }
     }
 
     #[test]

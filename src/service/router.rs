@@ -8,11 +8,13 @@
 
 use std::any::Any;
 
+use axum::body::Bytes;
 use axum::extract::Request;
+use axum::http::header::CONTENT_TYPE;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::{Json, Router, middleware};
+use axum::{Router, middleware};
 use tower::util::MapRequest;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -30,7 +32,8 @@ pub type NormalizingRouter = MapRequest<Router, fn(Request) -> Request>;
 
 pub fn router(app: App) -> NormalizingRouter {
     let endpoints = routes::endpoints();
-    let document = openapi::document(&endpoints);
+    // Written once: anybody may request it.
+    let document = Bytes::from(openapi::document(&endpoints).to_string());
     let api = endpoints
         .into_iter()
         .fold(Router::new(), |router, endpoint| add(router, endpoint, &app))
@@ -40,7 +43,7 @@ pub fn router(app: App) -> NormalizingRouter {
         .layer(middleware::from_fn_with_state(app.clone(), guard::check_key))
         .with_state(app.clone());
     let open = Router::new()
-        .route(&format!("{PREFIX}/openapi.json"), get(|| async { Json(document) }))
+        .route(&format!("{PREFIX}/openapi.json"), get(|| async { ([(CONTENT_TYPE, "application/json")], document) }))
         .method_not_allowed_fallback(unknown_method);
     let health = Router::new()
         .route("/healthz", get(health::healthz))

@@ -15,12 +15,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::answer::{AnswerForm, CONTINUE};
-use super::record::{BODY_LIMIT, HandledRequest, LARGE_BODY, LoggerHandler, RequestSource};
+use super::record::{BODY_LIMIT, HandledRequest, LARGE_BODY, LargeBodyPermit, LoggerHandler, RequestSource};
 use crate::contract::LoggerId;
 use crate::service::connection_table::ConnectionMarks;
 use crate::service::connections::{AcceptedConnection, ConnectionLimits, LINGER};
@@ -116,7 +115,7 @@ struct LoggerConnection {
     stage: ReadStage,
     since: Instant,
     last_read: Instant,
-    large_body: Option<OwnedSemaphorePermit>,
+    large_body: Option<LargeBodyPermit>,
     /// Whether the sender of the current request was sent `100 Continue`.
     is_continued: bool,
     /// When the connection ends because the service stops.
@@ -209,7 +208,7 @@ impl LoggerConnection {
         }
         if self.log.reader.body_size() > LARGE_BODY && self.large_body.is_none() {
             tokio::select! {
-                permit = self.log.handler.large_body() => self.large_body = permit,
+                permit = self.log.handler.large_body(self.log.client.ip()) => self.large_body = permit,
                 () = self.marks.evicted() => return Err(EndCause::Displaced),
                 () = stop.cancelled() => return Err(EndCause::Stopping),
             }

@@ -1,7 +1,8 @@
 //! Stores received requests: each is on disk before its answer.
 
-use std::net::SocketAddr;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use axum::http::StatusCode;
 use jiff::Timestamp;
@@ -10,6 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::capture::{new_capture, token};
 use super::is_full;
 use crate::contract::LoggerId;
+use crate::service::connections::client_of;
 use crate::service::errors::ApiError;
 use crate::service::recorder::{NotRecorded, Recorder};
 use crate::service::request_reader::{EndCause, ReceivedRequest, RequestEnd};
@@ -23,6 +25,8 @@ pub const BODY_LIMIT: usize = 1024 * 1024;
 pub const LARGE_BODY: usize = 64 * 1024;
 /// Largest number of large bodies in memory.
 const LARGE_BODIES: usize = 64;
+/// The same for one address, so that a few slow senders do not hold up everybody.
+const LARGE_BODIES_OF_ONE: usize = 8;
 
 /// Records the requests of the logger listener.
 #[derive(Clone)]
@@ -30,6 +34,16 @@ pub struct LoggerHandler {
     pub(super) app: App,
     recorder: Recorder,
     large_bodies: Arc<Semaphore>,
+    /// Those of each address that has some.
+    of_client: Arc<Mutex<HashMap<IpAddr, Weak<Semaphore>>>>,
+}
+
+/// Allows one large body in memory.
+pub struct LargeBodyPermit {
+    _of_all: OwnedSemaphorePermit,
+    _of_client: OwnedSemaphorePermit,
+    /// Kept as long as a permit of it.
+    _client: Arc<Semaphore>,
 }
 
 /// Where a request came from.
@@ -53,12 +67,26 @@ pub struct HandledRequest {
 
 impl LoggerHandler {
     pub fn new(app: App, recorder: Recorder) -> Self {
-        Self { app, recorder, large_bodies: Arc::new(Semaphore::new(LARGE_BODIES)) }
+        Self { app, recorder, large_bodies: Arc::new(Semaphore::new(LARGE_BODIES)), of_client: Arc::default() }
     }
 
     /// Waits until a large body may be read. The permit is held until the body is recorded.
-    pub(super) async fn large_body(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.large_bodies).acquire_owned().await.ok()
+    pub(super) async fn large_body(&self, client: IpAddr) -> Option<LargeBodyPermit> {
+        let client = self.permits_of(client_of(client));
+        let of_client = Arc::clone(&client).acquire_owned().await.ok()?;
+        let of_all = Arc::clone(&self.large_bodies).acquire_owned().await.ok()?;
+        Some(LargeBodyPermit { _of_all: of_all, _of_client: of_client, _client: client })
+    }
+
+    fn permits_of(&self, client: IpAddr) -> Arc<Semaphore> {
+        let mut all = self.of_client.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, permits| permits.strong_count() > 0);
+        if let Some(permits) = all.get(&client).and_then(Weak::upgrade) {
+            return permits;
+        }
+        let permits = Arc::new(Semaphore::new(LARGE_BODIES_OF_ONE));
+        all.insert(client, Arc::downgrade(&permits));
+        permits
     }
 
     pub(super) async fn handle(&self, request: ReceivedRequest, source: RequestSource) -> HandledRequest {

@@ -17,6 +17,9 @@ use crate::service::request::{Fields, Id, QueryParams, choice};
 use crate::service::state::App;
 use crate::service::store::targets::{AddedTarget, Deletion, TargetFilter, TargetToAdd};
 
+/// Bytes of the longest description.
+const LONGEST_DESCRIPTION: usize = 10_000;
+
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -51,7 +54,7 @@ async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoRes
         workspace,
         name: address.canonical(),
         kind: address.kind(),
-        description: fields.text("description")?.unwrap_or_default(),
+        description: checked_description(fields.text("description")?)?,
     };
     match app.store.add_target(&target, app.settings.max_targets).await? {
         AddedTarget::New(id) => Ok(created(id.0)),
@@ -68,6 +71,15 @@ async fn delete(State(app): State<App>, Id(id): Id<TargetId>) -> RouteResult<Sta
         Deletion::Done => Ok(StatusCode::NO_CONTENT),
         Deletion::NotFound => Err(ApiError::not_found("target", id)),
         Deletion::Active => Err(ApiError::conflict("the target has running scans").with_details("stop them first")),
+    }
+}
+
+/// A description is listed with each target, so its length is limited.
+pub(super) fn checked_description(given: Option<&str>) -> RouteResult<&str> {
+    let text = given.unwrap_or_default();
+    match text.len() {
+        0..=LONGEST_DESCRIPTION => Ok(text),
+        _ => Err(ApiError::bad_request(format!("description: at most {LONGEST_DESCRIPTION} bytes are allowed"))),
     }
 }
 

@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 
+use super::targets::checked_description;
 use super::{DataJson, RouteResult, created, data, no_content};
 use crate::contract::{EditWorkspace, Workspace, WorkspaceId};
 use crate::service::endpoint::{
@@ -44,7 +45,7 @@ async fn show(State(app): State<App>, Id(id): Id<WorkspaceId>) -> RouteResult<Da
 async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoResponse> {
     let name = fields.text("name")?.ok_or_else(|| ApiError::bad_request("name is required"))?;
     check_name(name)?;
-    let description = fields.text("description")?.unwrap_or_default();
+    let description = checked_description(fields.text("description")?)?;
     match app.store.add_workspace(name, description).await? {
         Some(id) => Ok(created(id.0)),
         None => Err(name_taken(name)),
@@ -54,6 +55,7 @@ async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoRes
 async fn edit(State(app): State<App>, Id(id): Id<WorkspaceId>, fields: Fields) -> RouteResult<StatusCode> {
     let text = |name| Ok::<_, ApiError>(fields.text(name)?.map(str::to_owned));
     let edit = EditWorkspace { name: text("name")?, description: text("description")? };
+    checked_description(edit.description.as_deref())?;
     match &edit {
         EditWorkspace { name: None, description: None } => {
             return Err(ApiError::bad_request("name or description is required"));
