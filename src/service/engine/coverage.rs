@@ -342,11 +342,11 @@ impl ControlPath {
     async fn is_blocked(&self, web: &Web<'_>) -> bool {
         let Some(before) = self.answer else { return false };
         let Ok(page) = web.probe(&self.url).await else { return false };
-        match (before, ControlAnswer::of(&page)) {
-            (ControlAnswer::Missing | ControlAnswer::Found | ControlAnswer::Other, ControlAnswer::Refused) => true,
-            (ControlAnswer::Missing, ControlAnswer::Found) => true,
-            _ => false,
-        }
+        matches!(
+            (before, ControlAnswer::of(&page)),
+            (ControlAnswer::Missing | ControlAnswer::Found | ControlAnswer::Other, ControlAnswer::Refused)
+                | (ControlAnswer::Missing, ControlAnswer::Found)
+        )
     }
 }
 
