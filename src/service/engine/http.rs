@@ -16,7 +16,7 @@
 //! current TLS is read over an older protocol ([`LegacyHttp`]).
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::error::Error;
 use std::io;
@@ -236,6 +236,8 @@ pub struct Web<'a> {
     bytes: AtomicU64,
     failures: AtomicU32,
     throttle: Throttle,
+    /// The URLs of responses that were not whole.
+    faults: std::sync::Mutex<HashSet<Url>>,
     /// Whether an answer needed more than the first time limit; then all requests have the second one.
     is_slow: AtomicBool,
     /// Whether the target led to a log-in page instead of its own start page.
@@ -264,6 +266,7 @@ impl<'a> Web<'a> {
             bytes: AtomicU64::new(0),
             failures: AtomicU32::new(0),
             throttle: Throttle::default(),
+            faults: std::sync::Mutex::default(),
             is_slow: AtomicBool::new(false),
             is_walled: AtomicBool::new(false),
         }
@@ -329,8 +332,12 @@ impl<'a> Web<'a> {
         answer
     }
 
-    /// Names a response that is not whole in a line of the scan, and counts it.
+    /// Names a response that is not whole in a line of the scan, and counts it; once for each URL.
     async fn report_fault(&self, url: &Url, fault: &BodyFault) {
+        let is_new = self.faults.lock().unwrap_or_else(PoisonError::into_inner).insert(url.clone());
+        if !is_new {
+            return;
+        }
         let mut count = 0;
         self.cut(|cuts| {
             cuts.responses += 1;

@@ -166,6 +166,18 @@ async fn cut_response_is_judged_and_reported() {
 }
 
 #[tokio::test]
+async fn incomplete_page_is_named_once_however_often_it_is_requested() {
+    let page = format!("{}{PAGE}", head("content-length: 150"));
+    let port = web(move |path, _| if path == "/" { page.clone() } else { ok("text/html", "<p>x") }).await;
+    let result = website(port, json!({})).run().await;
+    result.check();
+    let requests = result.raw.iter().filter(|line| line.contains(&format!(":{port}/ -> 200"))).count();
+    let notes = result.info.iter().filter(|line| line.contains("the response is incomplete")).count();
+    assert!(requests > 2 && notes == 1, "{requests} requests: {:?}", result.info);
+    assert!(message(&result).ends_with("; 1 response incomplete"), "{}", message(&result));
+}
+
+#[tokio::test]
 async fn body_that_cannot_be_decoded_leaves_the_headers() {
     let result = scan(format!("{}{PAGE}", head("content-encoding: gzip\r\nconnection: close"))).await;
     result.check();
