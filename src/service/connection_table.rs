@@ -27,8 +27,9 @@ use super::connections::{ConnectionLimits, client_of};
 
 /// Most connections that one address may hold without losing the oldest at once.
 const FEW: usize = 8;
-/// The same as a share of a limit: otherwise a few addresses would use up a low limit.
-const FEW_SHARE: usize = 16;
+/// The same as a share of all connections, and of all handshakes: otherwise a few addresses would use up a low limit.
+const FEW_SHARE: usize = 4;
+const HANDSHAKE_SHARE: usize = 16;
 /// How long a connection of an address with few connections stays open in any case.
 const GRACE: Duration = Duration::from_secs(1);
 /// How long a whole request may be answered before its connection may be closed: its client does not read the response.
@@ -187,10 +188,6 @@ impl ConnectionMarks {
     }
 }
 
-fn few(limit: usize) -> usize {
-    FEW.min(limit / FEW_SHARE)
-}
-
 #[derive(Debug)]
 enum Admission {
     Admitted {
@@ -210,6 +207,8 @@ struct OpenPlaces {
     per_client: usize,
     handshakes: usize,
     reserve: usize,
+    /// Connections that one address may hold without losing the oldest at once.
+    few: usize,
     next_id: u64,
     /// By id, and therefore by age.
     open: BTreeMap<u64, OpenConnection>,
@@ -225,6 +224,7 @@ impl OpenPlaces {
             per_client: limits.per_client.max(1),
             handshakes: limits.handshakes.max(1),
             reserve: limits.reserve.min(connections / 2),
+            few: FEW.min(connections / FEW_SHARE).max(1),
             next_id: 0,
             open: BTreeMap::new(),
             key_clients: HashMap::new(),
@@ -234,20 +234,21 @@ impl OpenPlaces {
     fn admit(&mut self, client: IpAddr, first: FirstStep, now: Instant) -> Admission {
         let of_client = self.open.values().filter(|one| one.client == client).count();
         if of_client >= self.per_client {
-            match self.to_close(now, few(self.connections), |one| one.client == client) {
+            match self.to_close(now, self.few, |one| one.client == client) {
                 Some(id) => self.evict(id),
                 None => return Admission::TooMany,
             }
         }
         let handshakes = self.open.values().filter(|one| one.stage == Stage::Handshake).count();
         if first == FirstStep::Handshake && handshakes >= self.handshakes {
-            match self.to_close(now, few(self.handshakes), |one| one.stage == Stage::Handshake) {
+            let few = FEW.min(self.handshakes / HANDSHAKE_SHARE);
+            match self.to_close(now, few, |one| one.stage == Stage::Handshake) {
                 Some(id) => self.evict(id),
                 None => return Admission::Wait,
             }
         }
         if !self.has_room(client, now) {
-            match self.to_close(now, few(self.connections), |_| true) {
+            match self.to_close(now, self.few, |_| true) {
                 Some(id) => self.evict(id),
                 None => return Admission::Wait,
             }
@@ -419,6 +420,15 @@ mod tests {
             script.open(client, FirstStep::Request, 1);
         }
         assert!(!script.is_open(ids[0]), "a response that nobody reads");
+    }
+
+    #[tokio::test]
+    async fn two_addresses_do_not_use_up_a_low_limit() {
+        let mut script = Script::new(8, 8, 0);
+        for client in [1, 2] {
+            script.open(client, FirstStep::Request, 4);
+        }
+        script.open(3, FirstStep::Request, 1);
     }
 
     #[tokio::test]

@@ -86,7 +86,7 @@ struct FetchAnswer {
 enum Wakeup {
     Sent,
     Plan,
-    Answer(Result<FetchAnswer, JoinError>),
+    Answer(Box<Result<FetchAnswer, JoinError>>),
     Due,
 }
 
@@ -167,14 +167,16 @@ impl Poller {
                 Ok(()) => Wakeup::Plan,
                 Err(_) => return ControlFlow::Break(()),
             },
-            Some(answer) = self.in_flight.join_next(), if !self.in_flight.is_empty() => Wakeup::Answer(answer),
+            Some(answer) = self.in_flight.join_next(), if !self.in_flight.is_empty() => Wakeup::Answer(Box::new(answer)),
             () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => Wakeup::Due,
         };
         match wakeup {
             Wakeup::Sent | Wakeup::Due => {}
             Wakeup::Plan => self.take_plan(),
-            Wakeup::Answer(Ok(answer)) => self.absorb(answer),
-            Wakeup::Answer(Err(error)) => tracing::debug!(%error, "a request was cancelled"),
+            Wakeup::Answer(answer) => match *answer {
+                Ok(answer) => self.absorb(answer),
+                Err(error) => tracing::debug!(%error, "a request was cancelled"),
+            },
         }
         ControlFlow::Continue(())
     }
