@@ -224,7 +224,7 @@ impl OpenPlaces {
             per_client: limits.per_client.max(1),
             handshakes: limits.handshakes.max(1),
             reserve: limits.reserve.min(connections / 2),
-            few: FEW.min(connections / FEW_SHARE).max(1),
+            few: FEW.min(connections / FEW_SHARE).max(2),
             next_id: 0,
             open: BTreeMap::new(),
             key_clients: HashMap::new(),
