@@ -1,4 +1,4 @@
-//! Requests that arrived at the listener of the loggers for none of them, as text.
+//! Requests that match no logger, as text.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -19,7 +19,7 @@ pub fn first_bytes(request: &UnattributedRequest) -> String {
 /// A list of requests to read, newest first.
 pub fn text(list: &UnattributedRequests) -> String {
     if list.requests.is_empty() {
-        return "Every request since the start of the service named a logger.".to_owned();
+        return "No unattributed requests since the service started.".to_owned();
     }
     let kept = list.requests.len();
     let count = usize::try_from(list.count).unwrap_or_default().max(kept);

@@ -42,7 +42,7 @@ enum CapturesCommand {
         /// Only the newest NUMBER captures
         #[arg(long, value_name = "NUMBER", value_parser = number)]
         last: Option<usize>,
-        /// Instead list what arrived at the loggers for none of them: other protocols, garbage, other paths
+        /// Instead list requests that match no logger: other protocols, malformed requests, unknown paths
         #[arg(long, conflicts_with_all = ["logger", "query", "known"])]
         unattributed: bool,
     },

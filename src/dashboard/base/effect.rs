@@ -297,7 +297,7 @@ pub enum Call {
     DeleteWordlist(WordlistId),
     /// Its words, for looking.
     WordlistContents(WordlistId),
-    /// What arrived at the loggers for none of them, for looking.
+    /// Shows requests that match no logger.
     UnattributedRequests,
     /// Its words, saved to a file under this name.
     DownloadWordlist(WordlistId, Shared),

@@ -33,7 +33,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "unattributed",
         &[],
-        "show what arrived at the loggers for none of them",
+        "show requests that match no logger",
         "unattributed",
         |model, _, effects| {
             let job = Job::new("Unattributed requests", Call::UnattributedRequests);
