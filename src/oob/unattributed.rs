@@ -65,6 +65,6 @@ mod tests {
         assert!(lines[2].contains("203.0.113.9:40009  900 bytes  no HTTP request"), "{}", lines[2]);
         assert_eq!((lines[3], lines[6]), (r#"\x16\x03\n\""#, "a"));
         assert!(first_bytes(&request(1, &[b'x'; 200])).ends_with("xx…"));
-        assert!(text(&UnattributedRequests::default()).starts_with("Every request"));
+        assert!(text(&UnattributedRequests::default()).starts_with("No unattributed requests"));
     }
 }
