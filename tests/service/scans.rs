@@ -48,7 +48,7 @@ async fn finished_scan_does_not_count_tests_without_a_result() {
         test.metadata = json!({"judged": false, "cause": "HTTP 403"});
         ScanEvent::Tested(test)
     };
-    // Each entry counts as many tests as it stands for, also several of one check.
+    // Several entries of one check count each, as those of a word list.
     let events = [tested("a", 1, Vec::new()), unjudged("b"), unjudged("b"), unjudged("c"), tested("d", 1, Vec::new())];
     service.runner.set_events([ScanEvent::Planned(5)].into_iter().chain(events).collect());
     let target = service.target("127.0.0.1").await;

@@ -30,17 +30,11 @@ pub(crate) static COMMANDS: &[Command] = &[
         |model, args, effects| prompt_replay(model, &args.text().unwrap_or_default(), effects),
     )
     .or(Action::Item(ItemAction::Replay)),
-    Command::new(
-        "unattributed",
-        &[],
-        "show requests that match no logger",
-        "unattributed",
-        |model, _, effects| {
-            let job = Job::new("Unattributed requests", Call::UnattributedRequests);
-            model.begin(Batch::new("read", None, vec![job]), effects);
-            Ok(())
-        },
-    ),
+    Command::new("unattributed", &[], "show requests that match no logger", "unattributed", |model, _, effects| {
+        let job = Job::new("Unattributed requests", Call::UnattributedRequests);
+        model.begin(Batch::new("read", None, vec![job]), effects);
+        Ok(())
+    }),
 ];
 
 /// Captures of a query are collected in chunks; marked captures are exported at once.

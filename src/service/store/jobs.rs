@@ -332,7 +332,7 @@ async fn end(
     // A test without a result is not a finished test. It counts as one while the scan runs, for its progress.
     sqlx::query(
         "UPDATE scans SET status = ?, message = ?, ended_at = ?,
-            finished = max(0, finished - (SELECT coalesce(sum(weight), 0) FROM tests
+            finished = max(0, finished - (SELECT coalesce(sum(counted), 0) FROM tests
                 WHERE scan_id = scans.id AND json_extract(metadata, '$.judged') = 0))
          WHERE id = ?",
     )

@@ -28,7 +28,7 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
         ("report_workspaces", include_str!("../../../assets/migrations/sqlite/0003_report_workspaces.sql")),
         ("report_parts", include_str!("../../../assets/migrations/sqlite/0004_report_parts.sql")),
         ("raw_captures", include_str!("../../../assets/migrations/sqlite/0005_raw_captures.sql")),
-        ("test_weights", include_str!("../../../assets/migrations/sqlite/0006_test_weights.sql")),
+        ("counted_tests", include_str!("../../../assets/migrations/sqlite/0006_counted_tests.sql")),
     ])
 });
 

@@ -68,7 +68,7 @@ pub(super) async fn write(
     }
     for (at, finding) in resources.into_iter().enumerate() {
         sqlx::query(
-            "INSERT INTO tests (scan_id, finding_id, uid, description, metadata, performed_at, weight)
+            "INSERT INTO tests (scan_id, finding_id, uid, description, metadata, performed_at, counted)
              VALUES (?, ?, ?, ?, ?, ?, ?)",
         )
         .bind(scan.0)
@@ -77,7 +77,7 @@ pub(super) async fn write(
         .bind(&test.description)
         .bind(test.metadata.to_string())
         .bind(millis(now))
-        .bind(if at == 0 { test.weight } else { 0 })
+        .bind(at == 0)
         .execute(&mut *connection)
         .await?;
     }

@@ -241,18 +241,28 @@ mod tests {
     async fn names_of_wildcard_pool_are_not_listed() {
         static NEXT: AtomicU8 = AtomicU8::new(0);
         let by_name = |name: &str| name.bytes().fold(0_u8, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte));
-        let pools: [(&str, fn(u8) -> Ipv4Addr, &[&str]); 3] = [
-            ("one network", |number| Ipv4Addr::new(192, 0, 2, number), &["www.shop.localhost"]),
-            ("three networks", |number| Ipv4Addr::new(198, 51, 100 + number % 3, number), &["www.shop.localhost"]),
-            ("everywhere", |number| Ipv4Addr::new(198, number, number ^ 0x55, 9), &[]),
+        struct Pool {
+            kind: &'static str,
+            address: fn(u8) -> Ipv4Addr,
+            found: &'static [&'static str],
+        }
+        let www: &[&str] = &["www.shop.localhost"];
+        let pools = [
+            Pool { kind: "one network", address: |number| Ipv4Addr::new(192, 0, 2, number), found: www },
+            Pool {
+                kind: "three networks",
+                address: |number| Ipv4Addr::new(198, 51, 100 + number % 3, number),
+                found: www,
+            },
+            Pool { kind: "everywhere", address: |number| Ipv4Addr::new(198, number, number ^ 0x55, 9), found: &[] },
         ];
-        for (kind, pool, expected) in pools {
+        for Pool { kind, address, found } in pools {
             for is_stable in [true, false] {
                 let server = name_server(move |name| match name {
                     "www.shop.localhost" => Some(Ipv4Addr::new(203, 0, 113, 7)),
                     name => {
                         let number = if is_stable { by_name(name) } else { NEXT.fetch_add(37, Ordering::Relaxed) };
-                        name.ends_with("shop.localhost").then(|| pool(number))
+                        name.ends_with("shop.localhost").then(|| address(number))
                     }
                 })
                 .await;
@@ -263,7 +273,7 @@ mod tests {
                 let result = scan.run().await;
                 result.check();
                 let places: Vec<&str> = result.findings().map(|finding| finding.place.as_str()).collect();
-                assert_eq!(places, expected, "{kind}, stable: {is_stable}: {:?}", result.info);
+                assert_eq!(places, found, "{kind}, stable: {is_stable}: {:?}", result.info);
                 assert_eq!(result.info.len(), 1, "{:?}", result.info);
             }
         }

@@ -568,11 +568,7 @@ mod tests {
         }
         for library in &LIBRARIES.libraries {
             let is_its = |version: &&str| version.starts_with(&format!("{} ", library.name));
-            assert!(
-                FILES.iter().flat_map(|(_, versions)| *versions).any(|version| is_its(version)),
-                "{}",
-                library.name
-            );
+            assert!(FILES.iter().flat_map(|(_, versions)| *versions).any(is_its), "{}", library.name);
         }
         assert_eq!(in_url(&Url::parse("https://cdn.test/npm/@acme/jquery@1.0.0/x.js").unwrap()), None);
     }
