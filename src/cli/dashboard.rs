@@ -17,7 +17,6 @@ use crate::dashboard::runtime;
 use crate::dashboard::runtime::{
     Connected, ConnectionSource, Connector, DashboardExit, DashboardSettings, DashboardStart, Memory,
 };
-use crate::login::login;
 use crate::text::plural;
 use anyhow::Context;
 use clap::Args;
@@ -254,7 +253,7 @@ pub fn on_demo(environment: crate::demo::DemoEnvironment) -> Connected {
         ..Session::default()
     };
     // In the directory of the demo, so that its decisions are deleted with it.
-    let who = login(|name| std::env::var(name).ok());
+    let who = crate::login::login(|name| std::env::var(name).ok());
     let memory = Memory { directory: environment.memory(), cache: None, who, keep_days: None };
     let source = ConnectionSource::Service(environment.client.clone());
     Connected {
