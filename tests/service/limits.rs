@@ -181,6 +181,51 @@ async fn connection_with_a_valid_key_survives_a_flood() {
 }
 
 #[tokio::test]
+async fn address_with_a_key_does_not_wait_behind_newcomers_without_one() {
+    let service = service(|limits| (limits.connections, limits.per_client, limits.reserve) = (10, 10, 4)).await;
+    let key = &service.key;
+    let request = format!("HEAD /api/v2/workspaces HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n\r\n");
+    let mut proven = connect(&service.base).await;
+    proven.write_all(request.as_bytes()).await.unwrap();
+    assert_eq!(next_status(&mut proven).await, "HTTP/1.1 200 OK");
+    // All places that are not reserved are taken by young connections, and one more waits for such a place.
+    let mut held = Vec::new();
+    for client in 2..9 {
+        held.push(connect_from(client, &service.base).await);
+    }
+    let start = Instant::now();
+    let mut honest = connect(&service.base).await;
+    honest.write_all(request.as_bytes()).await.unwrap();
+    assert_eq!(next_status(&mut honest).await, "HTTP/1.1 200 OK");
+    assert!(start.elapsed() < Duration::from_millis(700), "{:?}", start.elapsed());
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn slow_large_bodies_of_one_address_delay_no_other_sender() {
+    let service = TestService::new().await;
+    let (id, url) = service.logger("a").await;
+    let path = url::Url::parse(&url).unwrap().path().to_owned();
+    let mut held = Vec::new();
+    for _ in 0..70 {
+        let mut stream = connect_from(2, &service.logger_base).await;
+        let head = format!("POST {path} HTTP/1.1\r\nhost: a\r\ncontent-length: 900000\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.write_all(&[b'x'; 70_000]).await.unwrap();
+        held.push(stream);
+    }
+    let start = Instant::now();
+    let mut honest = connect(&service.logger_base).await;
+    let head = format!("POST {path} HTTP/1.1\r\nhost: a\r\ncontent-length: 100000\r\n\r\n");
+    honest.write_all(head.as_bytes()).await.unwrap();
+    honest.write_all(&[b'y'; 100_000]).await.unwrap();
+    assert_eq!(next_status(&mut honest).await, "HTTP/1.1 200 OK");
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    assert_eq!(service.get(&format!("/http_loggers/{id}")).await.data()["num_requests"], 1);
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn connections_beyond_the_limit_of_the_listener_wait() {
     let service = service(|limits| limits.connections = 2).await;
     let held = [connect(&service.base).await, connect(&service.base).await];

@@ -4,17 +4,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use rcgen::{CertificateParams, KeyPair};
-use rustls::ServerConfig;
-use rustls::crypto::aws_lc_rs;
-use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio_rustls::TlsAcceptor;
 
 use super::ScanOutcome;
 use super::hostile_tests::{ok, redirect, request, server, web, website};
-use super::testing::{ScanResult, TestScan};
+use super::testing::{ScanResult, TestScan, localhost_tls};
 use crate::contract::Tool;
 
 fn answer(status: &str, headers: &str) -> String {
@@ -415,16 +411,7 @@ async fn answer_that_is_cut_is_requested_once_more() {
 
 /// A TLS server that sends this and closes the connection without the message that TLS requires.
 async fn abrupt_tls(answer: &'static str) -> u16 {
-    let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(vec!["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
-    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-    let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate.der().clone()], key)
-        .unwrap();
-    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let acceptor = TlsAcceptor::from(Arc::new(localhost_tls()));
     server(move |stream| {
         let acceptor = acceptor.clone();
         async move {

@@ -5,9 +5,6 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rcgen::{CertificateParams, KeyPair};
-use rustls::ServerConfig;
-use rustls::crypto::aws_lc_rs;
-use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -15,7 +12,7 @@ use tokio::sync::Notify;
 use tokio_rustls::TlsAcceptor;
 
 use super::ScanOutcome;
-use super::testing::{ScanResult, TestScan};
+use super::testing::{ScanResult, TestScan, localhost_tls};
 use crate::contract::{RedirectLevel, Risk, Tool};
 
 /// A server that runs `serve` for each connection.
@@ -464,16 +461,7 @@ async fn service_without_starttls_response_is_reported() {
 
 /// A mail server that takes this number of connections, and then only says that it is busy.
 async fn busy_mail_server(connections: usize) -> u16 {
-    let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(vec!["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
-    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-    let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate.der().clone()], key)
-        .unwrap();
-    let (acceptor, count) = (TlsAcceptor::from(Arc::new(config)), Arc::new(AtomicUsize::new(0)));
+    let (acceptor, count) = (TlsAcceptor::from(Arc::new(localhost_tls())), Arc::new(AtomicUsize::new(0)));
     server(move |mut stream| {
         let (acceptor, is_busy) = (acceptor.clone(), count.fetch_add(1, Ordering::Relaxed) >= connections);
         async move {

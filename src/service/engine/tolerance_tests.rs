@@ -8,18 +8,14 @@ use hyper::server::conn::http2;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rcgen::{CertificateParams, KeyPair};
 use reqwest::Body;
-use rustls::ServerConfig;
-use rustls::crypto::aws_lc_rs;
-use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio_rustls::TlsAcceptor;
 
 use super::ScanOutcome;
 use super::hostile_tests::{ok, server, web, website};
-use super::testing::{ScanResult, TestScan};
+use super::testing::{ScanResult, TestScan, localhost_tls};
 use crate::contract::Tool;
 
 const PAGE: &str = "<title>Shop</title><a href=/next>next</a><p>about the shop</p>";
@@ -213,15 +209,7 @@ async fn serve_http2(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'stati
 
 /// A server of HTTP/2 inside TLS; without `protocols`, it takes no part in their negotiation.
 async fn http2_server(protocols: &[&[u8]]) -> u16 {
-    let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(vec!["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
-    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-    let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate.der().clone()], key)
-        .unwrap();
+    let mut config = localhost_tls();
     config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
     let acceptor = TlsAcceptor::from(Arc::new(config));
     server(move |stream| {
@@ -255,16 +243,7 @@ async fn server_with_http2_only_is_read_over_http2() {
 
 #[tokio::test]
 async fn other_server_that_closes_tls_connections_is_named() {
-    let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(vec!["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
-    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-    let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate.der().clone()], key)
-        .unwrap();
-    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let acceptor = TlsAcceptor::from(Arc::new(localhost_tls()));
     let port = server(move |stream| {
         let acceptor = acceptor.clone();
         async move {

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A wildcard may choose from a pool of addresses, by name or by chance. Then more made-up names show the networks of the
-//! pool; names in these networks cannot be told from made-up ones. A pool that is everywhere hides all names.
+//! pool; names in these networks cannot be distinguished from made-up ones. A pool that is everywhere hides all names.
 //!
 //! Only the resolver receives requests; no found address is contacted.
 
@@ -152,7 +152,7 @@ impl Wildcard {
         Some(match () {
             () if self.answers.is_empty() => return None,
             () if self.is_everywhere() => format!(
-                "Every name below {domain} resolves, to addresses in many networks: no name can be told from a made-up one, so none is listed."
+                "Every name below {domain} resolves, to addresses in many networks: no name can be distinguished from a made-up one, so none is listed."
             ),
             () if self.is_pool() => format!(
                 "Every name below {domain} resolves to a pool of addresses: names in {} are not listed.",
