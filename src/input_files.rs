@@ -1,15 +1,24 @@
-//! Files that users write or name: regular files and pipes, up to a size for each kind, and texts in UTF-8 or UTF-16.
+//! Files that users write or name: regular files up to a size for each kind, and texts in UTF-8 or UTF-16.
 //!
 //! ```text
-//!   path ─► no device or directory ─► most bytes of its kind ─► UTF-16 and byte order mark ─► UTF-8 text
+//!   path ─► regular, or a pipe of the shell ─► most bytes of its kind ─► UTF-16 and byte order mark ─► UTF-8 text
 //! ```
 //!
-//! The errors contain the remedy, because every reader has the same ones.
+//! Opening a named pipe waits for its other end, and opening a device can act on it. So every file of the program, also
+//! its locks and logs, is opened by [`open_regular`]. Only a pipe that the shell has opened for this process
+//! (`<(command)`, `/dev/stdin`) is read. The errors contain the remedy, because every reader has the same ones.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::OFlags;
+
+/// How long a pipe waits for its next bytes.
+const PIPE_PAUSE: Duration = Duration::from_secs(30);
 
 const UTF8_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 const UTF16_LE_MARK: &[u8] = &[0xff, 0xfe];
@@ -37,7 +46,7 @@ pub enum InputKind {
 }
 
 impl InputKind {
-    const fn megabytes(self) -> u64 {
+    const fn mebibytes(self) -> u64 {
         match self {
             Self::Secret | Self::Settings | Self::Certificates => 1,
             Self::Parameters | Self::Scope => 16,
@@ -60,8 +69,7 @@ impl InputError {
         io::Error::new(kind, Self { problem: problem.into(), remedy: remedy.into() })
     }
 
-    /// The error in an error of [`read`] or [`read_text`], if it is not one of the operating system.
-    #[cfg(feature = "dashboard")]
+    /// The error in an error of this module, if it is not one of the operating system.
     pub fn in_error(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
@@ -75,16 +83,58 @@ pub fn read_text(path: &Path, kind: InputKind) -> io::Result<String> {
     text(read(path, kind)?)
 }
 
-/// Reads a file. A pipe is read to its end.
+/// Reads a file, or to its end a pipe that the shell has opened for this process.
 ///
 /// # Errors
-/// When the file is a device, a socket or a directory, is larger than the limit of its kind, or cannot be read.
+/// When it is no regular file, is larger than the limit of its kind, or cannot be read.
 pub fn read(path: &Path, kind: InputKind) -> io::Result<Vec<u8>> {
-    // Opening a device can have effects.
-    check_type(&fs::metadata(path)?)?;
-    let file = File::open(path)?;
-    check_type(&file.metadata()?)?;
-    read_limited(file, kind)
+    let file = open_checked(path, OpenOptions::new().read(true), is_descriptor(path))?;
+    read_limited(PatientReader { file, pause: PIPE_PAUSE }, kind)
+}
+
+/// Opens a regular file, or creates it as the options say. Does not wait, and has no effect on a device.
+///
+/// # Errors
+/// When there is anything but a regular file, or it cannot be opened.
+pub fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    open_checked(path, options, false)
+}
+
+fn open_checked(path: &Path, options: &mut OpenOptions, may_be_pipe: bool) -> io::Result<File> {
+    if let Ok(found) = fs::metadata(path) {
+        check_type(&found, may_be_pipe)?;
+    }
+    let file = options.custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
+    // Another file may have taken its place in between.
+    check_type(&file.metadata()?, may_be_pipe)?;
+    Ok(file)
+}
+
+/// Whether a path names an open file of this process.
+fn is_descriptor(path: &Path) -> bool {
+    path == Path::new("/dev/stdin") || ["/dev/fd", "/proc/self/fd"].iter().any(|folder| path.starts_with(folder))
+}
+
+/// Reads a pipe that does not block; after a pause without bytes, that is an error.
+struct PatientReader {
+    file: File,
+    pause: Duration,
+}
+
+impl Read for PatientReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.file.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                result => return result,
+            }
+            let pause = Timespec::try_from(self.pause).map_err(io::Error::other)?;
+            if poll(&mut [PollFd::new(&self.file, PollFlags::IN)], Some(&pause))? == 0 {
+                let problem = format!("the pipe sent nothing for {} s", self.pause.as_secs());
+                return Err(InputError::of_kind(io::ErrorKind::TimedOut, problem, "write a file first"));
+            }
+        }
+    }
 }
 
 /// Reads a stream, such as standard input, to its end.
@@ -92,23 +142,27 @@ pub fn read(path: &Path, kind: InputKind) -> io::Result<Vec<u8>> {
 /// # Errors
 /// When it is larger than the limit of its kind, or cannot be read.
 pub fn read_limited(from: impl Read, kind: InputKind) -> io::Result<Vec<u8>> {
-    let (mut bytes, megabytes) = (Vec::new(), kind.megabytes());
-    from.take((megabytes << 20) + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > megabytes << 20 {
-        let problem = format!("file is larger than {megabytes} MB");
+    let (mut bytes, mebibytes) = (Vec::new(), kind.mebibytes());
+    from.take((mebibytes << 20) + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > mebibytes << 20 {
+        let problem = format!("file is larger than {mebibytes} MiB");
         return Err(InputError::of_kind(io::ErrorKind::FileTooLarge, problem, "choose a smaller file, or split it"));
     }
     Ok(bytes)
 }
 
-/// The null device is the usual name of an empty file. The error of a directory comes with reading it.
-fn check_type(file: &Metadata) -> io::Result<()> {
+/// The null device is the usual name of an empty file.
+fn check_type(file: &Metadata, may_be_pipe: bool) -> io::Result<()> {
     let (found, null) = (file.file_type(), || fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == file.rdev()));
-    if found.is_file() || found.is_fifo() || found.is_dir() || (found.is_char_device() && null()) {
-        return Ok(());
-    }
-    let found = if found.is_socket() { "a socket" } else { "a device" };
-    Err(InputError::of_kind(io::ErrorKind::InvalidInput, format!("{found}, not a file"), "name a regular file"))
+    let found = match () {
+        () if found.is_file() || (found.is_char_device() && null()) => return Ok(()),
+        () if found.is_fifo() && may_be_pipe => return Ok(()),
+        () if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+        () if found.is_fifo() => "a named pipe",
+        () if found.is_socket() => "a socket",
+        () => "a device",
+    };
+    Err(InputError::of_kind(io::ErrorKind::InvalidInput, format!("{found}, not a file"), "use a regular file"))
 }
 
 /// The text of a file.
@@ -165,7 +219,12 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> io::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+    use std::os::fd::AsRawFd;
     use std::os::unix::net::UnixListener;
+    use std::path::PathBuf;
+
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
 
     use super::*;
 
@@ -206,16 +265,35 @@ mod tests {
     }
 
     #[test]
-    fn devices_and_sockets_are_refused() {
+    fn devices_sockets_and_named_pipes_are_refused_at_once() {
         let temp = tempfile::tempdir().unwrap();
         let socket = temp.path().join("socket");
         let _listener = UnixListener::bind(&socket).unwrap();
-        for (path, words) in [(Path::new("/dev/zero"), "a device"), (&*socket, "a socket")] {
+        let pipe = temp.path().join("pipe");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        for (path, words) in [(Path::new("/dev/zero"), "a device"), (&*socket, "a socket"), (&*pipe, "a named pipe")] {
             let error = read(path, InputKind::Wordlist).unwrap_err();
-            assert_eq!(error.to_string(), format!("{words}, not a file; name a regular file"));
+            assert_eq!(open_regular(path, OpenOptions::new().append(true)).unwrap_err().to_string(), error.to_string());
+            assert_eq!(error.to_string(), format!("{words}, not a file; use a regular file"));
         }
         assert_eq!(read(temp.path(), InputKind::Wordlist).unwrap_err().kind(), io::ErrorKind::IsADirectory);
         assert_eq!(read(Path::new("/dev/null"), InputKind::Settings).unwrap(), b"");
+    }
+
+    #[test]
+    fn pipe_of_the_shell_is_read_until_its_end_or_a_long_pause() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let path = PathBuf::from(format!("/dev/fd/{}", reader.as_raw_fd()));
+        let written = std::thread::spawn(move || writer.write_all(&[b'x'; 100_000]));
+        assert_eq!(read(&path, InputKind::Settings).unwrap().len(), 100_000);
+        written.join().unwrap().unwrap();
+
+        let (reader, _writer) = io::pipe().unwrap();
+        let path = PathBuf::from(format!("/dev/fd/{}", reader.as_raw_fd()));
+        let file = open_checked(&path, OpenOptions::new().read(true), true).unwrap();
+        let silent = PatientReader { file, pause: Duration::from_millis(10) };
+        let error = read_limited(silent, InputKind::Settings).unwrap_err();
+        assert!(error.to_string().starts_with("the pipe sent nothing for 0 s; "), "{error}");
     }
 
     #[test]
@@ -227,7 +305,7 @@ mod tests {
         assert_eq!(read(&path, InputKind::Settings).unwrap().len(), 1 << 20);
         file.set_len((1 << 20) + 1).unwrap();
         let error = read(&path, InputKind::Settings).unwrap_err();
-        assert!(error.to_string().starts_with("file is larger than 1 MB; "), "{error}");
+        assert!(error.to_string().starts_with("file is larger than 1 MiB; "), "{error}");
         assert!(read(&path, InputKind::Scope).is_ok());
         assert!(read_limited(io::repeat(b'x'), InputKind::Secret).is_err());
     }

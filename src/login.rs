@@ -5,6 +5,8 @@ use std::fs;
 use std::path::PathBuf;
 
 const USERS: &str = "/etc/passwd";
+#[cfg(feature = "service")]
+const GROUPS: &str = "/etc/group";
 
 /// `anna@laptop`: the login from the environment, else from the password file, else the numeric user id.
 pub fn login(variable: impl Fn(&str) -> Option<String>) -> String {
@@ -27,6 +29,30 @@ fn non_empty(text: Option<String>) -> Option<String> {
 pub fn home_in_password_file() -> Option<PathBuf> {
     let uid = rustix::process::getuid().as_raw();
     home_directory(&fs::read_to_string(USERS).ok()?, uid).map(PathBuf::from)
+}
+
+/// Whether a group consists of this user alone, as on systems that create a group with each user.
+#[cfg(feature = "service")]
+pub fn is_private_group(group: u32) -> bool {
+    let uid = rustix::process::getuid().as_raw();
+    let files = (fs::read_to_string(USERS), fs::read_to_string(GROUPS));
+    matches!(files, (Ok(users), Ok(groups)) if is_group_of_one(&users, &groups, uid, group))
+}
+
+/// A group file has lines such as `name:x:1000:member,member`. The first group of a user is in the password file alone.
+#[cfg(feature = "service")]
+fn is_group_of_one(users: &str, groups: &str, uid: u32, group: u32) -> bool {
+    let Some(name) = user_name(users, uid) else { return false };
+    let is_group = |field: Option<&str>| field.is_some_and(|number| number.parse() == Ok(group));
+    let mut others =
+        users.lines().filter(|line| is_group(line.split(':').nth(3)) && line.split(':').next() != Some(&name));
+    let mut lines = groups.lines().filter(|line| is_group(line.split(':').nth(2)));
+    let has_other_members = |line: &str| {
+        line.split(':').nth(3).is_some_and(|members| members.split(',').any(|one| !["", &name].contains(&one.trim())))
+    };
+    field(users, uid, 3).is_some_and(|first| first.parse() == Ok(group))
+        && others.next().is_none()
+        && lines.next().is_some_and(|line| !has_other_members(line))
 }
 
 /// The name of a user in a password file: `name:x:1000:…`.
@@ -52,6 +78,19 @@ mod tests {
 
     const LIST: &str =
         "root:x:0:0:root:/root:/bin/bash\nbroken\n:x:7:7::/:\nanna:x:1000:1000:Anna:/home/anna:/bin/sh\n";
+
+    #[cfg(feature = "service")]
+    #[test]
+    fn group_with_another_member_is_not_private() {
+        let is_private = |uid, gid, members: &str| {
+            let users = format!("{LIST}bob:x:1001:1001::/:/bin/sh\ncarl:x:1002:1001::/:/bin/sh\n");
+            is_group_of_one(&users, &format!("staff:x:50:\nanna:x:1000:{members}\nbob:x:1001:\n"), uid, gid)
+        };
+        assert!(is_private(1000, 1000, "") && is_private(1000, 1000, "anna"));
+        assert!(!is_private(1000, 1000, "anna,bob"), "another member");
+        assert!(!is_private(1001, 1001, ""), "the first group of another user");
+        assert!(!is_private(1000, 50, "") && !is_private(7, 1000, ""));
+    }
 
     #[test]
     fn login_without_variable_uses_password_file() {

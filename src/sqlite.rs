@@ -13,7 +13,7 @@ mod opening;
 #[cfg(feature = "dashboard")]
 mod shared;
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{OpenOptions, Permissions};
 use std::io::Read;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -23,6 +23,8 @@ use anyhow::Context;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqlSafeStr};
+
+use crate::input_files::open_regular;
 
 #[cfg(feature = "dashboard")]
 pub use self::{
@@ -88,7 +90,7 @@ pub fn make_private(file: &Path) -> std::io::Result<()> {
 /// `user_version` of the header (bytes 60 to 63, big-endian; the file format of SQLite, §1.3); 0 without a file.
 pub fn schema_version(file: &Path) -> std::io::Result<i64> {
     let mut header = [0; 64];
-    match File::open(file).and_then(|mut file| file.read_exact(&mut header)) {
+    match open_regular(file, OpenOptions::new().read(true)).and_then(|mut file| file.read_exact(&mut header)) {
         Ok(()) => Ok(i64::from(u32::from_be_bytes([header[60], header[61], header[62], header[63]]))),
         Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::UnexpectedEof) => Ok(0),
         Err(error) => Err(error),
@@ -102,7 +104,7 @@ pub fn schema_version(file: &Path) -> std::io::Result<i64> {
 #[cfg(feature = "service")]
 pub fn is_database(file: &Path) -> std::io::Result<bool> {
     let mut magic = [0; 16];
-    match File::open(file).and_then(|mut file| file.read_exact(&mut magic)) {
+    match open_regular(file, OpenOptions::new().read(true)).and_then(|mut file| file.read_exact(&mut magic)) {
         Ok(()) => Ok(&magic == b"SQLite format 3\0"),
         Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(false),
         Err(error) => Err(error),

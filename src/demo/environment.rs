@@ -17,6 +17,7 @@ use super::practice::Practice;
 use crate::client::{BaseUrl, Client, ClientSettings};
 use crate::config::{ServiceName, StateDir};
 use crate::contract::{EditWorkspace, LoggerId, NewScan, NewTarget, TargetId, Tool, WorkspaceId};
+use crate::input_files::open_regular;
 use crate::service;
 use crate::service::{RateLimit, Running, Settings};
 use crate::text::quoted;
@@ -128,7 +129,7 @@ fn remove_leftovers(parent: &Path) {
         entry.file_name().to_string_lossy().starts_with(PREFIX) && entry.file_type().is_ok_and(|kind| kind.is_dir())
     };
     for entry in fs::read_dir(parent).into_iter().flatten().flatten().filter(is_demo) {
-        let Ok(lock) = File::open(entry.path().join(LOCK)) else { continue };
+        let Ok(lock) = open_regular(&entry.path().join(LOCK), OpenOptions::new().read(true)) else { continue };
         if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok()
             && let Err(error) = fs::remove_dir_all(entry.path())
         {

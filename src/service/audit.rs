@@ -15,6 +15,8 @@ use std::sync::{Mutex, PoisonError};
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::input_files::open_regular;
+
 /// Older files that are kept.
 const OLD_FILES: u32 = 5;
 
@@ -87,7 +89,8 @@ impl AuditLog {
         let (file, length) = match &mut *file {
             Some(open) => open,
             closed => {
-                let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(&self.path)?;
+                let options = &mut OpenOptions::new();
+                let opened = open_regular(&self.path, options.create(true).append(true).mode(0o600))?;
                 let length = opened.metadata()?.len();
                 closed.insert((opened, length))
             }

@@ -15,6 +15,7 @@ use anyhow::{Context, anyhow, bail, ensure};
 use super::data_dir::DataDir;
 use super::errors::cause_of;
 use super::store::Store;
+use crate::input_files::open_regular;
 use crate::sqlite::{back_up, check, copy, is_database, make_private, merge_log, schema_version};
 
 const DATABASE: &str = "scandeck.db";
@@ -96,13 +97,13 @@ pub async fn restore_dir(from: &Path, dir: &DataDir, replace: bool) -> anyhow::R
 
 /// Copies a file (0600) atomically; false if it does not exist.
 fn copy_file(from: &Path, folder: &Path, name: &str) -> anyhow::Result<bool> {
-    let mut source = match File::open(from) {
+    let mut source = match open_regular(from, OpenOptions::new().read(true)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         source => source.with_context(|| format!("cannot read {}", from.display()))?,
     };
     let partial = folder.join(format!("{name}.partial"));
     let mut options = OpenOptions::new();
-    let mut target = options.create(true).truncate(true).write(true).mode(0o600).open(&partial)?;
+    let mut target = open_regular(&partial, options.create(true).truncate(true).write(true).mode(0o600))?;
     io::copy(&mut source, &mut target).with_context(|| format!("cannot write {}", partial.display()))?;
     target.flush()?;
     target.sync_all()?;

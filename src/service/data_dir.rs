@@ -15,7 +15,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -25,7 +25,8 @@ use url::Url;
 
 use super::errors::StartError;
 use crate::base_dirs::{NoHomeError, state_home};
-use crate::input_files::{InputKind, read_text};
+use crate::input_files::{InputError, InputKind, open_regular, read, read_text};
+use crate::login::is_private_group;
 use crate::text::plural;
 
 const INFO_FILE: &str = "service.json";
@@ -79,7 +80,7 @@ impl DataDir {
     /// Opens `path`, and creates it (0700) if necessary.
     ///
     /// # Errors
-    /// When it cannot be created, is not a directory, or other users can write in it.
+    /// When it cannot be created, is not a directory, or other users can write in it or replace it.
     pub fn open(path: impl Into<PathBuf>) -> io::Result<Self> {
         let path = path.into();
         if path.exists() && !path.is_dir() {
@@ -93,6 +94,7 @@ impl DataDir {
             let why = format!("other users can write in it (mode {mode:04o}): `chmod go-w {shown}`");
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
         }
+        path.ancestors().skip(1).try_for_each(refuse_open_parent)?;
         Ok(Self(path))
     }
 
@@ -166,8 +168,8 @@ impl DataDir {
     /// # Errors
     /// When the lock file cannot be created or locked.
     pub async fn lock(&self) -> io::Result<Option<DirLock>> {
-        let path = self.0.join("lock");
-        let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+        let options = &mut OpenOptions::new();
+        let file = self.open_lock(options.create(true).truncate(false).write(true).mode(0o600))?;
         for _ in 0..20 {
             match file.try_lock() {
                 Ok(()) => return Ok(Some(DirLock(file))),
@@ -183,7 +185,7 @@ impl DataDir {
     /// # Errors
     /// When the lock file cannot be opened.
     pub fn holder(&self) -> io::Result<Holder> {
-        let lock = match File::open(self.0.join("lock")) {
+        let lock = match self.open_lock(OpenOptions::new().read(true)) {
             Ok(lock) => lock,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Holder::Nobody),
             Err(error) => return Err(error),
@@ -193,6 +195,20 @@ impl DataDir {
             Err(TryLockError::WouldBlock) => Ok(Holder::Running(self.info().map(Box::new))),
             Err(TryLockError::Error(error)) => Err(error),
         }
+    }
+
+    /// Behind a link, the lock would be one of another directory.
+    fn open_lock(&self, options: &mut OpenOptions) -> io::Result<File> {
+        let path = self.0.join("lock");
+        if path.is_symlink() {
+            return Err(io::Error::other(format!("its lock is a link: remove it with `rm {}`", path.display())));
+        }
+        open_regular(&path, options).map_err(|error| match InputError::in_error(&error) {
+            Some(InputError { problem, .. }) => {
+                io::Error::other(format!("its lock is {problem}: remove it with `rm {}`", path.display()))
+            }
+            None => error,
+        })
     }
 
     /// The contents of `service.json`; those of the last service when none is running.
@@ -220,7 +236,7 @@ impl DataDir {
 }
 
 fn read_info(file: &Path) -> Option<ServiceInfo> {
-    serde_json::from_slice(&fs::read(file).ok()?).ok()
+    serde_json::from_slice(&read(file, InputKind::Settings).ok()?).ok()
 }
 
 /// Reads the secret in `file`, or creates a new one (0600) if the file is missing.
@@ -265,6 +281,20 @@ pub(super) fn api_key(file: &Path) -> Result<String, StartError> {
             plural(length, "character")
         ))),
     }
+}
+
+/// Whoever can write in a directory above can put another one in the place of the data directory, unless the sticky bit
+/// protects it. The administrators and a group of this user alone are no others.
+fn refuse_open_parent(parent: &Path) -> io::Result<()> {
+    let found = fs::metadata(parent)?;
+    let mode = found.mode() & 0o7777;
+    let is_open_to_group = mode & 0o020 != 0 && found.gid() != 0 && !is_private_group(found.gid());
+    if mode & 0o1000 != 0 || (mode & 0o002 == 0 && !is_open_to_group) {
+        return Ok(());
+    }
+    let shown = parent.display();
+    let why = format!("other users can replace it, they can write in {shown} (mode {mode:04o}): `chmod go-w {shown}`");
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
 }
 
 /// Removes the access of others; the file of another owner is left unchanged.
@@ -327,6 +357,40 @@ mod tests {
             assert!(error.contains("other users can write") && error.contains("chmod go-w /"), "{error}");
         }
         assert!(open_with(0o755).is_ok());
+    }
+
+    #[test]
+    fn directory_that_others_can_replace_is_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let open_below = |mode: u32| {
+            fs::set_permissions(temp.path(), fs::Permissions::from_mode(mode)).unwrap();
+            DataDir::open(temp.path().join("state/data"))
+        };
+        let error = open_below(0o777).unwrap_err().to_string();
+        let remedy = format!("`chmod go-w {}`", temp.path().canonicalize().unwrap().display());
+        assert!(error.contains("other users can replace it") && error.ends_with(&remedy), "{error}");
+        for mode in [0o1777, 0o755, 0o700] {
+            assert!(open_below(mode).is_ok(), "{mode:o}");
+        }
+    }
+
+    #[tokio::test]
+    async fn lock_that_is_a_link_or_pipe_is_an_error() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = DataDir::open(temp.path().join("data")).unwrap();
+        let lock = dir.path().join("lock");
+        let elsewhere = temp.path().join("elsewhere");
+        std::os::unix::fs::symlink(&elsewhere, &lock).unwrap();
+        for error in [dir.lock().await.unwrap_err(), dir.holder().unwrap_err()] {
+            assert!(error.to_string().starts_with("its lock is a link: remove it with `rm /"), "{error}");
+        }
+        assert!(!elsewhere.exists());
+        fs::remove_file(&lock).unwrap();
+        let mode = rustix::fs::Mode::RWXU;
+        rustix::fs::mknodat(rustix::fs::CWD, &lock, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        for error in [dir.lock().await.unwrap_err(), dir.holder().unwrap_err()] {
+            assert!(error.to_string().starts_with("its lock is a named pipe, not a file: remove it"), "{error}");
+        }
     }
 
     #[tokio::test]

@@ -22,7 +22,7 @@ use thiserror::Error;
 
 pub use self::pattern::{Pattern, PatternError};
 use crate::contract::Stamp;
-use crate::input_files::{InputKind, read_text};
+use crate::input_files::{InputKind, open_regular, read_text};
 
 /// An entry of the scope file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -171,7 +171,7 @@ impl ScopeFile {
         // Concurrent commands must not lose an entry. The lock is a separate file, because the scope file is replaced.
         let mut options = OpenOptions::new();
         let options = options.create(true).truncate(false).write(true).mode(0o600);
-        let lock = options.open(self.path.with_extension("toml.lock")).map_err(fail)?;
+        let lock = open_regular(&self.path.with_extension("toml.lock"), options).map_err(fail)?;
         lock.lock().map_err(fail)?;
         let mut scope = self.load()?;
         let result = change(&mut scope);

@@ -19,6 +19,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 use sqlx::{ConnectOptions, Connection, Sqlite, SqliteConnection, Transaction};
 
 use super::{StoreError, back_up, make_private, options, private_options, schema_version};
+use crate::input_files::open_regular;
 
 /// The names of a file and its locks.
 #[derive(Debug)]
@@ -120,7 +121,7 @@ fn make(directory: &Path, file: &Path, kind: &FileKind) -> io::Result<File> {
 }
 
 fn lock_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)
+    open_regular(path, OpenOptions::new().create(true).truncate(false).write(true).mode(0o600))
 }
 
 impl SharedFile {
@@ -357,6 +358,7 @@ fn sqlx_error(error: anyhow::Error) -> sqlx::Error {
 
 fn is_database(file: &Path) -> bool {
     let mut start = [0; 16];
-    let read = File::open(file).and_then(|mut file| io::Read::read_exact(&mut file, &mut start));
+    let file = open_regular(file, OpenOptions::new().read(true));
+    let read = file.and_then(|mut file| io::Read::read_exact(&mut file, &mut start));
     read.is_ok() && &start == b"SQLite format 3\0"
 }

@@ -1,5 +1,6 @@
 //! Files that commands read: encodings, devices and pipes.
 
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -51,7 +52,7 @@ async fn key_and_body_with_byte_order_mark_and_cr_are_read() {
 }
 
 #[tokio::test]
-async fn wordlist_is_text_in_a_regular_file_or_pipe() {
+async fn wordlist_is_text_in_a_regular_file_or_pipe_of_the_shell() {
     let home = tempfile::tempdir().unwrap();
     let import = async |path: &Path, name: &str| -> Ended {
         let args = ["wordlists", "import", path.to_str().unwrap(), "--name", name, "--data-dir", "data"];
@@ -67,11 +68,11 @@ async fn wordlist_is_text_in_a_regular_file_or_pipe() {
 
     let pipe = home.path().join("pipe");
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
-    let writer = std::thread::spawn({
-        let pipe = pipe.clone();
-        move || std::fs::write(pipe, "admin\n").unwrap()
-    });
-    let piped = import(&pipe, "pipe").await;
+    import(&pipe, "pipe").await.refused(1, "pipe: a named pipe, not a file; use a regular file");
+    let (stdin, mut words) = std::io::pipe().unwrap();
+    words.write_all(b"admin\n").unwrap();
+    drop(words);
+    let args = ["wordlists", "import", "/dev/stdin", "--name", "pipe", "--data-dir", "data"];
+    let piped = run(command(home.path(), &args).stdin(stdin)).await;
     assert!(piped.code == 0 && piped.err.contains("1 word"), "{piped:?}");
-    writer.join().unwrap();
 }

@@ -12,6 +12,7 @@ use tempfile::NamedTempFile;
 use super::Output;
 use crate::cli::error::CliError;
 use crate::dashboard::runtime::files::numbered;
+use crate::input_files::{InputKind, read};
 
 /// Longest chain of symbolic links, as Linux allows.
 const LINKS: usize = 40;
@@ -247,7 +248,7 @@ pub fn numbered_file(name: &str, bytes: &[u8]) -> anyhow::Result<String> {
     for number in 1..1000 {
         let name = numbered(name, number);
         let path = Path::new(&name);
-        match std::fs::read(path) {
+        match read(path, InputKind::Bundle) {
             Ok(there) if there == bytes => return Ok(name),
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => return overwrite(path, bytes).map(|()| name),

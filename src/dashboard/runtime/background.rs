@@ -3,7 +3,7 @@
 
 use crate::dashboard::runtime::cached_lists::file::whole;
 use crate::dashboard::ui::{Scheme, Theme};
-use std::fs;
+use crate::input_files::{InputKind, read_text};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub(crate) struct LastBackground {
 
 impl LastBackground {
     pub fn read(path: Option<PathBuf>) -> Self {
-        let text = path.as_ref().and_then(|path| fs::read_to_string(path).ok());
+        let text = path.as_ref().and_then(|path| read_text(path, InputKind::Settings).ok());
         Self { path, scheme: text.and_then(|name| Scheme::named(name.trim())) }
     }
 

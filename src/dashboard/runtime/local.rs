@@ -11,13 +11,13 @@
 use crate::client::{BaseUrl, BaseUrlError, ClientSettings, ServiceLocator};
 use crate::config::KeySource;
 use crate::contract::Stamp;
+use crate::input_files::{InputKind, open_regular, read_text};
 use crate::login::login;
 use crate::service::audit::{AuditLog, AuditedCommand};
 use crate::service::scope::{PatternError, ScopeEntry, ScopeFile};
 use crate::service::{DataDir, Holder, ServiceInfo};
 use jiff::Timestamp;
 use secrecy::SecretString;
-use std::fs;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -179,7 +179,8 @@ struct Started {
 impl Started {
     fn new(directory: &DataDir) -> std::io::Result<Self> {
         let log = directory.path().join("service.log");
-        let output = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&log)?;
+        let options = &mut OpenOptions::new();
+        let output = open_regular(&log, options.create(true).write(true).truncate(true).mode(0o600))?;
         // The arguments contain no secret, because all users of the machine can read them.
         let child = Command::new(std::env::current_exe()?)
             .args(["serve", "--detached", "--data-dir"])
@@ -198,7 +199,7 @@ impl Started {
     }
 
     fn last_words(&self) -> String {
-        let text = fs::read_to_string(&self.log).unwrap_or_default();
+        let text = read_text(&self.log, InputKind::Parameters).unwrap_or_default();
         let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it ended without a message");
         crate::text::clean(last.trim()).into_owned()
     }
@@ -206,6 +207,8 @@ impl Started {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[tokio::test]

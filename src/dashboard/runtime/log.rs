@@ -1,6 +1,7 @@
 //! Logging into a file of the state directory, because the terminal belongs to the screen.
 
 use crate::config::StateDir;
+use crate::input_files::open_regular;
 use std::fs;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
@@ -20,7 +21,8 @@ pub fn begin(state: &StateDir) {
     if fs::metadata(&path).is_ok_and(|file| file.len() > LIMIT) {
         let _ = fs::rename(&path, path.with_extension("log.old"));
     }
-    let Ok(file) = OpenOptions::new().create(true).append(true).mode(0o600).open(&path) else { return };
+    let options = &mut OpenOptions::new();
+    let Ok(file) = open_regular(&path, options.create(true).append(true).mode(0o600)) else { return };
     let filter = EnvFilter::try_from_env("SCANDECK_LOG").unwrap_or_else(|_| EnvFilter::new("warn,scandeck=info"));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(Mutex::new(file)).with_ansi(false);
     // The file may be on a full disk, and standard error is the screen. A second call (tests, an embedded demo) keeps the

@@ -3,14 +3,15 @@
 use crate::contract::Stamp;
 use crate::contract::shared::{interned, interned_briefly};
 use crate::dashboard::poller::FindingTextFiles;
+use crate::input_files::open_regular;
 use crate::table::{Item, Table};
 use crate::triage::ListedFinding;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Deserializer;
-use std::fs::{DirBuilder, File};
-use std::io::{BufReader, BufWriter, Write};
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -43,7 +44,8 @@ pub(crate) fn whole(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>)
 
 /// Reads a list. Equal texts are stored once, as in responses of the service.
 pub(crate) fn read<T: Item + DeserializeOwned>(path: &Path) -> io::Result<Arc<Table<T>>> {
-    let bytes = fs::read(path)?;
+    let mut bytes = Vec::new();
+    open_regular(path, OpenOptions::new().read(true))?.read_to_end(&mut bytes)?;
     let items = interned(|| -> serde_json::Result<Vec<T>> {
         let mut from = Deserializer::from_slice(&bytes);
         let count: usize = serde::Deserialize::deserialize(&mut from)?;
@@ -56,7 +58,7 @@ pub(crate) fn read<T: Item + DeserializeOwned>(path: &Path) -> io::Result<Arc<Ta
 
 /// Reads findings one by one, and moves their long texts into files.
 pub(crate) fn read_findings(path: &Path, files: &FindingTextFiles) -> io::Result<Arc<Table<ListedFinding>>> {
-    let file = BufReader::with_capacity(1 << 16, File::open(path)?);
+    let file = BufReader::with_capacity(1 << 16, open_regular(path, OpenOptions::new().read(true))?);
     let items = interned_briefly(|| -> serde_json::Result<Vec<_>> {
         let mut from = Deserializer::from_reader(file);
         let count: usize = serde::Deserialize::deserialize(&mut from)?;

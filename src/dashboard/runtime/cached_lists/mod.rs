@@ -17,8 +17,9 @@ use crate::dashboard::base::ListKind;
 use crate::dashboard::base::plan::{Snapshot, each_list};
 use crate::dashboard::poller::FindingTextFiles;
 use crate::dashboard::runtime::cached_lists::file::{read, read_findings, time_of, whole, write};
+use crate::input_files::{InputKind, open_regular, read_text};
 use crate::table::Table;
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -108,12 +109,12 @@ impl CachedLists {
     /// # Errors
     /// When there is no such file.
     pub fn confirm(&self, list: ListFile, at: Stamp) -> io::Result<()> {
-        File::options().write(true).open(self.file(list))?.set_modified(at.0.into())
+        open_regular(&self.file(list), OpenOptions::new().write(true))?.set_modified(at.0.into())
     }
 
     /// The workspace that was opened last.
     pub fn worked_in(&self) -> Option<WorkspaceId> {
-        fs::read_to_string(self.directory.join("worked-in")).ok()?.trim().parse().ok()
+        read_text(&self.directory.join("worked-in"), InputKind::Settings).ok()?.trim().parse().ok()
     }
 
     /// Stores the current workspace.
