@@ -8,7 +8,8 @@
 //!
 //! Answers of the terminal arrive late, split at any byte, or unrequested, and their letters would be commands. So each
 //! sequence of ECMA-48 is consumed whole before anything else looks at it. A sequence without an end is dropped after a
-//! limit; only a lone ESC becomes a key then.
+//! limit; only a lone ESC becomes a key then. What follows such an ESC within a second may still be the rest of a
+//! sequence, and is consumed as such if its next bytes are those of one.
 //!
 //! The parser has neither I/O nor a clock: each read has its time.
 
@@ -26,6 +27,8 @@ use tokio::time::Instant;
 
 /// How long ESC waits for the rest of a sequence before it is the key.
 pub(super) const ESCAPE_PAUSE: Duration = Duration::from_millis(50);
+/// How long a byte that may continue an ESC which was taken for the key waits for its next byte.
+pub(super) const LATE_PAUSE: Duration = Duration::from_millis(500);
 /// How long an incomplete sequence waits for its next byte.
 pub(super) const SEQUENCE_PAUSE: Duration = Duration::from_secs(1);
 /// After this time a sequence ends with the first pause, so that held keys cannot prolong it.
@@ -129,7 +132,8 @@ impl InputParser {
     pub fn held_until(&self) -> Option<Instant> {
         let pause = match self.state {
             ParserState::Ground => return None,
-            ParserState::Escape | ParserState::LateIntroducer => ESCAPE_PAUSE,
+            ParserState::Escape => ESCAPE_PAUSE,
+            ParserState::LateIntroducer => LATE_PAUSE,
             ParserState::Paste => PASTE_PAUSE,
             _ if self.received_at > self.begun_at + LONGEST_SEQUENCE => ESCAPE_PAUSE,
             _ => SEQUENCE_PAUSE,
@@ -234,7 +238,9 @@ impl InputParser {
     fn follow_late_introducer(&mut self, byte: u8) {
         let introducer = self.bytes[0];
         let is_sequence = match introducer {
-            b'[' => matches!(byte, b'0'..=b'9' | b'<'..=b'?'),
+            // Capital letters: arrows and other keys, and reports of the focus. Small ones follow numbers.
+            b'[' => matches!(byte, b'0'..=b'9' | b'<'..=b'?' | b'A'..=b'Z'),
+            b'O' => matches!(byte, b'A'..=b'D' | b'F' | b'H' | b'P'..=b'S'),
             b']' => byte.is_ascii_digit(),
             b'P' => matches!(byte, b'0'..=b'9' | b'<'..=b'?' | b'!' | b'$' | b'+' | b'|'),
             b'_' => byte == b'G',
