@@ -7,8 +7,15 @@
 //! ```
 //!
 //! A credential is the value of a header, the part of it after a scheme (`Bearer`), the value of a cookie, the password in
-//! Basic, and each long part of a compound value, such as the signature of a JWT. It is found in upper and lower case, with its characters escaped for URLs, HTML, JSON or JavaScript in any
-//! mix, in hexadecimal and in base64, also inside a longer encoded text, and when only its beginning fits into the text.
+//! Basic, and each long part of a compound value, such as the signature of a JWT. It is found
+//!
+//! - in upper and lower case, with its characters escaped for URLs, HTML, JSON or JavaScript in any mix,
+//! - in hexadecimal, base32, base64 and base85, also inside a longer encoded text,
+//! - as the decimal numbers of its bytes, backwards, and split by dashes or blanks,
+//! - and when only its beginning fits into the text.
+//!
+//! It is not found encrypted, hashed, compressed, in two encodings at once (hexadecimal of base64), in other encodings
+//! (base58, uuencode, rot13, `0x73,0x33`), or split by other characters.
 //!
 //! A credential of fewer than [`SHORT`] characters is replaced only after its own name (`lang=de`): a cookie with the value
 //! `1` must not replace every 1.
@@ -32,10 +39,52 @@ const COMPOUND_PART: usize = 8;
 /// How often a part of a credential is decoded: a cookie holds base64 of JSON.
 const DECODINGS: usize = 3;
 
+/// The first bytes of escapes, which may stand for any byte.
+const ESCAPES: &[u8] = b"%\\&+-_";
+/// Most separators between two bytes.
+const MOST_SEPARATORS: usize = 2;
+
+/// An encoding whose characters stand for so many bits each.
+struct BitAlphabet {
+    characters: &'static [u8],
+    bits: usize,
+    /// Bytes after which the encoding starts again: a longer text has the value at one of so many offsets.
+    period: usize,
+    is_exact: bool,
+    separators: &'static [u8],
+}
+
+const ALPHABETS: [BitAlphabet; 3] = [
+    BitAlphabet { characters: b"0123456789abcdef", bits: 4, period: 1, is_exact: false, separators: b" :-,.\r\n" },
+    BitAlphabet {
+        characters: b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
+        bits: 5,
+        period: 5,
+        is_exact: false,
+        separators: b"\r\n",
+    },
+    BitAlphabet {
+        characters: b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+        bits: 6,
+        period: 3,
+        is_exact: true,
+        separators: b"\r\n",
+    },
+];
+
+/// The alphabets of base85: ASCII85, that of Git and Python, and Z85.
+const ALPHABETS_85: [&[u8; 85]; 3] = [
+    b"!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstu",
+    b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~",
+    b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#",
+];
+
 /// The credentials of one scan.
 #[derive(Default)]
 pub struct CredentialMask {
     secrets: Vec<MaskedSecret>,
+    /// The positions of the secrets that may begin with a byte: every place of a long text is looked at.
+    by_first: Vec<Vec<usize>>,
 }
 
 /// One text that is replaced.
@@ -45,6 +94,8 @@ struct MaskedSecret {
     is_exact: bool,
     /// Whether it must end where it ends in the text: `a=1` is not the beginning of `a=12`.
     is_word: bool,
+    /// Bytes that may stand between its bytes.
+    separators: &'static [u8],
 }
 
 impl CredentialMask {
@@ -62,8 +113,11 @@ impl CredentialMask {
         }
         // The longest first: a credential may be a part of another.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.bytes.len()));
-        secrets.dedup_by(|one, other| one.bytes == other.bytes && one.is_exact == other.is_exact);
-        Self { secrets }
+        secrets.dedup_by(|one, other| {
+            one.bytes == other.bytes && one.is_exact == other.is_exact && one.separators == other.separators
+        });
+        let by_first = (0..=u8::MAX).map(|byte| positions_with_first(&secrets, byte)).collect();
+        Self { secrets, by_first }
     }
 
     /// An event of the engine, as it is stored.
@@ -137,7 +191,8 @@ impl CredentialMask {
         let bytes = text.as_bytes();
         let (mut masked, mut copied, mut at) = (String::new(), 0, 0);
         while at < bytes.len() {
-            let length = self.secrets.iter().find_map(|secret| secret.length_at(bytes, at));
+            let mut candidates = self.by_first.get(usize::from(bytes[at])).into_iter().flatten();
+            let length = candidates.find_map(|&position| self.secrets[position].length_at(bytes, at));
             let Some(length) = length.filter(|length| text.is_char_boundary(at) && *length > 0) else {
                 at += 1;
                 continue;
@@ -149,6 +204,14 @@ impl CredentialMask {
         }
         (copied > 0).then(|| masked + &text[copied..])
     }
+}
+
+/// The secrets that may begin with this byte, as it is or as the beginning of an escape.
+fn positions_with_first(secrets: &[MaskedSecret], byte: u8) -> Vec<usize> {
+    let may_begin = |secret: &MaskedSecret| {
+        ESCAPES.contains(&byte) || secret.bytes.first().is_some_and(|first| first.eq_ignore_ascii_case(&byte))
+    };
+    secrets.iter().enumerate().filter(|(_, secret)| may_begin(secret)).map(|(position, _)| position).collect()
 }
 
 fn add_header(secrets: &mut Vec<MaskedSecret>, name: &str, value: &str) {
@@ -209,7 +272,8 @@ fn looks_random(text: &str) -> bool {
 }
 
 fn add(secrets: &mut Vec<MaskedSecret>, name: &str, value: &str) {
-    let secret = |text: &str| MaskedSecret { bytes: text.as_bytes().to_vec(), is_exact: false, is_word: false };
+    let secret =
+        |text: &str| MaskedSecret { bytes: text.as_bytes().to_vec(), is_exact: false, is_word: false, separators: b"" };
     if value.is_empty() {
         return;
     }
@@ -220,21 +284,57 @@ fn add(secrets: &mut Vec<MaskedSecret>, name: &str, value: &str) {
         return;
     }
     secrets.push(secret(value));
-    secrets.push(secret(&value.bytes().map(|byte| format!("{byte:02x}")).collect::<String>()));
-    for offset in 0..3 {
-        let text = base64_core(value, offset);
-        if text.len() >= SHORT {
+    secrets.push(secret(&value.chars().rev().collect::<String>()));
+    let split = value.replace(['-', ' '], "");
+    if split.len() >= COMPOUND_PART {
+        secrets.push(MaskedSecret { separators: b"- ", ..secret(&split) });
+    }
+    let numbers: String = value.bytes().map(|byte| byte.to_string()).collect();
+    secrets.push(MaskedSecret { separators: b" ,;:-", ..secret(&numbers) });
+    for alphabet in &ALPHABETS {
+        for offset in 0..alphabet.period {
+            let text = alphabet.core(value.as_bytes(), offset);
+            if text.len() >= SHORT {
+                let (is_exact, separators) = (alphabet.is_exact, alphabet.separators);
+                secrets.push(MaskedSecret { is_exact, separators, ..secret(&text) });
+            }
+        }
+    }
+    for alphabet in ALPHABETS_85 {
+        let forms = (0..4).map(|offset| core_85(value.as_bytes(), offset, alphabet));
+        for text in forms.chain([encoded_85(value.as_bytes(), alphabet)]).filter(|text| text.len() >= COMPOUND_PART) {
             secrets.push(MaskedSecret { is_exact: true, ..secret(&text) });
         }
     }
 }
 
-/// The part of the base64 form that depends on the value alone when `offset` bytes of a group come before it.
-fn base64_core(value: &str, offset: usize) -> String {
-    let encoded = STANDARD_NO_PAD.encode([&vec![0; offset], value.as_bytes()].concat());
-    let first = if offset == 0 { 0 } else { offset + 1 };
-    let last = (offset + value.len()) * 8 / 6;
-    encoded.get(first..last).unwrap_or_default().to_owned()
+impl BitAlphabet {
+    /// The part of the encoded form that depends on the value alone when `offset` bytes of a group come before it.
+    fn core(&self, value: &[u8], offset: usize) -> String {
+        let bit = |at: usize| match at.checked_sub(offset * 8) {
+            Some(at) if at / 8 < value.len() => usize::from(value[at / 8] >> (7 - at % 8) & 1),
+            _ => 0,
+        };
+        let character = |at: usize| (at * self.bits..(at + 1) * self.bits).fold(0, |number, at| number << 1 | bit(at));
+        let places = (offset * 8).div_ceil(self.bits)..(offset + value.len()) * 8 / self.bits;
+        places.map(|at| char::from(self.characters[character(at)])).collect()
+    }
+}
+
+/// The whole groups of a value in base85, when `offset` bytes of a group come before it.
+fn core_85(value: &[u8], offset: usize, alphabet: &[u8; 85]) -> String {
+    let whole = value.get((4 - offset) % 4..).unwrap_or_default();
+    encoded_85(&whole[..whole.len() / 4 * 4], alphabet)
+}
+
+fn encoded_85(value: &[u8], alphabet: &[u8; 85]) -> String {
+    let group = |bytes: &[u8]| {
+        let number =
+            (0..4).fold(0_u32, |number, at| number << 8 | u32::from(bytes.get(at).copied().unwrap_or_default()));
+        let digit = move |at: u32| char::from(alphabet[(number / 85_u32.pow(4 - at) % 85) as usize]);
+        (0..=bytes.len() as u32).map(digit)
+    };
+    value.chunks(4).flat_map(group).collect()
 }
 
 impl MaskedSecret {
@@ -242,13 +342,21 @@ impl MaskedSecret {
     fn length_at(&self, text: &[u8], start: usize) -> Option<usize> {
         let mut at = start;
         for (matched, byte) in self.bytes.iter().enumerate() {
-            match escaped_length(&text[at..], *byte, self.is_exact) {
+            let rest = &text[at..];
+            let length = escaped_length(rest, *byte, self.is_exact);
+            match length.or_else(|| if matched > 0 { self.length_after_separators(rest, *byte) } else { None }) {
                 Some(length) => at += length,
                 None => return (matched >= PART && is_cut(&text[at..])).then_some(at - start),
             }
         }
         let is_longer = self.is_word && text.get(at).is_some_and(u8::is_ascii_alphanumeric);
         (!is_longer).then_some(at - start)
+    }
+
+    /// The length of one byte of the secret and the separators before it.
+    fn length_after_separators(&self, text: &[u8], byte: u8) -> Option<usize> {
+        let count = text.iter().take(MOST_SEPARATORS).take_while(|found| self.separators.contains(found)).count();
+        (1..=count).rev().find_map(|count| Some(count + escaped_length(&text[count..], byte, self.is_exact)?))
     }
 }
 
@@ -273,6 +381,7 @@ fn escaped_length(text: &[u8], byte: u8, is_exact: bool) -> Option<usize> {
         b'_' if is_exact && byte == b'/' => Some(1),
         b'%' => hex(1, 2).or_else(|| text.starts_with(b"%25").then(|| hex(3, 2)).flatten()),
         b'\\' => match text.get(1) {
+            Some(b'0'..=b'3') => octal(text.get(1..4)?).filter(|found| is_same(*found)).map(|_| 4),
             Some(b'x') => hex(2, 2),
             Some(b'u') => text.get(2..4).filter(|high| *high == b"00").and_then(|_| hex(4, 2)),
             Some(other) => is_same(*other).then_some(2),
@@ -284,14 +393,27 @@ fn escaped_length(text: &[u8], byte: u8, is_exact: bool) -> Option<usize> {
     escape.or_else(|| is_same(first).then_some(1))
 }
 
+/// The byte of three octal digits.
+fn octal(digits: &[u8]) -> Option<u8> {
+    let digits = std::str::from_utf8(digits).ok()?;
+    u8::from_str_radix(digits, 8).ok()
+}
+
 /// The length of a character reference of HTML.
 fn entity_length(text: &[u8], is_same: impl Fn(u8) -> bool) -> Option<usize> {
+    if let Some((byte, length)) = numeric_entity(text)
+        && is_same(byte)
+    {
+        return Some(length);
+    }
     let named: [(&[u8], u8); 5] =
         [(b"&amp;", b'&'), (b"&lt;", b'<'), (b"&gt;", b'>'), (b"&quot;", b'"'), (b"&apos;", b'\'')];
-    if let Some((name, _)) = named.iter().find(|(name, byte)| text.starts_with(name) && is_same(*byte)) {
-        return Some(name.len());
-    }
-    let digits = text.strip_prefix(b"&#")?;
+    named.iter().find(|(name, byte)| text.starts_with(name) && is_same(*byte)).map(|(name, _)| name.len())
+}
+
+/// The byte and the length of `&#115;` or `&#x73`, also where its `&` is escaped again.
+fn numeric_entity(text: &[u8]) -> Option<(u8, usize)> {
+    let digits = text.strip_prefix(b"&#").or_else(|| text.strip_prefix(b"&amp;#"))?;
     let (digits, radix) = match digits.first()? {
         b'x' | b'X' => (&digits[1..], 16),
         _ => (digits, 10),
@@ -300,7 +422,7 @@ fn entity_length(text: &[u8], is_same: impl Fn(u8) -> bool) -> Option<usize> {
     let code = u32::from_str_radix(std::str::from_utf8(&digits[..count]).ok()?, radix).ok()?;
     let is_closed = digits.get(count) == Some(&b';');
     let before = text.len() - digits.len();
-    u8::try_from(code).ok().filter(|code| is_same(*code)).map(|_| before + count + usize::from(is_closed))
+    Some((u8::try_from(code).ok()?, before + count + usize::from(is_closed)))
 }
 
 #[cfg(test)]
@@ -329,6 +451,11 @@ mod tests {
         let bytes: String = token.bytes().map(|byte| format!("\\x{byte:02x}")).collect();
         let percent: String = token.bytes().map(|byte| format!("%{byte:02X}")).collect();
         let hex: String = token.bytes().map(|byte| format!("{byte:02x}")).collect();
+        let octal: String = token.bytes().map(|byte| format!("\\{byte:03o}")).collect();
+        let hex_pairs: Vec<String> = token.bytes().map(|byte| format!("{byte:02X}")).collect();
+        let numbers: Vec<String> = token.bytes().map(|byte| byte.to_string()).collect();
+        let letters: Vec<String> = token.chars().map(String::from).collect();
+        let between = |parts: &[String], separator: &str| parts.join(separator);
         for form in [
             token,
             "S3CR3T/T0KEN+\"X\"&é",
@@ -342,6 +469,14 @@ mod tests {
             &bytes,
             &percent,
             &hex,
+            &octal,
+            &token.chars().rev().collect::<String>(),
+            &between(&hex_pairs, ":"),
+            &between(&hex_pairs, " "),
+            &between(&numbers, ", "),
+            &between(&numbers, " "),
+            &between(&letters, "-"),
+            &entities.replace('&', "&amp;"),
             "abc def&1",
             "abc+def&amp;1",
             "abc%20def%261",
@@ -396,6 +531,36 @@ mod tests {
                     assert!(rest.len() + 12 <= encoded.len(), "{text}: {masked}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn base32_and_base85_of_the_credential_are_replaced() {
+        let mask = mask(json!({"headers": {"X-Key": "Zq81~Xy-37f"}}));
+        // As made by `base32` and by `a85encode` and `b85encode` of Python, and Z85.
+        for (encoded, left) in [
+            ("LJYTQML6LB4S2MZXMY======", 9),
+            ("ljytqml6lb4s2mzxmy", 3),
+            (r#">&cMVITUkI1H/n"#, 0),
+            (r#"T5&irepq=eGdE@"#, 0),
+            (r#"t5=IREPQ>EgDe["#, 0),
+            (r#"b7^EfVOnuGF@9KiEi*S}J0M~`G5"#, 17),
+        ] {
+            let masked = mask.text(encoded.to_owned());
+            assert!(masked.contains(HIDDEN), "{encoded} {masked}");
+            let rest: usize = masked.split(HIDDEN).map(str::len).sum();
+            assert!(rest <= left, "{encoded} {masked}");
+        }
+    }
+
+    #[test]
+    fn credential_grouped_in_another_way_is_replaced_and_other_text_remains() {
+        let mask = mask(json!({"headers": {"X-Key": "7f3a-99c1-Q0zz"}}));
+        for form in ["7f3a99c1Q0zz", "7F3A 99C1 Q0ZZ", "7-f-3-a-9-9-c-1-q-0-z-z", "7f3a9 -9c1Q0zz"] {
+            assert_eq!(mask.text(format!("<b>{form}</b>")), format!("<b>{HIDDEN}</b>"), "{form}");
+        }
+        for other in ["7f3a-99c1", "7f3a---99c1-Q0zz", "7f3a/99c1/Q0zz", "55 102 51 97", "\\067f3a", "\\9"] {
+            assert_eq!(mask.text(format!("{other} ")), format!("{other} "));
         }
     }
 
