@@ -53,7 +53,8 @@ impl RateBudget {
             self.limit = limit.map(clamped);
             self.remaining = remaining.map(clamped);
         }
-        if status == 429 {
+        // With requests left, another limit refused this one: all other requests may go on.
+        if status == 429 && remaining.is_none_or(|left| left == 0) {
             self.remaining = Some(0);
         }
         self.reset = match self.remaining {
@@ -169,6 +170,14 @@ mod tests {
         let behind = headers(&[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "3630")]);
         budget.update(&behind, 200, at(0), SignedDuration::from_secs(-3600));
         assert_eq!(budget.spent_until(at(1)), Some(at(60)));
+    }
+
+    #[test]
+    fn refusal_with_requests_left_does_not_pause_the_lane() {
+        let mut budget = RateBudget::default();
+        let quota = [("x-ratelimit-limit", "1500"), ("x-ratelimit-remaining", "1499"), ("retry-after", "3600")];
+        budget.update(&headers(&quota), 429, at(0), SignedDuration::ZERO);
+        assert_eq!((budget.spent_until(at(1)), budget.remaining), (None, Some(1499)));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use axum::Json;
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::data_dir::ServiceInfo;
@@ -30,11 +30,15 @@ pub struct ApiError {
     pub message: String,
     /// The remedy, if any.
     pub details: Option<String>,
+    /// Seconds after which the same request may succeed.
+    pub retry_after: Option<i64>,
+    /// Whether the connection is closed, because its next bytes may be no request.
+    pub closes: bool,
 }
 
 impl ApiError {
     pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), details: None }
+        Self { status, message: message.into(), details: None, retry_after: None, closes: false }
     }
 
     /// 400: missing or invalid parameter.
@@ -72,6 +76,16 @@ impl ApiError {
         self.details = Some(details.into());
         self
     }
+
+    pub fn with_retry_after(mut self, seconds: i64) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+
+    pub fn with_close(mut self) -> Self {
+        self.closes = true;
+        self
+    }
 }
 
 impl ApiError {
@@ -96,7 +110,11 @@ impl ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        (self.status, Json(self.error_body())).into_response()
+        let mut response = (self.status, Json(self.error_body())).into_response();
+        let headers = response.headers_mut();
+        headers.extend(self.retry_after.map(|seconds| (header::RETRY_AFTER, HeaderValue::from(seconds))));
+        headers.extend(self.closes.then(|| (header::CONNECTION, HeaderValue::from_static("close"))));
+        response
     }
 }
 

@@ -1,14 +1,14 @@
-//! The rate limit of the API key: a fixed window of one minute for each class of requests. Wrong keys have a window for
-//! each client.
+//! The rate limit of the API key: a fixed window of one minute for each class of requests. Wrong keys, and requests that
+//! need no key, have a window for each client.
 //!
 //! GET has the full limit; POST, PUT and DELETE half of it; scan output a quarter (`hosted-service.md`, Rate limits).
 //! Windows are fixed instead of sliding, because clients read `X-RateLimit-Reset` as one point in time.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use axum::http::{HeaderMap, HeaderValue, Method};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use jiff::Timestamp;
 
 use super::errors::ApiError;
@@ -17,7 +17,9 @@ use super::settings::RateLimit;
 
 const WINDOW: i64 = 60;
 const HOUR: i64 = 60 * 60;
-/// Clients whose wrong keys are counted.
+/// Health checks of one client in a minute: ten times what probes send.
+pub const HEALTH_CHECKS: u32 = 600;
+/// Clients that are counted.
 const MAX_CLIENTS: usize = 4096;
 
 /// A class of requests with its own window.
@@ -124,19 +126,20 @@ impl Limiter {
     }
 }
 
-/// Counts requests with a wrong key for each client, so that guessing keys is slow and fills no log.
+/// Counts requests of one kind for each client: those with a wrong key, so that guessing keys is slow and fills no log,
+/// and those that need no key.
 #[derive(Debug)]
-pub struct WrongKeys {
+pub struct ClientLimiter {
     limit: u32,
     windows: Mutex<HashMap<IpAddr, Window>>,
 }
 
-impl WrongKeys {
+impl ClientLimiter {
     pub fn new(limit: u32) -> Self {
         Self { limit, windows: Mutex::default() }
     }
 
-    /// Whether the next wrong key of this client exceeds the limit.
+    /// Whether the next request of this client exceeds the limit.
     pub fn is_exhausted(&self, client: IpAddr, now: Timestamp) -> bool {
         let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         windows.get(&client).is_some_and(|window| window.ends > now.as_second() && window.used >= self.limit)
@@ -172,6 +175,7 @@ impl WrongKeys {
 pub enum QuotaNoun {
     Logger,
     Report,
+    Scan,
 }
 
 impl QuotaNoun {
@@ -179,11 +183,12 @@ impl QuotaNoun {
         match self {
             Self::Logger => "loggers",
             Self::Report => "reports",
+            Self::Scan => "scans",
         }
     }
 }
 
-/// Loggers, and as many reports, that one key may create in an hour, by its role.
+/// Loggers, and as many reports and scans, that one key may create in an hour, by its role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyQuotas {
     pub triage: u32,
@@ -219,26 +224,63 @@ impl KeyUsage {
         Self { quotas, windows: Mutex::default() }
     }
 
-    /// Counts one creation.
+    /// Reserves one creation, which counts once it is [`created`](ReservedCreation::created).
     ///
     /// # Errors
-    /// 403 with the limit and the remedy when the quota of the key is used up.
-    pub fn take(&self, identity: &KeyIdentity, noun: QuotaNoun, now: Timestamp) -> Result<(), ApiError> {
+    /// 429 with the limit and the remedy when the quota of the key is used up; 403 without a quota that waiting renews.
+    pub fn reserve(
+        &self,
+        identity: &KeyIdentity,
+        noun: QuotaNoun,
+        now: Timestamp,
+    ) -> Result<ReservedCreation<'_>, ApiError> {
         let KeyIdentity { name, role } = identity;
-        let Some((quota, flag)) = self.quotas.of(*role) else { return Ok(()) };
+        let Some((quota, flag)) = self.quotas.of(*role) else { return Ok(ReservedCreation { usage: self, key: None }) };
         let now = now.as_second();
-        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut windows = self.windows();
         windows.retain(|_, window| (now + 1..=now + HOUR).contains(&window.ends));
-        let window = windows.entry((name.clone(), noun)).or_insert(Window { ends: now + HOUR, used: 0 });
-        if window.used >= quota {
-            let error = format!("the API key `{name}` has created {quota} {} within an hour", noun.plural());
-            let minutes = (window.ends - now + 59) / 60;
-            return Err(ApiError::forbidden(error).with_details(format!(
-                "retry in {minutes} min, or start the service with a larger `{flag}`, the quota of the role `{role}`"
-            )));
+        let key = (name.clone(), noun);
+        let window = windows.entry(key.clone()).or_insert(Window { ends: now + HOUR, used: 0 });
+        if window.used < quota {
+            window.used += 1;
+            return Ok(ReservedCreation { usage: self, key: Some(key) });
         }
-        window.used += 1;
-        Ok(())
+        let remedy = format!("start the service with a larger `{flag}`, the quota of the role `{role}`");
+        let error = format!("the API key `{name}` has created {quota} {} within an hour", noun.plural());
+        if quota == 0 {
+            return Err(ApiError::forbidden(error).with_details(remedy));
+        }
+        let seconds = window.ends - now;
+        let details = format!("retry in {} min, or {remedy}", (seconds + 59) / 60);
+        Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, error).with_details(details).with_retry_after(seconds))
+    }
+
+    fn windows(&self) -> MutexGuard<'_, HashMap<(String, QuotaNoun), Window>> {
+        self.windows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One creation within the quota of its key. Dropped before it is [`created`](Self::created), it does not count.
+#[derive(Debug)]
+pub struct ReservedCreation<'a> {
+    usage: &'a KeyUsage,
+    /// `None` without a quota.
+    key: Option<(String, QuotaNoun)>,
+}
+
+impl ReservedCreation<'_> {
+    pub fn created(mut self) {
+        self.key = None;
+    }
+}
+
+impl Drop for ReservedCreation<'_> {
+    fn drop(&mut self) {
+        if let Some(key) = &self.key
+            && let Some(window) = self.usage.windows().get_mut(key)
+        {
+            window.used = window.used.saturating_sub(1);
+        }
     }
 }
 
@@ -252,14 +294,25 @@ mod tests {
         let at = |second| Timestamp::from_second(second).unwrap();
         let take = |name: &str, role, noun, second| {
             let identity = KeyIdentity { name: name.to_owned(), role };
-            usage.take(&identity, noun, at(second)).map_err(|error| (error.message, error.details.unwrap()))
+            let reserved = usage.reserve(&identity, noun, at(second));
+            reserved.map(ReservedCreation::created).map_err(|error| (error.message, error.details.unwrap()))
         };
         let take_all = |name: &str, role, noun| (0..10).filter(|_| take(name, role, noun, 1000).is_ok()).count();
         assert_eq!(take_all("guest", Role::Triage, QuotaNoun::Logger), 2);
         assert_eq!(take_all("guest", Role::Triage, QuotaNoun::Report), 2);
         assert_eq!(take_all("other", Role::Triage, QuotaNoun::Logger), 2);
+        let ci = KeyIdentity { name: "ci".to_owned(), role: Role::Scan };
+        for _ in 0..10 {
+            assert!(usage.reserve(&ci, QuotaNoun::Logger, at(1000)).is_ok(), "nothing was created");
+        }
         assert_eq!(take_all("ci", Role::Scan, QuotaNoun::Logger), 3);
-        assert_eq!(take_all("key file", Role::Admin, QuotaNoun::Logger), 10);
+        assert_eq!(take_all("ci", Role::Scan, QuotaNoun::Scan), 3);
+        assert_eq!(take_all("key file", Role::Admin, QuotaNoun::Scan), 10);
+        let refused = usage.reserve(&ci, QuotaNoun::Scan, at(1030)).unwrap_err();
+        assert_eq!((refused.status, refused.retry_after), (StatusCode::TOO_MANY_REQUESTS, Some(3570)));
+        let none = KeyUsage::new(KeyQuotas { triage: 0, scan: 0 });
+        let refused = none.reserve(&ci, QuotaNoun::Scan, at(1030)).unwrap_err();
+        assert_eq!((refused.status, refused.retry_after), (StatusCode::FORBIDDEN, None), "waiting does not help");
         let (message, details) = take("guest", Role::Triage, QuotaNoun::Logger, 1030).unwrap_err();
         assert_eq!(message, "the API key `guest` has created 2 loggers within an hour");
         assert!(details.starts_with("retry in 60 min") && details.contains("--triage-quota"), "{details}");
@@ -294,7 +347,7 @@ mod tests {
 
     #[test]
     fn wrong_keys_are_counted_per_client_and_window() {
-        let wrong_keys = WrongKeys::new(2);
+        let wrong_keys = ClientLimiter::new(2);
         let at = |second| Timestamp::from_second(second).unwrap();
         let client = |last: u32| IpAddr::from(std::net::Ipv4Addr::from(0x7f00_0000 + last));
         assert_eq!([0, 1].map(|_| wrong_keys.take(client(1), at(1000))), [Ok(()); 2]);

@@ -274,7 +274,7 @@ mod tests {
 
     use super::*;
     use crate::service::clock::SystemClock;
-    use crate::service::limits::{KeyUsage, Limiter, WrongKeys};
+    use crate::service::limits::{ClientLimiter, HEALTH_CHECKS, KeyUsage, Limiter};
     use crate::service::scope_check::{ScopeCheck, ScopeCheckSettings};
     use crate::service::settings::Settings;
     use crate::service::state::AppState;
@@ -296,7 +296,8 @@ mod tests {
             secrets: crate::service::secrets::ScanSecrets::new("key").unwrap(),
             clock: Arc::new(SystemClock),
             limiter: Limiter::new(settings.rate_limit),
-            wrong_keys: WrongKeys::new(settings.wrong_keys),
+            wrong_keys: ClientLimiter::new(settings.wrong_keys),
+            health_checks: ClientLimiter::new(HEALTH_CHECKS),
             key_usage: KeyUsage::new(settings.key_quotas),
             keys: crate::service::keys::KeyRing::new("key"),
             logger_base: "http://localhost/".parse().unwrap(),

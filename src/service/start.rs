@@ -37,7 +37,7 @@ use super::engine::{Engine, EngineSettings, ServicePorts};
 use super::errors::{ApiError, StartError};
 use super::health::Readiness;
 use super::keys::KeyRing;
-use super::limits::{KeyUsage, Limiter, WrongKeys};
+use super::limits::{ClientLimiter, HEALTH_CHECKS, KeyUsage, Limiter};
 use super::loggers::{LoggerHandler, UnattributedList};
 use super::metrics::{Metrics, MetricsHandler};
 use super::observe::{RequestCounter, observe};
@@ -182,7 +182,8 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
         resolver: parts.resolver,
         secrets,
         limiter: Limiter::new(settings.rate_limit),
-        wrong_keys: WrongKeys::new(settings.wrong_keys),
+        wrong_keys: ClientLimiter::new(settings.wrong_keys),
+        health_checks: ClientLimiter::new(HEALTH_CHECKS),
         key_usage: KeyUsage::new(settings.key_quotas),
         keys: KeyRing::new(&admin_key),
         logger_base: logger_base.clone(),

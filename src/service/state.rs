@@ -12,7 +12,7 @@ use super::audit::AuditLog;
 use super::clock::Clock;
 use super::health::Readiness;
 use super::keys::KeyRing;
-use super::limits::{KeyUsage, Limiter, WrongKeys};
+use super::limits::{ClientLimiter, KeyUsage, Limiter};
 use super::loggers::UnattributedList;
 use super::metrics::Metrics;
 use super::observe::RequestCounter;
@@ -38,7 +38,9 @@ pub struct AppState {
     /// Encrypts the credentials of scans.
     pub secrets: ScanSecrets,
     pub limiter: Limiter,
-    pub wrong_keys: WrongKeys,
+    pub wrong_keys: ClientLimiter,
+    /// Requests to the health checks, by client.
+    pub health_checks: ClientLimiter,
     pub key_usage: KeyUsage,
     pub keys: KeyRing,
     pub audit: AuditLog,

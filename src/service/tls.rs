@@ -65,6 +65,11 @@ impl ServerIdentity {
         Ok(())
     }
 
+    /// The file of the certificate.
+    pub fn path(&self) -> &Path {
+        &self.files.cert
+    }
+
     /// Accepts connections with the current certificate.
     ///
     /// # Errors

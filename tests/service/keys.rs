@@ -9,6 +9,9 @@ use serde_json::json;
 
 use super::{JsonResponse, PATIENCE, TestService, settings};
 
+/// The port scanner.
+const TOOL: i64 = 70;
+
 async fn add(dir: &Path, name: &str, role: Role) -> String {
     add_key(&DataDir::open(dir).unwrap(), name, role, "ana@box").await.unwrap().expect("a free name")
 }
@@ -33,10 +36,12 @@ async fn quotas_of_a_triage_key_leave_room_for_others() {
     };
     for n in 0..3 {
         assert_eq!(create(&guest, format!("g{n}")).await.status, 201);
+        // Only what is created counts.
+        assert_eq!(create(&guest, "g0".into()).await.status, if n < 2 { 422 } else { 429 });
     }
     let refused = create(&guest, "g3".into()).await;
     assert!(refused.body["details"].as_str().unwrap().contains("--triage-quota"), "{refused:?}");
-    refused.assert_refused(403, "`guest` has created 3 loggers within an hour");
+    refused.assert_refused(429, "`guest` has created 3 loggers within an hour");
     // Another key of this role has its own quota, but both share half of all loggers.
     let other = add(temp.path(), "other", Role::Triage).await;
     assert_eq!([create(&other, "o1".into()).await.status, create(&other, "o2".into()).await.status], [201; 2]);
@@ -47,6 +52,30 @@ async fn quotas_of_a_triage_key_leave_room_for_others() {
         assert_eq!(create(&service.key, format!("a{n}")).await.status, 201);
     }
     create(&service.key, "a5".into()).await.assert_refused(403, "the limit of 10 loggers for the role `admin`");
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn quota_of_scans_counts_created_scans_of_the_key() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut settings = settings(temp.path());
+    settings.key_quotas.scan = 2;
+    let service = TestService::with_settings(settings).await;
+    let ci = add(temp.path(), "ci", Role::Scan).await;
+    let create = async |key: &str, tool: i64| {
+        let request = service.client.post(format!("{}/scans", service.base)).bearer_auth(key);
+        request.json(&json!({"target_name": "127.0.0.1", "tool_id": tool})).send().await.unwrap()
+    };
+    for _ in 0..3 {
+        assert_eq!(create(&ci, -1).await.status(), 400);
+    }
+    assert_eq!([create(&ci, TOOL).await.status(), create(&ci, TOOL).await.status()], [201; 2]);
+    let refused = create(&ci, TOOL).await;
+    let wait: u64 = refused.headers()["retry-after"].to_str().unwrap().parse().unwrap();
+    assert!((3500..=3600).contains(&wait), "{wait}");
+    assert_ne!(refused.headers()["x-ratelimit-remaining"], "0", "the rate limit is another one");
+    JsonResponse::read(refused).await.assert_refused(429, "`ci` has created 2 scans within an hour");
+    assert_eq!(create(&service.key, TOOL).await.status(), 201, "the role `admin` has no quota");
     service.stop().await;
 }
 

@@ -90,7 +90,7 @@ pub struct ServeArgs {
     /// Loggers, and as many reports, that a key with the role `triage` may create in an hour
     #[arg(long, value_name = "N", default_value_t = 100)]
     triage_quota: u32,
-    /// Loggers, and as many reports, that a key with the role `scan` may create in an hour
+    /// Loggers, and as many reports and scans, that a key with the role `scan` may create in an hour
     #[arg(long, value_name = "N", default_value_t = 1000)]
     scan_quota: u32,
     /// Maximum size of all reports; the oldest ones expire first
@@ -254,9 +254,10 @@ async fn reload_certificates(identities: Vec<Arc<ServerIdentity>>, reload: Arc<N
         reload.notified().await;
         for identity in &identities {
             match identity.reload() {
-                Ok(()) => tracing::info!("certificate reloaded"),
+                Ok(()) => tracing::info!("certificate {} reloaded", identity.path().display()),
                 Err(error) => {
-                    tracing::error!(error = %format!("{error:#}"), "certificate not reloaded; the old certificate remains")
+                    let path = identity.path().display();
+                    tracing::error!(error = %format!("{error:#}"), "certificate {path} not reloaded; the old one remains");
                 }
             }
         }

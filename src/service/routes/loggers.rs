@@ -75,9 +75,12 @@ async fn add(
     let in_query = query.integer("workspace_id").map_err(|error: ApiError| ApiError::unprocessable(error.message))?;
     let workspace = workspace_or_current(&app, in_query.or(fields.integer("workspace_id")?)).await?;
     check_number(&app, identity.role).await?;
-    app.key_usage.take(&identity, QuotaNoun::Logger, app.now())?;
+    let reserved = app.key_usage.reserve(&identity, QuotaNoun::Logger, app.now())?;
     match app.store.add_logger(workspace, label, &new_token(), app.now()).await? {
-        AddedLogger::New(id) => Ok(created(id.0)),
+        AddedLogger::New(id) => {
+            reserved.created();
+            Ok(created(id.0))
+        }
         AddedLogger::LabelTaken => Err(ApiError::unprocessable(format!("label: a logger `{label}` already exists"))),
         AddedLogger::NoWorkspace => {
             Err(ApiError::unprocessable(format!("workspace_id: workspace {workspace} not found")))

@@ -1,8 +1,9 @@
 //! `POST /scans`: validates the body and queues the scan.
 //!
 //! 422 for a wrong JSON type, 400 for an invalid value, 403 for a target that the scope check refuses, 404 for an unknown
-//! target or workspace (`hosted-service.md`, Errors).
+//! target or workspace (`hosted-service.md`, Errors), 429 beyond the quota of the key.
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
@@ -19,17 +20,24 @@ use crate::service::engine::guests::missing;
 use crate::service::engine::tools::{is_offered, target_refusal, unknown_tool_message};
 use crate::service::engine::{ParamsError, check_params, check_rate, network};
 use crate::service::errors::ApiError;
+use crate::service::keys::KeyIdentity;
+use crate::service::limits::QuotaNoun;
 use crate::service::request::{Fields, choice};
 use crate::service::routes::reports::{check_callback_url, check_format};
 use crate::service::state::App;
 use crate::service::store::scans::{ScanTarget, ScanToAdd};
 use crate::service::store::targets::{AddedTarget, TargetToAdd};
 
-pub(super) async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoResponse> {
+pub(super) async fn add(
+    State(app): State<App>,
+    Extension(identity): Extension<KeyIdentity>,
+    fields: Fields,
+) -> RouteResult<impl IntoResponse> {
     let fields = fields.with_unprocessable();
     let mut scan = read_scan(&app, &fields)?;
     add_words(&app, &mut scan).await?;
     let workspace = fields.integer("workspace_id")?;
+    let reserved = app.key_usage.reserve(&identity, QuotaNoun::Scan, app.now())?;
     let (id, name) = (fields.integer("target_id")?, fields.text("target_name")?.filter(|name| !name.is_empty()));
     let (id, target) = match (id, name) {
         (Some(id), None) => queue_existing(&app, TargetId(id), workspace.map(WorkspaceId), &scan).await?,
@@ -37,6 +45,7 @@ pub(super) async fn add(State(app): State<App>, fields: Fields) -> RouteResult<i
         (None, None) => return Err(ApiError::bad_request("target_id or target_name is required")),
         (Some(_), Some(_)) => return Err(ApiError::bad_request("target_id and target_name exclude each other")),
     };
+    reserved.created();
     app.worker.wake();
     Ok((StatusCode::CREATED, data(ScanCreated { created_id: Some(id), target_id: Some(target) })))
 }

@@ -111,11 +111,12 @@ async fn add(
 ) -> RouteResult<impl IntoResponse> {
     let new = read_report(&app, &fields.with_unprocessable())?;
     let (workspace, workspace_name) = check_resources(&app, &new).await?;
-    app.key_usage.take(&identity, QuotaNoun::Report, app.now())?;
+    let reserved = app.key_usage.reserve(&identity, QuotaNoun::Report, app.now())?;
     let request = queued(&new).map_err(ApiError::internal)?;
     let name = |id: ReportId| format!("scandeck-{}-{id}.{}", slug(&workspace_name), new.format);
     let webhook = new.webhook_url.as_deref();
     let report_id = app.store.add_report(&new.format, &request, webhook, workspace, name, app.now()).await?;
+    reserved.created();
     app.reports.notify_one();
     Ok((StatusCode::ACCEPTED, data(ReportCreated { report_id })))
 }

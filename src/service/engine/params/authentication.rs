@@ -15,6 +15,9 @@ pub struct Authentication {
 const FORMS: &str = "authentication must be an object with `headers` (an object, or lines \"Name: value\") or `cookies` \
                      (an object, or a string \"a=b; c=d\"), or with `type` (headers or cookies) and `params`";
 
+/// Most bytes of all headers. Few servers accept longer heads, and each request of the scan has all of them.
+const MOST_BYTES: usize = 16 * 1024;
+
 impl Authentication {
     /// Reads `{"headers": {"Name": "value"} | ["Name: value"], "cookies": {"name": "value"} | "a=b; c=d"}`, or the same
     /// fields nested in `{"type": "headers" | "cookies", "params": …}`.
@@ -27,6 +30,14 @@ impl Authentication {
         let lines = if is_nested { nested(fields)? } else { plain(fields)? };
         if lines.is_empty() || lines.iter().any(|(name, value)| name.trim().is_empty() || value.trim().is_empty()) {
             return Err(ParamsError::Value("authentication contains no header or cookie, or an empty one".to_owned()));
+        }
+        let bytes: usize = lines.iter().map(|(name, value)| name.len() + value.len()).sum();
+        if bytes > MOST_BYTES {
+            let message = format!(
+                "authentication: the headers and cookies have {bytes} bytes, and at most {MOST_BYTES} (16 KiB) are sent \
+                 with each request; remove those that the target does not need"
+            );
+            return Err(ParamsError::Value(message));
         }
         let headers = lines.into_iter().map(|(name, value)| header(&name, &value)).collect::<Result<_, _>>()?;
         Ok(Self { headers })
@@ -146,6 +157,15 @@ mod tests {
             let error = Authentication::parse(&bad).err().expect("refused").to_string();
             assert!(!error.contains("s3"), "{error}");
         }
+    }
+
+    #[test]
+    fn authentication_larger_than_a_head_is_refused() {
+        let of = |length: usize| Authentication::parse(&json!({"cookies": {"sid": "x".repeat(length)}}));
+        let name = "cookie".len() + "sid=".len();
+        assert!(of(MOST_BYTES - name).is_ok());
+        let error = of(MOST_BYTES - name + 1).err().expect("refused").to_string();
+        assert!(error.contains("have 16385 bytes") && error.contains("16 KiB"), "{error}");
     }
 
     #[test]
