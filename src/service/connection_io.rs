@@ -38,6 +38,7 @@ pub struct RequestProgress {
 struct RequestCounters {
     is_request: AtomicBool,
     begun: AtomicUsize,
+    has_ambiguous_head: AtomicBool,
 }
 
 impl RequestProgress {
@@ -54,6 +55,11 @@ impl RequestProgress {
             false => self.marks.request_begun(),
         }
         InProgress(self.clone())
+    }
+
+    /// Whether a head had two lengths. The requests after it may be its body.
+    pub fn has_ambiguous_head(&self) -> bool {
+        self.counters.has_ambiguous_head.load(Ordering::Acquire)
     }
 
     fn is_request(&self) -> bool {
@@ -106,6 +112,53 @@ impl HttpBody for AnswerBody {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+/// The lines of a head on its way to hyper, which drops `Content-Length` beside `Transfer-Encoding` without a word.
+#[derive(Debug, Default)]
+struct FramingLines {
+    /// The beginning of the present line.
+    line: Vec<u8>,
+    is_begun: bool,
+    has_length: bool,
+    has_encoding: bool,
+    is_complete: bool,
+}
+
+impl FramingLines {
+    const LONGEST_NAME: usize = b"transfer-encoding:".len();
+
+    /// Takes the next bytes of the connection. A head without a body may be followed by another one.
+    fn push(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            match byte {
+                _ if self.is_complete => return,
+                b'\n' => self.end_line(),
+                b'\r' => {}
+                _ if self.line.len() < Self::LONGEST_NAME => self.line.push(byte.to_ascii_lowercase()),
+                _ => {}
+            }
+        }
+    }
+
+    fn end_line(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        // Empty lines before a request are skipped (RFC 9112 §2.2).
+        if line.is_empty() && self.is_begun {
+            match self.has_length || self.has_encoding {
+                true => self.is_complete = true,
+                false => *self = Self::default(),
+            }
+            return;
+        }
+        self.is_begun |= !line.is_empty();
+        self.has_length |= line.starts_with(b"content-length:");
+        self.has_encoding |= line.starts_with(b"transfer-encoding:");
+    }
+
+    fn is_ambiguous(&self) -> bool {
+        self.has_length && self.has_encoding
     }
 }
 
@@ -191,6 +244,7 @@ pub struct ConnectionIo {
     idle_time: Duration,
     /// When the first byte of the current head arrived.
     head_since: Option<Instant>,
+    head: FramingLines,
     /// Since when the connection waits for a head.
     idle_since: Instant,
     reading: Pin<Box<Sleep>>,
@@ -208,6 +262,7 @@ impl ConnectionIo {
             head_time: limits.head_time,
             idle_time: limits.idle_time,
             head_since: None,
+            head: FramingLines::default(),
             idle_since: Instant::now(),
             reading: Box::pin(sleep(limits.idle_time)),
             writing: None,
@@ -240,10 +295,18 @@ impl ConnectionIo {
     }
 
     /// Notes that bytes arrived, which may be the first of a head.
-    fn note_read(&mut self) {
+    fn note_read(&mut self, bytes: &[u8]) {
         self.end_head();
-        if !self.progress.is_request() && self.head_since.is_none() {
+        if self.progress.is_request() {
+            return;
+        }
+        if self.head_since.is_none() {
             self.head_since = Some(Instant::now());
+            self.head = FramingLines::default();
+        }
+        self.head.push(bytes);
+        if self.head.is_ambiguous() {
+            self.progress.counters.has_ambiguous_head.store(true, Ordering::Release);
         }
     }
 
@@ -268,7 +331,7 @@ impl AsyncRead for ConnectionIo {
         let before = buffer.filled().len();
         if let Poll::Ready(read) = Pin::new(&mut self.stream).poll_read(context, buffer) {
             if buffer.filled().len() > before {
-                self.note_read();
+                self.note_read(&buffer.filled()[before..]);
             }
             return Poll::Ready(read);
         }
@@ -319,6 +382,31 @@ fn refusal(bytes: &[u8]) -> Option<StatusCode> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn head_with_both_lengths_is_ambiguous_in_any_split() {
+        let is_ambiguous = |text: &str, split: usize| {
+            let mut head = FramingLines::default();
+            text.as_bytes().chunks(split).for_each(|bytes| head.push(bytes));
+            head.is_ambiguous()
+        };
+        let (length, encoding) = ("Content-Length: 5", "TRANSFER-encoding: chunked");
+        let (get, post) = ("\r\nGET / HTTP/1.1\r\nhost: a\r\n\r\n", "POST / HTTP/1.1\r\nhost: a");
+        for split in [1, 7, 1000] {
+            for two in [[length, encoding], [encoding, length]] {
+                let both = format!("{post}\r\n{}\r\n{}\r\n\r\n", two[0], two[1]);
+                assert!(is_ambiguous(&both, split) && is_ambiguous(&both.replace('\r', ""), split), "{both}");
+                assert!(is_ambiguous(&format!("{get}{both}"), split), "after a request without a body");
+            }
+            for other in [
+                format!("{post}\r\n{length}\r\n\r\n{encoding}\r\n\r\n"),
+                format!("{post}\r\n{length}\r\nx-{encoding}\r\n\r\n"),
+                format!("{get}{post}\r\n{encoding}\r\n\r\n"),
+            ] {
+                assert!(!is_ambiguous(&other, split), "{other}");
+            }
+        }
+    }
 
     #[test]
     fn refusal_recognizes_error_responses_of_hyper_only() {

@@ -107,6 +107,10 @@ impl ConnectionLimits {
 #[derive(Clone, Copy, Debug)]
 pub struct ClientAddress(pub SocketAddr);
 
+/// A request of a connection on which a head had `Content-Length` and `Transfer-Encoding`.
+#[derive(Clone, Copy, Debug)]
+pub struct AmbiguousLength;
+
 /// The error response to a head that never reaches the handler: 431, 414 or 400.
 fn refused_head(status: StatusCode) -> ApiError {
     match status {
@@ -315,6 +319,9 @@ async fn serve_connection<H: ConnectionHandler>(
         let in_progress = progress.begin(request.body().is_end_stream());
         let mut request = request.map(|body| Body::new(LimitedBody::new(body, limits.body_time, marks.clone())));
         request.extensions_mut().insert(marks.clone());
+        if progress.has_ambiguous_head() {
+            request.extensions_mut().insert(AmbiguousLength);
+        }
         let response = handler.respond(client, request);
         Box::pin(async move { Ok::<_, std::convert::Infallible>(in_progress.attach(response.await)) })
     });

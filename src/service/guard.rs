@@ -6,7 +6,7 @@
 //! ```
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, Version, header};
@@ -15,14 +15,15 @@ use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 
 use super::connection_table::ConnectionMarks;
-use super::connections::{ClientAddress, client_of};
+use super::connections::{AmbiguousLength, ClientAddress, client_of};
 use super::errors::{ApiError, MAX_URL, shown};
 use super::keys::{KeyIdentity, Role};
 use super::limits::{Class, KeyBudget};
 use super::state::App;
 
-/// Refuses requests that two servers in a row could understand differently (RFC 9112 §3.2): without a Host line or with
-/// two, with two Authorization lines, and with a target that names another host than this service.
+/// Refuses requests that two servers in a row could understand differently (RFC 9112 §3.2 and §6.3): without a valid Host
+/// line or with two, with two Authorization lines, with two lengths or another encoding, and with a target that names
+/// another host than this service; and expectations that the service does not meet (RFC 9110 §10.1.1).
 pub async fn check_form(State(app): State<App>, request: Request, next: Next) -> Response {
     match ambiguity(&app, &request) {
         None => next.run(request).await,
@@ -42,8 +43,43 @@ fn ambiguity(app: &App, request: &Request) -> Option<ApiError> {
     if lines(&header::HOST) == 0 && request.version() == Version::HTTP_11 {
         return Some(ApiError::bad_request("the request has no `host` line").with_details("send one `host` line"));
     }
+    bad_host(request.headers()).or_else(|| bad_framing(request)).or_else(|| bad_target(app, request))
+}
+
+fn bad_host(headers: &HeaderMap) -> Option<ApiError> {
+    let host = headers.get(header::HOST)?.to_str().unwrap_or("\u{fffd}");
+    (!is_valid_host(host)).then(|| {
+        ApiError::bad_request(format!("the host `{}` is not valid", shown(host)))
+            .with_details("send a name or an address, such as `127.0.0.1:8765` or `[::1]:8765`")
+    })
+}
+
+fn bad_framing(request: &Request) -> Option<ApiError> {
+    if request.extensions().get::<AmbiguousLength>().is_some() {
+        let error = ApiError::bad_request("the request has `content-length` and `transfer-encoding`");
+        return Some(error.with_details("send one of the two").with_close());
+    }
+    let values = |name: HeaderName| {
+        let values = request.headers().get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
+        values.collect::<Vec<_>>().join(", ")
+    };
+    let encoding = values(header::TRANSFER_ENCODING);
+    if !encoding.is_empty() && !encoding.trim().eq_ignore_ascii_case("chunked") {
+        let message = format!("the transfer encoding `{}` is not supported", shown(&encoding));
+        let error = ApiError::new(StatusCode::NOT_IMPLEMENTED, message);
+        return Some(error.with_details("send `content-length`, or `transfer-encoding: chunked`").with_close());
+    }
+    let expected = values(header::EXPECT);
+    (!expected.is_empty() && !expected.trim().eq_ignore_ascii_case("100-continue")).then(|| {
+        let message = format!("the expectation `{}` is not supported", shown(&expected));
+        ApiError::new(StatusCode::EXPECTATION_FAILED, message)
+            .with_details("send `expect: 100-continue`, or no `expect`")
+    })
+}
+
+fn bad_target(app: &App, request: &Request) -> Option<ApiError> {
     let target = request.uri().authority()?.as_str();
-    (!is_allowed(app, target)).then(|| {
+    (!is_valid_host(target) || !is_allowed(app, target)).then(|| {
         ApiError::bad_request(format!("the host `{}` of the request target is not allowed", shown(target)))
             .with_details("send the path alone, such as `GET /api/v2/scans`")
     })
@@ -68,6 +104,21 @@ pub async fn check_host(State(app): State<App>, request: Request, next: Next) ->
 fn is_allowed(app: &App, host: &str) -> bool {
     let name = without_port(host);
     is_address(host) || app.settings.allow_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
+}
+
+/// Whether a host has the form of RFC 9110 §7.2: a name or an address, IPv6 in brackets, and perhaps a port.
+fn is_valid_host(host: &str) -> bool {
+    let (name, rest) = match host.strip_prefix('[') {
+        Some(literal) => match literal.split_once(']') {
+            Some((address, rest)) if address.parse::<Ipv6Addr>().is_ok() => ("", rest),
+            _ => return false,
+        },
+        None => host.split_at(host.find(':').unwrap_or(host.len())),
+    };
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=".contains(&byte);
+    let is_port =
+        |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && (port.is_empty() || port.parse::<u16>().is_ok());
+    name.bytes().all(is_name) && (rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port))
 }
 
 fn without_port(host: &str) -> &str {
@@ -155,6 +206,16 @@ fn too_many(budget: &KeyBudget, message: &str, now: Timestamp) -> Response {
     refused
 }
 
+/// Limits the requests of one client that need no key.
+pub async fn limit_health_checks(State(app): State<App>, request: Request, next: Next) -> Response {
+    let now = app.now();
+    let client = request.extensions().get::<ClientAddress>().map(|client| client_of(client.0.ip()));
+    match client.map_or(Ok(()), |client| app.health_checks.take(client, now)) {
+        Ok(()) => next.run(request).await,
+        Err(budget) => too_many(&budget, "too many health checks from this address", now),
+    }
+}
+
 async fn identify(app: &App, headers: &HeaderMap, may_read: bool) -> Option<KeyIdentity> {
     let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let (scheme, key) = value.trim().split_once(' ').unwrap_or_default();
@@ -211,6 +272,16 @@ mod tests {
         }
         for bad in ["evil.test", "evil.test:8765", "127.0.0.1.evil.test", "", "localhost.evil.test:1"] {
             assert!(!is_address(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn is_valid_host_refuses_bare_ipv6_and_ports_that_do_not_exist() {
+        for good in ["", "a.test", "a_b:80", "a:", "127.0.0.1:65535", "[::1]", "[::1]:8765", "xn--a.test:1"] {
+            assert!(is_valid_host(good), "{good}");
+        }
+        for bad in ["::1", "a:99999", "a:-1", "a:x", "[::1", "[::1]8765", "[a]:1", "u@a", "a/b", "a b", "a:1:2", "ä"] {
+            assert!(!is_valid_host(bad), "{bad}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! `GET /healthz` and `GET /readyz`, without key and Host check: they contain no data.
+//! `GET /healthz` and `GET /readyz`, without key and Host check: they contain no data. Each client has a rate limit.
 
 use std::time::{Duration, Instant};
 

@@ -3,7 +3,7 @@
 //! ```text
 //!   path normalised ─► panic caught ─► gzip ─► form ─► Host ─► key, rate limit ─► route table
 //!                                                │       └─► /api/v2/openapi.json (no key)
-//!                                                └─► /healthz, /readyz (no key)
+//!                                                └─► limit of the client ─► /healthz, /readyz (no key)
 //! ```
 
 use std::any::Any;
@@ -49,6 +49,7 @@ pub fn router(app: App) -> NormalizingRouter {
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .method_not_allowed_fallback(unknown_method)
+        .layer(middleware::from_fn_with_state(app.clone(), guard::limit_health_checks))
         .with_state(app.clone());
     let router = api
         .merge(open)

@@ -97,6 +97,61 @@ async fn ambiguous_requests_are_bad_requests() {
 }
 
 #[tokio::test]
+async fn framing_that_two_servers_read_differently_is_refused_and_closes_the_connection() {
+    let service = TestService::new().await;
+    let head = "host: localhost\r\nauthorization: Bearer KEY\r\n";
+    let after = "GET /api/v2/workspaces HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    let chunked = "transfer-encoding: chunked\r\n";
+    for (lines, status) in [
+        (format!("content-length: 0\r\n{chunked}"), 400),
+        (format!("{chunked}Content-Length: 0\r\n"), 400),
+        ("transfer-encoding: gzip, chunked\r\n".to_owned(), 501),
+        (format!("transfer-encoding: gzip\r\n{chunked}"), 501),
+    ] {
+        let request = format!("POST /api/v2/targets HTTP/1.1\r\n{head}{lines}\r\n0\r\n\r\n{after}");
+        let (found, response) = raw_response(&service, &request).await;
+        assert_eq!((found, response.matches("HTTP/1.1 ").count()), (status, 1), "{lines}: {response}");
+        assert!(response.contains("connection: close\r\n"), "{response}");
+    }
+    for (lines, status) in [
+        ("host: ::1", 400),
+        ("host: 127.0.0.1:99999", 400),
+        ("host: [::1]:8765", 200),
+        ("host: localhost\r\nexpect: 200-maybe", 417),
+        ("host: localhost\r\nexpect: 100-Continue", 200),
+    ] {
+        let request = format!(
+            "GET /api/v2/workspaces HTTP/1.1\r\n{lines}\r\nauthorization: Bearer KEY\r\nconnection: close\r\n\r\n"
+        );
+        let (found, response) = raw_response(&service, &request).await;
+        assert_eq!(found, status, "{lines}: {response}");
+    }
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn health_checks_of_one_address_have_a_limit() {
+    let service = TestService::new().await;
+    let url = service.base.replace("/api/v2", "/healthz");
+    let statuses = async {
+        let mut refused = None;
+        for count in 1..=2000 {
+            let response = service.client.get(&url).send().await.unwrap();
+            if response.status() == 429 {
+                refused = Some((count, response));
+                break;
+            }
+        }
+        refused.unwrap()
+    };
+    let (count, refused) = statuses.await;
+    assert!(count > 600, "{count}");
+    assert!(refused.headers().contains_key("retry-after"));
+    assert_eq!(service.request(Method::GET, "/workspaces").send().await.unwrap().status(), 200);
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn rate_limit_is_reported_and_enforced_by_class() {
     let service = TestService::with(|settings| settings.rate_limit = RateLimit::PerMinute(4)).await;
     let send = async |method: Method, path: &str| service.request(method, path).send().await.unwrap();

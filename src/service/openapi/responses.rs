@@ -68,6 +68,12 @@ const ERRORS: &[ErrorResponse] = &[
     error(414, "UriTooLong", "The URL is longer than 8 KiB.", "the URL is longer than 8192 bytes"),
     error(415, "UnsupportedMediaType", "The body is neither JSON nor a form.", "`text/xml` is not supported"),
     error(
+        417,
+        "ExpectationFailed",
+        "The service does not meet the expectation; it meets 100-continue.",
+        "the expectation `200-maybe` is not supported",
+    ),
+    error(
         422,
         "UnprocessableContent",
         "Scans and reports: a field has the wrong JSON type. Loggers: a field is missing or not accepted. Workspaces and \
@@ -79,7 +85,8 @@ const ERRORS: &[ErrorResponse] = &[
         ..error(
             429,
             "TooManyRequests",
-            "The rate limit is exceeded, or too many requests had no valid key.",
+            "The rate limit is exceeded, the key has created as much as it may in an hour, or too many requests had no valid \
+             key.",
             "rate limit exceeded",
         )
     },
@@ -90,6 +97,12 @@ const ERRORS: &[ErrorResponse] = &[
         "the request line and the headers are too large or too many",
     ),
     error(500, "InternalServerError", "The service failed; its log contains the cause.", "internal server error"),
+    error(
+        501,
+        "NotImplemented",
+        "The body has a transfer encoding other than chunked.",
+        "the transfer encoding `gzip, chunked` is not supported",
+    ),
     ErrorResponse {
         headers: &["retry-after"],
         ..error(
@@ -102,7 +115,7 @@ const ERRORS: &[ErrorResponse] = &[
 ];
 
 /// Errors of every endpoint.
-const COMMON: &[u16] = &[400, 401, 403, 405, 414, 429, 431, 500, 503];
+const COMMON: &[u16] = &[400, 401, 403, 405, 414, 417, 429, 431, 500, 501, 503];
 
 /// The shared responses.
 pub fn components() -> Map<String, Value> {
