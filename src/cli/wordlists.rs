@@ -9,6 +9,10 @@ use clap::{Args, Subcommand};
 use super::headless::wordlists::{WordlistsCall, run as call};
 #[cfg(feature = "dashboard")]
 use super::headless::{HeadlessSession, ServiceArgs, listed};
+#[cfg(all(feature = "dashboard", feature = "service"))]
+use super::{error::CliError, headless::session::load_config};
+#[cfg(all(feature = "dashboard", feature = "service"))]
+use crate::{client::BaseUrl, config::Connection};
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
@@ -46,8 +50,29 @@ pub async fn run(args: WordlistsArgs) -> anyhow::Result<ExitCode> {
             listed("wordlists", call(&HeadlessSession::open(&args.service).await?, command).await)
         }
         #[cfg(feature = "service")]
-        WordlistsCommand::Import(import) => import::run(&args.directory, import).await,
+        WordlistsCommand::Import(import) => {
+            #[cfg(feature = "dashboard")]
+            check_service(&args.service, &args.directory)?;
+            import::run(&args.directory, import).await
+        }
     }
+}
+
+/// Refuses an import while the commands use another service, which would not have the words.
+#[cfg(all(feature = "dashboard", feature = "service"))]
+fn check_service(service: &ServiceArgs, directory: &super::service::DataDirArg) -> anyhow::Result<()> {
+    if directory.data_dir.is_some() {
+        return Ok(());
+    }
+    let (_, config) = load_config(service)?;
+    let Connection::Remote { base, .. } = &config.connection else { return Ok(()) };
+    let local = directory.existing()?.and_then(|directory| directory.info());
+    let local = local.and_then(|info| BaseUrl::parse(info.base_url.as_str(), true).ok());
+    if local.as_ref() == Some(base) {
+        return Ok(());
+    }
+    let message = format!("wordlist not imported: {base} is not the local service, and the API has no import");
+    Err(CliError::new(message, "run the command on the machine of the service, with --data-dir DIR").into())
 }
 
 #[cfg(feature = "service")]

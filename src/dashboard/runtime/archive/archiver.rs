@@ -65,6 +65,8 @@ impl CaptureArchiver {
     pub async fn clear(&self, client: &Client, workspace: &Shared, id: LoggerId) -> Result<ClearedRequests, Problem> {
         let before = client.get_logger(id).await?.num_requests;
         let read = self.archive_logger(client, workspace, id).await?;
+        // More captures may have arrived since.
+        let before = before.max(i64::try_from(read.counts.requests).unwrap_or(i64::MAX));
         client.clear_captures(id, before).await?;
         Ok(read.deleted())
     }
