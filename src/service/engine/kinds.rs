@@ -124,6 +124,13 @@ kinds! {
         INSECURE_RENEGOTIATION = "tls.renegotiation.insecure";
         CLIENT_RENEGOTIATION = "tls.renegotiation.client";
         CLIENT_CERTIFICATE = "tls.client_certificate";
+        OLD_ONLY = "tls.protocol.old_only";
+        CBC_ONLY = "tls.cipher.cbc_only";
+        CIPHER_MD5 = "tls.cipher.md5";
+        CIPHER_RC2 = "tls.cipher.rc2";
+        CIPHER_IDEA = "tls.cipher.idea";
+        RSA_EXCHANGE = "tls.cipher.rsa_exchange";
+        MUST_STAPLE = "tls.certificate.must_staple";
     }
     recon {
         TECHNOLOGY = "recon.technology";

@@ -77,6 +77,7 @@ pub const CHECKS: &[(&str, &str)] = &[
     ("tls.certificate.san", "Subject alternative names of the certificate"),
     ("tls.certificate.order", "Order of the certificate chain"),
     ("tls.certificate.life", "Length of the validity period"),
+    ("tls.certificate.staple", "OCSP response that the certificate requires"),
 ];
 
 /// The properties of one certificate.
@@ -114,7 +115,9 @@ pub struct ChainFindings {
 }
 
 /// Checks a chain that begins with the server's certificate.
-pub fn check(run: &ScanRun<'_>, host: &str, chain: &[Vec<u8>]) -> ChainFindings {
+///
+/// `unstapled` are certificates that require an OCSP response in the handshake, which the server did not send.
+pub fn check(run: &ScanRun<'_>, host: &str, chain: &[Vec<u8>], unstapled: &[Vec<u8>]) -> ChainFindings {
     let now = jiff::Timestamp::now().as_second();
     let mut checked = ChainFindings::read(chain);
     let Some(leaf) = checked.leaf().cloned() else {
@@ -133,6 +136,10 @@ pub fn check(run: &ScanRun<'_>, host: &str, chain: &[Vec<u8>]) -> ChainFindings 
     if !is_valid_for(host, &chain[0], &leaf.names) {
         let names = if leaf.names.is_empty() { "no name".to_owned() } else { leaf.names.join(", ") };
         checked.failed.push((1, tls::WRONG_NAME, format!("asked for {host}; it names {names}")));
+    }
+    if unstapled.contains(&chain[0]) {
+        let why = "it requires an OCSP response in the handshake, and the server sent none".to_owned();
+        checked.failed.push((8, tls::MUST_STAPLE, why));
     }
     let within = now.clamp(leaf.not_before, leaf.not_after.max(leaf.not_before));
     match trust::verify(chain, host, u64::try_from(within).unwrap_or(0), &run.settings.trust_anchors) {
@@ -319,6 +326,17 @@ impl CertificateFacts {
         .map(|(what, value)| vec![format!("{who} {what}"), value])
         .collect()
     }
+}
+
+/// The extension by which a certificate requires extensions of TLS (RFC 7633).
+const TLS_FEATURE: &str = "1.3.6.1.5.5.7.1.24";
+
+/// Whether a certificate requires its OCSP response in the handshake: `status_request` (5) among the features.
+pub fn requires_staple(der: &[u8]) -> bool {
+    let Ok((_, certificate)) = X509Certificate::from_der(der) else { return false };
+    let mut features = certificate.extensions().iter().filter(|one| one.oid.to_id_string() == TLS_FEATURE);
+    // An INTEGER of one byte.
+    features.any(|one| one.value.windows(3).any(|number| number == [2, 1, 5]))
 }
 
 fn check_days(leaf: &CertificateFacts, now: i64) -> Option<(FindingKind, String)> {

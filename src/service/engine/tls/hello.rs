@@ -113,6 +113,8 @@ pub struct Offer {
     pub renegotiation: Option<Vec<u8>>,
     /// A key share of TLS 1.3: the group, and the public key.
     pub key_share: Option<(u16, Vec<u8>)>,
+    /// Requests the OCSP response of the certificate in the handshake (RFC 6066 §8).
+    pub status_request: bool,
 }
 
 impl Offer {
@@ -121,7 +123,15 @@ impl Offer {
             Version::Tls13 => NEW_GROUPS.iter().map(|(number, _)| *number).collect(),
             _ => OLD_GROUPS.to_vec(),
         };
-        Self { version, suites, groups, compression: false, renegotiation: None, key_share: None }
+        Self {
+            version,
+            suites,
+            groups,
+            compression: false,
+            renegotiation: None,
+            key_share: None,
+            status_request: false,
+        }
     }
 }
 
@@ -187,8 +197,12 @@ fn read_message(kind: u8, body: &[u8], offer: &Offer, answer: &mut TlsAnswer) ->
             answer.asks_certificate = true;
             true
         }
-        // CertificateStatus comes before the key exchange.
-        22 => true,
+        // CertificateStatus comes before the key exchange: the type of OCSP, and a response.
+        22 => {
+            answer.is_stapled =
+                matches!(body, [1, length @ .., _] if length.get(..3).is_some_and(|three| three != [0; 3]));
+            true
+        }
         _ => false,
     }
 }
@@ -329,6 +343,10 @@ fn extensions(offer: &Offer, host: &str) -> Vec<u8> {
         let mut names = Vec::new();
         push(&mut names, 2, &name);
         add(0, &names);
+    }
+    if offer.status_request {
+        // OCSP, any responder, no extensions.
+        add(5, &[1, 0, 0, 0, 0]);
     }
     add(10, &list(&offer.groups));
     // Points: uncompressed.

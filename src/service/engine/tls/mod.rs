@@ -26,6 +26,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
+use super::exploited::with_cves;
 use super::kinds::FindingKind;
 use super::pace::HostLane;
 use super::run::ScanRun;
@@ -36,6 +37,7 @@ use crate::text::plural;
 
 mod certificate;
 mod checks;
+mod cves;
 mod hello;
 pub mod legacy;
 mod modern;
@@ -43,6 +45,7 @@ mod other_groups;
 mod path;
 mod ssl2;
 mod sslscan;
+mod staple;
 pub mod starttls;
 mod suites;
 mod trust;
@@ -91,6 +94,8 @@ pub struct TlsAnswer {
     /// A HelloRetryRequest of TLS 1.3.
     pub is_retry: bool,
     pub asks_certificate: bool,
+    /// Whether an OCSP response for the certificate came with it.
+    pub is_stapled: bool,
 }
 
 /// Everything that a server accepts with one version.
@@ -154,7 +159,9 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     if accepted.is_empty() {
         return server.without_version(&answers);
     }
-    let checked = server.check(&server.chains(&answers).await);
+    let chains = server.chains(&answers).await;
+    let unstapled = server.unstapled(&chains, &answers).await;
+    let checked = server.check(&chains, &unstapled);
     run.report_if_stopped(server.tests(&answers, &checked, None));
     run.output_findings(server.output(&answers, &checked)).await;
     let second = sslscan::scan(run, &server).await;
@@ -462,7 +469,7 @@ impl Server<'_> {
             if !so_far.iter().any(|one| one.answer.accepted) {
                 return;
             }
-            let checked = self.check(&distinct(&so_far, Vec::new()));
+            let checked = self.check(&distinct(&so_far, Vec::new()), &[]);
             let mut tests = self.tests(&so_far, &checked, None);
             // Without a finding, a test ends only after the answers of all versions.
             tests.retain(|test| !test.findings.is_empty());
@@ -524,8 +531,9 @@ impl Server<'_> {
         distinct(answers, others)
     }
 
-    fn check(&self, chains: &[Vec<Vec<u8>>]) -> Vec<certificate::ChainFindings> {
-        chains.iter().map(|chain| certificate::check(self.run, &self.host, chain)).collect()
+    /// Checks each chain. `unstapled` are certificates that lack a required OCSP response.
+    fn check(&self, chains: &[Vec<Vec<u8>>], unstapled: &[Vec<u8>]) -> Vec<certificate::ChainFindings> {
+        chains.iter().map(|chain| certificate::check(self.run, &self.host, chain, unstapled)).collect()
     }
 
     /// The results of the tests of versions, certificates and suites, from these answers.
@@ -648,13 +656,16 @@ fn distinct(answers: &[VersionAnswer], others: Vec<Vec<Vec<u8>>>) -> Vec<Vec<Vec
 }
 
 fn finding(kind: FindingKind, port: u16, service: &str, headers: &[&str], rows: Vec<Vec<String>>) -> NewFinding {
+    let cves: Vec<String> = cves::of(kind, &rows).map(str::to_owned).collect();
     let evidence = kinds::table(headers, rows);
     let finding = kind.finding();
     let risk_description = match service {
         "tls" => finding.risk_description,
         _ => without_browsers(&finding.risk_description),
     };
-    NewFinding { port, service: service.to_owned(), confirmed: true, evidence, risk_description, ..finding }
+    let finding = NewFinding { risk_description, ..finding };
+    let finding = with_cves(finding, cves.into_iter());
+    NewFinding { port, service: service.to_owned(), confirmed: true, evidence, ..finding }
 }
 
 /// The text for services that browsers do not use, such as SMTP.

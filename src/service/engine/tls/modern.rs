@@ -26,7 +26,13 @@ pub enum KeyKind {
 /// Tries a handshake with TLS 1.3 only.
 pub async fn handshake(stream: TcpStream, host: &str, keys: KeyKind) -> Option<TlsAnswer> {
     let (provider, chain) = (aws_lc_rs::default_provider(), Mutex::default());
-    let capture = Arc::new(CertificateRecorder { provider, chain, keys, asks_certificate: AtomicBool::new(false) });
+    let capture = Arc::new(CertificateRecorder {
+        provider,
+        chain,
+        keys,
+        asks_certificate: AtomicBool::new(false),
+        is_stapled: AtomicBool::new(false),
+    });
     let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
         .with_protocol_versions(&[&rustls::version::TLS13])
         .ok()?
@@ -47,6 +53,7 @@ pub async fn handshake(stream: TcpStream, host: &str, keys: KeyKind) -> Option<T
         cipher: cipher.unwrap_or_default(),
         chain,
         asks_certificate: capture.asks_certificate.load(Ordering::Relaxed),
+        is_stapled: capture.is_stapled.load(Ordering::Relaxed),
         ..TlsAnswer::default()
     })
 }
@@ -54,8 +61,8 @@ pub async fn handshake(stream: TcpStream, host: &str, keys: KeyKind) -> Option<T
 /// A connection by TLS 1.2 or 1.3 with any certificate, for reading what is inside.
 pub async fn accept_any(stream: TcpStream, host: &str) -> Option<TlsStream<TcpStream>> {
     let (provider, chain) = (aws_lc_rs::default_provider(), Mutex::default());
-    let keys = KeyKind::Any;
-    let any = CertificateRecorder { provider, chain, keys, asks_certificate: AtomicBool::new(false) };
+    let (asks_certificate, is_stapled) = (AtomicBool::new(false), AtomicBool::new(false));
+    let any = CertificateRecorder { provider, chain, keys: KeyKind::Any, asks_certificate, is_stapled };
     let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
         .with_safe_default_protocol_versions()
         .ok()?
@@ -73,6 +80,7 @@ struct CertificateRecorder {
     chain: Mutex<Vec<Vec<u8>>>,
     keys: KeyKind,
     asks_certificate: AtomicBool,
+    is_stapled: AtomicBool,
 }
 
 /// Notes that the server asks for a certificate of the client, and has none.
@@ -93,11 +101,12 @@ impl ServerCertVerifier for CertificateRecorder {
         end_entity: &CertificateDer<'_>,
         intermediates: &[CertificateDer<'_>],
         _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
+        ocsp_response: &[u8],
         _now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let chain = std::iter::once(end_entity).chain(intermediates).map(|one| one.to_vec()).collect();
         *self.chain.lock().unwrap_or_else(PoisonError::into_inner) = chain;
+        self.is_stapled.store(!ocsp_response.is_empty(), Ordering::Relaxed);
         Ok(ServerCertVerified::assertion())
     }
 

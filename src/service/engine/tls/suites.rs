@@ -62,6 +62,30 @@ pub const CHECKS: &[SuiteCheck] = &[
         has: |name| name.contains("_3DES_"),
     },
     SuiteCheck {
+        uid: "tls.cipher.rc2",
+        description: "RC2 cipher suites",
+        kind: tls::CIPHER_RC2,
+        has: |name| name.contains("_RC2_"),
+    },
+    SuiteCheck {
+        uid: "tls.cipher.idea",
+        description: "IDEA cipher suites",
+        kind: tls::CIPHER_IDEA,
+        has: |name| name.contains("_IDEA_"),
+    },
+    SuiteCheck {
+        uid: "tls.cipher.md5",
+        description: "Cipher suites with MD5",
+        kind: tls::CIPHER_MD5,
+        has: |name| name.ends_with("_MD5"),
+    },
+    SuiteCheck {
+        uid: "tls.cipher.rsa_exchange",
+        description: "Cipher suites with RSA key exchange",
+        kind: tls::RSA_EXCHANGE,
+        has: |name| name.starts_with("RSA_"),
+    },
+    SuiteCheck {
         uid: "tls.cipher.no_forward_secrecy",
         description: "Cipher suites without forward secrecy",
         kind: tls::NO_FORWARD_SECRECY,
@@ -72,6 +96,16 @@ pub const CHECKS: &[SuiteCheck] = &[
         },
     },
 ];
+
+/// Whether a suite encrypts and authenticates in one step (AEAD).
+pub fn is_aead(name: &str) -> bool {
+    ["_GCM_", "_CCM", "_POLY1305"].iter().any(|mode| name.contains(mode))
+}
+
+/// Whether a suite encrypts by CBC with a separate MAC.
+pub fn is_cbc(name: &str) -> bool {
+    name.contains("_CBC_")
+}
 
 /// The suites to offer with a version, the common ones first.
 pub fn offered(version: Version) -> Vec<u16> {
@@ -157,9 +191,11 @@ mod tests {
             CHECKS.iter().filter(|check| (check.has)(name)).map(|check| &check.uid["tls.cipher.".len()..]).collect()
         };
         for (name, expected) in [
-            ("RSA_NULL_SHA", &["null"][..]),
-            ("DH_anon_EXPORT_RC4_40_MD5", &["anon", "export", "rc4"]),
-            ("RSA_EXPORT_DES40_CBC_SHA", &["export", "des", "no_forward_secrecy"]),
+            ("RSA_NULL_SHA", &["null", "rsa_exchange"][..]),
+            ("DH_anon_EXPORT_RC4_40_MD5", &["anon", "export", "rc4", "md5"]),
+            ("RSA_EXPORT_DES40_CBC_SHA", &["export", "des", "rsa_exchange", "no_forward_secrecy"]),
+            ("RSA_EXPORT_RC2_CBC_40_MD5", &["export", "rc2", "md5", "rsa_exchange", "no_forward_secrecy"]),
+            ("RSA_IDEA_CBC_SHA", &["idea", "rsa_exchange", "no_forward_secrecy"]),
             ("DHE_RSA_DES_CBC_SHA", &["des"]),
             ("ECDHE_RSA_3DES_EDE_CBC_SHA", &["3des"]),
             ("ECDH_RSA_AES_128_CBC_SHA", &["no_forward_secrecy"]),
@@ -167,6 +203,11 @@ mod tests {
             ("AES_128_GCM_SHA256", &[]),
         ] {
             assert_eq!(weak(name), expected, "{name}");
+        }
+        for (number, name) in SUITES.iter() {
+            let other = ["_RC4_", "_NULL_"].iter().any(|other| name.contains(other));
+            let modes = [is_aead(name), is_cbc(name), other];
+            assert_eq!(modes.iter().filter(|is_mode| **is_mode).count(), 1, "{number:04x} {name}");
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use base64::Engine;
 use futures::StreamExt;
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CustomExtension, DnType, IsCa, Issuer, KeyPair};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::{ServerConfig, WebPkiClientVerifier};
 use rustls::{RootCertStore, SupportedProtocolVersion};
@@ -61,6 +61,8 @@ struct Script {
     compression: bool,
     renegotiation: bool,
     asks_certificate: bool,
+    /// Whether an OCSP response comes with the certificate for clients that request it.
+    staples: bool,
     /// Versions to which the server never responds.
     silent: &'static [Version],
 }
@@ -96,6 +98,14 @@ impl Authority {
 
     fn sign(&self, names: &[&str], from_days: i64, to_days: i64) -> CertificateDer<'static> {
         Self::params(names, from_days, to_days).signed_by(&self.key, &self.issuer).unwrap().der().clone()
+    }
+
+    /// A certificate that requires an OCSP response.
+    fn must_staple(&self) -> CertificateDer<'static> {
+        let mut params = Self::params(&["127.0.0.1"], -30, 60);
+        let features = vec![0x30, 3, 2, 1, 5];
+        params.custom_extensions.push(CustomExtension::from_oid_content(&[1, 3, 6, 1, 5, 5, 7, 1, 24], features));
+        params.signed_by(&self.key, &self.issuer).unwrap().der().clone()
     }
 
     fn good(&self) -> CertificateDer<'static> {
@@ -209,18 +219,22 @@ impl Script {
         }
         let mut flight = message(2, &hello);
         if version != Version::Tls13 {
-            flight.extend(self.rest_of_flight(*suite));
+            let wants_staple = body.windows(9).any(|part| part == [0, 5, 0, 5, 1, 0, 0, 0, 0]);
+            flight.extend(self.rest_of_flight(*suite, wants_staple));
         }
         Some(record(22, minor, &flight))
     }
 
     /// Certificate, key exchange, request of a certificate, and the end.
-    fn rest_of_flight(&self, suite: u16) -> Vec<u8> {
+    fn rest_of_flight(&self, suite: u16, wants_staple: bool) -> Vec<u8> {
         let mut list = Vec::new();
         self.chain.iter().for_each(|one| push(&mut list, 3, one));
         let mut certificates = Vec::new();
         push(&mut certificates, 3, &list);
         let mut flight = message(11, &certificates);
+        if self.staples && wants_staple {
+            flight.extend(message(22, &[1, 0, 0, 3, 0x30, 1, 0]));
+        }
         if super::suites::name(suite).starts_with("DHE_") {
             let mut exchange = Vec::new();
             push(&mut exchange, 2, &vec![0xff; self.dh_bits / 8]);
@@ -259,6 +273,7 @@ fn servers(authority: &Authority) -> Vec<(&'static str, Script, &'static [&'stat
         compression: false,
         renegotiation: true,
         asks_certificate: false,
+        staples: false,
         silent: &[],
     };
     let versions = |versions| Script { versions, suites: &[0x1301, 0xc02f, 0xc013], ..base.clone() };
@@ -275,7 +290,34 @@ fn servers(authority: &Authority) -> Vec<(&'static str, Script, &'static [&'stat
         ("SSL 3.0", versions(&[Ssl3, Tls12, Tls13]), &["protocol.ssl3"]),
         ("TLS 1.0", versions(&[Tls10, Tls12, Tls13]), &["protocol.tls10"]),
         ("TLS 1.1", versions(&[Tls11, Tls12, Tls13]), &["protocol.tls11"]),
-        ("old versions only", versions(&[Ssl2, Ssl3, Tls10]), &["protocol.ssl2", "protocol.ssl3", "protocol.tls10"]),
+        (
+            "old versions only",
+            versions(&[Ssl2, Ssl3, Tls10]),
+            &["protocol.ssl2", "protocol.ssl3", "protocol.tls10", "protocol.old_only"],
+        ),
+        ("TLS 1.0 only", versions(&[Tls10]), &["protocol.tls10", "protocol.old_only"]),
+        ("TLS 1.1 only", versions(&[Tls11]), &["protocol.tls11", "protocol.old_only"]),
+        (
+            "CBC only",
+            Script { versions: &[Tls11, Tls12], ..suites(&[0xc013, 0xc027]) },
+            &["protocol.tls11", "protocol.no_tls13", "cipher.cbc_only"],
+        ),
+        ("CBC beside GCM", Script { versions: &[Tls12], ..suites(&[0xc013, 0xc02f]) }, &["protocol.no_tls13"]),
+        ("CBC before TLS 1.3", suites(&[0x1301, 0xc013]), &[]),
+        ("MD5", suites(&[0x1301, 0xc02f, 0x0018]), &["cipher.anon", "cipher.rc4", "cipher.md5"]),
+        (
+            "RC2",
+            suites(&[0x1301, 0xc02f, 0x0006]),
+            &["cipher.export", "cipher.rc2", "cipher.md5", "cipher.rsa_exchange", "cipher.no_forward_secrecy"],
+        ),
+        (
+            "IDEA",
+            suites(&[0x1301, 0xc02f, 0x0007]),
+            &["cipher.idea", "cipher.rsa_exchange", "cipher.no_forward_secrecy"],
+        ),
+        ("must-staple", chain(vec![authority.must_staple()]), &["certificate.must_staple"]),
+        ("must-staple with response", Script { staples: true, ..chain(vec![authority.must_staple()]) }, &[]),
+        ("response without request", Script { staples: true, ..base.clone() }, &[]),
         ("no TLS 1.3", versions(&[Tls12]), &["protocol.no_tls13"]),
         ("NULL", suites(&[0x1301, 0xc02f, 0xc010]), &["cipher.null"]),
         ("anonymous", suites(&[0x1301, 0xc02f, 0xc018, 0x00a6]), &["cipher.anon"]),
@@ -283,12 +325,19 @@ fn servers(authority: &Authority) -> Vec<(&'static str, Script, &'static [&'stat
         (
             "export RC4",
             suites(&[0x0003]),
-            &["cipher.export", "cipher.rc4", "cipher.no_forward_secrecy", "protocol.no_tls13"],
+            &[
+                "cipher.export",
+                "cipher.rc4",
+                "cipher.md5",
+                "cipher.rsa_exchange",
+                "cipher.no_forward_secrecy",
+                "protocol.no_tls13",
+            ],
         ),
         ("DES", suites(&[0x1301, 0xc02f, 0x0015]), &["cipher.des"]),
         ("RC4", suites(&[0x1301, 0xc02f, 0xc011]), &["cipher.rc4"]),
         ("3DES", suites(&[0x1301, 0xc02f, 0xc012]), &["cipher.3des"]),
-        ("static RSA", suites(&[0x1301, 0xc02f, 0x002f]), &["cipher.no_forward_secrecy"]),
+        ("static RSA", suites(&[0x1301, 0xc02f, 0x002f]), &["cipher.rsa_exchange", "cipher.no_forward_secrecy"]),
         ("short prime", Script { dh_bits: 1024, ..suites(&[0x1301, 0x0033]) }, &["dh.weak"]),
         ("compression", Script { compression: true, ..base.clone() }, &["compression"]),
         ("old renegotiation", Script { renegotiation: false, ..base.clone() }, &["renegotiation.insecure"]),
@@ -340,6 +389,68 @@ async fn tls_scan_finds_planted_weaknesses_and_nothing_else() {
     let _ = writeln!(std::io::stderr(), "{line}");
     assert!(false_alarms.is_empty(), "{false_alarms:?}");
     assert!(recall >= RECALL, "{missed:?}");
+}
+
+/// The CVEs of the findings of a server, by kind.
+async fn cves(authority: &Authority, name: &str) -> Vec<(String, Vec<String>)> {
+    let mut all = servers(authority);
+    let at = all.iter().position(|(known, ..)| *known == name).unwrap();
+    let result = scan(all.swap_remove(at).1.serve().await, &[authority]).await;
+    assert!(result.findings().all(|one| !one.in_cisa_catalog), "{name}");
+    let with_cve = result.findings().filter(|one| !one.cve.is_empty());
+    let mut cves: Vec<_> = with_cve
+        .map(|one| (one.vuln_id.clone(), one.cve.clone()))
+        .inspect(|(kind, _)| assert!(kind.starts_with("tls.")))
+        .collect();
+    cves.sort();
+    cves
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn findings_name_the_cves_that_their_evidence_proves() {
+    let authority = Authority::new("Practice authority");
+    let sweet32 = "CVE-2016-2183";
+    for (name, expected) in [
+        ("hardened", &[][..]),
+        ("TLS 1.0", &[]),
+        ("static RSA", &[]),
+        ("weak key", &[]),
+        ("SSL 2.0", &[("tls.protocol.ssl2", &["CVE-2016-0800"][..])]),
+        ("SSL 3.0", &[("tls.protocol.ssl3", &["CVE-2014-3566"])]),
+        ("export", &[("tls.cipher.des", &[sweet32]), ("tls.cipher.export", &["CVE-2015-4000"])]),
+        (
+            "export RC4",
+            &[("tls.cipher.export", &["CVE-2015-0204"]), ("tls.cipher.rc4", &["CVE-2013-2566", "CVE-2015-2808"])],
+        ),
+        ("3DES", &[("tls.cipher.3des", &[sweet32])]),
+        ("IDEA", &[("tls.cipher.idea", &[sweet32])]),
+        ("compression", &[("tls.compression", &["CVE-2012-4929"])]),
+        ("old renegotiation", &[("tls.renegotiation.insecure", &["CVE-2009-3555"])]),
+    ] {
+        let found = cves(&authority, name).await;
+        let found: Vec<(&str, Vec<&str>)> =
+            found.iter().map(|(kind, cves)| (kind.as_str(), cves.iter().map(String::as_str).collect())).collect();
+        let expected: Vec<(&str, Vec<&str>)> = expected.iter().map(|(kind, cves)| (*kind, cves.to_vec())).collect();
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn must_staple_certificate_of_a_current_server_needs_an_ocsp_response() {
+    let authority = Authority::new("Practice authority");
+    for version in [&rustls::version::TLS13, &rustls::version::TLS12] {
+        for (response, is_missing) in [(vec![], true), (vec![0x30, 3, 0x0a, 1, 6], false)] {
+            let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(authority.key.serialize_der()));
+            let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+            let builder = ServerConfig::builder_with_provider(provider).with_protocol_versions(&[version]).unwrap();
+            let chain = vec![authority.must_staple()];
+            let config = builder.with_no_client_auth().with_single_cert_with_ocsp(chain, key, response).unwrap();
+            let result = scan(serve_rustls(config).await, &[&authority]).await;
+            let found = result.of("tls.certificate.must_staple");
+            assert_eq!(found.len(), usize::from(is_missing), "{version:?} {:?}", kinds(&result));
+            assert!(found.iter().all(|one| one.evidence.as_json().contains("the server sent none")));
+        }
+    }
 }
 
 /// A scan that is stopped after this number of tests.
@@ -409,7 +520,11 @@ async fn rustls_server(authority: &Authority, versions: &[&'static SupportedProt
     } else {
         builder.with_no_client_auth()
     };
-    let acceptor = TlsAcceptor::from(Arc::new(builder.with_single_cert(vec![authority.good()], key).unwrap()));
+    serve_rustls(builder.with_single_cert(vec![authority.good()], key).unwrap()).await
+}
+
+async fn serve_rustls(config: ServerConfig) -> u16 {
+    let acceptor = TlsAcceptor::from(Arc::new(config));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
