@@ -188,10 +188,17 @@ async fn port_scan_names_services_and_reports_those_without_authentication() {
     for &service in services::NAMED {
         services.push((service.name, None, service.start().await));
     }
-    for one in services::OPEN {
+    for one in services::OPEN.iter().chain(services::OPEN_BY_PROTOCOL) {
         services.push((one.open.name, Some(one.kind), one.open.start().await));
         services.push((one.closed.name, None, one.closed.start().await));
     }
+    for (group, kind) in
+        [("*", Some("port.unauthenticated.nfs")), ("", Some("port.unauthenticated.nfs")), ("10.0.0.0/8", None)]
+    {
+        services.push(("rpcbind", kind, services::start_nfs(group).await));
+    }
+    let by_udp = services::start_memcached_with_udp().await;
+    services.push(("memcached", Some("port.unauthenticated.memcached_udp"), by_udp));
     let closed = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
     let ports: Vec<u16> = services.iter().map(|(.., running)| running.port).chain([closed]).collect();
     let result = scan_ports(&ports).await;

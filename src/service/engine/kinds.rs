@@ -162,6 +162,19 @@ kinds! {
         NODE_INSPECTOR = "port.unauthenticated.node_inspector";
         ETCD = "port.unauthenticated.etcd";
         KUBERNETES = "port.unauthenticated.kubernetes";
+        POSTGRES = "port.unauthenticated.postgresql";
+        MEMCACHED_UDP = "port.unauthenticated.memcached_udp";
+        VNC = "port.unauthenticated.vnc";
+        X11 = "port.unauthenticated.x11";
+        AJP = "port.unauthenticated.ajp";
+        FASTCGI = "port.unauthenticated.fastcgi";
+        ZOOKEEPER = "port.unauthenticated.zookeeper";
+        NFS = "port.unauthenticated.nfs";
+        SMB = "port.unauthenticated.smb";
+    }
+    smb {
+        SMB1 = "port.smb.smb1";
+        SIGNING = "port.smb.signing";
     }
     network {
         SCRIPT = "network.script";

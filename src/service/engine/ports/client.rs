@@ -11,6 +11,7 @@ use tokio::time::{Instant, timeout};
 use crate::contract::entities::decode_entities;
 use crate::service::engine::PRODUCT;
 use crate::service::engine::pace::HostLane;
+use crate::service::engine::tls::starttls::StartTls;
 use crate::service::engine::tls::{accept_any, legacy};
 
 /// Bytes of a response that are read.
@@ -61,6 +62,19 @@ impl<'a> PortClient<'a> {
             true => self.inside_tls(stream).await?,
         };
         Some(PortConnection { stream, timeout: self.timeout, _permit: permit })
+    }
+
+    /// A new connection inside TLS, which starts by the command of the service.
+    pub async fn connect_upgraded(&self, starttls: StartTls) -> Option<PortConnection<'a>> {
+        let permit = self.lane.connections.acquire().await.ok()?;
+        self.lane.requests.wait().await;
+        let upgrading = async {
+            let mut stream = TcpStream::connect(self.to).await.ok()?;
+            starttls.upgrade(&mut stream).await.ok()?;
+            accept_any(stream, self.host).await
+        };
+        let stream = timeout(3 * self.timeout, upgrading).await.ok()??;
+        Some(PortConnection { stream: Box::new(stream), timeout: self.timeout, _permit: permit })
     }
 
     /// Completes a TLS handshake; a server that refuses current TLS gets another connection with an older protocol.
@@ -119,6 +133,33 @@ impl PortConnection<'_> {
         }
     }
 
+    /// Sends bytes that have no response.
+    pub async fn send(&mut self, bytes: &[u8]) {
+        // A server that closed the connection needs none.
+        let _ = self.stream.write_all(bytes).await;
+    }
+
+    /// Sends bytes; the response up to its end or the limits.
+    pub async fn exchange_until(&mut self, bytes: &[u8], is_complete: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+        match self.stream.write_all(bytes).await {
+            Ok(()) => self.read_until(is_complete).await,
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// The bytes that arrive up to the end of a message or the limits.
+    pub async fn read_until(&mut self, is_complete: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+        let end = Instant::now() + self.timeout;
+        let mut all = Vec::new();
+        while all.len() < MAX_BYTES && !is_complete(&all) {
+            match self.read(end.saturating_duration_since(Instant::now())).await {
+                more if more.is_empty() => break,
+                more => all.extend(more),
+            }
+        }
+        all
+    }
+
     /// The bytes that arrive first within this time.
     pub async fn read(&mut self, patience: Duration) -> Vec<u8> {
         read_some(&mut self.stream, patience).await
@@ -126,16 +167,7 @@ impl PortConnection<'_> {
 
     /// Sends an HTTP request and reads the response up to its end or the limits.
     pub async fn request(&mut self, text: &str) -> Option<PortResponse> {
-        self.stream.write_all(text.as_bytes()).await.ok()?;
-        let end = Instant::now() + self.timeout;
-        let mut all = Vec::new();
-        while all.len() < MAX_BYTES && !PortResponse::is_complete(&all) {
-            match self.read(end.saturating_duration_since(Instant::now())).await {
-                more if more.is_empty() => break,
-                more => all.extend(more),
-            }
-        }
-        PortResponse::parse(&all)
+        PortResponse::parse(&self.exchange_until(text.as_bytes(), PortResponse::is_complete).await)
     }
 }
 

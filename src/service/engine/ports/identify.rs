@@ -33,7 +33,7 @@ const PASSIVE_PORTS: &[u16] =
 /// Delayed greetings of mail servers take about six seconds.
 const LATE_GREETING: Duration = Duration::from_millis(6500);
 /// Concurrent messages to one port.
-const CONCURRENCY: usize = 6;
+const CONCURRENCY: usize = 9;
 
 /// The service of a port, and its web page if it has one.
 pub struct IdentifiedPort {
@@ -148,7 +148,8 @@ async fn closes_at_once(client: &PortClient<'_>, patience: Duration) -> bool {
 
 async fn send(client: &PortClient<'_>, probe: &ServiceProbe) -> Option<Banner> {
     let response = client.exchange(probe.bytes).await;
-    (probe.matches)(&response).then(|| Banner::of(probe.service, &first_line(&response)))
+    let text = if probe.is_shown { first_line(&response) } else { String::new() };
+    (probe.matches)(&response).then(|| Banner::of(probe.service, &text))
 }
 
 /// Waits for a greeting that comes late.

@@ -25,6 +25,7 @@ use crate::text::plural;
 mod banner;
 mod client;
 mod identify;
+mod rpc;
 pub mod select;
 mod service_probes;
 pub mod top;
@@ -59,7 +60,7 @@ enum Probe {
 #[derive(Debug)]
 struct OpenPort {
     banner: Banner,
-    unauthenticated: Option<NewFinding>,
+    unauthenticated: Vec<NewFinding>,
 }
 
 /// Results of all probes.

@@ -4,6 +4,9 @@
 //!
 //! The Java debugger (JDWP) is not probed: a program that waits for its debugger (`suspend=y`) starts when a connection
 //! that sent the handshake is closed.
+//! Nothing is mounted, run or selected either: FastCGI gets a question to its manager, SMB and RPC get what precedes a log-in.
+
+use super::rpc;
 
 /// A message, and the service that its response proves.
 pub struct ServiceProbe {
@@ -12,6 +15,24 @@ pub struct ServiceProbe {
     pub ports: &'static [u16],
     pub bytes: &'static [u8],
     pub matches: fn(&[u8]) -> bool,
+    /// Whether the first line of the response is shown: binary ones say nothing, but are evidence of earlier versions.
+    pub is_shown: bool,
+}
+
+impl ServiceProbe {
+    const fn new(
+        service: &'static str,
+        ports: &'static [u16],
+        bytes: &'static [u8],
+        matches: fn(&[u8]) -> bool,
+    ) -> Self {
+        Self { service, ports, bytes, matches, is_shown: true }
+    }
+
+    /// A probe whose response is not text.
+    const fn binary(self) -> Self {
+        Self { is_shown: false, ..self }
+    }
 }
 
 /// `{"hello": 1, "$db": "admin"}` as OP_MSG of MongoDB.
@@ -28,51 +49,51 @@ const DNS_VERSION: &[u8] = b"\0\x1e\x07\x07\x01\0\0\x01\0\0\0\0\0\0\x07version\x
 /// The protocol header of AMQP 0-9-1.
 const AMQP_HEADER: &[u8] = b"AMQP\0\0\x09\x01";
 /// The connection set-up of an X11 client without authorization.
-const X11_SETUP: &[u8] = b"l\0\x0b\0\0\0\0\0\0\0\0\0";
+pub const X11_SETUP: &[u8] = b"l\0\x0b\0\0\0\0\0\0\0\0\0";
+/// A negotiation of SMB 1 or 2, which every version of the protocol answers (MS-SMB2 §3.2.4.2.2.1).
+pub const SMB_NEGOTIATE: &[u8] =
+    b"\0\0\0\x45\xffSMB\x72\0\0\0\0\x18\x01\x48\0\0\0\0\0\0\0\0\0\0\0\0\xff\xff\x01\0\0\0\0\0\
+    \0\x22\0\x02NT LM 0.12\0\x02SMB 2.002\0\x02SMB 2.???\0";
+/// FCGI_GET_VALUES with one value, a question to the application manager that runs no script (FastCGI Specification §4.1).
+pub const FASTCGI_VALUES: &[u8] = b"\x01\x09\0\0\0\x11\0\0\x0f\0FCGI_MPXS_CONNS";
+
+/// Displays 0 to 63.
+const X11_PORTS: [u16; 64] = {
+    let mut ports = [6000; 64];
+    let mut at = 0;
+    while at < ports.len() {
+        ports[at] += at as u16;
+        at += 1;
+    }
+    ports
+};
 
 /// The first message to an unknown service. Before HTTP, which Redis logs as an attack; web servers refuse it.
-pub const REDIS: &ServiceProbe =
-    &ServiceProbe { service: "redis", ports: &[6379, 6380, 26379], bytes: b"PING\r\n", matches: redis };
+pub const REDIS: &ServiceProbe = &ServiceProbe::new("redis", &[6379, 6380, 26379], b"PING\r\n", redis);
 
 /// The other messages, the most common service first.
 pub const PROBES: &[ServiceProbe] = &[
-    ServiceProbe {
-        service: "postgresql",
-        ports: &[5432, 5433],
-        // SSLRequest, which the server answers with one letter.
-        bytes: b"\0\0\0\x08\x04\xd2\x16\x2f",
-        matches: |response| matches!(response, [b'S' | b'N']),
-    },
-    ServiceProbe { service: "mongodb", ports: &[27017, 27018, 27019], bytes: MONGODB_HELLO, matches: mongodb },
-    ServiceProbe {
-        service: "memcached",
-        ports: &[11211],
-        bytes: b"version\r\n",
-        matches: |response| response.starts_with(b"VERSION "),
-    },
-    ServiceProbe { service: "ldap", ports: &[389, 3268], bytes: LDAP_BIND, matches: ldap },
-    ServiceProbe {
-        service: "rdp",
-        ports: &[3389],
-        bytes: RDP_REQUEST,
-        // A connection confirm in a TPKT.
-        matches: |response| matches!(response, [3, 0, 0, _, _, 0xd0, ..]),
-    },
-    ServiceProbe { service: "dns", ports: &[53], bytes: DNS_VERSION, matches: dns },
-    ServiceProbe {
-        service: "mqtt",
-        ports: &[1883],
-        bytes: MQTT_CONNECT,
-        matches: |response| matches!(response, [0x20, 2, _, 0..=5]),
-    },
-    ServiceProbe { service: "amqp", ports: &[5672], bytes: AMQP_HEADER, matches: amqp },
-    ServiceProbe { service: "x11", ports: &[6000, 6001, 6002], bytes: X11_SETUP, matches: x11 },
-    ServiceProbe {
-        service: "git",
-        ports: &[9418],
-        bytes: b"002cgit-upload-pack /\0host=scandeck.invalid\0",
-        matches: git,
-    },
+    // SSLRequest, which the server answers with one letter.
+    ServiceProbe::new("postgresql", &[5432, 5433], b"\0\0\0\x08\x04\xd2\x16\x2f", |response| {
+        matches!(response, [b'S' | b'N'])
+    }),
+    ServiceProbe::new("mongodb", &[27017, 27018, 27019], MONGODB_HELLO, mongodb),
+    ServiceProbe::new("memcached", &[11211], b"version\r\n", |response| response.starts_with(b"VERSION ")),
+    ServiceProbe::new("ldap", &[389, 3268], LDAP_BIND, ldap),
+    // A connection confirm in a TPKT.
+    ServiceProbe::new("rdp", &[3389], RDP_REQUEST, |response| matches!(response, [3, 0, 0, _, _, 0xd0, ..])),
+    ServiceProbe::new("smb", &[445], SMB_NEGOTIATE, smb).binary(),
+    ServiceProbe::new("dns", &[53], DNS_VERSION, dns),
+    ServiceProbe::new("mqtt", &[1883], MQTT_CONNECT, |response| matches!(response, [0x20, 2, _, 0..=5])),
+    ServiceProbe::new("amqp", &[5672], AMQP_HEADER, amqp),
+    ServiceProbe::new("rpcbind", &[111], rpc::PORTMAPPER_NULL, |response| rpc::results(response).is_some()).binary(),
+    ServiceProbe::new("nfs", &[2049], rpc::NFS_NULL, rpc::has_program).binary(),
+    ServiceProbe::new("zookeeper", &[2181], b"srvr", zookeeper),
+    ServiceProbe::new("fastcgi", &[9000], FASTCGI_VALUES, fastcgi).binary(),
+    // CPing, which is answered by CPong.
+    ServiceProbe::new("ajp", &[8009], b"\x12\x34\0\x01\x0a", |response| response == b"AB\0\x01\x09").binary(),
+    ServiceProbe::new("x11", &X11_PORTS, X11_SETUP, x11),
+    ServiceProbe::new("git", &[9418], b"002cgit-upload-pack /\0host=scandeck.invalid\0", git),
 ];
 
 /// The message that is usual on a port.
@@ -113,6 +134,27 @@ fn x11(response: &[u8]) -> bool {
     matches!(response, [0 | 1, _, 11, 0, ..])
 }
 
+/// A response of SMB 2, or one of SMB 1.
+fn smb(response: &[u8]) -> bool {
+    match response.get(4..14) {
+        Some([0xfe, b'S', b'M', b'B', 64, ..]) => true,
+        Some([0xff, b'S', b'M', b'B', 0x72, _, _, _, _, flags]) => flags & 0x80 != 0,
+        _ => false,
+    }
+}
+
+/// FCGI_GET_VALUES_RESULT, or FCGI_UNKNOWN_TYPE for the message that was sent.
+fn fastcgi(response: &[u8]) -> bool {
+    matches!(response, [1, 10, 0, 0, ..] | [1, 11, 0, 0, _, _, _, _, 9, ..])
+}
+
+/// The result of the command, or its refusal.
+fn zookeeper(response: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(response);
+    let starts = ["Zookeeper version:", "srvr is not executed", "This ZooKeeper instance is not currently serving"];
+    starts.iter().any(|start| text.starts_with(start))
+}
+
 /// A packet line with references or an error.
 fn git(response: &[u8]) -> bool {
     let is_line = response.get(..4).is_some_and(|length| length.iter().all(u8::is_ascii_hexdigit));
@@ -131,7 +173,14 @@ mod tests {
         assert_eq!(usize::from(DNS_VERSION[1]) + 2, DNS_VERSION.len());
         assert_eq!(usize::from(RDP_REQUEST[3]), RDP_REQUEST.len());
         assert_eq!(usize::from(LDAP_BIND[1]) + 2, LDAP_BIND.len());
+        assert_eq!(usize::from(FASTCGI_VALUES[5]) + 8, FASTCGI_VALUES.len());
         assert_eq!(usual(9418).unwrap().bytes.len(), 0x2c);
+    }
+
+    #[test]
+    fn ports_of_displays_have_the_probe_of_x11() {
+        let services: Vec<_> = [5999, 6000, 6063, 6064].map(usual).map(|probe| probe.map(|one| one.service)).into();
+        assert_eq!(services, [None, Some("x11"), Some("x11"), None]);
     }
 
     #[test]

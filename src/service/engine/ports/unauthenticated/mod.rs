@@ -4,15 +4,23 @@
 //!   identified service ──► a read that authentication would refuse ──► granted? ──► finding with the read and its result
 //! ```
 //!
-//! No check writes, guesses a password, or runs code; `anonymous` of FTP is a public account by its definition. Evidence
-//! shows that the read was granted, never the data.
+//! No check writes, guesses a password, or runs code: a session that opens without a password is closed at once, and no
+//! script, share or desktop is requested. `anonymous` of FTP is a public account by its definition. Evidence shows that the
+//! read was granted, never the data.
 
 use serde_json::Value;
 
 use super::client::{PortClient, PortResponse};
 use super::identify::IdentifiedPort;
 use crate::service::engine::NewFinding;
+use crate::service::engine::exploited::with_cves;
 use crate::service::engine::kinds::{self, FindingKind, unauthenticated as kind};
+
+mod backends;
+mod databases;
+mod displays;
+mod null_session;
+mod shares;
 
 /// Characters of a response in the evidence.
 const MAX_SHOWN: usize = 200;
@@ -28,36 +36,61 @@ struct AccessProof {
     kind: FindingKind,
     read: String,
     result: String,
+    protocol: &'static str,
+    /// The CVE that the read proves.
+    cve: Option<&'static str>,
 }
 
 /// Checks an identified service; a guess by the port number is no reason to send anything.
-pub async fn check(client: PortClient<'_>, port: &IdentifiedPort) -> Option<NewFinding> {
+pub async fn check(client: PortClient<'_>, port: &IdentifiedPort) -> Vec<NewFinding> {
     let client = PortClient { over_tls: port.over_tls, ..client };
     let banner = &port.banner;
     if banner.source == "port number" {
-        return None;
+        return Vec::new();
     }
-    let proof = match (&port.page, &banner.name[..]) {
-        (Some(page), _) => web(&client, page).await?,
-        (_, "redis") => redis(&client).await?,
-        (_, "memcached") => memcached(&client).await?,
-        (_, "mongodb") => mongodb(&client).await?,
-        (_, "rsync") => rsync(&client).await?,
-        (_, "ftp" | "ftps") => ftp(&client).await?,
-        _ => return None,
+    let proofs = match (&port.page, &banner.name[..]) {
+        (Some(page), _) => web(&client, page).await.into_iter().collect(),
+        (_, "smb") => shares::smb(&client).await,
+        (_, "memcached") => {
+            [memcached(&client).await, databases::memcached_by_udp(&client).await].into_iter().flatten().collect()
+        }
+        (_, name) => one(&client, name).await.into_iter().collect(),
     };
-    Some(proof.finding(client.to.port(), &banner.service))
+    proofs.into_iter().map(|proof: AccessProof| proof.finding(client.to.port(), &banner.service)).collect()
+}
+
+/// The read of a service that has one.
+async fn one(client: &PortClient<'_>, name: &str) -> Option<AccessProof> {
+    match name {
+        "redis" => redis(client).await,
+        "mongodb" => mongodb(client).await,
+        "postgresql" => databases::postgres(client).await,
+        "rsync" => rsync(client).await,
+        "ftp" | "ftps" => ftp(client).await,
+        "vnc" => displays::vnc(client).await,
+        "x11" => displays::x11(client).await,
+        "ajp" => backends::ajp(client).await,
+        "fastcgi" => backends::fastcgi(client).await,
+        "zookeeper" => backends::zookeeper(client).await,
+        "rpcbind" => shares::nfs(client).await,
+        _ => None,
+    }
 }
 
 impl AccessProof {
     fn new(kind: FindingKind, read: impl Into<String>, result: &str) -> Self {
         let result = result.trim().chars().map(|c| if c.is_control() { '.' } else { c });
-        Self { kind, read: read.into(), result: result.take(MAX_SHOWN).collect() }
+        Self { kind, read: read.into(), result: result.take(MAX_SHOWN).collect(), protocol: "tcp", cve: None }
     }
 
     fn finding(self, port: u16, service: &str) -> NewFinding {
         let evidence = kinds::table(&["Read", "Result"], vec![vec![self.read, self.result]]);
-        NewFinding { port, service: service.to_owned(), confirmed: true, evidence, ..self.kind.finding() }
+        let finding = match self.cve {
+            Some(cve) => with_cves(self.kind.finding(), std::iter::once(cve.to_owned())),
+            None => self.kind.finding(),
+        };
+        let (protocol, service) = (self.protocol.to_owned(), service.to_owned());
+        NewFinding { port, protocol, service, confirmed: true, evidence, ..finding }
     }
 }
 
