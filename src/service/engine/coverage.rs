@@ -386,6 +386,13 @@ impl<'a> CheckedWeb<'a> {
         answer
     }
 
+    /// Like `probe`, without the credentials of the scan.
+    pub async fn probe_without_login(&self, url: &Url) -> Result<HttpPage, WebError> {
+        let answer = self.web.probe_without_login(url).await;
+        self.record(&answer).await;
+        answer
+    }
+
     /// Requests a page, and reads up to `max_body` bytes of its body.
     pub async fn get_up_to(&self, url: &Url, max_body: usize) -> Result<HttpPage, WebError> {
         let answer = self.web.get_up_to(url, max_body).await;

@@ -207,6 +207,15 @@ impl PortDialects {
     }
 }
 
+/// What a request sends and how much of its answer it reads.
+#[derive(Clone, Copy, Debug)]
+struct SendLimits {
+    /// Whether the credentials of the scan are sent to its target.
+    with_login: bool,
+    /// Bytes of the body.
+    max_body: usize,
+}
+
 /// How one attempt of a request reads the response.
 #[derive(Clone, Copy, Debug)]
 struct AttemptLimits {
@@ -214,7 +223,7 @@ struct AttemptLimits {
     is_patient: bool,
     /// Reads as curl does, on a new connection.
     is_tolerant: bool,
-    max_body: usize,
+    send: SendLimits,
 }
 
 /// The HTTP client of one scan.
@@ -278,16 +287,22 @@ impl<'a> Web<'a> {
 
     /// Requests a path that may exist, and reads only the beginning of its body.
     pub async fn probe(&self, url: &Url) -> Result<HttpPage, WebError> {
-        self.send_limited(Method::GET, url, HeaderMap::new(), PROBE_BODY).await
+        self.get_up_to(url, PROBE_BODY).await
+    }
+
+    /// Like `probe`, without the credentials of the scan: for tests whether everybody gets the answer.
+    pub async fn probe_without_login(&self, url: &Url) -> Result<HttpPage, WebError> {
+        let limits = SendLimits { with_login: false, max_body: PROBE_BODY };
+        self.send_limited(Method::GET, url, HeaderMap::new(), limits).await
     }
 
     /// Requests a page, and reads up to `max_body` bytes of its body.
     pub async fn get_up_to(&self, url: &Url, max_body: usize) -> Result<HttpPage, WebError> {
-        self.send_limited(Method::GET, url, HeaderMap::new(), max_body).await
+        self.send_limited(Method::GET, url, HeaderMap::new(), SendLimits { with_login: true, max_body }).await
     }
 
     pub async fn send(&self, method: Method, url: &Url, headers: HeaderMap) -> Result<HttpPage, WebError> {
-        self.send_limited(method, url, headers, MAX_BODY).await
+        self.send_limited(method, url, headers, SendLimits { with_login: true, max_body: MAX_BODY }).await
     }
 
     /// Sends one request; callers use GET, HEAD and OPTIONS only. An answer that is cut or slower than the limit is
@@ -297,10 +312,10 @@ impl<'a> Web<'a> {
         method: Method,
         url: &Url,
         headers: HeaderMap,
-        max_body: usize,
+        send: SendLimits,
     ) -> Result<HttpPage, WebError> {
         let is_slow = self.is_slow.load(Ordering::Relaxed);
-        let first = AttemptLimits { is_patient: is_slow, is_tolerant: false, max_body };
+        let first = AttemptLimits { is_patient: is_slow, is_tolerant: false, send };
         let second = AttemptLimits { is_patient: true, ..first };
         let tolerant = AttemptLimits { is_tolerant: true, ..second };
         let mut answer = self.attempt(&method, url, &headers, first).await;
@@ -506,15 +521,15 @@ impl<'a> Web<'a> {
         method: &Method,
         url: &Url,
         mut headers: HeaderMap,
-        AttemptLimits { is_tolerant, max_body, .. }: AttemptLimits,
+        AttemptLimits { is_tolerant, send, .. }: AttemptLimits,
         limit: Duration,
     ) -> Result<HttpPage, WebError> {
         headers.entry("accept").or_insert(HeaderValue::from_static("*/*"));
         headers.entry(ACCEPT_ENCODING).or_insert(HeaderValue::from_static(body::ACCEPTED));
-        if self.is_home(url) {
+        if send.with_login && self.is_home(url) {
             headers.extend(self.authentication.headers.iter().cloned());
         }
-        let request = WebRequest { method, url, headers, limit, max_body };
+        let request = WebRequest { method, url, headers, limit, max_body: send.max_body };
         match host.dialects.of(url) {
             Some(HttpDialect::Http2) => {
                 return request.send(&host.http2).await.map_err(web_error)?.page(&request).await;

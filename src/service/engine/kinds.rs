@@ -81,6 +81,7 @@ kinds! {
         PHPINFO = "web.exposed.phpinfo";
         SERVER_STATUS = "web.exposed.server_status";
         ACTUATOR = "web.exposed.actuator";
+        HEAP_DUMP = "web.exposed.heap_dump";
         METRICS = "web.exposed.metrics";
         DEBUG = "web.exposed.debug";
         API_DESCRIPTION = "web.exposed.api";
@@ -94,6 +95,20 @@ kinds! {
         ADMIN = "web.exposed.admin";
         SOURCE_MAP = "web.exposed.source_map";
         LISTING = "web.listing";
+    }
+    cms {
+        VERSION = "web.cms.version";
+        UNSUPPORTED = "web.cms.version.unsupported";
+        USERS = "web.cms.users";
+        XMLRPC = "web.cms.xmlrpc";
+    }
+    console {
+        NODE_RED = "web.console.node_red";
+        JUPYTER = "web.console.jupyter";
+        JENKINS = "web.console.jenkins";
+        KIBANA = "web.console.kibana";
+        GRAFANA = "web.console.grafana";
+        PHPMYADMIN = "web.console.phpmyadmin";
     }
     tls {
         SSL2 = "tls.protocol.ssl2";

@@ -47,6 +47,7 @@ mod run;
 mod scope_tests;
 mod service_ports;
 mod small_tools;
+mod technologies;
 #[cfg(test)]
 pub(crate) mod testing;
 mod throttle;

@@ -8,7 +8,6 @@ pub mod ping;
 pub mod recon;
 mod shape;
 pub mod subdomains;
-mod technologies;
 pub mod virtual_hosts;
 
 use serde_json::{Value, json};

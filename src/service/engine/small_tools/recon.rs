@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!   start page, pages that it links to ──► technologies ──► name, version, proof
+//!                                               └─ without version ──► public document of the product
 //! ```
 //!
-//! Only ordinary pages are requested. No attack is sent to provoke a firewall, so a silent one remains unknown.
+//! Only ordinary pages are requested, and documents in which a found product states its version. No attack is sent to provoke a firewall, so a silent one remains unknown.
 
 use serde_json::{Value, json};
 
-use super::technologies::{self, FIREWALL, FoundTechnology};
 use super::{report_coverage, start_page};
 use crate::service::engine::coverage::{CheckCoverage, CheckedWeb, IncompleteTest, PAGES, ScanCoverage};
 use crate::service::engine::http::{HttpPage, Web};
@@ -17,7 +17,8 @@ use crate::service::engine::params::Authentication;
 use crate::service::engine::params::tools::request_rate;
 use crate::service::engine::params::website::Spider;
 use crate::service::engine::run::ScanRun;
-use crate::service::engine::website::crawl;
+use crate::service::engine::technologies::{self, FIREWALL, FoundTechnology};
+use crate::service::engine::website::{crawl, start};
 use crate::service::engine::{NewFinding, ScanOutcome, TestDone, blocking};
 use crate::text::plural;
 
@@ -61,7 +62,10 @@ async fn scan(
     progress.end(crawled.pages.len()).await;
 
     let pages = crawled.pages.clone();
-    let found = blocking::run(move |stop| technologies::find(&pages, is_wanted, stop)).await;
+    let mut found = blocking::run(move |stop| technologies::find(&pages, is_wanted, stop)).await;
+    let aside = CheckCoverage::default();
+    let folders = start::base_folders(&first.url).into_iter().filter_map(|folder| first.url.join(&folder).ok());
+    technologies::read_versions(&CheckedWeb::new(&web, &aside), &folders.collect::<Vec<_>>(), &mut found).await;
     let listed: Vec<Value> = found
         .iter()
         .map(|(name, one)| json!({"name": name, "version": one.version, "category": one.category, "proof": one.proof}))

@@ -9,6 +9,7 @@ use reqwest::header::HeaderMap;
 use url::Url;
 
 use super::links::acts;
+use super::recognize_consoles;
 use super::site::Site;
 use crate::contract::Risk;
 use crate::service::engine::coverage::{CheckedWeb, Obstacle};
@@ -94,29 +95,47 @@ async fn is_list_of_server(site: &Site<'_>, allowed: &[String]) -> bool {
 /// Internals in fetched pages, and in the error pages for missing and malformed paths.
 pub async fn error_pages(site: &Site<'_>) -> Vec<NewFinding> {
     let pages = site.pages.clone();
-    let mut found: Vec<(Vec<String>, bool)> = blocking::run(move |stop| {
+    let judged = |page: &HttpPage| Some((internals(page)?, debug_risk(page)));
+    let mut found: Vec<(Vec<String>, Option<Risk>)> = blocking::run(move |stop| {
         let pages = pages.iter().take_while(|_| !stop.is_set());
-        pages.filter_map(|page| Some((internals(page)?, has_debug_mode(page)))).collect()
+        pages.filter_map(|page| judged(page)).collect()
     })
     .await;
     for path in [format!("/{}", site.nonsense), format!("/{}.php", site.nonsense), "/%ff%fe".to_owned()] {
         let Some(url) = site.at(&path) else { continue };
         if let Ok(page) = site.web.get(&url).await {
-            found.extend(blocking::run(move |_| Some((internals(&page)?, has_debug_mode(&page)))).await);
+            found.extend(blocking::run(move |_| judged(&page)).await);
         }
     }
-    let is_debug = found.iter().any(|(_, is_debug)| *is_debug);
+    let debug = found.iter().filter_map(|(_, risk)| *risk).max();
     let rows = found.into_iter().map(|(row, _)| row).collect();
     let findings = site.finding_of_rows(web::ERROR_PAGE, &["URL", "Status", "What", "Text"], rows);
-    let with_debug = |finding: NewFinding| NewFinding {
-        risk: Risk::Medium,
-        risk_description: "The debug mode shows source code, settings and requests of users to everybody, and some \
-            frameworks then run code that a visitor enters."
-            .to_owned(),
-        recommendation: "Switch the debug mode of the framework off in production (Django: DEBUG = False).".to_owned(),
-        ..finding
+    findings.into_iter().map(|finding| with_debug_mode(finding, debug)).collect()
+}
+
+/// The finding with the risk of the debug mode, if a page comes from one.
+fn with_debug_mode(finding: NewFinding, debug: Option<Risk>) -> NewFinding {
+    let Some(risk) = debug else { return finding };
+    let what = match risk {
+        Risk::Critical => "The debugger of this page runs the Python code of every visitor on the host, without a PIN.",
+        _ => {
+            "The debug mode shows source code, settings and requests of users to everybody, and some frameworks then run \
+             code that a visitor enters."
+        }
     };
-    findings.into_iter().map(|finding| if is_debug { with_debug(finding) } else { finding }).collect()
+    NewFinding {
+        risk,
+        risk_description: what.to_owned(),
+        recommendation:
+            "Switch the debug mode of the framework off in production (Django: DEBUG = False; Flask: no --debug)."
+                .to_owned(),
+        ..finding
+    }
+}
+
+/// The risk of an error page from the debug mode of a framework.
+fn debug_risk(page: &HttpPage) -> Option<Risk> {
+    has_debug_mode(page).then(|| if recognize_consoles::runs_python(page) { Risk::Critical } else { Risk::Medium })
 }
 
 /// Whether an error page comes from the debug mode of a framework.

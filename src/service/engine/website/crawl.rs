@@ -137,6 +137,18 @@ impl Crawl {
         }
     }
 
+    /// Whether a URL that no link names may be requested: it names no action, is not excluded, and is new. It then counts
+    /// as seen.
+    pub fn admit(&mut self, url: &Url) -> bool {
+        let is_excluded = self.excluded.iter().any(|prefix| url.as_str().starts_with(prefix));
+        is_harmless(url) && !is_excluded && self.seen.insert(without_query(url))
+    }
+
+    /// Adds a page that no link names; its links are not followed.
+    pub async fn add(&mut self, page: HttpPage) {
+        self.take(page, self.depth).await;
+    }
+
     /// Adds a page that is `depth` links from the start page.
     async fn take(&mut self, page: HttpPage, depth: u32) {
         let page = Arc::new(page);

@@ -11,11 +11,12 @@
 use std::collections::BTreeSet;
 
 use super::recognize::{self, Recognizer};
+use super::recognize_consoles as consoles;
 use super::recognize_services as services;
 use super::site::{CrawledSite, Site};
 use crate::contract::Risk;
 use crate::service::engine::http::HttpPage;
-use crate::service::engine::kinds::{FindingKind, exposed, web};
+use crate::service::engine::kinds::{FindingKind, cms, console, exposed, web};
 use crate::service::engine::{NewFinding, blocking};
 
 /// The files of a kind of finding, with the function that recognises them. Paths are relative to a base directory;
@@ -24,6 +25,13 @@ pub struct ExposedFiles {
     kind: FindingKind,
     places: SearchedFolders,
     files: &'static [(Recognizer, &'static [&'static str])],
+}
+
+impl ExposedFiles {
+    /// The names that are requested.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.files.iter().flat_map(|(_, names)| names.iter().copied())
+    }
 }
 
 /// Where files are searched.
@@ -99,6 +107,26 @@ files! {
         "actuator", "actuator/env", "manage", "manage/env", "management/env", "env", "api/actuator",
     ])];
     METRICS, exposed::METRICS, Deep, [(services::metrics, ["metrics", "actuator/prometheus", "prometheus", "api/metrics"])];
+    HEAP_DUMP, exposed::HEAP_DUMP, Base, [(consoles::heap_dump, [
+        "actuator/heapdump", "heapdump", "manage/heapdump", "management/heapdump", "api/actuator/heapdump",
+    ])];
+    NODE_RED, console::NODE_RED, Base, [(consoles::node_red, [
+        "settings", "node-red/settings", "nodered/settings", "red/settings", "admin/settings",
+    ])];
+    JUPYTER, console::JUPYTER, Base, [(consoles::jupyter, ["api/kernelspecs", "jupyter/api/kernelspecs"])];
+    JENKINS, console::JENKINS, Base, [(consoles::jenkins, ["script", "jenkins/script"])];
+    KIBANA, console::KIBANA, Base, [(consoles::kibana, [
+        "api/saved_objects/_find?type=index-pattern&per_page=1", "kibana/api/saved_objects/_find?type=index-pattern&per_page=1",
+    ])];
+    GRAFANA, console::GRAFANA, Base, [(consoles::grafana, [
+        "api/org", "grafana/api/org", "api/search?limit=1", "grafana/api/search?limit=1",
+    ])];
+    PHPMYADMIN, console::PHPMYADMIN, Base, [(consoles::phpmyadmin, [
+        "", "phpmyadmin/", "phpMyAdmin/", "pma/", "mysql/", "db/",
+    ])];
+    WORDPRESS_USERS, cms::USERS, Base, [(consoles::wordpress_users, [
+        "wp-json/wp/v2/users", "index.php/wp-json/wp/v2/users",
+    ])];
     DEBUG, exposed::DEBUG, Deep, [(services::debug, [
         "debug/pprof/", "debug/vars", "trace.axd", "elmah.axd", "_profiler/", "app_dev.php/_profiler/", "console",
         "rails/info/properties", "telescope",
@@ -144,7 +172,7 @@ const COPIES: &[&str] =
     &["{}~", "{}.old", "{}.bak", ".{}.swp", "{}.orig", "{}.save", "{}.copy", "{}.1", "{}.txt", "{}.swp"];
 /// Files of which copies are searched.
 const MAX_COPIED: usize = 12;
-const HEADERS: &[&str] = &["Request", "Status", "What it holds"];
+pub const HEADERS: &[&str] = &["Request", "Status", "What it holds"];
 
 /// Requests the files in the directories; those that exist are the evidence.
 pub async fn check(site: &Site<'_>, exposed: &ExposedFiles) -> Vec<NewFinding> {
@@ -171,12 +199,17 @@ fn findings(site: &Site, kind: FindingKind, files: Vec<ExposedFile>) -> Vec<NewF
     findings.map(|finding| NewFinding { risk: risk.unwrap_or(finding.risk), ..finding }).collect()
 }
 
-/// The risk of the content of a file: a password at once gives rights that its hash gives only after it was guessed.
+/// The risk of the content of a file: a password at once gives rights that its hash gives only after it was guessed, and a
+/// console without PIN runs code.
 fn content_risk(kind: FindingKind, page: &HttpPage) -> Option<Risk> {
-    if kind == exposed::ENVIRONMENT {
-        return recognize::has_secret_setting(page).then_some(Risk::Critical);
+    match kind {
+        exposed::ENVIRONMENT => recognize::has_secret_setting(page).then_some(Risk::Critical),
+        exposed::CREDENTIALS => recognize::has_slow_hashes_only(page).then_some(Risk::High),
+        exposed::ACTUATOR => services::shows_values(page).then_some(Risk::High),
+        exposed::DEBUG => consoles::runs_python(page).then_some(Risk::Critical),
+        console::NODE_RED => consoles::is_read_only(page).then_some(Risk::High),
+        _ => None,
     }
-    (kind == exposed::CREDENTIALS && recognize::has_slow_hashes_only(page)).then_some(Risk::High)
 }
 
 /// The paths to request, each once.
@@ -230,13 +263,22 @@ pub fn copied_paths(site: &CrawledSite) -> Vec<String> {
 
 async fn file(site: &Site<'_>, path: &str, (recognizer, kind): (Recognizer, FindingKind)) -> Option<ExposedFile> {
     let url = site.at(path)?;
-    let page = site.web.probe(&url).await.ok().filter(HttpPage::is_success)?;
+    let answer = match says_everybody(kind) {
+        true => site.web.probe_without_login(&url).await,
+        false => site.web.probe(&url).await,
+    };
+    let page = answer.ok().filter(HttpPage::is_success)?;
     let (proof, risk) =
         blocking::run(move |_| recognizer(&page).map(|proof| (proof, content_risk(kind, &page)))).await?;
     if is_returned_for_any_name(site, path, recognizer).await {
         return None;
     }
     Some(ExposedFile { row: vec![format!("GET {url}"), "200".to_owned(), proof], risk })
+}
+
+/// Whether findings of a kind say that the answer needs no log-in.
+fn says_everybody(kind: FindingKind) -> bool {
+    kind == exposed::HEAP_DUMP || ["web.console.", "web.cms."].iter().any(|start| kind.id().starts_with(start))
 }
 
 async fn is_recognized(site: &Site<'_>, path: &str, recognizer: Recognizer) -> bool {
@@ -276,6 +318,24 @@ mod tests {
 
     use super::super::crawl::Crawl;
     use super::*;
+    use crate::service::engine::hostile_tests::{ok, web, website};
+
+    #[tokio::test]
+    async fn answer_that_needs_the_login_of_the_scan_is_no_open_console() {
+        const SETTINGS: &str = r#"{"httpNodeRoot":"/","version":"4.1.0","context":{"stores":["memory"]}}"#;
+        for (is_open, count) in [(true, 1), (false, 0)] {
+            let port = web(move |path, head| match path {
+                "/" => ok("text/html", "<title>Node-RED</title>"),
+                "/settings" if is_open || head.contains("sid=1") => ok("application/json", SETTINGS),
+                "/settings" => "HTTP/1.1 401 x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned(),
+                _ => "HTTP/1.1 404 x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned(),
+            })
+            .await;
+            let result = website(port, serde_json::json!({"authentication": {"cookies": "sid=1"}})).run().await;
+            result.check();
+            assert_eq!(result.of("web.console.node_red").len(), count, "open: {is_open}");
+        }
+    }
 
     #[test]
     fn folders_of_the_site_are_searched_by_kind_and_scan_type() {

@@ -23,6 +23,8 @@ use super::{NewFinding, ScanOutcome, TestDone};
 use crate::text::plural;
 
 mod answers;
+mod api_operations;
+mod cms;
 mod content;
 mod cookies;
 mod cors;
@@ -35,6 +37,7 @@ pub(super) mod links;
 mod listing;
 mod progress;
 mod recognize;
+mod recognize_consoles;
 mod recognize_services;
 mod scripts;
 mod site;
@@ -131,6 +134,16 @@ const CHECKS: &[Check] = &[
     check("web.exposed.phpinfo", "Pages with phpinfo()", Files(&exposed::PHPINFO)),
     check("web.exposed.server_status", "Status pages of servers", Files(&exposed::SERVER_STATUS)),
     check("web.exposed.actuator", "Spring Boot Actuator", Files(&exposed::ACTUATOR)),
+    check("web.exposed.heap_dump", "Heap dumps of Spring Boot", Files(&exposed::HEAP_DUMP)),
+    check("web.console.node_red", "Node-RED without log-in", Files(&exposed::NODE_RED)),
+    check("web.console.jupyter", "Jupyter without token", Files(&exposed::JUPYTER)),
+    check("web.console.jenkins", "Script console of Jenkins", Files(&exposed::JENKINS)),
+    check("web.console.kibana", "Kibana without log-in", Files(&exposed::KIBANA)),
+    check("web.console.grafana", "Grafana without log-in", Files(&exposed::GRAFANA)),
+    check("web.console.phpmyadmin", "phpMyAdmin without log-in", Files(&exposed::PHPMYADMIN)),
+    check("web.cms.version", "Versions of content management systems", Discovery(|site| Box::pin(cms::versions(site)))),
+    check("web.cms.users", "User list of WordPress", Files(&exposed::WORDPRESS_USERS)),
+    check("web.cms.xmlrpc", "XML-RPC of WordPress", Discovery(|site| Box::pin(cms::xmlrpc(site)))),
     check("web.exposed.metrics", "Metrics for Prometheus", Files(&exposed::METRICS)),
     check("web.exposed.debug", "Debug pages and profiles", Files(&exposed::DEBUG)),
     check("web.exposed.api", "Descriptions of APIs", Files(&exposed::API_DESCRIPTION)),
@@ -347,6 +360,11 @@ async fn scan_site(
     let scripts = fetched.scripts;
     if reach.is_deep {
         crawled.read_endpoints(&aside, scripts::endpoints(&scripts).await).await;
+    }
+    let described = api_operations::read(&aside, &mut crawled, &start.url, reach).await;
+    if let Some(limit) = described {
+        run.info(limit.line(reach.is_deep)).await;
+        coverage.add_limit(limit);
     }
     let mut crawled = CrawledSite::new(start, crawled);
     crawled.scripts = scripts;

@@ -2,22 +2,23 @@
 //!
 //! Like `recognize.rs`: each function returns the proof for a report, without the secrets in it.
 
-use std::sync::LazyLock;
-
 use regex::Regex;
 use serde_json::Value;
 
 use super::recognize::is_markup;
+use super::recognize_consoles;
 use crate::service::engine::http::HttpPage;
 use crate::text::plural;
 
 /// A regular expression that is compiled once.
 macro_rules! pattern {
     ($text:expr) => {{
-        static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new($text).ok());
+        static PATTERN: std::sync::LazyLock<Option<regex::Regex>> =
+            std::sync::LazyLock::new(|| regex::Regex::new($text).ok());
         PATTERN.as_ref()
     }};
 }
+pub(super) use pattern;
 
 fn proof(is_it: bool, what: &str) -> Option<String> {
     is_it.then(|| what.to_owned())
@@ -70,7 +71,8 @@ pub fn server_status(page: &HttpPage) -> Option<String> {
     }
 }
 
-fn json(page: &HttpPage) -> Option<Value> {
+/// The JSON of an answer that is no web page.
+pub(super) fn json(page: &HttpPage) -> Option<Value> {
     if is_markup(page) { None } else { serde_json::from_slice(&page.body).ok() }
 }
 
@@ -82,8 +84,24 @@ pub fn actuator(page: &HttpPage) -> Option<String> {
         let names: Vec<&str> = links.keys().map(String::as_str).filter(|name| *name != "self").take(8).collect();
         return Some(format!("links to {}", names.join(", ")));
     }
-    let sources = value["propertySources"].as_array().filter(|_| value.get("activeProfiles").is_some())?;
-    Some(format!("environment, {}", plural(sources.len(), "property source")))
+    let sources = match value["propertySources"].as_array().filter(|_| value.get("activeProfiles").is_some()) {
+        Some(sources) => sources.len(),
+        // Spring Boot 1.
+        None if value["profiles"].is_array() && value["systemProperties"].is_object() => value.as_object()?.len() - 1,
+        None => return None,
+    };
+    Some(format!("environment, {}", plural(sources, "property source")))
+}
+
+/// Whether the environment of Spring Boot contains values, and not only their names.
+pub fn shows_values(page: &HttpPage) -> bool {
+    let Some(value) = json(page) else { return false };
+    let is_shown =
+        |value: &Value| value.as_str().is_some_and(|text| !text.is_empty() && text.chars().any(|c| c != '*'));
+    let mut sources = value["propertySources"].as_array().into_iter().flatten();
+    let properties = |source: &Value| source["properties"].as_object().cloned().unwrap_or_default();
+    sources.any(|source| properties(source).values().any(|property| is_shown(&property["value"])))
+        || value["systemProperties"].as_object().is_some_and(|all| all.values().any(is_shown))
 }
 
 /// Metrics in the text format of Prometheus.
@@ -106,7 +124,10 @@ pub fn debug(page: &HttpPage) -> Option<String> {
         }
         () if text.contains("Error Log for") && text.to_ascii_lowercase().contains("elmah") => Some("ELMAH".to_owned()),
         () if text.contains("<title>Symfony Profiler") => Some("Symfony Profiler".to_owned()),
-        () if text.contains("Interactive Console") && text.contains("Werkzeug") => Some("Werkzeug console".to_owned()),
+        () if recognize_consoles::is_werkzeug_console(page) => {
+            let pin = if recognize_consoles::runs_python(page) { " without PIN" } else { "" };
+            Some(format!("Werkzeug console{pin}"))
+        }
         () if text.contains("Rails version") && text.contains("Application root") => {
             Some("Rails properties".to_owned())
         }
@@ -313,6 +334,20 @@ mod tests {
             let proof = recognizer(&page(body.as_bytes())).unwrap_or_else(|| panic!("{number}: {body}"));
             assert!(!proof.contains("hunter2"), "{proof}");
         }
+    }
+
+    #[test]
+    fn environment_of_spring_shows_values_or_only_names() {
+        let shown = |value: &str| {
+            let body = format!(
+                r#"{{"activeProfiles":[],"propertySources":[{{"name":"x","properties":{{"db.url":{{"value":"{value}"}}}}}}]}}"#
+            );
+            shows_values(&page(body.as_bytes()))
+        };
+        assert!(shown("jdbc:postgresql://db/shop") && !shown("******") && !shown(""));
+        let old = page(br#"{"profiles":[],"server.ports":{},"systemProperties":{"java.home":"/usr"}}"#);
+        assert_eq!(actuator(&old).as_deref(), Some("environment, 2 property sources"));
+        assert!(shows_values(&old) && !shows_values(&page(br#"{"status":"UP"}"#)));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use url::Url;
 
 use super::crawl::Crawl;
 use super::html::PageContents;
+use super::start::base_folders;
 use crate::service::engine::coverage::{CheckedWeb, Obstacle};
 use crate::service::engine::http::HttpPage;
 use crate::service::engine::kinds::FindingKind;
@@ -126,13 +127,7 @@ impl CrawledSite {
 
     /// The root, and the directory of the start page if it is another one.
     pub fn base_folders(&self) -> Vec<String> {
-        let path = self.start.url.path();
-        let folder = &path[..path.rfind('/').map_or(0, |at| at + 1)];
-        let mut all = vec!["/".to_owned()];
-        if folder != "/" && folder.starts_with('/') {
-            all.push(folder.to_owned());
-        }
-        all
+        base_folders(&self.start.url)
     }
 
     /// Whether a page is a file without data of users.

@@ -70,6 +70,17 @@ pub async fn plain_side(run: &ScanRun<'_>, web: &Web<'_>, start: &Url) -> Option
     web.get(&plain).await.ok()
 }
 
+/// The folders where the application of a start page may be installed: the root, and that of the page if it is another one.
+pub fn base_folders(start: &Url) -> Vec<String> {
+    let path = start.path();
+    let folder = &path[..path.rfind('/').map_or(0, |at| at + 1)];
+    let mut all = vec!["/".to_owned()];
+    if folder != "/" && folder.starts_with('/') {
+        all.push(folder.to_owned());
+    }
+    all
+}
+
 async fn follow(
     run: &ScanRun<'_>,
     web: &Web<'_>,
