@@ -44,6 +44,7 @@ use super::legacy_http::{LegacyHttp, TlsFailure, causes};
 use super::limits::{ScanCuts, ScanLimits};
 use super::pace::{HostLane, RequestPace};
 use super::params::Authentication;
+use super::request_times::RequestTimes;
 use super::run::ScanRun;
 use super::throttle::Throttle;
 use super::tolerant_http::{self, TolerantHttp, TolerantResponse, WireStream};
@@ -245,6 +246,9 @@ pub struct Web<'a> {
     bytes: AtomicU64,
     failures: AtomicU32,
     throttle: Throttle,
+    times: RequestTimes,
+    /// The rate of the host of the last request.
+    host_rate: AtomicU32,
     /// The URLs of responses that were not whole.
     faults: std::sync::Mutex<HashSet<Url>>,
     /// Whether an answer needed more than the first time limit; then all requests have the second one.
@@ -275,6 +279,8 @@ impl<'a> Web<'a> {
             bytes: AtomicU64::new(0),
             failures: AtomicU32::new(0),
             throttle: Throttle::default(),
+            times: RequestTimes::default(),
+            host_rate: AtomicU32::new(u32::MAX),
             faults: std::sync::Mutex::default(),
             is_slow: AtomicBool::new(false),
             is_walled: AtomicBool::new(false),
@@ -371,15 +377,22 @@ impl<'a> Web<'a> {
         limits: AttemptLimits,
     ) -> Result<HttpPage, WebError> {
         self.take_budget(1)?;
+        let paced = Instant::now();
         self.scan_pace.wait().await;
+        self.times.add_pause(paced.elapsed());
         let host = self.client(url).await?;
         let (lane, time_limit) = (&host.lane, host.time_limit);
         let Ok(_connection) = lane.connections.acquire().await else { return Err(WebError::Unresponsive) };
+        let paced = Instant::now();
         self.wait_for(lane).await;
+        self.times.add_pause(paced.elapsed());
+        self.host_rate.store(lane.limits.requests_per_second, Ordering::Relaxed);
         self.throttle.wait().await?;
         let start = Instant::now();
+        let number = self.times.begin(start.into());
         let limit = if limits.is_patient { time_limit * 2 } else { time_limit };
         let answer = self.exchange(&host, method, url, headers.clone(), limits, limit).await;
+        self.times.end(number, Instant::now().into());
         if matches!(answer, Err(WebError::Malformed(_))) && host.dialects.of(url).is_none() {
             host.dialects.set(url, HttpDialect::Tolerant);
         }
@@ -409,13 +422,16 @@ impl<'a> Web<'a> {
         }
     }
 
-    /// Reports the number of requests as the step of the scan, as long as it is polled: a slow scan would otherwise look
-    /// stalled.
+    /// Reports the number of requests as the step of the scan, and what the scan waits for, as long as it is polled: a slow
+    /// scan would otherwise look stalled.
     pub async fn report_requests(&self) -> Infallible {
         loop {
             tokio::time::sleep(REPORT_INTERVAL).await;
             let sent = self.max_requests - self.requests_left.load(Ordering::Relaxed);
-            self.run.step(format!("{} sent", plural(sent as usize, "request"))).await;
+            let sent = format!("{} sent", plural(sent as usize, "request"));
+            let rate = self.rate.unwrap_or(u32::MAX).min(self.host_rate.load(Ordering::Relaxed));
+            let reason = self.times.reason(tokio::time::Instant::now(), rate, self.throttle.pause_left());
+            self.run.step([Some(sent), reason].into_iter().flatten().collect::<Vec<_>>().join(" · ")).await;
         }
     }
 

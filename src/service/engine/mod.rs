@@ -42,6 +42,7 @@ pub mod pace;
 pub mod params;
 pub mod ports;
 mod probe_pace;
+mod request_times;
 mod run;
 #[cfg(test)]
 mod scope_tests;

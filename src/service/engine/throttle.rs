@@ -68,6 +68,12 @@ impl Throttle {
         state.refusals >= MAX_REFUSALS || state.paused >= MAX_PAUSES
     }
 
+    /// The rest of the current pause.
+    pub fn pause_left(&self) -> Duration {
+        let end = self.state().pause_end;
+        end.map_or(Duration::ZERO, |end| end.saturating_duration_since(Instant::now()))
+    }
+
     fn state(&self) -> MutexGuard<'_, ThrottleState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
