@@ -12,6 +12,7 @@ mod consoles;
 mod described;
 mod odd;
 mod scripted;
+mod secrets;
 mod server;
 mod services;
 mod weak;
@@ -56,7 +57,7 @@ async fn engine() -> (TestService, TempDir) {
     (TestService::of(running, stop), dir)
 }
 
-/// Scans each server with a light website scan, all at the same time.
+/// Scans each server with a website scan of this type, all at the same time.
 async fn scan_all(ports: &[u16], scan_type: &str) -> Vec<ScannedSite> {
     let (service, _dir) = engine().await;
     let mut scans = Vec::new();
@@ -358,4 +359,53 @@ async fn port_scan_names_services_inside_tls() {
     }
     let ports: Vec<u16> = services.iter().map(|(port, _)| *port).collect();
     assert_eq!(scan_ports(&ports).await.names, services.into_iter().collect());
+}
+
+/// The evidence of the findings of a kind.
+fn evidence(site: &ScannedSite, kind: &str) -> String {
+    let findings = site.findings.iter().filter(|finding| finding["vuln_id"] == kind);
+    findings.map(|finding| finding["vuln_evidence"].to_string()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn website_scan_finds_secrets_of_each_class_and_none_on_the_twin() {
+    let weak = server::start(|path, _, _| secrets::weak(path)).await;
+    let twin = server::start(|path, _, _| secrets::twin(path)).await;
+    let [weak, twin]: [ScannedSite; 2] =
+        scan_all(&[weak, twin], "deep").await.try_into().unwrap_or_else(|_| panic!("two scans"));
+    assert_eq!((weak.status.as_str(), twin.status.as_str()), ("finished", "finished"));
+    let evidence = evidence(&weak, "web.secret");
+    let rows: Vec<&str> = evidence.split("],[").collect();
+    let is_found = |name: &str, place: &str| rows.iter().any(|row| row.contains(name) && row.contains(place));
+    let missed: Vec<_> = secrets::PLANTED.iter().filter(|(_, name, place)| !is_found(name, place)).collect();
+    print(&format!("secrets: {} planted, missed {missed:?}", secrets::PLANTED.len()));
+    assert!(missed.is_empty(), "{missed:#?}: {evidence}");
+    let false_alarms: Vec<&Value> =
+        twin.findings.iter().filter(|finding| finding["vuln_id"].as_str().unwrap().starts_with("web.secret")).collect();
+    assert!(false_alarms.is_empty(), "{false_alarms:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn website_scan_reports_passwords_in_deployment_files_and_none_of_the_neighbours() {
+    const KIND: &str = "web.exposed.deployment";
+    let mut ports = Vec::new();
+    for file in secrets::DEPLOYMENTS {
+        for is_weak in [true, false] {
+            ports.push(server::start(move |path, _, _| file.answer(path, is_weak)).await);
+        }
+    }
+    ports.push(server::start(|path, _, _| secrets::neighbour(path)).await);
+    let sites = scan_all(&ports, "light").await;
+    let risk = |site: &ScannedSite| {
+        let found = site.findings.iter().find(|finding| finding["vuln_id"] == KIND);
+        found.and_then(|finding| finding["risk_level"].as_i64())
+    };
+    for (file, sites) in secrets::DEPLOYMENTS.iter().zip(sites.chunks(2)) {
+        let path = file.path;
+        assert_eq!((risk(&sites[0]), risk(&sites[1])), (Some(4), Some(1)), "{path}: {:#?}", sites[0].findings);
+        assert!(evidence(&sites[0], KIND).contains(file.row), "{path}: {}", evidence(&sites[0], KIND));
+        assert!(!evidence(&sites[1], KIND).contains("password "), "{path}: {}", evidence(&sites[1], KIND));
+    }
+    let neighbour = sites.last().unwrap();
+    assert!(!neighbour.kinds().contains(KIND), "{:#?}", neighbour.findings);
 }

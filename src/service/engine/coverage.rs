@@ -400,6 +400,11 @@ impl<'a> CheckedWeb<'a> {
         answer
     }
 
+    /// Counts the answer to a request that was sent for several checks.
+    pub async fn recount(&self, answer: &Result<HttpPage, WebError>) {
+        self.record(answer).await;
+    }
+
     /// Counts an answer. Among refusals, some are followed by the control: a block may end before the check does.
     async fn record(&self, answer: &Result<HttpPage, WebError>) {
         self.coverage.record(answer);

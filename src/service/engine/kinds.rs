@@ -53,6 +53,7 @@ kinds! {
         SECURITY_TXT = "web.security_txt";
         LIBRARY_OUTDATED = "web.javascript.outdated";
         SECRET = "web.secret";
+        PUBLIC_TOKEN = "web.secret.public_token";
         PASSWORD_PLAIN = "web.form.password_plain";
         FORM_CSRF = "web.form.csrf";
         INTEGRITY_MISSING = "web.sri";

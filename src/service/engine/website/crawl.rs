@@ -6,8 +6,9 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::{StreamExt, stream};
+use futures::stream::{self, FuturesOrdered, StreamExt};
 use serde_json::json;
+use tokio::sync::Mutex;
 use url::Url;
 
 use super::html::{self, PageContents};
@@ -18,8 +19,8 @@ use crate::service::engine::params::website::Spider;
 use crate::service::engine::run::ScanRun;
 use crate::service::engine::{TestDone, blocking};
 
-/// Number of concurrent requests.
-const CONCURRENCY: usize = 4;
+/// Number of concurrent requests; the limits of the host apply too.
+const CONCURRENCY: usize = 8;
 /// Paths of scripts that are requested.
 const MAX_ENDPOINTS: usize = 50;
 /// The fetched pages and the URLs in them.
@@ -28,6 +29,8 @@ pub struct Crawl {
     pub pages: Vec<Arc<HttpPage>>,
     /// Directories of the site in its pages, as paths that end in `/`.
     pub folders: BTreeSet<String>,
+    /// Those of them that hold a file, or a folder with a file.
+    pub file_folders: BTreeSet<String>,
     /// The parsed content of each of `pages`.
     pub contents: Vec<PageContents>,
     /// Pages of which a limit cut the reading.
@@ -93,6 +96,7 @@ pub async fn crawl(
     let mut crawl = Crawl {
         pages: Vec::new(),
         folders: BTreeSet::new(),
+        file_folders: BTreeSet::new(),
         contents: Vec::new(),
         cut_pages: 0,
         unread_pages: 0,
@@ -107,20 +111,28 @@ pub async fn crawl(
             crawl.waiting.push_back((url, 0));
         }
     }
-    crawl.take(start.clone(), 0).await;
-    while !crawl.waiting.is_empty() && crawl.pages.len() < max_pages {
-        let count = (max_pages - crawl.pages.len()).min(CONCURRENCY).min(crawl.waiting.len());
-        let batch: Vec<(Url, u32)> = crawl.waiting.drain(..count).collect();
-        let fetch = |(url, depth): (Url, u32)| async move { (web.get(&url).await, depth) };
-        let pages: Vec<_> = stream::iter(batch).map(fetch).buffered(CONCURRENCY).collect().await;
-        for (page, depth) in pages {
-            if let Ok(page) = page {
-                crawl.take(page, depth).await;
-            }
+    let html_time = Mutex::new(crawl.html_time);
+    crawl.take(ReadPage::read(start.clone(), &html_time).await, 0);
+    let mut fetches = FuturesOrdered::new();
+    loop {
+        while fetches.len() < CONCURRENCY.min(max_pages.saturating_sub(crawl.pages.len()))
+            && let Some((url, depth)) = crawl.waiting.pop_front()
+        {
+            let html_time = &html_time;
+            fetches.push_back(async move {
+                let page = web.get(&url).await.ok()?;
+                Some((ReadPage::read(page, html_time).await, depth))
+            });
+        }
+        let Some(read) = fetches.next().await else { break };
+        if let Some((page, depth)) = read {
+            crawl.take(page, depth);
         }
         progress.read(crawl.pages.len()).await;
     }
+    drop(fetches);
     crawl.unread_pages = crawl.waiting.len();
+    crawl.html_time = html_time.into_inner();
     crawl
 }
 
@@ -130,10 +142,14 @@ impl Crawl {
         let is_excluded = |url: &Url| self.excluded.iter().any(|prefix| url.as_str().starts_with(prefix));
         let allowed = endpoints.into_iter().filter(|url| is_harmless(url) && !is_excluded(url)).collect::<Vec<_>>();
         let new = allowed.into_iter().filter(|url| self.seen.insert(without_query(url))).take(MAX_ENDPOINTS);
-        let fetch = |url: Url| async move { web.get(&url).await };
+        let html_time = &Mutex::new(self.html_time);
+        let fetch = |url: Url| async move {
+            let page = web.get(&url).await.ok().filter(HttpPage::is_success)?;
+            Some(ReadPage::read(page, html_time).await)
+        };
         let pages: Vec<_> = stream::iter(new.collect::<Vec<_>>()).map(fetch).buffered(CONCURRENCY).collect().await;
-        for page in pages.into_iter().flatten().filter(HttpPage::is_success) {
-            self.take(page, self.depth).await;
+        for page in pages.into_iter().flatten() {
+            self.take(page, self.depth);
         }
     }
 
@@ -146,29 +162,27 @@ impl Crawl {
 
     /// Adds a page that no link names; its links are not followed.
     pub async fn add(&mut self, page: HttpPage) {
-        self.take(page, self.depth).await;
+        let html_time = Mutex::new(self.html_time);
+        let read = ReadPage::read(page, &html_time).await;
+        self.html_time = html_time.into_inner();
+        self.take(read, self.depth);
     }
 
     /// Adds a page that is `depth` links from the start page.
-    async fn take(&mut self, page: HttpPage, depth: u32) {
-        let page = Arc::new(page);
-        let refresh = page.header("refresh");
-        let refresh = html::refresh_url(&refresh).and_then(|url| page.url.join(url).ok());
-        let mut links: Vec<Url> = page.redirect().into_iter().chain(refresh).collect();
-        let mut contents = PageContents::default();
-        if page.is_html() {
-            let (body, limit) = (Arc::clone(&page), self.html_time);
-            contents = blocking::run(move |stop| html::read(&body, limit, stop)).await;
-            self.html_time = self.html_time.saturating_sub(contents.took);
-            self.cut_pages += usize::from(contents.is_cut);
-            links.append(&mut contents.links);
-        }
+    fn take(&mut self, ReadPage { page, contents, mut links }: ReadPage, depth: u32) {
+        self.cut_pages += usize::from(contents.is_cut);
         links.retain(|url| matches!(url.scheme(), "http" | "https") && url.origin() == page.url.origin());
         links.retain(|url| !self.excluded.iter().any(|prefix| url.as_str().starts_with(prefix)));
         for url in &mut links {
             url.set_fragment(None);
         }
-        self.folders.extend(links.iter().filter(|url| !acts(url)).flat_map(folders));
+        for url in links.iter().filter(|url| !acts(url)) {
+            let folders = folders(url);
+            if is_file(url) {
+                self.file_folders.extend(folders.iter().cloned());
+            }
+            self.folders.extend(folders);
+        }
         if page.is_html() && depth < self.depth {
             let follow = links.into_iter().filter(is_harmless);
             let new = follow.filter(|url| self.seen.insert(without_query(url)));
@@ -177,6 +191,38 @@ impl Crawl {
         self.pages.push(page);
         self.contents.push(contents);
     }
+}
+
+/// A fetched page with the URLs in it.
+struct ReadPage {
+    page: Arc<HttpPage>,
+    contents: PageContents,
+    links: Vec<Url>,
+}
+
+impl ReadPage {
+    /// Reads a page. Pages take turns, so that `html_time`, the time that is left, is that of one processor.
+    async fn read(page: HttpPage, html_time: &Mutex<Duration>) -> Self {
+        let page = Arc::new(page);
+        let refresh = page.header("refresh");
+        let refresh = html::refresh_url(&refresh).and_then(|url| page.url.join(url).ok());
+        let mut links: Vec<Url> = page.redirect().into_iter().chain(refresh).collect();
+        let mut contents = PageContents::default();
+        if page.is_html() {
+            let mut left = html_time.lock().await;
+            let (body, limit) = (Arc::clone(&page), *left);
+            contents = blocking::run(move |stop| html::read(&body, limit, stop)).await;
+            *left = left.saturating_sub(contents.took);
+            links.append(&mut contents.links);
+        }
+        Self { page, contents, links }
+    }
+}
+
+/// Whether the last part of a path is the name of a file: with an extension.
+fn is_file(url: &Url) -> bool {
+    let name = url.path().rsplit('/').next().unwrap_or_default();
+    name.rsplit_once('.').is_some_and(|(start, extension)| !start.is_empty() && (1..=5).contains(&extension.len()))
 }
 
 /// The parent directories of a file: `/a/` and `/a/b/` for `/a/b/c.css`.

@@ -7,9 +7,13 @@
 //!
 //! The root and the folder of the start page are searched for all names. The other folders of the site are searched by a
 //! light scan for those that an editor, a backup or a careless upload leaves anywhere, by a deep scan for nearly all.
+//! Of folders that look alike, few are searched (`folders`).
 
 use std::collections::BTreeSet;
 
+use futures::{StreamExt, stream};
+
+use super::deployment;
 use super::recognize::{self, Recognizer};
 use super::recognize_consoles as consoles;
 use super::recognize_services as services;
@@ -141,11 +145,12 @@ files! {
         "query?query=%7B__schema%7BqueryType%7Bname%7D%7D%7D", "v1/graphql?query=%7B__schema%7BqueryType%7Bname%7D%7D%7D",
     ])];
     DS_STORE, exposed::DS_STORE, All, [(services::ds_store, [".DS_Store"])];
-    DEPLOYMENT, exposed::DEPLOYMENT, Deep, [(services::deployment, [
+    DEPLOYMENT, exposed::DEPLOYMENT, Deep, [(deployment::recognize, [
         "docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml", "docker-compose.prod.yml", "Dockerfile",
         ".gitlab-ci.yml", ".travis.yml", ".circleci/config.yml", "Jenkinsfile", "azure-pipelines.yml", ".drone.yml",
         "bitbucket-pipelines.yml", ".github/workflows/ci.yml", ".github/workflows/main.yml", ".github/workflows/deploy.yml",
-        "Vagrantfile", "playbook.yml", "cloudbuild.yaml",
+        "Vagrantfile", "playbook.yml", "cloudbuild.yaml", "Containerfile", "docker-compose.override.yml",
+        ".github/workflows/build.yml",
     ])];
     MANIFEST, exposed::MANIFEST, Deep, [(services::manifest, [
         "package.json", "package-lock.json", "yarn.lock", "composer.json", "composer.lock", "requirements.txt",
@@ -173,19 +178,22 @@ const COPIES: &[&str] =
 /// Files of which copies are searched.
 const MAX_COPIED: usize = 12;
 pub const HEADERS: &[&str] = &["Request", "Status", "What it holds"];
+/// Concurrent requests of one check; the limits of the host apply to all checks together.
+const CONCURRENCY: usize = 4;
 
 /// Requests the files in the directories; those that exist are the evidence.
 pub async fn check(site: &Site<'_>, exposed: &ExposedFiles) -> Vec<NewFinding> {
-    let mut found = Vec::new();
-    for (path, recognizer) in paths(site, exposed) {
-        found.extend(file(site, &path, (recognizer, exposed.kind)).await);
-    }
-    findings(site, exposed.kind, found)
+    let kind = exposed.kind;
+    let file = |(path, recognizer): (String, Recognizer)| async move { file(site, &path, (recognizer, kind)).await };
+    let found: Vec<Option<ExposedFile>> =
+        stream::iter(paths(site, exposed)).map(file).buffered(CONCURRENCY).collect().await;
+    findings(site, kind, found.into_iter().flatten().collect())
 }
 
 /// A file that the site serves.
 struct ExposedFile {
-    row: Vec<String>,
+    /// The first one is about the file, the others are about the passwords in it.
+    rows: Vec<Vec<String>>,
     /// The risk of its content, if that differs from the risk of its kind.
     risk: Option<Risk>,
 }
@@ -194,7 +202,7 @@ struct ExposedFile {
 fn findings(site: &Site, kind: FindingKind, files: Vec<ExposedFile>) -> Vec<NewFinding> {
     let worst = |usual: Risk| files.iter().map(|file| file.risk.unwrap_or(usual)).max();
     let risk = worst(kind.finding().risk);
-    let rows = files.into_iter().map(|file| file.row).collect();
+    let rows = files.into_iter().flat_map(|file| file.rows).collect();
     let findings = site.finding_of_rows(kind, HEADERS, rows).into_iter();
     findings.map(|finding| NewFinding { risk: risk.unwrap_or(finding.risk), ..finding }).collect()
 }
@@ -212,13 +220,17 @@ fn content_risk(kind: FindingKind, page: &HttpPage) -> Option<Risk> {
     }
 }
 
+/// The masked passwords in a file of a kind that need not have any.
+fn passwords(kind: FindingKind, page: &HttpPage) -> Vec<String> {
+    if kind == exposed::DEPLOYMENT { deployment::passwords(page) } else { Vec::new() }
+}
+
 /// The paths to request, each once.
 pub fn paths(site: &CrawledSite, exposed: &ExposedFiles) -> Vec<(String, Recognizer)> {
     let host = site.start.url.host_str().unwrap_or_default().trim_start_matches("www.");
     let mut folders = site.base_folders();
     if exposed.places == All || (exposed.places == Deep && site.is_deep) {
-        let others: Vec<String> = site.folders.iter().filter(|folder| !folders.contains(folder)).cloned().collect();
-        folders.extend(others.into_iter().take(site.max_folders()));
+        folders.extend(site.searched_folders());
     }
     let (mut paths, mut seen) = (Vec::new(), BTreeSet::new());
     for folder in folders {
@@ -232,16 +244,21 @@ pub fn paths(site: &CrawledSite, exposed: &ExposedFiles) -> Vec<(String, Recogni
             }
         }
     }
+    if exposed.kind == exposed::DEPLOYMENT {
+        // A listing or a link led to them.
+        let known = site.pages().map(|page| page.url.path()).filter(|path| deployment::is_named(path));
+        let new = known.filter(|path| seen.insert((*path).to_owned()));
+        paths.extend(new.map(|path| (path.to_owned(), deployment::recognize as Recognizer)));
+    }
     paths
 }
 
 /// Old copies of the pages of the site and of its usual files.
 pub async fn copies(site: &Site<'_>) -> Vec<NewFinding> {
-    let mut found = Vec::new();
-    for path in copied_paths(site) {
-        found.extend(file(site, &path, (recognize::source_copy, exposed::COPY)).await);
-    }
-    findings(site, exposed::COPY, found)
+    let file = |path: String| async move { file(site, &path, (recognize::source_copy, exposed::COPY)).await };
+    let found: Vec<Option<ExposedFile>> =
+        stream::iter(copied_paths(site)).map(file).buffered(CONCURRENCY).collect().await;
+    findings(site, exposed::COPY, found.into_iter().flatten().collect())
 }
 
 /// The paths of old copies.
@@ -268,12 +285,18 @@ async fn file(site: &Site<'_>, path: &str, (recognizer, kind): (Recognizer, Find
         false => site.web.probe(&url).await,
     };
     let page = answer.ok().filter(HttpPage::is_success)?;
-    let (proof, risk) =
-        blocking::run(move |_| recognizer(&page).map(|proof| (proof, content_risk(kind, &page)))).await?;
+    let judge = move |page: HttpPage| {
+        let proof = recognizer(&page)?;
+        Some((proof, content_risk(kind, &page), passwords(kind, &page)))
+    };
+    let (proof, risk, passwords) = blocking::run(move |_| judge(page)).await?;
     if is_returned_for_any_name(site, path, recognizer).await {
         return None;
     }
-    Some(ExposedFile { row: vec![format!("GET {url}"), "200".to_owned(), proof], risk })
+    let risk = if passwords.is_empty() { risk } else { Some(Risk::Critical) };
+    let row = |holds: String| vec![format!("GET {url}"), "200".to_owned(), holds];
+    let of_passwords = passwords.into_iter().map(|password| row(format!("password {password}")));
+    Some(ExposedFile { rows: [row(proof)].into_iter().chain(of_passwords).collect(), risk })
 }
 
 /// Whether findings of a kind say that the answer needs no log-in.

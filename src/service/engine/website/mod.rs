@@ -29,7 +29,9 @@ mod content;
 mod cookies;
 mod cors;
 pub(super) mod crawl;
+mod deployment;
 mod exposed;
+mod folders;
 mod forms;
 mod headers;
 mod html;
@@ -40,9 +42,12 @@ mod recognize;
 mod recognize_consoles;
 mod recognize_services;
 mod scripts;
+mod secrets;
 mod site;
+mod source_maps;
 pub(super) mod start;
 mod versions;
+mod web_tokens;
 
 use crawl::{Crawl, CrawlProgress};
 use exposed::ExposedFiles;
@@ -156,7 +161,7 @@ const CHECKS: &[Check] = &[
     check("web.exposed.web_inf", "Deployment descriptors of Java", Files(&exposed::WEB_INF)),
     check("web.cross_domain", "Cross-domain policies", Files(&exposed::CROSS_DOMAIN)),
     check("web.exposed.admin", "Admin log-in pages", Files(&exposed::ADMIN)),
-    check("web.exposed.source_map", "Source maps of scripts", Discovery(|site| Box::pin(scripts::source_maps(site)))),
+    check("web.exposed.source_map", "Source maps of scripts", Discovery(|site| Box::pin(source_maps::check(site)))),
 ];
 
 impl Check {
@@ -368,12 +373,22 @@ async fn scan_site(
     }
     let mut crawled = CrawledSite::new(start, crawled);
     crawled.scripts = scripts;
+    let reads_maps = |check: &Check| matches!(check.uid, "web.secret" | "web.exposed.source_map");
+    if reach.checks.iter().any(reads_maps) {
+        // Each of these checks counts the answers.
+        crawled.source_maps = source_maps::fetch(&aside, &crawled.scripts, reach.script_bytes).await;
+    }
     if reach.checks.iter().any(reads_folders) {
-        crawled.folders.extend(answers::robots_folders(&aside, &crawled.start.url).await);
+        let folders = answers::robots_folders(&aside, &crawled.start.url).await;
+        crawled.file_folders.extend(folders.iter().cloned());
+        crawled.folders.extend(folders);
     }
     crawled.is_deep = reach.is_deep;
     (crawled.plain_side, crawled.with_login) = (start::plain_side(run, web, &crawled.start.url).await, with_login);
     let crawled = &crawled;
+    if let Some(line) = folders_line(crawled) {
+        run.info(line).await;
+    }
     // The pages count together: a passive check sees all of them.
     if web.is_walled() {
         crawl_coverage.record_login_wall();
@@ -456,6 +471,16 @@ fn reached_limits(crawled: &Crawl, fetched: &FetchedScripts, reach: &ScanReach) 
     .into_iter()
     .filter(|limit| limit.read < limit.found)
     .collect()
+}
+
+/// How many of the folders a deep scan searches, if not all.
+fn folders_line(site: &CrawledSite) -> Option<String> {
+    let base = site.base_folders();
+    let all = site.folders.iter().filter(|folder| !base.contains(folder)).count();
+    let searched = site.searched_folders().len();
+    (site.is_deep && searched < all).then(|| {
+        format!("Exposed files are searched in {searched} of {}: few of those that look alike.", plural(all, "folder"))
+    })
 }
 
 /// Reports the steps of checks that have not ended.

@@ -62,7 +62,7 @@ pub fn expected_requests(check: &Check, site: &CrawledSite) -> u32 {
             "web.cors" => site.pages.len().min(super::cors::MAX_CORS_PAGES) * 4,
             "web.listing" => (site.folders.len() + super::listing::COMMON.len()).min(super::listing::MAX_FOLDERS),
             "web.exposed.copy" => exposed::copied_paths(site).len(),
-            "web.exposed.source_map" => site.scripts.len(),
+            "web.exposed.source_map" => site.source_maps.len(),
             "web.javascript.outdated" | "web.secret" => 0,
             _ => 2,
         },

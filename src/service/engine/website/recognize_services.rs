@@ -165,32 +165,6 @@ pub fn ds_store(page: &HttpPage) -> Option<String> {
     proof(page.body.starts_with(b"\0\0\0\x01Bud1"), "macOS folder index")
 }
 
-/// Files that describe how the application is built and deployed.
-pub fn deployment(page: &HttpPage) -> Option<String> {
-    let text = page.text();
-    if is_markup(page) {
-        return None;
-    }
-    let has = |pattern: Option<&Regex>| pattern.is_some_and(|pattern| pattern.is_match(&text));
-    match () {
-        () if has(pattern!(r"(?m)^services:\s*$")) && has(pattern!(r"(?m)^\s+(?:image|build):")) => {
-            Some("Compose file: services".to_owned())
-        }
-        () if has(pattern!(r"(?m)^FROM \S+")) && has(pattern!(r"(?m)^(?:RUN|CMD|COPY|ENTRYPOINT|EXPOSE) ")) => {
-            Some("Dockerfile".to_owned())
-        }
-        () if has(pattern!(r"(?m)^\s*(?:script|steps|stages|jobs|pipelines|before_script):"))
-            && has(pattern!(r"(?m)^\s*- ")) =>
-        {
-            Some("CI pipeline".to_owned())
-        }
-        () if has(pattern!(r"(?m)^pipeline\s*\{")) => Some("Jenkinsfile".to_owned()),
-        () if text.contains("Vagrant.configure(") => Some("Vagrantfile".to_owned()),
-        () if has(pattern!(r"(?m)^- hosts:")) => Some("Ansible playbook".to_owned()),
-        () => None,
-    }
-}
-
 /// Manifests with the versions of dependencies.
 pub fn manifest(page: &HttpPage) -> Option<String> {
     if let Some(value) = json(page) {
@@ -312,9 +286,6 @@ mod tests {
             (api_description, "openapi: 3.1.0\ninfo:\n  title: x\npaths:\n  /a: {}\n"),
             (graphql, r#"{"data":{"__schema":{"queryType":{"name":"Query"}}}}"#),
             (ds_store, "\0\0\0\u{1}Bud1\0"),
-            (deployment, "services:\n  db:\n    image: postgres\n"),
-            (deployment, "FROM debian\nRUN apt-get update\n"),
-            (deployment, "stages:\n  - test\n"),
             (manifest, r#"{"name":"shop","dependencies":{"left-pad":"1.0.0"}}"#),
             (manifest, "django==4.2\nrequests>=2\n"),
             (log, "127.0.0.1 - - [22/Nov/2026:06:59:32 +0000] \"GET / HTTP/1.1\" 200 5\n"),
@@ -366,7 +337,6 @@ mod tests {
             api_description,
             graphql,
             ds_store,
-            deployment,
             manifest,
             log,
             settings_with_secret,

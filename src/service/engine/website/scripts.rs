@@ -1,7 +1,7 @@
-//! The scripts of the site: libraries with known vulnerabilities, secrets, and source maps.
+//! The scripts of the site: libraries with known vulnerabilities, and secrets.
 //!
 //! ```text
-//!   pages ──► script URLs of the site ──► fetched once for all checks ──► version, secrets, sourceMappingURL
+//!   pages ──► script URLs of the site ──► fetched once for all checks ──► version, secrets, source map
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,18 +12,20 @@ use regex::Regex;
 use serde::Deserialize;
 use url::Url;
 
-use super::exposed::is_returned_for_any_name;
 use super::html::PageContents;
 use super::recognize::is_markup;
+use super::secrets::{self, SecretMatch};
 use super::site::Site;
+use super::source_maps;
+use crate::service::engine::NewFinding;
+use crate::service::engine::blocking::{self, StopFlag};
 use crate::service::engine::coverage::CheckedWeb;
 use crate::service::engine::exploited::with_cves;
-use crate::service::engine::http::HttpPage;
-use crate::service::engine::kinds::{exposed, web};
-use crate::service::engine::{NewFinding, blocking};
+use crate::service::engine::http::{HttpPage, MAX_BODY};
+use crate::service::engine::kinds::web;
 
 /// Number of concurrent requests.
-const CONCURRENCY: usize = 4;
+pub const CONCURRENCY: usize = 4;
 
 /// The scripts of the site's own origin.
 #[derive(Default)]
@@ -230,37 +232,42 @@ impl LibraryVulnerability {
     }
 }
 
-/// Secrets by their fixed form; keys that browsers need anyway (such as those of maps) are not listed.
-const SECRETS: &[(&str, &str)] = &[
-    ("AWS access key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
-    ("Stripe secret key", r"\b[sr]k_live_[0-9a-zA-Z]{20,}\b"),
-    ("GitHub token", r"\bgh[pousr]_[A-Za-z0-9]{36,}\b"),
-    ("GitLab token", r"\bglpat-[\w-]{20,}"),
-    ("Slack token", r"\bxox[abprs]-[0-9A-Za-z-]{20,}"),
-    ("SendGrid key", r"\bSG\.[\w-]{20,}\.[\w-]{20,}"),
-    ("npm token", r"\bnpm_[A-Za-z0-9]{36}\b"),
-    ("private key", r"-----BEGIN (?:RSA |EC |DSA |OPENSSH )?PRIVATE KEY-----(?:\\n|\s)+[A-Za-z0-9+/=]{40,}"),
-    (
-        "URL with password",
-        r#"\b(?:postgres(?:ql)?|mysql|mongodb(?:\+srv)?|redis|amqps?)://[\w.-]+:[^@\s"'<>{}$]{4,}@[\w.-]+"#,
-    ),
-];
-
-static SECRET: LazyLock<Vec<(&str, Regex)>> =
-    LazyLock::new(|| SECRETS.iter().filter_map(|(name, pattern)| Some((*name, Regex::new(pattern).ok()?))).collect());
-
-/// Secrets in scripts and pages. The evidence shows the kind, the beginning and the end only, with line and column.
+/// Secrets in scripts, pages and source maps. The evidence shows the kind, the beginning and the end only, with line and
+/// column. Tokens that everybody may know are a finding of their own.
 pub async fn secrets(site: &Site<'_>) -> Vec<NewFinding> {
+    for map in &site.source_maps {
+        site.web.recount(&map.answer).await;
+    }
     let pages: Vec<Arc<HttpPage>> =
         site.pages.iter().chain(&site.scripts).filter(|page| page.is_success()).cloned().collect();
-    let rows: BTreeSet<Vec<String>> = blocking::run(move |stop| {
+    let of_pages: Vec<SecretRow> = blocking::run(move |stop| {
         let pages = pages.iter().take_while(|_| !stop.is_set());
-        pages.flat_map(|page| secrets_in(page)).collect()
+        pages.flat_map(|page| secrets_in(page, stop)).collect()
     })
     .await;
-    let found = site.finding_of_rows(web::SECRET, &["URL", "Secret", "Value"], rows.into_iter().collect());
+    let of_maps = site.source_maps.iter().flat_map(|map| map.secrets.iter().cloned());
+    let all: BTreeSet<SecretRow> = of_pages.into_iter().chain(of_maps).collect();
+    let (public, secret): (Vec<SecretRow>, Vec<SecretRow>) = all.into_iter().partition(|row| row.is_public);
+    let cells = |rows: Vec<SecretRow>| rows.into_iter().map(|row| vec![row.url, row.name, row.shown]).collect();
+    let found = site.finding_of_rows(web::SECRET, &["URL", "Secret", "Value"], cells(secret)).into_iter();
     // The scan does not use the secret, so it does not know whether it is valid.
-    found.into_iter().map(|finding| NewFinding { confirmed: false, ..finding }).collect()
+    let found = found.map(|finding| NewFinding { confirmed: false, ..finding });
+    found.chain(site.finding_of_rows(web::PUBLIC_TOKEN, &["URL", "Token", "Value"], cells(public))).collect()
+}
+
+/// A secret with the URL of its text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SecretRow {
+    url: String,
+    name: String,
+    shown: String,
+    is_public: bool,
+}
+
+impl SecretRow {
+    pub fn new(url: &Url, SecretMatch { name, shown, is_public }: SecretMatch) -> Self {
+        Self { url: url.to_string(), name, shown, is_public }
+    }
 }
 
 /// Elements of a page that show examples to readers.
@@ -268,22 +275,7 @@ static SAMPLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?is)<(?:pre|code|samp|kbd|blockquote|textarea)\b.*?</(?:pre|code|samp|kbd|blockquote|textarea)>").ok()
 });
 
-/// Words of secrets in documentation.
-#[rustfmt::skip]
-const SAMPLE_WORDS: &[&str] = &[
-    "example", "xxxx", "your", "1234567890", "0123456789", "abcdefgh", "changeme", "sample", "dummy", "placeholder", "fake",
-    "redacted", "0000000", "aaaaaaa", "test_key", "not-a-real", "deadbeef",
-];
-/// Passwords of addresses in documentation.
-#[rustfmt::skip]
-const SAMPLE_PASSWORDS: &[&str] =
-    &["pass", "password", "passwd", "pwd", "secret", "mypassword", "mysecret", "mypass", "my-password", "pw1234", "1234", "12345", "123456"];
-/// Hosts of addresses in documentation.
-const SAMPLE_HOSTS: &[&str] = &["localhost", "127.0.0.1", "host", "hostname", "server", "example.com", "example.org"];
-/// Different letters of the shortest secret.
-const SECRET_LETTERS: usize = 8;
-
-fn secrets_in(page: &HttpPage) -> Vec<Vec<String>> {
+fn secrets_in(page: &HttpPage, stop: &StopFlag) -> Vec<SecretRow> {
     let text = page.text();
     // An article shows sample keys where a reader copies them from.
     let text = match SAMPLE.as_ref() {
@@ -293,85 +285,10 @@ fn secrets_in(page: &HttpPage) -> Vec<Vec<String>> {
         }
         _ => text,
     };
-    let found = SECRET.iter().filter_map(|(name, pattern)| {
-        let secret = pattern.find_iter(&text).find(|found| !is_sample(name, found.as_str()))?;
-        let place = place_of(&text, secret.start());
-        Some(vec![page.url.to_string(), (*name).to_owned(), format!("{} ({place})", masked(secret.as_str()))])
-    });
-    found.collect()
-}
-
-/// Line and column of a byte, as editors and compilers write them: `12:8`. Without words, so that evidence of earlier versions
-/// counts as the same.
-fn place_of(text: &str, at: usize) -> String {
-    let before = &text[..text.floor_char_boundary(at)];
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    format!("{line}:{column}")
-}
-
-/// Whether a match only shows the form of a secret.
-fn is_sample(kind: &str, secret: &str) -> bool {
-    let lower = secret.to_ascii_lowercase();
-    if kind == "URL with password" {
-        let rest = lower.split_once("://").map_or("", |(_, rest)| rest);
-        let (login, host) = rest.rsplit_once('@').unwrap_or_default();
-        let (user, password) = login.split_once(':').unwrap_or_default();
-        return user == password
-            || SAMPLE_PASSWORDS.contains(&password)
-            || SAMPLE_HOSTS.contains(&host)
-            || SAMPLE_WORDS.iter().any(|word| lower.contains(word));
-    }
-    // The part after the fixed beginning: `sk_live_`, `-----BEGIN PRIVATE KEY-----`.
-    let random = lower.rsplit(['_', '-', '\n']).next().unwrap_or(&lower);
-    let letters: BTreeSet<char> = random.chars().filter(char::is_ascii_alphanumeric).collect();
-    letters.len() < SECRET_LETTERS || SAMPLE_WORDS.iter().any(|word| lower.contains(word))
-}
-
-/// Enough of a secret to find it: its first eight and last four characters.
-fn masked(secret: &str) -> String {
-    let letters: Vec<char> = secret.chars().collect();
-    let (first, last) = (letters.iter().take(8), letters.iter().skip(letters.len().saturating_sub(4)));
-    format!("{}…{}", first.collect::<String>(), last.collect::<String>())
-}
-
-/// Source maps of the scripts, recognised by their content.
-pub async fn source_maps(site: &Site<'_>) -> Vec<NewFinding> {
-    let mut rows = Vec::new();
-    for script in &site.scripts {
-        let text = script.text();
-        let tail = &text[text.floor_char_boundary(text.len().saturating_sub(500))..];
-        let named =
-            tail.rsplit_once("sourceMappingURL=").map(|(_, rest)| rest.split_whitespace().next().unwrap_or_default());
-        let name = match named {
-            Some(name) if name.starts_with("data:") => continue,
-            Some(name) => name.to_owned(),
-            None => {
-                format!("{}.map", script.url.path_segments().and_then(|mut all| all.next_back()).unwrap_or_default())
-            }
-        };
-        let Ok(url) = script.url.join(&name) else { continue };
-        if url.origin() != script.url.origin() {
-            continue;
-        }
-        let Ok(map) = site.web.get(&url).await else { continue };
-        let Some(proof) = source_map(&map) else { continue };
-        if !is_returned_for_any_name(site, url.path(), source_map).await {
-            rows.push(vec![format!("GET {url}"), map.status.to_string(), proof]);
-        }
-    }
-    site.finding_of_rows(exposed::SOURCE_MAP, &["Request", "Status", "What it holds"], rows)
-}
-
-fn source_map(page: &HttpPage) -> Option<String> {
-    if !page.is_success() {
-        return None;
-    }
-    let text = page.text();
-    // The map may be cut at the limit of a body, so it is not parsed as JSON.
-    let is_map = text.trim_start().starts_with('{') && text.contains("\"mappings\"") && text.contains("\"sources\"");
-    let with_code = if text.contains("\"sourcesContent\"") { "with the source code" } else { "names of sources" };
-    is_map.then(|| with_code.to_owned())
+    let may_be_cut = page.body.len() >= MAX_BODY || page.fault.is_some();
+    let mut found = secrets::search(&text, may_be_cut, stop);
+    found.extend(source_maps::inline_secrets(&text, stop));
+    found.into_iter().map(|secret| SecretRow::new(&page.url, secret)).collect()
 }
 
 #[cfg(test)]
@@ -383,6 +300,10 @@ mod tests {
     fn script(body: &str) -> HttpPage {
         let url = Url::parse("http://a.test/app.js").unwrap();
         HttpPage { url, status: 200, headers: HeaderMap::new(), body: body.into(), fault: None }
+    }
+
+    fn found(page: &HttpPage) -> Vec<SecretRow> {
+        secrets_in(page, &StopFlag::default())
     }
 
     #[test]
@@ -588,9 +509,9 @@ mod tests {
             ..script(body)
         };
         let key = "AKIAQ3EGRMTWZXCVBNM7";
-        assert!(secrets_in(&html(&format!("<pre><code class=x>aws_key = {key}</code></pre>"))).is_empty());
-        assert_eq!(secrets_in(&html(&format!("<script>const key = '{key}'</script>"))).len(), 1);
-        assert_eq!(secrets_in(&html(&format!("<!-- {key} -->"))).len(), 1);
+        assert!(found(&html(&format!("<pre><code class=x>aws_key = {key}</code></pre>"))).is_empty());
+        assert_eq!(found(&html(&format!("<script>const key = '{key}'</script>"))).len(), 1);
+        assert_eq!(found(&html(&format!("<!-- {key} -->"))).len(), 1);
         for sample in [
             "postgres://app:password@db.shop.test/app",
             "mysql://root:root@10.0.0.7/app",
@@ -601,22 +522,22 @@ mod tests {
             "sk_live_0123456789abcdefghij",
             "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
         ] {
-            assert!(secrets_in(&script(sample)).is_empty(), "{sample}");
+            assert!(found(&script(sample)).is_empty(), "{sample}");
         }
         for secret in ["postgres://app:8d1fQ0c2@db.shop.test/app", "sk_live_9fQ2mZx7Lw3Rk8Tb1Vn4Yc6H"] {
-            assert_eq!(secrets_in(&script(secret)).len(), 1, "{secret}");
+            assert_eq!(found(&script(secret)).len(), 1, "{secret}");
         }
     }
 
     #[test]
     fn secrets_are_named_and_examples_are_not() {
-        let found = secrets_in(&script("const k = 'AKIAQ3EGRMTWZXCVBNM7', d = 'postgres://shop:hunter22@db.local/x'"));
-        assert_eq!(found.len(), 2);
-        assert_eq!(found[0][2], "AKIAQ3EG…BNM7 (1:12)");
-        assert!(found.iter().all(|row| !row[2].contains("hunter22")), "{found:?}");
-        assert_eq!(secrets_in(&script("a\nb = 'AKIAQ3EGRMTWZXCVBNM7'"))[0][2], "AKIAQ3EG…BNM7 (2:6)");
+        let all = found(&script("const k = 'AKIAQ3EGRMTWZXCVBNM7', d = 'postgres://shop:hunter22@db.local/x'"));
+        assert_eq!(all.len(), 2);
+        assert_eq!(all[0].shown, "AKIAQ3EG…BNM7 (1:12)");
+        assert!(all.iter().all(|row| !row.shown.contains("hunter22")), "{all:?}");
+        assert_eq!(found(&script("a\nb = 'AKIAQ3EGRMTWZXCVBNM7'"))[0].shown, "AKIAQ3EG…BNM7 (2:6)");
         assert!(
-            secrets_in(&script("AKIAIOSFODNN7EXAMPLE ghp_short postgres://user:pass@host/x ${postgres://a:${b}@c}"))
+            found(&script("AKIAIOSFODNN7EXAMPLE ghp_short postgres://user:pass@host/x ${postgres://a:${b}@c}"))
                 .is_empty()
         );
     }

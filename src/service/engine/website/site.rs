@@ -7,7 +7,9 @@ use std::sync::Arc;
 use url::Url;
 
 use super::crawl::Crawl;
+use super::folders;
 use super::html::PageContents;
+use super::source_maps::FetchedMap;
 use super::start::base_folders;
 use crate::service::engine::coverage::{CheckedWeb, Obstacle};
 use crate::service::engine::http::HttpPage;
@@ -31,8 +33,12 @@ pub struct CrawledSite {
     contents: Vec<PageContents>,
     /// Scripts of the site's own origin.
     pub scripts: Vec<Arc<HttpPage>>,
+    /// The source maps of the scripts.
+    pub source_maps: Vec<FetchedMap>,
     /// Directories of the site in its pages and in robots.txt, as paths that end in `/`.
     pub folders: BTreeSet<String>,
+    /// Those of them that hold files.
+    pub file_folders: BTreeSet<String>,
     /// Whether the scan searches all directories, and for all names.
     pub is_deep: bool,
     /// The plain HTTP side of a site that is scanned over HTTPS.
@@ -64,7 +70,9 @@ impl CrawledSite {
             pages: crawled.pages,
             contents: crawled.contents,
             scripts: Vec::new(),
+            source_maps: Vec::new(),
             folders: crawled.folders,
+            file_folders: crawled.file_folders,
             is_deep: false,
             plain_side: None,
             with_login: false,
@@ -72,9 +80,11 @@ impl CrawledSite {
         }
     }
 
-    /// Further directories in which exposed files are searched.
-    pub fn max_folders(&self) -> usize {
-        if self.is_deep { 40 } else { 4 }
+    /// Further directories in which exposed files are searched: those with files first, and few of those that look alike.
+    pub fn searched_folders(&self) -> Vec<String> {
+        let base = self.base_folders();
+        let others = folders::searched(&self.folders, &self.file_folders).into_iter().filter(|one| !base.contains(one));
+        others.take(if self.is_deep { 40 } else { 4 }).collect()
     }
 
     /// All pages with what was read in them.
