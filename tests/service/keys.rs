@@ -73,7 +73,6 @@ async fn quota_of_scans_counts_created_scans_of_the_key() {
     let refused = create(&ci, TOOL).await;
     let wait: u64 = refused.headers()["retry-after"].to_str().unwrap().parse().unwrap();
     assert!((3500..=3600).contains(&wait), "{wait}");
-    assert_ne!(refused.headers()["x-ratelimit-remaining"], "0", "the rate limit is another one");
     JsonResponse::read(refused).await.assert_refused(429, "`ci` has created 2 scans within an hour");
     assert_eq!(create(&service.key, TOOL).await.status(), 201, "the role `admin` has no quota");
     service.stop().await;
