@@ -240,6 +240,25 @@ async fn reached_limits_are_lines_of_the_scan_and_of_its_coverage() {
 }
 
 #[tokio::test]
+async fn folders_that_look_alike_are_searched_once_and_a_line_names_their_number() {
+    let links: String = (0..40).map(|post| format!("<a href=/2024/{:02}/post-{post}/>p</a>", 1 + post % 12)).collect();
+    let port = web(move |path, _| match path {
+        "/" => ok("text/html", &links),
+        path if path.starts_with("/2024/") && path.contains("/post-") && path.matches('/').count() == 4 => {
+            if path.ends_with('/') { ok("text/html", "<p>post") } else { answer("404 Not Found", "") }
+        }
+        _ => answer("404 Not Found", ""),
+    })
+    .await;
+    let result = website(port, json!({"scan_type": "deep"})).run().await;
+    result.check();
+    let line = "Exposed files are searched in 3 of 53 folders: few of those that look alike.";
+    assert!(result.info.iter().any(|info| info == line), "{:?}", result.info);
+    let searched = result.raw.iter().filter(|line| line.contains("/.git/HEAD -> ")).count();
+    assert_eq!(searched, 4, "the root, a year, a month and a post");
+}
+
+#[tokio::test]
 async fn refused_scripts_leave_the_tests_of_scripts_incomplete() {
     let port = web(|path, _| match path {
         "/" => ok("text/html", "<script src=/app.js></script>"),

@@ -151,7 +151,8 @@ impl SecretFormat {
     /// The secret without its place, unless the match is a sample.
     fn judged(&self, text: &[u8], (whole, part): (&Range<usize>, &Range<usize>)) -> Option<SecretMatch> {
         let [secret, random] = [whole, part].map(|range| String::from_utf8_lossy(&text[range.clone()]));
-        let named = |name: &str| SecretMatch { name: name.to_owned(), shown: masked(&random), is_public: false };
+        let shown = if whole == part { masked_token(&secret) } else { masked(&random) };
+        let named = |name: &str| SecretMatch { name: name.to_owned(), shown: shown.clone(), is_public: false };
         let is_sample = match self.form {
             SecretForm::Token => is_sample_token(&secret, &random),
             SecretForm::Key => is_sample_key(&random),
@@ -208,11 +209,10 @@ fn place_of(text: &str, at: usize) -> String {
 fn begins_word(text: &[u8], at: usize) -> bool {
     let before = &text[..at];
     let is_letter = before.last().is_some_and(|last| last.is_ascii_alphanumeric() || *last == b'_');
-    let is_escape = match before {
-        [.., b'\\', b'n' | b'r' | b't'] | [.., b'%', _, _] => true,
-        [.., b'\\', b'x', _, _] | [.., b'\\', b'u', _, _, _, _] => true,
-        _ => false,
-    };
+    let is_escape = matches!(
+        before,
+        [.., b'\\', b'n' | b'r' | b't'] | [.., b'%', _, _] | [.., b'\\', b'x', _, _] | [.., b'\\', b'u', _, _, _, _]
+    );
     !is_letter || is_escape
 }
 
@@ -329,16 +329,24 @@ fn is_sequence(text: &str) -> bool {
     bytes.len() > 3 && (continues(1) || continues(2))
 }
 
-/// Enough of a secret to find it: of a long one, its first eight and last four characters.
+/// Enough of a secret to find it: of a long one, its first four and last two characters.
 pub fn masked(secret: &str) -> String {
-    let letters: Vec<char> = secret.chars().collect();
-    let (first, last) = match letters.len() {
-        0..8 => (1, 0),
-        8..12 => (2, 1),
-        12..20 => (4, 2),
-        _ => (8, 4),
-    };
-    let (first, last) = (letters.iter().take(first), letters.iter().skip(letters.len() - last));
+    match secret.chars().count() {
+        0..8 => ends(secret, 1, 0),
+        8..12 => ends(secret, 2, 1),
+        _ => ends(secret, 4, 2),
+    }
+}
+
+/// More of a token whose beginning is fixed.
+fn masked_token(token: &str) -> String {
+    if token.chars().count() < 20 { masked(token) } else { ends(token, 8, 4) }
+}
+
+/// The first and the last characters of a text.
+fn ends(text: &str, first: usize, last: usize) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let (first, last) = (letters.iter().take(first), letters.iter().skip(letters.len().saturating_sub(last)));
     format!("{}…{}", first.collect::<String>(), last.collect::<String>())
 }
 
@@ -415,6 +423,12 @@ mod tests {
         let half =
             "key = '-----BEGIN PRIVATE KEY-----\\nMC4CAQAwBQYDK2VwBCIEIJ9kQ2mZx7Lw3Rk8Tb1Vn4Yc6Hs5Jd0Fgq7PouIe8XaV";
         assert_eq!(search(half, true, &StopFlag::default()), []);
+    }
+
+    #[test]
+    fn part_without_fixed_beginning_is_masked_more() {
+        assert_eq!(found("{clientSecret:'9kQ2mZx7Lw3Rk8Tb1Vn4Yc6H'}")[0].shown, "9kQ2…6H (1:16)");
+        assert_eq!(["hunter2", "hunter22", "hunter22hunter22"].map(masked), ["h…", "hu…2", "hunt…22"]);
     }
 
     #[test]

@@ -43,7 +43,8 @@ pub fn judge(token: &str) -> Option<TokenVerdict> {
     let text = claims.to_string().to_ascii_lowercase();
     let is_sample =
         has_sample_word(&text) || ["john doe", "jane doe", "\"joe\""].iter().any(|name| text.contains(name));
-    let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
+    // A signature that cannot be decoded matches no key.
+    let signature = URL_SAFE_NO_PAD.decode(signature).unwrap_or_default();
     Some(match () {
         () if is_sample => TokenVerdict::Sample,
         () if claims["role"] == "service_role" => TokenVerdict::Secret("Supabase service_role key"),
