@@ -300,11 +300,9 @@ pub const OPEN_BY_PROTOCOL: &[OpenService] = &[
             b"envi" => Some(b"Environment:\nzookeeper.version=3.8.0\njava.home=/usr/lib/jvm\n".to_vec()),
             _ => None,
         }),
-        closed: ScriptedService::new("zookeeper", b"", |received| match received.len() {
-            4 => {
-                let command = String::from_utf8_lossy(received);
-                Some(format!("{command} is not executed because it is not in the whitelist.\n").into_bytes())
-            }
+        closed: ScriptedService::new("zookeeper", b"", |received| match received {
+            b"srvr" => Some(b"Zookeeper version: 3.8.0-5a02a05, built on 2022-02-25\nMode: standalone\n".to_vec()),
+            b"envi" => Some(b"envi is not executed because it is not in the whitelist.\n".to_vec()),
             _ => None,
         }),
     },

@@ -133,6 +133,11 @@ impl PortConnection<'_> {
         }
     }
 
+    /// The connection with another longest wait for a response.
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
     /// Sends bytes that have no response.
     pub async fn send(&mut self, bytes: &[u8]) {
         // A server that closed the connection needs none.

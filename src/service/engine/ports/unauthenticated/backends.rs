@@ -54,16 +54,13 @@ pub async fn fastcgi(client: &PortClient<'_>) -> Option<AccessProof> {
     is_granted.then(|| AccessProof::new(kind::FASTCGI, "FCGI_GET_VALUES", "FCGI_GET_VALUES_RESULT"))
 }
 
-/// Sends administrative commands that only read; no session is opened, so no node is read.
+/// Sends an administrative command that only reads, and that is off by default since 3.5.3; `srvr` cannot be switched off, so
+/// its response proves nothing. No session is opened, so no node is read.
 pub async fn zookeeper(client: &PortClient<'_>) -> Option<AccessProof> {
-    for (command, word) in [("envi", "zookeeper.version="), ("srvr", "Zookeeper version:")] {
-        let response = client.exchange(command.as_bytes()).await;
-        let text = String::from_utf8_lossy(&response);
-        if let Some(version) = line_with(&text, word) {
-            return Some(AccessProof::new(kind::ZOOKEEPER, format!("command {command}"), version));
-        }
-    }
-    None
+    let response = client.exchange(b"envi").await;
+    let text = String::from_utf8_lossy(&response);
+    let version = line_with(&text, "zookeeper.version=")?;
+    Some(AccessProof::new(kind::ZOOKEEPER, "command envi", version))
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@
 //! Windows grants the session and the tree to everybody, so only the list is a proof. No share is opened, and the end of the
 //! connection ends the session.
 
+use std::time::Duration;
+
 use super::AccessProof;
 use crate::service::engine::kinds::unauthenticated as kind;
 use crate::service::engine::ports::client::{PortClient, PortConnection};
@@ -45,12 +47,15 @@ const RPC_SHARES: &[u8] =
     \0\0\0\0\0\0\0\0\xff\xff\xff\xff\0\0\0\0";
 const RPC_BIND_ACK: u8 = 12;
 const RPC_RESPONSE: u8 = 2;
+/// Samba starts the program behind the pipe at its first use.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// Shares of one server, at most: a greater number is no list.
 const MAX_SHARES: u32 = 100_000;
 
 /// Requests the list of shares without a user.
 pub async fn shares(client: &PortClient<'_>) -> Option<AccessProof> {
-    let mut session = SmbSession { connection: client.connect().await?, message: 0, session: [0; 8], tree: [0; 4] };
+    let connection = client.connect().await?.with_timeout(PATIENCE);
+    let mut session = SmbSession { connection, message: 0, session: [0; 8], tree: [0; 4] };
     session.granted(NEGOTIATE, DIALECTS).await?;
     let begun = session.call(SESSION_SETUP, &setup(NTLM_NEGOTIATE)).await?;
     begun.has(MORE_PROCESSING_REQUIRED).then_some(())?;
