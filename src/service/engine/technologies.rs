@@ -219,9 +219,12 @@ mod tests {
         assert!(found.values().all(|one| !one.proof.contains("s3cret") && one.proof.contains("http://a.test/")));
     }
 
+    /// Names with their values: header lines, or technologies with their versions.
+    type TextPairs = &'static [(&'static str, &'static str)];
+
     #[test]
     fn each_product_is_recognized_among_its_neighbours_and_no_article_is() {
-        let cases: &[(&[(&str, &str)], &str, &[(&str, &str)])] = &[
+        let cases: &[(TextPairs, &str, TextPairs)] = &[
             (&[], "<title>Node-RED</title><div id=\"red-ui-editor\"></div>", &[("Node-RED", "")]),
             (
                 &[("server", "TornadoServer/6.6.1")],
