@@ -29,8 +29,10 @@ pub const PAIRS: &[ConsolePair] = &[
     ConsolePair { kind: "web.console.phpmyadmin", risk_level: 3, product: "phpMyAdmin", open: phpmyadmin, closed: phpmyadmin_closed },
 ];
 
+type ConsoleServer = fn(&str) -> Answer;
+
 /// Sites that mention consoles, or answer every path alike.
-pub const NEIGHBOURS: &[(&str, fn(&str) -> Answer)] = &[
+pub const NEIGHBOURS: &[(&str, ConsoleServer)] = &[
     ("articles", |path| match path {
         "/" | "/script" | "/console" | "/phpmyadmin/" | "/jenkins/script" => page(ARTICLE),
         _ => not_found(),
