@@ -44,20 +44,40 @@ fn capture_row(id: i64, body: &Shared) -> CaptureRow {
         request_method: "GET".into(),
         url_params: format!("t={}", Token::of(id as u64)).into(),
         http_headers: vec!["Host: probe".into(), "User-Agent: curl/8.5.0".into()],
-        request_date: Some(Stamp(Timestamp::from_millisecond(1_700_000_000_000 + id).unwrap())),
+        request_date: Some(Stamp(
+            Timestamp::from_millisecond(1_700_000_000_000 + id).unwrap(),
+        )),
         request_body_base64: body.clone(),
         ..Capture::default()
     };
-    CaptureRow::new(&ArchivedCapture { capture: Arc::new(capture), ..ArchivedCapture::default() }, Vec::new())
+    CaptureRow::new(
+        &ArchivedCapture {
+            capture: Arc::new(capture),
+            ..ArchivedCapture::default()
+        },
+        Vec::new(),
+    )
 }
 
 impl CaptureBench {
     /// A full capture list: 100,000 captures, or 128 MB of them.
     fn full(body: Shared) -> Self {
-        let mut model = Model::new(Session::default(), Size { columns: 200, rows: 60 });
+        let mut model = Model::new(
+            Session::default(),
+            Size {
+                columns: 200,
+                rows: 60,
+            },
+        );
         model.navigation.focus.pane = Pane::Captures;
         let (cache, buffer) = (ViewCache::new(Theme::default()), Buffer::empty(AREA));
-        let mut app = Self { model, cache, buffer, next: 0, body };
+        let mut app = Self {
+            model,
+            cache,
+            buffer,
+            next: 0,
+            body,
+        };
         app.receive(110_000);
         app.finish_query();
         app
@@ -65,12 +85,17 @@ impl CaptureBench {
 
     fn receive(&mut self, count: i64) -> Vec<Effect> {
         self.next += count;
-        let new = (self.next - count..self.next).map(|id| capture_row(id, &self.body)).collect();
+        let new = (self.next - count..self.next)
+            .map(|id| capture_row(id, &self.body))
+            .collect();
         self.send(Msg::Oob(OobNews::Captures { generation: 0, new }))
     }
 
     fn send(&mut self, msg: Msg) -> Vec<Effect> {
-        let now = Now { mono: Duration::from_secs(1), wall: Timestamp::UNIX_EPOCH };
+        let now = Now {
+            mono: Duration::from_secs(1),
+            wall: Timestamp::UNIX_EPOCH,
+        };
         update(&mut self.model, now, msg)
     }
 
@@ -79,7 +104,8 @@ impl CaptureBench {
     }
 
     fn keys(&mut self, text: &str) {
-        text.chars().for_each(|letter| _ = self.key(KeyCode::Char(letter)));
+        text.chars()
+            .for_each(|letter| _ = self.key(KeyCode::Char(letter)));
         self.finish_query();
     }
 
@@ -114,8 +140,8 @@ impl CaptureBench {
 
 const AREA: Rect = Rect::new(0, 0, 200, 60);
 
-/// A batch of 100 captures into a full list: rows are built and the list is drawn. At 1,000 captures a second there are
-/// ten batches, and a key waits for at most one of them.
+/// A batch of 100 captures into a full list: rows are built and the list is drawn. At 1,000
+/// captures a second there are ten batches, and a key waits for at most one of them.
 fn stream(criterion: &mut Criterion) {
     let mut app = CaptureBench::full("eHh4".into());
     let mut measure = |app: &mut CaptureBench, name: &str| {
@@ -136,29 +162,44 @@ fn stream(criterion: &mut Criterion) {
     (0..6).for_each(|_| _ = app.key(KeyCode::Backspace));
     app.key(KeyCode::Enter);
     app.finish_query();
-    criterion.bench_function("add 200 captures to 100,000, half of them three seconds late", |bench| {
-        bench.iter(|| {
-            // Of three consecutive captures, two are missing at first.
-            app.next += 300;
-            let (late, body) = (app.next - 3_300, app.body.clone());
-            let new = (0..100).map(|at| capture_row(app.next - 300 + 3 * at, &body));
-            let new = new.chain((0..100).map(|at| capture_row(late + 3 * at + 1, &body))).collect();
-            app.send(Msg::Oob(OobNews::Captures { generation: 0, new }));
-            app.draw();
-        });
-    });
+    criterion.bench_function(
+        "add 200 captures to 100,000, half of them three seconds late",
+        |bench| {
+            bench.iter(|| {
+                // Of three consecutive captures, two are missing at first.
+                app.next += 300;
+                let (late, body) = (app.next - 3_300, app.body.clone());
+                let new = (0..100).map(|at| capture_row(app.next - 300 + 3 * at, &body));
+                let new = new
+                    .chain((0..100).map(|at| capture_row(late + 3 * at + 1, &body)))
+                    .collect();
+                app.send(Msg::Oob(OobNews::Captures { generation: 0, new }));
+                app.draw();
+            });
+        },
+    );
 }
 
-/// Duration of a step while a filter is typed over a full list, with the query finished after each key. A key waits for
-/// one step: p95 and maximum (the maximum depends on the load of the machine). The first filter decodes every body, the
-/// second searches for host names in all fields.
+/// Duration of a step while a filter is typed over a full list, with the query finished after each
+/// key. A key waits for one step: p95 and maximum (the maximum depends on the load of the machine).
+/// The first filter decodes every body, the second searches for host names in all fields.
 fn typing(criterion: &mut Criterion) {
-    let body = STANDARD.encode("<p>what a page sends</p> ".repeat(41)).as_str().into();
+    let body = STANDARD
+        .encode("<p>what a page sends</p> ".repeat(41))
+        .as_str()
+        .into();
     let mut app = CaptureBench::full(body);
-    let targets =
-        (0..20).map(|id| Target { id: TargetId(id), name: format!("t{id}.test").into(), ..Target::default() });
+    let targets = (0..20).map(|id| Target {
+        id: TargetId(id),
+        name: format!("t{id}.test").into(),
+        ..Target::default()
+    });
     let snapshot = Snapshot::Targets(Arc::new(Table::new(targets)));
-    app.send(Msg::Update(Update { generation: 0, at: Stamp(Timestamp::UNIX_EPOCH), event: snapshot.into() }));
+    app.send(Msg::Update(Update {
+        generation: 0,
+        at: Stamp(Timestamp::UNIX_EPOCH),
+        event: snapshot.into(),
+    }));
     let held = app.model.data.captures.rows.len();
     for filter in ["/body:page", "/target:t1.test"] {
         for (which, share) in [("p95 step", 0.95), ("longest step", 1.0)] {
@@ -184,13 +225,20 @@ fn typing(criterion: &mut Criterion) {
 /// Opening an archive of 1,000,000 captures and reading the newest; the goal is less than 100 ms.
 fn archive(criterion: &mut Criterion) {
     let temp = tempfile::tempdir().unwrap();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         let mut store = Store::open(temp.path()).await.unwrap().store;
         for thousand in 0..1_000 {
             let archived = |id: i64| {
                 let date = Some(Stamp(Timestamp::from_second(1_700_000_000 + id).unwrap()));
-                let capture = Capture { id: CaptureId(id), request_date: date, ..Capture::default() };
+                let capture = Capture {
+                    id: CaptureId(id),
+                    request_date: date,
+                    ..Capture::default()
+                };
                 let workspace = if id % 10 == 0 { "Lab" } else { "Acme" };
                 ArchivedCapture {
                     workspace: workspace.into(),
@@ -198,22 +246,40 @@ fn archive(criterion: &mut Criterion) {
                     ..ArchivedCapture::default()
                 }
             };
-            store.archive((thousand * 1_000..(thousand + 1) * 1_000).map(archived).collect()).await.unwrap();
+            store
+                .archive(
+                    (thousand * 1_000..(thousand + 1) * 1_000)
+                        .map(archived)
+                        .collect(),
+                )
+                .await
+                .unwrap();
         }
         store.close().await;
     });
     let mut group = criterion.benchmark_group("archive");
     group.sample_size(20);
-    group.bench_function("open an archive of 1,000,000 captures and read 2,000", |bench| {
-        bench.iter(|| {
-            runtime.block_on(async {
-                let mut store = Store::open(temp.path()).await.unwrap().store;
-                assert_eq!(store.newest().await.unwrap().len(), 1);
-                assert_eq!(store.captures("Acme", None, 2_000).await.unwrap().captures.len(), 2_000);
-                store.close().await;
+    group.bench_function(
+        "open an archive of 1,000,000 captures and read 2,000",
+        |bench| {
+            bench.iter(|| {
+                runtime.block_on(async {
+                    let mut store = Store::open(temp.path()).await.unwrap().store;
+                    assert_eq!(store.newest().await.unwrap().len(), 1);
+                    assert_eq!(
+                        store
+                            .captures("Acme", None, 2_000)
+                            .await
+                            .unwrap()
+                            .captures
+                            .len(),
+                        2_000
+                    );
+                    store.close().await;
+                });
             });
-        });
-    });
+        },
+    );
 }
 
 criterion_group!(benches, stream, typing, archive);

@@ -1,5 +1,6 @@
-//! Cost of a key with 100,000 findings loaded, and of the tables that the poller builds off the UI thread. The goal is
-//! at most 2.5 ms from a key of a filter to its exact result, and far less for a cursor move.
+//! Cost of a key with 100,000 findings loaded, and of the tables that the poller builds off the UI
+//! thread. The goal is at most 2.5 ms from a key of a filter to its exact result, and far less for
+//! a cursor move.
 //!
 //! `cargo bench --bench core`
 
@@ -13,8 +14,8 @@ use base64::engine::general_purpose::STANDARD;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use scandeck::contract::{
-    Capture, Evidence, Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Stamp, Target, TargetId, Workspace,
-    WorkspaceId,
+    Capture, Evidence, Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Stamp, Target, TargetId,
+    Workspace, WorkspaceId,
 };
 use scandeck::dashboard::base::plan::Snapshot;
 use scandeck::dashboard::base::{Effect, Now, Pane, PollEvent, Session, Size, Update};
@@ -25,7 +26,8 @@ use scandeck::dashboard::model::Model;
 use scandeck::oob::{Payload, PayloadBook, Token, UrlForm, mentions};
 use scandeck::table::Table;
 use scandeck::triage::{
-    Change, CorrelationInput, Decision, Event, EventWriter, Store, Subject, TriageState, Verdict, correlate,
+    Change, CorrelationInput, Decision, Event, EventWriter, Store, Subject, TriageState, Verdict,
+    correlate,
 };
 
 const FINDINGS: i64 = 100_000;
@@ -53,7 +55,11 @@ fn findings_of(count: i64) -> Vec<Finding> {
         port: 443,
         service: "https".into(),
         cwe: format!("CWE-{}", id % 900).into(),
-        cve: if id % 3 == 0 { vec![format!("CVE-202{}-{}", id % 7, id % 5_000).into()] } else { Vec::new() },
+        cve: if id % 3 == 0 {
+            vec![format!("CVE-202{}-{}", id % 7, id % 5_000).into()]
+        } else {
+            Vec::new()
+        },
         ..Finding::default()
     };
     (0..count).map(finding).collect()
@@ -63,18 +69,26 @@ fn send(model: &mut Model, msg: Msg) {
     longest(model, msg);
 }
 
-/// Handles a message and the answers to its effects. Returns the longest time for which the UI thread was busy at once.
+/// Handles a message and the answers to its effects. Returns the longest time for which the UI
+/// thread was busy at once.
 fn longest(model: &mut Model, msg: Msg) -> Duration {
     // Prompts ignore keys at first, so a second passes between two messages.
-    let now = Now { mono: model.now.mono + Duration::from_secs(1), wall: jiff::Timestamp::UNIX_EPOCH };
+    let now = Now {
+        mono: model.now.mono + Duration::from_secs(1),
+        wall: jiff::Timestamp::UNIX_EPOCH,
+    };
     let (mut messages, mut longest) = (vec![msg], Duration::ZERO);
     while let Some(msg) = messages.pop() {
         let started = Instant::now();
         let effects = update(model, now, msg);
         longest = longest.max(started.elapsed());
         messages.extend(effects.into_iter().filter_map(|effect| match effect {
-            Effect::Correlate(generation, input) => Some(Msg::Correlated(generation, Box::new(correlate(&input)))),
-            Effect::BuildColumns(request) => Some(Msg::ColumnsBuilt(Box::new(BuiltColumns::of(*request)))),
+            Effect::Correlate(generation, input) => {
+                Some(Msg::Correlated(generation, Box::new(correlate(&input))))
+            }
+            Effect::BuildColumns(request) => {
+                Some(Msg::ColumnsBuilt(Box::new(BuiltColumns::of(*request))))
+            }
             _ => None,
         }));
     }
@@ -84,7 +98,14 @@ fn longest(model: &mut Model, msg: Msg) -> Duration {
 fn feed(model: &mut Model, event: impl Into<PollEvent>) {
     let at = Stamp(jiff::Timestamp::UNIX_EPOCH);
     let generation = model.connection.generation;
-    send(model, Msg::Update(Update { generation, at, event: event.into() }));
+    send(
+        model,
+        Msg::Update(Update {
+            generation,
+            at,
+            event: event.into(),
+        }),
+    );
 }
 
 fn key(model: &mut Model, code: KeyCode) {
@@ -96,13 +117,36 @@ fn loaded() -> Model {
 }
 
 fn loaded_with(count: i64) -> Model {
-    let mut model = Model::new(Session::default(), Size { columns: 200, rows: 60 });
-    let workspace =
-        Workspace { id: WorkspaceId(1), name: "Acme".into(), target_count: TARGETS, ..Workspace::default() };
-    feed(&mut model, Snapshot::Workspaces(Arc::new(Table::new([workspace]))));
-    let target = |id| Target { id: TargetId(id), name: format!("host{id}.acme.test").into(), ..Target::default() };
-    feed(&mut model, Snapshot::Targets(Arc::new(Table::new((0..TARGETS).map(target)))));
-    feed(&mut model, Snapshot::Findings(Arc::new(Table::new(findings_of(count)))));
+    let mut model = Model::new(
+        Session::default(),
+        Size {
+            columns: 200,
+            rows: 60,
+        },
+    );
+    let workspace = Workspace {
+        id: WorkspaceId(1),
+        name: "Acme".into(),
+        target_count: TARGETS,
+        ..Workspace::default()
+    };
+    feed(
+        &mut model,
+        Snapshot::Workspaces(Arc::new(Table::new([workspace]))),
+    );
+    let target = |id| Target {
+        id: TargetId(id),
+        name: format!("host{id}.acme.test").into(),
+        ..Target::default()
+    };
+    feed(
+        &mut model,
+        Snapshot::Targets(Arc::new(Table::new((0..TARGETS).map(target)))),
+    );
+    feed(
+        &mut model,
+        Snapshot::Findings(Arc::new(Table::new(findings_of(count)))),
+    );
     model
 }
 
@@ -117,7 +161,9 @@ fn keys(criterion: &mut Criterion) {
     for filter in ["g", "git", "git 443", "host39", "no such thing"] {
         let mut model = loaded();
         key(&mut model, KeyCode::Char('/'));
-        filter.chars().for_each(|letter| key(&mut model, KeyCode::Char(letter)));
+        filter
+            .chars()
+            .for_each(|letter| key(&mut model, KeyCode::Char(letter)));
         criterion.bench_function(
             &format!("filter 100,000 findings: one key added to or removed from {filter:?}"),
             |bench| {
@@ -137,30 +183,44 @@ fn keys(criterion: &mut Criterion) {
 /// The last key of a query, from the text without it to the text with it.
 fn queries(criterion: &mut Criterion) {
     let complete = "risk>=high target:host3* is:undecided cve:CVE-2024-1*";
-    for typed in ["r", "risk>=h", "risk>=high", "risk>=high target:h", "risk>=high target:host3* is:undecide", complete]
-    {
+    for typed in [
+        "r",
+        "risk>=h",
+        "risk>=high",
+        "risk>=high target:h",
+        "risk>=high target:host3* is:undecide",
+        complete,
+    ] {
         let mut model = loaded();
         key(&mut model, KeyCode::Char('/'));
-        typed.chars().for_each(|letter| key(&mut model, KeyCode::Char(letter)));
+        typed
+            .chars()
+            .for_each(|letter| key(&mut model, KeyCode::Char(letter)));
         let last = typed.chars().last().unwrap();
-        criterion.bench_function(&format!("query over 100,000 findings: the last key of {typed:?}"), |bench| {
-            bench.iter_custom(|rounds| {
-                let mut spent = Duration::ZERO;
-                for _ in 0..rounds {
-                    key(&mut model, KeyCode::Backspace);
-                    let started = Instant::now();
-                    key(&mut model, KeyCode::Char(last));
-                    spent += started.elapsed();
-                }
-                spent
-            });
-        });
+        criterion.bench_function(
+            &format!("query over 100,000 findings: the last key of {typed:?}"),
+            |bench| {
+                bench.iter_custom(|rounds| {
+                    let mut spent = Duration::ZERO;
+                    for _ in 0..rounds {
+                        key(&mut model, KeyCode::Backspace);
+                        let started = Instant::now();
+                        key(&mut model, KeyCode::Char(last));
+                        spent += started.elapsed();
+                    }
+                    spent
+                });
+            },
+        );
     }
 }
 
 fn groups(criterion: &mut Criterion) {
     let mut model = loaded();
-    let mut press = |keys: &str| keys.chars().for_each(|letter| key(&mut model, KeyCode::Char(letter)));
+    let mut press = |keys: &str| {
+        keys.chars()
+            .for_each(|letter| key(&mut model, KeyCode::Char(letter)))
+    };
     press("3");
     criterion.bench_function("group 100,000 by class", |bench| {
         bench.iter_custom(|rounds| {
@@ -176,8 +236,9 @@ fn groups(criterion: &mut Criterion) {
     });
 }
 
-/// The time for which the UI thread is busy at once after a key on as many findings as the dashboard loads. Columns, orders and
-/// groups are built elsewhere, which is not measured. The goal is at most 16 ms.
+/// The time for which the UI thread is busy at once after a key on as many findings as the
+/// dashboard loads. Columns, orders and groups are built elsewhere, which is not measured. The goal
+/// is at most 16 ms.
 fn many(criterion: &mut Criterion) {
     let mut model = loaded_with(400_000);
     let mut group = criterion.benchmark_group("400,000 findings");
@@ -188,7 +249,12 @@ fn many(criterion: &mut Criterion) {
             '\u{8}' => KeyCode::Backspace,
             letter => KeyCode::Char(letter),
         };
-        let press = |letter| longest(model, Msg::Key(KeyEvent::new(code(letter), KeyModifiers::NONE)));
+        let press = |letter| {
+            longest(
+                model,
+                Msg::Key(KeyEvent::new(code(letter), KeyModifiers::NONE)),
+            )
+        };
         keys.chars().map(press).max().unwrap_or_default()
     };
     keys(&mut model, "3");
@@ -217,10 +283,17 @@ fn many(criterion: &mut Criterion) {
 /// A verdict on 10,000 marked rows by keys, and its undo.
 fn verdicts(criterion: &mut Criterion) {
     let mut model = loaded();
-    let writer = Some(EventWriter { who: "ann".into(), instance: 1, ..EventWriter::default() });
+    let writer = Some(EventWriter {
+        who: "ann".into(),
+        instance: 1,
+        ..EventWriter::default()
+    });
     send(
         &mut model,
-        Msg::Triage(TriageNews::Opened(Box::new(StoredDecisions { writer, ..StoredDecisions::default() }))),
+        Msg::Triage(TriageNews::Opened(Box::new(StoredDecisions {
+            writer,
+            ..StoredDecisions::default()
+        }))),
     );
     model.set_query(Pane::Findings, "id<10000").unwrap();
     let mut press = |code: KeyCode| {
@@ -230,14 +303,17 @@ fn verdicts(criterion: &mut Criterion) {
     };
     let mut group = criterion.benchmark_group("verdicts");
     group.sample_size(10);
-    for (what, decides) in
-        [("set the verdict of 10,000 findings", true), ("undo the verdict of 10,000 findings", false)]
-    {
+    for (what, decides) in [
+        ("set the verdict of 10,000 findings", true),
+        ("undo the verdict of 10,000 findings", false),
+    ] {
         group.bench_function(what, |bench| {
             bench.iter_custom(|rounds| {
                 let mut spent = Duration::ZERO;
                 for _ in 0..rounds {
-                    "vGvc".chars().for_each(|letter| _ = press(KeyCode::Char(letter)));
+                    "vGvc"
+                        .chars()
+                        .for_each(|letter| _ = press(KeyCode::Char(letter)));
                     let (decided, undone) = (press(KeyCode::Enter), press(KeyCode::Char('u')));
                     spent += if decides { decided } else { undone };
                 }
@@ -260,9 +336,16 @@ fn orders(criterion: &mut Criterion) {
 fn tables(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("tables");
     group.sample_size(10);
-    group.bench_function("build the table of 100,000 findings (off the UI thread)", |bench| {
-        bench.iter_batched(findings, Table::<scandeck::triage::ListedFinding>::new, BatchSize::LargeInput);
-    });
+    group.bench_function(
+        "build the table of 100,000 findings (off the UI thread)",
+        |bench| {
+            bench.iter_batched(
+                findings,
+                Table::<scandeck::triage::ListedFinding>::new,
+                BatchSize::LargeInput,
+            );
+        },
+    );
     let table = Arc::new(Table::new(findings()));
     let mut model = loaded();
     group.bench_function("receive a new table of 100,000 findings", |bench| {
@@ -271,15 +354,19 @@ fn tables(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Two scans of each target, with a number and a date in the evidence that differ in every finding, and 100,000
-/// decisions.
+/// Two scans of each target, with a number and a date in the evidence that differ in every finding,
+/// and 100,000 decisions.
 fn decided() -> (CorrelationInput, Vec<Arc<Event>>) {
     let scan = |id: i64| Scan {
         id: ScanId(id),
         tool_id: 170,
         target_id: TargetId(id % TARGETS),
         status_name: ScanStatus::Finished,
-        start_time: Stamp::parse(if id < TARGETS { "2026-11-20 10:00:00" } else { "2026-11-21 10:00:00" }),
+        start_time: Stamp::parse(if id < TARGETS {
+            "2026-11-20 10:00:00"
+        } else {
+            "2026-11-21 10:00:00"
+        }),
         ..Scan::default()
     };
     let found = |id: i64| Finding {
@@ -293,7 +380,11 @@ fn decided() -> (CorrelationInput, Vec<Arc<Event>>) {
         )})),
         ..Finding::default()
     };
-    let target = |id| Target { id: TargetId(id), name: format!("host{id}.acme.test").into(), ..Target::default() };
+    let target = |id| Target {
+        id: TargetId(id),
+        name: format!("host{id}.acme.test").into(),
+        ..Target::default()
+    };
     let mut input = CorrelationInput {
         findings: Arc::new(Table::new((0..FINDINGS).map(found))),
         scans: Arc::new(Table::new((0..2 * TARGETS).map(scan))),
@@ -301,13 +392,26 @@ fn decided() -> (CorrelationInput, Vec<Arc<Event>>) {
         ..CorrelationInput::default()
     };
     let rows = correlate(&input).issues;
-    let mut writer = EventWriter { who: "ann".into(), instance: 1, ..EventWriter::default() };
+    let mut writer = EventWriter {
+        who: "ann".into(),
+        instance: 1,
+        ..EventWriter::default()
+    };
     let event = |number: i64| {
         let issue = &rows.items()[number as usize % rows.len()];
-        let decision = Decision { verdict: Verdict::Confirmed, ..Decision::default() };
+        let decision = Decision {
+            verdict: Verdict::Confirmed,
+            ..Decision::default()
+        };
         let (at, batch) = (Stamp(jiff::Timestamp::UNIX_EPOCH), writer.next());
         let subject = Subject::Finding(issue.identity.clone());
-        Arc::new(writer.write((at, number as u64), batch, vec![], subject, Change::Decide(decision)))
+        Arc::new(writer.write(
+            (at, number as u64),
+            batch,
+            vec![],
+            subject,
+            Change::Decide(decision),
+        ))
     };
     let events: Vec<Arc<Event>> = (0..FINDINGS).map(event).collect();
     input.state = TriageState::from_events(events.iter().cloned());
@@ -318,9 +422,12 @@ fn decisions(criterion: &mut Criterion) {
     let (input, events) = decided();
     let mut group = criterion.benchmark_group("decisions");
     group.sample_size(10);
-    group.bench_function("correlate 100,000 decided findings (off the UI thread)", |bench| {
-        bench.iter(|| correlate(&input));
-    });
+    group.bench_function(
+        "correlate 100,000 decided findings (off the UI thread)",
+        |bench| {
+            bench.iter(|| correlate(&input));
+        },
+    );
     group.bench_function("fold 100,000 events (off the UI thread)", |bench| {
         bench.iter(|| TriageState::from_events(events.iter().cloned()));
     });
@@ -328,13 +435,17 @@ fn decisions(criterion: &mut Criterion) {
     let directory = tempfile::tempdir().unwrap();
     let opened = || runtime.block_on(Store::open(directory.path())).unwrap();
     runtime.block_on(opened().store.record(&events)).unwrap();
-    group.bench_function("open a store of 100,000 events (off the UI thread)", |bench| {
-        bench.iter(|| runtime.block_on(opened().store.close()));
-    });
+    group.bench_function(
+        "open a store of 100,000 events (off the UI thread)",
+        |bench| {
+            bench.iter(|| runtime.block_on(opened().store.close()));
+        },
+    );
     group.finish();
 }
 
-/// Requests of browsers and libraries. Every tenth contains a token of the book, and every hundredth has it in base64.
+/// Requests of browsers and libraries. Every tenth contains a token of the book, and every
+/// hundredth has it in base64.
 fn captures(book: &PayloadBook) -> Vec<Capture> {
     let tokens: Vec<Token> = book.payloads().map(|payload| payload.token).collect();
     let capture = |id: usize| {
@@ -342,7 +453,10 @@ fn captures(book: &PayloadBook) -> Vec<Capture> {
         let query = match id % 100 {
             0 => STANDARD.encode(UrlForm::Query.url("http://127.0.0.1:8081/l/x/", token)),
             number if number % 10 == 0 => format!("t={token}%2Flatest/meta-data&lang=en"),
-            _ => "page=3&sort=date&q=a%20longer%20question&session=Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4".to_owned(),
+            _ => {
+                "page=3&sort=date&q=a%20longer%20question&session=Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4"
+                    .to_owned()
+            }
         };
         let headers = [
             "Host: 127.0.0.1:8081",
@@ -367,18 +481,43 @@ fn captures(book: &PayloadBook) -> Vec<Capture> {
     (0..1_000).map(capture).collect()
 }
 
-/// The goal is at most 30 ms: 1,000 captures a second with 10,000 payloads then cost 3 % of one core.
+/// The goal is at most 30 ms: 1,000 captures a second with 10,000 payloads then cost 3 % of one
+/// core.
 fn recognition(criterion: &mut Criterion) {
     let mut book = PayloadBook::default();
     let token = |number: u64| Token::of(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    book.take((1..=10_000).map(|number| Arc::new(Payload { token: token(number), ..Payload::default() })));
+    book.take((1..=10_000).map(|number| {
+        Arc::new(Payload {
+            token: token(number),
+            ..Payload::default()
+        })
+    }));
     let captures = captures(&book);
-    let hits: usize = captures.iter().map(|capture| mentions(capture, &book).len()).sum();
+    let hits: usize = captures
+        .iter()
+        .map(|capture| mentions(capture, &book).len())
+        .sum();
     assert_eq!(hits, 100);
     criterion.bench_function("recognise 10,000 tokens in 1,000 captures", |bench| {
-        bench.iter(|| captures.iter().map(|capture| mentions(capture, &book).len()).sum::<usize>());
+        bench.iter(|| {
+            captures
+                .iter()
+                .map(|capture| mentions(capture, &book).len())
+                .sum::<usize>()
+        });
     });
 }
 
-criterion_group!(benches, keys, queries, groups, many, verdicts, orders, tables, decisions, recognition);
+criterion_group!(
+    benches,
+    keys,
+    queries,
+    groups,
+    many,
+    verdicts,
+    orders,
+    tables,
+    decisions,
+    recognition
+);
 criterion_main!(benches);

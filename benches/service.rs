@@ -1,5 +1,5 @@
-//! Throughput, latency and memory of `scandeck serve` with 100,000 findings, over HTTP on loopback. Prints a table of
-//! figures and has no limits.
+//! Throughput, latency and memory of `scandeck serve` with 100,000 findings, over HTTP on loopback.
+//! Prints a table of figures and has no limits.
 //!
 //! ```text
 //!   scripted scans ─► data directory ─► `scandeck serve` ─► lists · 304 · captures · reports · one large list · idle
@@ -53,13 +53,22 @@ async fn main() {
 
     print_figure("idle", service.idle().await);
     let findings = format!("/findings?task_id={}", scans.hundred);
-    print_figure("100 findings, 4 clients", service.load(|| service.get(&findings)).await);
-    print_figure("100 scans, 4 clients", service.load(|| service.get("/scans?limit=100")).await);
+    print_figure(
+        "100 findings, 4 clients",
+        service.load(|| service.get(&findings)).await,
+    );
+    print_figure(
+        "100 scans, 4 clients",
+        service.load(|| service.get("/scans?limit=100")).await,
+    );
     // Tags end with their minute, so this one is read late.
     let etag = service.get(&findings).send().await.unwrap().headers()["etag"].clone();
     let unchanged = || service.get(&findings).header("if-none-match", etag.clone());
     assert_eq!(unchanged().send().await.unwrap().status(), 304);
-    print_figure("100 findings unchanged (304), 4 clients", service.load(unchanged).await);
+    print_figure(
+        "100 findings unchanged (304), 4 clients",
+        service.load(unchanged).await,
+    );
     print_figure("captures at 1,000/s", service.captures("stream").await);
     for format in ["pdf", "xlsx", "html"] {
         print_figure(
@@ -71,12 +80,20 @@ async fn main() {
     let before = service.memory("VmRSS");
     print_figure("100,000 findings", service.large_list().await);
     let peak = service.memory("VmHWM");
-    print_figure("memory for 100,000 findings", format!("{before} MB before, peak {peak} MB"));
-    let (captures, report) =
-        futures::join!(service.captures("stream-beside-report"), service.report("json", &scans.big));
+    print_figure(
+        "memory for 100,000 findings",
+        format!("{before} MB before, peak {peak} MB"),
+    );
+    let (captures, report) = futures::join!(
+        service.captures("stream-beside-report"),
+        service.report("json", &scans.big)
+    );
     print_figure("captures at 1,000/s beside a report", captures);
     print_figure("json report of 100,000 findings", report);
-    print_figure("memory with this report", format!("peak {} MB", service.memory("VmHWM")));
+    print_figure(
+        "memory with this report",
+        format!("peak {} MB", service.memory("VmHWM")),
+    );
 }
 
 /// Ids of the scans with 100 findings, with those of the small reports, and of the largest ones.
@@ -91,12 +108,23 @@ async fn fill(dir: &Path) -> FilledScans {
     let runner = ScriptedRunner::default();
     let mut settings = Settings::new(dir).with_free_ports();
     settings.rate_limit = RateLimit::Off;
-    let parts = Parts { runner: Some(Arc::new(runner.clone())), ..Parts::default() };
+    let parts = Parts {
+        runner: Some(Arc::new(runner.clone())),
+        ..Parts::default()
+    };
     let shutdown = CancellationToken::new();
     let service = start_with(settings, shutdown.clone(), parts).await.unwrap();
-    let api = Api { base: service.base_url.to_string(), key: service.api_key.clone(), http: Client::new() };
+    let api = Api {
+        base: service.base_url.to_string(),
+        key: service.api_key.clone(),
+        http: Client::new(),
+    };
     let scan = async |number: usize, findings: usize| {
-        runner.set_events(vec![tested("web", 1, (0..findings).map(|index| distinct(number, index)).collect())]);
+        runner.set_events(vec![tested(
+            "web",
+            1,
+            (0..findings).map(|index| distinct(number, index)).collect(),
+        )]);
         runner.finish_scans(1);
         let target = format!("127.0.{}.{}", number / 250, number % 250 + 1);
         let body = json!({"tool_id": 70, "target_name": target});
@@ -118,7 +146,11 @@ async fn fill(dir: &Path) -> FilledScans {
     }
     shutdown.cancel();
     service.stopped().await.unwrap();
-    FilledScans { hundred, reported, big }
+    FilledScans {
+        hundred,
+        reported,
+        big,
+    }
 }
 
 /// A finding with texts of its own, as long as those of real scanners.
@@ -130,7 +162,11 @@ fn distinct(scan: usize, index: usize) -> NewFinding {
         risk_description: text("Risk"),
         recommendation: text("Recommendation"),
         evidence: Evidence::table(&["URL", "Response"], rows),
-        ..finding(&format!("web.kind.{}", index % 40), Risk::from((index % 5) as i64), &format!("/{index}"))
+        ..finding(
+            &format!("web.kind.{}", index % 40),
+            Risk::from((index % 5) as i64),
+            &format!("/{index}"),
+        )
     }
 }
 
@@ -143,7 +179,9 @@ struct Api {
 
 impl Api {
     fn get(&self, path: &str) -> RequestBuilder {
-        self.http.get(format!("{}{path}", self.base)).bearer_auth(&self.key)
+        self.http
+            .get(format!("{}{path}", self.base))
+            .bearer_auth(&self.key)
     }
 
     async fn value(&self, path: &str) -> Value {
@@ -151,7 +189,11 @@ impl Api {
     }
 
     async fn post(&self, path: &str, body: Value) -> Value {
-        let request = self.http.post(format!("{}{path}", self.base)).bearer_auth(&self.key).json(&body);
+        let request = self
+            .http
+            .post(format!("{}{path}", self.base))
+            .bearer_auth(&self.key)
+            .json(&body);
         request.send().await.unwrap().json().await.unwrap()
     }
 }
@@ -172,7 +214,15 @@ impl Drop for Service {
 impl Service {
     fn start(dir: &Path) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_scandeck"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--logger-listen", "127.0.0.1:0", "--rate-limit", "off"])
+            .args([
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--logger-listen",
+                "127.0.0.1:0",
+                "--rate-limit",
+                "off",
+            ])
             .arg("--data-dir")
             .arg(dir)
             .stdout(Stdio::piped())
@@ -180,10 +230,22 @@ impl Service {
             .spawn()
             .unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
         let base = line.trim().rsplit(' ').next().unwrap().to_owned();
-        let key = std::fs::read_to_string(dir.join("key")).unwrap().trim().to_owned();
-        Self { api: Api { base, key, http: Client::new() }, child }
+        let key = std::fs::read_to_string(dir.join("key"))
+            .unwrap()
+            .trim()
+            .to_owned();
+        Self {
+            api: Api {
+                base,
+                key,
+                http: Client::new(),
+            },
+            child,
+        }
     }
 
     fn get(&self, path: &str) -> RequestBuilder {
@@ -202,17 +264,28 @@ impl Service {
             }
             times
         };
-        let times = futures::future::join_all((0..CLIENTS).map(client)).await.concat();
-        format!("{:.0} per second, {}", times.len() as f64 / started_at.elapsed().as_secs_f64(), quantiles(times))
+        let times = futures::future::join_all((0..CLIENTS).map(client))
+            .await
+            .concat();
+        format!(
+            "{:.0} per second, {}",
+            times.len() as f64 / started_at.elapsed().as_secs_f64(),
+            quantiles(times)
+        )
     }
 
     /// Requests to a logger at fixed times, whether earlier ones are answered or not.
     async fn captures(&self, label: &str) -> String {
         let number = CAPTURES_PER_SECOND * STREAM.as_secs();
-        let created = self.api.post("/http_loggers", json!({"label": label})).await;
+        let created = self
+            .api
+            .post("/http_loggers", json!({"label": label}))
+            .await;
         let id = created["data"]["created_id"].as_i64().unwrap();
-        let url =
-            self.api.value(&format!("/http_loggers/{id}")).await["data"]["handler_url"].as_str().unwrap().to_owned();
+        let url = self.api.value(&format!("/http_loggers/{id}")).await["data"]["handler_url"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         let started_at = Instant::now();
         let times: Vec<Option<Duration>> = futures::stream::iter(0..number)
             .map(|index| {
@@ -222,7 +295,11 @@ impl Service {
                 );
                 async move {
                     tokio::time::sleep_until(due.into()).await;
-                    let answer = request.send().await.ok().filter(|answer| answer.status().is_success());
+                    let answer = request
+                        .send()
+                        .await
+                        .ok()
+                        .filter(|answer| answer.status().is_success());
                     answer.map(|_| due.elapsed())
                 }
             })
@@ -230,15 +307,22 @@ impl Service {
             .collect()
             .await;
         let answered: Vec<Duration> = times.into_iter().flatten().collect();
-        format!("{} of {number} answered, {}", answered.len(), quantiles(answered))
+        format!(
+            "{} of {number} answered, {}",
+            answered.len(),
+            quantiles(answered)
+        )
     }
 
     /// The time from the request for a report to its end.
     async fn report(&self, format: &str, scans: &[i64]) -> String {
         let started_at = Instant::now();
-        let body = json!({"format": format, "group_by": "target", "source": "scans", "resources": scans});
+        let body =
+            json!({"format": format, "group_by": "target", "source": "scans", "resources": scans});
         let created = self.api.post("/reports", body).await;
-        let Some(id) = created["data"]["report_id"].as_i64() else { return format!("refused: {}", created["message"]) };
+        let Some(id) = created["data"]["report_id"].as_i64() else {
+            return format!("refused: {}", created["message"]);
+        };
         let ordered = started_at.elapsed();
         loop {
             let status = self.api.value(&format!("/reports/{id}")).await["data"]["status"].clone();
@@ -283,8 +367,13 @@ impl Service {
     /// Voluntary context switches of all threads.
     fn wakeups(&self) -> u64 {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
-        let status = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("status")).ok();
-        tasks.flatten().filter_map(status).filter_map(|status| number_in(&status, "voluntary_ctxt_switches")).sum()
+        let status =
+            |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("status")).ok();
+        tasks
+            .flatten()
+            .filter_map(status)
+            .filter_map(|status| number_in(&status, "voluntary_ctxt_switches"))
+            .sum()
     }
 }
 
@@ -304,7 +393,12 @@ fn ms(time: Duration) -> String {
 /// Median and 99th percentile.
 fn quantiles(mut times: Vec<Duration>) -> String {
     times.sort();
-    let at =
-        |share: f64| times.get(((times.len().max(1) - 1) as f64 * share) as usize).copied().map(ms).unwrap_or_default();
+    let at = |share: f64| {
+        times
+            .get(((times.len().max(1) - 1) as f64 * share) as usize)
+            .copied()
+            .map(ms)
+            .unwrap_or_default()
+    };
     format!("p50 {}, p99 {}", at(0.5), at(0.99))
 }

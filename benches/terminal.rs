@@ -1,12 +1,14 @@
 //! Latency and memory end to end: the binary in a pseudo-terminal at 200×60.
 //!
-//! First a service with 100,000 distinct findings of 1.3 kB, of which four scans move, as a table beside csvlens when that
-//! is installed (`cargo install csvlens`), and the latency of keys while its answers are broken. Then 100,000 findings in
-//! 34 classes with 100,000 captures and 1,000 more a second, and 100 MB of captures in one response. Prints figures;
-//! with `SCANDECK_BUDGETS=1`, as in `.ci/full`, it fails when a figure of the table exceeds its budget.
+//! First a service with 100,000 distinct findings of 1.3 kB, of which four scans move, as a table
+//! beside csvlens when that is installed (`cargo install csvlens`), and the latency of keys while
+//! its answers are broken. Then 100,000 findings in 34 classes with 100,000 captures and 1,000 more
+//! a second, and 100 MB of captures in one response. Prints figures; with `SCANDECK_BUDGETS=1`, as
+//! in `.ci/full`, it fails when a figure of the table exceeds its budget.
 //!
-//! `cargo bench --bench terminal` (seven minutes); `SCANDECK_BENCH_FINDINGS=2000` for fewer findings and captures.
-//! `cargo bench --bench terminal -- million` measures 1,000,000 findings of 20,000 scans, and 1,000,000 captures, instead.
+//! `cargo bench --bench terminal` (seven minutes); `SCANDECK_BENCH_FINDINGS=2000` for fewer
+//! findings and captures. `cargo bench --bench terminal -- million` measures 1,000,000 findings of
+//! 20,000 scans, and 1,000,000 captures, instead.
 
 #![allow(clippy::unwrap_used, dead_code)]
 
@@ -39,11 +41,14 @@ use scandeck::oob::Store;
 
 /// Findings, and captures before the stream begins.
 static FINDINGS: LazyLock<usize> = LazyLock::new(|| {
-    std::env::var("SCANDECK_BENCH_FINDINGS").map_or(100_000, |number| number.parse::<usize>().unwrap().max(1_000))
+    std::env::var("SCANDECK_BENCH_FINDINGS").map_or(100_000, |number| {
+        number.parse::<usize>().unwrap().max(1_000)
+    })
 });
 /// Captures per second of the stream.
 const PER_SECOND: i64 = 1_000;
-/// One in so many captures of the large response has a body: 100 MB, of which the dashboard loads the newest.
+/// One in so many captures of the large response has a body: 100 MB, of which the dashboard loads
+/// the newest.
 const BIG: i64 = 68;
 
 fn main() {
@@ -59,12 +64,21 @@ fn main() {
     let generated = runtime.block_on(Generated::with(*FINDINGS));
     let home = tempfile::tempdir().unwrap();
 
-    print_figure("baseline: echo of a key by `cat`", echo_latency(home.path()));
+    print_figure(
+        "baseline: echo of a key by `cat`",
+        echo_latency(home.path()),
+    );
     let terminal = Terminal::start(&generated.base, home.path(), "Findings");
     print_figure("first start: first frame", ms(terminal.until("Findings")));
-    print_figure("first start: 100,000 findings listed", ms(terminal.until(&listed())));
+    print_figure(
+        "first start: 100,000 findings listed",
+        ms(terminal.until(&listed())),
+    );
     terminal.wait_until_idle();
-    print_figure("memory with 100,000 findings (resident)", terminal.memory_summary());
+    print_figure(
+        "memory with 100,000 findings (resident)",
+        terminal.memory_summary(),
+    );
     let mut terminal = measure_keys(terminal);
     print_figure("idle with a live connection", terminal.idle(10));
     terminal.keys("\x1b");
@@ -73,8 +87,14 @@ fn main() {
     // The disk is still busy with the writes of the first run.
     std::thread::sleep(Duration::from_secs(5));
     let terminal = Terminal::start(&generated.base, home.path(), "Findings");
-    print_figure("second start, from the cache: first frame", ms(terminal.until("Findings")));
-    print_figure("second start, from the cache: 100,000 findings listed", ms(terminal.until(&listed())));
+    print_figure(
+        "second start, from the cache: first frame",
+        ms(terminal.until("Findings")),
+    );
+    print_figure(
+        "second start, from the cache: 100,000 findings listed",
+        ms(terminal.until(&listed())),
+    );
     terminal.wait_until_idle();
     measure_during_stream(terminal, &generated);
 
@@ -82,7 +102,10 @@ fn main() {
     generated.busy_logger.generate(in_one_response(), BIG);
     measure_large_response(Terminal::start(&generated.base, home.path(), &listed()));
     let archived = runtime.block_on(archived_captures(home.path()));
-    print_figure("100 MB of captures: archived", format!("{archived} of {}", in_one_response()));
+    print_figure(
+        "100 MB of captures: archived",
+        format!("{archived} of {}", in_one_response()),
+    );
     budgets.enforce();
 }
 
@@ -104,9 +127,15 @@ fn print_table(runtime: &tokio::runtime::Runtime) -> Budgets {
     let mut ours = measure_large(&base, home.path(), &mut budgets);
     let csvlens = measure_csvlens(home.path());
     ours.extend(measure_faults(&base, home.path(), &faults, &mut budgets));
-    println!("| {} findings | scandeck | csvlens | goal |\n|---|---|---|---|", *FINDINGS);
+    println!(
+        "| {} findings | scandeck | csvlens | goal |\n|---|---|---|---|",
+        *FINDINGS
+    );
     for (name, value, goal) in ours {
-        let beside = csvlens.iter().find(|(figure, _)| *figure == name).map_or("", |(_, value)| value.as_str());
+        let beside = csvlens
+            .iter()
+            .find(|(figure, _)| *figure == name)
+            .map_or("", |(_, value)| value.as_str());
         println!("| {name} | {value} | {beside} | {goal} |");
     }
     budgets
@@ -120,7 +149,11 @@ const PEAK: &str = "peak memory";
 /// Samples of a figure that occurs once per start or query.
 const SAMPLES: usize = 9;
 
-fn measure_large(base: &str, home: &Path, budgets: &mut Budgets) -> Vec<(&'static str, String, &'static str)> {
+fn measure_large(
+    base: &str,
+    home: &Path,
+    budgets: &mut Budgets,
+) -> Vec<(&'static str, String, &'static str)> {
     let mut figures = Vec::new();
     let mut terminal = Terminal::start(base, home, "Findings");
     let first = terminal.until("Findings");
@@ -128,7 +161,11 @@ fn measure_large(base: &str, home: &Path, budgets: &mut Budgets) -> Vec<(&'stati
     terminal.wait_until_idle();
     terminal.keys("3");
     terminal.keys("gg");
-    figures.push(("one row down, five panes", terminal.steps(30), "<= 0.6 x csvlens, <= 500 B"));
+    figures.push((
+        "one row down, five panes",
+        terminal.steps(30),
+        "<= 0.6 x csvlens, <= 500 B",
+    ));
     terminal.keys("zgg");
     figures.push((STEP, terminal.steps(30), "<= 0.6 x csvlens, <= 250 B"));
     terminal.keys("j".repeat(100).as_str());
@@ -137,7 +174,11 @@ fn measure_large(base: &str, home: &Path, budgets: &mut Budgets) -> Vec<(&'stati
     figures.push((HELD, terminal.held(), "<= 10 %, p50 <= 8 ms"));
     terminal.keys("z/\x15");
     terminal.wait_until_idle();
-    figures.push(("filter, typed", quantiles(terminal.query_latencies()), "<= 2.5 ms"));
+    figures.push((
+        "filter, typed",
+        quantiles(terminal.query_latencies()),
+        "<= 2.5 ms",
+    ));
     terminal.keys("\x15");
     terminal.wait_until_idle();
     let burst = || {
@@ -146,25 +187,45 @@ fn measure_large(base: &str, home: &Path, budgets: &mut Budgets) -> Vec<(&'stati
         terminal.wait_until_idle();
         time
     };
-    figures.push(("filter, burst", quantiles(std::iter::repeat_with(burst).take(SAMPLES).collect()), "<= 2.5 ms"));
+    figures.push((
+        "filter, burst",
+        quantiles(std::iter::repeat_with(burst).take(SAMPLES).collect()),
+        "<= 2.5 ms",
+    ));
     terminal.keys("\x1b");
     terminal.wait_until_idle();
     // The findings of running scans are read every 50 seconds.
     let idle = terminal.idle(60);
     budgets.add(&budgets::WAKE_UPS, idle.wake_ups);
-    figures.push(("four scans move, no key", idle.to_string(), "<= 1 %, <= 4 wake-ups/s"));
+    figures.push((
+        "four scans move, no key",
+        idle.to_string(),
+        "<= 1 %, <= 4 wake-ups/s",
+    ));
     budgets.add(&budgets::PEAK, terminal.peak_memory());
     figures.push((PEAK, terminal.memory_summary(), "<= 100 MB"));
     terminal.end();
     let starts = (0..SAMPLES).map(|_| first_paint(base, tempfile::tempdir().unwrap().path()));
-    figures.push((FIRST, format!("{}, first start {}", quantiles(starts.collect()), ms(first)), "<= 10 ms"));
+    figures.push((
+        FIRST,
+        format!("{}, first start {}", quantiles(starts.collect()), ms(first)),
+        "<= 10 ms",
+    ));
     let starts = (0..SAMPLES).map(|_| first_paint(base, home));
-    figures.push(("first paint, from the cache", quantiles(starts.collect()), "<= 10 ms"));
+    figures.push((
+        "first paint, from the cache",
+        quantiles(starts.collect()),
+        "<= 10 ms",
+    ));
     let terminal = Terminal::start(base, home, "Findings");
     terminal.until(&listed());
     std::thread::sleep(Duration::from_secs(10));
     budgets.add(&budgets::PEAK_FROM_CACHE, terminal.peak_memory());
-    figures.push(("peak memory, from the cache", terminal.memory_summary(), "<= 100 MB"));
+    figures.push((
+        "peak memory, from the cache",
+        terminal.memory_summary(),
+        "<= 100 MB",
+    ));
     terminal.end();
     figures
 }
@@ -198,7 +259,10 @@ fn measure_faults(
             times.extend((0..100).map(|_| terminal.key_latency("j").unwrap_or(pty::SLOWEST)));
         }
         faults.set(None);
-        budgets.add(&budgets::KEY_BESIDE_FAULTS, pty::quantile(&times, 0.99).as_secs_f64() * 1000.0);
+        budgets.add(
+            &budgets::KEY_BESIDE_FAULTS,
+            pty::quantile(&times, 0.99).as_secs_f64() * 1000.0,
+        );
         figures.push((fault.name(), pty::tail(&times), "p99 <= 16 ms"));
         terminal.keys("r");
         terminal.wait_until_idle();
@@ -217,7 +281,10 @@ fn measure_million(runtime: &tokio::runtime::Runtime) {
     Terminal::start(&base, home.path(), "Findings").end();
     runtime.block_on(million::archive_captures(home.path(), COUNT as i64));
     let mut terminal = Terminal::start(&base, home.path(), "Findings");
-    print_figure("1,000,000 findings: first paint", ms(terminal.until("Findings")));
+    print_figure(
+        "1,000,000 findings: first paint",
+        ms(terminal.until("Findings")),
+    );
     print_figure("first findings listed", ms(terminal.until("not loaded")));
     terminal.keys("3gg");
     let unread = std::hint::black_box(vec![1; 16 << 20]);
@@ -232,13 +299,19 @@ fn measure_million(runtime: &tokio::runtime::Runtime) {
     }
     print_figure("keys while findings are read", pty::tail(&times));
     let (cold, warm) = (read_pages(&unread), read_pages(&unread));
-    print_figure("baseline: 16 MB that were unread meanwhile", format!("{}, again {}", ms(cold), ms(warm)));
+    print_figure(
+        "baseline: 16 MB that were unread meanwhile",
+        format!("{}, again {}", ms(cold), ms(warm)),
+    );
     print_figure("all read that fit", ms(terminal.started.elapsed()));
     print_figure("the pane", before.unwrap_or_default());
     terminal.wait_until_idle();
     print_figure("memory", terminal.memory_summary());
     let keys = |terminal: &mut Terminal, name: &str, keys: &[&str]| {
-        let times: Vec<Duration> = keys.iter().filter_map(|key| terminal.key_latency(key)).collect();
+        let times: Vec<Duration> = keys
+            .iter()
+            .filter_map(|key| terminal.key_latency(key))
+            .collect();
         print_figure(name, pty::tail(&times));
         terminal.wait_until_idle();
     };
@@ -246,11 +319,23 @@ fn measure_million(runtime: &tokio::runtime::Runtime) {
     terminal.keys("/\x15");
     terminal.wait_until_idle();
     let letters: Vec<String> = QUERY.chars().map(String::from).collect();
-    keys(&mut terminal, "filter, typed", &letters.iter().map(String::as_str).collect::<Vec<_>>());
+    keys(
+        &mut terminal,
+        "filter, typed",
+        &letters.iter().map(String::as_str).collect::<Vec<_>>(),
+    );
     terminal.keys("\x15\x1b");
     terminal.wait_until_idle();
-    keys(&mut terminal, "groups: class, target, port, none", &["b", "c", "b", "t", "b", "p", "b", "b"]);
-    keys(&mut terminal, "decisions", &["f", "c", "f", "a", "x", "i", "u", "u", "u", "u"]);
+    keys(
+        &mut terminal,
+        "groups: class, target, port, none",
+        &["b", "c", "b", "t", "b", "p", "b", "b"],
+    );
+    keys(
+        &mut terminal,
+        "decisions",
+        &["f", "c", "f", "a", "x", "i", "u", "u", "u", "u"],
+    );
     keys(&mut terminal, "orders", &["o", "o", "o", "o", "o"]);
     terminal.keys("/\x15scan:1\r");
     let requested_at = Instant::now();
@@ -260,29 +345,49 @@ fn measure_million(runtime: &tokio::runtime::Runtime) {
     terminal.wait_until_idle();
     terminal.keys("5");
     terminal.wait_until_idle();
-    print_figure("the captures", terminal.line_with("older").unwrap_or_default());
+    print_figure(
+        "the captures",
+        terminal.line_with("older").unwrap_or_default(),
+    );
     keys(&mut terminal, "captures: cursor up", &["k"; 100]);
     terminal.keys("/\x15");
-    keys(&mut terminal, "captures: filter, typed", &["n", "=", "9", "9", "9"]);
+    keys(
+        &mut terminal,
+        "captures: filter, typed",
+        &["n", "=", "9", "9", "9"],
+    );
     terminal.keys("\x15\x1b");
     terminal.wait_until_idle();
-    keys(&mut terminal, "captures: groups by source, none", &["b", "s", "b", "b"]);
+    keys(
+        &mut terminal,
+        "captures: groups by source, none",
+        &["b", "s", "b", "b"],
+    );
     print_figure("peak memory", terminal.memory_summary());
     terminal.end();
 }
 
-/// Time to read a byte of each page. Virtual machines may take memory away that was not read for a while; its first use is
-/// then slow in every program, without a page fault that the program could count.
+/// Time to read a byte of each page. Virtual machines may take memory away that was not read for a
+/// while; its first use is then slow in every program, without a page fault that the program could
+/// count.
 fn read_pages(memory: &[u8]) -> Duration {
     let begun = Instant::now();
-    std::hint::black_box(memory.iter().step_by(4096).map(|&byte| u64::from(byte)).sum::<u64>());
+    std::hint::black_box(
+        memory
+            .iter()
+            .step_by(4096)
+            .map(|&byte| u64::from(byte))
+            .sum::<u64>(),
+    );
     begun.elapsed()
 }
 
 /// The same with csvlens, when it is installed.
 fn measure_csvlens(home: &Path) -> Vec<(&'static str, String)> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let Some(program) = std::env::split_paths(&path).map(|folder| folder.join("csvlens")).find(|file| file.is_file())
+    let Some(program) = std::env::split_paths(&path)
+        .map(|folder| folder.join("csvlens"))
+        .find(|file| file.is_file())
     else {
         return Vec::new();
     };
@@ -305,7 +410,10 @@ fn measure_csvlens(home: &Path) -> Vec<(&'static str, String)> {
 
 async fn archived_captures(home: &Path) -> usize {
     let mut services = std::fs::read_dir(home.join("scandeck/of")).unwrap();
-    let mut store = Store::open(&services.next().unwrap().unwrap().path()).await.unwrap().store;
+    let mut store = Store::open(&services.next().unwrap().unwrap().path())
+        .await
+        .unwrap()
+        .store;
     store.captures_of("Generated").await.unwrap().len()
 }
 
@@ -314,25 +422,46 @@ fn measure_during_stream(mut terminal: Terminal, generated: &Generated) {
     generated.busy_logger.generate(*FINDINGS as i64, 0);
     terminal.until(&format!("n={}", *FINDINGS));
     terminal.wait_until_idle();
-    print_figure("memory with 100,000 findings and 100,000 captures", terminal.memory_summary());
-    print_figure("with 100,000 captures: cursor down", quantiles(terminal.cursor_latencies()));
-    let (busy_logger, stopped) = (Arc::clone(&generated.busy_logger), Arc::new(AtomicBool::new(false)));
+    print_figure(
+        "memory with 100,000 findings and 100,000 captures",
+        terminal.memory_summary(),
+    );
+    print_figure(
+        "with 100,000 captures: cursor down",
+        quantiles(terminal.cursor_latencies()),
+    );
+    let (busy_logger, stopped) = (
+        Arc::clone(&generated.busy_logger),
+        Arc::new(AtomicBool::new(false)),
+    );
     let stop = Arc::clone(&stopped);
     let sender = std::thread::spawn(move || {
         let started_at = Instant::now();
         while !stop.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(20));
-            busy_logger.generate(*FINDINGS as i64 + started_at.elapsed().as_millis() as i64 * PER_SECOND / 1000, 0);
+            busy_logger.generate(
+                *FINDINGS as i64 + started_at.elapsed().as_millis() as i64 * PER_SECOND / 1000,
+                0,
+            );
         }
     });
     let (started_at, cpu) = (Instant::now(), terminal.cpu());
-    print_figure("at 1,000 captures a second: cursor down", quantiles(terminal.cursor_latencies()));
+    print_figure(
+        "at 1,000 captures a second: cursor down",
+        quantiles(terminal.cursor_latencies()),
+    );
     terminal.keys("/\x15");
     std::thread::sleep(Duration::from_secs(1));
-    print_figure("at 1,000 captures a second: typed query", quantiles(terminal.query_latencies()));
+    print_figure(
+        "at 1,000 captures a second: typed query",
+        quantiles(terminal.query_latencies()),
+    );
     terminal.keys("\x1b");
     let share = (terminal.cpu() - cpu).as_secs_f64() / started_at.elapsed().as_secs_f64() * 100.0;
-    print_figure("at 1,000 captures a second: processor", format!("{share:.0} %"));
+    print_figure(
+        "at 1,000 captures a second: processor",
+        format!("{share:.0} %"),
+    );
     stopped.store(true, Ordering::Relaxed);
     sender.join().unwrap();
     terminal.wait_until_idle();
@@ -342,13 +471,19 @@ fn measure_during_stream(mut terminal: Terminal, generated: &Generated) {
 
 /// Latencies while 100 MB of captures are read, and the duration of the reading.
 fn measure_large_response(mut terminal: Terminal) {
-    print_figure("100 MB of captures: 100,000 findings listed", ms(terminal.until(&listed())));
+    print_figure(
+        "100 MB of captures: 100,000 findings listed",
+        ms(terminal.until(&listed())),
+    );
     let mut times = Vec::new();
     let newest = format!("n={}", in_one_response());
     while !terminal.shows(&newest) {
         times.extend(terminal.key_latency("j"));
     }
-    print_figure("100 MB of captures: archived and shown", ms(terminal.until(&newest)));
+    print_figure(
+        "100 MB of captures: archived and shown",
+        ms(terminal.until(&newest)),
+    );
     // The pane reports that older captures are not loaded; fewer ones fit.
     if *FINDINGS >= 100_000 {
         terminal.until("not loaded");
@@ -378,7 +513,10 @@ fn echo_latency(home: &Path) -> String {
 
 /// Key latencies, and the cost of a key held down.
 fn measure_keys(mut terminal: Terminal) -> Terminal {
-    print_figure("key to changed screen: cursor down", quantiles(terminal.cursor_latencies()));
+    print_figure(
+        "key to changed screen: cursor down",
+        quantiles(terminal.cursor_latencies()),
+    );
     let (before, started_at) = (terminal.bytes(), Instant::now());
     let cpu = terminal.cpu();
     for _ in 0..400 {
@@ -388,11 +526,17 @@ fn measure_keys(mut terminal: Terminal) -> Terminal {
     let duration = started_at.elapsed();
     let share = (terminal.cpu() - cpu).as_secs_f64() / duration.as_secs_f64() * 100.0;
     let each = (terminal.bytes() - before) / 400;
-    print_figure("key held for two seconds at 200/s", format!("{share:.0} % of a processor, {each} bytes per step"));
+    print_figure(
+        "key held for two seconds at 200/s",
+        format!("{share:.0} % of a processor, {each} bytes per step"),
+    );
     terminal.wait_until_idle();
     terminal.keys("/\x15");
     terminal.wait_until_idle();
-    print_figure("key to changed screen: typed query", quantiles(terminal.query_latencies()));
+    print_figure(
+        "key to changed screen: typed query",
+        quantiles(terminal.query_latencies()),
+    );
     terminal.keys("\x1b");
     terminal.wait_until_idle();
     terminal

@@ -1,9 +1,12 @@
-//! Runs a service that misbehaves on command, until it is killed: `cargo run --example faulty_service [RULE…]`.
+//! Runs a service that misbehaves on command, until it is killed:
+//! `cargo run --example faulty_service [RULE…]`.
 //!
-//! It prints the settings for `scandeck`, then reads rules from standard input: `GET /findings 503`, `* /scans* hang x2`,
-//! `GET /findings ok`, `ok`. The same rules are accepted by `curl -d RULE http://ADDRESS/faults`. Everything is on loopback.
+//! It prints the settings for `scandeck`, then reads rules from standard input:
+//! `GET /findings 503`, `* /scans* hang x2`, `GET /findings ok`, `ok`. The same rules are accepted
+//! by `curl -d RULE http://ADDRESS/faults`. Everything is on loopback.
 //!
-//! `tests/faulty` has the faults; the data is that of a real service with scripted scans in a temporary directory.
+//! `tests/faulty` has the faults; the data is that of a real service with scripted scans in a
+//! temporary directory.
 
 #[allow(dead_code, unused_imports, clippy::unwrap_used)] // tests use the other items, and may unwrap
 #[path = "../tests/faulty/mod.rs"]
@@ -28,19 +31,30 @@ async fn main() -> Result<()> {
     runner.set_events(typical_events());
     let mut settings = Settings::new(dir.path()).with_free_ports();
     settings.rate_limit = RateLimit::Off;
-    let parts = Parts { runner: Some(Arc::new(runner.clone())), ..Parts::default() };
+    let parts = Parts {
+        runner: Some(Arc::new(runner.clone())),
+        ..Parts::default()
+    };
     let shutdown = CancellationToken::new();
     let service = start_with(settings, shutdown.clone(), parts).await?;
-    let loggers = sample_data::fill(service.base_url.as_str(), &service.api_key, || runner.finish_scans(1)).await;
+    let loggers = sample_data::fill(service.base_url.as_str(), &service.api_key, || {
+        runner.finish_scans(1)
+    })
+    .await;
     let proxy = FaultyService::start(service.base_url.as_str()).await;
     for rule in std::env::args().skip(1) {
         proxy.faults.set(&rule).map_err(anyhow::Error::msg)?;
     }
     println!("export SCANDECK_BASE_URL={}", proxy.base);
     println!("export SCANDECK_API_KEY={}", service.api_key);
-    println!("# rules: curl -d 'GET /findings 503' {}", proxy.base.replace("/api/v2", "/faults"));
+    println!(
+        "# rules: curl -d 'GET /findings 503' {}",
+        proxy.base.replace("/api/v2", "/faults")
+    );
     println!("# faults: {} ok", FAULTS.join(" "));
-    loggers.iter().for_each(|(id, url)| println!("# logger {id}: curl {url}"));
+    loggers
+        .iter()
+        .for_each(|(id, url)| println!("# logger {id}: curl {url}"));
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     tokio::select! {
         ended = tokio::signal::ctrl_c() => ended.context("no signals")?,

@@ -1,11 +1,13 @@
-//! Draws the pictures of the documents and records a walk-through, all from the running demo: `cargo run --example picture`.
+//! Draws the pictures of the documents and records a walk-through, all from the running demo:
+//! `cargo run --example picture`.
 //!
 //! ```text
 //!   scandeck demo in a pseudo-terminal ─► screen ─► assets/pictures/{dark,light}-{200x60,80x24}.svg
 //!                                     └─► output with its times ─► assets/walk-through.cast (asciicast v2)
 //! ```
 //!
-//! The demo runs with empty directories of its own, so that no setting of this machine is in a picture.
+//! The demo runs with empty directories of its own, so that no setting of this machine is in a
+//! picture.
 
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
@@ -57,8 +59,22 @@ fn main() -> Result<()> {
 }
 
 /// The steps of the walk-through, as in `docs/getting-started.md`.
-const STEPS: [&str; 14] =
-    ["3", "jj", "\r", ">", ">", "\x1b", "c", "u", "/risk>=high\r", "\x7f", "bc", "bb", ":plot heatmap\r", "\x1b"];
+const STEPS: [&str; 14] = [
+    "3",
+    "jj",
+    "\r",
+    ">",
+    ">",
+    "\x1b",
+    "c",
+    "u",
+    "/risk>=high\r",
+    "\x7f",
+    "bc",
+    "bb",
+    ":plot heatmap\r",
+    "\x1b",
+];
 
 fn write(path: &Path, content: &str) -> Result<()> {
     std::fs::write(path, content)?;
@@ -82,7 +98,12 @@ struct Demo {
 impl Demo {
     fn start(columns: u16, rows: u16) -> Result<Self> {
         let home = tempfile::tempdir()?;
-        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        let size = PtySize {
+            rows,
+            cols: columns,
+            pixel_width: 0,
+            pixel_height: 0,
+        };
         let pty = native_pty_system().openpty(size)?;
         let mut command = CommandBuilder::new(program()?);
         command.arg("demo");
@@ -111,7 +132,16 @@ impl Demo {
         });
         let screen = vt100::Parser::new(positive(rows)?, positive(columns)?, 0);
         let (began, recorded) = (Instant::now(), Vec::new());
-        Ok(Self { child, keys, output, screen, size: (columns, rows), began, recorded, _home: home })
+        Ok(Self {
+            child,
+            keys,
+            output,
+            screen,
+            size: (columns, rows),
+            began,
+            recorded,
+            _home: home,
+        })
     }
 
     /// Shows and records the output until the time is over.
@@ -120,7 +150,8 @@ impl Demo {
         while let Some(left) = until.checked_duration_since(Instant::now()) {
             if let Ok(bytes) = self.output.recv_timeout(left) {
                 self.screen.process(&bytes);
-                self.recorded.push((self.began.elapsed().as_secs_f64(), bytes));
+                self.recorded
+                    .push((self.began.elapsed().as_secs_f64(), bytes));
             }
         }
         Ok(())
@@ -157,15 +188,18 @@ impl Demo {
         let until = Instant::now() + PATIENCE;
         while !self.screen.screen().contents().contains(words) {
             if Instant::now() > until {
-                bail!("the screen did not show {words:?} in time:\n{}", self.screen.screen().contents());
+                bail!(
+                    "the screen did not show {words:?} in time:\n{}",
+                    self.screen.screen().contents()
+                );
             }
             self.watch(Duration::from_millis(200))?;
         }
         Ok(())
     }
 
-    /// The recording in asciinema's format, version 2. Requests to the terminal (OSC), such as a copy, are excluded: a
-    /// replay would repeat them.
+    /// The recording in asciinema's format, version 2. Requests to the terminal (OSC), such as a
+    /// copy, are excluded: a replay would repeat them.
     fn cast(&self) -> Result<String> {
         let (width, height) = self.size;
         let header = serde_json::json!({"version": 2, "width": width, "height": height, "title": "scandeck demo"});
@@ -175,7 +209,11 @@ impl Demo {
         for (at, (time, block)) in self.recorded.iter().enumerate() {
             bytes.extend(block);
             // A frame can arrive in several blocks.
-            if self.recorded.get(at + 1).is_some_and(|(next, _)| next - time < 0.01) {
+            if self
+                .recorded
+                .get(at + 1)
+                .is_some_and(|(next, _)| next - time < 0.01)
+            {
                 continue;
             }
             let end = match std::str::from_utf8(&bytes) {
@@ -183,12 +221,20 @@ impl Demo {
                 Err(error) => error.valid_up_to(),
             };
             let text = String::from_utf8_lossy(&bytes[..end]).into_owned();
-            let event = serde_json::json!([(time * 1000.0).round() / 1000.0, "o", request.replace_all(&text, "")]);
+            let event = serde_json::json!([
+                (time * 1000.0).round() / 1000.0,
+                "o",
+                request.replace_all(&text, "")
+            ]);
             writeln!(out, "{event}")?;
             bytes.drain(..end);
         }
         let end = self.recorded.last().map_or(0.0, |(time, _)| *time);
-        writeln!(out, "{}", serde_json::json!([(end * 1000.0).round() / 1000.0, "o", SHOW_CURSOR]))?;
+        writeln!(
+            out,
+            "{}",
+            serde_json::json!([(end * 1000.0).round() / 1000.0, "o", SHOW_CURSOR])
+        )?;
         Ok(out)
     }
 
@@ -208,7 +254,10 @@ impl Demo {
 /// The binary beside this example.
 fn program() -> Result<PathBuf> {
     let examples = std::env::current_exe()?;
-    let build = examples.parent().and_then(Path::parent).context("the example is not in a build directory")?;
+    let build = examples
+        .parent()
+        .and_then(Path::parent)
+        .context("the example is not in a build directory")?;
     let program = build.join("scandeck");
     if !program.exists() {
         bail!("{} is missing: run `cargo build` first", program.display());
@@ -231,8 +280,8 @@ const DARK: Colours = Colours {
     background: "#16181d",
     text: "#d7dae0",
     sixteen: [
-        "#1e2127", "#e06c75", "#98c379", "#d19a66", "#61afef", "#c678dd", "#56b6c2", "#abb2bf", "#6b7280", "#ff7b86",
-        "#b5e890", "#e5c07b", "#7cc3ff", "#de8ef0", "#6fd3de", "#ffffff",
+        "#1e2127", "#e06c75", "#98c379", "#d19a66", "#61afef", "#c678dd", "#56b6c2", "#abb2bf",
+        "#6b7280", "#ff7b86", "#b5e890", "#e5c07b", "#7cc3ff", "#de8ef0", "#6fd3de", "#ffffff",
     ],
 };
 
@@ -240,16 +289,20 @@ const LIGHT: Colours = Colours {
     background: "#fafafa",
     text: "#24292e",
     sixteen: [
-        "#24292e", "#b31d28", "#22863a", "#8a5a00", "#005cc5", "#6f42c1", "#0a6b7c", "#57606a", "#6a737d", "#cb2431",
-        "#28a745", "#9a6700", "#0366d6", "#8a63d2", "#1b7c83", "#000000",
+        "#24292e", "#b31d28", "#22863a", "#8a5a00", "#005cc5", "#6f42c1", "#0a6b7c", "#57606a",
+        "#6a737d", "#cb2431", "#28a745", "#9a6700", "#0366d6", "#8a63d2", "#1b7c83", "#000000",
     ],
 };
 
-/// The screen as an SVG: one text element for each run of cells with the same style, one rectangle for its background.
+/// The screen as an SVG: one text element for each run of cells with the same style, one rectangle
+/// for its background.
 fn svg(screen: &vt100::Screen, colours: &Colours) -> Result<String> {
     let (rows, columns) = screen.size();
     let (rows, columns) = (rows.get(), columns.get());
-    let (width, height) = (f32::from(columns) * CELL.0 + 24.0, f32::from(rows) * CELL.1 + 24.0);
+    let (width, height) = (
+        f32::from(columns) * CELL.0 + 24.0,
+        f32::from(rows) * CELL.1 + 24.0,
+    );
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"14\">\n\
          <rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"{}\"/>\n",
@@ -258,15 +311,24 @@ fn svg(screen: &vt100::Screen, colours: &Colours) -> Result<String> {
     for row in 0..rows {
         let mut column = 0;
         while column < columns {
-            let Some(first) = screen.cell(row, column) else { break };
+            let Some(first) = screen.cell(row, column) else {
+                break;
+            };
             let style = style_of(first, colours);
             let start = column;
             let mut text = String::new();
             while column < columns {
-                let Some(cell) = screen.cell(row, column).filter(|cell| style_of(cell, colours) == style) else {
+                let Some(cell) = screen
+                    .cell(row, column)
+                    .filter(|cell| style_of(cell, colours) == style)
+                else {
                     break;
                 };
-                text.push_str(if cell.has_contents() { cell.contents() } else { " " });
+                text.push_str(if cell.has_contents() {
+                    cell.contents()
+                } else {
+                    " "
+                });
                 column += 1;
             }
             draw_run(&mut out, row, start, column, &style, &text)?;
@@ -288,15 +350,33 @@ fn style_of(cell: &vt100::Cell, colours: &Colours) -> CellStyle {
     let foreground = colour(cell.fgcolor(), colours).unwrap_or_else(|| colours.text.to_owned());
     let background = colour(cell.bgcolor(), colours);
     let (foreground, background) = if cell.inverse() {
-        (background.unwrap_or_else(|| colours.background.to_owned()), Some(foreground))
+        (
+            background.unwrap_or_else(|| colours.background.to_owned()),
+            Some(foreground),
+        )
     } else {
         (foreground, background)
     };
-    CellStyle { foreground, background, bold: cell.bold(), dim: cell.dim() }
+    CellStyle {
+        foreground,
+        background,
+        bold: cell.bold(),
+        dim: cell.dim(),
+    }
 }
 
-fn draw_run(out: &mut String, row: u16, start: u16, end: u16, style: &CellStyle, text: &str) -> Result<()> {
-    let (x, y) = (12.0 + f32::from(start) * CELL.0, 12.0 + f32::from(row) * CELL.1);
+fn draw_run(
+    out: &mut String,
+    row: u16,
+    start: u16,
+    end: u16,
+    style: &CellStyle,
+    text: &str,
+) -> Result<()> {
+    let (x, y) = (
+        12.0 + f32::from(start) * CELL.0,
+        12.0 + f32::from(row) * CELL.1,
+    );
     let width = f32::from(end - start) * CELL.0;
     if let Some(background) = &style.background {
         writeln!(
@@ -308,8 +388,15 @@ fn draw_run(out: &mut String, row: u16, start: u16, end: u16, style: &CellStyle,
     if text.trim().is_empty() {
         return Ok(());
     }
-    let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let weight = if style.bold { " font-weight=\"bold\"" } else { "" };
+    let escaped = text
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;");
+    let weight = if style.bold {
+        " font-weight=\"bold\""
+    } else {
+        ""
+    };
     let faint = if style.dim { " opacity=\"0.6\"" } else { "" };
     writeln!(
         out,
@@ -330,9 +417,20 @@ fn colour(colour: vt100::Color, colours: &Colours) -> Option<String> {
             Some(format!("#{grey:02x}{grey:02x}{grey:02x}"))
         }
         vt100::Color::Idx(index) => {
-            let level = |step: u8| if step == 0 { 0 } else { 55 + 40 * u16::from(step) };
+            let level = |step: u8| {
+                if step == 0 {
+                    0
+                } else {
+                    55 + 40 * u16::from(step)
+                }
+            };
             let index = index - 16;
-            Some(format!("#{:02x}{:02x}{:02x}", level(index / 36), level(index / 6 % 6), level(index % 6)))
+            Some(format!(
+                "#{:02x}{:02x}{:02x}",
+                level(index / 36),
+                level(index / 6 % 6),
+                level(index % 6)
+            ))
         }
         vt100::Color::Rgb(red, green, blue) => Some(format!("#{red:02x}{green:02x}{blue:02x}")),
     }

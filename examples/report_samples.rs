@@ -1,4 +1,5 @@
-//! Writes a sample report in every format, with time and size of each, to look at the pages and to measure.
+//! Writes a sample report in every format, with time and size of each, to look at the pages and to
+//! measure.
 //!
 //! ```text
 //!   cargo run --release --example report_samples -- DIRECTORY [FINDINGS] [FORMAT]
@@ -10,11 +11,12 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use scandeck::contract::{
-    Evidence, Finding, FindingId, GroupBy, ReportFilters, Risk, Scan, ScanId, ScanStatus, Stamp, Tool,
+    Evidence, Finding, FindingId, GroupBy, ReportFilters, Risk, Scan, ScanId, ScanStatus, Stamp,
+    Tool,
 };
 use scandeck::report::{
-    Document, FORMATS, FindingSource, Remark, RenderError, ReportData, ReportDecision, ReportFinding, ReportScan,
-    Standing, render_to,
+    Document, FORMATS, FindingSource, Remark, RenderError, ReportData, ReportDecision,
+    ReportFinding, ReportScan, Standing, render_to,
 };
 
 const KINDS: [(&str, &str, i64); 8] = [
@@ -28,14 +30,26 @@ const KINDS: [(&str, &str, i64); 8] = [
         "The repository with its whole history can be downloaded, with every secret that was ever committed.",
         3,
     ),
-    ("Certificate expired", "Browsers warn about the connection, and users learn to ignore the warning.", 2),
-    ("Directory listing", "The server lists the files of the directory. Names that no page links to become public.", 2),
+    (
+        "Certificate expired",
+        "Browsers warn about the connection, and users learn to ignore the warning.",
+        2,
+    ),
+    (
+        "Directory listing",
+        "The server lists the files of the directory. Names that no page links to become public.",
+        2,
+    ),
     (
         "Cookie without HttpOnly: session",
         "A script on the page can read the cookie of the session, so that one injected script takes the session over.",
         1,
     ),
-    ("Referrer-Policy missing", "The address of the page, with its parameters, is sent to other sites.", 1),
+    (
+        "Referrer-Policy missing",
+        "The address of the page, with its parameters, is sent to other sites.",
+        1,
+    ),
     ("Open port", "The port accepts connections.", 0),
     (
         "Server names its version",
@@ -55,7 +69,10 @@ const NAMES: [&str; 5] = [
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
-    let directory = PathBuf::from(args.next().ok_or("usage: report_samples DIRECTORY [FINDINGS] [FORMAT]")?);
+    let directory = PathBuf::from(
+        args.next()
+            .ok_or("usage: report_samples DIRECTORY [FINDINGS] [FORMAT]")?,
+    );
     let count: usize = args.next().map_or(Ok(60), |count| count.parse())?;
     let only = args.next();
     std::fs::create_dir_all(&directory)?;
@@ -63,14 +80,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let data = data(group_by.clone());
         let samples = Samples(count);
         let document = Document::of(&data, &samples)?;
-        for format in FORMATS.iter().filter(|format| only.as_deref().is_none_or(|only| only == format.as_str())) {
+        for format in FORMATS
+            .iter()
+            .filter(|format| only.as_deref().is_none_or(|only| only == format.as_str()))
+        {
             let start = Instant::now();
             let path = directory.join(format!("{group_by}.{format}"));
             let mut file = BufWriter::new(File::create(&path)?);
             render_to(&document, format, &mut file)?;
             file.flush()?;
             let (took, length) = (start.elapsed(), std::fs::metadata(&path)?.len());
-            println!("{}: {} kB in {} ms, {}", path.display(), length / 1000, took.as_millis(), peak());
+            println!(
+                "{}: {} kB in {} ms, {}",
+                path.display(),
+                length / 1000,
+                took.as_millis(),
+                peak()
+            );
         }
     }
     Ok(())
@@ -92,7 +118,10 @@ impl FindingSource for Samples {
 /// The peak memory of this process so far.
 fn peak() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("VmHWM: unknown");
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmHWM"))
+        .unwrap_or("VmHWM: unknown");
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -112,10 +141,14 @@ fn data(group_by: GroupBy) -> ReportData {
     };
     ReportData {
         workspace: "Acme external".into(),
-        generated: Stamp::parse("2026-11-21 09:30:00").unwrap_or(Stamp(jiff::Timestamp::UNIX_EPOCH)),
+        generated: Stamp::parse("2026-11-21 09:30:00")
+            .unwrap_or(Stamp(jiff::Timestamp::UNIX_EPOCH)),
         selection: "risk>=info".into(),
         group_by,
-        filters: ReportFilters { include_false_positives: true, ..ReportFilters::default() },
+        filters: ReportFilters {
+            include_false_positives: true,
+            ..ReportFilters::default()
+        },
         findings: Vec::new(),
         with_decisions: true,
         targets: Vec::new(),
@@ -129,11 +162,22 @@ fn finding(at: i64) -> ReportFinding {
         place if place < NAMES.len() => NAMES[place].to_owned(),
         place => format!("host-{}.acme.test", place % 400),
     };
-    let row =
-        |path: &str, answer: &str| vec!["GET".to_owned(), format!("/{path}/{at}?id={}", at * 7919), answer.to_owned()];
+    let row = |path: &str, answer: &str| {
+        vec![
+            "GET".to_owned(),
+            format!("/{path}/{at}?id={}", at * 7919),
+            answer.to_owned(),
+        ]
+    };
     let rows = [
-        row("backup", "HTTP/1.1 200 OK, 4,182 bytes, \"[client]\\nuser=shop\\npassword=…\""),
-        row("static/assets/javascript/vendor", "200, text/plain; charset=utf-8"),
+        row(
+            "backup",
+            "HTTP/1.1 200 OK, 4,182 bytes, \"[client]\\nuser=shop\\npassword=…\"",
+        ),
+        row(
+            "static/assets/javascript/vendor",
+            "200, text/plain; charset=utf-8",
+        ),
     ];
     let finding = Finding {
         id: FindingId(at + 1),
@@ -168,12 +212,19 @@ fn finding(at: i64) -> ReportFinding {
         4 => ("risk accepted", Standing::Dismissed),
         _ => ("open", Standing::Open),
     };
-    let note =
-        Remark { text: "Reported to the shop team.".into(), who: "ada@box".into(), at: "2026-11-21 08:00:00".into() };
+    let note = Remark {
+        text: "Reported to the shop team.".into(),
+        who: "ada@box".into(),
+        at: "2026-11-21 08:00:00".into(),
+    };
     let decided = ReportDecision {
         verdict: verdict.into(),
         standing,
-        who: if standing == Standing::Open { String::new() } else { "ada@box".into() },
+        who: if standing == Standing::Open {
+            String::new()
+        } else {
+            "ada@box".into()
+        },
         at: "2026-11-21 08:00:00".into(),
         now: "same".into(),
         notes: if at % 7 == 0 { vec![note] } else { Vec::new() },

@@ -1,9 +1,12 @@
-//! Checks on arbitrary input, run by the fuzz targets (`RUSTC_BOOTSTRAP=1 cargo fuzz run -s none query`) and by `tests/any_text.rs`.
+//! Checks on arbitrary input, run by the fuzz targets
+//! (`RUSTC_BOOTSTRAP=1 cargo fuzz run -s none query`) and by `tests/any_text.rs`.
 
 use std::sync::Arc;
 
 use scandeck::contract::list::decode_list;
-use scandeck::contract::{Capture, Finding, Logger, Scan, Target, Unreadable, Wordlist, Workspace, envelope};
+use scandeck::contract::{
+    Capture, Finding, Logger, Scan, Target, Unreadable, Wordlist, Workspace, envelope,
+};
 use scandeck::oob::decode::chain;
 use scandeck::oob::{BodyHints, DecodeStep, LIMIT, Payload, PayloadBook, Token, mentions};
 use scandeck::query::complete::complete;
@@ -11,8 +14,8 @@ use scandeck::query::{Evaluator, Query, QueryKind};
 use scandeck::table::{NoOtherLists, Rows};
 use scandeck::triage::{Bundle, TriageState, jsonl};
 
-/// A text parses to a query, or to an error with a position inside the text. A printed query parses to the same query,
-/// and its evaluation does not panic.
+/// A text parses to a query, or to an error with a position inside the text. A printed query parses
+/// to the same query, and its evaluation does not panic.
 pub fn query(text: &str) {
     for kind in QueryKind::ALL {
         match Query::parse(text, kind) {
@@ -20,8 +23,19 @@ pub fn query(text: &str) {
             Err(error) => assert!(text.get(error.at).is_some()),
         }
     }
-    let lists = [Wordlist { name: text.into(), num_words: 7, ..Wordlist::default() }, Wordlist::default()];
-    let source = Rows { rows: &lists, others: &NoOtherLists, now: 1_800_000_000 };
+    let lists = [
+        Wordlist {
+            name: text.into(),
+            num_words: 7,
+            ..Wordlist::default()
+        },
+        Wordlist::default(),
+    ];
+    let source = Rows {
+        rows: &lists,
+        others: &NoOtherLists,
+        now: 1_800_000_000,
+    };
     let mut evaluator = Evaluator::default();
     let _completions = complete(text, text.len() / 2, &mut evaluator, &source);
     if let Ok(query) = Query::parse(text, QueryKind::Wordlists) {
@@ -29,8 +43,8 @@ pub fn query(text: &str) {
     }
 }
 
-/// JSON lines are read as events, or rejected with a line number. Events and bundles that were read survive writing and
-/// reading.
+/// JSON lines are read as events, or rejected with a line number. Events and bundles that were read
+/// survive writing and reading.
 pub fn import(text: &str) {
     let read = jsonl::read(text);
     let lines = text.lines().count();
@@ -44,10 +58,14 @@ pub fn import(text: &str) {
     }
 }
 
-/// A response decodes to a list of each type, or fails. A decoded list survives encoding and decoding, also one whose
-/// damage was replaced.
+/// A response decodes to a list of each type, or fails. A decoded list survives encoding and
+/// decoding, also one whose damage was replaced.
 pub fn wire(bytes: &[u8]) {
-    fn round_trip<T: serde::Serialize + serde::de::DeserializeOwned + PartialEq + std::fmt::Debug>(bytes: &[u8]) {
+    fn round_trip<
+        T: serde::Serialize + serde::de::DeserializeOwned + PartialEq + std::fmt::Debug,
+    >(
+        bytes: &[u8],
+    ) {
         if let Ok(decoded) = envelope::decode::<Vec<T>>(bytes) {
             let encoded = serde_json::to_vec(&decoded).unwrap();
             assert_eq!(envelope::decode::<Vec<T>>(&encoded).unwrap(), decoded);
@@ -55,7 +73,10 @@ pub fn wire(bytes: &[u8]) {
         if let Ok(list) = decode_list::<T>(bytes, None) {
             let encoded = serde_json::to_vec(&list.items).unwrap();
             let again = decode_list::<T>(&encoded, None).unwrap();
-            assert_eq!((again.items, again.unreadable), (list.items, Unreadable::default()));
+            assert_eq!(
+                (again.items, again.unreadable),
+                (list.items, Unreadable::default())
+            );
         }
     }
     round_trip::<Workspace>(bytes);
@@ -66,13 +87,30 @@ pub fn wire(bytes: &[u8]) {
     round_trip::<Capture>(bytes);
 }
 
-/// The decode chain of any body ends within its size limit, and the search for tokens accepts any capture.
+/// The decode chain of any body ends within its size limit, and the search for tokens accepts any
+/// capture.
 pub fn decode((bytes, content_type, encoding): (&[u8], &str, &str)) {
     fn total_size(steps: &[DecodeStep]) -> usize {
-        let of_parts = |step: &DecodeStep| step.parts.iter().map(|part| total_size(&part.steps)).sum::<usize>();
-        steps.iter().map(|step| step.result.len() + of_parts(step)).sum()
+        let of_parts = |step: &DecodeStep| {
+            step.parts
+                .iter()
+                .map(|part| total_size(&part.steps))
+                .sum::<usize>()
+        };
+        steps
+            .iter()
+            .map(|step| step.result.len() + of_parts(step))
+            .sum()
     }
-    assert!(total_size(&chain(bytes, BodyHints { content_type, encoding })) <= 2 * LIMIT);
+    assert!(
+        total_size(&chain(
+            bytes,
+            BodyHints {
+                content_type,
+                encoding
+            }
+        )) <= 2 * LIMIT
+    );
     let text = String::from_utf8_lossy(bytes).into_owned();
     let capture = Capture {
         url_params: text.as_str().into(),
@@ -82,6 +120,9 @@ pub fn decode((bytes, content_type, encoding): (&[u8], &str, &str)) {
         ..Capture::default()
     };
     let mut book = PayloadBook::default();
-    book.take([Arc::new(Payload { token: Token::of(1), ..Payload::default() })]);
+    book.take([Arc::new(Payload {
+        token: Token::of(1),
+        ..Payload::default()
+    })]);
     let _mentions = mentions(&capture, &book);
 }

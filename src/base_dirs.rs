@@ -1,5 +1,5 @@
-//! The directories of the user: the variables of the XDG base directory specification, else below the home directory. A
-//! path is never relative, because it would depend on the current directory.
+//! The directories of the user: the variables of the XDG base directory specification, else below
+//! the home directory. A path is never relative, because it would depend on the current directory.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -22,7 +22,9 @@ impl NoHomeError {
 /// When none of them is an absolute path.
 pub fn home() -> Result<PathBuf, NoHomeError> {
     // The standard library asks the user database only if HOME is not set at all.
-    absolute(std::env::home_dir()).or_else(|| absolute(home_in_password_file())).ok_or(NoHomeError)
+    absolute(std::env::home_dir())
+        .or_else(|| absolute(home_in_password_file()))
+        .ok_or(NoHomeError)
 }
 
 /// `XDG_CONFIG_HOME`, or `~/.config`.
@@ -64,10 +66,23 @@ mod tests {
 
     #[test]
     fn relative_or_empty_variable_is_ignored() {
-        let of =
-            |variable: Option<&str>| directory(variable.map(OsString::from), ".config", || Ok("/home/anna".into()));
-        for variable in [None, Some(""), Some("config"), Some("./config"), Some("~/config")] {
-            assert_eq!(of(variable), Ok("/home/anna/.config".into()), "{variable:?}");
+        let of = |variable: Option<&str>| {
+            directory(variable.map(OsString::from), ".config", || {
+                Ok("/home/anna".into())
+            })
+        };
+        for variable in [
+            None,
+            Some(""),
+            Some("config"),
+            Some("./config"),
+            Some("~/config"),
+        ] {
+            assert_eq!(
+                of(variable),
+                Ok("/home/anna/.config".into()),
+                "{variable:?}"
+            );
         }
         assert_eq!(of(Some("/etc/xdg")), Ok("/etc/xdg".into()));
     }
@@ -75,6 +90,9 @@ mod tests {
     #[test]
     fn missing_home_is_an_error_unless_the_variable_is_absolute() {
         let of = |variable: &str| directory(Some(variable.into()), ".config", || Err(NoHomeError));
-        assert_eq!((of("config"), of("/etc/xdg")), (Err(NoHomeError), Ok("/etc/xdg".into())));
+        assert_eq!(
+            (of("config"), of("/etc/xdg")),
+            (Err(NoHomeError), Ok("/etc/xdg".into()))
+        );
     }
 }

@@ -6,9 +6,9 @@
 //!
 //! A profile named by `--profile` is part of the command line, so it precedes the environment.
 //!
-//! The program reads `$XDG_CONFIG_HOME/scandeck/config.toml` and never writes it; its own data is in the state directory
-//! ([`state`]). A key is never sent to another base URL: the keys of the profile and of the first start are used only with
-//! their own base URL.
+//! The program reads `$XDG_CONFIG_HOME/scandeck/config.toml` and never writes it; its own data is
+//! in the state directory ([`state`]). A key is never sent to another base URL: the keys of the
+//! profile and of the first start are used only with their own base URL.
 
 pub mod environment;
 pub mod error;
@@ -36,7 +36,8 @@ use crate::oob::Network;
 pub struct Flags {
     /// Base URL of the service, with or without /api/v2 [env: SCANDECK_BASE_URL]
     ///
-    /// The API key comes from SCANDECK_API_KEY, the profile or --api-key-file, never from the command line.
+    /// The API key comes from SCANDECK_API_KEY, the profile or --api-key-file, never from the
+    /// command line.
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
     /// File with the API key, readable by its owner only
@@ -100,7 +101,8 @@ pub struct Config {
     pub screen: ScreenSettings,
 }
 
-/// The settings that do not depend on the service: they hold in the demo too, and change while the dashboard runs.
+/// The settings that do not depend on the service: they hold in the demo too, and change while the
+/// dashboard runs.
 #[derive(Clone, Debug, Default)]
 pub struct ScreenSettings {
     /// Program and arguments of the notification command; may be empty.
@@ -124,12 +126,17 @@ impl ScreenSettings {
             fixed: file.fixed_settings(),
             theme: file.theme_setting,
             themes: themes::beside(path),
-            keys: KeySettings { file: file.path, all: file.key_settings, commands: file.command_settings },
+            keys: KeySettings {
+                file: file.path,
+                all: file.key_settings,
+                commands: file.command_settings,
+            },
         }
     }
 }
 
-/// Changed keys and commands, and their file for messages. They are checked by the dashboard, which knows contexts and actions.
+/// Changed keys and commands, and their file for messages. They are checked by the dashboard, which
+/// knows contexts and actions.
 #[derive(Clone, Debug, Default)]
 pub struct KeySettings {
     pub file: String,
@@ -138,16 +145,25 @@ pub struct KeySettings {
 }
 
 impl Flags {
-    /// The flags by which another command finds the same service. Never a key, only the path of its file.
+    /// The flags by which another command finds the same service. Never a key, only the path of its
+    /// file.
     fn of_service(&self, profile: Option<&str>) -> Vec<String> {
-        let path = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string();
+        let path = |path: &PathBuf| {
+            std::path::absolute(path)
+                .unwrap_or_else(|_| path.clone())
+                .display()
+                .to_string()
+        };
         let valued = [
             ("--config", self.config.as_ref().map(path)),
             ("--profile", profile.map(str::to_owned)),
             ("--api-key-file", self.api_key_file.as_ref().map(path)),
         ];
-        let mut words: Vec<String> =
-            valued.into_iter().filter_map(|(flag, value)| Some([flag.to_owned(), value?])).flatten().collect();
+        let mut words: Vec<String> = valued
+            .into_iter()
+            .filter_map(|(flag, value)| Some([flag.to_owned(), value?]))
+            .flatten()
+            .collect();
         words.extend(self.insecure_http.then(|| "--insecure-http".to_owned()));
         words
     }
@@ -157,9 +173,13 @@ impl Config {
     /// Merges and checks all sources. The key is not read yet.
     ///
     /// # Errors
-    /// When the file is unreadable or has unknown keys, a profile or key is missing, or a base URL is invalid.
+    /// When the file is unreadable or has unknown keys, a profile or key is missing, or a base URL
+    /// is invalid.
     pub fn load(flags: &Flags, environment: &Environment) -> Result<Self, ConfigError> {
-        let path = flags.config.clone().unwrap_or_else(|| environment.config_file());
+        let path = flags
+            .config
+            .clone()
+            .unwrap_or_else(|| environment.config_file());
         let file = file::ConfigFile::read(&path, flags.config.is_some())?;
         let profile = file.profile(flags.profile.as_deref())?;
         let (profile_name, profile) = profile.unwrap_or_default();
@@ -168,22 +188,40 @@ impl Config {
         let parse = |text: &str| BaseUrl::parse(text, insecure_http);
 
         let profile_base = profile.base_url.as_deref().map(parse).transpose()?;
-        let profile_names_service = flags.profile.is_some() && (profile.local || profile_base.is_some());
-        let of_environment = environment.base_url.as_deref().filter(|_| !profile_names_service);
-        let named = flags.base_url.as_deref().or(of_environment).map(parse).transpose()?;
+        let profile_names_service =
+            flags.profile.is_some() && (profile.local || profile_base.is_some());
+        let of_environment = environment
+            .base_url
+            .as_deref()
+            .filter(|_| !profile_names_service);
+        let named = flags
+            .base_url
+            .as_deref()
+            .or(of_environment)
+            .map(parse)
+            .transpose()?;
         let stored_base = match &stored {
             Some(FirstStartChoice::Hosted { base_url }) => Some(BaseUrl::parse(base_url, true)?),
             _ => None,
         };
-        let chosen = named.or_else(|| profile_base.clone()).or_else(|| stored_base.clone().filter(|_| !profile.local));
+        let chosen = named
+            .or_else(|| profile_base.clone())
+            .or_else(|| stored_base.clone().filter(|_| !profile.local));
         let connection = match chosen {
-            None if profile.local || matches!(stored, Some(FirstStartChoice::Here)) => Connection::Local,
+            None if profile.local || matches!(stored, Some(FirstStartChoice::Here)) => {
+                Connection::Local
+            }
             None => Connection::Prompt,
             Some(base) => {
                 let is_of_profile = profile_base.as_ref().is_none_or(|own| *own == base);
                 let is_stored = stored_base.as_ref() == Some(&base);
-                let key = key::source(flags, environment, is_of_profile.then_some(&profile), is_stored)
-                    .ok_or_else(|| ConfigError::no_key(&base))?;
+                let key = key::source(
+                    flags,
+                    environment,
+                    is_of_profile.then_some(&profile),
+                    is_stored,
+                )
+                .ok_or_else(|| ConfigError::no_key(&base))?;
                 Connection::Remote { base, key }
             }
         };
@@ -192,18 +230,22 @@ impl Config {
             Connection::Local | Connection::Prompt => false,
         };
         let owner = profile_name.clone().filter(|_| is_of_profile);
-        // The local service does not depend on a profile: repeat a profile only if it was given as a flag.
+        // The local service does not depend on a profile: repeat a profile only if it was given as
+        // a flag.
         let named_profile = match &connection {
             Connection::Remote { .. } => owner.as_deref(),
             Connection::Local | Connection::Prompt => flags.profile.as_deref(),
         };
         let service_flags = flags.of_service(named_profile);
         // A colour must not mark another service either.
-        let is_marked = owner.is_some() || (profile.local && matches!(connection, Connection::Local));
+        let is_marked =
+            owner.is_some() || (profile.local && matches!(connection, Connection::Local));
         let colour = profile.colour.filter(|_| is_marked);
         let name = match (&connection, profile_name) {
             // The name of a profile must not be shown for another service.
-            (Connection::Remote { base, .. }, Some(_)) if profile_base.as_ref().is_some_and(|own| own != base) => {
+            (Connection::Remote { base, .. }, Some(_))
+                if profile_base.as_ref().is_some_and(|own| own != base) =>
+            {
                 base.host().to_owned()
             }
             (_, Some(name)) => name,
@@ -218,7 +260,10 @@ impl Config {
             insecure_http,
             colour,
             own_addresses: file.own_addresses.clone(),
-            user: file.user.clone().unwrap_or_else(|| environment.login.clone()),
+            user: file
+                .user
+                .clone()
+                .unwrap_or_else(|| environment.login.clone()),
             alias: profile.workspace_alias.unwrap_or_default(),
             profile: owner,
             service_flags,
@@ -231,16 +276,25 @@ impl Config {
     ///
     /// # Errors
     /// When the file is unreadable or has unknown keys.
-    pub fn screen_of(file: Option<&Path>, environment: &Environment) -> Result<ScreenSettings, ConfigError> {
+    pub fn screen_of(
+        file: Option<&Path>,
+        environment: &Environment,
+    ) -> Result<ScreenSettings, ConfigError> {
         let path = file.map_or_else(|| environment.config_file(), Path::to_owned);
-        Ok(ScreenSettings::new(file::ConfigFile::read(&path, file.is_some())?, &path))
+        Ok(ScreenSettings::new(
+            file::ConfigFile::read(&path, file.is_some())?,
+            &path,
+        ))
     }
 
     /// The changed keys of a file, or of the default one.
     ///
     /// # Errors
     /// When the file is unreadable or has unknown keys.
-    pub fn keys_of(file: Option<&Path>, environment: &Environment) -> Result<KeySettings, ConfigError> {
+    pub fn keys_of(
+        file: Option<&Path>,
+        environment: &Environment,
+    ) -> Result<KeySettings, ConfigError> {
         Ok(Self::screen_of(file, environment)?.keys)
     }
 
@@ -308,15 +362,31 @@ mod tests {
     fn stored_choice_replaces_the_first_start_question() {
         let (_home, environment) = home("");
         let flags = Flags::default();
-        assert!(matches!(Config::load(&flags, &environment).unwrap().connection, Connection::Prompt));
-        environment.state_dir().remember(&FirstStartChoice::Here, None).unwrap();
-        assert!(matches!(Config::load(&flags, &environment).unwrap().connection, Connection::Local));
+        assert!(matches!(
+            Config::load(&flags, &environment).unwrap().connection,
+            Connection::Prompt
+        ));
+        environment
+            .state_dir()
+            .remember(&FirstStartChoice::Here, None)
+            .unwrap();
+        assert!(matches!(
+            Config::load(&flags, &environment).unwrap().connection,
+            Connection::Local
+        ));
         let key = "k1".to_owned().into();
-        let answer = FirstStartChoice::Hosted { base_url: "https://a.example.com".into() };
-        environment.state_dir().remember(&answer, Some(&key)).unwrap();
+        let answer = FirstStartChoice::Hosted {
+            base_url: "https://a.example.com".into(),
+        };
+        environment
+            .state_dir()
+            .remember(&answer, Some(&key))
+            .unwrap();
         let config = Config::load(&flags, &environment).unwrap();
         assert_eq!(at(&config).0, "https://a.example.com/api/v2");
-        assert!(matches!(at(&config).1, KeySource::File(path) if path.starts_with(&environment.state_home)));
+        assert!(
+            matches!(at(&config).1, KeySource::File(path) if path.starts_with(&environment.state_home))
+        );
     }
 
     #[test]
@@ -324,14 +394,23 @@ mod tests {
         let (_home, mut environment) = home(TWO);
         let config = Config::load(&Flags::default(), &environment).unwrap();
         assert_eq!(
-            (at(&config).0.as_str(), config.name.as_str(), config.read_only),
+            (
+                at(&config).0.as_str(),
+                config.name.as_str(),
+                config.read_only
+            ),
             ("https://prod.example.com/api/v2", "prod", true)
         );
         assert_eq!(config.colour, Some(ProfileColour::Red));
-        let lab = Flags { profile: Some("lab".into()), ..Flags::default() };
+        let lab = Flags {
+            profile: Some("lab".into()),
+            ..Flags::default()
+        };
         let config = Config::load(&lab, &environment).unwrap();
         assert_eq!(config.workspace.as_deref(), Some("Lab"));
-        assert!(matches!(at(&config).1, KeySource::Command(words) if words == &["pass", "show", "lab"]));
+        assert!(
+            matches!(at(&config).1, KeySource::Command(words) if words == &["pass", "show", "lab"])
+        );
         environment.base_url = Some("https://env.example.com".into());
         environment.api_key = Some("from-env".into());
         let config = Config::load(&Flags::default(), &environment).unwrap();
@@ -339,7 +418,10 @@ mod tests {
             (at(&config).0.as_str(), config.name.as_str()),
             ("https://env.example.com/api/v2", "env.example.com")
         );
-        assert_eq!(config.colour, None, "the colour of the profile does not mark another service");
+        assert_eq!(
+            config.colour, None,
+            "the colour of the profile does not mark another service"
+        );
         assert!(matches!(at(&config).1, KeySource::Given(_)));
         let config = Config::load(&lab, &environment).unwrap();
         assert_eq!(
@@ -347,7 +429,10 @@ mod tests {
             ("https://lab.example.com/api/v2", "lab"),
             "--profile precedes the environment"
         );
-        assert!(matches!(at(&config).1, KeySource::Command(_)), "with its own key");
+        assert!(
+            matches!(at(&config).1, KeySource::Command(_)),
+            "with its own key"
+        );
         assert_eq!(config.service_flags, ["--profile", "lab"]);
         let flag = Flags {
             base_url: Some("https://flag.example.com".into()),
@@ -356,36 +441,61 @@ mod tests {
         };
         let config = Config::load(&flag, &environment).unwrap();
         assert_eq!(at(&config).0, "https://flag.example.com/api/v2");
-        assert_eq!(config.service_flags, ["--api-key-file", "/k"], "the profile is of another service");
+        assert_eq!(
+            config.service_flags,
+            ["--api-key-file", "/k"],
+            "the profile is of another service"
+        );
     }
 
     #[test]
     fn user_and_service_name_come_from_file_or_environment() {
-        let (_home, mut environment) = home(&format!("user = \"ann\"\nown_addresses = [\"10.0.0.0/8\"]\n{TWO}"));
+        let (_home, mut environment) = home(&format!(
+            "user = \"ann\"\nown_addresses = [\"10.0.0.0/8\"]\n{TWO}"
+        ));
         environment.login = "root@box".into();
         let config = Config::load(&Flags::default(), &environment).unwrap();
         let elsewhere = BaseUrl::parse("https://other.example.com", false).unwrap();
-        assert_eq!((config.user.as_str(), config.service_at(&elsewhere)), ("ann", ServiceName::Profile("prod".into())));
+        assert_eq!(
+            (config.user.as_str(), config.service_at(&elsewhere)),
+            ("ann", ServiceName::Profile("prod".into()))
+        );
         assert!(config.own_addresses[0].has("10.1.2.3".parse().unwrap()));
         let (_home, wrong) = home("own_addresses = [\"me\"]");
-        assert!(Config::load(&Flags::default(), &wrong).unwrap_err().to_string().contains("invalid address"));
+        assert!(
+            Config::load(&Flags::default(), &wrong)
+                .unwrap_err()
+                .to_string()
+                .contains("invalid address")
+        );
         environment.base_url = Some("https://env.example.com".into());
         environment.api_key = Some("k".into());
         let config = Config::load(&Flags::default(), &environment).unwrap();
         let at = ServiceName::At("https://other.example.com/api/v2".into());
-        assert_eq!(config.service_at(&elsewhere), at, "not the service of the profile");
+        assert_eq!(
+            config.service_at(&elsewhere),
+            at,
+            "not the service of the profile"
+        );
         let (_home, mut environment) = home("");
         environment.login = "root@box".into();
-        assert_eq!(Config::load(&Flags::default(), &environment).unwrap().user, "root@box");
+        assert_eq!(
+            Config::load(&Flags::default(), &environment).unwrap().user,
+            "root@box"
+        );
     }
 
     #[test]
     fn key_of_a_profile_is_not_used_for_another_base_url() {
         let (_home, environment) = home(TWO);
-        let flag = Flags { base_url: Some("https://other.example.com".into()), ..Flags::default() };
+        let flag = Flags {
+            base_url: Some("https://other.example.com".into()),
+            ..Flags::default()
+        };
         let error = Config::load(&flag, &environment).unwrap_err();
         assert!(
-            error.to_string().contains("other.example.com") && error.hint().contains("SCANDECK_API_KEY"),
+            error.to_string().contains("other.example.com")
+                && error.hint().contains("SCANDECK_API_KEY"),
             "{error}"
         );
     }
@@ -393,12 +503,24 @@ mod tests {
     #[test]
     fn unknown_key_is_an_error_with_file_and_line() {
         let (_home, environment) = home("[profiles.a]\nbase_url = \"https://a\"\nbase_ulr = 1\n");
-        let error = Config::load(&Flags::default(), &environment).unwrap_err().to_string();
-        assert!(error.contains("config.toml:3") && error.contains("base_ulr"), "{error}");
+        let error = Config::load(&Flags::default(), &environment)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("config.toml:3") && error.contains("base_ulr"),
+            "{error}"
+        );
         let (_home, environment) = home(TWO);
-        let flag = Flags { profile: Some("live".into()), ..Flags::default() };
+        let flag = Flags {
+            profile: Some("live".into()),
+            ..Flags::default()
+        };
         let error = Config::load(&flag, &environment).unwrap_err();
-        assert!(error.to_string().contains("live") && error.hint().contains("lab, prod"), "{}", error.hint());
+        assert!(
+            error.to_string().contains("live") && error.hint().contains("lab, prod"),
+            "{}",
+            error.hint()
+        );
     }
 
     #[test]
@@ -406,8 +528,16 @@ mod tests {
         let (home, mut environment) = home("");
         environment.config_home = home.path().join("nowhere");
         assert!(Config::load(&Flags::default(), &environment).is_ok());
-        let flag = Flags { config: Some(home.path().join("none.toml")), ..Flags::default() };
-        assert!(Config::load(&flag, &environment).unwrap_err().to_string().contains("none.toml"));
+        let flag = Flags {
+            config: Some(home.path().join("none.toml")),
+            ..Flags::default()
+        };
+        assert!(
+            Config::load(&flag, &environment)
+                .unwrap_err()
+                .to_string()
+                .contains("none.toml")
+        );
     }
 
     #[tokio::test]
@@ -418,7 +548,11 @@ mod tests {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
         let config = Config::load(&Flags::default(), &environment).unwrap();
         let error = at(&config).1.read().await.unwrap_err();
-        assert!(error.hint().contains("chmod 600"), "{error} / {}", error.hint());
+        assert!(
+            error.hint().contains("chmod 600"),
+            "{error} / {}",
+            error.hint()
+        );
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
         let key = at(&config).1.read().await.unwrap();
         assert_eq!(secrecy::ExposeSecret::expose_secret(&key), "secret-1");
@@ -427,16 +561,42 @@ mod tests {
 
     #[tokio::test]
     async fn key_command_runs_without_a_shell_and_reports_failure() {
-        let words = |text: &[&str]| KeySource::Command(text.iter().map(|word| (*word).to_owned()).collect());
+        let words = |text: &[&str]| {
+            KeySource::Command(text.iter().map(|word| (*word).to_owned()).collect())
+        };
         let key = words(&["echo", "a;b$(c)"]).read().await.unwrap();
         assert_eq!(secrecy::ExposeSecret::expose_secret(&key), "a;b$(c)");
-        assert!(words(&["false"]).read().await.unwrap_err().to_string().contains("exit status: 1"));
-        assert!(words(&["true"]).read().await.unwrap_err().to_string().contains("printed nothing"));
+        assert!(
+            words(&["false"])
+                .read()
+                .await
+                .unwrap_err()
+                .to_string()
+                .contains("exit status: 1")
+        );
+        assert!(
+            words(&["true"])
+                .read()
+                .await
+                .unwrap_err()
+                .to_string()
+                .contains("printed nothing")
+        );
         let missing = words(&["/nowhere/key-tool"]).read().await.unwrap_err();
-        assert!(missing.to_string().contains("/nowhere/key-tool"), "{missing}");
+        assert!(
+            missing.to_string().contains("/nowhere/key-tool"),
+            "{missing}"
+        );
         for program in ["false", "true", "/nowhere/key-tool"] {
-            let error = words(&[program, "--token", "s3cret"]).read().await.unwrap_err().to_string();
-            assert!(error.contains(program) && !error.contains("s3cret"), "{error}");
+            let error = words(&[program, "--token", "s3cret"])
+                .read()
+                .await
+                .unwrap_err()
+                .to_string();
+            assert!(
+                error.contains(program) && !error.contains("s3cret"),
+                "{error}"
+            );
         }
     }
 
@@ -445,7 +605,10 @@ mod tests {
         let command = KeySource::Command(["echo", "secret-1"].map(str::to_owned).into());
         assert_eq!(command.to_string(), "api_key_command `echo`");
         let given = KeySource::Given("secret-1".to_owned().into());
-        assert_eq!((given.to_string().as_str(), given.is_readable_again()), ("SCANDECK_API_KEY", false));
+        assert_eq!(
+            (given.to_string().as_str(), given.is_readable_again()),
+            ("SCANDECK_API_KEY", false)
+        );
         let (home, _environment) = home("");
         let path = home.path().join("key");
         let file = KeySource::File(path.clone());
@@ -453,18 +616,34 @@ mod tests {
         for key in ["secret-1", "secret-2"] {
             fs::write(&path, key).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-            assert_eq!(secrecy::ExposeSecret::expose_secret(&file.read_again().await.unwrap()), key);
+            assert_eq!(
+                secrecy::ExposeSecret::expose_secret(&file.read_again().await.unwrap()),
+                key
+            );
         }
-        let talks = KeySource::Command(["sh", "-c", "read key; echo x$key"].map(str::to_owned).into());
+        let talks = KeySource::Command(
+            ["sh", "-c", "read key; echo x$key"]
+                .map(str::to_owned)
+                .into(),
+        );
         let read = talks.read_again().await.unwrap();
-        assert_eq!(secrecy::ExposeSecret::expose_secret(&read), "x", "the keys are those of the dashboard");
+        assert_eq!(
+            secrecy::ExposeSecret::expose_secret(&read),
+            "x",
+            "the keys are those of the dashboard"
+        );
     }
 
     #[test]
     fn stored_key_is_readable_by_its_owner_only() {
         let (_home, environment) = home("");
-        let answer = FirstStartChoice::Hosted { base_url: "https://a.example.com".into() };
-        environment.state_dir().remember(&answer, Some(&"k".to_owned().into())).unwrap();
+        let answer = FirstStartChoice::Hosted {
+            base_url: "https://a.example.com".into(),
+        };
+        environment
+            .state_dir()
+            .remember(&answer, Some(&"k".to_owned().into()))
+            .unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         let folder = environment.state_home.join("scandeck");
         assert_eq!((mode(&folder), mode(&folder.join("key"))), (0o700, 0o600));

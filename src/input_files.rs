@@ -1,12 +1,14 @@
-//! Files that users write or name: regular files up to a size for each kind, and texts in UTF-8 or UTF-16.
+//! Files that users write or name: regular files up to a size for each kind, and texts in UTF-8 or
+//! UTF-16.
 //!
 //! ```text
 //!   path ─► regular, or a pipe of the shell ─► most bytes of its kind ─► UTF-16 and byte order mark ─► UTF-8 text
 //! ```
 //!
-//! Opening a named pipe waits for its other end, and opening a device can act on it. So every file of the program, also
-//! its locks and logs, is opened by [`open_regular`]. Only a pipe that the shell has opened for this process
-//! (`<(command)`, `/dev/stdin`) is read. The errors contain the remedy, because every reader has the same ones.
+//! Opening a named pipe waits for its other end, and opening a device can act on it. So every file
+//! of the program, also its locks and logs, is opened by [`open_regular`]. Only a pipe that the
+//! shell has opened for this process (`<(command)`, `/dev/stdin`) is read. The errors contain the
+//! remedy, because every reader has the same ones.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -65,8 +67,18 @@ pub struct InputError {
 }
 
 impl InputError {
-    fn of_kind(kind: io::ErrorKind, problem: impl Into<String>, remedy: impl Into<String>) -> io::Error {
-        io::Error::new(kind, Self { problem: problem.into(), remedy: remedy.into() })
+    fn of_kind(
+        kind: io::ErrorKind,
+        problem: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> io::Error {
+        io::Error::new(
+            kind,
+            Self {
+                problem: problem.into(),
+                remedy: remedy.into(),
+            },
+        )
     }
 
     /// The error in an error of this module, if it is not one of the operating system.
@@ -89,10 +101,17 @@ pub fn read_text(path: &Path, kind: InputKind) -> io::Result<String> {
 /// When it is no regular file, is larger than the limit of its kind, or cannot be read.
 pub fn read(path: &Path, kind: InputKind) -> io::Result<Vec<u8>> {
     let file = open_checked(path, OpenOptions::new().read(true), is_descriptor(path))?;
-    read_limited(PatientReader { file, pause: PIPE_PAUSE }, kind)
+    read_limited(
+        PatientReader {
+            file,
+            pause: PIPE_PAUSE,
+        },
+        kind,
+    )
 }
 
-/// Opens a regular file, or creates it as the options say. Does not wait, and has no effect on a device.
+/// Opens a regular file, or creates it as the options say. Does not wait, and has no effect on a
+/// device.
 ///
 /// # Errors
 /// When there is anything but a regular file, or it cannot be opened.
@@ -104,7 +123,9 @@ fn open_checked(path: &Path, options: &mut OpenOptions, may_be_pipe: bool) -> io
     if let Ok(found) = fs::metadata(path) {
         check_type(&found, may_be_pipe)?;
     }
-    let file = options.custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
+    let file = options
+        .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
+        .open(path)?;
     // Another file may have taken its place in between.
     check_type(&file.metadata()?, may_be_pipe)?;
     Ok(file)
@@ -112,7 +133,10 @@ fn open_checked(path: &Path, options: &mut OpenOptions, may_be_pipe: bool) -> io
 
 /// Whether a path names an open file of this process.
 fn is_descriptor(path: &Path) -> bool {
-    path == Path::new("/dev/stdin") || ["/dev/fd", "/proc/self/fd"].iter().any(|folder| path.starts_with(folder))
+    path == Path::new("/dev/stdin")
+        || ["/dev/fd", "/proc/self/fd"]
+            .iter()
+            .any(|folder| path.starts_with(folder))
 }
 
 /// Reads a pipe that does not block; after a pause without bytes, that is an error.
@@ -131,7 +155,11 @@ impl Read for PatientReader {
             let pause = Timespec::try_from(self.pause).map_err(io::Error::other)?;
             if poll(&mut [PollFd::new(&self.file, PollFlags::IN)], Some(&pause))? == 0 {
                 let problem = format!("the pipe sent nothing for {} s", self.pause.as_secs());
-                return Err(InputError::of_kind(io::ErrorKind::TimedOut, problem, "write a file first"));
+                return Err(InputError::of_kind(
+                    io::ErrorKind::TimedOut,
+                    problem,
+                    "write a file first",
+                ));
             }
         }
     }
@@ -146,14 +174,20 @@ pub fn read_limited(from: impl Read, kind: InputKind) -> io::Result<Vec<u8>> {
     from.take((mebibytes << 20) + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > mebibytes << 20 {
         let problem = format!("file is larger than {mebibytes} MiB");
-        return Err(InputError::of_kind(io::ErrorKind::FileTooLarge, problem, "choose a smaller file, or split it"));
+        return Err(InputError::of_kind(
+            io::ErrorKind::FileTooLarge,
+            problem,
+            "choose a smaller file, or split it",
+        ));
     }
     Ok(bytes)
 }
 
 /// The null device is the usual name of an empty file.
 fn check_type(file: &Metadata, may_be_pipe: bool) -> io::Result<()> {
-    let (found, null) = (file.file_type(), || fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == file.rdev()));
+    let (found, null) = (file.file_type(), || {
+        fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == file.rdev())
+    });
     let found = match () {
         () if found.is_file() || (found.is_char_device() && null()) => return Ok(()),
         () if found.is_fifo() && may_be_pipe => return Ok(()),
@@ -162,7 +196,11 @@ fn check_type(file: &Metadata, may_be_pipe: bool) -> io::Result<()> {
         () if found.is_socket() => "a socket",
         () => "a device",
     };
-    Err(InputError::of_kind(io::ErrorKind::InvalidInput, format!("{found}, not a file"), "use a regular file"))
+    Err(InputError::of_kind(
+        io::ErrorKind::InvalidInput,
+        format!("{found}, not a file"),
+        "use a regular file",
+    ))
 }
 
 /// The text of a file.
@@ -177,8 +215,14 @@ pub fn text(bytes: Vec<u8>) -> io::Result<String> {
     }
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
-        let line = 1 + error.as_bytes()[..valid].iter().filter(|byte| **byte == b'\n').count();
-        not_text(format!("line {line} is not UTF-8 text, perhaps latin-1"), "LATIN1")
+        let line = 1 + error.as_bytes()[..valid]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count();
+        not_text(
+            format!("line {line} is not UTF-8 text, perhaps latin-1"),
+            "LATIN1",
+        )
     })
 }
 
@@ -187,7 +231,8 @@ fn not_text(problem: String, encoding: &str) -> io::Error {
     InputError::of_kind(io::ErrorKind::InvalidData, problem, remedy)
 }
 
-/// The bytes as UTF-8 without a byte order mark, which need not be valid. Line ends of old Macs become newlines.
+/// The bytes as UTF-8 without a byte order mark, which need not be valid. Line ends of old Macs
+/// become newlines.
 ///
 /// # Errors
 /// When a mark is followed by text in another encoding.
@@ -202,7 +247,10 @@ pub fn without_mark(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
         () => bytes,
     };
     if bytes.contains(&b'\r') && !bytes.contains(&b'\n') {
-        bytes.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+        bytes
+            .iter_mut()
+            .filter(|byte| **byte == b'\r')
+            .for_each(|byte| *byte = b'\n');
     }
     Ok(bytes)
 }
@@ -210,10 +258,15 @@ pub fn without_mark(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
 /// UTF-16 with its mark, as UTF-8 without it.
 fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> io::Result<Vec<u8>> {
     let (pairs, rest) = bytes.as_chunks::<2>();
-    let decoded = char::decode_utf16(pairs.iter().skip(1).map(|pair| unit(*pair))).collect::<Result<String, _>>();
+    let decoded = char::decode_utf16(pairs.iter().skip(1).map(|pair| unit(*pair)))
+        .collect::<Result<String, _>>();
     match decoded {
         Ok(text) if rest.is_empty() => Ok(text.into_bytes()),
-        _ => Err(InputError::of_kind(io::ErrorKind::InvalidData, "UTF-16 text is damaged", "save the file as UTF-8")),
+        _ => Err(InputError::of_kind(
+            io::ErrorKind::InvalidData,
+            "UTF-16 text is damaged",
+            "save the file as UTF-8",
+        )),
     }
 }
 
@@ -229,7 +282,10 @@ mod tests {
     use super::*;
 
     fn utf16_of(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
-        format!("\u{feff}{text}").encode_utf16().flat_map(bytes).collect()
+        format!("\u{feff}{text}")
+            .encode_utf16()
+            .flat_map(bytes)
+            .collect()
     }
 
     #[test]
@@ -252,15 +308,24 @@ mod tests {
     #[test]
     fn text_in_other_encoding_is_refused_with_remedy() {
         let cases: [(&[u8], &str); 5] = [
-            (b"one\ntw\xf6\n", "line 2 is not UTF-8 text, perhaps latin-1; convert the file with `iconv -f LATIN1"),
-            (b"a\0b\0", "UTF-16 text without a byte order mark; convert the file with `iconv -f UTF-16LE"),
+            (
+                b"one\ntw\xf6\n",
+                "line 2 is not UTF-8 text, perhaps latin-1; convert the file with `iconv -f LATIN1",
+            ),
+            (
+                b"a\0b\0",
+                "UTF-16 text without a byte order mark; convert the file with `iconv -f UTF-16LE",
+            ),
             (b"\xff\xfe\0\0a\0\0\0", "UTF-32"),
             (b"\xff\xfea", "UTF-16 text is damaged"),
             (b"\xff\xfe\0\xd8", "UTF-16 text is damaged"),
         ];
         for (bytes, words) in cases {
             let error = text(bytes.to_vec()).unwrap_err();
-            assert!(error.to_string().contains(words) && error.kind() == io::ErrorKind::InvalidData, "{error}");
+            assert!(
+                error.to_string().contains(words) && error.kind() == io::ErrorKind::InvalidData,
+                "{error}"
+            );
         }
     }
 
@@ -271,13 +336,31 @@ mod tests {
         let _listener = UnixListener::bind(&socket).unwrap();
         let pipe = temp.path().join("pipe");
         mknodat(CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();
-        for (path, words) in [(Path::new("/dev/zero"), "a device"), (&*socket, "a socket"), (&*pipe, "a named pipe")] {
+        for (path, words) in [
+            (Path::new("/dev/zero"), "a device"),
+            (&*socket, "a socket"),
+            (&*pipe, "a named pipe"),
+        ] {
             let error = read(path, InputKind::Wordlist).unwrap_err();
-            assert_eq!(open_regular(path, OpenOptions::new().append(true)).unwrap_err().to_string(), error.to_string());
-            assert_eq!(error.to_string(), format!("{words}, not a file; use a regular file"));
+            assert_eq!(
+                open_regular(path, OpenOptions::new().append(true))
+                    .unwrap_err()
+                    .to_string(),
+                error.to_string()
+            );
+            assert_eq!(
+                error.to_string(),
+                format!("{words}, not a file; use a regular file")
+            );
         }
-        assert_eq!(read(temp.path(), InputKind::Wordlist).unwrap_err().kind(), io::ErrorKind::IsADirectory);
-        assert_eq!(read(Path::new("/dev/null"), InputKind::Settings).unwrap(), b"");
+        assert_eq!(
+            read(temp.path(), InputKind::Wordlist).unwrap_err().kind(),
+            io::ErrorKind::IsADirectory
+        );
+        assert_eq!(
+            read(Path::new("/dev/null"), InputKind::Settings).unwrap(),
+            b""
+        );
     }
 
     #[test]
@@ -291,9 +374,17 @@ mod tests {
         let (reader, _writer) = io::pipe().unwrap();
         let path = PathBuf::from(format!("/dev/fd/{}", reader.as_raw_fd()));
         let file = open_checked(&path, OpenOptions::new().read(true), true).unwrap();
-        let silent = PatientReader { file, pause: Duration::from_millis(10) };
+        let silent = PatientReader {
+            file,
+            pause: Duration::from_millis(10),
+        };
         let error = read_limited(silent, InputKind::Settings).unwrap_err();
-        assert!(error.to_string().starts_with("the pipe sent nothing for 0 s; "), "{error}");
+        assert!(
+            error
+                .to_string()
+                .starts_with("the pipe sent nothing for 0 s; "),
+            "{error}"
+        );
     }
 
     #[test]
@@ -305,7 +396,10 @@ mod tests {
         assert_eq!(read(&path, InputKind::Settings).unwrap().len(), 1 << 20);
         file.set_len((1 << 20) + 1).unwrap();
         let error = read(&path, InputKind::Settings).unwrap_err();
-        assert!(error.to_string().starts_with("file is larger than 1 MiB; "), "{error}");
+        assert!(
+            error.to_string().starts_with("file is larger than 1 MiB; "),
+            "{error}"
+        );
         assert!(read(&path, InputKind::Scope).is_ok());
         assert!(read_limited(io::repeat(b'x'), InputKind::Secret).is_err());
     }

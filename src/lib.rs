@@ -1,4 +1,5 @@
-//! scandeck: a terminal dashboard for security scans, and the scanning service's HTTP API v2 in the same binary.
+//! scandeck: a terminal dashboard for security scans, and the scanning service's HTTP API v2 in the
+//! same binary.
 //!
 //! ```text
 //!   dashboard (feature `dashboard`)                              service (feature `service`)
@@ -9,19 +10,23 @@
 //!                         └───────────────── HTTP, contract ────────┘
 //! ```
 //!
-//! The two wings share the wire types of [`contract`] and communicate over HTTP, so that the dashboard works with a
-//! hosted service in the same way as with the embedded one. Each wing builds without the other.
+//! The two wings share the wire types of [`contract`] and communicate over HTTP, so that the
+//! dashboard works with a hosted service in the same way as with the embedded one. Each wing builds
+//! without the other.
 //!
 //! The library is layered:
 //!
-//! - [`contract`], [`report`], [`text`]: the wire types, the reports that both wings write, and the sanitiser of outside text.
+//! - [`contract`], [`report`], [`text`]: the wire types, the reports that both wings write, and the
+//!   sanitiser of outside text.
 //! - `client`, `table`, `query`: data of the service, ready for lists and queries.
-//! - `finding`, `triage`, `oob`, `export`: the domain: findings, decisions, payloads, captured requests, exports.
+//! - `finding`, `triage`, `oob`, `export`: the domain: findings, decisions, payloads, captured
+//!   requests, exports.
 //! - `dashboard` and `service`: the wings.
-//! - [`cli`] and `demo`: compose both wings. Besides them only `dashboard/runtime/local.rs` knows the service.
+//! - [`cli`] and `demo`: compose both wings. Besides them only `dashboard/runtime/local.rs` knows
+//!   the service.
 //!
-//! `ARCHITECTURE.md` has the tree, the rules and the reasons; `tests/imports.rs` checks the rules. `CONTRIBUTING.md`
-//! shows which files a typical change touches.
+//! `ARCHITECTURE.md` has the tree, the rules and the reasons; `tests/imports.rs` checks the rules.
+//! `CONTRIBUTING.md` shows which files a typical change touches.
 
 #[cfg(feature = "dashboard")]
 pub mod dashboard;

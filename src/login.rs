@@ -1,5 +1,5 @@
-//! The login and host name of the user, as recorded in decisions and scope files, and the home directory of the user
-//! database.
+//! The login and host name of the user, as recorded in decisions and scope files, and the home
+//! directory of the user database.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,12 +8,17 @@ const USERS: &str = "/etc/passwd";
 #[cfg(feature = "service")]
 const GROUPS: &str = "/etc/group";
 
-/// `anna@laptop`: the login from the environment, else from the password file, else the numeric user id.
+/// `anna@laptop`: the login from the environment, else from the password file, else the numeric
+/// user id.
 pub fn login(variable: impl Fn(&str) -> Option<String>) -> String {
     let uid = rustix::process::getuid().as_raw();
     let users = || fs::read_to_string(USERS).unwrap_or_default();
-    let user = ["USER", "LOGNAME"].iter().find_map(|name| non_empty(variable(name)));
-    let user = user.or_else(|| user_name(&users(), uid)).unwrap_or_else(|| uid.to_string());
+    let user = ["USER", "LOGNAME"]
+        .iter()
+        .find_map(|name| non_empty(variable(name)));
+    let user = user
+        .or_else(|| user_name(&users(), uid))
+        .unwrap_or_else(|| uid.to_string());
     let host = ["/proc/sys/kernel/hostname", "/etc/hostname"]
         .iter()
         .find_map(|path| non_empty(fs::read_to_string(path).ok()))
@@ -22,7 +27,8 @@ pub fn login(variable: impl Fn(&str) -> Option<String>) -> String {
 }
 
 fn non_empty(text: Option<String>) -> Option<String> {
-    text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+    text.map(|text| text.trim().to_owned())
+        .filter(|text| !text.is_empty())
 }
 
 /// The home directory of the user in the password file.
@@ -39,16 +45,26 @@ pub fn is_private_group(group: u32) -> bool {
     matches!(files, (Ok(users), Ok(groups)) if is_group_of_one(&users, &groups, uid, group))
 }
 
-/// A group file has lines such as `name:x:1000:member,member`. The first group of a user is in the password file alone.
+/// A group file has lines such as `name:x:1000:member,member`. The first group of a user is in the
+/// password file alone.
 #[cfg(feature = "service")]
 fn is_group_of_one(users: &str, groups: &str, uid: u32, group: u32) -> bool {
-    let Some(name) = user_name(users, uid) else { return false };
+    let Some(name) = user_name(users, uid) else {
+        return false;
+    };
     let is_group = |field: Option<&str>| field.is_some_and(|number| number.parse() == Ok(group));
-    let mut others =
-        users.lines().filter(|line| is_group(line.split(':').nth(3)) && line.split(':').next() != Some(&name));
-    let mut lines = groups.lines().filter(|line| is_group(line.split(':').nth(2)));
+    let mut others = users
+        .lines()
+        .filter(|line| is_group(line.split(':').nth(3)) && line.split(':').next() != Some(&name));
+    let mut lines = groups
+        .lines()
+        .filter(|line| is_group(line.split(':').nth(2)));
     let has_other_members = |line: &str| {
-        line.split(':').nth(3).is_some_and(|members| members.split(',').any(|one| !["", &name].contains(&one.trim())))
+        line.split(':').nth(3).is_some_and(|members| {
+            members
+                .split(',')
+                .any(|one| !["", &name].contains(&one.trim()))
+        })
     };
     field(users, uid, 3).is_some_and(|first| first.parse() == Ok(group))
         && others.next().is_none()
@@ -67,7 +83,11 @@ fn home_directory(users: &str, uid: u32) -> Option<String> {
 
 /// A field of the line of a user.
 fn field(users: &str, uid: u32, at: usize) -> Option<String> {
-    let of_user = |line: &&str| line.split(':').nth(2).is_some_and(|number| number.parse() == Ok(uid));
+    let of_user = |line: &&str| {
+        line.split(':')
+            .nth(2)
+            .is_some_and(|number| number.parse() == Ok(uid))
+    };
     let line = users.lines().find(of_user)?;
     non_empty(line.split(':').nth(at).map(str::to_owned))
 }
@@ -76,32 +96,48 @@ fn field(users: &str, uid: u32, at: usize) -> Option<String> {
 mod tests {
     use super::*;
 
-    const LIST: &str =
-        "root:x:0:0:root:/root:/bin/bash\nbroken\n:x:7:7::/:\nanna:x:1000:1000:Anna:/home/anna:/bin/sh\n";
+    const LIST: &str = "root:x:0:0:root:/root:/bin/bash\nbroken\n:x:7:7::/:\nanna:x:1000:1000:Anna:/home/anna:/bin/sh\n";
 
     #[cfg(feature = "service")]
     #[test]
     fn group_with_another_member_is_not_private() {
         let is_private = |uid, gid, members: &str| {
             let users = format!("{LIST}bob:x:1001:1001::/:/bin/sh\ncarl:x:1002:1001::/:/bin/sh\n");
-            is_group_of_one(&users, &format!("staff:x:50:\nanna:x:1000:{members}\nbob:x:1001:\n"), uid, gid)
+            is_group_of_one(
+                &users,
+                &format!("staff:x:50:\nanna:x:1000:{members}\nbob:x:1001:\n"),
+                uid,
+                gid,
+            )
         };
         assert!(is_private(1000, 1000, "") && is_private(1000, 1000, "anna"));
         assert!(!is_private(1000, 1000, "anna,bob"), "another member");
-        assert!(!is_private(1001, 1001, ""), "the first group of another user");
+        assert!(
+            !is_private(1001, 1001, ""),
+            "the first group of another user"
+        );
         assert!(!is_private(1000, 50, "") && !is_private(7, 1000, ""));
     }
 
     #[test]
     fn login_without_variable_uses_password_file() {
-        let of = |user: &'static str| login(move |name| (name == "USER" && !user.is_empty()).then(|| user.to_owned()));
+        let of = |user: &'static str| {
+            login(move |name| (name == "USER" && !user.is_empty()).then(|| user.to_owned()))
+        };
         assert!(of("carla").starts_with("carla@"));
-        assert!(!of("").starts_with('@') && !of("").ends_with('@'), "{}", of(""));
+        assert!(
+            !of("").starts_with('@') && !of("").ends_with('@'),
+            "{}",
+            of("")
+        );
     }
 
     #[test]
     fn user_name_of_unknown_or_unnamed_user_is_none() {
-        assert_eq!([0, 1000].map(|uid| user_name(LIST, uid)), [Some("root".to_owned()), Some("anna".to_owned())]);
+        assert_eq!(
+            [0, 1000].map(|uid| user_name(LIST, uid)),
+            [Some("root".to_owned()), Some("anna".to_owned())]
+        );
         assert_eq!([7, 42].map(|uid| user_name(LIST, uid)), [None, None]);
     }
 

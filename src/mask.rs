@@ -6,9 +6,10 @@
 //!   stand-ins given so far ──────────┘
 //! ```
 //!
-//! Known names are targets, workspaces, loggers, users and the profile. Addresses, logins, e-mail addresses and tokens are recognised
-//! by their form, and other secrets by the name before them (`secrets`): a header, a parameter or a field of JSON. A text
-//! has the same stand-in as long as the program runs, and a masked text can be masked again.
+//! Known names are targets, workspaces, loggers, users and the profile. Addresses, logins, e-mail
+//! addresses and tokens are recognised by their form, and other secrets by the name before them
+//! (`secrets`): a header, a parameter or a field of JSON. A text has the same stand-in as long as
+//! the program runs, and a masked text can be masked again.
 
 mod secrets;
 #[cfg(test)]
@@ -28,8 +29,8 @@ use serde_json::Value;
 const CUT: usize = 4;
 /// Shortest text of letters and digits that counts as a token.
 const TOKEN: usize = 32;
-/// Longest word that is searched for names; a longer one is a token as a whole. Searching all of its parts would take the
-/// square of its length, and captures contain what anyone sends.
+/// Longest word that is searched for names; a longer one is a token as a whole. Searching all of
+/// its parts would take the square of its length, and captures contain what anyone sends.
 const LONGEST_WORD: usize = 1024;
 
 /// The kind of a masked text, which names its stand-in.
@@ -78,8 +79,15 @@ impl KnownNames {
         if host.parse::<IpAddr>().is_ok() || host.starts_with('[') {
             return;
         }
-        let host = host.split(':').next().unwrap_or_default().trim_matches('.').to_lowercase();
-        let is_name = host.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '.' | '-' | '_'));
+        let host = host
+            .split(':')
+            .next()
+            .unwrap_or_default()
+            .trim_matches('.')
+            .to_lowercase();
+        let is_name = host
+            .chars()
+            .all(|letter| letter.is_alphanumeric() || matches!(letter, '.' | '-' | '_'));
         if host.is_empty() || !is_name || host.parse::<IpAddr>().is_ok() {
             return;
         }
@@ -90,7 +98,9 @@ impl KnownNames {
     /// Adds a name that is not a host.
     pub fn add(&mut self, name: &str, kind: MaskedKind) {
         let name = name.trim().to_lowercase();
-        let Some(first) = WORD.find(&name) else { return };
+        let Some(first) = WORD.find(&name) else {
+            return;
+        };
         let names = self.names.entry(first.as_str().to_owned()).or_default();
         let name = name[first.start()..].to_owned();
         if names.iter().all(|(other, _)| *other != name) {
@@ -103,7 +113,9 @@ impl KnownNames {
         let below = |at: usize| self.domains.contains(&name[at..]);
         self.hosts.contains(name)
             || below(0)
-            || name.match_indices('.').any(|(dot, _)| self.hosts.contains(&name[dot + 1..]) || below(dot + 1))
+            || name
+                .match_indices('.')
+                .any(|(dot, _)| self.hosts.contains(&name[dot + 1..]) || below(dot + 1))
     }
 
     /// The first host that begins with this text.
@@ -122,7 +134,10 @@ fn domain(host: &str) -> Option<&str> {
         [.., a, b] if labels.len() > 2 && is_shared(&[a, b]) => 3,
         _ => 2,
     };
-    let length: usize = labels[labels.len() - count..].iter().map(|label| label.len() + 1).sum();
+    let length: usize = labels[labels.len() - count..]
+        .iter()
+        .map(|label| label.len() + 1)
+        .sum();
     host.get(host.len() + 1 - length..)
 }
 
@@ -150,13 +165,15 @@ impl StandIns {
 
     /// Whether a text is a stand-in, perhaps with an ellipsis, quotes or punctuation behind it.
     fn is_given(&self, text: &str) -> bool {
-        self.given.contains(text.trim_end_matches(|letter: char| !letter.is_alphanumeric()))
+        self.given
+            .contains(text.trim_end_matches(|letter: char| !letter.is_alphanumeric()))
     }
 }
 
 /// A mask with the names that are known now.
 ///
-/// Frames, copies and files that a task writes share the stand-ins, hence the lock. Nothing else reads them.
+/// Frames, copies and files that a task writes share the stand-ins, hence the lock. Nothing else
+/// reads them.
 #[derive(Clone, Default)]
 pub struct Mask {
     known: Arc<KnownNames>,
@@ -183,7 +200,10 @@ pub type Masked = (Range<usize>, String);
 impl Mask {
     /// The mask with other names, and the stand-ins given so far.
     pub fn with_names(&self, known: KnownNames) -> Self {
-        Self { known: Arc::new(known), stand_ins: Arc::clone(&self.stand_ins) }
+        Self {
+            known: Arc::new(known),
+            stand_ins: Arc::clone(&self.stand_ins),
+        }
     }
 
     /// The text with stand-ins.
@@ -216,10 +236,16 @@ impl Mask {
         }
     }
 
-    /// The value of a header, parameter or field with stand-ins, where its name is known but not part of the text.
+    /// The value of a header, parameter or field with stand-ins, where its name is known but not
+    /// part of the text.
     pub fn named<'a>(&self, name: &str, value: &'a str) -> Cow<'a, str> {
-        let Some(place) = secrets::place_in(name, value) else { return self.text(value) };
-        let mut stand_ins = self.stand_ins.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(place) = secrets::place_in(name, value) else {
+            return self.text(value);
+        };
+        let mut stand_ins = self
+            .stand_ins
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let secret = &value[place.clone()];
         if stand_ins.is_given(secret) {
             return Cow::Borrowed(value);
@@ -233,8 +259,8 @@ impl Mask {
         self.field("", value);
     }
 
-    /// Masks the value of a field. HTTP archives store headers, parameters and cookies as `{"name": …, "value": …}`; such
-    /// a pair in a list of secrets is a secret too.
+    /// Masks the value of a field. HTTP archives store headers, parameters and cookies as
+    /// `{"name": …, "value": …}`; such a pair in a list of secrets is a secret too.
     fn field(&self, name: &str, value: &mut Value) {
         match value {
             Value::String(text) => {
@@ -244,8 +270,17 @@ impl Mask {
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.field(name, item)),
             Value::Object(fields) => {
-                let pair = fields.get("name").and_then(Value::as_str).filter(|_| fields.contains_key("value"));
-                let pair = pair.map(|own| if secrets::is_name(own) { own.to_owned() } else { name.to_owned() });
+                let pair = fields
+                    .get("name")
+                    .and_then(Value::as_str)
+                    .filter(|_| fields.contains_key("value"));
+                let pair = pair.map(|own| {
+                    if secrets::is_name(own) {
+                        own.to_owned()
+                    } else {
+                        name.to_owned()
+                    }
+                });
                 for (key, field) in fields.iter_mut() {
                     match &pair {
                         Some(of_value) if key == "value" => self.field(of_value, field),
@@ -259,7 +294,10 @@ impl Mask {
 
     /// The texts to mask, in their order.
     pub fn find(&self, text: &str) -> Vec<Masked> {
-        let mut stand_ins = self.stand_ins.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stand_ins = self
+            .stand_ins
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let (mut found, mut at) = (Vec::new(), 0);
         while let Some(captures) = FORMS.captures_at(text, at) {
             let whole = captures.get_match();
@@ -285,20 +323,28 @@ impl Mask {
         };
         for name in ["login", "credentials", "web_token"] {
             if let Some(place) = group(name) {
-                return if is_given(&place) { MaskStep::Keep } else { mask(place, MaskedKind::Token) };
+                return if is_given(&place) {
+                    MaskStep::Keep
+                } else {
+                    mask(place, MaskedKind::Token)
+                };
             }
         }
         if let Some(place) = group("mail") {
             return mask(place, MaskedKind::User);
         }
         if let Some(place) = group("v6") {
-            let is_part = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == ':');
-            let stands_alone =
-                !is_part(text[place.end..].chars().next()) && !is_part(text[..place.start].chars().last());
+            let is_part = |letter: Option<char>| {
+                letter.is_some_and(|letter| letter.is_alphanumeric() || letter == ':')
+            };
+            let stands_alone = !is_part(text[place.end..].chars().next())
+                && !is_part(text[..place.start].chars().last());
             return match text[place.clone()].parse::<IpAddr>() {
                 Ok(_) if stands_alone => mask(place, MaskedKind::Address),
                 // A time or a name: its parts are looked at one by one.
-                _ => MaskStep::Continue(place.start + text[place].find(':').map_or(1, |colon| colon + 1)),
+                _ => MaskStep::Continue(
+                    place.start + text[place].find(':').map_or(1, |colon| colon + 1),
+                ),
             };
         }
         match group("word") {
@@ -307,7 +353,8 @@ impl Mask {
         }
     }
 
-    /// A word: a host, an address, a token, the beginning of a name, or the name of a secret behind it.
+    /// A word: a host, an address, a token, the beginning of a name, or the name of a secret behind
+    /// it.
     fn word(&self, text: &str, place: Range<usize>, stand_ins: &StandIns) -> MaskStep {
         let word = text[place.clone()].trim_end_matches(['.', '-']);
         let place = place.start..place.start + word.len();
@@ -334,7 +381,8 @@ impl Mask {
             return mask(MaskedKind::Token);
         }
         // A name, or one of the parts of a compound word.
-        let starts = std::iter::once(0).chain(word.match_indices(['-', '_', '.']).map(|(at, _)| at + 1));
+        let starts =
+            std::iter::once(0).chain(word.match_indices(['-', '_', '.']).map(|(at, _)| at + 1));
         for start in starts {
             let from = place.start + start;
             if let Some((end, kind)) = self.name_at(text, from) {
@@ -342,19 +390,32 @@ impl Mask {
             }
         }
         match secrets::place_after(text, &place) {
-            Some(secret) if stand_ins.is_given(&text[secret.clone()]) => MaskStep::Continue(secret.end),
-            Some(secret) => MaskStep::Mask(secret.clone(), MaskedKind::Token, text[secret].to_owned()),
+            Some(secret) if stand_ins.is_given(&text[secret.clone()]) => {
+                MaskStep::Continue(secret.end)
+            }
+            Some(secret) => {
+                MaskStep::Mask(secret.clone(), MaskedKind::Token, text[secret].to_owned())
+            }
             None => MaskStep::Continue(place.end.max(place.start + 1)),
         }
     }
 
     /// The known name at a position: its end and kind.
     fn name_at(&self, text: &str, from: usize) -> Option<(usize, MaskedKind)> {
-        let word = WORD.find_at(text, from).filter(|word| word.start() == from)?;
-        let part = word.as_str().split(['-', '_', '.']).next().unwrap_or_default();
+        let word = WORD
+            .find_at(text, from)
+            .filter(|word| word.start() == from)?;
+        let part = word
+            .as_str()
+            .split(['-', '_', '.'])
+            .next()
+            .unwrap_or_default();
         let trimmed = word.as_str().trim_end_matches(['.', '-']);
         let firsts = [word.as_str(), trimmed, part];
-        let names = firsts.iter().filter_map(|first| self.known.names.get(&first.to_lowercase())).flatten();
+        let names = firsts
+            .iter()
+            .filter_map(|first| self.known.names.get(&first.to_lowercase()))
+            .flatten();
         let fits = |(name, kind): &(String, MaskedKind)| {
             let end = end_of(&text[from..], name)? + from;
             let is_whole = !text[end..].starts_with(char::is_alphanumeric);
@@ -393,7 +454,11 @@ fn end_of(text: &str, name: &str) -> Option<usize> {
 fn is_token(word: &str) -> bool {
     let digits = word.bytes().filter(u8::is_ascii_digit).count();
     let is_mixed = digits >= 4 && digits < word.len();
-    word.len() >= TOKEN && is_mixed && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    word.len() >= TOKEN
+        && is_mixed
+        && word
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 static WORD: LazyLock<Regex> = LazyLock::new(|| compiled(r"[\p{L}\p{N}_][\p{L}\p{N}_.-]*"));

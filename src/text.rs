@@ -1,15 +1,17 @@
-//! Text of the outside on its way to people: every text of a service, a scanned host or a stranger's request passes this
-//! module before a terminal, a message or a page of a report shows it.
+//! Text of the outside on its way to people: every text of a service, a scanned host or a
+//! stranger's request passes this module before a terminal, a message or a page of a report shows
+//! it.
 //!
 //! ```text
 //!  outside text ─┬► entities (only where the source encodes them: contract/entities.rs) ─► clean, clean_text ─► DisplayText ─► people
 //!                └► quoted (shell), escaped_json (JSON), file_name: the same value, in a form that acts on no terminal ─► programs
 //! ```
 //!
-//! Controls, escape sequences, bidi controls and zero-width characters become *visible* instead of vanishing, because
-//! somebody inserted them on purpose. Excessive combining marks are cut and counted. The result contains only printable
-//! characters (and `\n` in [`clean_text`]), so later code needs no care. It is not what arrived any more: programs get the
-//! text itself, and [`DisplayText`] cannot be written as JSON or as a word of a command.
+//! Controls, escape sequences, bidi controls and zero-width characters become *visible* instead of
+//! vanishing, because somebody inserted them on purpose. Excessive combining marks are cut and
+//! counted. The result contains only printable characters (and `\n` in [`clean_text`]), so later
+//! code needs no care. It is not what arrived any more: programs get the text itself, and
+//! [`DisplayText`] cannot be written as JSON or as a word of a command.
 
 mod display;
 mod duration;
@@ -39,24 +41,42 @@ const TAB: usize = 4;
 /// Longest file name made of outside text, in bytes.
 const NAME_BYTES: usize = 120;
 
-/// One line of visible text: a line feed shows as `␊`, a tab as one space. Plain ASCII is returned as it is.
+/// One line of visible text: a line feed shows as `␊`, a tab as one space. Plain ASCII is returned
+/// as it is.
 pub fn clean(text: &str) -> DisplayText<'_> {
-    if is_plain(text) { DisplayText::new(text) } else { DisplayText::new(cleaned(text, CleanForm::Line)) }
+    if is_plain(text) {
+        DisplayText::new(text)
+    } else {
+        DisplayText::new(cleaned(text, CleanForm::Line))
+    }
 }
 
 /// Visible text of several lines: `\n` and `\r\n` end a line, tabs reach the next stop.
 pub fn clean_text(text: &str) -> DisplayText<'_> {
-    if is_plain_text(text) { DisplayText::new(text) } else { DisplayText::new(cleaned(text, CleanForm::Text)) }
+    if is_plain_text(text) {
+        DisplayText::new(text)
+    } else {
+        DisplayText::new(cleaned(text, CleanForm::Text))
+    }
 }
 
-/// As [`clean`], for a file that a layout engine draws: a syllable may be as wide as its script needs.
+/// As [`clean`], for a file that a layout engine draws: a syllable may be as wide as its script
+/// needs.
 pub fn clean_for_print(text: &str) -> DisplayText<'_> {
-    if is_plain(text) { DisplayText::new(text) } else { DisplayText::new(visible(text, CleanForm::Line)) }
+    if is_plain(text) {
+        DisplayText::new(text)
+    } else {
+        DisplayText::new(visible(text, CleanForm::Line))
+    }
 }
 
 /// As [`clean_text`], for a file that a layout engine draws.
 pub fn clean_text_for_print(text: &str) -> DisplayText<'_> {
-    if is_plain_text(text) { DisplayText::new(text) } else { DisplayText::new(visible(text, CleanForm::Text)) }
+    if is_plain_text(text) {
+        DisplayText::new(text)
+    } else {
+        DisplayText::new(visible(text, CleanForm::Text))
+    }
 }
 
 /// As [`clean_text`], for bytes: each byte that is no UTF-8 shows as `\xNN`.
@@ -69,11 +89,15 @@ pub fn clean_bytes(bytes: &[u8]) -> DisplayText<'static> {
         }
     }
     let cleaned = clean_text(&text);
-    if cleaned.is_unchanged(&text) { DisplayText::new(text) } else { DisplayText::new(cleaned.into_owned()) }
+    if cleaned.is_unchanged(&text) {
+        DisplayText::new(text)
+    } else {
+        DisplayText::new(cleaned.into_owned())
+    }
 }
 
-/// JSON text that cannot control a terminal: hidden characters are written as `\\uXXXX`, which parses to the same
-/// value. JSON syntax is ASCII, so other characters occur only in strings.
+/// JSON text that cannot control a terminal: hidden characters are written as `\\uXXXX`, which
+/// parses to the same value. JSON syntax is ASCII, so other characters occur only in strings.
 pub fn escaped_json(json: &str) -> Cow<'_, str> {
     let acts = |c: char| c == '\x7f' || is_hidden(c);
     if !json.contains(acts) {
@@ -83,7 +107,9 @@ pub fn escaped_json(json: &str) -> Cow<'_, str> {
     for c in json.chars() {
         if acts(c) {
             let mut units = [0; 2];
-            c.encode_utf16(&mut units).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")));
+            c.encode_utf16(&mut units)
+                .iter()
+                .for_each(|unit| out.push_str(&format!("\\u{unit:04x}")));
         } else {
             out.push(c);
         }
@@ -91,16 +117,29 @@ pub fn escaped_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A file name of the text's last path component: no separators, no leading dot or dash, at most 120 bytes with the
-/// extension kept, `download` when nothing is left.
+/// A file name of the text's last path component: no separators, no leading dot or dash, at most
+/// 120 bytes with the extension kept, `download` when nothing is left.
 pub fn file_name(text: &str) -> String {
-    let base = text.rsplit(['/', '\\']).find(|part| !part.trim().is_empty()).unwrap_or_default();
+    let base = text
+        .rsplit(['/', '\\'])
+        .find(|part| !part.trim().is_empty())
+        .unwrap_or_default();
     let safe: String = clean(base)
         .chars()
-        .map(|c| if c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '+' | '(' | ')') { c } else { '_' })
+        .map(|c| {
+            if c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '+' | '(' | ')') {
+                c
+            } else {
+                '_'
+            }
+        })
         .collect();
     let safe = safe.trim_start_matches(['.', '-']).trim_end_matches('.');
-    if safe.is_empty() { "download".to_owned() } else { shorten_name(safe) }
+    if safe.is_empty() {
+        "download".to_owned()
+    } else {
+        shorten_name(safe)
+    }
 }
 
 fn shorten_name(name: &str) -> String {
@@ -137,7 +176,12 @@ fn cleaned(text: &str, form: CleanForm) -> String {
 }
 
 fn visible(text: &str, form: CleanForm) -> String {
-    let mut out = Cleaner { out: String::with_capacity(text.len() + 16), column: 0, has_base: false, marks: 0 };
+    let mut out = Cleaner {
+        out: String::with_capacity(text.len() + 16),
+        column: 0,
+        has_base: false,
+        marks: 0,
+    };
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
         match c {
@@ -152,8 +196,8 @@ fn visible(text: &str, form: CleanForm) -> String {
     out.out
 }
 
-/// Terminals cannot draw a cluster wider than two columns (stacked vowel signs, runs of leading jamo): the following
-/// characters get a placeholder base.
+/// Terminals cannot draw a cluster wider than two columns (stacked vowel signs, runs of leading
+/// jamo): the following characters get a placeholder base.
 fn split_wide_clusters(text: String) -> String {
     if text.is_ascii() || text.graphemes(true).all(|cluster| cluster.width() <= 2) {
         return text;
@@ -187,7 +231,8 @@ impl Cleaner {
         match c {
             '\0'..='\x1f' => self.base(picture(c as u32), 1),
             '\x7f' => self.base('␡', 1),
-            // Presentation selectors change the width of what they follow in some terminals and not in others.
+            // Presentation selectors change the width of what they follow in some terminals and not
+            // in others.
             '\u{fe00}'..='\u{fe0f}' => {}
             c if is_hidden(c) => self.code(c),
             c => match c.width() {
@@ -251,7 +296,8 @@ fn picture(code: u32) -> char {
     char::from_u32(0x2400 + code).unwrap_or('?')
 }
 
-/// Characters that draw nothing, reorder what is around them, or whose width terminals disagree about.
+/// Characters that draw nothing, reorder what is around them, or whose width terminals disagree
+/// about.
 fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{80}'..='\u{9f}'                // C1 controls
@@ -268,8 +314,8 @@ fn is_hidden(c: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}') // tags, more selectors
 }
 
-/// The cause of an error in lower case and without the number of the operating system: `permission denied`. Messages of
-/// this program remain as they are.
+/// The cause of an error in lower case and without the number of the operating system:
+/// `permission denied`. Messages of this program remain as they are.
 pub fn io_cause(error: &std::io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {
@@ -286,8 +332,14 @@ mod tests {
 
     #[test]
     fn clean_plain_text_borrows() {
-        assert!(matches!(Cow::from(clean("GET /index.html HTTP/1.1")), Cow::Borrowed(_)));
-        assert!(matches!(Cow::from(clean_text("two\nlines")), Cow::Borrowed(_)));
+        assert!(matches!(
+            Cow::from(clean("GET /index.html HTTP/1.1")),
+            Cow::Borrowed(_)
+        ));
+        assert!(matches!(
+            Cow::from(clean_text("two\nlines")),
+            Cow::Borrowed(_)
+        ));
         assert!(matches!(decode_entities("a & b"), Cow::Borrowed(_)));
     }
 
@@ -315,22 +367,38 @@ mod tests {
         assert_eq!(clean("Zoë, 日本語"), "Zoë, 日本語");
     }
 
-    /// Words of scripts with combining marks: Hindi, Thai, Arabic with vowels, Hebrew with points, Tamil, Vietnamese.
-    const MARKED: [&str; 9] =
-        ["हिन्दी", "क्षि", "स्त्री", "ภาษาไทย", "น้ำ", "العَرَبِيَّة", "שָׁלוֹם", "தமிழ்", "Vie\u{323}\u{302}t"];
+    /// Words of scripts with combining marks: Hindi, Thai, Arabic with vowels, Hebrew with points,
+    /// Tamil, Vietnamese.
+    const MARKED: [&str; 9] = [
+        "हिन्दी",
+        "क्षि",
+        "स्त्री",
+        "ภาษาไทย",
+        "น้ำ",
+        "العَرَبِيَّة",
+        "שָׁלוֹם",
+        "தமிழ்",
+        "Vie\u{323}\u{302}t",
+    ];
 
     #[test]
     fn clean_for_print_keeps_the_marks_of_every_script() {
         for word in MARKED {
             let line = format!("{word} x {word}");
             assert_eq!(&*clean_for_print(&line), line);
-            assert_eq!(&*clean_text_for_print(&format!("{line}\n{line}")), format!("{line}\n{line}"));
+            assert_eq!(
+                &*clean_text_for_print(&format!("{line}\n{line}")),
+                format!("{line}\n{line}")
+            );
         }
     }
 
     #[test]
     fn clean_keeps_marks_of_clusters_that_a_terminal_can_draw() {
-        for word in MARKED.into_iter().filter(|word| word.graphemes(true).all(|cluster| cluster.width() <= 2)) {
+        for word in MARKED
+            .into_iter()
+            .filter(|word| word.graphemes(true).all(|cluster| cluster.width() <= 2))
+        {
             assert_eq!(clean(word), word);
         }
         assert_eq!(clean("क्षि"), "क्ष◌ि", "three columns in one cluster");
@@ -339,7 +407,10 @@ mod tests {
     #[test]
     fn clean_for_print_changes_floods_and_orphans() {
         assert_eq!(clean_for_print("\u{301}x"), "◌\u{301}x");
-        assert_eq!(clean_for_print(&format!("क{}", "\u{941}".repeat(50))), "क\u{941}\u{941}\u{941}\u{941}<+46 marks>");
+        assert_eq!(
+            clean_for_print(&format!("क{}", "\u{941}".repeat(50))),
+            "क\u{941}\u{941}\u{941}\u{941}<+46 marks>"
+        );
     }
 
     #[test]
@@ -349,7 +420,10 @@ mod tests {
 
     #[test]
     fn entities_cannot_hide_controls() {
-        assert_eq!(clean(&decode_entities("&lt;b&gt; &#27;[2J &#x202e; &amp;lt;")), "<b> ␛[2J <U+202E> &lt;");
+        assert_eq!(
+            clean(&decode_entities("&lt;b&gt; &#27;[2J &#x202e; &amp;lt;")),
+            "<b> ␛[2J <U+202E> &lt;"
+        );
     }
 
     #[test]
@@ -357,8 +431,14 @@ mod tests {
         let value = serde_json::json!({"a": "\u{9b}31m\u{202e}\u{7f}\u{e0041} é \x1b]0;\u{7}"});
         let text = value.to_string();
         let safe = escaped_json(&text);
-        assert!(safe.chars().all(|c| !c.is_control() && !is_hidden(c)), "{safe}");
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).unwrap(), value);
+        assert!(
+            safe.chars().all(|c| !c.is_control() && !is_hidden(c)),
+            "{safe}"
+        );
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&safe).unwrap(),
+            value
+        );
         assert!(matches!(escaped_json("{\"a\": \"é\"}"), Cow::Borrowed(_)));
     }
 
@@ -387,7 +467,10 @@ mod tests {
             assert_eq!(file_name(given), expected, "{given:?}");
         }
         let long = file_name(&format!("{}.json", "é".repeat(300)));
-        assert!(long.len() <= NAME_BYTES && long.ends_with(".json"), "{long}");
+        assert!(
+            long.len() <= NAME_BYTES && long.ends_with(".json"),
+            "{long}"
+        );
     }
 
     proptest! {

@@ -4,8 +4,9 @@
 //!   texts of findings, bodies of captures ─► TextFiles: equal texts once, appended ─► TextFile and TextPlace ─► read
 //! ```
 //!
-//! A file has no name: it is private, disappears with the last text that is used, and at the latest with the process. So
-//! nothing is left behind, and nothing of an earlier run has to be checked. All files together have a limit.
+//! A file has no name: it is private, disappears with the last text that is used, and at the latest
+//! with the process. So nothing is left behind, and nothing of an earlier run has to be checked.
+//! All files together have a limit.
 
 use std::collections::HashMap;
 use std::fs::{DirBuilder, File};
@@ -175,24 +176,42 @@ impl TextFiles {
             return Ok(Arc::clone(file));
         }
         if TOTAL.load(Ordering::Relaxed) + self.file_bytes > self.most_bytes {
-            return Err(io::Error::new(io::ErrorKind::StorageFull, "the files of texts are full"));
+            return Err(io::Error::new(
+                io::ErrorKind::StorageFull,
+                "the files of texts are full",
+            ));
         }
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.directory)?;
         let file = tempfile::tempfile_in(&self.directory)?;
-        let file = Arc::new(TextFile { file, bytes: AtomicU64::new(0), unwritten: OnceLock::new() });
+        let file = Arc::new(TextFile {
+            file,
+            bytes: AtomicU64::new(0),
+            unwritten: OnceLock::new(),
+        });
         self.known.clear();
         (self.written, self.file) = (0, Some(Arc::clone(&file)));
         Ok(file)
     }
 
-    /// The place of a text in the present [`file`](Self::file). It can be read after [`flush`](Self::flush).
+    /// The place of a text in the present [`file`](Self::file). It can be read after
+    /// [`flush`](Self::flush).
     pub fn place(&mut self, text: &[u8]) -> TextPlace {
         let digest = digest(text);
         let length = text.len() as u32;
-        if let Some(known) = self.known.get(&digest).filter(|known| known.length == length) {
+        if let Some(known) = self
+            .known
+            .get(&digest)
+            .filter(|known| known.length == length)
+        {
             return *known;
         }
-        let place = TextPlace { at: self.written as u32 + self.block.len() as u32, length };
+        let place = TextPlace {
+            at: self.written as u32 + self.block.len() as u32,
+            length,
+        };
         self.block.extend_from_slice(text);
         if self.block.len() >= BLOCK {
             self.write_block();
@@ -218,9 +237,12 @@ impl TextFiles {
         match file.append(&self.block) {
             Ok(()) => self.written += self.block.len() as u64,
             Err(error) => {
-                // A full disk must not hide the text. Nobody knows how much was written, so the next text begins a new
-                // file.
-                let block = UnwrittenBlock { at: self.written as u32, bytes: std::mem::take(&mut self.block) };
+                // A full disk must not hide the text. Nobody knows how much was written, so the
+                // next text begins a new file.
+                let block = UnwrittenBlock {
+                    at: self.written as u32,
+                    bytes: std::mem::take(&mut self.block),
+                };
                 if !file.hold(block) {
                     self.lost = Some(error);
                 }
@@ -264,20 +286,34 @@ mod tests {
         let mut files = TextFiles::new(directory.path());
         // A file that can be read only fails as a full disk does.
         let read_only = File::open(&path).unwrap();
-        let file = TextFile { file: read_only, bytes: AtomicU64::new(0), unwritten: OnceLock::new() };
+        let file = TextFile {
+            file: read_only,
+            bytes: AtomicU64::new(0),
+            unwritten: OnceLock::new(),
+        };
         files.file = Some(Arc::new(file));
         let file = files.file().unwrap();
         let (first, second) = (files.place(b"first"), files.place(b"second"));
         files.flush().unwrap();
-        assert_eq!((file.read(first).unwrap(), file.read(second).unwrap()), (b"first".to_vec(), b"second".to_vec()));
-        assert!(!Arc::ptr_eq(&files.file().unwrap(), &file), "the next text begins a new file");
+        assert_eq!(
+            (file.read(first).unwrap(), file.read(second).unwrap()),
+            (b"first".to_vec(), b"second".to_vec())
+        );
+        assert!(
+            !Arc::ptr_eq(&files.file().unwrap(), &file),
+            "the next text begins a new file"
+        );
     }
 
     #[test]
     fn dropped_file_no_longer_counts() {
         let directory = tempfile::tempdir().unwrap();
         let file = tempfile::tempfile_in(directory.path()).unwrap();
-        let file = TextFile { file, bytes: AtomicU64::new(0), unwritten: OnceLock::new() };
+        let file = TextFile {
+            file,
+            bytes: AtomicU64::new(0),
+            unwritten: OnceLock::new(),
+        };
         const MUCH: usize = 1 << 30;
         file.bytes.store(MUCH as u64, Ordering::Relaxed);
         TOTAL.fetch_add(MUCH as u64, Ordering::Relaxed);

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use scandeck::contract::{Finding, FindingId, Shared, Stamp};
 use scandeck::triage::{
-    Bundle, Change, Decision, EventWriter, FindingKey, Identity, Manifest, Setting, Sighting, Subject, Verdict, jsonl,
+    Bundle, Change, Decision, EventWriter, FindingKey, Identity, Manifest, Setting, Sighting,
+    Subject, Verdict, jsonl,
 };
 
 #[path = "../fuzz/checks.rs"]
@@ -133,60 +134,120 @@ const JSON_VALUES: &[&str] = &[
 
 /// Two decisions as JSON lines, and a bundle that contains them.
 fn sample_files() -> [String; 2] {
-    let mut writer = EventWriter { who: "ann".into(), instance: 7, ..EventWriter::default() };
+    let mut writer = EventWriter {
+        who: "ann".into(),
+        instance: 7,
+        ..EventWriter::default()
+    };
     let at = Stamp::parse("2026-11-21 12:00:00").unwrap();
-    let seen = Some(Sighting { epss: Some(0.123_456_789), finding: FindingId(3), ..Sighting::default() });
+    let seen = Some(Sighting {
+        epss: Some(0.123_456_789),
+        finding: FindingId(3),
+        ..Sighting::default()
+    });
     let mut decide = |verdict, after| {
-        let identity = Identity { key: FindingKey(9), asset: "shop.test".into(), ..Identity::default() };
-        let decision = Decision { verdict, seen: seen.clone(), ..Decision::default() };
+        let identity = Identity {
+            key: FindingKey(9),
+            asset: "shop.test".into(),
+            ..Identity::default()
+        };
+        let decision = Decision {
+            verdict,
+            seen: seen.clone(),
+            ..Decision::default()
+        };
         let batch = writer.next();
-        Arc::new(writer.write((at, 1), batch, after, Subject::Finding(identity), Change::Decide(decision)))
+        Arc::new(writer.write(
+            (at, 1),
+            batch,
+            after,
+            Subject::Finding(identity),
+            Change::Decide(decision),
+        ))
     };
     let first = decide(Verdict::Confirmed, vec![]);
     let events = vec![Arc::clone(&first), decide(Verdict::Fixed, vec![first.id])];
-    let manifest = Manifest::new("Acme".into(), Shared::default(), "local".into(), ("ann".into(), at));
+    let manifest = Manifest::new(
+        "Acme".into(),
+        Shared::default(),
+        "local".into(),
+        ("ann".into(), at),
+    );
     let mut bundle = Bundle::new(manifest);
-    bundle.settings = vec![Setting { key: "tabs".into(), json: "[1]".into() }];
-    bundle.findings = vec![Arc::new(Finding { id: FindingId(3), cvss: Some(7.5), ..Finding::default() })];
+    bundle.settings = vec![Setting {
+        key: "tabs".into(),
+        json: "[1]".into(),
+    }];
+    bundle.findings = vec![Arc::new(Finding {
+        id: FindingId(3),
+        cvss: Some(7.5),
+        ..Finding::default()
+    })];
     bundle.events = events.clone();
     [jsonl::write(&events), bundle.write()]
 }
 
 /// A sample file with up to three replacements.
 fn damaged_files() -> impl Strategy<Value = String> {
-    let fragment = prop_oneof![select(JSON_DAMAGE).prop_map(str::to_owned), any::<char>().prop_map(String::from)];
+    let fragment = prop_oneof![
+        select(JSON_DAMAGE).prop_map(str::to_owned),
+        any::<char>().prop_map(String::from)
+    ];
     let damage = (any::<Index>(), 0..12_usize, fragment);
-    (select(sample_files().to_vec()), proptest::collection::vec(damage, 0..4)).prop_map(|(file, damages)| {
-        damages.into_iter().fold(file, |file, (at, length, fragment)| {
-            let chars: Vec<char> = file.chars().collect();
-            let at = at.index(chars.len() + 1);
-            let rest = chars.iter().skip(at + length);
-            chars.iter().take(at).copied().chain(fragment.chars()).chain(rest.copied()).collect()
+    (
+        select(sample_files().to_vec()),
+        proptest::collection::vec(damage, 0..4),
+    )
+        .prop_map(|(file, damages)| {
+            damages
+                .into_iter()
+                .fold(file, |file, (at, length, fragment)| {
+                    let chars: Vec<char> = file.chars().collect();
+                    let at = at.index(chars.len() + 1);
+                    let rest = chars.iter().skip(at + length);
+                    chars
+                        .iter()
+                        .take(at)
+                        .copied()
+                        .chain(fragment.chars())
+                        .chain(rest.copied())
+                        .collect()
+                })
         })
-    })
 }
 
 /// A response with up to three replacements.
 fn damaged_responses() -> impl Strategy<Value = Vec<u8>> {
-    let damage =
-        (any::<Index>(), 0..24_usize, prop_oneof![select(JSON_VALUES).prop_map(str::as_bytes), select(BODY_FRAGMENTS)]);
+    let damage = (
+        any::<Index>(),
+        0..24_usize,
+        prop_oneof![
+            select(JSON_VALUES).prop_map(str::as_bytes),
+            select(BODY_FRAGMENTS)
+        ],
+    );
     proptest::collection::vec(damage, 0..4).prop_map(|damages| {
-        damages.into_iter().fold(RESPONSE.as_bytes().to_vec(), |mut response, (at, length, fragment)| {
-            let at = at.index(response.len() + 1);
-            let end = (at + length).min(response.len());
-            response.splice(at..end, fragment.iter().copied());
-            response
-        })
+        damages.into_iter().fold(
+            RESPONSE.as_bytes().to_vec(),
+            |mut response, (at, length, fragment)| {
+                let at = at.index(response.len() + 1);
+                let end = (at + length).min(response.len());
+                response.splice(at..end, fragment.iter().copied());
+                response
+            },
+        )
     })
 }
 
 fn bodies() -> impl Strategy<Value = Vec<u8>> {
-    let fragment = prop_oneof![4 => select(BODY_FRAGMENTS).prop_map(<[u8]>::to_vec), 1 => any::<Vec<u8>>()];
+    let fragment =
+        prop_oneof![4 => select(BODY_FRAGMENTS).prop_map(<[u8]>::to_vec), 1 => any::<Vec<u8>>()];
     proptest::collection::vec(fragment, 0..12).prop_map(|fragments| fragments.concat())
 }
 
 fn queries() -> impl Strategy<Value = String> {
-    let fragment = prop_oneof![4 => select(QUERY_TOKENS).prop_map(str::to_owned), 1 => any::<String>()];
+    let fragment =
+        prop_oneof![4 => select(QUERY_TOKENS).prop_map(str::to_owned), 1 => any::<String>()];
     proptest::collection::vec(fragment, 0..12).prop_map(|fragments| fragments.concat())
 }
 
@@ -217,7 +278,13 @@ proptest! {
 #[test]
 fn sample_files_without_damage_are_valid() {
     let [lines, bundle] = sample_files();
-    assert_eq!((jsonl::read(&lines).events.len(), jsonl::read(&lines).bad.len()), (2, 0));
+    assert_eq!(
+        (
+            jsonl::read(&lines).events.len(),
+            jsonl::read(&lines).bad.len()
+        ),
+        (2, 0)
+    );
     assert!(Bundle::read(&bundle).is_ok());
     checks::import(&lines);
     checks::import(&bundle);

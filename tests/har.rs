@@ -18,7 +18,10 @@ use super::exports::{HOSTILE, assert_valid, schema};
 struct VendoredHarSchemas;
 
 impl Retrieve for VendoredHarSchemas {
-    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+    fn retrieve(
+        &self,
+        uri: &Uri<String>,
+    ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
         let name = uri.as_str().rsplit('/').next().unwrap_or_default();
         Ok(schema(&format!("har/{name}")))
     }
@@ -51,7 +54,11 @@ fn capture_with(text: &str, date: Option<Stamp>) -> Capture {
         request_method: text.into(),
         url_params: format!("{text}&a={text}&%zz=%2e").into(),
         user_agent: text.into(),
-        http_headers: vec![text.into(), format!("Cookie: {text}; a={text}").into(), format!("{text}: {text}").into()],
+        http_headers: vec![
+            text.into(),
+            format!("Cookie: {text}; a={text}").into(),
+            format!("{text}: {text}").into(),
+        ],
         request_body_type: text.into(),
         request_body_base64: STANDARD.encode(text).into(),
         request_date: date,
@@ -72,29 +79,60 @@ fn entries(records: &[CaptureRecord]) -> Value {
 
 #[test]
 fn har_of_plain_binary_and_hostile_requests_matches_schema() {
-    let body = |bytes: &[u8]| Capture { request_body_base64: STANDARD.encode(bytes).into(), ..Capture::default() };
+    let body = |bytes: &[u8]| Capture {
+        request_body_base64: STANDARD.encode(bytes).into(),
+        ..Capture::default()
+    };
     let all = [
-        record("http://127.0.0.1:8081/l/x/", capture_with("plain", Stamp::parse("2026-11-21 14:02:08"))),
+        record(
+            "http://127.0.0.1:8081/l/x/",
+            capture_with("plain", Stamp::parse("2026-11-21 14:02:08")),
+        ),
         record("http://127.0.0.1:8081/l/x/", capture_with(HOSTILE, None)),
         record("https://h.test/l?k=1", body(b"\xff\x00\x80")),
         record("", capture_with("//[x]", None)),
         record(HOSTILE, Capture::default()),
     ];
     let entries = entries(&all);
-    assert_eq!(entries[0]["request"]["url"], "http://127.0.0.1:8081/l/plain/%2e%2e?plain&a=plain&%25zz=%2e");
+    assert_eq!(
+        entries[0]["request"]["url"],
+        "http://127.0.0.1:8081/l/plain/%2e%2e?plain&a=plain&%25zz=%2e"
+    );
     assert_eq!(entries[2]["request"]["postData"]["_base64"], "/wCA");
-    assert!(entries[3]["request"]["url"].as_str().unwrap().starts_with("http://unknown.invalid/"), "{entries}");
+    assert!(
+        entries[3]["request"]["url"]
+            .as_str()
+            .unwrap()
+            .starts_with("http://unknown.invalid/"),
+        "{entries}"
+    );
     assert!(self::entries(&[]).as_array().unwrap().is_empty());
     let mut wrong: Value = serde_json::from_str(&har(&all, None)).unwrap();
     wrong["log"]["entries"][0]["request"]["url"] = "not a URI".into();
-    assert!(!validator().is_valid(&wrong), "the schema accepts an invalid URL");
+    assert!(
+        !validator().is_valid(&wrong),
+        "the schema accepts an invalid URL"
+    );
 }
 
 #[test]
 fn har_of_extreme_dates_matches_schema() {
-    let dates = ["0001-01-01 00:00:00", "9999-12-30 23:59:59", "-000044-03-15T12:00:00Z", "2016-12-31T23:59:60Z"];
+    let dates = [
+        "0001-01-01 00:00:00",
+        "9999-12-30 23:59:59",
+        "-000044-03-15T12:00:00Z",
+        "2016-12-31T23:59:60Z",
+    ];
     let all: Vec<CaptureRecord> = dates
-        .map(|date| record("http://h.test/", Capture { request_date: Stamp::parse(date), ..capture_with("x", None) }))
+        .map(|date| {
+            record(
+                "http://h.test/",
+                Capture {
+                    request_date: Stamp::parse(date),
+                    ..capture_with("x", None)
+                },
+            )
+        })
         .into();
     assert!(all[2].capture.request_date.is_some());
     let entries = entries(&all);

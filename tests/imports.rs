@@ -1,4 +1,5 @@
-//! Enforces the rules of `ARCHITECTURE.md`: parses every file below `src/` with `syn` and checks the names in it.
+//! Enforces the rules of `ARCHITECTURE.md`: parses every file below `src/` with `syn` and checks
+//! the names in it.
 //!
 //! ```text
 //!   tree: mod declarations -> files, scopes ─► paths: names in a file ─► resolve: absolute paths, re-exports
@@ -38,7 +39,8 @@ fn source_tree_keeps_every_rule() {
 fn every_migration_is_embedded_by_its_store() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     for (folder, store) in [("oob", "oob"), ("sqlite", "service"), ("triage", "triage")] {
-        let source = std::fs::read_to_string(package.join(format!("src/{store}/store/open.rs"))).unwrap();
+        let source =
+            std::fs::read_to_string(package.join(format!("src/{store}/store/open.rs"))).unwrap();
         for file in std::fs::read_dir(package.join("assets/migrations").join(folder)).unwrap() {
             let name = file.unwrap().file_name().into_string().unwrap();
             assert!(source.contains(&format!("{folder}/{name}\")")), "{name}");

@@ -17,7 +17,11 @@ fn plain_demo_without_input_ends_with_findings_captures_and_reports() {
         .output()
         .unwrap();
     let lines = String::from_utf8(demo.stdout).unwrap();
-    assert!(demo.status.success(), "{lines}\n{}", String::from_utf8_lossy(&demo.stderr));
+    assert!(
+        demo.status.success(),
+        "{lines}\n{}",
+        String::from_utf8_lossy(&demo.stderr)
+    );
     for words in [
         "key       /",
         "CRIT  http://127.0.0.1:",
@@ -32,11 +36,18 @@ fn plain_demo_without_input_ends_with_findings_captures_and_reports() {
     let mut endings = Vec::new();
     for entry in std::fs::read_dir(out.path().join("reports")).unwrap() {
         let path = entry.unwrap().path();
-        assert!(lines.contains(path.to_str().unwrap()), "the output names every report");
+        assert!(
+            lines.contains(path.to_str().unwrap()),
+            "the output names every report"
+        );
         let ending = path.extension().unwrap().to_str().unwrap().to_owned();
         if ending == "json" {
-            let groups: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-            assert_eq!(groups[0]["findings"][0]["risk_level"], 4, "the highest risk comes first");
+            let groups: serde_json::Value =
+                serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+            assert_eq!(
+                groups[0]["findings"][0]["risk_level"], 4,
+                "the highest risk comes first"
+            );
         }
         endings.push(ending);
     }

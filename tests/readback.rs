@@ -10,8 +10,15 @@ pub fn readable(format: &str, bytes: &[u8]) -> String {
     match format {
         "docx" => docx_text(bytes),
         "pdf" => pdf_pages(bytes).concat(),
-        "xlsx" => sheets(bytes).into_iter().flat_map(|(_, rows)| rows).flatten().collect::<Vec<_>>().join("\n"),
-        "html" => String::from_utf8(bytes.to_vec()).unwrap().replace("&#x2f;", "/"),
+        "xlsx" => sheets(bytes)
+            .into_iter()
+            .flat_map(|(_, rows)| rows)
+            .flatten()
+            .collect::<Vec<_>>()
+            .join("\n"),
+        "html" => String::from_utf8(bytes.to_vec())
+            .unwrap()
+            .replace("&#x2f;", "/"),
         _ => String::from_utf8(bytes.to_vec()).unwrap(),
     }
 }
@@ -19,20 +26,32 @@ pub fn readable(format: &str, bytes: &[u8]) -> String {
 /// The text of each page of a PDF.
 pub fn pdf_pages(bytes: &[u8]) -> Vec<String> {
     let document = lopdf::Document::load_mem(bytes).unwrap();
-    document.get_pages().into_keys().map(|number| document.extract_text(&[number]).unwrap()).collect()
+    document
+        .get_pages()
+        .into_keys()
+        .map(|number| document.extract_text(&[number]).unwrap())
+        .collect()
 }
 
 /// A part of an archive.
 pub fn part(bytes: &[u8], name: &str) -> String {
     let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
     let mut text = String::new();
-    archive.by_name(name).unwrap().read_to_string(&mut text).unwrap();
+    archive
+        .by_name(name)
+        .unwrap()
+        .read_to_string(&mut text)
+        .unwrap();
     text
 }
 
 /// The names of the parts of an archive.
 pub fn parts(bytes: &[u8]) -> Vec<String> {
-    zip::ZipArchive::new(Cursor::new(bytes)).unwrap().file_names().map(|name| name.unwrap().into_owned()).collect()
+    zip::ZipArchive::new(Cursor::new(bytes))
+        .unwrap()
+        .file_names()
+        .map(|name| name.unwrap().into_owned())
+        .collect()
 }
 
 /// The paragraphs of a Word document, one per line. Every part must be well-formed.
@@ -77,6 +96,14 @@ pub fn sheets(bytes: &[u8]) -> Vec<(String, Vec<Vec<String>>)> {
     let mut book: Xlsx<_> = Xlsx::new(Cursor::new(bytes)).unwrap();
     book.worksheets()
         .into_iter()
-        .map(|(name, range)| (name, range.rows().map(|row| row.iter().map(ToString::to_string).collect()).collect()))
+        .map(|(name, range)| {
+            (
+                name,
+                range
+                    .rows()
+                    .map(|row| row.iter().map(ToString::to_string).collect())
+                    .collect(),
+            )
+        })
         .collect()
 }

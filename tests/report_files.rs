@@ -1,17 +1,19 @@
-//! The files of reports, read back: every format shows the same findings, and no text of a finding breaks a file.
+//! The files of reports, read back: every format shows the same findings, and no text of a finding
+//! breaks a file.
 
 use scandeck::contract::{
-    Evidence, Finding, FindingId, GroupBy, ReportFilters, ReportFormat, Risk, Scan, ScanId, ScanStatus, Stamp, Tool,
+    Evidence, Finding, FindingId, GroupBy, ReportFilters, ReportFormat, Risk, Scan, ScanId,
+    ScanStatus, Stamp, Tool,
 };
 use scandeck::report::{
-    Document, FORMATS, Remark, ReportData, ReportDecision, ReportFinding, ReportScan, Standing, render,
+    Document, FORMATS, Remark, ReportData, ReportDecision, ReportFinding, ReportScan, Standing,
+    render,
 };
 
 use crate::readback::{parts, pdf_pages, readable, sheets};
 
 /// Text that attacks spreadsheets, XML, layouts and terminals.
-const HOSTILE: &str =
-    "=cmd|' /C calc'!A0 </w:t> ]]> &amp; _x0041_ \0 \x1b]52;c;eA==\x07 \u{202e}gpj \u{fffe}\u{ffff} \u{9b}31m";
+const HOSTILE: &str = "=cmd|' /C calc'!A0 </w:t> ]]> &amp; _x0041_ \0 \x1b]52;c;eA==\x07 \u{202e}gpj \u{fffe}\u{ffff} \u{9b}31m";
 
 fn stamp(text: &str) -> Stamp {
     Stamp::parse(text).unwrap()
@@ -25,7 +27,10 @@ fn finding(id: i64, target: &str, name: &str, risk: Risk, evidence: Evidence) ->
         vuln_id: "class".into(),
         vuln_description: "Die Zählung ist öffentlich.".into(),
         recommendation: "Restrict the path.".into(),
-        references: vec!["https://example.org/?a=1&b=2".into(), "javascript:alert(1)".into()],
+        references: vec![
+            "https://example.org/?a=1&b=2".into(),
+            "javascript:alert(1)".into(),
+        ],
         cwe: "CWE-200".into(),
         port: 443,
         protocol: "tcp".into(),
@@ -34,7 +39,14 @@ fn finding(id: i64, target: &str, name: &str, risk: Risk, evidence: Evidence) ->
         ..Finding::default()
     };
     let found_at = Some(stamp("2026-11-20 10:00:00"));
-    ReportFinding { finding, target: target.into(), tool: Tool::WEBSITE, found_at, history: Vec::new(), decided: None }
+    ReportFinding {
+        finding,
+        target: target.into(),
+        tool: Tool::WEBSITE,
+        found_at,
+        history: Vec::new(),
+        decided: None,
+    }
 }
 
 fn data(findings: Vec<ReportFinding>) -> ReportData {
@@ -61,14 +73,35 @@ fn data(findings: Vec<ReportFinding>) -> ReportData {
 }
 
 fn table(rows: &[[&str; 2]]) -> Evidence {
-    Evidence::table(&["Request", "Answer"], rows.iter().map(|row| row.map(str::to_owned).to_vec()))
+    Evidence::table(
+        &["Request", "Answer"],
+        rows.iter().map(|row| row.map(str::to_owned).to_vec()),
+    )
 }
 
 fn typical() -> ReportData {
     data(vec![
-        finding(1, "shop.test", "Backup readable", Risk::High, table(&[["GET /backup.sql", "200, 4 kB"]])),
-        finding(2, "api.test", "Backup readable", Risk::Low, table(&[["GET /old.sql", "200"]])),
-        finding(3, "shop.test", "Server names its version", Risk::Info, Evidence::default()),
+        finding(
+            1,
+            "shop.test",
+            "Backup readable",
+            Risk::High,
+            table(&[["GET /backup.sql", "200, 4 kB"]]),
+        ),
+        finding(
+            2,
+            "api.test",
+            "Backup readable",
+            Risk::Low,
+            table(&[["GET /old.sql", "200"]]),
+        ),
+        finding(
+            3,
+            "shop.test",
+            "Server names its version",
+            Risk::Info,
+            Evidence::default(),
+        ),
     ])
 }
 
@@ -82,18 +115,28 @@ fn text(data: &ReportData, format: &ReportFormat) -> String {
 
 /// The formats for people.
 fn pages() -> impl Iterator<Item = &'static ReportFormat> {
-    FORMATS.iter().filter(|format| !matches!(format, ReportFormat::Json | ReportFormat::Csv))
+    FORMATS
+        .iter()
+        .filter(|format| !matches!(format, ReportFormat::Json | ReportFormat::Csv))
 }
 
 #[test]
 fn every_format_shows_findings_evidence_and_recommendations_in_both_groupings() {
     for group_by in [GroupBy::Target, GroupBy::Vulnerability] {
-        let data = ReportData { group_by, ..typical() };
+        let data = ReportData {
+            group_by,
+            ..typical()
+        };
         for format in FORMATS {
             let text = text(&data, format);
-            for words in
-                ["Backup readable", "shop.test", "api.test", "GET /backup.sql", "Restrict the path.", "CWE-200"]
-            {
+            for words in [
+                "Backup readable",
+                "shop.test",
+                "api.test",
+                "GET /backup.sql",
+                "Restrict the path.",
+                "CWE-200",
+            ] {
                 assert!(text.contains(words), "{format} lacks {words}:\n{text}");
             }
             assert!(text.contains("Zählung"), "{format}:\n{text}");
@@ -105,8 +148,19 @@ fn every_format_shows_findings_evidence_and_recommendations_in_both_groupings() 
 fn reports_for_people_have_cover_summary_recommendations_and_appendix() {
     for format in pages() {
         let text = text(&typical(), format);
-        let escaped = if *format == ReportFormat::Html { "Acme &lt;external&gt;" } else { "Acme <external>" };
-        for words in [escaped, "Website Scanner", "2026-11-21 09:30:00 UTC", "3 targets", "Recommendation", "light"] {
+        let escaped = if *format == ReportFormat::Html {
+            "Acme &lt;external&gt;"
+        } else {
+            "Acme <external>"
+        };
+        for words in [
+            escaped,
+            "Website Scanner",
+            "2026-11-21 09:30:00 UTC",
+            "3 targets",
+            "Recommendation",
+            "light",
+        ] {
             assert!(text.contains(words), "{format} lacks {words}:\n{text}");
         }
     }
@@ -124,13 +178,23 @@ fn reports_for_people_count_verdicts_in_the_headline() {
         found.decided = Some(ReportDecision {
             verdict: verdict.into(),
             standing,
-            notes: vec![Remark { text: "see ticket 114".into(), who: "ada".into(), at: "2026-11-20".into() }],
+            notes: vec![Remark {
+                text: "see ticket 114".into(),
+                who: "ada".into(),
+                at: "2026-11-20".into(),
+            }],
             ..ReportDecision::default()
         });
     }
     for format in pages() {
         let text = text(&data, format);
-        for words in ["Confirmed", "Fixed", "Dismissed", "1 false positive", "see ticket 114"] {
+        for words in [
+            "Confirmed",
+            "Fixed",
+            "Dismissed",
+            "1 false positive",
+            "see ticket 114",
+        ] {
             assert!(text.contains(words), "{format} lacks {words}:\n{text}");
         }
     }
@@ -139,35 +203,72 @@ fn reports_for_people_count_verdicts_in_the_headline() {
 #[test]
 fn equal_data_gives_equal_files() {
     for format in FORMATS {
-        assert!(file(&typical(), format) == file(&typical(), format), "{format}");
+        assert!(
+            file(&typical(), format) == file(&typical(), format),
+            "{format}"
+        );
     }
 }
 
 #[test]
 fn hostile_text_breaks_no_file_and_hides_nothing() {
-    let mut evil = finding(1, HOSTILE, HOSTILE, Risk::Critical, table(&[[HOSTILE, "=1+1"]]));
+    let mut evil = finding(
+        1,
+        HOSTILE,
+        HOSTILE,
+        Risk::Critical,
+        table(&[[HOSTILE, "=1+1"]]),
+    );
     evil.finding.vuln_description = HOSTILE.into();
-    evil.finding.references = vec![format!("https://example.org/{HOSTILE}").as_str().into(), HOSTILE.into()];
-    let data = ReportData { workspace: HOSTILE.into(), ..data(vec![evil]) };
+    evil.finding.references = vec![
+        format!("https://example.org/{HOSTILE}").as_str().into(),
+        HOSTILE.into(),
+    ];
+    let data = ReportData {
+        workspace: HOSTILE.into(),
+        ..data(vec![evil])
+    };
     for format in FORMATS {
         let text = text(&data, format);
-        let is_control =
-            |c: char| (c.is_control() && !matches!(c, '\n' | '\r')) || matches!(c, '\u{202e}' | '\u{fffe}');
+        let is_control = |c: char| {
+            (c.is_control() && !matches!(c, '\n' | '\r')) || matches!(c, '\u{202e}' | '\u{fffe}')
+        };
         assert!(!text.contains(is_control), "{format}: {text:?}");
-        assert!(text.contains("calc") && text.contains("_x0041_"), "{format}: {text:?}");
+        assert!(
+            text.contains("calc") && text.contains("_x0041_"),
+            "{format}: {text:?}"
+        );
     }
 }
 
 #[test]
 fn long_words_and_a_megabyte_of_evidence_stay_within_every_file() {
     let huge = "A".repeat(1 << 20);
-    let mut evil = finding(1, "shop.test", &"B".repeat(5000), Risk::High, table(&[["GET /", &huge]]));
+    let mut evil = finding(
+        1,
+        "shop.test",
+        &"B".repeat(5000),
+        Risk::High,
+        table(&[["GET /", &huge]]),
+    );
     evil.finding.vuln_description = "ü".repeat(40_000).as_str().into();
-    let data = data(vec![evil, finding(2, "shop.test", "Last one", Risk::Info, Evidence::from_value(&huge.into()))]);
+    let data = data(vec![
+        evil,
+        finding(
+            2,
+            "shop.test",
+            "Last one",
+            Risk::Info,
+            Evidence::from_value(&huge.into()),
+        ),
+    ]);
     for format in pages() {
         let text = text(&data, format);
         assert!(text.contains("Last one"), "{format}");
-        assert!(format == &ReportFormat::Html || text.contains("more characters"), "{format} shows no mark");
+        assert!(
+            format == &ReportFormat::Html || text.contains("more characters"),
+            "{format} shows no mark"
+        );
     }
 }
 
@@ -178,9 +279,21 @@ fn spreadsheet_has_a_sheet_for_each_chapter_with_strings_only() {
     let bytes = file(&data, &ReportFormat::Xlsx);
     let sheets = sheets(&bytes);
     let names: Vec<&str> = sheets.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["Summary", "Findings", "Evidence", "Recommendations", "Scans"]);
+    assert_eq!(
+        names,
+        [
+            "Summary",
+            "Findings",
+            "Evidence",
+            "Recommendations",
+            "Scans"
+        ]
+    );
     let findings = &sheets[1].1;
-    assert_eq!((findings.len(), &*findings[0][2], &*findings[1][2]), (4, "risk", "high"));
+    assert_eq!(
+        (findings.len(), &*findings[0][2], &*findings[1][2]),
+        (4, "risk", "high")
+    );
     assert!(findings[1].iter().any(|cell| cell == "=1+1"));
     for at in 1..=5 {
         let sheet = crate::readback::part(&bytes, &format!("xl/worksheets/sheet{at}.xml"));
@@ -188,27 +301,63 @@ fn spreadsheet_has_a_sheet_for_each_chapter_with_strings_only() {
         assert_eq!(sheet.contains("state=\"frozen\""), at > 1, "sheet {at}");
         assert!(sheet.contains("<autoFilter"), "sheet {at}");
     }
-    assert!(parts(&bytes).iter().any(|name| name.starts_with("xl/charts/chart")));
+    assert!(
+        parts(&bytes)
+            .iter()
+            .any(|name| name.starts_with("xl/charts/chart"))
+    );
 }
 
 #[test]
 fn pdf_has_page_numbers_bookmarks_tags_and_links() {
     let data = data(
-        (0..60).map(|id| finding(id, "shop.test", "Backup readable", Risk::High, table(&[["GET /", "200"]]))).collect(),
+        (0..60)
+            .map(|id| {
+                finding(
+                    id,
+                    "shop.test",
+                    "Backup readable",
+                    Risk::High,
+                    table(&[["GET /", "200"]]),
+                )
+            })
+            .collect(),
     );
     let bytes = file(&data, &ReportFormat::Pdf);
     let pages = pdf_pages(&bytes);
     assert!(pages.len() > 5, "{}", pages.len());
     for (at, page) in pages.iter().enumerate() {
-        assert!(page.contains(&format!("Page {} of {}", at + 1, pages.len())), "{page}");
+        assert!(
+            page.contains(&format!("Page {} of {}", at + 1, pages.len())),
+            "{page}"
+        );
     }
     let document = lopdf::Document::load_mem(&bytes).unwrap();
-    let titles: Vec<String> = document.get_toc().unwrap().toc.into_iter().map(|line| line.title).collect();
-    assert_eq!((titles.len(), titles[0].as_str(), titles[3].as_str()), (65, "Risk summary", "1.1 Backup readable"));
+    let titles: Vec<String> = document
+        .get_toc()
+        .unwrap()
+        .toc
+        .into_iter()
+        .map(|line| line.title)
+        .collect();
+    assert_eq!(
+        (titles.len(), titles[0].as_str(), titles[3].as_str()),
+        (65, "Risk summary", "1.1 Backup readable")
+    );
     let catalog = document.catalog().unwrap();
     assert!(catalog.has(b"StructTreeRoot") && catalog.get(b"Lang").is_ok());
-    assert!(document.extract_text(&[2]).unwrap().contains("Restrict the path."));
-    let contents = format!("{:?}", document.get_page_annotations(document.get_pages()[&1]).unwrap());
+    assert!(
+        document
+            .extract_text(&[2])
+            .unwrap()
+            .contains("Restrict the path.")
+    );
+    let contents = format!(
+        "{:?}",
+        document
+            .get_page_annotations(document.get_pages()[&1])
+            .unwrap()
+    );
     assert!(contents.contains("Link"), "{contents}");
 }
 
@@ -218,30 +367,60 @@ fn reports_keep_the_marks_of_every_script() {
     let mut found = finding(1, name, name, Risk::High, table(&[[name, "200"]]));
     found.finding.vuln_description = name.into();
     // The glyphs of a PDF are in visual order; the test of its scripts reads it.
-    for format in FORMATS.iter().filter(|format| **format != ReportFormat::Pdf) {
+    for format in FORMATS
+        .iter()
+        .filter(|format| **format != ReportFormat::Pdf)
+    {
         let text = text(&data(vec![found.clone()]), format);
-        assert!(text.contains(name) && !text.contains('◌'), "{format}: {text}");
+        assert!(
+            text.contains(name) && !text.contains('◌'),
+            "{format}: {text}"
+        );
     }
 }
 
 #[test]
 fn pdf_shows_scripts_marks_and_faces_and_keeps_their_text() {
     let name = "Zoë e\u{301} Жар Ωmega ไทย हिन्दी 😀 日本 שלום";
-    let data = data(vec![finding(1, "shop.test", name, Risk::High, Evidence::default())]);
+    let data = data(vec![finding(
+        1,
+        "shop.test",
+        name,
+        Risk::High,
+        Evidence::default(),
+    )]);
     let text = text(&data, &ReportFormat::Pdf);
     for words in ["Zoë", "e\u{301}", "Жар", "Ωmega", "ไทย", "😀", "日"] {
         assert!(text.contains(words), "{words}: {text}");
     }
-    assert!(['ש', 'ל', 'ו', 'ם'].iter().all(|letter| text.contains(*letter)), "{text}");
+    assert!(
+        ['ש', 'ל', 'ו', 'ם']
+            .iter()
+            .all(|letter| text.contains(*letter)),
+        "{text}"
+    );
 }
 
 #[test]
 fn long_text_fills_pages_without_leaving_them() {
     let lines = "0123456789 ".repeat(1800);
-    let data = data(vec![finding(1, "shop.test", "Long", Risk::Low, Evidence::from_value(&lines.into()))]);
+    let data = data(vec![finding(
+        1,
+        "shop.test",
+        "Long",
+        Risk::Low,
+        Evidence::from_value(&lines.into()),
+    )]);
     let pages = pdf_pages(&file(&data, &ReportFormat::Pdf));
-    let digits: usize = pages.iter().map(|page| page.matches("0123456789").count()).sum();
-    assert!((4..12).contains(&pages.len()) && digits == 1800, "{} pages, {digits}", pages.len());
+    let digits: usize = pages
+        .iter()
+        .map(|page| page.matches("0123456789").count())
+        .sum();
+    assert!(
+        (4..12).contains(&pages.len()) && digits == 1800,
+        "{} pages, {digits}",
+        pages.len()
+    );
 }
 
 #[test]
@@ -249,11 +428,25 @@ fn word_document_links_its_contents_and_web_addresses() {
     let bytes = file(&typical(), &ReportFormat::Docx);
     let document = crate::readback::part(&bytes, "word/document.xml");
     for at in 1..=6 {
-        assert_eq!(document.matches(&format!("w:name=\"part{at}\"")).count(), 1, "part {at}");
+        assert_eq!(
+            document.matches(&format!("w:name=\"part{at}\"")).count(),
+            1,
+            "part {at}"
+        );
     }
-    for linked in document.split("w:anchor=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
-        assert!(document.contains(&format!("w:name=\"{linked}\"")), "{linked} leads nowhere");
+    for linked in document
+        .split("w:anchor=\"")
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap())
+    {
+        assert!(
+            document.contains(&format!("w:name=\"{linked}\"")),
+            "{linked} leads nowhere"
+        );
     }
     let links = crate::readback::part(&bytes, "word/_rels/document.xml.rels");
-    assert!(links.contains("https://example.org/?a=1&amp;b=2") && !links.contains("javascript"), "{links}");
+    assert!(
+        links.contains("https://example.org/?a=1&amp;b=2") && !links.contains("javascript"),
+        "{links}"
+    );
 }

@@ -1,4 +1,5 @@
-//! The budgets that `.ci/full` enforces: the goal where it is met, otherwise the present value rounded up.
+//! The budgets that `.ci/full` enforces: the goal where it is met, otherwise the present value
+//! rounded up.
 
 /// A figure that must not exceed a limit.
 pub struct Budget {
@@ -7,13 +8,25 @@ pub struct Budget {
 }
 
 /// MB with 100,000 distinct findings: the goal.
-pub const PEAK: Budget = Budget { name: "peak memory in MB", limit: 100.0 };
+pub const PEAK: Budget = Budget {
+    name: "peak memory in MB",
+    limit: 100.0,
+};
 /// The same at a start from the cache: the goal and a tenth. It was 93 to 98.
-pub const PEAK_FROM_CACHE: Budget = Budget { name: "peak memory from the cache in MB", limit: 110.0 };
+pub const PEAK_FROM_CACHE: Budget = Budget {
+    name: "peak memory from the cache in MB",
+    limit: 110.0,
+};
 /// Wake-ups per second while four scans move. The goal is 4.
-pub const WAKE_UPS: Budget = Budget { name: "wake-ups per second", limit: 6.0 };
+pub const WAKE_UPS: Budget = Budget {
+    name: "wake-ups per second",
+    limit: 6.0,
+};
 /// Milliseconds of a key beside broken answers, 99th percentile: the goal.
-pub const KEY_BESIDE_FAULTS: Budget = Budget { name: "milliseconds of a key beside broken answers", limit: 16.0 };
+pub const KEY_BESIDE_FAULTS: Budget = Budget {
+    name: "milliseconds of a key beside broken answers",
+    limit: 16.0,
+};
 
 /// The figures that exceed their budgets.
 #[derive(Default)]
@@ -24,7 +37,10 @@ pub struct Budgets {
 impl Budgets {
     pub fn add(&mut self, budget: &Budget, figure: f64) {
         if figure > budget.limit {
-            self.exceeded.push(format!("{}: {figure:.1}, budget {:.1}", budget.name, budget.limit));
+            self.exceeded.push(format!(
+                "{}: {figure:.1}, budget {:.1}",
+                budget.name, budget.limit
+            ));
         }
     }
 

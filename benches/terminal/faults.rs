@@ -28,8 +28,14 @@ pub enum Fault {
 }
 
 impl Fault {
-    pub const ALL: [Self; 6] =
-        [Self::WrongType, Self::Redirect, Self::BadChunk, Self::NotModified, Self::ErrorBody, Self::Undecodable];
+    pub const ALL: [Self; 6] = [
+        Self::WrongType,
+        Self::Redirect,
+        Self::BadChunk,
+        Self::NotModified,
+        Self::ErrorBody,
+        Self::Undecodable,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -45,20 +51,30 @@ impl Fault {
     fn answer(self, numbers: Vec<usize>) -> Response {
         match self {
             Self::WrongType => Json(json!({"data": {"findings": "none"}})).into_response(),
-            Self::Redirect => (StatusCode::FOUND, [(header::LOCATION, "/api/v2/elsewhere")]).into_response(),
+            Self::Redirect => {
+                (StatusCode::FOUND, [(header::LOCATION, "/api/v2/elsewhere")]).into_response()
+            }
             Self::NotModified => StatusCode::NOT_MODIFIED.into_response(),
             Self::ErrorBody => {
-                Json(json!({"status": 500, "message": "database is locked", "details": null})).into_response()
+                Json(json!({"status": 500, "message": "database is locked", "details": null}))
+                    .into_response()
             }
             Self::BadChunk => {
                 let begin = std::iter::once("{\"data\":[".to_owned());
-                let parts = (0..BEFORE_BREAK.min(numbers.len())).map(|number| format!("{},", text_of(number)));
+                let parts = (0..BEFORE_BREAK.min(numbers.len()))
+                    .map(|number| format!("{},", text_of(number)));
                 let broken = std::iter::once(Err(io::Error::other("broken")));
                 let body = stream::iter(begin.chain(parts).map(Ok).chain(broken));
-                ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(body)).into_response()
+                (
+                    [(header::CONTENT_TYPE, "application/json")],
+                    Body::from_stream(body),
+                )
+                    .into_response()
             }
             // A field occurs twice in each of them.
-            Self::Undecodable => findings(numbers, |number| text_of(number).replacen('{', "{\"name\":\"first\",", 1)),
+            Self::Undecodable => findings(numbers, |number| {
+                text_of(number).replacen('{', "{\"name\":\"first\",", 1)
+            }),
         }
     }
 }
@@ -69,7 +85,10 @@ pub struct FaultSwitch(Arc<AtomicUsize>);
 
 impl FaultSwitch {
     pub fn set(&self, fault: Option<Fault>) {
-        self.0.store(fault.map_or(0, |fault| fault as usize + 1), Ordering::Relaxed);
+        self.0.store(
+            fault.map_or(0, |fault| fault as usize + 1),
+            Ordering::Relaxed,
+        );
     }
 
     /// The broken answer, if there is one.

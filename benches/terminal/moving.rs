@@ -1,5 +1,6 @@
-//! A service of which four scans move: distinct findings with long texts (133 MB of JSON for 100,000), made while they are
-//! sent. Each moving scan makes progress every second and finds something every ten seconds.
+//! A service of which four scans move: distinct findings with long texts (133 MB of JSON for
+//! 100,000), made while they are sent. Each moving scan makes progress every second and finds
+//! something every ten seconds.
 
 use std::convert::Infallible;
 use std::fmt::Write;
@@ -55,8 +56,14 @@ impl Moving {
     pub async fn serve(findings: usize, faults: FaultSwitch) -> String {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}/api/v2", listener.local_addr().unwrap());
-        let state = Self { findings, started: Instant::now(), faults };
-        let router = Router::new().route("/api/v2/{*path}", get(answer)).with_state(state);
+        let state = Self {
+            findings,
+            started: Instant::now(),
+            faults,
+        };
+        let router = Router::new()
+            .route("/api/v2/{*path}", get(answer))
+            .with_state(state);
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
         base
     }
@@ -69,8 +76,16 @@ impl Moving {
 
     fn scan(&self, id: usize) -> Value {
         let ((seconds, added), is_moving) = (self.moved(), id > TARGETS - MOVING);
-        let (status, progress) = if is_moving { ("running", (5 + seconds / 10).min(99)) } else { ("finished", 100) };
-        let tests = if is_moving { (seconds + id).min(7_999) } else { 8_000 };
+        let (status, progress) = if is_moving {
+            ("running", (5 + seconds / 10).min(99))
+        } else {
+            ("finished", 100)
+        };
+        let tests = if is_moving {
+            (seconds + id).min(7_999)
+        } else {
+            8_000
+        };
         let own = self.findings / TARGETS + if is_moving { added } else { 0 };
         json!({
             "id": id, "tool_id": 170, "target_id": id, "workspace_id": 1, "status_name": status, "progress": progress,
@@ -84,10 +99,14 @@ impl Moving {
     fn numbers(&self, scan: Option<usize>) -> Vec<usize> {
         let added = self.moved().1;
         let scans = TARGETS - MOVING + 1..=TARGETS;
-        let news = scans.flat_map(|scan| (0..added).map(move |at| self.findings + at * TARGETS + scan - 1));
+        let news = scans
+            .flat_map(|scan| (0..added).map(move |at| self.findings + at * TARGETS + scan - 1));
         let is_of = |number: &usize| scan.is_none_or(|scan| number % TARGETS + 1 == scan);
         let first = self.findings.next_multiple_of(TARGETS) - self.findings;
-        (0..self.findings).chain(news.map(|number| number + first)).filter(is_of).collect()
+        (0..self.findings)
+            .chain(news.map(|number| number + first))
+            .filter(is_of)
+            .collect()
     }
 }
 
@@ -98,34 +117,53 @@ struct ListQuery {
     page: Option<i64>,
 }
 
-async fn answer(State(service): State<Moving>, Path(path): Path<String>, Query(query): Query<ListQuery>) -> Response {
+async fn answer(
+    State(service): State<Moving>,
+    Path(path): Path<String>,
+    Query(query): Query<ListQuery>,
+) -> Response {
     let first_page = query.page.unwrap_or(1) == 1;
     let data = match path.trim_matches('/') {
-        "workspaces" => json!([{"id": 1, "name": "Large", "scan_count": TARGETS, "target_count": TARGETS}]),
-        "targets" if first_page => {
-            (1..=TARGETS).map(|id| json!({"id": id, "name": host(id), "workspace_id": 1})).collect()
+        "workspaces" => {
+            json!([{"id": 1, "name": "Large", "scan_count": TARGETS, "target_count": TARGETS}])
         }
+        "targets" if first_page => (1..=TARGETS)
+            .map(|id| json!({"id": id, "name": host(id), "workspace_id": 1}))
+            .collect(),
         "scans" if first_page => {
             let scans = (1..=TARGETS).map(|id| service.scan(id));
-            let is_requested =
-                |scan: &Value| query.status.as_deref().is_none_or(|status| scan["status_name"] == *status);
+            let is_requested = |scan: &Value| {
+                query
+                    .status
+                    .as_deref()
+                    .is_none_or(|status| scan["status_name"] == *status)
+            };
             scans.filter(is_requested).collect()
         }
         "findings" => {
             let numbers = || service.numbers(query.task_id);
-            return service.faults.answer(&numbers).unwrap_or_else(|| findings(numbers(), text_of));
+            return service
+                .faults
+                .answer(&numbers)
+                .unwrap_or_else(|| findings(numbers(), text_of));
         }
         "targets" | "scans" | "http_loggers" | "reports" | "wordlists" => json!([]),
         path => match path.strip_prefix("scans/").and_then(|id| id.parse().ok()) {
             Some(id) => service.scan(id),
-            None => return (StatusCode::NOT_FOUND, Json(json!({"message": "not found"}))).into_response(),
+            None => {
+                return (StatusCode::NOT_FOUND, Json(json!({"message": "not found"})))
+                    .into_response();
+            }
         },
     };
     Json(json!({"data": data})).into_response()
 }
 
 /// Sends findings in chunks, so that neither side holds all of them.
-pub fn findings(numbers: Vec<usize>, text_of: impl Fn(usize) -> String + Send + 'static) -> Response {
+pub fn findings(
+    numbers: Vec<usize>,
+    text_of: impl Fn(usize) -> String + Send + 'static,
+) -> Response {
     let chunks: Vec<Vec<usize>> = numbers.chunks(CHUNK).map(<[usize]>::to_vec).collect();
     let last = chunks.len();
     let made = chunks.into_iter().enumerate().map(move |(at, numbers)| {
@@ -135,7 +173,11 @@ pub fn findings(numbers: Vec<usize>, text_of: impl Fn(usize) -> String + Send + 
         text.push_str(if at + 1 == last { "]}" } else { "" });
         Ok::<_, Infallible>(text)
     });
-    let body = if last == 0 { Body::from("{\"data\":[]}") } else { Body::from_stream(stream::iter(made)) };
+    let body = if last == 0 {
+        Body::from("{\"data\":[]}")
+    } else {
+        Body::from_stream(stream::iter(made))
+    };
     ([(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
@@ -148,15 +190,28 @@ fn words(number: usize, count: usize) -> String {
     let mut text = String::new();
     let mut state = number as u64;
     for at in 0..count {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         let word = WORDS[(state >> 60) as usize];
-        let _ = write!(text, "{word}{}", if at % 9 == 8 { format!(" {number}. ") } else { " ".to_owned() });
+        let _ = write!(
+            text,
+            "{word}{}",
+            if at % 9 == 8 {
+                format!(" {number}. ")
+            } else {
+                " ".to_owned()
+            }
+        );
     }
     text
 }
 
 fn name(number: usize) -> String {
-    format!("Weakness {number:06} in the {} of the site", WORDS[number % WORDS.len()])
+    format!(
+        "Weakness {number:06} in the {} of the site",
+        WORDS[number % WORDS.len()]
+    )
 }
 
 /// A finding of 1.3 kB as text.
@@ -185,10 +240,16 @@ pub fn finding(number: usize, scan: usize, target: usize) -> Value {
 
 /// The same findings as CSV, for csvlens.
 pub fn write_csv(findings: usize, path: &std::path::Path) {
-    let mut text = String::from("risk,name,target,port,description,risk_description,recommendation\n");
+    let mut text =
+        String::from("risk,name,target,port,description,risk_description,recommendation\n");
     for number in 0..findings {
-        let texts = [2, 3, 4].map(|which| words(number * 5 + which, 24)).join(",");
-        let (risk, host) = (SEVERITIES[number % SEVERITIES.len()], host(number % TARGETS + 1));
+        let texts = [2, 3, 4]
+            .map(|which| words(number * 5 + which, 24))
+            .join(",");
+        let (risk, host) = (
+            SEVERITIES[number % SEVERITIES.len()],
+            host(number % TARGETS + 1),
+        );
         let _ = writeln!(text, "{risk},{},{host},443,{texts}", name(number));
     }
     std::fs::write(path, text).unwrap();

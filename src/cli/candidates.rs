@@ -1,12 +1,13 @@
-//! Candidates of completions: names of values, profiles of the configuration, and objects in the lists that the dashboard
-//! has cached.
+//! Candidates of completions: names of values, profiles of the configuration, and objects in the
+//! lists that the dashboard has cached.
 //!
 //! ```text
 //!   flag (--verdict, --workspace, …) or noun of the command (scans show ID) ─► names or list ─► cached file ─► candidates
 //! ```
 //!
-//! Only files are read: a completion must be fast, and must not call a service or read a key. A shell may insert a
-//! candidate without quoting it, so a name with other characters than these is offered as its id.
+//! Only files are read: a completion must be fast, and must not call a service or read a key. A
+//! shell may insert a candidate without quoting it, so a name with other characters than these is
+//! offered as its id.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,9 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
 use crate::config::file::ConfigFile;
 use crate::config::{Config, Connection, Environment, Flags};
-use crate::contract::{GroupBy, RedirectLevel, ReportFormat, Risk, ScanStatus, TargetType, Tool, WorkspaceId};
+use crate::contract::{
+    GroupBy, RedirectLevel, ReportFormat, Risk, ScanStatus, TargetType, Tool, WorkspaceId,
+};
 use crate::dashboard::base::ListKind;
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::runtime::CachedLists;
@@ -34,24 +37,30 @@ const LITERAL: &str = "_-.:/@%+=,";
 /// The command, whose arguments know their candidates.
 pub fn with_candidates(command: Command) -> Command {
     // The flags of the dashboard have no noun.
-    command.mut_args(|arg| argument_with(arg, "")).mut_subcommands(|subcommand| {
-        let noun = subcommand.get_name().to_owned();
-        with(subcommand, &noun)
-    })
+    command
+        .mut_args(|arg| argument_with(arg, ""))
+        .mut_subcommands(|subcommand| {
+            let noun = subcommand.get_name().to_owned();
+            with(subcommand, &noun)
+        })
 }
 
 fn with(command: Command, noun: &str) -> Command {
-    command.mut_args(|arg| argument_with(arg, noun)).mut_subcommands(|subcommand| with(subcommand, noun))
+    command
+        .mut_args(|arg| argument_with(arg, noun))
+        .mut_subcommands(|subcommand| with(subcommand, noun))
 }
 
 fn argument_with(arg: Arg, noun: &str) -> Arg {
     match (names_of(&arg, noun), list_of_argument(&arg, list_of(noun))) {
-        (Some(names), _) => {
-            arg.add(ArgValueCandidates::new(move || names.iter().map(CompletionCandidate::new).collect()))
-        }
+        (Some(names), _) => arg.add(ArgValueCandidates::new(move || {
+            names.iter().map(CompletionCandidate::new).collect()
+        })),
         (None, Some(list)) => arg.add(ArgValueCandidates::new(move || cached(list))),
         (None, None) if arg.get_long() == Some("tool") => arg.add(ArgValueCandidates::new(tools)),
-        (None, None) if arg.get_long() == Some("profile") => arg.add(ArgValueCandidates::new(profiles)),
+        (None, None) if arg.get_long() == Some("profile") => {
+            arg.add(ArgValueCandidates::new(profiles))
+        }
         (None, None) => arg,
     }
 }
@@ -65,10 +74,16 @@ fn names_of(arg: &Arg, noun: &str) -> Option<Vec<&'static str>> {
         ("findings", "severity") => Risk::DOWN.iter().map(|risk| risk.as_str()).collect(),
         ("captures", "format") => CaptureFormat::NAMES.to_vec(),
         ("payloads", "shape") => PayloadShape::NAMES.to_vec(),
-        ("reports", "format") => ReportFormat::KNOWN.iter().map(ReportFormat::as_str).collect(),
+        ("reports", "format") => ReportFormat::KNOWN
+            .iter()
+            .map(ReportFormat::as_str)
+            .collect(),
         ("reports", "group-by") => GroupBy::KNOWN.iter().map(GroupBy::as_str).collect(),
         ("scans", "status") => ScanStatus::KNOWN.iter().map(ScanStatus::as_str).collect(),
-        ("scans", "redirect-level") => RedirectLevel::KNOWN.iter().map(RedirectLevel::as_str).collect(),
+        ("scans", "redirect-level") => RedirectLevel::KNOWN
+            .iter()
+            .map(RedirectLevel::as_str)
+            .collect(),
         ("targets", "type") => TargetType::KNOWN.iter().map(TargetType::as_str).collect(),
         _ => return None,
     })
@@ -95,7 +110,11 @@ fn list_of(noun: &str) -> Option<ListKind> {
 /// The list of a flag, or of an argument that takes an id of the command's noun.
 fn list_of_argument(arg: &Arg, noun: Option<ListKind>) -> Option<ListKind> {
     let takes_id = || {
-        let is_named = arg.get_value_names().unwrap_or_default().iter().any(|name| name.contains("ID"));
+        let is_named = arg
+            .get_value_names()
+            .unwrap_or_default()
+            .iter()
+            .any(|name| name.contains("ID"));
         is_named || matches!(arg.get_id().as_str(), "id" | "ids")
     };
     match arg.get_long() {
@@ -109,20 +128,36 @@ fn list_of_argument(arg: &Arg, noun: Option<ListKind>) -> Option<ListKind> {
 }
 
 fn profiles() -> Vec<CompletionCandidate> {
-    let Ok(environment) = Environment::of_process() else { return Vec::new() };
+    let Ok(environment) = Environment::of_process() else {
+        return Vec::new();
+    };
     let file = ConfigFile::read(&environment.config_file(), false).unwrap_or_default();
-    file.profile_names().filter(|name| is_literal(name)).map(CompletionCandidate::new).collect()
+    file.profile_names()
+        .filter(|name| is_literal(name))
+        .map(CompletionCandidate::new)
+        .collect()
 }
 
 /// The candidates of the configured service; none without cached lists.
 fn cached(list: ListKind) -> Vec<CompletionCandidate> {
-    let Ok(environment) = Environment::of_process() else { return Vec::new() };
-    let Ok(config) = Config::load(&Flags::default(), &environment) else { return Vec::new() };
+    let Ok(environment) = Environment::of_process() else {
+        return Vec::new();
+    };
+    let Ok(config) = Config::load(&Flags::default(), &environment) else {
+        return Vec::new();
+    };
     let base = match &config.connection {
         Connection::Remote { base, .. } => base.to_string(),
         Connection::Local | Connection::Prompt => String::new(),
     };
-    candidates(&CachedLists::new(environment.state_dir().cached_lists(&config.service(), &base)), list)
+    candidates(
+        &CachedLists::new(
+            environment
+                .state_dir()
+                .cached_lists(&config.service(), &base),
+        ),
+        list,
+    )
 }
 
 fn candidates(lists: &CachedLists, list: ListKind) -> Vec<CompletionCandidate> {
@@ -130,11 +165,16 @@ fn candidates(lists: &CachedLists, list: ListKind) -> Vec<CompletionCandidate> {
         true => candidate(name.to_owned(), &format!("id {id}")),
         false => candidate(id.to_string(), name),
     };
-    let Some((Snapshot::Workspaces(workspaces), _)) = lists.read((None, ListKind::Workspaces)) else {
+    let Some((Snapshot::Workspaces(workspaces), _)) = lists.read((None, ListKind::Workspaces))
+    else {
         return Vec::new();
     };
     if list == ListKind::Workspaces {
-        return workspaces.items().iter().map(|one| named(&one.name, one.id.0)).collect();
+        return workspaces
+            .items()
+            .iter()
+            .map(|one| named(&one.name, one.id.0))
+            .collect();
     }
     let read = |id: WorkspaceId, list: ListKind| {
         let file = Some((Some(id), list)).filter(|&file| lists.bytes(file) <= MOST_BYTES)?;
@@ -143,8 +183,12 @@ fn candidates(lists: &CachedLists, list: ListKind) -> Vec<CompletionCandidate> {
     let mut all = Vec::new();
     for workspace in workspaces.items() {
         match read(workspace.id, list) {
-            Some(Snapshot::Targets(table)) => all.extend(table.items().iter().map(|one| named(&one.name, one.id.0))),
-            Some(Snapshot::Loggers(table)) => all.extend(table.items().iter().map(|one| named(&one.label, one.id.0))),
+            Some(Snapshot::Targets(table)) => {
+                all.extend(table.items().iter().map(|one| named(&one.name, one.id.0)))
+            }
+            Some(Snapshot::Loggers(table)) => {
+                all.extend(table.items().iter().map(|one| named(&one.label, one.id.0)))
+            }
             Some(Snapshot::Scans(table)) => {
                 let mut names = BTreeMap::new();
                 if let Some(Snapshot::Targets(targets)) = read(workspace.id, ListKind::Targets) {
@@ -152,7 +196,10 @@ fn candidates(lists: &CachedLists, list: ListKind) -> Vec<CompletionCandidate> {
                 }
                 all.extend(table.items().iter().map(|one| {
                     let tool = Tool(one.tool_id).short_name().unwrap_or("scan");
-                    let target = names.get(&one.target_id).map(|name| format!(" of {name}")).unwrap_or_default();
+                    let target = names
+                        .get(&one.target_id)
+                        .map(|name| format!(" of {name}"))
+                        .unwrap_or_default();
                     candidate(one.id.to_string(), &format!("{tool}{target}"))
                 }));
             }
@@ -160,7 +207,12 @@ fn candidates(lists: &CachedLists, list: ListKind) -> Vec<CompletionCandidate> {
                 let mut newest: Vec<_> = table.items().iter().collect();
                 newest.sort_unstable_by_key(|one| std::cmp::Reverse(one.id));
                 let help = |one: &ListedFinding| format!("{}: {}", one.risk_level, one.name);
-                all.extend(newest.iter().take(MOST_FINDINGS).map(|one| candidate(one.id.to_string(), &help(one))));
+                all.extend(
+                    newest
+                        .iter()
+                        .take(MOST_FINDINGS)
+                        .map(|one| candidate(one.id.to_string(), &help(one))),
+                );
             }
             _ => {}
         }
@@ -186,52 +238,134 @@ mod tests {
     use crate::table::Table;
 
     fn values(lists: &CachedLists, list: ListKind) -> Vec<String> {
-        candidates(lists, list).iter().map(|one| one.get_value().to_string_lossy().into_owned()).collect()
+        candidates(lists, list)
+            .iter()
+            .map(|one| one.get_value().to_string_lossy().into_owned())
+            .collect()
     }
 
     #[test]
     fn candidates_are_cached_names_and_ids_that_no_shell_interprets() {
         let temp = tempfile::tempdir().unwrap();
         let lists = CachedLists::new(temp.path().join("last-known"));
-        assert!(values(&lists, ListKind::Targets).is_empty(), "nothing is cached yet");
+        assert!(
+            values(&lists, ListKind::Targets).is_empty(),
+            "nothing is cached yet"
+        );
         let at = Stamp::parse("2026-11-21 12:00:00").unwrap();
-        let workspace = |id, name: &str| Workspace { id: WorkspaceId(id), name: name.into(), ..Workspace::default() };
+        let workspace = |id, name: &str| Workspace {
+            id: WorkspaceId(id),
+            name: name.into(),
+            ..Workspace::default()
+        };
         let workspaces = Table::new([workspace(1, "Acme"), workspace(2, "Acme external")]);
-        lists.write(None, &Snapshot::Workspaces(Arc::new(workspaces)), at).unwrap();
-        let target = |id, name: &str| Target { id: TargetId(id), name: name.into(), ..Target::default() };
-        let targets = Table::new([target(4, "https://shop.acme.test/"), target(5, "x$(reboot)")]);
-        lists.write(Some(WorkspaceId(2)), &Snapshot::Targets(Arc::new(targets)), at).unwrap();
-        let scan = Scan { id: ScanId(12), tool_id: 170, target_id: TargetId(4), ..Scan::default() };
-        lists.write(Some(WorkspaceId(2)), &Snapshot::Scans(Arc::new(Table::new([scan]))), at).unwrap();
-        let finding = |id, name: &str| Finding { id: FindingId(id), name: name.into(), ..Finding::default() };
-        let findings = Table::new([finding(31, "Old banner"), finding(32, "Git repository")].map(ListedFinding::from));
-        lists.write(Some(WorkspaceId(2)), &Snapshot::Findings(Arc::new(findings)), at).unwrap();
+        lists
+            .write(None, &Snapshot::Workspaces(Arc::new(workspaces)), at)
+            .unwrap();
+        let target = |id, name: &str| Target {
+            id: TargetId(id),
+            name: name.into(),
+            ..Target::default()
+        };
+        let targets = Table::new([
+            target(4, "https://shop.acme.test/"),
+            target(5, "x$(reboot)"),
+        ]);
+        lists
+            .write(
+                Some(WorkspaceId(2)),
+                &Snapshot::Targets(Arc::new(targets)),
+                at,
+            )
+            .unwrap();
+        let scan = Scan {
+            id: ScanId(12),
+            tool_id: 170,
+            target_id: TargetId(4),
+            ..Scan::default()
+        };
+        lists
+            .write(
+                Some(WorkspaceId(2)),
+                &Snapshot::Scans(Arc::new(Table::new([scan]))),
+                at,
+            )
+            .unwrap();
+        let finding = |id, name: &str| Finding {
+            id: FindingId(id),
+            name: name.into(),
+            ..Finding::default()
+        };
+        let findings = Table::new(
+            [finding(31, "Old banner"), finding(32, "Git repository")].map(ListedFinding::from),
+        );
+        lists
+            .write(
+                Some(WorkspaceId(2)),
+                &Snapshot::Findings(Arc::new(findings)),
+                at,
+            )
+            .unwrap();
         assert_eq!(values(&lists, ListKind::Findings), ["32", "31"]);
-        let help = candidates(&lists, ListKind::Findings)[0].get_help().unwrap().to_string();
+        let help = candidates(&lists, ListKind::Findings)[0]
+            .get_help()
+            .unwrap()
+            .to_string();
         assert_eq!(help, "info: Git repository");
         assert_eq!(values(&lists, ListKind::Workspaces), ["Acme", "2"]);
-        assert_eq!(values(&lists, ListKind::Targets), ["https://shop.acme.test/", "5"]);
+        assert_eq!(
+            values(&lists, ListKind::Targets),
+            ["https://shop.acme.test/", "5"]
+        );
         assert_eq!(values(&lists, ListKind::Scans), ["12"]);
-        let help = candidates(&lists, ListKind::Scans)[0].get_help().unwrap().to_string();
+        let help = candidates(&lists, ListKind::Scans)[0]
+            .get_help()
+            .unwrap()
+            .to_string();
         assert!(help.ends_with(" of https://shop.acme.test/"), "{help}");
     }
 
     #[test]
     fn only_arguments_that_take_a_name_or_id_have_candidates() {
         let id = Arg::new("target").value_name("NAME|ID");
-        assert_eq!(list_of_argument(&id, Some(ListKind::Targets)), Some(ListKind::Targets));
-        assert_eq!(list_of_argument(&Arg::new("names"), Some(ListKind::Targets)), None, "new targets have new names");
-        assert_eq!(list_of_argument(&Arg::new("tool").long("tool").value_name("ID"), Some(ListKind::Scans)), None);
-        assert_eq!(list_of_argument(&Arg::new("x").long("workspace"), None), Some(ListKind::Workspaces));
+        assert_eq!(
+            list_of_argument(&id, Some(ListKind::Targets)),
+            Some(ListKind::Targets)
+        );
+        assert_eq!(
+            list_of_argument(&Arg::new("names"), Some(ListKind::Targets)),
+            None,
+            "new targets have new names"
+        );
+        assert_eq!(
+            list_of_argument(
+                &Arg::new("tool").long("tool").value_name("ID"),
+                Some(ListKind::Scans)
+            ),
+            None
+        );
+        assert_eq!(
+            list_of_argument(&Arg::new("x").long("workspace"), None),
+            Some(ListKind::Workspaces)
+        );
     }
 
     #[test]
     fn flags_with_names_offer_all_of_them() {
         let names = |noun, flag| names_of(&Arg::new(flag).long(flag), noun).unwrap_or_default();
-        assert_eq!(names("reports", "format"), ["pdf", "html", "json", "csv", "xlsx", "docx"]);
-        assert!(names("payloads", "shape").contains(&"xxe") && names("scans", "status").contains(&"running"));
+        assert_eq!(
+            names("reports", "format"),
+            ["pdf", "html", "json", "csv", "xlsx", "docx"]
+        );
+        assert!(
+            names("payloads", "shape").contains(&"xxe")
+                && names("scans", "status").contains(&"running")
+        );
         assert_eq!(names("scans", "format"), [""; 0], "scans have no formats");
-        let tls = tools().into_iter().find(|tool| tool.get_value() == "450").unwrap();
+        let tls = tools()
+            .into_iter()
+            .find(|tool| tool.get_value() == "450")
+            .unwrap();
         assert_eq!(tls.get_help().unwrap().to_string(), "SSL/TLS Scanner");
     }
 }

@@ -1,12 +1,13 @@
-//! `scandeck completions SHELL`: prints the script that connects a shell with the completions of this program.
+//! `scandeck completions SHELL`: prints the script that connects a shell with the completions of
+//! this program.
 //!
 //! ```text
 //!   shell startup ─► scandeck completions bash ─► script
 //!   TAB           ─► SCANDECK_COMPLETE=bash scandeck -- words ─► candidates: commands, flags, values, cached names
 //! ```
 //!
-//! The shell asks the program itself, so the completions always fit the installed version. A completion never calls a
-//! service and never reads an API key.
+//! The shell asks the program itself, so the completions always fit the installed version. A
+//! completion never calls a service and never reads an API key.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -39,7 +40,9 @@ pub struct CompletionsArgs {
 /// When the shell is unknown, and when the output cannot be written.
 pub fn answer(command: fn() -> Command) -> clap::error::Result<bool> {
     let directory = std::env::current_dir().ok();
-    CompleteEnv::with_factory(command).var(VARIABLE).try_complete(std::env::args_os(), directory.as_deref())
+    CompleteEnv::with_factory(command)
+        .var(VARIABLE)
+        .try_complete(std::env::args_os(), directory.as_deref())
 }
 
 /// Prints the script.
@@ -57,10 +60,15 @@ pub fn run(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
 
 /// The program as it was called: by its name in `PATH`, or by its path.
 fn program() -> String {
-    let called = std::env::args_os().next().unwrap_or_else(|| "scandeck".into());
+    let called = std::env::args_os()
+        .next()
+        .unwrap_or_else(|| "scandeck".into());
     let path = Path::new(&called);
     match path.components().count() {
         0 | 1 => called.to_string_lossy().into_owned(),
-        _ => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).to_string_lossy().into_owned(),
+        _ => std::path::absolute(path)
+            .unwrap_or_else(|_| path.to_owned())
+            .to_string_lossy()
+            .into_owned(),
     }
 }

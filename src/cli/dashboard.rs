@@ -10,12 +10,15 @@
 use super::error::CliError;
 use super::{from_bundle, headless, live_settings};
 use crate::client::{BaseUrl, Client, ClientSettings, Error, ErrorKind, Problem};
-use crate::config::{Config, ConfigError, Connection, Environment, FirstStartChoice, Flags, KeySource, ServiceName};
+use crate::config::{
+    Config, ConfigError, Connection, Environment, FirstStartChoice, Flags, KeySource, ServiceName,
+};
 use crate::dashboard::base::{ConnectionChoice, Session};
 use crate::dashboard::input::Keymap;
 use crate::dashboard::runtime;
 use crate::dashboard::runtime::{
-    Connected, ConnectionSource, Connector, DashboardExit, DashboardSettings, DashboardStart, Memory,
+    Connected, ConnectionSource, Connector, DashboardExit, DashboardSettings, DashboardStart,
+    Memory,
 };
 use crate::text::plural;
 use anyhow::Context;
@@ -55,7 +58,10 @@ pub async fn run(args: DashboardArgs, started: Instant) -> anyhow::Result<ExitCo
     let settings = DashboardSettings {
         started: Some(started),
         live: live_settings::checked(config.screen.clone()).map_err(CliError::from)?,
-        source: Some(live_settings::source(args.flags.config.clone(), &environment)),
+        source: Some(live_settings::source(
+            args.flags.config.clone(),
+            &environment,
+        )),
         background_file: Some(environment.state_dir().background_file()),
     };
     let opening = match &args.from_bundle {
@@ -81,15 +87,18 @@ pub async fn show(
     let left = shown.context("cannot use the terminal")?;
     let summary = exit_summary(&left);
     #[cfg(feature = "service")]
-    if let Some(Ok(environment)) =
-        left.keep_alive.map(|environment| environment.downcast::<crate::demo::DemoEnvironment>())
+    if let Some(Ok(environment)) = left
+        .keep_alive
+        .map(|environment| environment.downcast::<crate::demo::DemoEnvironment>())
     {
         environment.end().await?;
     }
     // The terminal may be closed already.
     let _ = writeln!(stdout(), "{summary}");
     if !left.is_saved {
-        note!("scandeck: the last decisions were not saved; see dashboard.log in the state directory");
+        note!(
+            "scandeck: the last decisions were not saved; see dashboard.log in the state directory"
+        );
     }
     Ok(match left.signal {
         None if left.is_saved => ExitCode::SUCCESS,
@@ -145,22 +154,49 @@ fn unusable(base: &str, error: &Error) -> Problem {
     };
     let problem = Problem::from(error);
     // The state says the same.
-    let cause = problem.message.strip_prefix("cannot connect: ").unwrap_or(&problem.message);
+    let cause = problem
+        .message
+        .strip_prefix("cannot connect: ")
+        .unwrap_or(&problem.message);
     let cause = cause.replace(": the server does not implement the API v2", "");
     if error.kind == ErrorKind::Unauthorized {
         // The message of the service is the same fact in other words.
-        return Problem { message: format!("{state} {base}"), hint: Some(hint), ..problem };
+        return Problem {
+            message: format!("{state} {base}"),
+            hint: Some(hint),
+            ..problem
+        };
     }
     let hint = Some(hint).filter(|hint| !hint.is_empty());
-    Problem { message: format!("{state} {base}: {cause}").trim_start().to_owned(), hint, ..problem }
+    Problem {
+        message: format!("{state} {base}: {cause}").trim_start().to_owned(),
+        hint,
+        ..problem
+    }
 }
 
-fn cached_memory(config: &Config, environment: &Environment, service: &ServiceName, base: &BaseUrl) -> Memory {
-    let cache = environment.state_dir().cached_lists(service, &base.to_string());
-    Memory { cache: Some(cache), ..headless::session::memory(environment, config, service) }
+fn cached_memory(
+    config: &Config,
+    environment: &Environment,
+    service: &ServiceName,
+    base: &BaseUrl,
+) -> Memory {
+    let cache = environment
+        .state_dir()
+        .cached_lists(service, &base.to_string());
+    Memory {
+        cache: Some(cache),
+        ..headless::session::memory(environment, config, service)
+    }
 }
 
-fn connected(client: Client, key: &KeySource, config: &Config, name: &str, memory: Memory) -> Connected {
+fn connected(
+    client: Client,
+    key: &KeySource,
+    config: &Config,
+    name: &str,
+    memory: Memory,
+) -> Connected {
     let session = Session {
         name: name.to_owned(),
         base_url: client.base().to_string(),
@@ -175,7 +211,15 @@ fn connected(client: Client, key: &KeySource, config: &Config, name: &str, memor
         ..Session::default()
     };
     let (source, key) = (ConnectionSource::Service(client), Some(key.clone()));
-    Connected { source, session, memory, key, service_dir: None, note: None, keep_alive: None }
+    Connected {
+        source,
+        session,
+        memory,
+        key,
+        service_dir: None,
+        note: None,
+        keep_alive: None,
+    }
 }
 
 /// Opens the service that is chosen at the first start.
@@ -188,16 +232,26 @@ fn connector(config: Config, environment: Environment) -> Connector {
             match choice {
                 ConnectionChoice::Here => {
                     let connected = local(config, environment).await?;
-                    environment.state_dir().remember(&FirstStartChoice::Here, None)?;
+                    environment
+                        .state_dir()
+                        .remember(&FirstStartChoice::Here, None)?;
                     Ok(connected)
                 }
                 ConnectionChoice::Hosted { base_url, key } => {
-                    let base = BaseUrl::parse(&base_url, config.insecure_http).map_err(ConfigError::from)?;
+                    let base = BaseUrl::parse(&base_url, config.insecure_http)
+                        .map_err(ConfigError::from)?;
                     let key = SecretString::from(key.0.trim().to_owned());
                     let client = checked(ClientSettings::new(base.clone(), key.clone())).await?;
-                    let choice = FirstStartChoice::Hosted { base_url: base.to_string() };
+                    let choice = FirstStartChoice::Hosted {
+                        base_url: base.to_string(),
+                    };
                     environment.state_dir().remember(&choice, Some(&key))?;
-                    let memory = cached_memory(config, environment, &ServiceName::At(base.to_string()), &base);
+                    let memory = cached_memory(
+                        config,
+                        environment,
+                        &ServiceName::At(base.to_string()),
+                        &base,
+                    );
                     let stored = KeySource::File(environment.state_dir().key_file());
                     Ok(connected(client, &stored, config, base.host(), memory))
                 }
@@ -213,23 +267,36 @@ async fn local(config: &Config, environment: &Environment) -> Result<Connected, 
     let service_dir = environment.state_dir().service_dir();
     let service = runtime::local::find_or_start(&service_dir)
         .await
-        .map_err(|error| Problem::local(format!("local service not connected: {error}")).with_hint(error.hint()))?;
+        .map_err(|error| {
+            Problem::local(format!("local service not connected: {error}")).with_hint(error.hint())
+        })?;
     let memory = cached_memory(config, environment, &ServiceName::Local, &service.base);
     let client = checked(service.client_settings()).await?;
     let connected = connected(client, &service.key_source, config, "local", memory);
-    let session = Session { starts_service: true, ..connected.session };
-    Ok(Connected { session, service_dir: Some(service_dir), note: service.note, ..connected })
+    let session = Session {
+        starts_service: true,
+        ..connected.session
+    };
+    Ok(Connected {
+        session,
+        service_dir: Some(service_dir),
+        note: service.note,
+        ..connected
+    })
 }
 
 #[cfg(not(feature = "service"))]
 async fn local(_: &Config, _: &Environment) -> Result<Connected, Problem> {
-    Err(Problem::local("this build has no local service").with_hint("set --base-url, or build with feature `service`"))
+    Err(Problem::local("this build has no local service")
+        .with_hint("set --base-url, or build with feature `service`"))
 }
 
 #[cfg(feature = "service")]
 async fn demo() -> Result<Connected, Problem> {
     let environment = crate::demo::DemoEnvironment::start(crate::demo::Tempo::Watched).await;
-    Ok(on_demo(environment.map_err(|error| Problem::local(format!("{error:#}")))?))
+    Ok(on_demo(
+        environment.map_err(|error| Problem::local(format!("{error:#}")))?,
+    ))
 }
 
 #[cfg(not(feature = "service"))]
@@ -254,7 +321,12 @@ pub fn on_demo(environment: crate::demo::DemoEnvironment) -> Connected {
     };
     // In the directory of the demo, so that its decisions are deleted with it.
     let who = crate::login::login(|name| std::env::var(name).ok());
-    let memory = Memory { directory: environment.memory(), cache: None, who, keep_days: None };
+    let memory = Memory {
+        directory: environment.memory(),
+        cache: None,
+        who,
+        keep_days: None,
+    };
     let source = ConnectionSource::Service(environment.client.clone());
     Connected {
         source,
@@ -269,24 +341,35 @@ pub fn on_demo(environment: crate::demo::DemoEnvironment) -> Connected {
 
 /// One line about the work that continues without the dashboard.
 fn exit_summary(left: &DashboardExit) -> String {
-    let Some(session) = &left.session else { return "nothing was started".to_owned() };
+    let Some(session) = &left.session else {
+        return "nothing was started".to_owned();
+    };
     if session.demo {
         return "demo ended; its data was deleted".to_owned();
     }
     if session.bundled {
         return "nothing was sent to a service".to_owned();
     }
-    let (scans, loggers) = (counted(left.active_scans, "active scan"), counted(left.loggers, "logger"));
+    let (scans, loggers) = (
+        counted(left.active_scans, "active scan"),
+        counted(left.loggers, "logger"),
+    );
     match session.name.as_str() {
         "local" => {
-            format!("the local service keeps running ({scans}, {loggers}); `scandeck stop` stops it")
+            format!(
+                "the local service keeps running ({scans}, {loggers}); `scandeck stop` stops it"
+            )
         }
         name => format!("the service {name} keeps running ({scans}, {loggers})"),
     }
 }
 
 fn counted(number: usize, noun: &str) -> String {
-    if number == 0 { format!("no {noun}s") } else { plural(number, noun) }
+    if number == 0 {
+        format!("no {noun}s")
+    } else {
+        plural(number, noun)
+    }
 }
 
 #[cfg(test)]
@@ -294,14 +377,29 @@ mod tests {
     use super::*;
 
     fn left(name: &str, demo: bool, active_scans: usize, loggers: usize) -> DashboardExit {
-        let session = Session { name: name.into(), base_url: "http://b/api/v2".into(), demo, ..Session::default() };
-        DashboardExit { signal: None, session: Some(session), active_scans, loggers, is_saved: true, keep_alive: None }
+        let session = Session {
+            name: name.into(),
+            base_url: "http://b/api/v2".into(),
+            demo,
+            ..Session::default()
+        };
+        DashboardExit {
+            signal: None,
+            session: Some(session),
+            active_scans,
+            loggers,
+            is_saved: true,
+            keep_alive: None,
+        }
     }
 
     #[test]
     fn exit_summary_names_running_work() {
         let local = exit_summary(&left("local", false, 2, 1));
-        assert!(local.contains("2 active scans, 1 logger") && local.contains("scandeck stop"), "{local}");
+        assert!(
+            local.contains("2 active scans, 1 logger") && local.contains("scandeck stop"),
+            "{local}"
+        );
         assert!(exit_summary(&left("prod", false, 0, 0)).contains("no active scans, no loggers"));
         assert!(exit_summary(&left("demo", true, 2, 1)).contains("deleted"));
         let mut bundled = left("bundle", false, 2, 0);
@@ -312,9 +410,13 @@ mod tests {
     #[tokio::test]
     async fn unreachable_service_is_named_with_a_hint() {
         let base = BaseUrl::parse("http://127.0.0.1:1", false).unwrap();
-        let problem = checked(ClientSettings::new(base, "k".to_owned().into())).await.unwrap_err();
+        let problem = checked(ClientSettings::new(base, "k".to_owned().into()))
+            .await
+            .unwrap_err();
         assert!(
-            problem.message.starts_with("cannot connect to http://127.0.0.1:1/api/v2: connection refused"),
+            problem
+                .message
+                .starts_with("cannot connect to http://127.0.0.1:1/api/v2: connection refused"),
             "{problem}"
         );
         assert!(problem.hint.is_some());

@@ -42,14 +42,21 @@ pub async fn run(args: DemoArgs) -> anyhow::Result<ExitCode> {
     runtime::log::begin(&environment.state_dir());
     let settings = DashboardSettings {
         started: None,
-        live: live_settings::checked(Config::screen_of(None, &environment)?).map_err(CliError::from)?,
+        live: live_settings::checked(Config::screen_of(None, &environment)?)
+            .map_err(CliError::from)?,
         source: Some(live_settings::source(None, &environment)),
         background_file: Some(environment.state_dir().background_file()),
     };
-    writeln!(stdout(), "scandeck demo: starting a temporary service on loopback")?;
-    let opening = DashboardStart::On(Box::new(dashboard::on_demo(DemoEnvironment::start(Tempo::Watched).await?)));
+    writeln!(
+        stdout(),
+        "scandeck demo: starting a temporary service on loopback"
+    )?;
+    let opening = DashboardStart::On(Box::new(dashboard::on_demo(
+        DemoEnvironment::start(Tempo::Watched).await?,
+    )));
     // The demo has a service from the start, so the first-start question never appears.
-    let connect = Arc::new(|_| async { Err(Problem::local("the demo has its own service")) }.boxed());
+    let connect =
+        Arc::new(|_| async { Err(Problem::local("the demo has its own service")) }.boxed());
     dashboard::show(opening, connect, settings).await
 }
 
@@ -63,7 +70,10 @@ async fn run_plain(out: Option<PathBuf>) -> anyhow::Result<ExitCode> {
             .keep(),
     };
     let environment = DemoEnvironment::start(Tempo::Plain).await?;
-    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let (mut terminate, mut interrupt) = (
+        signal(SignalKind::terminate())?,
+        signal(SignalKind::interrupt())?,
+    );
     let mut lines = stdout();
     let result = tokio::select! {
         result = plain::run(&environment, &out, &mut lines) => result.map(|()| ExitCode::SUCCESS),

@@ -1,7 +1,7 @@
 //! `scandeck --from-bundle NAME`: the dashboard on an imported bundle, without a service.
 //!
-//! `scandeck unbundle` has imported the decisions of the bundle; new decisions are added to them. Nothing is sent to a
-//! service.
+//! `scandeck unbundle` has imported the decisions of the bundle; new decisions are added to them.
+//! Nothing is sent to a service.
 
 use super::error::CliError;
 use super::headless::bundles;
@@ -19,11 +19,24 @@ use crate::text;
 pub fn open(config: &Config, environment: &Environment, name: &str) -> Result<Connected, CliError> {
     let memory = memory(environment, config, &config.service());
     let mut all = bundles::all(&memory);
-    let Some(at) = all.iter().position(|bundle| is_same_name(&bundle.manifest.workspace, name)) else {
-        let names: Vec<_> = all.iter().map(|bundle| text::clean(&bundle.manifest.workspace).into_owned()).collect();
-        let others = if names.is_empty() { String::new() } else { format!("; bundles: {}", names.join(", ")) };
+    let Some(at) = all
+        .iter()
+        .position(|bundle| is_same_name(&bundle.manifest.workspace, name))
+    else {
+        let names: Vec<_> = all
+            .iter()
+            .map(|bundle| text::clean(&bundle.manifest.workspace).into_owned())
+            .collect();
+        let others = if names.is_empty() {
+            String::new()
+        } else {
+            format!("; bundles: {}", names.join(", "))
+        };
         let message = format!("bundle of workspace {name:?} not found");
-        return Err(CliError::new(message, format!("`scandeck unbundle FILE` imports a bundle{others}")));
+        return Err(CliError::new(
+            message,
+            format!("`scandeck unbundle FILE` imports a bundle{others}"),
+        ));
     };
     let bundle = all.swap_remove(at);
     let session = Session {
@@ -35,5 +48,13 @@ pub fn open(config: &Config, environment: &Environment, name: &str) -> Result<Co
         ..Session::default()
     };
     let source = ConnectionSource::Bundle(Box::new(bundle));
-    Ok(Connected { source, session, memory, key: None, service_dir: None, note: None, keep_alive: None })
+    Ok(Connected {
+        source,
+        session,
+        memory,
+        key: None,
+        service_dir: None,
+        note: None,
+        keep_alive: None,
+    })
 }

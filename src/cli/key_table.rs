@@ -1,4 +1,5 @@
-//! The keys of the dashboard as `scandeck keys` prints them: the key map with the changes of the configuration.
+//! The keys of the dashboard as `scandeck keys` prints them: the key map with the changes of the
+//! configuration.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -47,9 +48,15 @@ pub fn effective(settings: &KeySettings) -> Result<Arc<Keymap>, CliError> {
     if settings.all.is_empty() && settings.commands.is_empty() {
         return Ok(Keymap::builtin());
     }
-    match Keymap::builtin().rebound(&settings.all).and_then(|keymap| keymap.with_commands(&settings.commands)) {
+    match Keymap::builtin()
+        .rebound(&settings.all)
+        .and_then(|keymap| keymap.with_commands(&settings.commands))
+    {
         Ok(keymap) => Ok(Arc::new(keymap)),
-        Err(error) => Err(CliError::new(format!("{}:{}: {error}", settings.file, error.line), error.hint())),
+        Err(error) => Err(CliError::new(
+            format!("{}:{}: {error}", settings.file, error.line),
+            error.hint(),
+        )),
     }
 }
 
@@ -58,7 +65,10 @@ pub fn effective(settings: &KeySettings) -> Result<Arc<Keymap>, CliError> {
 /// # Errors
 /// When the configuration is invalid, and when the output cannot be written.
 pub fn run(args: &KeyTableArgs) -> anyhow::Result<ExitCode> {
-    let keymap = effective(&Config::keys_of(args.config.as_deref(), &Environment::of_process()?)?)?;
+    let keymap = effective(&Config::keys_of(
+        args.config.as_deref(),
+        &Environment::of_process()?,
+    )?)?;
     let row = |entry: &crate::dashboard::input::Entry| KeyTableRow {
         context: entry.context.name(),
         action: entry.action.name(),
@@ -68,8 +78,17 @@ pub fn run(args: &KeyTableArgs) -> anyhow::Result<ExitCode> {
     let rows: Vec<KeyTableRow> = keymap.all().iter().map(row).collect();
     let table = || {
         PrintTable::of(["CONTEXT", "KEYS", "ACTION", "DESCRIPTION"], &rows, |row| {
-            let keys = if row.keys.is_empty() { "–".to_owned() } else { row.keys.join("  ") };
-            [row.context.to_owned(), keys, row.action.to_owned(), row.description.to_owned()]
+            let keys = if row.keys.is_empty() {
+                "–".to_owned()
+            } else {
+                row.keys.join("  ")
+            };
+            [
+                row.context.to_owned(),
+                keys,
+                row.action.to_owned(),
+                row.description.to_owned(),
+            ]
         })
     };
     Output::new(args.json).list(&rows, table)?;

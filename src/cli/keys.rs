@@ -1,4 +1,5 @@
-//! `scandeck keys`: without a subcommand the keys of the dashboard, with one the API keys of the local service.
+//! `scandeck keys`: without a subcommand the keys of the dashboard, with one the API keys of the
+//! local service.
 
 use std::process::ExitCode;
 
@@ -10,7 +11,10 @@ use super::key_table::{self, KeyTableArgs};
 use super::service::{DataDirArg, keys};
 
 #[derive(Args, Clone, Debug)]
-#[cfg_attr(not(feature = "dashboard"), command(arg_required_else_help = true, subcommand_required = true))]
+#[cfg_attr(
+    not(feature = "dashboard"),
+    command(arg_required_else_help = true, subcommand_required = true)
+)]
 #[command(after_help = "Example:
   scandeck keys
   (umask 077; scandeck keys add ci --role scan > ci.key)")]
@@ -36,7 +40,11 @@ pub async fn run(args: KeysArgs) -> anyhow::Result<ExitCode> {
         #[cfg(feature = "dashboard")]
         if args.table.is_given() {
             let hint = "remove these flags, or the subcommand";
-            return Err(super::error::CliError::usage("--json and --config are for the keyboard keys", hint).into());
+            return Err(super::error::CliError::usage(
+                "--json and --config are for the keyboard keys",
+                hint,
+            )
+            .into());
         }
         return keys::run(&args.directory, command).await;
     }

@@ -1,4 +1,5 @@
-//! `scandeck man DIR`: writes the manual pages, one per command, from the definitions of the command line.
+//! `scandeck man DIR`: writes the manual pages, one per command, from the definitions of the
+//! command line.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -27,7 +28,10 @@ pub struct ManArgs {
 pub fn run(args: &ManArgs, mut command: Command) -> anyhow::Result<ExitCode> {
     let directory = args.directory.display();
     let unwritable = |error: std::io::Error| {
-        anyhow!("manual pages not written to {directory}: {}; choose another directory", cause_of(&error))
+        anyhow!(
+            "manual pages not written to {directory}: {}; choose another directory",
+            cause_of(&error)
+        )
     };
     std::fs::create_dir_all(&args.directory).map_err(unwritable)?;
     // `help` has no page.
@@ -44,7 +48,10 @@ fn write(command: &Command, directory: &Path) -> std::io::Result<usize> {
     let man = Man::new(command.clone()).source(concat!("scandeck ", env!("CARGO_PKG_VERSION")));
     let mut page = Vec::new();
     man.render(&mut page)?;
-    std::fs::write(directory.join(man.get_filename()), with_example(&String::from_utf8_lossy(&page)))?;
+    std::fs::write(
+        directory.join(man.get_filename()),
+        with_example(&String::from_utf8_lossy(&page)),
+    )?;
     let mut pages = 1;
     for subcommand in command.get_subcommands() {
         pages += write(subcommand, directory)?;

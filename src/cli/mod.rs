@@ -53,7 +53,10 @@ use crate::text::{self, io_cause as cause_of};
     after_help = "Example:
   scandeck --base-url https://api.example.com --api-key-file ./key"
 )]
-#[cfg_attr(not(feature = "dashboard"), command(arg_required_else_help = true, subcommand_required = true))]
+#[cfg_attr(
+    not(feature = "dashboard"),
+    command(arg_required_else_help = true, subcommand_required = true)
+)]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<CliCommand>,
@@ -75,8 +78,8 @@ enum CliCommand {
     #[cfg(feature = "dashboard")]
     #[command(flatten)]
     Headless(headless::HeadlessCommand),
-    /// Check terminal, configuration, connection, local service and stored data, with a remedy for each problem; exit
-    /// code 1 if a check fails
+    /// Check terminal, configuration, connection, local service and stored data, with a remedy for
+    /// each problem; exit code 1 if a check fails
     #[cfg(feature = "dashboard")]
     Doctor(doctor::DoctorArgs),
     /// Wordlists: list, show, contents, delete, import
@@ -88,7 +91,8 @@ enum CliCommand {
 }
 
 impl Cli {
-    /// The parsed arguments. Without arguments the tree of commands is not built: that takes as long as drawing a frame.
+    /// The parsed arguments. Without arguments the tree of commands is not built: that takes as
+    /// long as drawing a frame.
     fn of_process() -> Result<Self, clap::Error> {
         match std::env::args_os().len() {
             0 | 1 if cfg!(feature = "dashboard") => Ok(Self::default()),
@@ -111,7 +115,9 @@ pub fn run() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return report(&error.into()),
     };
-    let code = runtime.block_on(dispatch(cli, started)).and_then(|code| stdio::sync().map(|()| code));
+    let code = runtime
+        .block_on(dispatch(cli, started))
+        .and_then(|code| stdio::sync().map(|()| code));
     let code = code.unwrap_or_else(|error| report(&error));
     // Work that still runs on a thread of its own must not delay the exit.
     runtime.shutdown_background();
@@ -139,13 +145,17 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
         && let Some(ContextValue::String(command)) = error.get(ContextKind::InvalidSubcommand)
     {
         let tip = format!("put the options after the command: scandeck {command} …");
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+        error.insert(
+            ContextKind::Suggested,
+            ContextValue::StyledStrs(vec![tip.into()]),
+        );
     }
     error
 }
 
-/// The dashboard has one worker beside the thread of the screen. With more workers every response would move from thread
-/// to thread, which wakes the processor once a second even when nothing happens.
+/// The dashboard has one worker beside the thread of the screen. With more workers every response
+/// would move from thread to thread, which wakes the processor once a second even when nothing
+/// happens.
 fn runtime(cli: &Cli) -> std::io::Result<tokio::runtime::Runtime> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     if cli.command.is_none() {
@@ -187,11 +197,16 @@ fn read_bytes(file: &Path, kind: InputKind) -> anyhow::Result<Vec<u8>> {
         true => input_files::read_limited(std::io::stdin().lock(), kind),
         false => input_files::read(file, kind),
     };
-    read.and_then(input_files::without_mark).map_err(|error| unreadable(file, error))
+    read.and_then(input_files::without_mark)
+        .map_err(|error| unreadable(file, error))
 }
 
 fn unreadable(file: &Path, error: std::io::Error) -> anyhow::Error {
-    let file = if file == Path::new("-") { "standard input".into() } else { file.display().to_string() };
+    let file = if file == Path::new("-") {
+        "standard input".into()
+    } else {
+        file.display().to_string()
+    };
     anyhow::Error::new(error).context(format!("cannot read {file}"))
 }
 
@@ -204,16 +219,20 @@ fn report(error: &anyhow::Error) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// The error with its causes on one line, and its hint on a second line. Messages of the service are sanitised.
+/// The error with its causes on one line, and its hint on a second line. Messages of the service
+/// are sanitised.
 fn message(error: &anyhow::Error) -> String {
     #[cfg(feature = "dashboard")]
-    let hint = error::hint(error).map(|hint| format!("\n  {hint}")).unwrap_or_default();
+    let hint = error::hint(error)
+        .map(|hint| format!("\n  {hint}"))
+        .unwrap_or_default();
     #[cfg(not(feature = "dashboard"))]
     let hint = "";
     text::clean_text(&format!("scandeck: {}{hint}", with_causes(error))).into_owned()
 }
 
-/// The messages of an error and its causes. Many messages contain their cause already, which is not repeated.
+/// The messages of an error and its causes. Many messages contain their cause already, which is not
+/// repeated.
 fn with_causes(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -250,24 +269,37 @@ mod tests {
     fn error_with_hint_prints_causes_and_hint_on_two_lines() {
         let error = anyhow::Result::<()>::Err(CliError::new("file not found", "create it").into());
         let error = error.context("cannot start").unwrap_err();
-        assert_eq!(message(&error), "scandeck: cannot start: file not found\n  create it");
+        assert_eq!(
+            message(&error),
+            "scandeck: cannot start: file not found\n  create it"
+        );
         let denied = anyhow::anyhow!("cannot read /Srv/Key: Permission denied (os error 13)");
-        assert_eq!(message(&denied), "scandeck: cannot read /Srv/Key: permission denied");
+        assert_eq!(
+            message(&denied),
+            "scandeck: cannot read /Srv/Key: permission denied"
+        );
         assert_eq!(message(&anyhow::anyhow!("plain")), "scandeck: plain");
-        assert_eq!(message(&CliError::new("file not found", "").into()), "scandeck: file not found");
+        assert_eq!(
+            message(&CliError::new("file not found", "").into()),
+            "scandeck: file not found"
+        );
     }
 
     #[test]
     fn cause_that_a_message_contains_is_printed_once() {
         let cause = std::io::Error::from(std::io::ErrorKind::AddrInUse);
         let expected = format!("scandeck: cannot listen: {cause}; choose another port");
-        let error = anyhow::Error::from(cause).context("cannot listen: address in use; choose another port");
+        let error = anyhow::Error::from(cause)
+            .context("cannot listen: address in use; choose another port");
         assert_eq!(message(&error), expected);
     }
 
     #[test]
     fn message_of_a_service_cannot_control_the_terminal() {
         let text = message(&CliError::new("\x1b]52;c;eA==\x07 exe\u{202e}gpj", "").into());
-        assert!(!text.contains(char::is_control) && !text.contains('\u{202e}'), "{text:?}");
+        assert!(
+            !text.contains(char::is_control) && !text.contains('\u{202e}'),
+            "{text:?}"
+        );
     }
 }

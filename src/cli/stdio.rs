@@ -1,7 +1,7 @@
 //! Standard output and standard error of the commands.
 //!
-//! A script must never take half an output for a whole one: every failed write fails the command. Only a reader that
-//! closed the pipe is no error, because it needs no more output.
+//! A script must never take half an output for a whole one: every failed write fails the command.
+//! Only a reader that closed the pipe is no error, because it needs no more output.
 
 use std::io::{ErrorKind, Write, stdout};
 
@@ -28,11 +28,17 @@ pub fn print(bytes: &[u8]) -> anyhow::Result<()> {
 /// When the file cannot be written completely.
 pub fn sync() -> anyhow::Result<()> {
     let out = stdout();
-    let is_file = fstat(&out).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile);
-    if is_file { fsync(&out).context(NOT_WRITTEN) } else { Ok(()) }
+    let is_file = fstat(&out)
+        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile);
+    if is_file {
+        fsync(&out).context(NOT_WRITTEN)
+    } else {
+        Ok(())
+    }
 }
 
-/// Prints a line on standard error. Unlike `eprintln!` it does not panic when standard error is closed or full.
+/// Prints a line on standard error. Unlike `eprintln!` it does not panic when standard error is
+/// closed or full.
 macro_rules! note {
     ($($text:tt)*) => {{
         use std::io::Write;

@@ -12,8 +12,13 @@ use jiff::tz::TimeZone;
 /// When the text is not a date, or the day is over.
 pub fn future_date(text: &str) -> Result<Date, String> {
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
-    let date = Date::strptime("%Y-%m-%d", text).map_err(|_| "use a date such as 2030-12-31".to_owned())?;
-    if date < today { Err(format!("{date} is in the past; use a later date")) } else { Ok(date) }
+    let date =
+        Date::strptime("%Y-%m-%d", text).map_err(|_| "use a date such as 2030-12-31".to_owned())?;
+    if date < today {
+        Err(format!("{date} is in the past; use a later date"))
+    } else {
+        Ok(date)
+    }
 }
 
 /// An address with a port.
@@ -22,7 +27,8 @@ pub fn future_date(text: &str) -> Result<Date, String> {
 /// When the text has another form.
 #[cfg(feature = "service")]
 pub fn socket_address(text: &str) -> Result<std::net::SocketAddr, &'static str> {
-    text.parse().map_err(|_| "use ADDR:PORT, such as 127.0.0.1:8765")
+    text.parse()
+        .map_err(|_| "use ADDR:PORT, such as 127.0.0.1:8765")
 }
 
 /// The address of a name server.
@@ -31,7 +37,8 @@ pub fn socket_address(text: &str) -> Result<std::net::SocketAddr, &'static str> 
 /// When the text has another form.
 #[cfg(feature = "service")]
 pub fn name_server(text: &str) -> Result<std::net::SocketAddr, &'static str> {
-    text.parse().map_err(|_| "use IP:PORT, such as 192.0.2.53:53")
+    text.parse()
+        .map_err(|_| "use IP:PORT, such as 192.0.2.53:53")
 }
 
 /// A whole number in this range.
@@ -55,7 +62,10 @@ pub fn at_least<T>(least: T, text: &str) -> Result<T, String>
 where
     T: PartialOrd + std::fmt::Display + std::str::FromStr,
 {
-    text.parse().ok().filter(|number| *number >= least).ok_or_else(|| format!("use {least} or more"))
+    text.parse()
+        .ok()
+        .filter(|number| *number >= least)
+        .ok_or_else(|| format!("use {least} or more"))
 }
 
 /// A whole number that is not negative.
@@ -80,7 +90,9 @@ pub fn id(text: &str) -> Result<i64, &'static str> {
 /// # Errors
 /// When the text is not such a number.
 #[cfg(feature = "service")]
-pub fn at_least_one<T: PartialOrd + From<u8> + std::fmt::Display + std::str::FromStr>(text: &str) -> Result<T, String> {
+pub fn at_least_one<T: PartialOrd + From<u8> + std::fmt::Display + std::str::FromStr>(
+    text: &str,
+) -> Result<T, String> {
     at_least(T::from(1), text)
 }
 
@@ -99,8 +111,14 @@ mod tests {
 
     #[test]
     fn invalid_values_name_a_valid_one() {
-        assert_eq!(future_date("tomorrow").unwrap_err(), "use a date such as 2030-12-31");
-        assert_eq!(future_date("2020-01-01").unwrap_err(), "2020-01-01 is in the past; use a later date");
+        assert_eq!(
+            future_date("tomorrow").unwrap_err(),
+            "use a date such as 2030-12-31"
+        );
+        assert_eq!(
+            future_date("2020-01-01").unwrap_err(),
+            "2020-01-01 is in the past; use a later date"
+        );
         assert!(future_date("9998-12-31").is_ok());
         assert_eq!(number_in(1..=1440, "0").unwrap_err(), "use 1 to 1440");
         assert_eq!(number_in(1..=1440, "30"), Ok(30));

@@ -1,5 +1,5 @@
-//! `scandeck wordlists`: the wordlists of the service, and `import` into the local service, for which the API has no
-//! endpoint.
+//! `scandeck wordlists`: the wordlists of the service, and `import` into the local service, for
+//! which the API has no endpoint.
 
 use std::process::ExitCode;
 
@@ -35,20 +35,24 @@ enum WordlistsCommand {
     Call(WordlistsCall),
     /// Import a file into the local service: one word per line; lines that start with # are ignored
     #[cfg(feature = "service")]
-    #[command(after_help = "Example:\n  scandeck wordlists import ./paths.txt --name \"Shop paths\"")]
+    #[command(
+        after_help = "Example:\n  scandeck wordlists import ./paths.txt --name \"Shop paths\""
+    )]
     Import(import::WordlistImportArgs),
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// When the file or the database is unreadable, the file has no words, the name is taken, or the service rejects the call.
+/// When the file or the database is unreadable, the file has no words, the name is taken, or the
+/// service rejects the call.
 pub async fn run(args: WordlistsArgs) -> anyhow::Result<ExitCode> {
     match args.command {
         #[cfg(feature = "dashboard")]
-        WordlistsCommand::Call(command) => {
-            listed("wordlists", call(&HeadlessSession::open(&args.service).await?, command).await)
-        }
+        WordlistsCommand::Call(command) => listed(
+            "wordlists",
+            call(&HeadlessSession::open(&args.service).await?, command).await,
+        ),
         #[cfg(feature = "service")]
         WordlistsCommand::Import(import) => {
             #[cfg(feature = "dashboard")]
@@ -60,19 +64,30 @@ pub async fn run(args: WordlistsArgs) -> anyhow::Result<ExitCode> {
 
 /// Refuses an import while the commands use another service, which would not have the words.
 #[cfg(all(feature = "dashboard", feature = "service"))]
-fn check_service(service: &ServiceArgs, directory: &super::service::DataDirArg) -> anyhow::Result<()> {
+fn check_service(
+    service: &ServiceArgs,
+    directory: &super::service::DataDirArg,
+) -> anyhow::Result<()> {
     if directory.data_dir.is_some() {
         return Ok(());
     }
     let (_, config) = load_config(service)?;
-    let Connection::Remote { base, .. } = &config.connection else { return Ok(()) };
+    let Connection::Remote { base, .. } = &config.connection else {
+        return Ok(());
+    };
     let local = directory.existing()?.and_then(|directory| directory.info());
     let local = local.and_then(|info| BaseUrl::parse(info.base_url.as_str(), true).ok());
     if local.as_ref() == Some(base) {
         return Ok(());
     }
-    let message = format!("wordlist not imported: {base} is not the local service, and the API has no import");
-    Err(CliError::new(message, "run the command on the machine of the service, with --data-dir DIR").into())
+    let message = format!(
+        "wordlist not imported: {base} is not the local service, and the API has no import"
+    );
+    Err(CliError::new(
+        message,
+        "run the command on the machine of the service, with --data-dir DIR",
+    )
+    .into())
 }
 
 #[cfg(feature = "service")]
@@ -97,14 +112,27 @@ mod import {
         #[arg(long, value_name = "TEXT")]
         name: Option<String>,
         /// Description of the wordlist
-        #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+        #[arg(
+            long,
+            value_name = "TEXT",
+            default_value = "",
+            hide_default_value = true
+        )]
         description: String,
     }
 
-    pub async fn run(directory: &DataDirArg, import: WordlistImportArgs) -> anyhow::Result<ExitCode> {
+    pub async fn run(
+        directory: &DataDirArg,
+        import: WordlistImportArgs,
+    ) -> anyhow::Result<ExitCode> {
         let file = import.file.display();
         let text = read_input(&import.file, InputKind::Wordlist)?;
-        let stem = || import.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let stem = || {
+            import
+                .file
+                .file_stem()
+                .map(|stem| stem.to_string_lossy().into_owned())
+        };
         let name = import.name.clone().or_else(stem).unwrap_or_default();
         let name = name.trim();
         let directory = directory.open()?;
@@ -112,10 +140,14 @@ mod import {
         match import_wordlist(&directory, name, &import.description, &text).await? {
             Imported::Done { id, words } => {
                 let words = plural(words.max(0) as usize, "word");
-                note!("wordlist {name:?} imported into the local service in {place} (id {id}, {words})");
+                note!(
+                    "wordlist {name:?} imported into the local service in {place} (id {id}, {words})"
+                );
             }
             Imported::Empty => bail!("{file} has no words"),
-            Imported::NameTaken => bail!("wordlist `{name}` already exists; choose another name with --name"),
+            Imported::NameTaken => {
+                bail!("wordlist `{name}` already exists; choose another name with --name")
+            }
         }
         Ok(ExitCode::SUCCESS)
     }

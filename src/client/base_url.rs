@@ -1,7 +1,8 @@
 //! The address of a service, checked once: `{scheme}://{host}[:port][/prefix]/api/v2`.
 //!
-//! People type it, so `/api/v2` and a trailing slash are optional. The client sends requests only below it. Plain `http` is
-//! for loopback; to other machines it would send the key in clear text, so it must be allowed explicitly.
+//! People type it, so `/api/v2` and a trailing slash are optional. The client sends requests only
+//! below it. Plain `http` is for loopback; to other machines it would send the key in clear text,
+//! so it must be allowed explicitly.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -35,7 +36,11 @@ impl BaseUrlError {
             Some((_, rest)) => format!("…@{rest}"),
             None => given.to_owned(),
         };
-        Self { given, why: why.into(), hint: hint.into() }
+        Self {
+            given,
+            why: why.into(),
+            hint: hint.into(),
+        }
     }
 
     /// The remedy.
@@ -48,8 +53,8 @@ impl BaseUrl {
     /// Checks and completes an address.
     ///
     /// # Errors
-    /// When it is not an `http` or `https` URL, contains user info, a query or a fragment, or is plain `http` to another
-    /// machine while `insecure_http` is false.
+    /// When it is not an `http` or `https` URL, contains user info, a query or a fragment, or is
+    /// plain `http` to another machine while `insecure_http` is false.
     pub fn parse(text: &str, insecure_http: bool) -> Result<Self, BaseUrlError> {
         let given = without_doubled_scheme(text.trim());
         let invalid = |why: &str, hint: &str| Err(BaseUrlError::new(given, why, hint));
@@ -64,21 +69,34 @@ impl BaseUrl {
             Err(error) => return invalid(&error.to_string(), EXAMPLE),
         };
         if !matches!(url.scheme(), "http" | "https") {
-            return invalid("only http and https are supported", "start the URL with https://");
+            return invalid(
+                "only http and https are supported",
+                "start the URL with https://",
+            );
         }
         if !url.username().is_empty() || url.password().is_some() {
-            let hint = "remove everything before the @; set the key in SCANDECK_API_KEY or the profile";
+            let hint =
+                "remove everything before the @; set the key in SCANDECK_API_KEY or the profile";
             return invalid("contains user info", hint);
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return invalid("contains a query or a fragment", "end the URL after the path");
+            return invalid(
+                "contains a query or a fragment",
+                "end the URL after the path",
+            );
         }
         let loopback = is_loopback(&url);
         if url.scheme() == "http" && !loopback && !insecure_http {
             let hint = "use https, or --insecure-http (insecure_http = true in the profile)";
-            return invalid("plain http to another machine would send the key in clear text", hint);
+            return invalid(
+                "plain http to another machine would send the key in clear text",
+                hint,
+            );
         }
-        Ok(Self { text: completed(&url), loopback })
+        Ok(Self {
+            text: completed(&url),
+            loopback,
+        })
     }
 
     /// Whether the host is this machine, for which no proxy is used.
@@ -93,7 +111,10 @@ impl BaseUrl {
 
     /// Host and port, for titles.
     pub fn host(&self) -> &str {
-        let rest = self.text.split_once("://").map_or(self.text.as_str(), |(_, rest)| rest);
+        let rest = self
+            .text
+            .split_once("://")
+            .map_or(self.text.as_str(), |(_, rest)| rest);
         rest.split('/').next().unwrap_or(rest)
     }
 }
@@ -144,9 +165,16 @@ mod tests {
             ("https://http://localhost", "http://localhost/api/v2"),
             ("http://[::1]:9/api/v2", "http://[::1]:9/api/v2"),
             ("https://api.example.com", "https://api.example.com/api/v2"),
-            ("https://gw.example.com/scanner//", "https://gw.example.com/scanner/api/v2"),
+            (
+                "https://gw.example.com/scanner//",
+                "https://gw.example.com/scanner/api/v2",
+            ),
         ] {
-            assert_eq!(BaseUrl::parse(given, false).unwrap().to_string(), base, "{given}");
+            assert_eq!(
+                BaseUrl::parse(given, false).unwrap().to_string(),
+                base,
+                "{given}"
+            );
         }
     }
 
@@ -157,7 +185,11 @@ mod tests {
             ("api.example.com", "scheme", "https://api.example.com"),
             ("ftp://api.example.com", "only http", "https://"),
             ("https://", "empty host", "https://"),
-            ("https://u:secret@api.example.com", "user info", "SCANDECK_API_KEY"),
+            (
+                "https://u:secret@api.example.com",
+                "user info",
+                "SCANDECK_API_KEY",
+            ),
             ("https://api.example.com/?a=1", "query", "path"),
             ("http://10.0.0.1", "clear", "--insecure-http"),
         ] {
@@ -174,9 +206,22 @@ mod tests {
     #[test]
     fn plain_http_to_another_machine_needs_permission() {
         assert!(BaseUrl::parse("http://10.0.0.1", true).is_ok_and(|base| !base.is_loopback()));
-        for loopback in ["http://localhost.", "http://127.9.9.9", "http://[::1]", "http://[::ffff:127.0.0.1]"] {
-            assert!(BaseUrl::parse(loopback, false).is_ok_and(|base| base.is_loopback()), "{loopback}");
+        for loopback in [
+            "http://localhost.",
+            "http://127.9.9.9",
+            "http://[::1]",
+            "http://[::ffff:127.0.0.1]",
+        ] {
+            assert!(
+                BaseUrl::parse(loopback, false).is_ok_and(|base| base.is_loopback()),
+                "{loopback}"
+            );
         }
-        assert_eq!(BaseUrl::parse("http://127.0.0.1:8765", false).unwrap().host(), "127.0.0.1:8765");
+        assert_eq!(
+            BaseUrl::parse("http://127.0.0.1:8765", false)
+                .unwrap()
+                .host(),
+            "127.0.0.1:8765"
+        );
     }
 }

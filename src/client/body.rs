@@ -1,5 +1,5 @@
-//! The body of a response while it is read: decompressed, and limited in size, in compression and in the memory that all
-//! responses occupy together.
+//! The body of a response while it is read: decompressed, and limited in size, in compression and
+//! in the memory that all responses occupy together.
 //!
 //! ```text
 //!   chunk ─► gzip ─► Body: its own limit, the ratio to what was received, the limit of all bodies ─► bytes
@@ -19,12 +19,14 @@ use reqwest::header::CONTENT_ENCODING;
 use super::request::ResponseSize;
 use super::{ClientResult, Error, ErrorKind};
 
-/// Decompressed bytes per received byte. JSON with equal texts reaches 50; deflate reaches 1000 with one repeated byte.
+/// Decompressed bytes per received byte. JSON with equal texts reaches 50; deflate reaches 1000
+/// with one repeated byte.
 const MOST_RATIO: usize = 200;
 /// Bytes up to which the ratio does not matter.
 const FREE: usize = 8 << 20;
 
-/// The bytes of a response. While they are in memory, they count towards the limit of all responses together.
+/// The bytes of a response. While they are in memory, they count towards the limit of all responses
+/// together.
 #[derive(Debug, Default)]
 pub(super) struct Body {
     bytes: Vec<u8>,
@@ -50,7 +52,8 @@ enum Excess {
 }
 
 impl Body {
-    /// Reads a response of at most `limit` decompressed bytes; drops the connection of a longer one. Counts what is received.
+    /// Reads a response of at most `limit` decompressed bytes; drops the connection of a longer
+    /// one. Counts what is received.
     pub async fn read(
         response: Response,
         limit: usize,
@@ -76,21 +79,41 @@ impl Body {
 
     async fn fill(self, mut response: Response, count: &AtomicU64) -> ClientResult<Self> {
         let status = response.status().as_u16();
-        let is_packed = response.headers().get(CONTENT_ENCODING).is_some_and(|coding| coding == "gzip");
+        let is_packed = response
+            .headers()
+            .get(CONTENT_ENCODING)
+            .is_some_and(|coding| coding == "gzip");
         let body = self;
-        let mut body = if is_packed { Inlet::Packed(Box::new(MultiGzDecoder::new(body))) } else { Inlet::Plain(body) };
+        let mut body = if is_packed {
+            Inlet::Packed(Box::new(MultiGzDecoder::new(body)))
+        } else {
+            Inlet::Plain(body)
+        };
         let mut received = 0;
-        while let Some(chunk) = response.chunk().await.map_err(|error| Error::from(error).with_status(status))? {
+        while let Some(chunk) = response
+            .chunk()
+            .await
+            .map_err(|error| Error::from(error).with_status(status))?
+        {
             received += chunk.len();
             count.fetch_add(chunk.len() as u64, Ordering::Relaxed);
-            body.write(&chunk, received).map_err(|error| error.with_status(status))?;
+            body.write(&chunk, received)
+                .map_err(|error| error.with_status(status))?;
         }
         body.finish().map_err(|error| error.with_status(status))
     }
 
     fn new(limit: usize, memory: &Arc<AtomicUsize>) -> Self {
         let memory = Arc::clone(memory);
-        Self { bytes: Vec::new(), file: None, length: 0, limit, allowed: limit, excess: None, memory }
+        Self {
+            bytes: Vec::new(),
+            file: None,
+            length: 0,
+            limit,
+            allowed: limit,
+            excess: None,
+            memory,
+        }
     }
 
     /// The file with the bytes, at its beginning.
@@ -107,19 +130,28 @@ impl Body {
 
     /// Moves the bytes from the file into memory.
     fn leave_file(&mut self) -> io::Result<()> {
-        let Some(mut file) = self.file.take() else { return Ok(()) };
+        let Some(mut file) = self.file.take() else {
+            return Ok(());
+        };
         file.rewind()?;
         let length = std::mem::take(&mut self.length);
         // The last write may have left a part of its bytes.
         let copied = io::copy(&mut file.take(length as u64), self)?;
-        if copied == length as u64 { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+        if copied == length as u64 {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::UnexpectedEof.into())
+        }
     }
 
     /// The same bytes in memory.
     pub fn into_memory(mut self) -> ClientResult<Self> {
         let mut body = Self::new(self.limit, &self.memory);
-        let Some(file) = self.file() else { return Ok(self) };
-        io::copy(file, &mut body).map_err(|error| body.too_large().unwrap_or_else(|| corrupt(&error)))?;
+        let Some(file) = self.file() else {
+            return Ok(self);
+        };
+        io::copy(file, &mut body)
+            .map_err(|error| body.too_large().unwrap_or_else(|| corrupt(&error)))?;
         Ok(body)
     }
 
@@ -136,7 +168,9 @@ impl Body {
         let all = ResponseSize::Large.limit() >> 20;
         let why = match self.excess? {
             Excess::Size => return Some(too_large(self.limit)),
-            Excess::Ratio => format!("response refused: it decompresses to more than {MOST_RATIO} times its size"),
+            Excess::Ratio => format!(
+                "response refused: it decompresses to more than {MOST_RATIO} times its size"
+            ),
             Excess::Memory => format!("all responses together are larger than {all} MB"),
         };
         Some(Error::new(ErrorKind::TooLarge, why))
@@ -146,7 +180,11 @@ impl Body {
 impl Write for Body {
     fn write(&mut self, part: &[u8]) -> io::Result<usize> {
         let length = self.length + part.len();
-        let all = if self.file.is_some() { 0 } else { self.memory.load(Ordering::Relaxed) + part.len() };
+        let all = if self.file.is_some() {
+            0
+        } else {
+            self.memory.load(Ordering::Relaxed) + part.len()
+        };
         self.excess = match () {
             () if length > self.limit => Some(Excess::Size),
             () if length > self.allowed => Some(Excess::Ratio),
@@ -205,7 +243,10 @@ impl Inlet {
         if let Inlet::Packed(packed) = &mut self
             && let Err(error) = packed.try_finish()
         {
-            return Err(packed.get_ref().too_large().unwrap_or_else(|| corrupt(&error)));
+            return Err(packed
+                .get_ref()
+                .too_large()
+                .unwrap_or_else(|| corrupt(&error)));
         }
         match self {
             Inlet::Plain(body) => Ok(body),
@@ -215,11 +256,17 @@ impl Inlet {
 }
 
 pub(super) fn too_large(limit: usize) -> Error {
-    Error::new(ErrorKind::TooLarge, format!("the response is larger than {} MB", limit >> 20))
+    Error::new(
+        ErrorKind::TooLarge,
+        format!("the response is larger than {} MB", limit >> 20),
+    )
 }
 
 fn corrupt(error: &io::Error) -> Error {
-    Error::new(ErrorKind::Decode, format!("the response cannot be decompressed: {error}"))
+    Error::new(
+        ErrorKind::Decode,
+        format!("the response cannot be decompressed: {error}"),
+    )
 }
 
 impl Deref for Body {
@@ -245,7 +292,13 @@ mod tests {
         let (mut one, mut other) = (Body::new(9, &memory), Body::new(9, &memory));
         memory.store(ResponseSize::Large.limit() - 5, Ordering::Relaxed);
         assert!(one.write_all(b"abc").is_ok() && other.write_all(b"abc").is_err());
-        assert!(other.too_large().unwrap().to_string().contains("all responses together"));
+        assert!(
+            other
+                .too_large()
+                .unwrap()
+                .to_string()
+                .contains("all responses together")
+        );
         memory.fetch_sub(3, Ordering::Relaxed);
         assert!(one.write_all(b"def").is_ok(), "another body was dropped");
         assert!(one.write_all(b"ghij").is_err());
@@ -261,7 +314,10 @@ mod tests {
         // A file that can be read only fails as a full disk does.
         let mut spooled = body.file.take().unwrap();
         spooled.write_all(b"rest of a write").unwrap();
-        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&spooled));
+        let path = format!(
+            "/proc/self/fd/{}",
+            std::os::fd::AsRawFd::as_raw_fd(&spooled)
+        );
         body.file = Some(File::open(path).unwrap());
         body.write_all(b"def").unwrap();
         assert!(body.file.is_none() && body.length() == 6 && memory.load(Ordering::Relaxed) == 6);

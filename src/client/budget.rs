@@ -1,4 +1,5 @@
-//! Clock and rate budget of the service, from the headers of its responses, and the pause after a 429.
+//! Clock and rate budget of the service, from the headers of its responses, and the pause after a
+//! 429.
 //!
 //! ```text
 //!   Date                              ─► offset of the service's clock
@@ -6,8 +7,8 @@
 //!   X-RateLimit-Reset, Retry-After    ─► end of the pause of a spent lane
 //! ```
 //!
-//! The hosted service counts three lanes separately (`hosted-service.md`, Rate limits), so a spent output budget does not
-//! stop the lists.
+//! The hosted service counts three lanes separately (`hosted-service.md`, Rate limits), so a spent
+//! output budget does not stop the lists.
 
 use std::time::Duration;
 
@@ -16,7 +17,8 @@ use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
 /// Longest delay that an error reports from a header.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
-/// Longest pause of a lane. After it one call tests the service, because its clock or its headers can be wrong.
+/// Longest pause of a lane. After it one call tests the service, because its clock or its headers
+/// can be wrong.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Pause of a spent lane without such a header: the limits are per minute.
 const WINDOW: Duration = Duration::from_secs(60);
@@ -45,7 +47,13 @@ pub struct RateBudget {
 
 impl RateBudget {
     /// Updates the budget from a response.
-    pub(super) fn update(&mut self, headers: &HeaderMap, status: u16, now: Timestamp, offset: SignedDuration) {
+    pub(super) fn update(
+        &mut self,
+        headers: &HeaderMap,
+        status: u16,
+        now: Timestamp,
+        offset: SignedDuration,
+    ) {
         let limit = number(headers, "x-ratelimit-limit");
         let remaining = number(headers, "x-ratelimit-remaining");
         let is_announced = limit.is_some() || remaining.is_some() || status == 429;
@@ -70,20 +78,27 @@ impl RateBudget {
 
     /// When the budget is renewed, if it is spent now.
     pub fn spent_until(&self, now: Timestamp) -> Option<Timestamp> {
-        self.reset.filter(|until| self.remaining == Some(0) && *until > now)
+        self.reset
+            .filter(|until| self.remaining == Some(0) && *until > now)
     }
 
     /// The share that is left, 0.0 to 1.0, if both numbers are known.
     pub fn share_left(&self) -> Option<f64> {
         match (self.limit, self.remaining) {
-            (Some(limit), Some(remaining)) if limit > 0 => Some((f64::from(remaining) / f64::from(limit)).min(1.0)),
+            (Some(limit), Some(remaining)) if limit > 0 => {
+                Some((f64::from(remaining) / f64::from(limit)).min(1.0))
+            }
             _ => None,
         }
     }
 }
 
 /// `Retry-After` in either form (RFC 9110 §10.2.3); capped at one hour.
-pub(super) fn retry_after(headers: &HeaderMap, now: Timestamp, offset: SignedDuration) -> Option<Duration> {
+pub(super) fn retry_after(
+    headers: &HeaderMap,
+    now: Timestamp,
+    offset: SignedDuration,
+) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     let wait = match text.parse::<u64>() {
         Ok(seconds) => Duration::from_secs(seconds),
@@ -118,7 +133,10 @@ fn until(at: Timestamp, now: Timestamp, offset: SignedDuration) -> Duration {
 }
 
 fn http_date(text: &str) -> Option<Timestamp> {
-    jiff::fmt::rfc2822::DateTimeParser::new().relaxed_weekday(true).parse_timestamp(text).ok()
+    jiff::fmt::rfc2822::DateTimeParser::new()
+        .relaxed_weekday(true)
+        .parse_timestamp(text)
+        .ok()
 }
 
 fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
@@ -134,7 +152,10 @@ mod tests {
     use super::*;
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
-        pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
+        pairs
+            .iter()
+            .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
+            .collect()
     }
 
     fn at(second: i64) -> Timestamp {
@@ -144,30 +165,53 @@ mod tests {
     #[test]
     fn spent_lane_pauses_until_its_reset() {
         let mut budget = RateBudget::default();
-        let answer =
-            headers(&[("x-ratelimit-limit", "250"), ("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "1030")]);
+        let answer = headers(&[
+            ("x-ratelimit-limit", "250"),
+            ("x-ratelimit-remaining", "0"),
+            ("x-ratelimit-reset", "1030"),
+        ]);
         // The service's clock is 10 s ahead: its 1030 is 1020 here.
         budget.update(&answer, 200, at(1000), SignedDuration::from_secs(10));
         assert_eq!(budget.spent_until(at(1019)), Some(at(1020)));
         assert_eq!(budget.spent_until(at(1020)), None);
         budget.update(
-            &headers(&[("x-ratelimit-limit", "250"), ("x-ratelimit-remaining", "200")]),
+            &headers(&[
+                ("x-ratelimit-limit", "250"),
+                ("x-ratelimit-remaining", "200"),
+            ]),
             200,
             at(1001),
             SignedDuration::ZERO,
         );
-        assert_eq!((budget.spent_until(at(1002)), budget.share_left()), (None, Some(0.8)));
+        assert_eq!(
+            (budget.spent_until(at(1002)), budget.share_left()),
+            (None, Some(0.8))
+        );
     }
 
     #[test]
     fn spent_lane_pauses_a_minute_at_most() {
         let mut budget = RateBudget::default();
-        budget.update(&headers(&[("x-ratelimit-remaining", "0")]), 200, at(0), SignedDuration::ZERO);
+        budget.update(
+            &headers(&[("x-ratelimit-remaining", "0")]),
+            200,
+            at(0),
+            SignedDuration::ZERO,
+        );
         assert_eq!(budget.spent_until(at(1)), Some(at(60)));
-        budget.update(&headers(&[("retry-after", "99999999999")]), 429, at(0), SignedDuration::ZERO);
+        budget.update(
+            &headers(&[("retry-after", "99999999999")]),
+            429,
+            at(0),
+            SignedDuration::ZERO,
+        );
         assert_eq!(budget.spent_until(at(1)), Some(at(60)));
-        // A clock that is an hour behind its own reset time must not stop the dashboard for an hour.
-        let behind = headers(&[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "3630")]);
+        // A clock that is an hour behind its own reset time must not stop the dashboard for an
+        // hour.
+        let behind = headers(&[
+            ("x-ratelimit-remaining", "0"),
+            ("x-ratelimit-reset", "3630"),
+        ]);
         budget.update(&behind, 200, at(0), SignedDuration::from_secs(-3600));
         assert_eq!(budget.spent_until(at(1)), Some(at(60)));
     }
@@ -175,15 +219,27 @@ mod tests {
     #[test]
     fn refusal_with_requests_left_does_not_pause_the_lane() {
         let mut budget = RateBudget::default();
-        let quota = [("x-ratelimit-limit", "1500"), ("x-ratelimit-remaining", "1499"), ("retry-after", "3600")];
+        let quota = [
+            ("x-ratelimit-limit", "1500"),
+            ("x-ratelimit-remaining", "1499"),
+            ("retry-after", "3600"),
+        ];
         budget.update(&headers(&quota), 429, at(0), SignedDuration::ZERO);
-        assert_eq!((budget.spent_until(at(1)), budget.remaining), (None, Some(1499)));
+        assert_eq!(
+            (budget.spent_until(at(1)), budget.remaining),
+            (None, Some(1499))
+        );
     }
 
     #[test]
     fn response_without_headers_does_not_prolong_the_pause() {
         let mut budget = RateBudget::default();
-        budget.update(&headers(&[("retry-after", "5")]), 429, at(0), SignedDuration::ZERO);
+        budget.update(
+            &headers(&[("retry-after", "5")]),
+            429,
+            at(0),
+            SignedDuration::ZERO,
+        );
         budget.update(&headers(&[]), 200, at(1), SignedDuration::ZERO);
         assert_eq!(budget.spent_until(at(2)), Some(at(5)));
         budget.update(&headers(&[]), 200, at(6), SignedDuration::ZERO);
@@ -192,16 +248,29 @@ mod tests {
 
     #[test]
     fn retry_after_accepts_seconds_and_dates() {
-        let wait = |text| retry_after(&headers(&[("retry-after", text)]), at(784_111_770), SignedDuration::ZERO);
+        let wait = |text| {
+            retry_after(
+                &headers(&[("retry-after", text)]),
+                at(784_111_770),
+                SignedDuration::ZERO,
+            )
+        };
         assert_eq!(wait("7"), Some(Duration::from_secs(7)));
-        assert_eq!(wait("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::from_secs(7)));
+        assert_eq!(
+            wait("Sun, 06 Nov 1994 08:49:37 GMT"),
+            Some(Duration::from_secs(7))
+        );
         assert_eq!(wait("Sun, 06 Nov 1994 08:00:00 GMT"), Some(Duration::ZERO));
         assert_eq!(wait("soon"), None);
     }
 
     #[test]
     fn clock_offset_is_read_from_date_header() {
-        let offset = clock_offset(&headers(&[("date", "Sun, 06 Nov 1994 08:49:37 GMT")]), at(784_111_770)).unwrap();
+        let offset = clock_offset(
+            &headers(&[("date", "Sun, 06 Nov 1994 08:49:37 GMT")]),
+            at(784_111_770),
+        )
+        .unwrap();
         assert_eq!(offset.as_secs(), 7);
     }
 }

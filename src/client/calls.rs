@@ -5,7 +5,8 @@
 //!                        ▲ cancel
 //! ```
 //!
-//! A record has no header, so it never has the key. Credentials in a body are replaced before it is recorded.
+//! A record has no header, so it never has the key. Credentials in a body are replaced before it is
+//! recorded.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -30,8 +31,16 @@ const MOST: usize = 1000;
 /// Longer bodies are not recorded.
 const BODY_LIMIT: usize = 16 << 10;
 /// Parts of the names of fields whose values are not recorded.
-const SECRETS: [&str; 8] =
-    ["authentication", "authorization", "password", "passwd", "secret", "token", "api_key", "cookie"];
+const SECRETS: [&str; 8] = [
+    "authentication",
+    "authorization",
+    "password",
+    "passwd",
+    "secret",
+    "token",
+    "api_key",
+    "cookie",
+];
 
 crate::contract::ids! {
     /// Identifies a call of this client.
@@ -72,7 +81,8 @@ pub struct SentBody {
 pub struct CallEnd {
     /// From the first attempt to the last byte, in milliseconds.
     pub milliseconds: u64,
-    /// The status of the last response; none without a response, and without an error if it was no longer needed.
+    /// The status of the last response; none without a response, and without an error if it was no
+    /// longer needed.
     pub status: Option<u16>,
     /// Decompressed bytes of the response; of a download, the announced ones.
     pub bytes: u64,
@@ -107,7 +117,10 @@ struct CallInFlight {
 
 impl Default for CallLog {
     fn default() -> Self {
-        Self { recorded: Mutex::default(), revision: watch::Sender::new(0) }
+        Self {
+            recorded: Mutex::default(),
+            revision: watch::Sender::new(0),
+        }
     }
 }
 
@@ -121,15 +134,30 @@ impl CallLog {
         recorded.last.0 += 1;
         call.id = recorded.last;
         let id = call.id;
-        recorded.in_flight.insert(id, CallInFlight { call, began: Instant::now(), cancel: cancel.clone() });
+        recorded.in_flight.insert(
+            id,
+            CallInFlight {
+                call,
+                began: Instant::now(),
+                cancel: cancel.clone(),
+            },
+        );
         drop(recorded);
         self.changed();
-        RunningCall { log: self, id, cancel }
+        RunningCall {
+            log: self,
+            id,
+            cancel,
+        }
     }
 
     /// Cancels a call; whether it was in flight.
     pub fn cancel(&self, id: CallId) -> bool {
-        self.lock().in_flight.get(&id).map(|call| call.cancel.cancel()).is_some()
+        self.lock()
+            .in_flight
+            .get(&id)
+            .map(|call| call.cancel.cancel())
+            .is_some()
     }
 
     /// The recorded calls, oldest first.
@@ -148,9 +176,17 @@ impl CallLog {
 
     fn end(&self, id: CallId, end: CallEnd) {
         let mut recorded = self.lock();
-        let Some(CallInFlight { mut call, began, .. }) = recorded.in_flight.remove(&id) else { return };
+        let Some(CallInFlight {
+            mut call, began, ..
+        }) = recorded.in_flight.remove(&id)
+        else {
+            return;
+        };
         let milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        call.end = Some(CallEnd { milliseconds, ..end });
+        call.end = Some(CallEnd {
+            milliseconds,
+            ..end
+        });
         if recorded.ended.len() == MOST {
             recorded.ended.pop_front();
         }
@@ -192,14 +228,32 @@ impl RunningCall<'_> {
 
     /// The call was answered with this status and length.
     pub fn succeed(self, status: u16, bytes: u64) {
-        self.log.end(self.id, CallEnd { status: Some(status), bytes, ..CallEnd::default() });
+        self.log.end(
+            self.id,
+            CallEnd {
+                status: Some(status),
+                bytes,
+                ..CallEnd::default()
+            },
+        );
     }
 
     /// The call failed.
     pub fn fail(self, error: &Error) {
-        let details = error.details.as_deref().map(|details| format!(" ({details})")).unwrap_or_default();
+        let details = error
+            .details
+            .as_deref()
+            .map(|details| format!(" ({details})"))
+            .unwrap_or_default();
         let why = format!("{}{details}", error.message);
-        self.log.end(self.id, CallEnd { status: error.status, error: Some(why.into()), ..CallEnd::default() });
+        self.log.end(
+            self.id,
+            CallEnd {
+                status: error.status,
+                error: Some(why.into()),
+                ..CallEnd::default()
+            },
+        );
     }
 }
 
@@ -218,12 +272,16 @@ impl ApiCall {
 
     /// Whether the user cancelled it.
     pub fn is_cancelled(&self) -> bool {
-        self.end.as_ref().is_some_and(|end| end.error.as_deref() == Some(CANCELLED))
+        self.end
+            .as_ref()
+            .is_some_and(|end| end.error.as_deref() == Some(CANCELLED))
     }
 
     /// How long it took; none while it is in flight.
     pub fn duration(&self) -> Option<Duration> {
-        self.end.as_ref().map(|end| Duration::from_millis(end.milliseconds))
+        self.end
+            .as_ref()
+            .map(|end| Duration::from_millis(end.milliseconds))
     }
 }
 
@@ -231,7 +289,11 @@ fn described(request: &ApiRequest) -> ApiCall {
     let mut path = request.path.clone();
     if !request.query.is_empty() {
         path.push('?');
-        path.push_str(&form_urlencoded::Serializer::new(String::new()).extend_pairs(&request.query).finish());
+        path.push_str(
+            &form_urlencoded::Serializer::new(String::new())
+                .extend_pairs(&request.query)
+                .finish(),
+        );
     }
     ApiCall {
         method: request.method.as_str().into(),
@@ -245,8 +307,12 @@ fn sent_body(body: &RequestBody) -> Option<SentBody> {
     let (content_type, text) = match body {
         RequestBody::Empty => return None,
         RequestBody::Form(pairs) => {
-            let shown = pairs.iter().map(|(name, value)| (name, if is_secret(name) { HIDDEN } else { value }));
-            let text = form_urlencoded::Serializer::new(String::new()).extend_pairs(shown).finish();
+            let shown = pairs
+                .iter()
+                .map(|(name, value)| (name, if is_secret(name) { HIDDEN } else { value }));
+            let text = form_urlencoded::Serializer::new(String::new())
+                .extend_pairs(shown)
+                .finish();
             ("application/x-www-form-urlencoded", text)
         }
         RequestBody::Json(value) => {
@@ -255,7 +321,12 @@ fn sent_body(body: &RequestBody) -> Option<SentBody> {
             ("application/json", value.to_string())
         }
     };
-    Some(SentBody { content_type, text: Some(text).filter(|text| text.len() <= BODY_LIMIT).map(Shared::from) })
+    Some(SentBody {
+        content_type,
+        text: Some(text)
+            .filter(|text| text.len() <= BODY_LIMIT)
+            .map(Shared::from),
+    })
 }
 
 /// Replaces the values of fields that can be secret.
@@ -292,10 +363,19 @@ mod tests {
         let running = log.begin(&ApiRequest::get("/scans/1").with("page", Some(2)));
         let calls = log.calls();
         assert_eq!((calls.len(), calls[0].id), (MOST + 1, CallId(4)));
-        assert_eq!(calls[0].end.as_ref().map(|end| (end.status, end.bytes)), Some((Some(200), 7)));
-        assert_eq!((calls[MOST].path.as_str(), &calls[MOST].end), ("/scans/1?page=2", &None));
+        assert_eq!(
+            calls[0].end.as_ref().map(|end| (end.status, end.bytes)),
+            Some((Some(200), 7))
+        );
+        assert_eq!(
+            (calls[MOST].path.as_str(), &calls[MOST].end),
+            ("/scans/1?page=2", &None)
+        );
         drop(running);
-        assert!(log.calls()[MOST - 1].end == Some(CallEnd::default()) && !log.calls()[MOST - 1].has_failed());
+        assert!(
+            log.calls()[MOST - 1].end == Some(CallEnd::default())
+                && !log.calls()[MOST - 1].has_failed()
+        );
     }
 
     #[tokio::test]
@@ -322,10 +402,19 @@ mod tests {
         });
         let text = |body: RequestBody| sent_body(&body).unwrap().text.unwrap().to_string();
         let shown = text(RequestBody::Json(body));
-        assert!(shown.contains("deep") && shown.contains("shop.test") && !shown.contains("x1"), "{shown}");
-        let form = vec![("label".into(), "probe".to_owned()), ("api_key".into(), "x1".to_owned())];
+        assert!(
+            shown.contains("deep") && shown.contains("shop.test") && !shown.contains("x1"),
+            "{shown}"
+        );
+        let form = vec![
+            ("label".into(), "probe".to_owned()),
+            ("api_key".into(), "x1".to_owned()),
+        ];
         let shown = text(RequestBody::Form(form));
-        assert!(shown.contains("label=probe") && !shown.contains("x1"), "{shown}");
+        assert!(
+            shown.contains("label=probe") && !shown.contains("x1"),
+            "{shown}"
+        );
         let long = RequestBody::Json(Value::from("a".repeat(BODY_LIMIT)));
         assert_eq!(sent_body(&long).unwrap().text, None);
     }

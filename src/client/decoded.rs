@@ -1,5 +1,5 @@
-//! How much memory a decoded list occupies, estimated before it is decoded: `[{},{},…]` becomes hundreds of times as large as
-//! its text.
+//! How much memory a decoded list occupies, estimated before it is decoded: `[{},{},…]` becomes
+//! hundreds of times as large as its text.
 //!
 //! ```text
 //!   body ─► text + items × their size + values below their fields × a node ─► refused above the limit of the list
@@ -18,14 +18,20 @@ pub(super) fn check<T>(body: &[u8], before: usize, size: ListSize) -> Result<usi
         return Ok(memory);
     }
     let limit = size.limit() >> 20;
-    Err(Error::new(ErrorKind::TooLarge, format!("the list needs more than {limit} MB of memory")).sent())
+    Err(Error::new(
+        ErrorKind::TooLarge,
+        format!("the list needs more than {limit} MB of memory"),
+    )
+    .sent())
 }
 
-/// Depth of the items of a list in a field of the wrapped object: lists of a response are never deeper.
+/// Depth of the items of a list in a field of the wrapped object: lists of a response are never
+/// deeper.
 const DEEPEST_ITEM: usize = 3;
 
-/// The text, its items, and the values below the fields of the items. Fields themselves are part of the items.
-/// Nulls and scalars in the list are items too, because they occupy the place of one while the list is decoded.
+/// The text, its items, and the values below the fields of the items. Fields themselves are part of
+/// the items. Nulls and scalars in the list are items too, because they occupy the place of one
+/// while the list is decoded.
 fn decoded_size(body: &[u8], item: usize) -> usize {
     let (mut open, mut list) = (0_usize, None);
     // Whether the value that is open at each of the outer depths is a list.
@@ -79,7 +85,11 @@ mod tests {
     fn size_counts_items_and_nested_values() {
         let size = |body: &str| decoded_size(body.as_bytes(), 1_000);
         assert_eq!(size("[{\"a\":1,\"b\":\"x,[{\\\"\"}]"), 22 + 2 * 1_000);
-        assert_eq!(size("{\"data\":[{},{},{}]}"), 19 + 5 * 1_000, "the wrapper counts too");
+        assert_eq!(
+            size("{\"data\":[{},{},{}]}"),
+            19 + 5 * 1_000,
+            "the wrapper counts too"
+        );
         assert_eq!(size("[{\"a\":[1,2,3]}]"), 15 + 2 * 1_000 + 3 * NODE);
     }
 
@@ -93,19 +103,30 @@ mod tests {
             ("{\"a\":[],\"data\":{\"requests\":[null,null]}}", 7),
             ("{\"a\":{\"b\":[]},\"data\":[null,null]}", 7),
         ] {
-            assert_eq!(decoded_size(text.as_bytes(), 1_000), text.len() + items * 1_000, "{text}");
+            assert_eq!(
+                decoded_size(text.as_bytes(), 1_000),
+                text.len() + items * 1_000,
+                "{text}"
+            );
         }
         for element in ["null", "1"] {
             let body = format!("[{}{element}]", format!("{element},").repeat(1 << 20));
-            assert!(check::<Finding>(body.as_bytes(), 0, ListSize::Findings).is_err(), "{element}");
+            assert!(
+                check::<Finding>(body.as_bytes(), 0, ListSize::Findings).is_err(),
+                "{element}"
+            );
         }
     }
 
     #[test]
     fn list_of_empty_items_is_refused_before_it_is_decoded() {
         let body = format!("[{}{{}}]", "{},".repeat(1 << 20));
-        assert!(check::<Scan>(body.as_bytes(), 0, ListSize::Scans).is_err(), "3 MB of text");
-        let error = check::<Finding>(b"[]", ListSize::Findings.limit(), ListSize::Findings).unwrap_err();
+        assert!(
+            check::<Scan>(body.as_bytes(), 0, ListSize::Scans).is_err(),
+            "3 MB of text"
+        );
+        let error =
+            check::<Finding>(b"[]", ListSize::Findings.limit(), ListSize::Findings).unwrap_err();
         assert!(error.to_string().contains("288 MB"), "{error}");
     }
 
@@ -117,7 +138,10 @@ mod tests {
             "d".repeat(1_100)
         );
         let finding = decoded_size(one.as_bytes(), size_of::<Finding>());
-        assert!(finding * 100_000 < ListSize::Findings.limit(), "{finding} bytes per finding");
+        assert!(
+            finding * 100_000 < ListSize::Findings.limit(),
+            "{finding} bytes per finding"
+        );
     }
 
     #[test]

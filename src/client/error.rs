@@ -1,7 +1,8 @@
 //! Errors between the dashboard and a service: kind, message and next step.
 //!
-//! An [`Error`] is data: it is cloned into the model, compared in tests and shown in one line. It keeps the message of the
-//! service, so that a form can show the message at the field that it names.
+//! An [`Error`] is data: it is cloned into the model, compared in tests and shown in one line. It
+//! keeps the message of the service, so that a form can show the message at the field that it
+//! names.
 
 use std::error::Error as StdError;
 use std::ffi::OsString;
@@ -111,7 +112,10 @@ impl Error {
 
     /// The error of a command that needs a service while none is configured.
     pub fn not_configured() -> Self {
-        Self::new(ErrorKind::NotConfigured, "no service is configured, and no local service is running")
+        Self::new(
+            ErrorKind::NotConfigured,
+            "no service is configured, and no local service is running",
+        )
     }
 
     /// A request in flight that the user cancelled. The service may have carried it out.
@@ -121,7 +125,10 @@ impl Error {
 
     /// A request to a local service that has stopped.
     pub(super) fn service_stopped() -> Self {
-        Self { is_refused: true, ..Self::new(ErrorKind::Connect, SERVICE_STOPPED) }
+        Self {
+            is_refused: true,
+            ..Self::new(ErrorKind::Connect, SERVICE_STOPPED)
+        }
     }
 
     pub(super) fn with_status(mut self, status: u16) -> Self {
@@ -166,24 +173,33 @@ impl Error {
         self
     }
 
-    /// Whether only a read can tell if the service carried out the request: no response came, or one that does not say.
+    /// Whether only a read can tell if the service carried out the request: no response came, or
+    /// one that does not say.
     pub fn is_outcome_unknown(&self) -> bool {
-        self.is_sent && self.is_change && matches!(self.status, None | Some(200..=299 | 408 | 500..))
+        self.is_sent
+            && self.is_change
+            && matches!(self.status, None | Some(200..=299 | 408 | 500..))
     }
 
-    /// State and cause in a few words, for a line with other content: `503 Service Unavailable`, `connection refused`.
+    /// State and cause in a few words, for a line with other content: `503 Service Unavailable`,
+    /// `connection refused`.
     pub fn brief(&self) -> String {
         let rejection = self.status.filter(|status| *status >= 400);
         if let Some(status) = rejection {
-            // A message of the service can be long, and the status says which kind of failure it is.
-            let reason = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+            // A message of the service can be long, and the status says which kind of failure it
+            // is.
+            let reason = StatusCode::from_u16(status)
+                .ok()
+                .and_then(|status| status.canonical_reason());
             return format!("{status} {}", reason.unwrap_or("rejected"));
         }
         let (lead, cause) = self.message.split_once(": ").unwrap_or((&self.message, ""));
         match self.kind {
             ErrorKind::Connect if self.is_sent => "connection lost".to_owned(),
             ErrorKind::Connect if !cause.is_empty() => cause.to_lowercase(),
-            ErrorKind::RateLimited { .. } | ErrorKind::BudgetSpent { .. } => RATE_LIMIT_REACHED.to_owned(),
+            ErrorKind::RateLimited { .. } | ErrorKind::BudgetSpent { .. } => {
+                RATE_LIMIT_REACHED.to_owned()
+            }
             _ => lead.to_owned(),
         }
     }
@@ -223,13 +239,17 @@ impl Error {
             | ErrorKind::NotModified
             | ErrorKind::Cancelled => "",
             ErrorKind::NotAcceptable => "choose another format",
-            ErrorKind::RateLimited { retry_after: Some(wait) } => return format!("wait {} s", wait.as_secs().max(1)),
+            ErrorKind::RateLimited {
+                retry_after: Some(wait),
+            } => return format!("wait {} s", wait.as_secs().max(1)),
             ErrorKind::RateLimited { retry_after: None } => "wait a minute",
             ErrorKind::Server => "the service failed; try again, and read its log",
             ErrorKind::NotThisApi => NOT_THIS_API_HINT,
             ErrorKind::TooLarge => "narrow the request to one workspace or one scan",
             ErrorKind::Decode => "check that the base URL serves version 2 of this API",
-            ErrorKind::BudgetSpent { until } => return format!("wait until {}", until.strftime("%H:%M:%S UTC")),
+            ErrorKind::BudgetSpent { until } => {
+                return format!("wait until {}", until.strftime("%H:%M:%S UTC"));
+            }
         };
         text.to_owned()
     }
@@ -266,7 +286,9 @@ impl From<reqwest::Error> for Error {
         };
         let lead = match kind {
             ErrorKind::Tls => "the TLS connection failed",
-            ErrorKind::Timeout => return Self::new(ErrorKind::Timeout, "no response before the timeout"),
+            ErrorKind::Timeout => {
+                return Self::new(ErrorKind::Timeout, "no response before the timeout");
+            }
             ErrorKind::Decode => "the response cannot be decompressed",
             _ if at_connect && error.is_timeout() => {
                 return Self::new(ErrorKind::Connect, "no connection before the timeout");
@@ -275,8 +297,12 @@ impl From<reqwest::Error> for Error {
                 return Self::new(ErrorKind::Connect, "cannot resolve the host name");
             }
             _ if at_connect => "cannot connect",
-            // The texts of hyper for a response that is not HTTP, such as the alert of a TLS server or a greeting.
-            _ if ["invalid HTTP version", "unexpected message"].iter().any(|text| chain.contains(text)) => {
+            // The texts of hyper for a response that is not HTTP, such as the alert of a TLS server
+            // or a greeting.
+            _ if ["invalid HTTP version", "unexpected message"]
+                .iter()
+                .any(|text| chain.contains(text)) =>
+            {
                 return Self::new(
                     ErrorKind::Connect,
                     "the port responds, but not with HTTP; use https:// if it uses TLS",
@@ -290,9 +316,16 @@ impl From<reqwest::Error> for Error {
         }
         let cause = cause.split(" (os error").next().unwrap_or(cause);
         // Causes of the system begin with a capital letter.
-        let cause = if kind == ErrorKind::Connect { cause.to_lowercase() } else { cause.to_owned() };
+        let cause = if kind == ErrorKind::Connect {
+            cause.to_lowercase()
+        } else {
+            cause.to_owned()
+        };
         let message = format!("{lead}: {cause}");
-        Self { is_refused, ..Self::new(kind, message) }
+        Self {
+            is_refused,
+            ..Self::new(kind, message)
+        }
     }
 }
 
@@ -309,10 +342,19 @@ fn is_refused(error: &(dyn StdError + 'static)) -> bool {
     false
 }
 
-/// reqwest hides rustls in its sources. Its own types would make rustls a second direct dependency of this wing.
+/// reqwest hides rustls in its sources. Its own types would make rustls a second direct dependency
+/// of this wing.
 fn is_tls_error(chain: &str) -> bool {
     let chain = chain.to_ascii_lowercase();
-    ["certificate", "tls", "handshake", "corrupt message", "no ca certificates"].iter().any(|word| chain.contains(word))
+    [
+        "certificate",
+        "tls",
+        "handshake",
+        "corrupt message",
+        "no ca certificates",
+    ]
+    .iter()
+    .any(|word| chain.contains(word))
 }
 
 const PEM_BEGIN: &[u8] = b"-----BEGIN CERTIFICATE-----";
@@ -322,22 +364,35 @@ pub(super) const CA_FILE: &str = "SSL_CERT_FILE";
 
 const RENEW: &str = "renew or replace the certificate of the service";
 
-/// For each error: a part of the text of rustls, our message, and the remedy. rustls prints Rust values and Unix seconds.
+/// For each error: a part of the text of rustls, our message, and the remedy. rustls prints Rust
+/// values and Unix seconds.
 const TLS_PROBLEMS: [(&str, &str, &str); 7] = [
     (
         "UnknownIssuer",
         "the certificate is from an unknown authority",
         "trust a private CA with SSL_CERT_FILE or in the system's trust store",
     ),
-    ("InvalidContentType", "the port responds, but not with TLS; use http:// if it serves plain HTTP", ""),
+    (
+        "InvalidContentType",
+        "the port responds, but not with TLS; use http:// if it serves plain HTTP",
+        "",
+    ),
     (
         "CaUsedAsEndEntity",
         "the certificate of the server is a CA certificate",
         "create a server certificate with basicConstraints=CA:FALSE",
     ),
     ("certificate expired", "the certificate has expired", RENEW),
-    ("not valid yet", "the certificate is not valid yet; check the clock", ""),
-    ("not valid for", "the certificate is for another name", RENEW),
+    (
+        "not valid yet",
+        "the certificate is not valid yet; check the clock",
+        "",
+    ),
+    (
+        "not valid for",
+        "the certificate is for another name",
+        RENEW,
+    ),
     // Such as the signature of another authority with the same name.
     (
         "invalid peer certificate",
@@ -346,26 +401,35 @@ const TLS_PROBLEMS: [(&str, &str, &str); 7] = [
     ),
 ];
 
-/// Checks the file of the variable. Without this check, an unusable file makes every certificate one of an unknown authority.
+/// Checks the file of the variable. Without this check, an unusable file makes every certificate
+/// one of an unknown authority.
 ///
 /// # Errors
 /// When the file cannot be read or has no certificate.
 pub(super) fn check_ca_file(path: Option<OsString>) -> Result<(), Error> {
-    let Some(path) = path.filter(|path| !path.is_empty()).map(PathBuf::from) else { return Ok(()) };
+    let Some(path) = path.filter(|path| !path.is_empty()).map(PathBuf::from) else {
+        return Ok(());
+    };
     let shown = path.display();
     let problem = match input_files::read(&path, InputKind::Certificates) {
         Ok(bytes) if bytes.windows(PEM_BEGIN.len()).any(|part| part == PEM_BEGIN) => return Ok(()),
         Ok(_) => format!("{shown} ({CA_FILE}) has no certificate in PEM format"),
         Err(error) => {
             let cause = error.to_string();
-            format!("cannot read {shown} ({CA_FILE}): {}", cause.split(" (os error").next().unwrap_or_default())
+            format!(
+                "cannot read {shown} ({CA_FILE}): {}",
+                cause.split(" (os error").next().unwrap_or_default()
+            )
         }
     };
     Err(Error::new(ErrorKind::Tls, problem))
 }
 
 fn tls_problem(causes: &str) -> Option<&'static str> {
-    TLS_PROBLEMS.iter().find(|(part, ..)| causes.contains(part)).map(|(_, problem, _)| *problem)
+    TLS_PROBLEMS
+        .iter()
+        .find(|(part, ..)| causes.contains(part))
+        .map(|(_, problem, _)| *problem)
 }
 
 fn tls_hint(message: &str) -> &'static str {
@@ -375,13 +439,17 @@ fn tls_hint(message: &str) -> &'static str {
     TLS_PROBLEMS
         .iter()
         .find(|(_, problem, _)| *problem == message)
-        .map_or("check the TLS settings of the service", |(.., remedy)| *remedy)
+        .map_or("check the TLS settings of the service", |(.., remedy)| {
+            *remedy
+        })
 }
 
 /// reqwest reports every failure of a body as a decoding error, including broken connections.
 fn is_corrupt(chain: &str) -> bool {
     let chain = chain.to_ascii_lowercase();
-    ["gzip", "deflate", "corrupt"].iter().any(|word| chain.contains(word))
+    ["gzip", "deflate", "corrupt"]
+        .iter()
+        .any(|word| chain.contains(word))
 }
 
 fn causes(error: &dyn StdError) -> String {
@@ -397,7 +465,9 @@ fn causes(error: &dyn StdError) -> String {
 
 /// Outside text as one line of limited length without control characters.
 fn one_line(text: &str) -> String {
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let words = text
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty());
     let line = words.collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(MESSAGE_LIMIT) {
         Some((at, _)) => format!("{}…", &line[..at]),
@@ -413,24 +483,37 @@ mod tests {
     fn hostile_message_becomes_one_short_line() {
         let body = ErrorBody {
             status: 409,
-            message: format!("taken\x1b]52;c;x\x07\r\n{}", "a".repeat(5000)).as_str().into(),
+            message: format!("taken\x1b]52;c;x\x07\r\n{}", "a".repeat(5000))
+                .as_str()
+                .into(),
             details: Some("by\tscan 4".into()),
         };
         let text = Error::rejected(ErrorKind::Conflict, 409, &body).to_string();
-        assert!(text.starts_with("409 taken ]52;c;x aaa") && text.ends_with("… (by scan 4)"), "{text}");
+        assert!(
+            text.starts_with("409 taken ]52;c;x aaa") && text.ends_with("… (by scan 4)"),
+            "{text}"
+        );
         assert!(!text.contains(char::is_control) && text.chars().count() < 700);
     }
 
     #[test]
     fn rejected_key_is_named_by_its_source() {
-        let rejected = |kind| Error::new(kind, "invalid key").with_key_source(Some("/home/ann/key".into())).hint();
-        assert_eq!(rejected(ErrorKind::Unauthorized), "check the API key from /home/ann/key");
+        let rejected = |kind| {
+            Error::new(kind, "invalid key")
+                .with_key_source(Some("/home/ann/key".into()))
+                .hint()
+        };
+        assert_eq!(
+            rejected(ErrorKind::Unauthorized),
+            "check the API key from /home/ann/key"
+        );
         assert!(!rejected(ErrorKind::Forbidden).contains("/home/ann/key"));
     }
 
     #[test]
     fn certificate_errors_of_private_services_are_sentences() {
-        let expired = "invalid peer certificate: certificate expired: verification time 1795474060 (UNIX)";
+        let expired =
+            "invalid peer certificate: certificate expired: verification time 1795474060 (UNIX)";
         for (causes, problem, remedy) in [
             (
                 "invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))",
@@ -461,7 +544,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ca.pem");
         let error = check_ca_file(Some(path.as_os_str().to_owned())).unwrap_err();
-        assert!(error.message.contains("ca.pem") && error.message.contains("No such file"), "{error}");
+        assert!(
+            error.message.contains("ca.pem") && error.message.contains("No such file"),
+            "{error}"
+        );
         assert_eq!(error.hint(), "correct the path or unset SSL_CERT_FILE");
         std::fs::write(&path, "-----BEGIN PRIVATE KEY-----\n").unwrap();
         let error = check_ca_file(Some(path.as_os_str().to_owned())).unwrap_err();
@@ -473,8 +559,15 @@ mod tests {
 
     #[test]
     fn rate_limit_hint_names_the_wait() {
-        let limited = Error::new(ErrorKind::RateLimited { retry_after: Some(Duration::from_secs(7)) }, "slow down");
+        let limited = Error::new(
+            ErrorKind::RateLimited {
+                retry_after: Some(Duration::from_secs(7)),
+            },
+            "slow down",
+        );
         assert_eq!(limited.hint(), "wait 7 s");
-        assert!(limited.is_transient() && !Error::new(ErrorKind::Unauthorized, "no").is_transient());
+        assert!(
+            limited.is_transient() && !Error::new(ErrorKind::Unauthorized, "no").is_transient()
+        );
     }
 }

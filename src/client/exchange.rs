@@ -1,8 +1,9 @@
 //! One call: attempts, retries, limits, and the announcements in the headers of every response.
 //!
-//! Retried are requests that never left this machine, requests rejected with 429 and `Retry-After`, and reads and edits
-//! after a broken connection or 502–504. A creation or deletion that left this machine is never repeated. All attempts
-//! share one time limit, so that a retry never exceeds the total timeout.
+//! Retried are requests that never left this machine, requests rejected with 429 and `Retry-After`,
+//! and reads and edits after a broken connection or 502–504. A creation or deletion that left this
+//! machine is never repeated. All attempts share one time limit, so that a retry never exceeds the
+//! total timeout.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,7 +11,8 @@ use std::time::{Duration, Instant};
 use backon::{BackoffBuilder, ExponentialBuilder};
 use jiff::Timestamp;
 use reqwest::header::{
-    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, HeaderMap, IF_NONE_MATCH, LOCATION,
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, HeaderMap,
+    IF_NONE_MATCH, LOCATION,
 };
 use reqwest::{Response, StatusCode};
 use serde::de::DeserializeOwned;
@@ -27,7 +29,9 @@ use super::{BaseUrl, Client, ClientResult, Error, ErrorKind, budget, decoded, on
 use crate::contract::item_stream::each_item;
 use crate::contract::list::{decode_list, repaired};
 use crate::contract::shared::interned_briefly;
-use crate::contract::{Created, DecodedList, ErrorBody, MISSING_SCANNERS, MissingScanner, envelope};
+use crate::contract::{
+    Created, DecodedList, ErrorBody, MISSING_SCANNERS, MissingScanner, envelope,
+};
 
 /// Larger responses are decoded on a blocking thread.
 const DECODE_INLINE: usize = 256 << 10;
@@ -79,13 +83,19 @@ impl Client {
     }
 
     /// Sends the request and decodes the response.
-    pub(super) async fn fetch<T: DeserializeOwned + Send + 'static>(&self, request: ApiRequest) -> ClientResult<T> {
+    pub(super) async fn fetch<T: DeserializeOwned + Send + 'static>(
+        &self,
+        request: ApiRequest,
+    ) -> ClientResult<T> {
         let is_change = request.is_change();
         let answer = self.send(request).await?;
-        decode(answer.body, decode_value).await.map_err(|error| error.of_change(is_change))
+        decode(answer.body, decode_value)
+            .await
+            .map_err(|error| error.of_change(is_change))
     }
 
-    /// Sends the request and decodes a list. Null elements and unreadable items are dropped; the latter are noted.
+    /// Sends the request and decodes a list. Null elements and unreadable items are dropped; the
+    /// latter are noted.
     pub(super) async fn fetch_list<T: DeserializeOwned + Send + 'static>(
         &self,
         request: ApiRequest,
@@ -99,10 +109,13 @@ impl Client {
         request: ApiRequest,
         field: Option<&'static str>,
     ) -> ClientResult<Vec<T>> {
-        self.fetch_page(request, field, 0).await.map(|(items, _)| items)
+        self.fetch_page(request, field, 0)
+            .await
+            .map(|(items, _)| items)
     }
 
-    /// The same for a page of a list whose earlier pages occupy `before` bytes of memory; returns the sum.
+    /// The same for a page of a list whose earlier pages occupy `before` bytes of memory; returns
+    /// the sum.
     pub(super) async fn fetch_page<T: DeserializeOwned + Send + 'static>(
         &self,
         request: ApiRequest,
@@ -113,15 +126,18 @@ impl Client {
         let answer = self.send(request).await?;
         let work = move |body: &[u8]| {
             let memory = decoded::check::<T>(body, before, size)?;
-            Ok((decode_list(body, field).map_err(|error| unreadable(&error))?, memory))
+            Ok((
+                decode_list(body, field).map_err(|error| unreadable(&error))?,
+                memory,
+            ))
         };
         let (DecodedList { items, unreadable }, memory) = decode(answer.body, work).await?;
         self.observed.add_unreadable(unreadable);
         Ok((items, memory))
     }
 
-    /// Sends the request and hands over the items of the list, of which only one is in memory at a time: the response
-    /// waits in a file of `directory`. Unreadable items are dropped and noted.
+    /// Sends the request and hands over the items of the list, of which only one is in memory at a
+    /// time: the response waits in a file of `directory`. Unreadable items are dropped and noted.
     pub(super) async fn fetch_each<T, C>(
         &self,
         request: ApiRequest,
@@ -133,7 +149,10 @@ impl Client {
         C: Collector<T>,
     {
         let size = request.list;
-        let mut body = self.exchange(&request, Reading::Spooled(directory)).await?.body;
+        let mut body = self
+            .exchange(&request, Reading::Spooled(directory))
+            .await?
+            .body;
         let streamed = move || {
             let mut has_items = false;
             let mut take = |item| {
@@ -144,7 +163,9 @@ impl Client {
                 Some(file) => interned_briefly(|| each_item(file, &mut take))?,
                 None => None,
             };
-            let read = read.map(|items| items.beside(has_items).map_err(|error| unreadable(&error))).transpose()?;
+            let read = read
+                .map(|items| items.beside(has_items).map_err(|error| unreadable(&error)))
+                .transpose()?;
             Ok::<_, Error>((read, collector, body))
         };
         let (read, mut collector, body) = blocking(streamed).await?;
@@ -157,7 +178,9 @@ impl Client {
         let work = move |body: &[u8]| {
             decoded::check::<T>(body, 0, size)?;
             let list = decode_list(body, None).map_err(|error| unreadable(&error))?;
-            list.items.into_iter().try_for_each(|item| collector.take(item))?;
+            list.items
+                .into_iter()
+                .try_for_each(|item| collector.take(item))?;
             Ok((collector, list.unreadable))
         };
         let (collector, unreadable) = decode(whole, work).await?;
@@ -174,9 +197,12 @@ impl Client {
         }
     }
 
-    /// Deletes an object, once. If the response does not say whether it was deleted, a read decides.
+    /// Deletes an object, once. If the response does not say whether it was deleted, a read
+    /// decides.
     pub(super) async fn delete(&self, path: String) -> ClientResult<()> {
-        let Err(error) = self.perform(ApiRequest::delete(path.clone())).await else { return Ok(()) };
+        let Err(error) = self.perform(ApiRequest::delete(path.clone())).await else {
+            return Ok(());
+        };
         if error.is_outcome_unknown()
             && let Err(read) = self.send(ApiRequest::get(path)).await
             && read.kind == ErrorKind::NotFound
@@ -192,7 +218,11 @@ impl Client {
     }
 
     /// Sends the request, unless the user cancels it, and records it.
-    async fn exchange(&self, request: &ApiRequest, reading: Reading<'_>) -> ClientResult<HttpAnswer> {
+    async fn exchange(
+        &self,
+        request: &ApiRequest,
+        reading: Reading<'_>,
+    ) -> ClientResult<HttpAnswer> {
         let call = self.calls.begin(request);
         let result = tokio::select! {
             biased;
@@ -239,19 +269,33 @@ impl Client {
         }
     }
 
-    async fn attempt(&self, request: &ApiRequest, reading: Reading<'_>, time: Duration) -> ClientResult<HttpAnswer> {
+    async fn attempt(
+        &self,
+        request: &ApiRequest,
+        reading: Reading<'_>,
+        time: Duration,
+    ) -> ClientResult<HttpAnswer> {
         if let Some(until) = self.budget(request.lane).spent_until(Timestamp::now()) {
-            return Err(Error::new(ErrorKind::BudgetSpent { until }, RATE_LIMIT_REACHED));
+            return Err(Error::new(
+                ErrorKind::BudgetSpent { until },
+                RATE_LIMIT_REACHED,
+            ));
         }
         let base = self.locate()?;
         let built = self.build(&base, request, reading, time)?;
         self.observed.count_call();
-        let response = self.http.execute(built).await.map_err(|error| match error.is_connect() {
-            true => Error::from(error),
-            false => Error::from(error).sent(),
-        })?;
+        let response =
+            self.http
+                .execute(built)
+                .await
+                .map_err(|error| match error.is_connect() {
+                    true => Error::from(error),
+                    false => Error::from(error).sent(),
+                })?;
         self.record_announced(request, &response);
-        self.accept(request, response, reading).await.map_err(Error::sent)
+        self.accept(request, response, reading)
+            .await
+            .map_err(Error::sent)
     }
 
     fn build(
@@ -267,7 +311,10 @@ impl Client {
             url.query_pairs_mut().extend_pairs(&request.query);
         }
         let mut builder = self.http.request(request.method.clone(), url);
-        builder = builder.header(AUTHORIZATION, self.key_header()).header(ACCEPT, request.accept).timeout(time);
+        builder = builder
+            .header(AUTHORIZATION, self.key_header())
+            .header(ACCEPT, request.accept)
+            .timeout(time);
         if !matches!(reading, Reading::Later) {
             // `body` decompresses, because it knows how much was received.
             builder = builder.header(ACCEPT_ENCODING, "gzip");
@@ -288,19 +335,34 @@ impl Client {
         let mut announced = self.announced();
         announced.clock_offset = budget::clock_offset(headers, now).or(announced.clock_offset);
         let offset = announced.clock_offset.unwrap_or_default();
-        announced.budget(request.lane).update(headers, response.status().as_u16(), now, offset);
+        announced
+            .budget(request.lane)
+            .update(headers, response.status().as_u16(), now, offset);
         if request.path == "/scans" && response.status() == StatusCode::OK {
-            let missing = headers.get(MISSING_SCANNERS).and_then(|value| value.to_str().ok());
-            announced.missing_scanners = missing.map(MissingScanner::parse_list).unwrap_or_default().into();
+            let missing = headers
+                .get(MISSING_SCANNERS)
+                .and_then(|value| value.to_str().ok());
+            announced.missing_scanners = missing
+                .map(MissingScanner::parse_list)
+                .unwrap_or_default()
+                .into();
         }
     }
 
-    async fn accept(&self, request: &ApiRequest, response: Response, reading: Reading<'_>) -> ClientResult<HttpAnswer> {
+    async fn accept(
+        &self,
+        request: &ApiRequest,
+        response: Response,
+        reading: Reading<'_>,
+    ) -> ClientResult<HttpAnswer> {
         let status = response.status();
         let known = self.known.of(request);
         if let (StatusCode::NOT_MODIFIED, Some(tag)) = (status, known) {
             self.observed.add_tag(request, Some(tag));
-            return Err(Error::new(ErrorKind::NotModified, "unchanged since the last response").with_status(304));
+            return Err(
+                Error::new(ErrorKind::NotModified, "unchanged since the last response")
+                    .with_status(304),
+            );
         }
         if status.is_redirection() {
             return Err(redirected(&response));
@@ -309,21 +371,43 @@ impl Client {
             return Err(self.refusal(response).await);
         }
         if is_html(response.headers()) && !request.any_content {
-            return Err(not_this_api(status, "web page instead of JSON: the server does not implement the API v2"));
+            return Err(not_this_api(
+                status,
+                "web page instead of JSON: the server does not implement the API v2",
+            ));
         }
         let headers = response.headers().clone();
         self.observed.add_tag(request, headers.get(ETAG));
         let limit = request.size.limit();
         let body = match reading {
             Reading::Later => {
-                return Ok(HttpAnswer { status, headers, unread: Some(response), ..HttpAnswer::default() });
+                return Ok(HttpAnswer {
+                    status,
+                    headers,
+                    unread: Some(response),
+                    ..HttpAnswer::default()
+                });
             }
-            Reading::Whole => Body::read(response, limit, &self.memory, &self.observed.received).await?,
+            Reading::Whole => {
+                Body::read(response, limit, &self.memory, &self.observed.received).await?
+            }
             Reading::Spooled(directory) => {
-                Body::spool(response, limit, &self.memory, directory, &self.observed.received).await?
+                Body::spool(
+                    response,
+                    limit,
+                    &self.memory,
+                    directory,
+                    &self.observed.received,
+                )
+                .await?
             }
         };
-        Ok(HttpAnswer { status, headers, body, unread: None })
+        Ok(HttpAnswer {
+            status,
+            headers,
+            body,
+            unread: None,
+        })
     }
 
     async fn refusal(&self, response: Response) -> Error {
@@ -332,20 +416,28 @@ impl Client {
         let retry_after = budget::retry_after(response.headers(), Timestamp::now(), offset);
         let html = is_html(response.headers());
         // A rejection without a readable body is still a rejection.
-        let text = Body::read(response, ERROR_LIMIT, &self.memory, &self.observed.received).await.unwrap_or_default();
+        let text = Body::read(response, ERROR_LIMIT, &self.memory, &self.observed.received)
+            .await
+            .unwrap_or_default();
         let body = error_body(&text);
         if body.is_none() && matches!(status.as_u16(), 404 | 405) {
-            return not_this_api(status, "path not found: the server does not implement the API v2");
+            return not_this_api(
+                status,
+                "path not found: the server does not implement the API v2",
+            );
         }
-        let body =
-            body.unwrap_or_else(|| ErrorBody { message: reason(status, html).as_str().into(), ..Default::default() });
+        let body = body.unwrap_or_else(|| ErrorBody {
+            message: reason(status, html).as_str().into(),
+            ..Default::default()
+        });
         Error::rejected(kind_of(status, retry_after), status.as_u16(), &body)
             .with_key_source(self.settings.key_source.clone())
     }
 }
 
 impl HttpAnswer {
-    /// The number of bytes that were read, or that the caller will read if the service announced it.
+    /// The number of bytes that were read, or that the caller will read if the service announced
+    /// it.
     fn length(&self) -> u64 {
         let unread = self.unread.as_ref().and_then(Response::content_length);
         unread.unwrap_or(self.body.length() as u64)
@@ -360,7 +452,9 @@ impl HttpAnswer {
             Some(quoted) => quoted.split('"').next(),
             None => name.split(';').next(),
         };
-        name.map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned)
+        name.map(str::trim)
+            .filter(|name| !name.is_empty())
+            .map(str::to_owned)
     }
 
     /// The media type in lower case, without parameters; empty if missing.
@@ -375,7 +469,9 @@ fn retry_in(error: &Error, request: &ApiRequest, delay: Option<Duration>) -> Opt
     match error.kind {
         ErrorKind::RateLimited { retry_after } => Some(retry_after? + delay),
         ErrorKind::Connect if !error.is_sent || request.is_repeatable() => Some(delay),
-        ErrorKind::Server if request.is_repeatable() && matches!(error.status, Some(502..=504)) => Some(delay),
+        ErrorKind::Server if request.is_repeatable() && matches!(error.status, Some(502..=504)) => {
+            Some(delay)
+        }
         _ => None,
     }
 }
@@ -398,7 +494,9 @@ async fn decode<T: Send + 'static>(
     blocking(work).await
 }
 
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> ClientResult<T> + Send + 'static) -> ClientResult<T> {
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> ClientResult<T> + Send + 'static,
+) -> ClientResult<T> {
     let failed = || Err(Error::new(ErrorKind::Decode, "decoding the response failed").sent());
     on_list_thread(work).await.unwrap_or_else(failed)
 }
@@ -406,7 +504,9 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> ClientResult<T> + Se
 /// Decodes a value; damage within strings and numbers does not lose the rest.
 fn decode_value<T: DeserializeOwned>(body: &[u8]) -> ClientResult<T> {
     let value = envelope::decode(body);
-    value.or_else(|error| envelope::decode(repaired(body).as_bytes()).map_err(|_| unreadable(&error)))
+    value.or_else(|error| {
+        envelope::decode(repaired(body).as_bytes()).map_err(|_| unreadable(&error))
+    })
 }
 
 fn unreadable(error: &serde_json::Error) -> Error {
@@ -420,7 +520,9 @@ fn unreadable(error: &serde_json::Error) -> Error {
 
 /// The service accepted a creation without naming the new object.
 pub(super) fn without_id() -> Error {
-    Error::new(ErrorKind::Decode, "unexpected JSON: the response has no id").sent().of_change(true)
+    Error::new(ErrorKind::Decode, "unexpected JSON: the response has no id")
+        .sent()
+        .of_change(true)
 }
 
 fn kind_of(status: StatusCode, retry_after: Option<Duration>) -> ErrorKind {
@@ -437,7 +539,8 @@ fn kind_of(status: StatusCode, retry_after: Option<Duration>) -> ErrorKind {
     }
 }
 
-/// The error body of the service: `{status, message, details}`, wrapped or bare, or with the message under another name.
+/// The error body of the service: `{status, message, details}`, wrapped or bare, or with the
+/// message under another name.
 fn error_body(text: &[u8]) -> Option<ErrorBody> {
     let value: Value = envelope::decode(text).ok()?;
     let body: ErrorBody = serde_json::from_value(value.clone()).ok()?;
@@ -445,20 +548,44 @@ fn error_body(text: &[u8]) -> Option<ErrorBody> {
         return Some(body);
     }
     // Of several errors, or of an error as an object, the first message is shown.
-    let text_of = |error: &Value| error.as_str().or_else(|| error.get("message")?.as_str()).map(str::to_owned);
+    let text_of = |error: &Value| {
+        error
+            .as_str()
+            .or_else(|| error.get("message")?.as_str())
+            .map(str::to_owned)
+    };
     let listed = || value.get("errors")?.as_array()?.first().and_then(text_of);
-    let other = ["error", "detail"].iter().find_map(|name| text_of(value.get(name)?)).or_else(listed)?;
-    Some(ErrorBody { message: other.as_str().into(), ..body })
+    let other = ["error", "detail"]
+        .iter()
+        .find_map(|name| text_of(value.get(name)?))
+        .or_else(listed)?;
+    Some(ErrorBody {
+        message: other.as_str().into(),
+        ..body
+    })
 }
 
 fn reason(status: StatusCode, html: bool) -> String {
-    let reason = status.canonical_reason().unwrap_or("rejected without a message");
-    if html { format!("{reason} (a web page, perhaps from a proxy)") } else { reason.to_owned() }
+    let reason = status
+        .canonical_reason()
+        .unwrap_or("rejected without a message");
+    if html {
+        format!("{reason} (a web page, perhaps from a proxy)")
+    } else {
+        reason.to_owned()
+    }
 }
 
 fn redirected(response: &Response) -> Error {
-    let to = response.headers().get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("nowhere");
-    not_this_api(response.status(), &format!("redirect not followed: it leads to {to} and would leak the key"))
+    let to = response
+        .headers()
+        .get(LOCATION)
+        .and_then(|to| to.to_str().ok())
+        .unwrap_or("nowhere");
+    not_this_api(
+        response.status(),
+        &format!("redirect not followed: it leads to {to} and would leak the key"),
+    )
 }
 
 fn not_this_api(status: StatusCode, why: &str) -> Error {
@@ -466,10 +593,21 @@ fn not_this_api(status: StatusCode, why: &str) -> Error {
 }
 
 fn content_type(headers: &HeaderMap) -> String {
-    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    let value = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    value
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase()
 }
 
 fn is_html(headers: &HeaderMap) -> bool {
-    matches!(content_type(headers).as_str(), "text/html" | "application/xhtml+xml")
+    matches!(
+        content_type(headers).as_str(),
+        "text/html" | "application/xhtml+xml"
+    )
 }

@@ -28,7 +28,8 @@ impl Client {
         self.fetch_list(request(query)).await
     }
 
-    /// The same, one finding at a time. The response waits in a file of `directory` that has no name.
+    /// The same, one finding at a time. The response waits in a file of `directory` that has no
+    /// name.
     ///
     /// # Errors
     /// Those of [`list_findings`](Self::list_findings), and those of the collector.

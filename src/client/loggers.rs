@@ -1,5 +1,5 @@
-//! HTTP loggers: list, create, look up, delete, captured requests, clear (`api-v2.md §4`); and reading all captures of a
-//! logger before it is cleared.
+//! HTTP loggers: list, create, look up, delete, captured requests, clear (`api-v2.md §4`); and
+//! reading all captures of a logger before it is cleared.
 
 use std::time::Instant;
 
@@ -8,7 +8,8 @@ use super::{Client, ClientResult, Error, ErrorKind};
 use crate::contract::{Capture, CaptureId, Logger, LoggerId, UnattributedRequests, WorkspaceId};
 use crate::oob::ClearedRequests;
 
-/// Reads of one logger before it is cleared: more captures may arrive while the last ones are archived.
+/// Reads of one logger before it is cleared: more captures may arrive while the last ones are
+/// archived.
 const MOST_READS: usize = 20;
 
 /// The captures that were read before a logger is cleared.
@@ -24,12 +25,18 @@ impl CapturesRead {
     /// Both together: what arrived since the earlier last read was not read everywhere.
     pub fn and(mut self, more: Self) -> Self {
         self.counts += more.counts;
-        Self { last_read: self.last_read.min(more.last_read), ..self }
+        Self {
+            last_read: self.last_read.min(more.last_read),
+            ..self
+        }
     }
 
     /// The counts after the captures were deleted.
     pub fn deleted(self) -> ClearedRequests {
-        ClearedRequests { unread: self.last_read.elapsed(), ..self.counts }
+        ClearedRequests {
+            unread: self.last_read.elapsed(),
+            ..self.counts
+        }
     }
 }
 
@@ -39,17 +46,28 @@ impl Client {
     /// # Errors
     /// Those of every call.
     pub async fn list_loggers(&self, workspace: Option<WorkspaceId>) -> ClientResult<Vec<Logger>> {
-        self.fetch_list(ApiRequest::get("/http_loggers").with("workspace_id", workspace)).await
+        self.fetch_list(ApiRequest::get("/http_loggers").with("workspace_id", workspace))
+            .await
     }
 
     /// `POST /http_loggers`.
     ///
     /// # Errors
     /// 422 the label is invalid or taken (409 on some services).
-    pub async fn create_logger(&self, label: &str, workspace: Option<WorkspaceId>) -> ClientResult<LoggerId> {
-        // In the query as the contract requires and in the form as existing clients send it: services read either.
-        let form = [("label", Some(label.to_owned())), ("workspace_id", workspace.map(|id| id.to_string()))];
-        let request = ApiRequest::post("/http_loggers").with("workspace_id", workspace).with_form(form);
+    pub async fn create_logger(
+        &self,
+        label: &str,
+        workspace: Option<WorkspaceId>,
+    ) -> ClientResult<LoggerId> {
+        // In the query as the contract requires and in the form as existing clients send it:
+        // services read either.
+        let form = [
+            ("label", Some(label.to_owned())),
+            ("workspace_id", workspace.map(|id| id.to_string())),
+        ];
+        let request = ApiRequest::post("/http_loggers")
+            .with("workspace_id", workspace)
+            .with_form(form);
         Ok(LoggerId(self.create(request).await?))
     }
 
@@ -58,7 +76,8 @@ impl Client {
     /// # Errors
     /// 404 unknown.
     pub async fn get_logger(&self, id: LoggerId) -> ClientResult<Logger> {
-        self.fetch(ApiRequest::get(format!("/http_loggers/{id}"))).await
+        self.fetch(ApiRequest::get(format!("/http_loggers/{id}")))
+            .await
     }
 
     /// `DELETE /http_loggers/{id}`.
@@ -69,19 +88,30 @@ impl Client {
         self.delete(format!("/http_loggers/{id}")).await
     }
 
-    /// `GET /http_loggers/{id}/data`: captures in ascending order of their ids, only those after `since`. Services
-    /// without `since_id` send all captures; the older ones are dropped here.
+    /// `GET /http_loggers/{id}/data`: captures in ascending order of their ids, only those after
+    /// `since`. Services without `since_id` send all captures; the older ones are dropped here.
     ///
     /// # Errors
     /// 404 unknown; too large beyond 512 MB.
-    pub async fn list_captures(&self, id: LoggerId, since: Option<CaptureId>) -> ClientResult<Vec<Capture>> {
+    pub async fn list_captures(
+        &self,
+        id: LoggerId,
+        since: Option<CaptureId>,
+    ) -> ClientResult<Vec<Capture>> {
         let request = ApiRequest::get(format!("/http_loggers/{id}/data"))
             .with("since_id", since)
             .with_size(ResponseSize::Large)
             .with_list(ListSize::Captures);
         let mut captures: Vec<Capture> = self.fetch_list_in(request, Some("requests")).await?;
-        if !captures.is_empty() && captures.iter().all(|capture| capture.id == CaptureId::default()) {
-            return Err(Error::new(ErrorKind::Decode, "unexpected JSON: items without id"));
+        if !captures.is_empty()
+            && captures
+                .iter()
+                .all(|capture| capture.id == CaptureId::default())
+        {
+            return Err(Error::new(
+                ErrorKind::Decode,
+                "unexpected JSON: items without id",
+            ));
         }
         captures.retain(|capture| since.is_none_or(|since| capture.id > since));
         captures.sort_by_key(|capture| capture.id);
@@ -93,12 +123,14 @@ impl Client {
     /// # Errors
     /// 404 on other services.
     pub async fn list_unattributed_requests(&self) -> ClientResult<UnattributedRequests> {
-        self.fetch(ApiRequest::get("/http_loggers/unattributed").with_size(ResponseSize::Large)).await
+        self.fetch(ApiRequest::get("/http_loggers/unattributed").with_size(ResponseSize::Large))
+            .await
     }
 
-    /// Passes all captures of a logger to `archive`, which returns how many it archived, before the logger is cleared.
-    /// Reads until there is nothing new, so only captures that arrive between the last read and the clear can be lost:
-    /// the caller clears at once. A logger that receives requests without pause is read at most twenty times.
+    /// Passes all captures of a logger to `archive`, which returns how many it archived, before the
+    /// logger is cleared. Reads until there is nothing new, so only captures that arrive between
+    /// the last read and the clear can be lost: the caller clears at once. A logger that receives
+    /// requests without pause is read at most twenty times.
     ///
     /// # Errors
     /// Those of [`Client::list_captures`] and of `archive`.
@@ -116,22 +148,35 @@ impl Client {
             since = Some(last.id);
             let requests = captures.len();
             let archived = archive(captures).await?;
-            counts += ClearedRequests { requests, archived, ..ClearedRequests::default() };
+            counts += ClearedRequests {
+                requests,
+                archived,
+                ..ClearedRequests::default()
+            };
         }
         Ok(CapturesRead { counts, last_read })
     }
 
-    /// `DELETE /http_loggers/{id}/data`: the service deletes every captured request of this logger. It is sent once: a
-    /// repetition could delete captures that arrived, and were not archived, in between. If the response does not say
-    /// whether the logger was cleared, its number of requests decides: `before` is that of the last look at it.
+    /// `DELETE /http_loggers/{id}/data`: the service deletes every captured request of this logger.
+    /// It is sent once: a repetition could delete captures that arrived, and were not archived, in
+    /// between. If the response does not say whether the logger was cleared, its number of requests
+    /// decides: `before` is that of the last look at it.
     ///
     /// # Errors
     /// 404 unknown.
     pub async fn clear_captures(&self, id: LoggerId, before: i64) -> ClientResult<()> {
-        let Err(error) = self.perform(ApiRequest::delete(format!("/http_loggers/{id}/data"))).await else {
+        let Err(error) = self
+            .perform(ApiRequest::delete(format!("/http_loggers/{id}/data")))
+            .await
+        else {
             return Ok(());
         };
-        if error.is_outcome_unknown() && self.get_logger(id).await.is_ok_and(|logger| logger.num_requests < before) {
+        if error.is_outcome_unknown()
+            && self
+                .get_logger(id)
+                .await
+                .is_ok_and(|logger| logger.num_requests < before)
+        {
             return Ok(());
         }
         Err(error)

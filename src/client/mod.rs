@@ -1,4 +1,5 @@
-//! The client of the API: contract types in, HTTP out. The only module of this wing that names reqwest.
+//! The client of the API: contract types in, HTTP out. The only module of this wing that names
+//! reqwest.
 //!
 //! ```text
 //!   list_scans(query) ─► ApiRequest ─► exchange ──attempt──► service
@@ -7,8 +8,9 @@
 //!                                      limits, errors, budget, clock ─► decode (large responses on a blocking thread)
 //! ```
 //!
-//! One file per noun, one async function per endpoint (`api-v2.md §4`). Dropping a future cancels its call. The key is
-//! in one header that is marked sensitive, so no error and no debug text contains it.
+//! One file per noun, one async function per endpoint (`api-v2.md §4`). Dropping a future cancels
+//! its call. The key is in one header that is marked sensitive, so no error and no debug text
+//! contains it.
 
 #![warn(missing_docs)]
 
@@ -67,13 +69,14 @@ use crate::contract::{MissingScanner, Unreadable};
 /// The result of every endpoint.
 pub type ClientResult<T> = Result<T, Error>;
 
-/// Finds the address of a service that can stop and start at another one. The port of a stopped service can belong to
-/// another program.
+/// Finds the address of a service that can stop and start at another one. The port of a stopped
+/// service can belong to another program.
 #[derive(Clone)]
 pub struct ServiceLocator(Arc<dyn Fn() -> Option<BaseUrl> + Send + Sync>);
 
 impl ServiceLocator {
-    /// A function that runs before every request, so it must be fast. `None` while the service is stopped.
+    /// A function that runs before every request, so it must be fast. `None` while the service is
+    /// stopped.
     pub fn new(locate: impl Fn() -> Option<BaseUrl> + Send + Sync + 'static) -> Self {
         Self(Arc::new(locate))
     }
@@ -96,7 +99,8 @@ pub struct ClientSettings {
     pub key_source: Option<Arc<str>>,
     /// Limit for the connection.
     pub connect_timeout: Duration,
-    /// Limit for a whole response, retries included; four times that for findings, captures and downloads.
+    /// Limit for a whole response, retries included; four times that for findings, captures and
+    /// downloads.
     pub total_timeout: Duration,
     /// Delay before the first retry; doubled for each further one, with jitter.
     pub retry_delay: Duration,
@@ -104,7 +108,8 @@ pub struct ClientSettings {
     pub retries: usize,
     /// `User-Agent` header.
     pub user_agent: String,
-    /// Finds the address before every request. No request, and so no key, is sent while the service is stopped.
+    /// Finds the address before every request. No request, and so no key, is sent while the service
+    /// is stopped.
     pub locator: Option<ServiceLocator>,
 }
 
@@ -126,16 +131,23 @@ impl ClientSettings {
 
     /// The same settings with the origin of the key.
     pub fn with_key_source(self, source: &str) -> Self {
-        Self { key_source: Some(source.into()), ..self }
+        Self {
+            key_source: Some(source.into()),
+            ..self
+        }
     }
 
     /// The same settings for a service that can move to another address.
     pub fn with_locator(self, locator: ServiceLocator) -> Self {
-        Self { locator: Some(locator), ..self }
+        Self {
+            locator: Some(locator),
+            ..self
+        }
     }
 }
 
-/// A connection to one service with one key. Cheap to clone; clones share key, rate budget and clock.
+/// A connection to one service with one key. Cheap to clone; clones share key, rate budget and
+/// clock.
 #[derive(Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -170,8 +182,8 @@ impl Client {
     /// Prepares a client; nothing is sent.
     ///
     /// # Errors
-    /// When the key is not a valid header value, or this machine has no trusted certificates or an unusable
-    /// `SSL_CERT_FILE` (`https` only).
+    /// When the key is not a valid header value, or this machine has no trusted certificates or an
+    /// unusable `SSL_CERT_FILE` (`https` only).
     pub fn new(settings: ClientSettings) -> ClientResult<Self> {
         let key = key_header(&settings.key)?;
         if settings.base.is_tls() {
@@ -210,10 +222,14 @@ impl Client {
 
     /// Base URL of the service at the last request.
     pub fn base(&self) -> BaseUrl {
-        self.base.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.base
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
-    /// Whether this client can use the service at another address: proxy and certificates are chosen once.
+    /// Whether this client can use the service at another address: proxy and certificates are
+    /// chosen once.
     pub fn can_move_to(&self, base: &BaseUrl) -> bool {
         let first = &self.settings.base;
         base.is_loopback() == first.is_loopback() && base.is_tls() == first.is_tls()
@@ -221,13 +237,21 @@ impl Client {
 
     /// The present base URL of the service.
     fn locate(&self) -> ClientResult<BaseUrl> {
-        let Some(locator) = &self.settings.locator else { return Ok(self.settings.base.clone()) };
-        let base = (locator.0)().filter(|base| self.can_move_to(base)).ok_or_else(Error::service_stopped)?;
-        self.base.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&base);
+        let Some(locator) = &self.settings.locator else {
+            return Ok(self.settings.base.clone());
+        };
+        let base = (locator.0)()
+            .filter(|base| self.can_move_to(base))
+            .ok_or_else(Error::service_stopped)?;
+        self.base
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone_from(&base);
         Ok(base)
     }
 
-    /// Uses another API key for all further requests of this client and its clones. Returns whether it is another one.
+    /// Uses another API key for all further requests of this client and its clones. Returns whether
+    /// it is another one.
     ///
     /// # Errors
     /// When the key is not a valid header value.
@@ -241,27 +265,43 @@ impl Client {
 
     /// The lock protects one value, which stays usable after a panic of another holder.
     fn key_header(&self) -> HeaderValue {
-        self.key.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.key
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// The same connection for a caller that repeats failed requests itself.
     pub fn without_retries(&self) -> Self {
-        let settings = ClientSettings { retries: 0, ..ClientSettings::clone(&self.settings) };
-        Self { settings: Arc::new(settings), ..self.clone() }
+        let settings = ClientSettings {
+            retries: 0,
+            ..ClientSettings::clone(&self.settings)
+        };
+        Self {
+            settings: Arc::new(settings),
+            ..self.clone()
+        }
     }
 
     /// The same connection, which counts its calls and unreadable items from zero.
     pub fn observing(&self) -> Self {
-        Self { observed: Arc::default(), ..self.clone() }
+        Self {
+            observed: Arc::default(),
+            ..self.clone()
+        }
     }
 
-    /// The same connection, for a caller that still has the responses with these tags: reads of which the service has nothing
-    /// newer fail with [`ErrorKind::NotModified`].
+    /// The same connection, for a caller that still has the responses with these tags: reads of
+    /// which the service has nothing newer fail with [`ErrorKind::NotModified`].
     pub fn unless(&self, known: Arc<EntityTags>) -> Self {
-        Self { known, ..self.clone() }
+        Self {
+            known,
+            ..self.clone()
+        }
     }
 
-    /// The calls of this client and its clones, oldest first: the last 1,000 that ended, then those in flight.
+    /// The calls of this client and its clones, oldest first: the last 1,000 that ended, then those
+    /// in flight.
     pub fn recorded_calls(&self) -> Vec<ApiCall> {
         self.calls.calls()
     }
@@ -281,7 +321,8 @@ impl Client {
         self.observed.calls()
     }
 
-    /// The bytes of bodies that arrived since [`observing`](Self::observing), also those of a response that is not complete.
+    /// The bytes of bodies that arrived since [`observing`](Self::observing), also those of a
+    /// response that is not complete.
     pub fn received(&self) -> u64 {
         self.observed.received.load(Ordering::Relaxed)
     }
@@ -291,7 +332,8 @@ impl Client {
         self.observed.unreadable()
     }
 
-    /// The tags of the responses since [`observing`](Self::observing); none of lists of several pages.
+    /// The tags of the responses since [`observing`](Self::observing); none of lists of several
+    /// pages.
     pub fn entity_tags(&self) -> EntityTags {
         self.observed.tags()
     }
@@ -311,27 +353,35 @@ impl Client {
         self.announced().clock_offset
     }
 
-    /// The tools that the service cannot run, by the last list of scans; none at a service that does not name them.
+    /// The tools that the service cannot run, by the last list of scans; none at a service that
+    /// does not name them.
     pub fn missing_scanners(&self) -> Arc<[MissingScanner]> {
         Arc::clone(&self.announced().missing_scanners)
     }
 
     /// The lock protects plain values, which stay usable after a panic of another holder.
     fn announced(&self) -> MutexGuard<'_, Announced> {
-        self.announced.lock().unwrap_or_else(PoisonError::into_inner)
+        self.announced
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").field("base", &self.base()).finish_non_exhaustive()
+        f.debug_struct("Client")
+            .field("base", &self.base())
+            .finish_non_exhaustive()
     }
 }
 
 fn key_header(key: &SecretString) -> ClientResult<HeaderValue> {
     let bearer = format!("Bearer {}", key.expose_secret());
     let mut bearer = HeaderValue::from_str(&bearer).map_err(|_| {
-        Error::new(ErrorKind::Unauthorized, "the API key contains a character that is invalid in a header")
+        Error::new(
+            ErrorKind::Unauthorized,
+            "the API key contains a character that is invalid in a header",
+        )
     })?;
     bearer.set_sensitive(true);
     Ok(bearer)

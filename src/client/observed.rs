@@ -1,5 +1,5 @@
-//! Metadata of calls: the number of sent requests and of received bytes, the unreadable items of lists, and the tags of
-//! responses.
+//! Metadata of calls: the number of sent requests and of received bytes, the unreadable items of
+//! lists, and the tags of responses.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -31,7 +31,10 @@ fn key(request: &ApiRequest) -> Option<String> {
 }
 
 fn is_later_page(request: &ApiRequest) -> bool {
-    request.query.iter().any(|(name, page)| name == "page" && page != "1")
+    request
+        .query
+        .iter()
+        .any(|(name, page)| name == "page" && page != "1")
 }
 
 /// Calls, unreadable items and tags.
@@ -55,10 +58,14 @@ impl Observed {
 
     pub fn add_unreadable(&self, items: Unreadable) {
         // The lock protects plain lists, which stay usable after a panic of another holder.
-        self.unreadable.lock().unwrap_or_else(PoisonError::into_inner).extend(items);
+        self.unreadable
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(items);
     }
 
-    /// Takes the tag of a response. From the second page of a list on, the tags of its pages are dropped.
+    /// Takes the tag of a response. From the second page of a list on, the tags of its pages are
+    /// dropped.
     pub fn add_tag(&self, request: &ApiRequest, tag: Option<&HeaderValue>) {
         let mut tags = self.tags.lock().unwrap_or_else(PoisonError::into_inner);
         match (key(request), tag) {
@@ -69,10 +76,16 @@ impl Observed {
     }
 
     pub fn tags(&self) -> EntityTags {
-        self.tags.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.tags
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     pub fn unreadable(&self) -> Unreadable {
-        self.unreadable.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.unreadable
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }

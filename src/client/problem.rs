@@ -29,12 +29,19 @@ pub struct Problem {
 impl Problem {
     /// A failure on this machine.
     pub fn local(message: impl Into<String>) -> Self {
-        Self { message: message.into(), ..Self::default() }
+        Self {
+            message: message.into(),
+            ..Self::default()
+        }
     }
 
     /// State and cause in a few words.
     pub fn brief(&self) -> &str {
-        if self.brief.is_empty() { &self.message } else { &self.brief }
+        if self.brief.is_empty() {
+            &self.message
+        } else {
+            &self.brief
+        }
     }
 
     /// The same problem with a next step.
@@ -60,8 +67,23 @@ impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         let hint = Some(error.hint()).filter(|hint| !hint.is_empty());
         let (brief, is_outcome_unknown) = (error.brief().into(), error.is_outcome_unknown());
-        let Error { status, message, details, is_refused, .. } = error;
-        Self { status, message, details, hint, brief, retry_at: None, is_refused, is_outcome_unknown }
+        let Error {
+            status,
+            message,
+            details,
+            is_refused,
+            ..
+        } = error;
+        Self {
+            status,
+            message,
+            details,
+            hint,
+            brief,
+            retry_at: None,
+            is_refused,
+            is_outcome_unknown,
+        }
     }
 }
 

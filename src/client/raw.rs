@@ -38,7 +38,9 @@ pub struct RawRequest {
 impl RawRequest {
     /// Whether the method changes nothing.
     pub fn is_reading(&self) -> bool {
-        ["GET", "HEAD"].iter().any(|method| self.method.eq_ignore_ascii_case(method))
+        ["GET", "HEAD"]
+            .iter()
+            .any(|method| self.method.eq_ignore_ascii_case(method))
     }
 }
 
@@ -51,10 +53,22 @@ impl Client {
         let invalid = |why: String| Error::new(ErrorKind::Invalid, why);
         let method = Method::from_str(&raw.method.to_ascii_uppercase())
             .map_err(|_| invalid(format!("{:?} is not an HTTP method", raw.method)))?;
-        let path = raw.path.strip_prefix("/api/v2").filter(|rest| rest.starts_with('/')).unwrap_or(&raw.path);
-        // Without the leading slash the path would extend the host name, and another host would get the key.
-        if !path.starts_with('/') || path.split(['/', '?', '#']).any(|part| matches!(part, "." | "..")) {
-            return Err(invalid(format!("{:?} is not a path such as /scans/7", raw.path)));
+        let path = raw
+            .path
+            .strip_prefix("/api/v2")
+            .filter(|rest| rest.starts_with('/'))
+            .unwrap_or(&raw.path);
+        // Without the leading slash the path would extend the host name, and another host would get
+        // the key.
+        if !path.starts_with('/')
+            || path
+                .split(['/', '?', '#'])
+                .any(|part| matches!(part, "." | ".."))
+        {
+            return Err(invalid(format!(
+                "{:?} is not a path such as /scans/7",
+                raw.path
+            )));
         }
         let lane = match method {
             Method::GET if path.starts_with("/scans/") && path.ends_with("/output") => Lane::Output,
@@ -64,6 +78,10 @@ impl Client {
         let mut request = ApiRequest::new(method, path, lane).accepting("application/json, */*");
         request.query = raw.query;
         request.body = raw.body;
-        Ok(self.send(request.with_size(ResponseSize::Large).for_a_file()).await?.body.into_bytes())
+        Ok(self
+            .send(request.with_size(ResponseSize::Large).for_a_file())
+            .await?
+            .body
+            .into_bytes())
     }
 }

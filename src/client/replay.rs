@@ -1,4 +1,5 @@
-//! Sends a captured request again, once: not to the service, without the API key, and without following redirects.
+//! Sends a captured request again, once: not to the service, without the API key, and without
+//! following redirects.
 
 use std::time::Duration;
 
@@ -33,13 +34,18 @@ pub async fn replay(replay: &Replay) -> ClientResult<u16> {
     let mut headers = HeaderMap::new();
     for (name, value) in &replay.headers {
         // A captured line that is not a valid header is dropped.
-        let read = HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_str(value).ok());
+        let read = HeaderName::from_bytes(name.as_bytes())
+            .ok()
+            .zip(HeaderValue::from_str(value).ok());
         if let Some((name, mut value)) = read {
             value.set_sensitive(true);
             headers.append(name, value);
         }
     }
-    let request = http.request(method, replay.url.clone()).headers(headers).body(replay.body.clone());
+    let request = http
+        .request(method, replay.url.clone())
+        .headers(headers)
+        .body(replay.body.clone());
     Ok(request.send().await?.status().as_u16())
 }
 

@@ -26,7 +26,8 @@ pub enum Download {
 /// A file whose content is still to be read.
 #[derive(Debug)]
 pub struct ReportFile {
-    /// The file name in this response, not cleaned; `download_name` of the report is the other source.
+    /// The file name in this response, not cleaned; `download_name` of the report is the other
+    /// source.
     pub name: Option<String>,
     response: Response,
 }
@@ -35,9 +36,12 @@ impl ReportFile {
     /// Writes the content as it arrives and returns its length in bytes.
     ///
     /// # Errors
-    /// When the connection breaks, the file cannot be written, or the content is larger than 512 MB.
+    /// When the connection breaks, the file cannot be written, or the content is larger than 512
+    /// MB.
     pub async fn save_to(mut self, mut to: impl AsyncWrite + Unpin) -> ClientResult<u64> {
-        let failed = |error: std::io::Error| Error::new(ErrorKind::Invalid, format!("file not written: {error}"));
+        let failed = |error: std::io::Error| {
+            Error::new(ErrorKind::Invalid, format!("file not written: {error}"))
+        };
         let (mut length, limit) = (0, ResponseSize::Large.limit());
         while let Some(chunk) = self.response.chunk().await? {
             length += chunk.len();
@@ -46,7 +50,9 @@ impl ReportFile {
             }
             match to.write_all(&chunk).await {
                 // The reader of a pipe needs no more of the report.
-                Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(length as u64),
+                Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+                    return Ok(length as u64);
+                }
                 written => written.map_err(failed)?,
             }
         }
@@ -58,27 +64,45 @@ impl ReportFile {
 /// The formats of new reports in an OpenAPI document; `None` if it does not list them.
 fn formats_in(document: &Value) -> Option<BTreeSet<String>> {
     let paths = document["paths"].as_object()?;
-    let (_, path) = paths.iter().find(|(path, item)| path.ends_with("/reports") && item.get("post").is_some())?;
-    let report = resolved(document, &path["post"]["requestBody"]["content"]["application/json"]["schema"]);
+    let (_, path) = paths
+        .iter()
+        .find(|(path, item)| path.ends_with("/reports") && item.get("post").is_some())?;
+    let report = resolved(
+        document,
+        &path["post"]["requestBody"]["content"]["application/json"]["schema"],
+    );
     let choices = resolved(document, &report["properties"]["format"])["enum"].as_array()?;
-    let formats: BTreeSet<String> = choices.iter().filter_map(|choice| choice.as_str().map(str::to_owned)).collect();
+    let formats: BTreeSet<String> = choices
+        .iter()
+        .filter_map(|choice| choice.as_str().map(str::to_owned))
+        .collect();
     Some(formats).filter(|formats| !formats.is_empty())
 }
 
 /// The schema that a reference names, or the schema itself.
 fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
-    let reference = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
-    reference.and_then(|pointer| document.pointer(pointer)).unwrap_or(schema)
+    let reference = schema["$ref"]
+        .as_str()
+        .and_then(|reference| reference.strip_prefix('#'));
+    reference
+        .and_then(|pointer| document.pointer(pointer))
+        .unwrap_or(schema)
 }
 
 impl Client {
-    /// The formats that the service can write, from its OpenAPI document; `None` if the service does not publish them.
+    /// The formats that the service can write, from its OpenAPI document; `None` if the service
+    /// does not publish them.
     ///
     /// # Errors
     /// Those of the service, such as 404 without a document.
     pub async fn report_formats(&self) -> ClientResult<Option<BTreeSet<String>>> {
         let path = "/openapi.json".to_owned();
-        let request = RawRequest { method: "GET".to_owned(), path, query: Vec::new(), body: RequestBody::Empty };
+        let request = RawRequest {
+            method: "GET".to_owned(),
+            path,
+            query: Vec::new(),
+            body: RequestBody::Empty,
+        };
         let document: Option<Value> = serde_json::from_slice(&self.send_raw(request).await?).ok();
         Ok(document.as_ref().and_then(formats_in))
     }
@@ -96,8 +120,14 @@ impl Client {
     /// # Errors
     /// 400 and 422 invalid.
     pub async fn create_report(&self, new: &NewReport) -> ClientResult<ReportId> {
-        let created: ReportCreated = self.fetch(ApiRequest::post("/reports").with_json(new)).await?;
-        if created.report_id == ReportId::default() { Err(without_id()) } else { Ok(created.report_id) }
+        let created: ReportCreated = self
+            .fetch(ApiRequest::post("/reports").with_json(new))
+            .await?;
+        if created.report_id == ReportId::default() {
+            Err(without_id())
+        } else {
+            Ok(created.report_id)
+        }
     }
 
     /// `GET /reports/{id}`.
@@ -122,7 +152,8 @@ impl Client {
     /// 404 unknown or expired.
     pub async fn download_report(&self, id: ReportId) -> ClientResult<Download> {
         let request = ApiRequest::get(format!("/reports/{id}/download"))
-            // The service sends the report's own type; JSON is named first because the contract requires it (§1).
+            // The service sends the report's own type; JSON is named first because the contract
+            // requires it (§1).
             .accepting("application/json, */*")
             .with_size(ResponseSize::Large)
             .for_a_file();
@@ -153,8 +184,15 @@ mod tests {
                 "Format": {"type": "string", "enum": ["html", "json", 7]},
             }},
         });
-        assert_eq!(formats_in(&document), Some(["html", "json"].map(str::to_owned).into()));
-        for other in [serde_json::json!({"paths": {"/reports": {"get": {}}}}), serde_json::json!([]), Value::Null] {
+        assert_eq!(
+            formats_in(&document),
+            Some(["html", "json"].map(str::to_owned).into())
+        );
+        for other in [
+            serde_json::json!({"paths": {"/reports": {"get": {}}}}),
+            serde_json::json!([]),
+            Value::Null,
+        ] {
             assert_eq!(formats_in(&other), None);
         }
     }

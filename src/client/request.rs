@@ -58,7 +58,8 @@ impl ResponseSize {
     }
 }
 
-/// Memory that a decoded list may occupy, all its pages together. The lists that a dashboard holds share 512 MB.
+/// Memory that a decoded list may occupy, all its pages together. The lists that a dashboard holds
+/// share 512 MB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ListSize {
     Findings,
@@ -117,18 +118,25 @@ impl ApiRequest {
 
     /// Adds a query parameter if it has a value.
     pub fn with(mut self, name: &'static str, value: Option<impl Display>) -> Self {
-        self.query.extend(value.map(|value| (name.into(), value.to_string())));
+        self.query
+            .extend(value.map(|value| (name.into(), value.to_string())));
         self
     }
 
     /// A form body of the fields that have a value.
-    pub fn with_form<const N: usize>(mut self, fields: [(&'static str, Option<String>); N]) -> Self {
-        let filled = fields.into_iter().filter_map(|(name, value)| Some((name.into(), value?)));
+    pub fn with_form<const N: usize>(
+        mut self,
+        fields: [(&'static str, Option<String>); N],
+    ) -> Self {
+        let filled = fields
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.into(), value?)));
         self.body = RequestBody::Form(filled.collect());
         self
     }
 
-    /// A JSON body. The bodies of the contract are maps with string keys, so they always have a JSON form.
+    /// A JSON body. The bodies of the contract are maps with string keys, so they always have a
+    /// JSON form.
     pub fn with_json(mut self, body: &impl Serialize) -> Self {
         self.body = RequestBody::Json(serde_json::to_value(body).unwrap_or_default());
         self
@@ -165,16 +173,21 @@ impl ApiRequest {
         self.method != Method::GET && self.method != Method::HEAD
     }
 
-    /// Whether a request that may have been carried out can be sent again. A deletion cannot: it could delete captures
-    /// that arrived after the first one and are not archived.
+    /// Whether a request that may have been carried out can be sent again. A deletion cannot: it
+    /// could delete captures that arrived after the first one and are not archived.
     pub fn is_repeatable(&self) -> bool {
         self.method != Method::POST && self.method != Method::DELETE
     }
 }
 
-/// Reads all pages of a list; `fetch` gets limit and number of a page, and the memory of the pages before, which it returns
-/// with that of its own. A page shorter than the limit is the last one. So is a page without new items, for services that ignore `page` (`hosted-service.md`, Lists).
-pub(super) async fn all_pages<T, I: Eq + Hash, F: Future<Output = ClientResult<(Vec<T>, usize)>>>(
+/// Reads all pages of a list; `fetch` gets limit and number of a page, and the memory of the pages
+/// before, which it returns with that of its own. A page shorter than the limit is the last one. So
+/// is a page without new items, for services that ignore `page` (`hosted-service.md`, Lists).
+pub(super) async fn all_pages<
+    T,
+    I: Eq + Hash,
+    F: Future<Output = ClientResult<(Vec<T>, usize)>>,
+>(
     id: impl Fn(&T) -> I,
     mut fetch: impl FnMut(u32, u32, usize) -> F,
 ) -> ClientResult<Vec<T>> {
@@ -200,7 +213,10 @@ mod tests {
     async fn read(page: impl Fn(u32) -> std::ops::Range<u32>) -> (usize, u32) {
         let mut pages = 0;
         let fetch = |limit, number, memory| {
-            assert_eq!((limit, number, memory), (1000, pages + 1, 7 * pages as usize));
+            assert_eq!(
+                (limit, number, memory),
+                (1000, pages + 1, 7 * pages as usize)
+            );
             pages = number;
             std::future::ready(Ok((page(number).collect(), memory + 7)))
         };
@@ -210,8 +226,14 @@ mod tests {
 
     #[tokio::test]
     async fn pages_short_repeated_or_endless_end_the_list() {
-        assert_eq!(read(|number| if number == 1 { 0..1000 } else { 900..1100 }).await, (1100, 2));
+        assert_eq!(
+            read(|number| if number == 1 { 0..1000 } else { 900..1100 }).await,
+            (1100, 2)
+        );
         assert_eq!(read(|_| 0..1000).await, (1000, 2));
-        assert_eq!(read(|number| number * 1000..(number + 1) * 1000).await, (500_000, 500));
+        assert_eq!(
+            read(|number| number * 1000..(number + 1) * 1000).await,
+            (500_000, 500)
+        );
     }
 }

@@ -8,10 +8,12 @@ use super::exchange::without_id;
 use super::request::{ApiRequest, ListSize, ResponseSize, all_pages};
 use super::{Client, ClientResult, Lane};
 use crate::contract::{
-    NewScan, ResourceType, Scan, ScanCreated, ScanId, ScanOutput, ScanStatus, Stamp, TargetId, Test, Tool, WorkspaceId,
+    NewScan, ResourceType, Scan, ScanCreated, ScanId, ScanOutput, ScanStatus, Stamp, TargetId,
+    Test, Tool, WorkspaceId,
 };
 
-/// Query of `GET /scans`. Without a workspace the service lists the workspace last selected in a browser.
+/// Query of `GET /scans`. Without a workspace the service lists the workspace last selected in a
+/// browser.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScanQuery {
     /// Only of this tool.
@@ -57,7 +59,11 @@ impl Client {
         self.scans_page(query, 0).await.map(|(scans, _)| scans)
     }
 
-    async fn scans_page(&self, query: &ScanQuery, before: usize) -> ClientResult<(Vec<Scan>, usize)> {
+    async fn scans_page(
+        &self,
+        query: &ScanQuery,
+        before: usize,
+    ) -> ClientResult<(Vec<Scan>, usize)> {
         let interval = query.start_time.unwrap_or_default();
         let request = ApiRequest::get("/scans")
             .with_list(ListSize::Scans)
@@ -78,25 +84,31 @@ impl Client {
     /// 400 invalid parameters.
     pub async fn list_all_scans(&self, query: &ScanQuery) -> ClientResult<Vec<Scan>> {
         let fetch = |limit, page, before| {
-            let query = ScanQuery { limit: Some(limit), page: Some(page), ..query.clone() };
+            let query = ScanQuery {
+                limit: Some(limit),
+                page: Some(page),
+                ..query.clone()
+            };
             async move { self.scans_page(&query, before).await }
         };
         all_pages(|scan| scan.id, fetch).await
     }
 
-    /// `POST /scans`. If the response lacks the id of the new scan, or is lost, the scans of this tool and target are
-    /// read until one appears that was not there before.
+    /// `POST /scans`. If the response lacks the id of the new scan, or is lost, the scans of this
+    /// tool and target are read until one appears that was not there before.
     ///
     /// # Errors
     /// 400 and 422 invalid, 403 not in scope, 404 unknown target or workspace; an unknown outcome
-    /// ([`is_outcome_unknown`](super::Error::is_outcome_unknown)) if no new scan appears within seconds.
+    /// ([`is_outcome_unknown`](super::Error::is_outcome_unknown)) if no new scan appears within
+    /// seconds.
     pub async fn create_scan(&self, new: &NewScan) -> ClientResult<ScanCreated> {
         // A scan that was there before must not be mistaken for the new one.
         let before = self.scans_like(new).await;
         let lost = match self.send(ApiRequest::post("/scans").with_json(new)).await {
             Ok(answer) => {
                 // `{}` and an empty body both mean that the scan was started, without its id.
-                let created: ScanCreated = crate::contract::envelope::decode(&answer.body).unwrap_or_default();
+                let created: ScanCreated =
+                    crate::contract::envelope::decode(&answer.body).unwrap_or_default();
                 if created.created_id.is_some() {
                     return Ok(created);
                 }
@@ -109,20 +121,32 @@ impl Client {
         for pauses in [0, 5, 10, 20] {
             tokio::time::sleep(self.settings.retry_delay * pauses).await;
             let scans = self.scans_like(new).await.unwrap_or_default();
-            for (id, target) in scans.into_iter().rev().filter(|(id, _)| !before.contains_key(id)) {
+            for (id, target) in scans
+                .into_iter()
+                .rev()
+                .filter(|(id, _)| !before.contains_key(id))
+            {
                 if self.is_target_of(new, target).await {
-                    return Ok(ScanCreated { created_id: Some(id), target_id: Some(target) });
+                    return Ok(ScanCreated {
+                        created_id: Some(id),
+                        target_id: Some(target),
+                    });
                 }
             }
         }
         Err(lost)
     }
 
-    /// Whether a new scan with a target by name can have this target. The service may complete the name, for example with
-    /// a scheme.
+    /// Whether a new scan with a target by name can have this target. The service may complete the
+    /// name, for example with a scheme.
     async fn is_target_of(&self, new: &NewScan, target: TargetId) -> bool {
-        let Some(name) = &new.target_name else { return true };
-        let found = self.get_target(target).await.map(|found| found.name.to_lowercase());
+        let Some(name) = &new.target_name else {
+            return true;
+        };
+        let found = self
+            .get_target(target)
+            .await
+            .map(|found| found.name.to_lowercase());
         let name = name.to_lowercase();
         found.is_ok_and(|found| found.contains(&name) || name.contains(&found))
     }
@@ -137,10 +161,15 @@ impl Client {
         };
         let is_like = |scan: &Scan| {
             // Not every service applies every filter.
-            scan.tool_id == new.tool_id && new.target_id.is_none_or(|target| scan.target_id == target)
+            scan.tool_id == new.tool_id
+                && new.target_id.is_none_or(|target| scan.target_id == target)
         };
         let scans = self.list_all_scans(&query).await?;
-        Ok(scans.iter().filter(|scan| is_like(scan)).map(|scan| (scan.id, scan.target_id)).collect())
+        Ok(scans
+            .iter()
+            .filter(|scan| is_like(scan))
+            .map(|scan| (scan.id, scan.target_id))
+            .collect())
     }
 
     /// `GET /scans/{id}`.
@@ -164,7 +193,8 @@ impl Client {
     /// # Errors
     /// 404 unknown or no output yet, 406 this tool has no such output.
     pub async fn scan_output(&self, id: ScanId) -> ClientResult<ScanOutput> {
-        self.fetch(ApiRequest::get(format!("/scans/{id}/output")).in_lane(Lane::Output)).await
+        self.fetch(ApiRequest::get(format!("/scans/{id}/output")).in_lane(Lane::Output))
+            .await
     }
 
     /// `GET /scans/{id}/output` as a PDF document.
@@ -184,7 +214,9 @@ impl Client {
     /// # Errors
     /// 404 unknown.
     pub async fn scan_raw(&self, id: ScanId) -> ClientResult<Vec<String>> {
-        let output: Value = self.fetch(ApiRequest::get(format!("/scans/{id}/raw"))).await?;
+        let output: Value = self
+            .fetch(ApiRequest::get(format!("/scans/{id}/raw")))
+            .await?;
         Ok(match output {
             Value::Array(chunks) => chunks.into_iter().map(as_text).collect(),
             Value::Null => Vec::new(),
@@ -192,12 +224,18 @@ impl Client {
         })
     }
 
-    /// `POST /scans/{id}/stop`. If the response does not say whether the scan was stopped, it is read until it has ended.
+    /// `POST /scans/{id}/stop`. If the response does not say whether the scan was stopped, it is
+    /// read until it has ended.
     ///
     /// # Errors
     /// 404 unknown; an unknown outcome if the scan does not end within seconds.
     pub async fn stop_scan(&self, id: ScanId) -> ClientResult<()> {
-        let Err(error) = self.perform(ApiRequest::post(format!("/scans/{id}/stop"))).await else { return Ok(()) };
+        let Err(error) = self
+            .perform(ApiRequest::post(format!("/scans/{id}/stop")))
+            .await
+        else {
+            return Ok(());
+        };
         if error.is_outcome_unknown() {
             for pauses in [0, 5, 10] {
                 tokio::time::sleep(self.settings.retry_delay * pauses).await;

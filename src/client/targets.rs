@@ -23,10 +23,16 @@ impl Client {
     /// # Errors
     /// 400 invalid parameters.
     pub async fn list_targets(&self, query: &TargetQuery) -> ClientResult<Vec<Target>> {
-        self.targets_page(query, 0).await.map(|(targets, _)| targets)
+        self.targets_page(query, 0)
+            .await
+            .map(|(targets, _)| targets)
     }
 
-    async fn targets_page(&self, query: &TargetQuery, before: usize) -> ClientResult<(Vec<Target>, usize)> {
+    async fn targets_page(
+        &self,
+        query: &TargetQuery,
+        before: usize,
+    ) -> ClientResult<(Vec<Target>, usize)> {
         let request = ApiRequest::get("/targets")
             .with_list(ListSize::Targets)
             .with("workspace_id", query.workspace_id)
@@ -42,7 +48,11 @@ impl Client {
     /// 400 invalid parameters.
     pub async fn list_all_targets(&self, query: &TargetQuery) -> ClientResult<Vec<Target>> {
         let fetch = |limit, page, before| {
-            let query = TargetQuery { limit: Some(limit), page: Some(page), ..query.clone() };
+            let query = TargetQuery {
+                limit: Some(limit),
+                page: Some(page),
+                ..query.clone()
+            };
             async move { self.targets_page(&query, before).await }
         };
         all_pages(|target| target.id, fetch).await
@@ -51,14 +61,18 @@ impl Client {
     /// `POST /targets`.
     ///
     /// # Errors
-    /// 400 invalid, 403 not in scope or too many targets, 404 unknown workspace, 409 exists already.
+    /// 400 invalid, 403 not in scope or too many targets, 404 unknown workspace, 409 exists
+    /// already.
     pub async fn create_target(&self, new: &NewTarget) -> ClientResult<TargetId> {
         let form = [
             ("name", Some(new.name.clone())),
             ("description", new.description.clone()),
             ("workspace_id", new.workspace_id.map(|id| id.to_string())),
         ];
-        Ok(TargetId(self.create(ApiRequest::post("/targets").with_form(form)).await?))
+        Ok(TargetId(
+            self.create(ApiRequest::post("/targets").with_form(form))
+                .await?,
+        ))
     }
 
     /// `GET /targets/{id}`.

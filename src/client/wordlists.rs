@@ -18,7 +18,8 @@ impl Client {
     /// # Errors
     /// 404 unknown.
     pub async fn get_wordlist(&self, id: WordlistId) -> ClientResult<Wordlist> {
-        self.fetch(ApiRequest::get(format!("/wordlists/{id}"))).await
+        self.fetch(ApiRequest::get(format!("/wordlists/{id}")))
+            .await
     }
 
     /// `DELETE /wordlists/{id}`.
@@ -29,17 +30,19 @@ impl Client {
         self.delete(format!("/wordlists/{id}")).await
     }
 
-    /// `GET /wordlists/{id}/contents`: the words, separated by line feeds. The response may be a JSON string, wrapped
-    /// or bare, or plain text (`hosted-service.md`, Lists).
+    /// `GET /wordlists/{id}/contents`: the words, separated by line feeds. The response may be a
+    /// JSON string, wrapped or bare, or plain text (`hosted-service.md`, Lists).
     ///
     /// # Errors
     /// 404 unknown.
     pub async fn wordlist_contents(&self, id: WordlistId) -> ClientResult<String> {
-        let request = ApiRequest::get(format!("/wordlists/{id}/contents")).accepting("application/json, text/plain");
+        let request = ApiRequest::get(format!("/wordlists/{id}/contents"))
+            .accepting("application/json, text/plain");
         let answer = self.send(request).await?;
         if answer.content_type() == "application/json" {
-            return envelope::decode(&answer.body)
-                .map_err(|error| Error::new(ErrorKind::Decode, format!("unreadable wordlist: {error}")));
+            return envelope::decode(&answer.body).map_err(|error| {
+                Error::new(ErrorKind::Decode, format!("unreadable wordlist: {error}"))
+            });
         }
         let text = String::from_utf8_lossy(&answer.body).into_owned();
         Ok(envelope::decode(text.as_bytes()).unwrap_or(text))

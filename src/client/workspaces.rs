@@ -18,8 +18,14 @@ impl Client {
     /// # Errors
     /// 400 invalid, 409 the name is taken.
     pub async fn create_workspace(&self, new: &NewWorkspace) -> ClientResult<WorkspaceId> {
-        let form = [("name", Some(new.name.clone())), ("description", new.description.clone())];
-        Ok(WorkspaceId(self.create(ApiRequest::post("/workspaces").with_form(form)).await?))
+        let form = [
+            ("name", Some(new.name.clone())),
+            ("description", new.description.clone()),
+        ];
+        Ok(WorkspaceId(
+            self.create(ApiRequest::post("/workspaces").with_form(form))
+                .await?,
+        ))
     }
 
     /// `GET /workspaces/{id}`.
@@ -27,7 +33,8 @@ impl Client {
     /// # Errors
     /// 404 unknown.
     pub async fn get_workspace(&self, id: WorkspaceId) -> ClientResult<Workspace> {
-        self.fetch(ApiRequest::get(format!("/workspaces/{id}"))).await
+        self.fetch(ApiRequest::get(format!("/workspaces/{id}")))
+            .await
     }
 
     /// `PUT /workspaces/{id}`.
@@ -35,7 +42,8 @@ impl Client {
     /// # Errors
     /// 400 invalid or nothing given, 404 unknown, 409 the name is taken.
     pub async fn edit_workspace(&self, id: WorkspaceId, edit: &EditWorkspace) -> ClientResult<()> {
-        self.perform(ApiRequest::put(format!("/workspaces/{id}")).with_json(edit)).await
+        self.perform(ApiRequest::put(format!("/workspaces/{id}")).with_json(edit))
+            .await
     }
 
     /// `DELETE /workspaces/{id}`: the workspace with everything in it.

@@ -29,7 +29,11 @@ impl Environment {
     /// # Errors
     /// When a directory is below the home directory, and the user has none.
     pub fn of_process() -> Result<Self, ConfigError> {
-        let text = |name| std::env::var(name).ok().filter(|text: &String| !text.trim().is_empty());
+        let text = |name| {
+            std::env::var(name)
+                .ok()
+                .filter(|text: &String| !text.trim().is_empty())
+        };
         Ok(Self {
             base_url: text("SCANDECK_BASE_URL"),
             api_key: text("SCANDECK_API_KEY"),

@@ -16,7 +16,10 @@ pub struct ConfigError {
 
 impl ConfigError {
     pub(super) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: hint.into() }
+        Self {
+            message: message.into(),
+            hint: hint.into(),
+        }
     }
 
     pub(super) fn io(verb: &str, path: &Path, error: &std::io::Error) -> Self {

@@ -83,7 +83,14 @@ pub struct CommandEntry {
 impl Default for CommandEntry {
     fn default() -> Self {
         let (name, context) = (String::new(), "lists".to_owned());
-        Self { name, key: None, context, command: None, output: CommandOutput::Text, changes: true }
+        Self {
+            name,
+            key: None,
+            context,
+            command: None,
+            output: CommandOutput::Text,
+            changes: true,
+        }
     }
 }
 
@@ -147,7 +154,10 @@ pub struct SignalSettings {
 impl SignalSettings {
     /// Program and arguments; empty without a command.
     pub fn command(&self) -> Vec<String> {
-        self.command.as_ref().map(|command| command.get_ref().split()).unwrap_or_default()
+        self.command
+            .as_ref()
+            .map(|command| command.get_ref().split())
+            .unwrap_or_default()
     }
 }
 
@@ -189,7 +199,10 @@ pub enum ProfileColour {
 
 /// A command: a list of words, or one string that is split at spaces.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(untagged, expecting = "expected a program, or a list such as [\"notify-send\", \"scandeck\"]")]
+#[serde(
+    untagged,
+    expecting = "expected a program, or a list such as [\"notify-send\", \"scandeck\"]"
+)]
 pub enum CommandWords {
     List(Vec<String>),
     Line(String),
@@ -212,18 +225,30 @@ impl ConfigFile {
     pub fn read(path: &Path, is_named: bool) -> Result<Self, ConfigError> {
         let text = match read_text(path, InputKind::Settings) {
             Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound && !is_named => return Ok(Self::default()),
+            Err(error) if error.kind() == ErrorKind::NotFound && !is_named => {
+                return Ok(Self::default());
+            }
             Err(error) => return Err(ConfigError::io("read", path, &error)),
         };
         let mut file: Self = toml::from_str(&text).map_err(|error| {
-            let TomlProblem { line, message, hint } = TomlProblem::new(&text, &error);
+            let TomlProblem {
+                line,
+                message,
+                hint,
+            } = TomlProblem::new(&text, &error);
             ConfigError::new(format!("{}:{line}: {message}", path.display()), hint)
         })?;
         file.path = path.display().to_string();
-        file.theme_setting =
-            file.theme.as_ref().map(|theme| (line_of(&text, theme.span().start), theme.get_ref().clone()));
+        file.theme_setting = file
+            .theme
+            .as_ref()
+            .map(|theme| (line_of(&text, theme.span().start), theme.get_ref().clone()));
         file.key_settings = file.key_settings(&text);
-        file.command_settings = file.commands.iter().map(|entry| command_setting(entry, &text)).collect();
+        file.command_settings = file
+            .commands
+            .iter()
+            .map(|entry| command_setting(entry, &text))
+            .collect();
         file.check(&text)
     }
 
@@ -232,7 +257,12 @@ impl ConfigFile {
             let setting = |(action, value): (&String, &Spanned<KeyTexts>)| {
                 let keys = value.get_ref().all();
                 let line = line_of(text, value.span().start);
-                KeySetting { line, context: context.clone(), action: action.clone(), keys }
+                KeySetting {
+                    line,
+                    context: context.clone(),
+                    action: action.clone(),
+                    keys,
+                }
             };
             actions.iter().map(setting).collect::<Vec<_>>()
         };
@@ -243,20 +273,44 @@ impl ConfigFile {
 
     fn check(self, text: &str) -> Result<Self, ConfigError> {
         let at = |byte: usize, why: String, hint: &str| {
-            Err(ConfigError::new(format!("{}:{}: {why}", self.path, line_of(text, byte)), hint))
+            Err(ConfigError::new(
+                format!("{}:{}: {why}", self.path, line_of(text, byte)),
+                hint,
+            ))
         };
         let name_a_program = "name a program, or remove the line";
-        if let Some(command) = self.signals.command.as_ref().filter(|command| command.get_ref().split().is_empty()) {
-            return at(command.span().start, "command of [signals] is empty".to_owned(), name_a_program);
+        if let Some(command) = self
+            .signals
+            .command
+            .as_ref()
+            .filter(|command| command.get_ref().split().is_empty())
+        {
+            return at(
+                command.span().start,
+                "command of [signals] is empty".to_owned(),
+                name_a_program,
+            );
         }
         for (name, profile) in &self.profiles {
             let start = profile.span().start;
             let profile = profile.get_ref();
             if profile.local && profile.base_url.is_some() {
-                return at(start, format!("profile {name} has both local and base_url"), "remove one of them");
+                return at(
+                    start,
+                    format!("profile {name} has both local and base_url"),
+                    "remove one of them",
+                );
             }
-            if profile.api_key_command.as_ref().is_some_and(|command| command.split().is_empty()) {
-                return at(start, format!("api_key_command of profile {name} is empty"), name_a_program);
+            if profile
+                .api_key_command
+                .as_ref()
+                .is_some_and(|command| command.split().is_empty())
+            {
+                return at(
+                    start,
+                    format!("api_key_command of profile {name} is empty"),
+                    name_a_program,
+                );
             }
         }
         Ok(self)
@@ -272,7 +326,13 @@ impl ConfigFile {
             // Without their places in the file.
             (
                 "[profiles]",
-                format!("{:?}", self.profiles.iter().map(|(name, one)| (name, one.get_ref())).collect::<Vec<_>>()),
+                format!(
+                    "{:?}",
+                    self.profiles
+                        .iter()
+                        .map(|(name, one)| (name, one.get_ref()))
+                        .collect::<Vec<_>>()
+                ),
             ),
         ]
     }
@@ -285,8 +345,13 @@ impl ConfigFile {
     ///
     /// # Errors
     /// When a named profile does not exist.
-    pub fn profile(&self, name: Option<&str>) -> Result<Option<(Option<String>, Profile)>, ConfigError> {
-        let Some(name) = name.or(self.default_profile.as_deref()) else { return Ok(None) };
+    pub fn profile(
+        &self,
+        name: Option<&str>,
+    ) -> Result<Option<(Option<String>, Profile)>, ConfigError> {
+        let Some(name) = name.or(self.default_profile.as_deref()) else {
+            return Ok(None);
+        };
         if let Some(profile) = self.profiles.get(name) {
             return Ok(Some((Some(name.to_owned()), profile.get_ref().clone())));
         }
@@ -295,12 +360,22 @@ impl ConfigFile {
             [] => format!("add [profiles.{name}] to the configuration file"),
             names => format!("use one of these profiles: {}", names.join(", ")),
         };
-        Err(ConfigError::new(format!("profile {name:?} not found"), hint))
+        Err(ConfigError::new(
+            format!("profile {name:?} not found"),
+            hint,
+        ))
     }
 }
 
 fn command_setting(entry: &Spanned<CommandEntry>, text: &str) -> CommandSetting {
-    let CommandEntry { name, key, context, command, output, changes } = entry.get_ref().clone();
+    let CommandEntry {
+        name,
+        key,
+        context,
+        command,
+        output,
+        changes,
+    } = entry.get_ref().clone();
     CommandSetting {
         line: line_of(text, entry.span().start),
         name,

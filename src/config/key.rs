@@ -25,8 +25,8 @@ pub enum KeySource {
     File(PathBuf),
 }
 
-/// The first source in the order of precedence. The caller passes the profile and the stored key only when they belong to
-/// the base URL in use.
+/// The first source in the order of precedence. The caller passes the profile and the stored key
+/// only when they belong to the base URL in use.
 pub(super) fn source(
     flags: &Flags,
     environment: &Environment,
@@ -37,8 +37,15 @@ pub(super) fn source(
         return Some(KeySource::File(file.clone()));
     }
     let of_profile = profile.and_then(|profile| of_profile(profile, environment));
-    let of_environment = environment.api_key.as_ref().map(|key| KeySource::Given(key.trim().to_owned().into()));
-    let found = if flags.profile.is_some() { of_profile.or(of_environment) } else { of_environment.or(of_profile) };
+    let of_environment = environment
+        .api_key
+        .as_ref()
+        .map(|key| KeySource::Given(key.trim().to_owned().into()));
+    let found = if flags.profile.is_some() {
+        of_profile.or(of_environment)
+    } else {
+        of_environment.or(of_profile)
+    };
     found.or_else(|| has_stored_key.then(|| KeySource::File(environment.state_dir().key_file())))
 }
 
@@ -70,7 +77,11 @@ impl KeySource {
         self.read_with(Stdio::null, Stdio::null).await
     }
 
-    async fn read_with(&self, stdin: fn() -> Stdio, stderr: fn() -> Stdio) -> Result<SecretString, ConfigError> {
+    async fn read_with(
+        &self,
+        stdin: fn() -> Stdio,
+        stderr: fn() -> Stdio,
+    ) -> Result<SecretString, ConfigError> {
         match self {
             KeySource::Given(key) => Ok(key.clone()),
             KeySource::File(path) => from_file(path),
@@ -90,7 +101,11 @@ impl fmt::Display for KeySource {
         match self {
             KeySource::Given(_) => f.write_str("SCANDECK_API_KEY"),
             KeySource::Command(words) => {
-                write!(f, "api_key_command `{}`", words.first().map_or("", String::as_str))
+                write!(
+                    f,
+                    "api_key_command `{}`",
+                    words.first().map_or("", String::as_str)
+                )
             }
             KeySource::File(path) => path.display().fmt(f),
         }
@@ -101,20 +116,41 @@ fn from_file(path: &Path) -> Result<SecretString, ConfigError> {
     let io = |error| ConfigError::io("read the API key in", path, &error);
     let mode = fs::metadata(path).map_err(io)?.permissions().mode();
     if mode & 0o077 != 0 {
-        let message = format!("other users can read the API key in {} (mode {:04o})", path.display(), mode & 0o7777);
-        return Err(ConfigError::new(message, format!("chmod 600 {}", path.display())));
+        let message = format!(
+            "other users can read the API key in {} (mode {:04o})",
+            path.display(),
+            mode & 0o7777
+        );
+        return Err(ConfigError::new(
+            message,
+            format!("chmod 600 {}", path.display()),
+        ));
     }
     let key = read_text(path, InputKind::Secret).map_err(io)?;
     parse(&key).ok_or_else(|| {
         let message = format!("{} contains no API key", path.display());
-        ConfigError::new(message, "write the key into this file, on a line of its own")
+        ConfigError::new(
+            message,
+            "write the key into this file, on a line of its own",
+        )
     })
 }
 
-async fn from_command(words: &[String], stdin: Stdio, stderr: Stdio) -> Result<SecretString, ConfigError> {
+async fn from_command(
+    words: &[String],
+    stdin: Stdio,
+    stderr: Stdio,
+) -> Result<SecretString, ConfigError> {
     let hint = "run it in a shell to see the error";
-    let fail = |why: String| ConfigError::new(format!("{} {why}", KeySource::Command(words.to_vec())), hint);
-    let Some((program, arguments)) = words.split_first() else { return Err(fail("is empty".into())) };
+    let fail = |why: String| {
+        ConfigError::new(
+            format!("{} {why}", KeySource::Command(words.to_vec())),
+            hint,
+        )
+    };
+    let Some((program, arguments)) = words.split_first() else {
+        return Err(fail("is empty".into()));
+    };
     let child = Command::new(program)
         .args(arguments)
         .stdin(stdin)
@@ -125,7 +161,12 @@ async fn from_command(words: &[String], stdin: Stdio, stderr: Stdio) -> Result<S
         .map_err(|error| fail(format!("not started: {error}")))?;
     let output = match tokio::time::timeout(COMMAND_TIMEOUT, child.wait_with_output()).await {
         Ok(output) => output.map_err(|error| fail(format!("failed: {error}")))?,
-        Err(_) => return Err(fail(format!("did not end within {} s", COMMAND_TIMEOUT.as_secs()))),
+        Err(_) => {
+            return Err(fail(format!(
+                "did not end within {} s",
+                COMMAND_TIMEOUT.as_secs()
+            )));
+        }
     };
     if !output.status.success() {
         return Err(fail(format!("failed ({})", output.status)));

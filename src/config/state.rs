@@ -89,8 +89,8 @@ impl StateDir {
         self.services_dir().join(folder)
     }
 
-    /// The directory with the cached lists of a service. A profile may change to another service with other ids, so its
-    /// directory depends on the base URL too.
+    /// The directory with the cached lists of a service. A profile may change to another service
+    /// with other ids, so its directory depends on the base URL too.
     pub fn cached_lists(&self, service: &ServiceName, base: &str) -> PathBuf {
         let folder = match service {
             ServiceName::Profile(_) => format!("last-known-{}", digest(base)),
@@ -123,11 +123,18 @@ impl StateDir {
         let path = self.answer_file();
         let text = match read_text(&path, InputKind::Settings) {
             Ok(text) => text,
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                return Ok(None);
+            }
             Err(error) => return Err(ConfigError::io("read", &path, &error)),
         };
         toml::from_str(&text).map(Some).map_err(|_| {
-            let message = format!("cannot read the choice made on first start in {}", path.display());
+            let message = format!(
+                "cannot read the choice made on first start in {}",
+                path.display()
+            );
             ConfigError::new(message, "delete the file to choose again")
         })
     }
@@ -136,13 +143,18 @@ impl StateDir {
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn remember(&self, answer: &FirstStartChoice, key: Option<&SecretString>) -> Result<(), ConfigError> {
+    pub fn remember(
+        &self,
+        answer: &FirstStartChoice,
+        key: Option<&SecretString>,
+    ) -> Result<(), ConfigError> {
         self.make()?;
         // The key first: a base URL without its key would fail at the next start.
         if let Some(key) = key {
             self.write(&self.key_file(), key.expose_secret())?;
         }
-        let text = toml::to_string(answer).map_err(|error| ConfigError::new(error.to_string(), "report this"))?;
+        let text = toml::to_string(answer)
+            .map_err(|error| ConfigError::new(error.to_string(), "report this"))?;
         self.write(&self.answer_file(), &text)
     }
 
@@ -151,14 +163,23 @@ impl StateDir {
         let io = |error: std::io::Error| ConfigError::io("write", path, &error);
         let mut file = tempfile::NamedTempFile::new_in(&self.0).map_err(io)?;
         writeln!(file, "{}", text.trim_end()).map_err(io)?;
-        file.persist(path).map(drop).map_err(|error| io(error.error))
+        file.persist(path)
+            .map(drop)
+            .map_err(|error| io(error.error))
     }
 }
 
-/// A valid name for any file system. A changed name gets a digest, so that two names never become the same file.
+/// A valid name for any file system. A changed name gets a digest, so that two names never become
+/// the same file.
 pub(crate) fn file_name(name: &str) -> String {
-    let fits = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_.".contains(letter);
-    let fitting: String = name.chars().map(|letter| if fits(letter) { letter } else { '_' }).take(60).collect();
+    let fits = |letter: char| {
+        letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_.".contains(letter)
+    };
+    let fitting: String = name
+        .chars()
+        .map(|letter| if fits(letter) { letter } else { '_' })
+        .take(60)
+        .collect();
     if fitting == name {
         return fitting;
     }
@@ -166,7 +187,11 @@ pub(crate) fn file_name(name: &str) -> String {
 }
 
 fn digest(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(text.as_bytes())
+        .iter()
+        .take(4)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 #[cfg(test)]
@@ -178,10 +203,22 @@ mod tests {
         let state = StateDir::new("/s");
         let at = |service: ServiceName| state.of_service(&service).display().to_string();
         assert_eq!(at(ServiceName::Local), "/s/of/local");
-        assert_eq!(at(ServiceName::Profile("prod".into())), "/s/of/profile-prod");
+        assert_eq!(
+            at(ServiceName::Profile("prod".into())),
+            "/s/of/profile-prod"
+        );
         let base = at(ServiceName::At("https://a.example.com/api/v2".into()));
-        assert!(base.starts_with("/s/of/at-https___a.example.com_api_v2-"), "{base}");
-        let (one, other) = (at(ServiceName::Profile("../x".into())), at(ServiceName::Profile("..:x".into())));
-        assert!(one != other && !one.trim_start_matches("/s/of/").contains('/'), "{one} {other}");
+        assert!(
+            base.starts_with("/s/of/at-https___a.example.com_api_v2-"),
+            "{base}"
+        );
+        let (one, other) = (
+            at(ServiceName::Profile("../x".into())),
+            at(ServiceName::Profile("..:x".into())),
+        );
+        assert!(
+            one != other && !one.trim_start_matches("/s/of/").contains('/'),
+            "{one} {other}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Errors of a TOML file in the words of the manual: the parser names Rust types and its own grammar.
+//! Errors of a TOML file in the words of the manual: the parser names Rust types and its own
+//! grammar.
 
 use toml::de::Error;
 
@@ -22,15 +23,25 @@ impl TomlProblem {
         let line = text[..at].matches('\n').count() + 1;
         let whole = text.lines().nth(line - 1).unwrap_or_default();
         let why = error.message().lines().next().unwrap_or_default();
-        let with = |message: String, hint: &str| Self { line, message, hint: hint.to_owned() };
-        let (name, value) =
-            whole.split_once('=').map_or((whole.trim(), ""), |(name, value)| (name.trim(), value.trim()));
+        let with = |message: String, hint: &str| Self {
+            line,
+            message,
+            hint: hint.to_owned(),
+        };
+        let (name, value) = whole
+            .split_once('=')
+            .map_or((whole.trim(), ""), |(name, value)| {
+                (name.trim(), value.trim())
+            });
         if let Some((unknown, expected)) = split(why, "unknown field `", "`, expected ") {
             let names: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
             return with(
                 match nearest(unknown, names.iter().copied()) {
                     Some(name) => format!("unknown setting `{unknown}`; {}", did_you_mean(name)),
-                    None => format!("unknown setting `{unknown}`; use one of {}", names.join(", ")),
+                    None => format!(
+                        "unknown setting `{unknown}`; use one of {}",
+                        names.join(", ")
+                    ),
                 },
                 REMEDY,
             );
@@ -38,27 +49,47 @@ impl TomlProblem {
         if why.starts_with("string values must be quoted") {
             let example = match is_secret(name) {
                 true => "…".to_owned(),
-                false => value.split('#').next().unwrap_or_default().trim_end().replace(['"', '\''], ""),
+                false => value
+                    .split('#')
+                    .next()
+                    .unwrap_or_default()
+                    .trim_end()
+                    .replace(['"', '\''], ""),
             };
-            return with(format!("value of `{name}` must be quoted: {name} = \"{example}\""), REMEDY);
+            return with(
+                format!("value of `{name}` must be quoted: {name} = \"{example}\""),
+                REMEDY,
+            );
         }
         if let Some((_, "a map")) = split(why, "invalid type: ", ", expected ")
             && table_of(text, at) == Some("keys")
         {
-            return with(format!("`{name}` is outside a context"), "write it below a table such as [keys.findings]");
+            return with(
+                format!("`{name}` is outside a context"),
+                "write it below a table such as [keys.findings]",
+            );
         }
         if let Some((given, expected)) = split(why, "invalid type: ", ", expected ")
             .or_else(|| split(why, "invalid value: ", ", expected "))
             .or_else(|| split(why, "unknown variant ", ", expected "))
         {
-            let not = if is_secret(name) { String::new() } else { format!(", not {}", describe_given(given)) };
-            return with(format!("`{name}` must be {}{not}", describe_expected(expected)), REMEDY);
+            let not = if is_secret(name) {
+                String::new()
+            } else {
+                format!(", not {}", describe_given(given))
+            };
+            return with(
+                format!("`{name}` must be {}{not}", describe_expected(expected)),
+                REMEDY,
+            );
         }
         if why.starts_with("duplicate key") && !value.is_empty() {
             return with(format!("`{name}` is set twice"), REMEDY);
         }
         match why.strip_prefix("expected a ") {
-            Some(expected) if !value.is_empty() => with(format!("`{name}` must be a {expected}"), REMEDY),
+            Some(expected) if !value.is_empty() => {
+                with(format!("`{name}` must be a {expected}"), REMEDY)
+            }
             _ => with(why.to_owned(), REMEDY),
         }
     }
@@ -76,7 +107,9 @@ fn split<'a>(text: &'a str, first: &str, second: &str) -> Option<(&'a str, &'a s
 
 /// The name of the last table header before this position.
 fn table_of(text: &str, at: usize) -> Option<&str> {
-    let mut headers = text[..at].lines().filter_map(|line| line.trim().strip_prefix('[')?.split_once(']'));
+    let mut headers = text[..at]
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix('[')?.split_once(']'));
     headers.next_back().map(|(name, _)| name.trim())
 }
 
@@ -88,7 +121,10 @@ fn describe_expected(expected: &str) -> String {
         "a string" => "a string in quotes".to_owned(),
         "a map" => "a table".to_owned(),
         "a sequence" => "a list".to_owned(),
-        names => names.replace('`', "").trim_start_matches("one of ").to_owned(),
+        names => names
+            .replace('`', "")
+            .trim_start_matches("one of ")
+            .to_owned(),
     }
 }
 
@@ -113,22 +149,52 @@ mod tests {
     #[test]
     fn errors_name_setting_cause_and_remedy() {
         for (text, message) in [
-            ("mous = true", "1: unknown setting `mous`; did you mean `mouse`?"),
-            ("[captures]\nzzz = 1", "2: unknown setting `zzz`; use one of keep_days"),
-            ("theme = light", "1: value of `theme` must be quoted: theme = \"light\""),
-            ("theme = light # dark", "1: value of `theme` must be quoted: theme = \"light\""),
+            (
+                "mous = true",
+                "1: unknown setting `mous`; did you mean `mouse`?",
+            ),
+            (
+                "[captures]\nzzz = 1",
+                "2: unknown setting `zzz`; use one of keep_days",
+            ),
+            (
+                "theme = light",
+                "1: value of `theme` must be quoted: theme = \"light\"",
+            ),
+            (
+                "theme = light # dark",
+                "1: value of `theme` must be quoted: theme = \"light\"",
+            ),
             (
                 "[profiles.a]\napi_key_command = vault -t s3cret",
                 "2: value of `api_key_command` must be quoted: api_key_command = \"…\"",
             ),
-            ("\nmouse = \"yes\"", "2: `mouse` must be true or false, not \"yes\""),
-            ("[captures]\nkeep_days = -1", "2: `keep_days` must be a whole number from 0 to 65535, not -1"),
-            ("[captures]\nkeep_days = \"30\"", "2: `keep_days` must be a whole number from 0 to 65535, not \"30\""),
+            (
+                "\nmouse = \"yes\"",
+                "2: `mouse` must be true or false, not \"yes\"",
+            ),
+            (
+                "[captures]\nkeep_days = -1",
+                "2: `keep_days` must be a whole number from 0 to 65535, not -1",
+            ),
+            (
+                "[captures]\nkeep_days = \"30\"",
+                "2: `keep_days` must be a whole number from 0 to 65535, not \"30\"",
+            ),
             ("mouse = true\nmouse = false", "2: `mouse` is set twice"),
-            ("user = true", "1: `user` must be a string in quotes, not true"),
-            ("[[commands]]\noutput = \"loud\"", "2: `output` must be text or background, not \"loud\""),
+            (
+                "user = true",
+                "1: `user` must be a string in quotes, not true",
+            ),
+            (
+                "[[commands]]\noutput = \"loud\"",
+                "2: `output` must be text or background, not \"loud\"",
+            ),
             ("[keys]\nretest = \"x\"", "2: `retest` is outside a context"),
-            ("[keys.findings]\nretest = 5", "2: `retest` must be a key or a list of keys"),
+            (
+                "[keys.findings]\nretest = 5",
+                "2: `retest` must be a key or a list of keys",
+            ),
             (
                 "[signals]\ncommand = 5",
                 "2: `command` must be a program, or a list such as [\"notify-send\", \"scandeck\"]",

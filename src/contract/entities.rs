@@ -1,9 +1,10 @@
 //! HTML character references, decoded once: `&lt;`, `&#27;`, `&#x1b;`.
 //!
-//! Only references that end with `;` are decoded, so query strings (`a=1&lt=2`) remain. Names are those that encoders
-//! produce for text; unknown names remain. The result is not decoded again.
+//! Only references that end with `;` are decoded, so query strings (`a=1&lt=2`) remain. Names are
+//! those that encoders produce for text; unknown names remain. The result is not decoded again.
 //!
-//! Table cells of evidence contain character references on the wire (`hosted-service.md`, Findings).
+//! Table cells of evidence contain character references on the wire (`hosted-service.md`,
+//! Findings).
 
 use std::borrow::Cow;
 
@@ -20,7 +21,8 @@ const NAMES: &[(&str, char)] = &[
     ("Tab", '\t'), ("times", '×'), ("trade", '™'), ("yen", '¥'), ("zwj", '\u{200d}'), ("zwnj", '\u{200c}'),
 ];
 
-/// The text with its character references replaced; borrowed when there is none. Controls are *not* cleaned.
+/// The text with its character references replaced; borrowed when there is none. Controls are *not*
+/// cleaned.
 pub fn decode_entities(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut rest = text;
@@ -48,7 +50,10 @@ pub fn decode_entities(text: &str) -> Cow<'_, str> {
 
 /// The character of a reference, and its length with `;`.
 fn reference(after: &str) -> Option<(char, usize)> {
-    let end = after.bytes().take(LONGEST + 1).position(|byte| byte == b';')?;
+    let end = after
+        .bytes()
+        .take(LONGEST + 1)
+        .position(|byte| byte == b';')?;
     let name = &after[..end];
     let c = match name.strip_prefix('#') {
         Some(number) => numeric(number)?,
@@ -63,7 +68,8 @@ fn numeric(number: &str) -> Option<char> {
         None => number.parse(),
     };
     // Invalid code points become the replacement character, as in browsers.
-    code.ok().map(|code| char::from_u32(code).unwrap_or('\u{fffd}'))
+    code.ok()
+        .map(|code| char::from_u32(code).unwrap_or('\u{fffd}'))
 }
 
 #[cfg(test)]
@@ -72,7 +78,10 @@ mod tests {
 
     #[test]
     fn entities_decode_once() {
-        assert_eq!(decode_entities("&lt;a href=&quot;x&quot;&gt;&#39;&#x27;"), "<a href=\"x\">''");
+        assert_eq!(
+            decode_entities("&lt;a href=&quot;x&quot;&gt;&#39;&#x27;"),
+            "<a href=\"x\">''"
+        );
         assert_eq!(decode_entities("&amp;lt;"), "&lt;");
         assert_eq!(decode_entities("&lt;b&gt; &quot;&#39;&#x41;"), "<b> \"'A");
         assert_eq!(decode_entities("?a=1&b=2;&&"), "?a=1&b=2;&&");
@@ -82,7 +91,17 @@ mod tests {
 
     #[test]
     fn invalid_entities_remain() {
-        for text in ["a=1&lt=2", "&", "&;", "&#;", "&nosuch;", "R&D", "&#xzz;", "&&&", "a & b & c"] {
+        for text in [
+            "a=1&lt=2",
+            "&",
+            "&;",
+            "&#;",
+            "&nosuch;",
+            "R&D",
+            "&#xzz;",
+            "&&&",
+            "a & b & c",
+        ] {
             assert_eq!(decode_entities(text), text);
         }
         assert_eq!(decode_entities("& &lt;"), "& <");

@@ -1,4 +1,5 @@
-//! The wrapper of responses: `{"data": …}`, or the bare value of the three endpoints without a wrapper.
+//! The wrapper of responses: `{"data": …}`, or the bare value of the three endpoints without a
+//! wrapper.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -29,8 +30,8 @@ pub struct Requests {
     pub requests: Vec<super::Capture>,
 }
 
-/// Decodes a response: an object whose only key is `data` is unwrapped, other values are decoded directly
-/// (`hosted-service.md`, Lists).
+/// Decodes a response: an object whose only key is `data` is unwrapped, other values are decoded
+/// directly (`hosted-service.md`, Lists).
 ///
 /// # Errors
 /// When the body is not JSON, or not a `T`.
@@ -54,7 +55,9 @@ pub(super) fn wrapped(body: &[u8]) -> Option<&RawValue> {
     if *first != b'{' {
         return None;
     }
-    serde_json::from_slice::<Only<'_>>(body).ok().map(|only| only.data)
+    serde_json::from_slice::<Only<'_>>(body)
+        .ok()
+        .map(|only| only.data)
 }
 
 #[cfg(test)]

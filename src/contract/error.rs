@@ -1,4 +1,5 @@
-//! The error body of the service: `{"status": int, "message": string, "details"?: string}`, never wrapped.
+//! The error body of the service: `{"status": int, "message": string, "details"?: string}`, never
+//! wrapped.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,9 @@ pub struct ErrorBody {
     /// The message for the user.
     pub message: Shared,
     /// Further information.
-    #[serde(deserialize_with = "lenient::maybe_text", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "lenient::maybe_text",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub details: Option<Shared>,
 }

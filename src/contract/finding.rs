@@ -49,22 +49,46 @@ pub struct Finding {
     pub port: i64,
     pub protocol: Shared,
     pub service: Shared,
-    #[serde(deserialize_with = "lenient::maybe_id", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "lenient::maybe_id",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub target_id: Option<TargetId>,
     /// The scan that found it.
-    #[serde(deserialize_with = "lenient::maybe_id", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "lenient::maybe_id",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub task_id: Option<ScanId>,
-    #[serde(deserialize_with = "lenient::maybe_text", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "lenient::maybe_text",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub target_name: Option<Shared>,
-    #[serde(deserialize_with = "lenient::maybe_number", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "lenient::maybe_number",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub epss_score: Option<f64>,
-    #[serde(deserialize_with = "lenient::maybe_number", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "lenient::maybe_number",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub epss_percentile: Option<f64>,
-    #[serde(deserialize_with = "lenient::maybe_number", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "lenient::maybe_number",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub cvss: Option<f64>,
-    #[serde(deserialize_with = "lenient::maybe_number", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "lenient::maybe_number",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub cvssv3: Option<f64>,
-    #[serde(deserialize_with = "lenient::maybe_integer", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "lenient::maybe_integer",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub screenshots: Option<i64>,
 }
 
@@ -85,10 +109,18 @@ pub struct Owasp {
 }
 
 impl Owasp {
-    /// The category of the newest edition with its year: `A01:2021 - Broken Access Control`. Empty without a category.
+    /// The category of the newest edition with its year: `A01:2021 - Broken Access Control`. Empty
+    /// without a category.
     pub fn label(&self) -> String {
-        let editions = [("2025", &self.owasp_2025), ("2021", &self.owasp_2021), ("2017", &self.owasp_2017)];
-        let Some((year, category)) = editions.into_iter().find(|(_, category)| !category.is_empty()) else {
+        let editions = [
+            ("2025", &self.owasp_2025),
+            ("2021", &self.owasp_2021),
+            ("2017", &self.owasp_2017),
+        ];
+        let Some((year, category)) = editions
+            .into_iter()
+            .find(|(_, category)| !category.is_empty())
+        else {
             return String::new();
         };
         let (code, name) = category.split_once([' ', ':']).unwrap_or((category, ""));
@@ -100,7 +132,8 @@ impl Owasp {
     }
 }
 
-/// The risk of a finding, from 0 (info) to 4 (critical). Levels out of range become the nearest one.
+/// The risk of a finding, from 0 (info) to 4 (critical). Levels out of range become the nearest
+/// one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)]
 pub enum Risk {
@@ -114,7 +147,13 @@ pub enum Risk {
 
 impl Risk {
     /// All levels in descending order.
-    pub const DOWN: [Risk; 5] = [Risk::Critical, Risk::High, Risk::Medium, Risk::Low, Risk::Info];
+    pub const DOWN: [Risk; 5] = [
+        Risk::Critical,
+        Risk::High,
+        Risk::Medium,
+        Risk::Low,
+        Risk::Info,
+    ];
 
     /// The level in JSON, 0 to 4.
     pub fn level(self) -> i64 {
@@ -163,8 +202,8 @@ impl<'de> Deserialize<'de> for Risk {
     }
 }
 
-/// Evidence of a finding as JSON text. It is parsed only when it is shown, because of 100,000 findings only one is shown at
-/// a time.
+/// Evidence of a finding as JSON text. It is parsed only when it is shown, because of 100,000
+/// findings only one is shown at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence(Arc<str>);
 
@@ -193,7 +232,9 @@ impl Evidence {
         R: IntoIterator<Item = Vec<String>>,
     {
         let rows: Vec<Vec<String>> = rows.into_iter().collect();
-        Self::from_value(&serde_json::json!({"type": "table", "data": {"headers": headers, "rows": rows}}))
+        Self::from_value(
+            &serde_json::json!({"type": "table", "data": {"headers": headers, "rows": rows}}),
+        )
     }
 
     /// Evidence from any JSON value.
@@ -211,21 +252,33 @@ impl Evidence {
         &self.0
     }
 
-    /// Parses the evidence. Its form follows from the data, because services use different names in `type`.
+    /// Parses the evidence. Its form follows from the data, because services use different names in
+    /// `type`.
     pub fn view(&self) -> EvidenceView {
         let data = match serde_json::from_str::<Value>(&self.0).unwrap_or_default() {
-            Value::Object(mut fields) if fields.contains_key("data") => fields.remove("data").unwrap_or_default(),
+            Value::Object(mut fields) if fields.contains_key("data") => {
+                fields.remove("data").unwrap_or_default()
+            }
             other => other,
         };
         match data {
             Value::Null => EvidenceView::Nothing,
             Value::String(text) => EvidenceView::Text(text),
             Value::Object(fields) if fields.get("rows").is_some_and(Value::is_array) => {
-                let cells =
-                    |value: &Value| value.as_array().map(|all| all.iter().map(cell).collect()).unwrap_or_default();
+                let cells = |value: &Value| {
+                    value
+                        .as_array()
+                        .map(|all| all.iter().map(cell).collect())
+                        .unwrap_or_default()
+                };
                 EvidenceView::Table {
                     headers: fields.get("headers").map(cells).unwrap_or_default(),
-                    rows: fields["rows"].as_array().into_iter().flatten().map(cells).collect(),
+                    rows: fields["rows"]
+                        .as_array()
+                        .into_iter()
+                        .flatten()
+                        .map(cells)
+                        .collect(),
                 }
             }
             Value::Object(fields) if fields.is_empty() => EvidenceView::Nothing,
@@ -244,15 +297,22 @@ impl EvidenceView {
         }
     }
 
-    /// The evidence with the HTML entities of table cells decoded: escaping them again would show `&amp;` instead of
-    /// `&`. Evidence that is one text is unchanged, because entities may be part of the proof.
+    /// The evidence with the HTML entities of table cells decoded: escaping them again would show
+    /// `&amp;` instead of `&`. Evidence that is one text is unchanged, because entities may be part
+    /// of the proof.
     #[must_use]
     pub fn decoded(self) -> Self {
-        let all = |cells: Vec<String>| cells.iter().map(|cell| decode_entities(cell).into_owned()).collect::<Vec<_>>();
+        let all = |cells: Vec<String>| {
+            cells
+                .iter()
+                .map(|cell| decode_entities(cell).into_owned())
+                .collect::<Vec<_>>()
+        };
         match self {
-            Self::Table { headers, rows } => {
-                Self::Table { headers: all(headers), rows: rows.into_iter().map(all).collect() }
-            }
+            Self::Table { headers, rows } => Self::Table {
+                headers: all(headers),
+                rows: rows.into_iter().map(all).collect(),
+            },
             other => other,
         }
     }
@@ -274,7 +334,9 @@ impl Default for Evidence {
 
 impl Serialize for Evidence {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        serde_json::from_str::<&RawValue>(&self.0).map_err(serde::ser::Error::custom)?.serialize(to)
+        serde_json::from_str::<&RawValue>(&self.0)
+            .map_err(serde::ser::Error::custom)?
+            .serialize(to)
     }
 }
 
@@ -290,26 +352,55 @@ mod tests {
 
     #[test]
     fn owasp_label_names_newest_edition_with_year() {
-        let of =
-            |old: &str, new: &str| Owasp { owasp_2017: old.into(), owasp_2021: new.into(), ..Owasp::default() }.label();
-        assert_eq!(of("A3 - Sensitive Data", "A01 - Broken Access Control"), "A01:2021 - Broken Access Control");
+        let of = |old: &str, new: &str| {
+            Owasp {
+                owasp_2017: old.into(),
+                owasp_2021: new.into(),
+                ..Owasp::default()
+            }
+            .label()
+        };
+        assert_eq!(
+            of("A3 - Sensitive Data", "A01 - Broken Access Control"),
+            "A01:2021 - Broken Access Control"
+        );
         assert_eq!(of("A3 - Sensitive Data", ""), "A3:2017 - Sensitive Data");
-        assert_eq!((of("", "A05:2021 - Misconfiguration"), of("", "A05"), of("", "")).0, "A05:2021 - Misconfiguration");
-        assert_eq!((of("", "A05"), of("", "")), ("A05:2021".to_owned(), String::new()));
+        assert_eq!(
+            (
+                of("", "A05:2021 - Misconfiguration"),
+                of("", "A05"),
+                of("", "")
+            )
+                .0,
+            "A05:2021 - Misconfiguration"
+        );
+        assert_eq!(
+            (of("", "A05"), of("", "")),
+            ("A05:2021".to_owned(), String::new())
+        );
     }
 
     #[test]
     fn view_of_evidence_accepts_text_tables_and_other_json() {
         let view = |json: &str| serde_json::from_str::<Evidence>(json).unwrap().view();
         assert_eq!(view(r#""plain""#), EvidenceView::Text("plain".into()));
-        assert_eq!(view(r#"{"type":"text","data":"GET /"}"#), EvidenceView::Text("GET /".into()));
+        assert_eq!(
+            view(r#"{"type":"text","data":"GET /"}"#),
+            EvidenceView::Text("GET /".into())
+        );
         assert_eq!(
             view(r#"{"type":"table","data":{"headers":["a"],"rows":[[1,"x"],[]]}}"#),
-            EvidenceView::Table { headers: vec!["a".into()], rows: vec![vec!["1".into(), "x".into()], vec![]] }
+            EvidenceView::Table {
+                headers: vec!["a".into()],
+                rows: vec![vec!["1".into(), "x".into()], vec![]]
+            }
         );
         assert_eq!(view("null"), EvidenceView::Nothing);
         assert_eq!(view("[1]"), EvidenceView::Tree(serde_json::json!([1])));
-        assert_eq!(view(r#"{"type":"x","data":{"k":1}}"#), EvidenceView::Tree(serde_json::json!({"k":1})));
+        assert_eq!(
+            view(r#"{"type":"x","data":{"k":1}}"#),
+            EvidenceView::Tree(serde_json::json!({"k":1}))
+        );
     }
 
     #[test]
@@ -318,8 +409,14 @@ mod tests {
             r#"{"id":4,"name":null,"port":"443","cve":["N/A"],"risk_level":9,"owasp":null,"references":"https://a","epss_score":"0.5"}"#,
         )
         .unwrap();
-        assert_eq!((finding.port, finding.risk_level, finding.cve.len()), (443, Risk::Critical, 0));
-        assert_eq!((finding.references[0].as_str(), finding.epss_score), ("https://a", Some(0.5)));
+        assert_eq!(
+            (finding.port, finding.risk_level, finding.cve.len()),
+            (443, Risk::Critical, 0)
+        );
+        assert_eq!(
+            (finding.references[0].as_str(), finding.epss_score),
+            ("https://a", Some(0.5))
+        );
     }
 
     #[test]

@@ -1,8 +1,9 @@
-//! A list of objects that is decoded while it is read: of the text, only one item is in memory. An item that cannot be
-//! decoded is repaired, or noted.
+//! A list of objects that is decoded while it is read: of the text, only one item is in memory. An
+//! item that cannot be decoded is repaired, or noted.
 //!
-//! Only lists in their plain form are read: `[{…},…]` or `{"data":[{…},…]}`. For others, and for those that are not JSON,
-//! the reader gives up, and [`decode_list`](super::list::decode_list) has to decode the whole text.
+//! Only lists in their plain form are read: `[{…},…]` or `{"data":[{…},…]}`. For others, and for
+//! those that are not JSON, the reader gives up, and [`decode_list`](super::list::decode_list) has
+//! to decode the whole text.
 
 use std::io::Read;
 
@@ -15,7 +16,8 @@ const BLOCK: usize = 1 << 18;
 /// A longer item is decoded with the whole text, whose memory is limited.
 const LONGEST: usize = 16 << 20;
 
-/// Reads a list and hands over its items. `Ok(None)` means that the list is not plain; then the items so far are void.
+/// Reads a list and hands over its items. `Ok(None)` means that the list is not plain; then the
+/// items so far are void.
 ///
 /// # Errors
 /// The first error of `take`.
@@ -23,13 +25,26 @@ pub fn each_item<T: DeserializeOwned, E>(
     from: impl Read,
     take: &mut impl FnMut(T) -> Result<(), E>,
 ) -> Result<Option<UnreadableItems>, E> {
-    let mut text = ItemText { from, buffer: Vec::new(), at: 0, is_at_end: false };
-    let Some(is_wrapped) = text.begin() else { return Ok(None) };
+    let mut text = ItemText {
+        from,
+        buffer: Vec::new(),
+        at: 0,
+        is_at_end: false,
+    };
+    let Some(is_wrapped) = text.begin() else {
+        return Ok(None);
+    };
     let mut unreadable = UnreadableItems::default();
     if text.peek() != Some(b']') {
         for position in 0.. {
-            let Some(length) = text.item() else { return Ok(None) };
-            match decoded(&text.buffer[text.at..text.at + length], position, &mut unreadable) {
+            let Some(length) = text.item() else {
+                return Ok(None);
+            };
+            match decoded(
+                &text.buffer[text.at..text.at + length],
+                position,
+                &mut unreadable,
+            ) {
                 Some(item) => item.into_iter().try_for_each(&mut *take)?,
                 None => return Ok(None),
             }
@@ -44,7 +59,11 @@ pub fn each_item<T: DeserializeOwned, E>(
 }
 
 /// Decodes an element, if need be from its repaired text; `None` if it is not JSON.
-fn decoded<T: DeserializeOwned>(text: &[u8], position: usize, unreadable: &mut UnreadableItems) -> Option<Option<T>> {
+fn decoded<T: DeserializeOwned>(
+    text: &[u8],
+    position: usize,
+    unreadable: &mut UnreadableItems,
+) -> Option<Option<T>> {
     if let Some(Ok(item)) = std::str::from_utf8(text).ok().map(item_of) {
         return Some(item);
     }
@@ -71,7 +90,10 @@ impl<R: Read> ItemText<R> {
     fn begin(&mut self) -> Option<bool> {
         match self.peek()? {
             b'[' => self.takes(b"[").then_some(false),
-            b'{' => [&b"{"[..], b"\"data\"", b":", b"["].into_iter().all(|part| self.takes(part)).then_some(true),
+            b'{' => [&b"{"[..], b"\"data\"", b":", b"["]
+                .into_iter()
+                .all(|part| self.takes(part))
+                .then_some(true),
             _ => None,
         }
     }
@@ -125,8 +147,9 @@ impl<R: Read> ItemText<R> {
         let (mut depth, mut in_string, mut escaped, mut length) = (0_usize, false, false, 0);
         loop {
             for byte in &self.buffer[self.at + length..] {
-                let is_end =
-                    depth == 0 && !in_string && matches!(byte, b',' | b']' | b'}' | b' ' | b'\n' | b'\r' | b'\t');
+                let is_end = depth == 0
+                    && !in_string
+                    && matches!(byte, b',' | b']' | b'}' | b' ' | b'\n' | b'\r' | b'\t');
                 if is_end {
                     return (length > 0).then_some(length);
                 }
@@ -168,7 +191,8 @@ mod tests {
         }
     }
 
-    /// The names of the items, and the reasons of the unreadable ones; none if the list is not plain.
+    /// The names of the items, and the reasons of the unreadable ones; none if the list is not
+    /// plain.
     fn names(text: &[u8], step: usize) -> Option<Result<Names, String>> {
         let mut names = Vec::new();
         let mut take = |one: Workspace| -> Result<(), ()> {
@@ -177,13 +201,20 @@ mod tests {
         };
         let unreadable = each_item(Slow(text, step), &mut take).unwrap()?;
         let unreadable = unreadable.beside(!names.is_empty());
-        Some(unreadable.map(|unreadable| (names, unreadable.reasons)).map_err(|error| error.to_string()))
+        Some(
+            unreadable
+                .map(|unreadable| (names, unreadable.reasons))
+                .map_err(|error| error.to_string()),
+        )
     }
 
     /// The same as the whole decoder reads them.
     fn whole(text: &[u8]) -> Result<Names, String> {
         let list = decode_list::<Workspace>(text, None).map_err(|error| error.to_string())?;
-        Ok((list.items.iter().map(|one| one.name.to_string()).collect(), list.unreadable.reasons))
+        Ok((
+            list.items.iter().map(|one| one.name.to_string()).collect(),
+            list.unreadable.reasons,
+        ))
     }
 
     type Names = (Vec<String>, Vec<String>);

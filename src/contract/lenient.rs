@@ -1,14 +1,17 @@
 //! Field readers that accept values of any JSON type.
 //!
-//! Services send null instead of an integer, `"443"` instead of 443, and lists instead of strings. One such value must not
-//! lose a response with 10,000 findings: an unreadable value becomes the default of its field, and the rest of the response
-//! is read. Only invalid JSON syntax is an error.
+//! Services send null instead of an integer, `"443"` instead of 443, and lists instead of strings.
+//! One such value must not lose a response with 10,000 findings: an unreadable value becomes the
+//! default of its field, and the rest of the response is read. Only invalid JSON syntax is an
+//! error.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 
 use super::shared::Shared;
 
@@ -205,8 +208,12 @@ pub fn maybe_text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Shared>, 
 }
 
 /// An object of type `T`; its default for other values.
-pub fn object<'de, T: DeserializeOwned + Default, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
-    Ok(lenient::<Object<T>, D>(from)?.map(|Object(object)| object).unwrap_or_default())
+pub fn object<'de, T: DeserializeOwned + Default, D: Deserializer<'de>>(
+    from: D,
+) -> Result<T, D::Error> {
+    Ok(lenient::<Object<T>, D>(from)?
+        .map(|Object(object)| object)
+        .unwrap_or_default())
 }
 
 /// A list of strings; a single string becomes a list of one, other values the empty list.

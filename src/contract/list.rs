@@ -1,11 +1,13 @@
-//! Lists of the service whose items are decoded one by one when they have to be: one odd item loses itself, not the list.
+//! Lists of the service whose items are decoded one by one when they have to be: one odd item loses
+//! itself, not the list.
 //!
 //! ```text
 //!   body ─► whole list ─► items
 //!             └─ an error ─► repaired text ─► item by item ─► items, and where the unreadable ones are
 //! ```
 //!
-//! [`item_stream`](super::item_stream) does the same with long lists, item by item from the beginning.
+//! [`item_stream`](super::item_stream) does the same with long lists, item by item from the
+//! beginning.
 //!
 //! A value that is no list is an error, so that the rows of the last good list remain.
 
@@ -54,7 +56,12 @@ impl Unreadable {
     /// Items without an id.
     pub fn without_id(count: usize) -> Self {
         let reasons = vec!["item without id".to_owned(); count.min(MOST_REASONS)];
-        Self { count, reasons, ids: BTreeSet::new(), has_unknown_ids: count > 0 }
+        Self {
+            count,
+            reasons,
+            ids: BTreeSet::new(),
+            has_unknown_ids: count > 0,
+        }
     }
 
     /// Whether all items can be used.
@@ -87,7 +94,8 @@ impl Unreadable {
     }
 }
 
-/// Decodes a list of objects, wrapped or bare; with `field`, the list is in this field of the object.
+/// Decodes a list of objects, wrapped or bare; with `field`, the list is in this field of the
+/// object.
 ///
 /// # Errors
 /// When the body is not JSON or not such a list, or none of its items is readable.
@@ -96,17 +104,28 @@ pub fn decode_list<T: DeserializeOwned>(
     field: Option<&'static str>,
 ) -> Result<DecodedList<T>, serde_json::Error> {
     interned(|| {
-        let whole = std::str::from_utf8(body).ok().map(|text| whole_list(text, field));
+        let whole = std::str::from_utf8(body)
+            .ok()
+            .map(|text| whole_list(text, field));
         match whole {
-            Some(Ok(items)) => Ok(DecodedList { items, unreadable: Unreadable::default() }),
+            Some(Ok(items)) => Ok(DecodedList {
+                items,
+                unreadable: Unreadable::default(),
+            }),
             _ => item_by_item(&repaired(body), field),
         }
     })
 }
 
-fn whole_list<T: DeserializeOwned>(text: &str, field: Option<&'static str>) -> Result<Vec<T>, serde_json::Error> {
+fn whole_list<T: DeserializeOwned>(
+    text: &str,
+    field: Option<&'static str>,
+) -> Result<Vec<T>, serde_json::Error> {
     let entries: Vec<ListEntry<T>> = serde_json::from_str(list_in(text, field)?)?;
-    Ok(entries.into_iter().filter_map(|ListEntry(item)| item).collect())
+    Ok(entries
+        .into_iter()
+        .filter_map(|ListEntry(item)| item)
+        .collect())
 }
 
 fn item_by_item<T: DeserializeOwned>(
@@ -149,7 +168,9 @@ impl UnreadableItems {
     pub(super) fn note(&mut self, position: usize, item: &str, error: serde_json::Error) {
         self.found.count += 1;
         if self.found.reasons.len() < MOST_REASONS {
-            self.found.reasons.push(format!("item {}: {}", position + 1, located(item, &error)));
+            self.found
+                .reasons
+                .push(format!("item {}: {}", position + 1, located(item, &error)));
         }
         match serde_json::from_str(item) {
             Ok(ItemId { id }) => _ = self.found.ids.insert(id),
@@ -163,23 +184,31 @@ impl UnreadableItems {
     /// # Errors
     /// The first error, if the list has such items only.
     pub fn beside(self, has_others: bool) -> Result<Unreadable, serde_json::Error> {
-        self.first.filter(|_| !has_others).map_or(Ok(self.found), Err)
+        self.first
+            .filter(|_| !has_others)
+            .map_or(Ok(self.found), Err)
     }
 }
 
-/// The error of an item with the path of the field in place of line and column, which nobody can look up.
+/// The error of an item with the path of the field in place of line and column, which nobody can
+/// look up.
 fn located(item: &str, error: &serde_json::Error) -> String {
     let message = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
     let reason = message.strip_suffix(&position).unwrap_or(&message);
-    let line_start: usize = item.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let line_start: usize = item
+        .split_inclusive('\n')
+        .take(error.line().saturating_sub(1))
+        .map(str::len)
+        .sum();
     match field_at(item, line_start + error.column()).as_str() {
         "" => reason.to_owned(),
         field => format!("field {field}: {reason}"),
     }
 }
 
-/// The path of the field that contains an offset, such as `evidence.rows[2]`; empty for the item itself.
+/// The path of the field that contains an offset, such as `evidence.rows[2]`; empty for the item
+/// itself.
 fn field_at(item: &str, offset: usize) -> String {
     enum Step {
         Field(String),
@@ -203,10 +232,16 @@ fn field_at(item: &str, offset: usize) -> String {
                     end += if bytes[end] == b'\\' { 2 } else { 1 };
                 }
                 // A value comes after the name of its field.
-                if let Some(Step::Field(name)) =
-                    path.last_mut().filter(|step| matches!(step, Step::Field(name) if name.is_empty()))
+                if let Some(Step::Field(name)) = path
+                    .last_mut()
+                    .filter(|step| matches!(step, Step::Field(name) if name.is_empty()))
                 {
-                    *name = item.get(at + 1..end).unwrap_or_default().chars().take(LONGEST_NAME).collect();
+                    *name = item
+                        .get(at + 1..end)
+                        .unwrap_or_default()
+                        .chars()
+                        .take(LONGEST_NAME)
+                        .collect();
                 }
                 at = end;
             }
@@ -230,11 +265,14 @@ fn list_in<'a>(text: &'a str, field: Option<&'static str>) -> Result<&'a str, se
     let inner = wrapped(text.as_bytes()).map_or(text, RawValue::get);
     let Some(field) = field else { return Ok(inner) };
     let fields: std::collections::HashMap<String, &RawValue> = serde_json::from_str(inner)?;
-    let list = fields.get(field).ok_or_else(|| serde_json::Error::custom(format!("field `{field}` is missing")))?;
+    let list = fields
+        .get(field)
+        .ok_or_else(|| serde_json::Error::custom(format!("field `{field}` is missing")))?;
     Ok(list.get())
 }
 
-/// An element of a list: an object, or nothing for null. Derived readers would also accept an array as an object.
+/// An element of a list: an object, or nothing for null. Derived readers would also accept an array
+/// as an object.
 struct ListEntry<T>(Option<T>);
 
 impl<'de, T: DeserializeOwned> Deserialize<'de> for ListEntry<T> {
@@ -256,8 +294,9 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for ListEntry<T> {
     }
 }
 
-/// The body as text in which damage within strings and numbers is replaced, so that the rest can be read: a byte order
-/// mark, invalid UTF-8, control characters, unknown escapes and lone surrogates in strings, `NaN` and infinities.
+/// The body as text in which damage within strings and numbers is replaced, so that the rest can be
+/// read: a byte order mark, invalid UTF-8, control characters, unknown escapes and lone surrogates
+/// in strings, `NaN` and infinities.
 pub fn repaired(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body));
     let mut fixed = String::with_capacity(text.len());
@@ -282,7 +321,8 @@ pub fn repaired(body: &[u8]) -> String {
     fixed
 }
 
-/// The length of the escape sequence at the start of the text, and its replacement if it is not valid.
+/// The length of the escape sequence at the start of the text, and its replacement if it is not
+/// valid.
 fn escape(text: &str) -> (usize, Option<String>) {
     const UNREADABLE: &str = "\\ufffd";
     let unit = |at: usize| {
@@ -308,7 +348,13 @@ mod tests {
 
     fn names(body: &[u8]) -> (Vec<String>, Vec<String>) {
         let list: DecodedList<Workspace> = decode_list(body, None).unwrap();
-        (list.items.iter().map(|item| item.name.to_string()).collect(), list.unreadable.reasons)
+        (
+            list.items
+                .iter()
+                .map(|item| item.name.to_string())
+                .collect(),
+            list.unreadable.reasons,
+        )
     }
 
     #[test]
@@ -322,50 +368,112 @@ mod tests {
             (b"a\\qb\\uZZ", "a\\qb\u{fffd}ZZ"),
             (b"NaN", "NaN"),
         ] {
-            let body = [b"{\"data\":[{\"id\":1,\"name\":\"", name, b"\"},{\"id\":2,\"name\":\"b\"}]}"].concat();
-            assert_eq!(names(&body), (vec![read.to_owned(), "b".to_owned()], vec![]), "{name:?}");
+            let body = [
+                b"{\"data\":[{\"id\":1,\"name\":\"",
+                name,
+                b"\"},{\"id\":2,\"name\":\"b\"}]}",
+            ]
+            .concat();
+            assert_eq!(
+                names(&body),
+                (vec![read.to_owned(), "b".to_owned()], vec![]),
+                "{name:?}"
+            );
         }
     }
 
     #[test]
     fn odd_item_loses_itself_only() {
-        for odd in ["7", "\"x\"", "[1]", "true", "{\"id\":1,\"id\":2}", "{\"target_count\":1e999}"] {
-            let (read, unreadable) = names(format!("[{{\"name\":\"a\"}},null,{odd},{{\"name\":\"b\"}}]").as_bytes());
+        for odd in [
+            "7",
+            "\"x\"",
+            "[1]",
+            "true",
+            "{\"id\":1,\"id\":2}",
+            "{\"target_count\":1e999}",
+        ] {
+            let (read, unreadable) =
+                names(format!("[{{\"name\":\"a\"}},null,{odd},{{\"name\":\"b\"}}]").as_bytes());
             assert_eq!(read, ["a", "b"], "{odd}");
-            assert!(matches!(unreadable.as_slice(), [one] if one.starts_with("item 3: ")), "{odd}: {unreadable:?}");
+            assert!(
+                matches!(unreadable.as_slice(), [one] if one.starts_with("item 3: ")),
+                "{odd}: {unreadable:?}"
+            );
         }
-        let with_mark =
-            [&b"\xef\xbb\xbf"[..], b"[{\"name\":\"a\",\"target_count\":NaN},{\"scan_count\":-Infinity}]"].concat();
-        assert_eq!(names(&with_mark), (vec!["a".to_owned(), String::new()], vec![]));
+        let with_mark = [
+            &b"\xef\xbb\xbf"[..],
+            b"[{\"name\":\"a\",\"target_count\":NaN},{\"scan_count\":-Infinity}]",
+        ]
+        .concat();
+        assert_eq!(
+            names(&with_mark),
+            (vec!["a".to_owned(), String::new()], vec![])
+        );
     }
 
     #[test]
     fn unreadable_item_is_named_by_field_and_reason() {
         for (odd, place) in [
             ("7", "item 1: invalid type: integer `7`, expected an object"),
-            ("{\"id\":4,\"target_count\":1e999}", "item 1: field target_count: number out of range"),
-            ("{\"id\":1,\n \"name\":\"a\",\n \"name\":\"b\"}", "item 1: field name: duplicate field `name`"),
+            (
+                "{\"id\":4,\"target_count\":1e999}",
+                "item 1: field target_count: number out of range",
+            ),
+            (
+                "{\"id\":1,\n \"name\":\"a\",\n \"name\":\"b\"}",
+                "item 1: field name: duplicate field `name`",
+            ),
         ] {
             let (_, unreadable) = names(format!("[{odd},{{\"name\":\"b\"}}]").as_bytes());
             assert_eq!(unreadable, [place]);
         }
         let item = r#"{"a":[{"x":1},{"y,\"z":[1,1e999]}],"b":7}"#;
         let path = |before: &str| field_at(item, item.find(before).unwrap());
-        assert_eq!([path("1e999"), path(",\"b"), path("7")], [r#"a[1].y,\"z[1]"#, "a", "b"]);
+        assert_eq!(
+            [path("1e999"), path(",\"b"), path("7")],
+            [r#"a[1].y,\"z[1]"#, "a", "b"]
+        );
     }
 
     #[test]
     fn value_that_is_no_list_is_an_error() {
-        for body in ["null", "{\"data\":null}", "{\"data\":{}}", "{}", "[[]]", "[[{\"id\":1}]]", "[1,2]", "7", "", "[{"]
-        {
-            assert!(decode_list::<Workspace>(body.as_bytes(), None).is_err(), "{body}");
+        for body in [
+            "null",
+            "{\"data\":null}",
+            "{\"data\":{}}",
+            "{}",
+            "[[]]",
+            "[[{\"id\":1}]]",
+            "[1,2]",
+            "7",
+            "",
+            "[{",
+        ] {
+            assert!(
+                decode_list::<Workspace>(body.as_bytes(), None).is_err(),
+                "{body}"
+            );
         }
-        assert!(decode_list::<Workspace>(b"{\"data\":[{\"id\":1", None).unwrap_err().is_eof());
+        assert!(
+            decode_list::<Workspace>(b"{\"data\":[{\"id\":1", None)
+                .unwrap_err()
+                .is_eof()
+        );
         assert_eq!(names(b"[]"), (vec![], vec![]));
-        for body in ["{\"data\":{}}", "{\"data\":[]}", "{\"requests\":null}", "[{\"id\":1}]"] {
-            assert!(decode_list::<Capture>(body.as_bytes(), Some("requests")).is_err(), "{body}");
+        for body in [
+            "{\"data\":{}}",
+            "{\"data\":[]}",
+            "{\"requests\":null}",
+            "[{\"id\":1}]",
+        ] {
+            assert!(
+                decode_list::<Capture>(body.as_bytes(), Some("requests")).is_err(),
+                "{body}"
+            );
         }
-        let captures = decode_list::<Capture>(b"{\"data\":{\"requests\":[{\"id\":4}]}}", Some("requests")).unwrap();
+        let captures =
+            decode_list::<Capture>(b"{\"data\":{\"requests\":[{\"id\":4}]}}", Some("requests"))
+                .unwrap();
         assert_eq!(captures.items[0].id.0, 4);
     }
 }

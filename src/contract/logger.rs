@@ -43,21 +43,37 @@ pub struct Capture {
     pub request_body_base64: Shared,
     #[serde(deserialize_with = "Stamp::maybe", serialize_with = "Stamp::as_text")]
     pub request_date: Option<Stamp>,
-    #[serde(deserialize_with = "lenient::maybe_text", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "lenient::maybe_text",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub path: Option<Shared>,
-    #[serde(deserialize_with = "lenient::maybe_text", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "lenient::maybe_text",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub http_version: Option<Shared>,
-    #[serde(deserialize_with = "lenient::maybe_integer", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "lenient::maybe_integer",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub remote_port: Option<i64>,
     /// The request as it arrived, if the other fields do not give it exactly.
-    #[serde(deserialize_with = "lenient::maybe_text", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "lenient::maybe_text",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub raw_base64: Option<Shared>,
     /// What is wrong with the request, as sentences.
-    #[serde(deserialize_with = "lenient::texts", skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        deserialize_with = "lenient::texts",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub problems: Vec<Shared>,
 }
 
-/// What arrived at the listener of the loggers for no logger: another protocol, garbage, or a path of no logger.
+/// What arrived at the listener of the loggers for no logger: another protocol, garbage, or a path
+/// of no logger.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)]

@@ -1,8 +1,9 @@
-//! The tools that a service offers and cannot run, because a scanner is not installed on its machine, or because the
-//! service may not open raw sockets.
+//! The tools that a service offers and cannot run, because a scanner is not installed on its
+//! machine, or because the service may not open raw sockets.
 //!
-//! The local service names them in a header of `GET /scans`: `x-missing-scanners: 350=nmap, 80=CAP_NET_RAW`. Other
-//! services send no such header, so nothing is known to be missing there.
+//! The local service names them in a header of `GET /scans`:
+//! `x-missing-scanners: 350=nmap, 80=CAP_NET_RAW`. Other services send no such header, so nothing
+//! is known to be missing there.
 
 use std::fmt;
 
@@ -28,7 +29,11 @@ pub struct MissingScanner {
 impl MissingScanner {
     /// Reads the header; unreadable entries are dropped.
     pub fn parse_list(header: &str) -> Vec<Self> {
-        header.split(',').filter_map(Self::parse).take(MAX_ENTRIES).collect()
+        header
+            .split(',')
+            .filter_map(Self::parse)
+            .take(MAX_ENTRIES)
+            .collect()
     }
 
     /// The header for these tools; `None` when every tool can run.
@@ -41,7 +46,10 @@ impl MissingScanner {
         let (tool, program) = entry.trim().split_once('=')?;
         let is_letter = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
         let is_name = (1..=MAX_PROGRAM).contains(&program.len()) && program.chars().all(is_letter);
-        is_name.then_some(Self { tool: Tool(tool.parse().ok()?), program: program.into() })
+        is_name.then_some(Self {
+            tool: Tool(tool.parse().ok()?),
+            program: program.into(),
+        })
     }
 }
 
@@ -57,8 +65,10 @@ mod tests {
 
     #[test]
     fn list_is_written_and_read() {
-        let missing = [(350, "nmap"), (80, "masscan")]
-            .map(|(tool, program)| MissingScanner { tool: Tool(tool), program: program.into() });
+        let missing = [(350, "nmap"), (80, "masscan")].map(|(tool, program)| MissingScanner {
+            tool: Tool(tool),
+            program: program.into(),
+        });
         let header = MissingScanner::list(&missing).unwrap();
         assert_eq!(header, "350=nmap, 80=masscan");
         assert_eq!(MissingScanner::parse_list(&header), missing);
@@ -68,7 +78,10 @@ mod tests {
     #[test]
     fn unreadable_entries_are_dropped() {
         let header = "350, x=nmap, 350=, 350=a b, 350=\u{1b}[2J, 450=sslscan,";
-        let read: Vec<String> = MissingScanner::parse_list(header).iter().map(ToString::to_string).collect();
+        let read: Vec<String> = MissingScanner::parse_list(header)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         assert_eq!(read, ["450=sslscan"]);
     }
 }

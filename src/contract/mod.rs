@@ -4,10 +4,11 @@
 //!   service ──serialises strictly──►  JSON  ──deserialises leniently──►  client
 //! ```
 //!
-//! Both wings share these types; this module imports no other module of the crate. Serialisation is strict: every field of
-//! the contract is present and has its type, and only the two times of a scan may be null. Deserialisation is lenient:
-//! unknown fields and enum strings, null, missing and wrongly typed values never lose the rest of a response (see
-//! [`lenient`]). Optional fields outside the contract are omitted when absent.
+//! Both wings share these types; this module imports no other module of the crate. Serialisation is
+//! strict: every field of the contract is present and has its type, and only the two times of a
+//! scan may be null. Deserialisation is lenient: unknown fields and enum strings, null, missing and
+//! wrongly typed values never lose the rest of a response (see [`lenient`]). Optional fields
+//! outside the contract are omitted when absent.
 
 #![warn(missing_docs)]
 
@@ -105,10 +106,13 @@ pub use finding::{Evidence, Finding, Owasp, Risk};
 pub use list::{DecodedList, Unreadable};
 pub use logger::{Capture, Logger, UnattributedRequest, UnattributedRequests};
 pub use missing_scanner::{MISSING_SCANNERS, MissingScanner, RAW_SOCKETS};
-pub use report::{GroupBy, NewReport, Report, ReportCreated, ReportFilters, ReportFormat, ReportSource, ReportStatus};
+pub use report::{
+    GroupBy, NewReport, Report, ReportCreated, ReportFilters, ReportFormat, ReportSource,
+    ReportStatus,
+};
 pub use scan::{
-    INCOMPLETE, NewScan, RedirectLevel, ReportCallback, ResourceType, ResultSummary, Scan, ScanCreated, ScanOutput,
-    ScanStatus, Test,
+    INCOMPLETE, NewScan, RedirectLevel, ReportCallback, ResourceType, ResultSummary, Scan,
+    ScanCreated, ScanOutput, ScanStatus, Test,
 };
 pub use shared::Shared;
 pub use target::{NewTarget, Target, TargetType};
@@ -128,7 +132,9 @@ macro_rules! serde_as_text {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                <String as serde::Deserialize>::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+                <String as serde::Deserialize>::deserialize(from)?
+                    .parse()
+                    .map_err(serde::de::Error::custom)
             }
         }
     };

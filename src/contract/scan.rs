@@ -36,15 +36,24 @@ pub struct Scan {
     pub status_message: Shared,
     #[serde(deserialize_with = "lenient::texts")]
     pub info_text_lines: Vec<Shared>,
-    #[serde(deserialize_with = "lenient::maybe_id", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "lenient::maybe_id",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub workspace_id: Option<WorkspaceId>,
     #[serde(deserialize_with = "lenient::boolean")]
     pub scan_original_url: bool,
     /// Minutes after which the scan times out; `None` if the service does not report it.
-    #[serde(deserialize_with = "lenient::maybe_integer", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "lenient::maybe_integer",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub max_scan_time: Option<i64>,
     /// The parameters of the tool; reading replaces `authentication` with [`HIDDEN`].
-    #[serde(deserialize_with = "without_secrets", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "without_secrets",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub tool_params: Option<Value>,
 }
 
@@ -65,12 +74,17 @@ impl Scan {
 
     /// Finished, but some of its tests have no result.
     pub fn is_incomplete(&self) -> bool {
-        self.status_name == ScanStatus::Finished && (1..self.num_tests).contains(&self.num_finished_tests)
+        self.status_name == ScanStatus::Finished
+            && (1..self.num_tests).contains(&self.num_finished_tests)
     }
 
     /// The status to show: [`INCOMPLETE`] instead of `finished` when tests have no result.
     pub fn shown_status(&self) -> &str {
-        if self.is_incomplete() { INCOMPLETE } else { self.status_name.as_str() }
+        if self.is_incomplete() {
+            INCOMPLETE
+        } else {
+            self.status_name.as_str()
+        }
     }
 }
 
@@ -88,7 +102,10 @@ fn without_secrets<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, 
 
 /// Replaces the credentials of a scan with [`HIDDEN`].
 pub fn hide_secrets(params: &mut Value) {
-    if let Some(secret) = params.get_mut("authentication").filter(|secret| !secret.is_null()) {
+    if let Some(secret) = params
+        .get_mut("authentication")
+        .filter(|secret| !secret.is_null())
+    {
         *secret = Value::from(HIDDEN);
     }
 }
@@ -225,10 +242,16 @@ pub struct ReportCallback {
 #[serde(default)]
 pub struct ScanCreated {
     /// The new scan.
-    #[serde(deserialize_with = "lenient::maybe_id", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "lenient::maybe_id",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub created_id: Option<ScanId>,
     /// The target of the scan, which may be new.
-    #[serde(deserialize_with = "lenient::maybe_id", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "lenient::maybe_id",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub target_id: Option<TargetId>,
 }
 
@@ -270,8 +293,8 @@ pub struct Test {
 }
 
 impl Test {
-    /// The field of `metadata` that the embedded service sets to false for a test without a result. Other services do not
-    /// have it: their tests count as complete.
+    /// The field of `metadata` that the embedded service sets to false for a test without a result.
+    /// Other services do not have it: their tests count as complete.
     pub const JUDGED: &str = "judged";
     /// The field of `metadata` with the reason.
     pub const CAUSE: &str = "cause";
@@ -283,7 +306,10 @@ impl Test {
 
     /// Why the test has no result; empty if the service does not report it.
     pub fn incomplete_cause(&self) -> &str {
-        self.metadata.get(Self::CAUSE).and_then(Value::as_str).unwrap_or_default()
+        self.metadata
+            .get(Self::CAUSE)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 }
 
@@ -300,57 +326,89 @@ mod tests {
         .unwrap();
         assert_eq!(scan.id, ScanId(7));
         assert_eq!(scan.status_name, ScanStatus::Other("pondering".into()));
-        assert_eq!(scan.result_summary.by_risk(), [None, Some(2), None, None, None]);
+        assert_eq!(
+            scan.result_summary.by_risk(),
+            [None, Some(2), None, None, None]
+        );
         assert!(!scan.is_active() && !scan.has_ended());
     }
 
     #[test]
     fn finished_scan_with_unfinished_tests_is_incomplete() {
         let scan = |status_name: ScanStatus, num_finished_tests| {
-            let scan = Scan { status_name, num_tests: 66, num_finished_tests, ..Scan::default() };
+            let scan = Scan {
+                status_name,
+                num_tests: 66,
+                num_finished_tests,
+                ..Scan::default()
+            };
             scan.shown_status().to_owned()
         };
         assert_eq!(scan(ScanStatus::Finished, 56), INCOMPLETE);
         assert_eq!(scan(ScanStatus::Finished, 66), "finished");
-        assert_eq!(scan(ScanStatus::Finished, 0), "finished", "the service does not count tests");
+        assert_eq!(
+            scan(ScanStatus::Finished, 0),
+            "finished",
+            "the service does not count tests"
+        );
         assert_eq!(scan(ScanStatus::Stopped, 56), "stopped");
     }
 
     #[test]
     fn test_of_service_without_the_mark_is_complete() {
         for (metadata, expected) in [
-            (serde_json::json!({"judged": false, "cause": "HTTP 403"}), (true, "HTTP 403")),
+            (
+                serde_json::json!({"judged": false, "cause": "HTTP 403"}),
+                (true, "HTTP 403"),
+            ),
             (serde_json::json!({"judged": true}), (false, "")),
             (serde_json::json!({"judged": "no"}), (false, "")),
             (Value::Null, (false, "")),
         ] {
-            let test = Test { metadata, ..Test::default() };
+            let test = Test {
+                metadata,
+                ..Test::default()
+            };
             assert_eq!((test.is_incomplete(), test.incomplete_cause()), expected);
         }
     }
 
     #[test]
     fn reading_scan_hides_passwords() {
-        let scan: Scan =
-            serde_json::from_str(r#"{"tool_params":{"scan_type":"light","authentication":{"password":"x1"}}}"#)
-                .unwrap();
+        let scan: Scan = serde_json::from_str(
+            r#"{"tool_params":{"scan_type":"light","authentication":{"password":"x1"}}}"#,
+        )
+        .unwrap();
         let params = scan.tool_params.unwrap().to_string();
-        assert!(!params.contains("x1") && params.contains(HIDDEN), "{params}");
+        assert!(
+            !params.contains("x1") && params.contains(HIDDEN),
+            "{params}"
+        );
     }
 
     #[test]
     fn hide_secrets_keeps_other_params() {
-        let mut params = serde_json::json!({"scan_type": "light", "authentication": {"cookies": "session=x1"}});
+        let mut params =
+            serde_json::json!({"scan_type": "light", "authentication": {"cookies": "session=x1"}});
         hide_secrets(&mut params);
         let shown = params.to_string();
-        assert!(shown.contains("light") && shown.contains(HIDDEN) && !shown.contains("x1"), "{shown}");
+        assert!(
+            shown.contains("light") && shown.contains(HIDDEN) && !shown.contains("x1"),
+            "{shown}"
+        );
     }
 
     #[test]
     fn vpn_profile_serializes_as_null_or_absent() {
-        let mut scan = NewScan { tool_id: 70, ..NewScan::default() };
+        let mut scan = NewScan {
+            tool_id: 70,
+            ..NewScan::default()
+        };
         assert_eq!(serde_json::to_string(&scan).unwrap(), r#"{"tool_id":70}"#);
         scan.vpn_profile_uuid = Some(None);
-        assert_eq!(serde_json::to_string(&scan).unwrap(), r#"{"tool_id":70,"vpn_profile_uuid":null}"#);
+        assert_eq!(
+            serde_json::to_string(&scan).unwrap(),
+            r#"{"tool_id":70,"vpn_profile_uuid":null}"#
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! An interned string.
 //!
-//! 100,000 findings contain a few hundred different texts. Inside [`interned`], equal strings share one allocation; outside
-//! it a `Shared` is a plain reference-counted string.
+//! 100,000 findings contain a few hundred different texts. Inside [`interned`], equal strings share
+//! one allocation; outside it a `Shared` is a plain reference-counted string.
 
 use std::borrow::Borrow;
 use std::cell::RefCell;
@@ -46,12 +46,14 @@ impl Shared {
 const BRIEF: usize = 128;
 const MOST: usize = 1 << 16;
 
-/// Runs `decode` with a pool in which equal strings share an allocation. Nested calls use the outer pool.
+/// Runs `decode` with a pool in which equal strings share an allocation. Nested calls use the outer
+/// pool.
 pub fn interned<T>(decode: impl FnOnce() -> T) -> T {
     with_pool(None, decode)
 }
 
-/// The same for short strings only, so that the pool keeps none of the long ones that are moved elsewhere.
+/// The same for short strings only, so that the pool keeps none of the long ones that are moved
+/// elsewhere.
 pub fn interned_briefly<T>(decode: impl FnOnce() -> T) -> T {
     with_pool(Some(BRIEF), decode)
 }
@@ -68,7 +70,10 @@ fn with_pool<T>(longest: Option<usize>, decode: impl FnOnce() -> T) -> T {
     let outermost = POOL.with_borrow_mut(|pool| match pool {
         Some(_) => false,
         None => {
-            *pool = Some(Pool { longest, ..Pool::default() });
+            *pool = Some(Pool {
+                longest,
+                ..Pool::default()
+            });
             true
         }
     });
@@ -97,7 +102,9 @@ impl From<&str> for Shared {
         POOL.with_borrow_mut(|pool| match pool {
             _ if text.is_empty() => Self(ArcStr::new()),
             None => Self(text.into()),
-            Some(pool) if pool.longest.is_some_and(|longest| text.len() > longest) => Self(text.into()),
+            Some(pool) if pool.longest.is_some_and(|longest| text.len() > longest) => {
+                Self(text.into())
+            }
             Some(pool) => match pool.texts.get(text) {
                 Some(known) => known.clone(),
                 None => {

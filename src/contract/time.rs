@@ -15,7 +15,8 @@ const FORM: &str = "%Y-%m-%d %H:%M:%S";
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stamp(pub Timestamp);
 
-/// A time in seconds, or none, in a third of the memory of an `Option<Stamp>`: every finding has two.
+/// A time in seconds, or none, in a third of the memory of an `Option<Stamp>`: every finding has
+/// two.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct CompactStamp(i64);
 
@@ -51,8 +52,14 @@ impl Stamp {
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let stamp = text.parse::<Timestamp>().ok().or_else(|| {
-            let civil: DateTime = text.parse().or_else(|_| DateTime::strptime(FORM, text)).ok()?;
-            civil.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
+            let civil: DateTime = text
+                .parse()
+                .or_else(|_| DateTime::strptime(FORM, text))
+                .ok()?;
+            civil
+                .to_zoned(TimeZone::UTC)
+                .ok()
+                .map(|zoned| zoned.timestamp())
         })?;
         Timestamp::from_second(stamp.as_second()).ok().map(Self)
     }
@@ -108,7 +115,8 @@ impl Serialize for Stamp {
 impl<'de> Deserialize<'de> for Stamp {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text: Shared = lenient::text(from)?;
-        Self::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("not a timestamp: {text:?}")))
+        Self::parse(&text)
+            .ok_or_else(|| serde::de::Error::custom(format!("not a timestamp: {text:?}")))
     }
 }
 

@@ -75,7 +75,11 @@ impl Tool {
     /// A scan by this tool as a noun: `Website scan`.
     pub fn scan(self) -> String {
         let name = self.to_string();
-        if name.ends_with(" scan") { name } else { format!("{name} scan") }
+        if name.ends_with(" scan") {
+            name
+        } else {
+            format!("{name} scan")
+        }
     }
 
     /// The known tools, by id.

@@ -1,4 +1,5 @@
-//! The dashboard: the terminal wing. Each feature has a folder; code that features share has a layer.
+//! The dashboard: the terminal wing. Each feature has a folder; code that features share has a
+//! layer.
 //!
 //! ```text
 //!   key, update of the poller, answer, timer ─► runtime ─► core::update(&mut Model, Now, Msg) ─► effects ─► runtime
@@ -10,9 +11,10 @@
 //!              forms  prompts   list  text   data   base   input                          shared, below the state
 //! ```
 //!
-//! A folder imports only folders of lower layers: `input`, `base`, `data`, then `list` and `text`, then `forms` and
-//! `prompts`, `model`, `palette` and `ui`, the features, `core`, `poller` and `runtime`. A feature imports no other
-//! feature. `core` is the only folder that names all features.
+//! A folder imports only folders of lower layers: `input`, `base`, `data`, then `list` and `text`,
+//! then `forms` and `prompts`, `model`, `palette` and `ui`, the features, `core`, `poller` and
+//! `runtime`. A feature imports no other feature. `core` is the only folder that names all
+//! features.
 //!
 //! Reading order: `base`, `data`, `model`, one feature (`reports` is small), `core`, `runtime`.
 

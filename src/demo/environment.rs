@@ -1,5 +1,5 @@
-//! Starts the demo: a service in a temporary directory, the practice target, and a workspace with a logger, targets and
-//! scans, all created through the API.
+//! Starts the demo: a service in a temporary directory, the practice target, and a workspace with a
+//! logger, targets and scans, all created through the API.
 
 use std::fs::{self, DirEntry, File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -73,19 +73,38 @@ impl DemoEnvironment {
         let shutdown = CancellationToken::new();
         remove_leftovers(&std::env::temp_dir());
         let (dir, lock) = make_directory().context("no temporary directory")?;
-        let practice = Practice::start(shutdown.clone()).await.context("the practice target did not start")?;
+        let practice = Practice::start(shutdown.clone())
+            .await
+            .context("the practice target did not start")?;
         let mut settings = Settings::new(dir.path()).with_free_ports();
         settings.rate_limit = RateLimit::Off;
         settings.api_key_file = Some(key_file(dir.path()));
         settings.trust_anchors = vec![practice.anchor()];
-        let service = service::start(settings, shutdown.clone()).await.context("the demo's service did not start")?;
+        let service = service::start(settings, shutdown.clone())
+            .await
+            .context("the demo's service did not start")?;
         let base_url = service.base_url.to_string();
         let base = BaseUrl::parse(&base_url, false)?;
-        let client = Client::new(ClientSettings::new(base, SecretString::from(service.api_key.clone())))?;
-        let (workspace, logger) =
-            create_objects(&client, &practice, tempo).await.context("the demo's scans did not start")?;
-        write_environment(dir.path(), &base_url).context("cannot write the demo's settings for scripts")?;
-        Ok(Self { client, base_url, workspace, logger, practice, service, shutdown, dir, _lock: lock })
+        let client = Client::new(ClientSettings::new(
+            base,
+            SecretString::from(service.api_key.clone()),
+        ))?;
+        let (workspace, logger) = create_objects(&client, &practice, tempo)
+            .await
+            .context("the demo's scans did not start")?;
+        write_environment(dir.path(), &base_url)
+            .context("cannot write the demo's settings for scripts")?;
+        Ok(Self {
+            client,
+            base_url,
+            workspace,
+            logger,
+            practice,
+            service,
+            shutdown,
+            dir,
+            _lock: lock,
+        })
     }
 
     /// The file with the API key (0600), for scripts.
@@ -93,15 +112,16 @@ impl DemoEnvironment {
         key_file(self.dir.path())
     }
 
-    /// A file to source in a shell (0600): scripts then use this service, and share decisions and payloads with the
-    /// dashboard.
+    /// A file to source in a shell (0600): scripts then use this service, and share decisions and
+    /// payloads with the dashboard.
     pub fn script_file(&self) -> PathBuf {
         self.dir.path().join(ENVIRONMENT)
     }
 
     /// The directory of decisions, payloads and captures.
     pub fn memory(&self) -> PathBuf {
-        StateDir::new(state_home(self.dir.path()).join("scandeck")).of_service(&ServiceName::At(self.base_url.clone()))
+        StateDir::new(state_home(self.dir.path()).join("scandeck"))
+            .of_service(&ServiceName::At(self.base_url.clone()))
     }
 
     /// Stops the demo and deletes the temporary directory.
@@ -111,14 +131,23 @@ impl DemoEnvironment {
     pub async fn end(self) -> Result<()> {
         self.shutdown.cancel();
         self.service.stopped().await?;
-        self.dir.close().context("cannot delete the temporary directory of the demo")
+        self.dir
+            .close()
+            .context("cannot delete the temporary directory of the demo")
     }
 }
 
 /// A new directory, private to the user, with its lock.
 fn make_directory() -> io::Result<(TempDir, File)> {
-    let dir = tempfile::Builder::new().prefix(PREFIX).permissions(Permissions::from_mode(0o700)).tempdir()?;
-    let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(dir.path().join(LOCK))?;
+    let dir = tempfile::Builder::new()
+        .prefix(PREFIX)
+        .permissions(Permissions::from_mode(0o700))
+        .tempdir()?;
+    let lock = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(dir.path().join(LOCK))?;
     flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
     Ok((dir, lock))
 }
@@ -126,10 +155,18 @@ fn make_directory() -> io::Result<(TempDir, File)> {
 /// Deletes the directories of demos that were killed.
 fn remove_leftovers(parent: &Path) {
     let is_demo = |entry: &DirEntry| {
-        entry.file_name().to_string_lossy().starts_with(PREFIX) && entry.file_type().is_ok_and(|kind| kind.is_dir())
+        entry.file_name().to_string_lossy().starts_with(PREFIX)
+            && entry.file_type().is_ok_and(|kind| kind.is_dir())
     };
-    for entry in fs::read_dir(parent).into_iter().flatten().flatten().filter(is_demo) {
-        let Ok(lock) = open_regular(&entry.path().join(LOCK), OpenOptions::new().read(true)) else { continue };
+    for entry in fs::read_dir(parent)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(is_demo)
+    {
+        let Ok(lock) = open_regular(&entry.path().join(LOCK), OpenOptions::new().read(true)) else {
+            continue;
+        };
         if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok()
             && let Err(error) = fs::remove_dir_all(entry.path())
         {
@@ -150,28 +187,58 @@ fn state_home(dir: &Path) -> PathBuf {
 /// Writes the settings for scripts; the key remains in its own file.
 fn write_environment(dir: &Path, base_url: &str) -> io::Result<()> {
     let word = |path: PathBuf| quoted(path.display().to_string());
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(dir.join(ENVIRONMENT))?;
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(dir.join(ENVIRONMENT))?;
     writeln!(file, "export SCANDECK_BASE_URL={}", quoted(base_url))?;
-    writeln!(file, "export SCANDECK_API_KEY=\"$(cat {})\"", word(key_file(dir)))?;
+    writeln!(
+        file,
+        "export SCANDECK_API_KEY=\"$(cat {})\"",
+        word(key_file(dir))
+    )?;
     writeln!(file, "export XDG_STATE_HOME={}", word(state_home(dir)))
 }
 
 /// Creates the workspace, its logger and targets, and starts the scans.
-async fn create_objects(client: &Client, practice: &Practice, tempo: Tempo) -> Result<(WorkspaceId, LoggerId)> {
+async fn create_objects(
+    client: &Client,
+    practice: &Practice,
+    tempo: Tempo,
+) -> Result<(WorkspaceId, LoggerId)> {
     let description = "A temporary practice target on loopback; the control address switches weaknesses on and off";
     // The current workspace, so that scripts need not name one.
-    let workspace = client.list_workspaces().await?.first().context("the service has no workspace")?.id;
-    let named = EditWorkspace { name: Some("Practice target".into()), description: Some(description.into()) };
+    let workspace = client
+        .list_workspaces()
+        .await?
+        .first()
+        .context("the service has no workspace")?
+        .id;
+    let named = EditWorkspace {
+        name: Some("Practice target".into()),
+        description: Some(description.into()),
+    };
     client.edit_workspace(workspace, &named).await?;
-    let logger = client.create_logger("practice-visits", Some(workspace)).await?;
+    let logger = client
+        .create_logger("practice-visits", Some(workspace))
+        .await?;
     practice.report_visits_to(client.get_logger(logger).await?.handler_url.parse()?);
 
     let target = async |name: String, description: &str| {
-        let new = NewTarget { name, description: Some(description.into()), workspace_id: Some(workspace) };
+        let new = NewTarget {
+            name,
+            description: Some(description.into()),
+            workspace_id: Some(workspace),
+        };
         client.create_target(&new).await
     };
     let shop = target(practice.http_url(), "The practice target").await?;
-    let portal = target(practice.https_url(), "The practice portal, with a faulty certificate").await?;
+    let portal = target(
+        practice.https_url(),
+        "The practice portal, with a faulty certificate",
+    )
+    .await?;
     let host = target("127.0.0.1".into(), "This machine").await?;
     let name = target("localhost".into(), "This machine by name").await?;
 
@@ -187,8 +254,9 @@ async fn create_objects(client: &Client, practice: &Practice, tempo: Tempo) -> R
     };
     let website = json!({"scan_type": "light", "requests_per_second": tempo.requests_per_second()});
     // Other programs on this machine are not part of the demo.
-    let addresses =
-        [practice.http, practice.https].into_iter().chain(practice.ports.iter().map(|(_, address)| *address));
+    let addresses = [practice.http, practice.https]
+        .into_iter()
+        .chain(practice.ports.iter().map(|(_, address)| *address));
     let ports = json!({"port_list": addresses.map(|address| address.port()).collect::<Vec<_>>()});
     scan(Tool::WEBSITE, shop, website.clone()).await?;
     scan(Tool::WEBSITE, portal, website).await?;
@@ -205,7 +273,10 @@ mod tests {
     #[test]
     fn directory_of_killed_demo_is_removed_and_of_running_demo_remains() {
         let (running, _lock) = make_directory().unwrap();
-        assert_eq!(fs::metadata(running.path()).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(
+            fs::metadata(running.path()).unwrap().permissions().mode() & 0o777,
+            0o700
+        );
         let (killed, lock) = make_directory().unwrap();
         let killed = killed.keep();
         drop(lock);

@@ -5,8 +5,8 @@
 //!          └── requests ──► logger of the service
 //! ```
 //!
-//! [`environment`] starts and fills it, [`plain`] runs it without a terminal, [`practice`] is the target, whose weaknesses
-//! can be switched on and off.
+//! [`environment`] starts and fills it, [`plain`] runs it without a terminal, [`practice`] is the
+//! target, whose weaknesses can be switched on and off.
 
 #[cfg(feature = "dashboard")]
 pub mod environment;

@@ -1,4 +1,5 @@
-//! The demo without a terminal: prints progress, findings and captured requests, and writes reports, then ends.
+//! The demo without a terminal: prints progress, findings and captured requests, and writes
+//! reports, then ends.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -10,7 +11,8 @@ use anyhow::{Result, anyhow, bail};
 use super::DemoEnvironment;
 use crate::client::{Download, FindingQuery, ScanQuery, TargetQuery};
 use crate::contract::{
-    CaptureId, Finding, GroupBy, NewReport, ReportFormat, ReportId, ReportSource, Scan, ScanId, TargetId, Tool,
+    CaptureId, Finding, GroupBy, NewReport, ReportFormat, ReportId, ReportSource, Scan, ScanId,
+    TargetId, Tool,
 };
 use crate::dashboard::runtime::NewFile;
 use crate::service::errors::cause_of;
@@ -22,18 +24,27 @@ const TIME_LIMIT: Duration = Duration::from_secs(24);
 /// Smallest progress between two lines of one scan, in percent.
 const STEP: i64 = 20;
 
-/// Runs the demo and writes its progress to `to` and its reports to the directory `out`, which is created if missing.
+/// Runs the demo and writes its progress to `to` and its reports to the directory `out`, which is
+/// created if missing.
 ///
 /// # Errors
 /// When the service does not respond, a file cannot be written, or a report fails.
 pub async fn run(demo: &DemoEnvironment, out: &Path, to: &mut impl Write) -> Result<()> {
     tokio::fs::create_dir_all(out).await.map_err(|error| {
-        anyhow!("cannot create {}: {}; choose another directory with --out", out.display(), cause_of(&error))
+        anyhow!(
+            "cannot create {}: {}; choose another directory with --out",
+            out.display(),
+            cause_of(&error)
+        )
     })?;
     introduce(demo, to)?;
     let names = target_names(demo).await?;
     let scans = watch(demo, &names, to).await?;
-    let query = FindingQuery { workspace_id: Some(demo.workspace), group_duplicates: Some(true), ..Default::default() };
+    let query = FindingQuery {
+        workspace_id: Some(demo.workspace),
+        group_duplicates: Some(true),
+        ..Default::default()
+    };
     let findings = demo.client.list_findings(&query).await?;
     write_findings(&findings, &names, to)?;
     write_captures(demo, to).await?;
@@ -44,26 +55,58 @@ pub async fn run(demo: &DemoEnvironment, out: &Path, to: &mut impl Write) -> Res
 }
 
 fn introduce(demo: &DemoEnvironment, to: &mut impl Write) -> io::Result<()> {
-    writeln!(to, "scandeck demo: a temporary service and practice target on loopback, deleted at the end")?;
+    writeln!(
+        to,
+        "scandeck demo: a temporary service and practice target on loopback, deleted at the end"
+    )?;
     writeln!(to, "service   {}", demo.base_url)?;
     writeln!(to, "key       {}", demo.key_file().display())?;
-    writeln!(to, "practice  {}  {}", demo.practice.http_url(), demo.practice.https_url())?;
-    writeln!(to, "fetch     {}  (requests any URL of the demo's loggers)", demo.practice.fetch_url())?;
-    writeln!(to, "control   {}  (lists the weaknesses and switches them on and off)", demo.practice.control_url())?;
-    writeln!(to, "captures  scans make the practice target send requests to a logger")?;
+    writeln!(
+        to,
+        "practice  {}  {}",
+        demo.practice.http_url(),
+        demo.practice.https_url()
+    )?;
+    writeln!(
+        to,
+        "fetch     {}  (requests any URL of the demo's loggers)",
+        demo.practice.fetch_url()
+    )?;
+    writeln!(
+        to,
+        "control   {}  (lists the weaknesses and switches them on and off)",
+        demo.practice.control_url()
+    )?;
+    writeln!(
+        to,
+        "captures  scans make the practice target send requests to a logger"
+    )?;
     writeln!(to)
 }
 
 async fn target_names(demo: &DemoEnvironment) -> Result<HashMap<TargetId, String>> {
-    let query = TargetQuery { workspace_id: Some(demo.workspace), ..Default::default() };
+    let query = TargetQuery {
+        workspace_id: Some(demo.workspace),
+        ..Default::default()
+    };
     let targets = demo.client.list_all_targets(&query).await?;
-    Ok(targets.into_iter().map(|target| (target.id, text::clean(&target.name).into_owned())).collect())
+    Ok(targets
+        .into_iter()
+        .map(|target| (target.id, text::clean(&target.name).into_owned()))
+        .collect())
 }
 
 /// Prints the progress of the scans and new captured requests until all scans have ended.
-async fn watch(demo: &DemoEnvironment, names: &HashMap<TargetId, String>, to: &mut impl Write) -> Result<Vec<Scan>> {
+async fn watch(
+    demo: &DemoEnvironment,
+    names: &HashMap<TargetId, String>,
+    to: &mut impl Write,
+) -> Result<Vec<Scan>> {
     let started = Instant::now();
-    let query = ScanQuery { workspace_id: Some(demo.workspace), ..Default::default() };
+    let query = ScanQuery {
+        workspace_id: Some(demo.workspace),
+        ..Default::default()
+    };
     let mut printed: HashMap<ScanId, (String, i64)> = HashMap::new();
     let mut newest: Option<CaptureId> = None;
     let mut stopping = false;
@@ -82,7 +125,12 @@ async fn watch(demo: &DemoEnvironment, names: &HashMap<TargetId, String>, to: &m
         }
         for capture in demo.client.list_captures(demo.logger, newest).await? {
             newest = newest.max(Some(capture.id));
-            writeln!(to, "capture   {} {}", capture.request_method, text::clean(&capture.url_params))?;
+            writeln!(
+                to,
+                "capture   {} {}",
+                capture.request_method,
+                text::clean(&capture.url_params)
+            )?;
         }
         if scans.iter().all(Scan::has_ended) {
             return Ok(scans);
@@ -90,7 +138,12 @@ async fn watch(demo: &DemoEnvironment, names: &HashMap<TargetId, String>, to: &m
         if started.elapsed() > TIME_LIMIT && !stopping {
             stopping = true;
             for scan in scans.iter().filter(|scan| !scan.has_ended()) {
-                writeln!(to, "scan #{}   stopped after {} s", scan.id, TIME_LIMIT.as_secs())?;
+                writeln!(
+                    to,
+                    "scan #{}   stopped after {} s",
+                    scan.id,
+                    TIME_LIMIT.as_secs()
+                )?;
                 demo.client.stop_scan(scan.id).await?;
             }
         }
@@ -98,9 +151,14 @@ async fn watch(demo: &DemoEnvironment, names: &HashMap<TargetId, String>, to: &m
     }
 }
 
-fn write_progress(scan: &Scan, names: &HashMap<TargetId, String>, to: &mut impl Write) -> io::Result<()> {
+fn write_progress(
+    scan: &Scan,
+    names: &HashMap<TargetId, String>,
+    to: &mut impl Write,
+) -> io::Result<()> {
     let target = names.get(&scan.target_id).map_or("?", String::as_str);
-    let [critical, high, medium, low, info] = scan.result_summary.by_risk().map(Option::unwrap_or_default);
+    let [critical, high, medium, low, info] =
+        scan.result_summary.by_risk().map(Option::unwrap_or_default);
     writeln!(
         to,
         "scan #{}   {:<10} {:<28} {:>3}%  {:<9} {}/{} tests  critical {critical} high {high} medium {medium} low {low} info {info}",
@@ -114,12 +172,28 @@ fn write_progress(scan: &Scan, names: &HashMap<TargetId, String>, to: &mut impl 
     )
 }
 
-fn write_findings(findings: &[Finding], names: &HashMap<TargetId, String>, to: &mut impl Write) -> io::Result<()> {
+fn write_findings(
+    findings: &[Finding],
+    names: &HashMap<TargetId, String>,
+    to: &mut impl Write,
+) -> io::Result<()> {
     let mut sorted: Vec<&Finding> = findings.iter().collect();
-    sorted.sort_by(|a, b| b.risk_level.cmp(&a.risk_level).then_with(|| a.name.cmp(&b.name)));
-    writeln!(to, "\n{}\nRISK  {:<28}  PORT  FINDING", text::plural(sorted.len(), "finding"), "TARGET")?;
+    sorted.sort_by(|a, b| {
+        b.risk_level
+            .cmp(&a.risk_level)
+            .then_with(|| a.name.cmp(&b.name))
+    });
+    writeln!(
+        to,
+        "\n{}\nRISK  {:<28}  PORT  FINDING",
+        text::plural(sorted.len(), "finding"),
+        "TARGET"
+    )?;
     for finding in sorted {
-        let target = finding.target_id.and_then(|id| names.get(&id)).map_or("?", String::as_str);
+        let target = finding
+            .target_id
+            .and_then(|id| names.get(&id))
+            .map_or("?", String::as_str);
         let risk = match finding.risk_level.level() {
             4 => "CRIT",
             3 => "HIGH",
@@ -127,7 +201,12 @@ fn write_findings(findings: &[Finding], names: &HashMap<TargetId, String>, to: &
             1 => "LOW",
             _ => "INFO",
         };
-        writeln!(to, "{risk:<4}  {target:<28} {:>5}  {}", finding.port, text::clean(&finding.name))?;
+        writeln!(
+            to,
+            "{risk:<4}  {target:<28} {:>5}  {}",
+            finding.port,
+            text::clean(&finding.name)
+        )?;
     }
     Ok(())
 }
@@ -136,7 +215,10 @@ async fn write_captures(demo: &DemoEnvironment, to: &mut impl Write) -> Result<(
     let captures = demo.client.list_captures(demo.logger, None).await?;
     writeln!(to, "\n{}", text::plural(captures.len(), "captured request"))?;
     for capture in captures {
-        let at = capture.request_date.map(|at| at.to_string()).unwrap_or_default();
+        let at = capture
+            .request_date
+            .map(|at| at.to_string())
+            .unwrap_or_default();
         writeln!(
             to,
             "{at}  {:<5} {:<15} {}  {}",
@@ -174,7 +256,9 @@ async fn save(demo: &DemoEnvironment, id: ReportId, out: &Path) -> Result<PathBu
         match demo.client.download_report(id).await? {
             Download::Ready(file) => break file,
             Download::NoData => bail!("report {id} has no data"),
-            Download::Pending if started.elapsed() > TIME_LIMIT => bail!("report {id} was not ready in time"),
+            Download::Pending if started.elapsed() > TIME_LIMIT => {
+                bail!("report {id} was not ready in time")
+            }
             Download::Pending => tokio::time::sleep(POLL_INTERVAL).await,
         }
     };

@@ -1,8 +1,9 @@
-//! DefectDojo's Generic Findings Import. Its parser rejects unknown fields, so only fields that every version since 2.20
-//! accepts are written. `unique_id_from_tool` is F1: asset, class and service.
+//! DefectDojo's Generic Findings Import. Its parser rejects unknown fields, so only fields that
+//! every version since 2.20 accepts are written. `unique_id_from_tool` is F1: asset, class and
+//! service.
 //!
-//! One value that does not fit a column of DefectDojo's database aborts the whole import, so each value has the length
-//! of its column, and none contains U+0000.
+//! One value that does not fit a column of DefectDojo's database aborts the whole import, so each
+//! value has the length of its column, and none contains U+0000.
 
 use std::io;
 
@@ -14,7 +15,8 @@ use crate::contract::{Risk, Stamp};
 use crate::report::evidence_cell;
 use crate::triage::{FindingTexts, Verdict};
 
-/// Longest texts, in characters: columns of the tables of findings, tests, vulnerability ids and tags.
+/// Longest texts, in characters: columns of the tables of findings, tests, vulnerability ids and
+/// tags.
 const TITLE: usize = 511;
 const TEST_NAME: usize = 255;
 const TOOL_ID: usize = 500;
@@ -39,7 +41,11 @@ fn finding(row: &ExportRow) -> io::Result<Value> {
     let texts = row.issue.texts()?;
     let (issue, assessment, verdict) = (&row.issue, &row.assessment, row.verdict());
     let vulnerability_ids = issue.cve.iter().filter(|id| !id.trim().is_empty());
-    let tags = row.tags().into_iter().map(|name| tag(name)).filter(|tag| !tag.is_empty());
+    let tags = row
+        .tags()
+        .into_iter()
+        .map(|name| tag(name))
+        .filter(|tag| !tag.is_empty());
     let score = |score: Option<f64>| score.filter(|score| (0.0..=1.0).contains(score));
     Ok(without_empty(json!({
         "title": cut(or_dash(&issue.name), TITLE),
@@ -78,7 +84,9 @@ fn finding(row: &ExportRow) -> io::Result<Value> {
 fn description(row: &ExportRow, texts: &FindingTexts) -> String {
     let target = row.target.trim();
     match row.address() {
-        None if !target.is_empty() => format!("{}\n\nTarget: {target}", or_dash(&texts.vuln_description)),
+        None if !target.is_empty() => {
+            format!("{}\n\nTarget: {target}", or_dash(&texts.vuln_description))
+        }
         _ => or_dash(&texts.vuln_description).to_owned(),
     }
 }

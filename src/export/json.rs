@@ -15,7 +15,9 @@ pub fn row(row: &ExportRow) -> Value {
 pub(super) fn object(row: &ExportRow, finding: &Finding) -> Value {
     let (issue, assessment) = (&row.issue, &row.assessment);
     let stamp = |at: Option<Stamp>| at.map(|at| at.to_string());
-    let notes = row.noted().map(|(text, event)| json!({"text": text, "who": event.who, "at": event.at}));
+    let notes = row
+        .noted()
+        .map(|(text, event)| json!({"text": text, "who": event.who, "at": event.at}));
     // Every finding has a JSON form, because it was parsed from JSON.
     let mut value = serde_json::to_value(finding).unwrap_or_else(|_| json!({}));
     let added = json!({
@@ -66,7 +68,9 @@ fn scan_entry(entry: &TimelineEntry) -> Value {
 
 /// The result of the last retest, or null.
 pub(super) fn retest(row: &ExportRow) -> Value {
-    let Some(retest) = &row.retest else { return Value::Null };
+    let Some(retest) = &row.retest else {
+        return Value::Null;
+    };
     let at = retest.at.map(|at| at.to_string());
     json!({"at": at, "before": retest.before, "now": retest_status(retest.now), "scan_id": retest.scan})
 }

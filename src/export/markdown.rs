@@ -1,4 +1,5 @@
-//! The hand-over for the next person: undecided findings, decisions, decisions without a reason, decisions per person.
+//! The hand-over for the next person: undecided findings, decisions, decisions without a reason,
+//! decisions per person.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,12 +14,18 @@ pub(super) fn write(export: &Export<'_>) -> String {
     let mut out = String::new();
     head(&mut out, export);
     if export.rows.is_empty() {
-        let none = if export.query.is_empty() { "There are no findings." } else { "No findings match the query." };
+        let none = if export.query.is_empty() {
+            "There are no findings."
+        } else {
+            "No findings match the query."
+        };
         let _ = writeln!(out, "{none}");
         return out;
     }
-    let (left, decided): (Vec<&ExportRow>, Vec<&ExportRow>) =
-        export.rows.iter().partition(|row| row.assessment.is_undecided());
+    let (left, decided): (Vec<&ExportRow>, Vec<&ExportRow>) = export
+        .rows
+        .iter()
+        .partition(|row| row.assessment.is_undecided());
     list_undecided(&mut out, &left);
     list_decided(&mut out, &decided);
     list_manual(&mut out, export.rows);
@@ -34,13 +41,21 @@ fn head(out: &mut String, export: &Export<'_>) {
     let (present, absent): (Vec<&ExportRow>, Vec<&ExportRow>) =
         export.rows.iter().partition(|row| row.issue.is_present());
     let more = more_absent(absent.len());
-    let _ = writeln!(out, "Created {} UTC by scandeck. {}{more}.", export.made, text::plural(present.len(), "finding"));
+    let _ = writeln!(
+        out,
+        "Created {} UTC by scandeck. {}{more}.",
+        export.made,
+        text::plural(present.len(), "finding")
+    );
     if !export.query.is_empty() {
         let _ = writeln!(out, "\nQuery: {}", escaped(export.query));
     }
     let counts = Risk::DOWN.map(|risk| {
         let all = present.iter().filter(|row| row.risk() == risk);
-        let left = all.clone().filter(|row| row.assessment.is_undecided()).count();
+        let left = all
+            .clone()
+            .filter(|row| row.assessment.is_undecided())
+            .count();
         let absent = absent.iter().filter(|row| row.risk() == risk).count();
         format!("| {risk} | {} | {left} | {absent} |", all.count())
     });
@@ -50,7 +65,11 @@ fn head(out: &mut String, export: &Export<'_>) {
 
 /// `, 2 more absent`, or nothing.
 fn more_absent(absent: usize) -> String {
-    if absent > 0 { format!(", {absent} more absent") } else { String::new() }
+    if absent > 0 {
+        format!(", {absent} more absent")
+    } else {
+        String::new()
+    }
 }
 
 /// `4, 1 more absent`: the present findings, and the absent ones.
@@ -65,10 +84,17 @@ fn list_undecided(out: &mut String, left: &[&ExportRow]) {
         let _ = writeln!(out, "Every finding is decided.\n");
         return;
     }
-    let _ =
-        writeln!(out, "| risk | target | finding | port | presence | verdict | notes |\n|---|---|---|---|---|---|---|");
+    let _ = writeln!(
+        out,
+        "| risk | target | finding | port | presence | verdict | notes |\n|---|---|---|---|---|---|---|"
+    );
     for row in left {
-        let cells = [risk(row), row.target.to_string(), row.issue.name.to_string(), place(row)];
+        let cells = [
+            risk(row),
+            row.target.to_string(),
+            row.issue.name.to_string(),
+            place(row),
+        ];
         let notes = [presence(row), row.stated_verdict(), row.joined_notes(" / ")];
         table_row(out, cells.iter().chain(&notes));
     }
@@ -78,7 +104,11 @@ fn list_undecided(out: &mut String, left: &[&ExportRow]) {
 fn list_decided(out: &mut String, decided: &[&ExportRow]) {
     let _ = writeln!(out, "## Decided: {}\n", counted(decided));
     for verdict in Verdict::ALL {
-        let of: Vec<&ExportRow> = decided.iter().copied().filter(|row| row.assessment.verdict == verdict).collect();
+        let of: Vec<&ExportRow> = decided
+            .iter()
+            .copied()
+            .filter(|row| row.assessment.verdict == verdict)
+            .collect();
         if of.is_empty() {
             continue;
         }
@@ -89,7 +119,11 @@ fn list_decided(out: &mut String, decided: &[&ExportRow]) {
         );
         for row in of {
             let assessment = &row.assessment;
-            let recheck = if assessment.recheck { " (re-check: risk or exploitation increased)" } else { "" };
+            let recheck = if assessment.recheck {
+                " (re-check: risk or exploitation increased)"
+            } else {
+                ""
+            };
             let cells = [
                 risk(row),
                 row.target.to_string(),
@@ -99,7 +133,10 @@ fn list_decided(out: &mut String, decided: &[&ExportRow]) {
                 assessment.reason.map(Reason::phrase).unwrap_or_default() + recheck,
                 who(row),
                 assessment.at.map(|at| at.to_string()).unwrap_or_default(),
-                assessment.until.map(|day| day.to_string()).unwrap_or_default(),
+                assessment
+                    .until
+                    .map(|day| day.to_string())
+                    .unwrap_or_default(),
                 row.joined_notes(" / "),
             ];
             table_row(out, &cells);
@@ -110,17 +147,28 @@ fn list_decided(out: &mut String, decided: &[&ExportRow]) {
 
 /// Manual findings with their evidence, which no scanner reports again.
 fn list_manual(out: &mut String, rows: &[ExportRow]) {
-    let own: Vec<&ExportRow> = rows.iter().filter(|row| row.issue.manual().is_some()).collect();
+    let own: Vec<&ExportRow> = rows
+        .iter()
+        .filter(|row| row.issue.manual().is_some())
+        .collect();
     if own.is_empty() {
         return;
     }
     let _ = writeln!(out, "## Manual findings: {}\n", own.len());
     for row in own {
         let issue = &row.issue;
-        let _ = writeln!(out, "### {} on {}\n", escaped(&issue.name), escaped(&row.target));
+        let _ = writeln!(
+            out,
+            "### {} on {}\n",
+            escaped(&issue.name),
+            escaped(&row.target)
+        );
         // The texts of a manual finding are in memory.
         let texts = issue.held_texts().cloned().unwrap_or_default();
-        for part in [texts.vuln_description.to_string(), evidence_cell(&texts.vuln_evidence)] {
+        for part in [
+            texts.vuln_description.to_string(),
+            evidence_cell(&texts.vuln_evidence),
+        ] {
             verbatim(out, &part);
         }
     }
@@ -139,17 +187,28 @@ fn verbatim(out: &mut String, given: &str) {
 
 fn list_without_reason(out: &mut String, decided: &[&ExportRow]) {
     let lacks_reason = |row: &&&ExportRow| {
-        !row.assessment.verdict.reasons().is_empty() && row.assessment.reason.is_none() && row.notes.is_empty()
+        !row.assessment.verdict.reasons().is_empty()
+            && row.assessment.reason.is_none()
+            && row.notes.is_empty()
     };
     let bare: Vec<&&ExportRow> = decided.iter().filter(lacks_reason).collect();
     if bare.is_empty() {
         return;
     }
-    let _ = writeln!(out, "## Dismissed or accepted without reason or note: {}\n", bare.len());
+    let _ = writeln!(
+        out,
+        "## Dismissed or accepted without reason or note: {}\n",
+        bare.len()
+    );
     for row in bare {
         let name = escaped(&row.issue.name);
         let verdict = row.assessment.verdict.phrase();
-        let _ = writeln!(out, "- {name} on {}: {verdict} by {}", escaped(&row.target), escaped(&who(row)));
+        let _ = writeln!(
+            out,
+            "- {name} on {}: {verdict} by {}",
+            escaped(&row.target),
+            escaped(&who(row))
+        );
     }
     out.push('\n');
 }
@@ -157,15 +216,21 @@ fn list_without_reason(out: &mut String, decided: &[&ExportRow]) {
 fn count_by_person(out: &mut String, decided: &[&ExportRow]) {
     let mut counts: BTreeMap<String, BTreeMap<Verdict, usize>> = BTreeMap::new();
     for row in decided {
-        *counts.entry(who(row)).or_default().entry(row.assessment.verdict).or_default() += 1;
+        *counts
+            .entry(who(row))
+            .or_default()
+            .entry(row.assessment.verdict)
+            .or_default() += 1;
     }
     if counts.is_empty() {
         return;
     }
     let _ = writeln!(out, "## Decisions by person\n");
     for (who, verdicts) in counts {
-        let each: Vec<String> =
-            verdicts.iter().map(|(verdict, count)| format!("{count} {}", verdict.phrase())).collect();
+        let each: Vec<String> = verdicts
+            .iter()
+            .map(|(verdict, count)| format!("{count} {}", verdict.phrase()))
+            .collect();
         let _ = writeln!(out, "- {}: {}", escaped(&who), each.join(", "));
     }
 }
@@ -173,7 +238,11 @@ fn count_by_person(out: &mut String, decided: &[&ExportRow]) {
 fn risk(row: &ExportRow) -> String {
     match row.assessment.severity {
         Some(own) if own != row.issue.risk_level => {
-            let before = if row.issue.manual().is_some() { "before" } else { "scanner" };
+            let before = if row.issue.manual().is_some() {
+                "before"
+            } else {
+                "scanner"
+            };
             format!("{own} ({before}: {})", row.issue.risk_level)
         }
         _ => row.issue.risk_level.to_string(),
@@ -181,13 +250,20 @@ fn risk(row: &ExportRow) -> String {
 }
 
 fn place(row: &ExportRow) -> String {
-    if row.issue.port() > 0 { format!("{}/{}", row.issue.port(), row.issue.protocol) } else { String::new() }
+    if row.issue.port() > 0 {
+        format!("{}/{}", row.issue.port(), row.issue.protocol)
+    } else {
+        String::new()
+    }
 }
 
 /// The presence, and the result of the retest.
 fn presence(row: &ExportRow) -> String {
     let presence = row.issue.presence_in(Presence::label);
-    row.retest_summary().map_or_else(|| presence.to_owned(), |retest| format!("{presence}; {retest}"))
+    row.retest_summary().map_or_else(
+        || presence.to_owned(),
+        |retest| format!("{presence}; {retest}"),
+    )
 }
 
 fn who(row: &ExportRow) -> String {
@@ -206,8 +282,8 @@ fn table_row<'a>(out: &mut String, cells: impl IntoIterator<Item = &'a String>) 
     out.push('\n');
 }
 
-/// Escapes what Markdown reads as markup or HTML, and nothing else, so that the source is readable too. A bare address
-/// may become a link: it shows where it leads.
+/// Escapes what Markdown reads as markup or HTML, and nothing else, so that the source is readable
+/// too. A bare address may become a link: it shows where it leads.
 pub(super) fn escaped(given: &str) -> String {
     let given = text::clean(given);
     let letters: Vec<char> = given.chars().collect();
@@ -223,7 +299,9 @@ pub(super) fn escaped(given: &str) -> String {
         match letter {
             '<' => out.push_str("&lt;"),
             '&' if is_entity(&letters[index..]) => out.push_str("&amp;"),
-            '\\' if after.is_none_or(|next| next.is_ascii_punctuation()) => out.extend(['\\', letter]),
+            '\\' if after.is_none_or(|next| next.is_ascii_punctuation()) => {
+                out.extend(['\\', letter])
+            }
             '*' | '~' if !is_at_start && is_space(before) && is_space(after) => out.push(letter),
             // Without an opening bracket, a closing one is text.
             '`' | '*' | '[' | '~' | '|' => out.extend(['\\', letter]),
@@ -238,7 +316,10 @@ pub(super) fn escaped(given: &str) -> String {
 
 /// `&amp;` or `&#60;`.
 fn is_entity(letters: &[char]) -> bool {
-    let end = letters.iter().skip(1).position(|letter| !letter.is_ascii_alphanumeric() && *letter != '#');
+    let end = letters
+        .iter()
+        .skip(1)
+        .position(|letter| !letter.is_ascii_alphanumeric() && *letter != '#');
     end.is_some_and(|end| end > 0 && letters[end + 1] == ';')
 }
 
@@ -249,8 +330,14 @@ mod tests {
     #[test]
     fn markup_in_a_finding_is_escaped() {
         for (given, expected) in [
-            ("a|b <img> [x](http://e) `c`\nd", "a\\|b &lt;img> \\[x](http://e) \\`c\\`␊d"),
-            ("_a_ *b* ~~c~~ &lt; x@y.z www.a.b", "\\_a\\_ \\*b\\* \\~\\~c\\~\\~ &amp;lt; x@y.z www.a.b"),
+            (
+                "a|b <img> [x](http://e) `c`\nd",
+                "a\\|b &lt;img> \\[x](http://e) \\`c\\`␊d",
+            ),
+            (
+                "_a_ *b* ~~c~~ &lt; x@y.z www.a.b",
+                "\\_a\\_ \\*b\\* \\~\\~c\\~\\~ &amp;lt; x@y.z www.a.b",
+            ),
             ("# not a heading", "\\# not a heading"),
             ("* not a list", "\\* not a list"),
             ("no end *", "no end \\*"),
@@ -264,9 +351,12 @@ mod tests {
 
     #[test]
     fn text_without_markup_is_unchanged() {
-        for text in
-            ["Private key at /backup/s.key", "session_id (v1.2) & {x}!", "C# 8 > 7, a-b", r"C:\inetpub 2 * 3 ~ 6"]
-        {
+        for text in [
+            "Private key at /backup/s.key",
+            "session_id (v1.2) & {x}!",
+            "C# 8 > 7, a-b",
+            r"C:\inetpub 2 * 3 ~ 6",
+        ] {
             assert_eq!(escaped(text), text);
         }
     }

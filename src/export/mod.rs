@@ -11,8 +11,8 @@
 //!   Finding, captured request ─► ticket         Markdown to paste
 //! ```
 //!
-//! Everything here is pure: rows in, bytes out. Texts for people are sanitised; JSON keeps every value and escapes only
-//! characters that would act on a terminal.
+//! Everything here is pure: rows in, bytes out. Texts for people are sanitised; JSON keeps every
+//! value and escapes only characters that would act on a terminal.
 
 pub mod csv;
 pub mod defectdojo;
@@ -116,7 +116,9 @@ pub fn write(format: ExportFormat, export: &Export<'_>) -> Result<Vec<u8>, Expor
         ExportFormat::Docx => return report::write(export, &ReportFormat::Docx),
         ExportFormat::Xlsx => return report::write(export, &ReportFormat::Xlsx),
     }?;
-    Ok(export.mask.map_or_else(|| written.clone(), |mask| mask.bytes(&written).into_owned()))
+    Ok(export
+        .mask
+        .map_or_else(|| written.clone(), |mask| mask.bytes(&written).into_owned()))
 }
 
 fn lines(export: &Export<'_>) -> Result<Vec<u8>, ExportError> {
@@ -146,7 +148,9 @@ fn cut(text: &str, most: usize) -> String {
 /// Removes the empty fields of an object.
 fn without_empty(mut object: Value) -> Value {
     if let Value::Object(fields) = &mut object {
-        fields.retain(|_, value| !value.is_null() && value != "" && !value.as_array().is_some_and(Vec::is_empty));
+        fields.retain(|_, value| {
+            !value.is_null() && value != "" && !value.as_array().is_some_and(Vec::is_empty)
+        });
     }
     object
 }

@@ -6,10 +6,13 @@ use super::{Export, ExportError, ExportRow};
 use crate::contract::{GroupBy, ReportFilters, ReportFormat, Tool};
 use crate::mask::Mask;
 use crate::report::{
-    Document, Earlier, Remark, ReportData, ReportDecision, ReportFinding, ReportRetest, Standing, render,
+    Document, Earlier, Remark, ReportData, ReportDecision, ReportFinding, ReportRetest, Standing,
+    render,
 };
 use crate::triage::compare::occurrences;
-use crate::triage::{AbsenceProof, Assessment, Presence, Reason, ScanSighting, TimelineEntry, Verdict, VerdictSource};
+use crate::triage::{
+    AbsenceProof, Assessment, Presence, Reason, ScanSighting, TimelineEntry, Verdict, VerdictSource,
+};
 
 /// Writes the report, with one chapter per target.
 ///
@@ -54,7 +57,13 @@ fn finding(row: &ExportRow) -> io::Result<ReportFinding> {
         target: row.target.to_string(),
         tool: Tool(row.tool.unwrap_or(0)),
         found_at: issue.last_seen.get(),
-        history: history.map(|(old, seen)| Earlier { id: old.id, found_at: seen.at, risk: old.risk_level }).collect(),
+        history: history
+            .map(|(old, seen)| Earlier {
+                id: old.id,
+                found_at: seen.at,
+                risk: old.risk_level,
+            })
+            .collect(),
         decided: Some(decision(row)),
     })
 }
@@ -69,10 +78,20 @@ fn decision(row: &ExportRow) -> ReportDecision {
     ReportDecision {
         verdict: assessment.verdict.phrase(),
         standing: standing(assessment, issue.absent_in().is_some()),
-        again: assessment.reopened.map(|cause| cause.to_string()).unwrap_or_default(),
+        again: assessment
+            .reopened
+            .map(|cause| cause.to_string())
+            .unwrap_or_default(),
         reason: assessment.reason.map(Reason::phrase).unwrap_or_default(),
-        until: assessment.until.map(|day| day.to_string()).unwrap_or_default(),
-        who: assessment.who.as_ref().map(ToString::to_string).unwrap_or_default(),
+        until: assessment
+            .until
+            .map(|day| day.to_string())
+            .unwrap_or_default(),
+        who: assessment
+            .who
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default(),
         by_rule: matches!(assessment.source, VerdictSource::Rule(_)),
         at: assessment.at.map(|at| at.to_string()).unwrap_or_default(),
         severity: assessment.severity,
@@ -93,16 +112,25 @@ fn decision(row: &ExportRow) -> ReportDecision {
 
 /// `scan #6 of 2026-11-23 13:40:10`.
 fn absence(proof: AbsenceProof) -> String {
-    let at = proof.at.get().map(|at| format!(" of {at}")).unwrap_or_default();
+    let at = proof
+        .at
+        .get()
+        .map(|at| format!(" of {at}"))
+        .unwrap_or_default();
     format!("scan #{}{at}", proof.scan)
 }
 
-/// The runs of scans that would have found it and did not, latest first: the start of a run is the date of a fix.
+/// The runs of scans that would have found it and did not, latest first: the start of a run is the
+/// date of a fix.
 fn absences(timeline: &[TimelineEntry]) -> Vec<String> {
     let is_absent = |entry: &TimelineEntry| entry.outcome == ScanSighting::Absent;
-    let tested: Vec<_> =
-        timeline.iter().filter(|entry| !matches!(entry.outcome, ScanSighting::NotRetested(_))).collect();
-    let runs = tested.chunk_by(|one, other| is_absent(one) == is_absent(other)).filter(|run| is_absent(run[0]));
+    let tested: Vec<_> = timeline
+        .iter()
+        .filter(|entry| !matches!(entry.outcome, ScanSighting::NotRetested(_)))
+        .collect();
+    let runs = tested
+        .chunk_by(|one, other| is_absent(one) == is_absent(other))
+        .filter(|run| is_absent(run[0]));
     let of_run = |run: &[&TimelineEntry]| match run {
         [latest, .., first] => format!("{} to {}", scan_of(first), scan_of(latest)),
         one => one.iter().map(|entry| scan_of(entry)).collect(),
@@ -111,21 +139,28 @@ fn absences(timeline: &[TimelineEntry]) -> Vec<String> {
 }
 
 fn scan_of(entry: &TimelineEntry) -> String {
-    let scan = entry.scan.map_or_else(|| "a scan".to_owned(), |id| format!("scan #{id}"));
+    let scan = entry
+        .scan
+        .map_or_else(|| "a scan".to_owned(), |id| format!("scan #{id}"));
     let at = entry.at.map(|at| format!(" of {at}")).unwrap_or_default();
     format!("{scan}{at}")
 }
 
 fn standing(assessment: &Assessment, is_absent: bool) -> Standing {
-    let open = if is_absent { Standing::Absent } else { Standing::Open };
+    let open = if is_absent {
+        Standing::Absent
+    } else {
+        Standing::Open
+    };
     match assessment.verdict {
         _ if assessment.reopened.is_some() => open,
         Verdict::Confirmed if !is_absent => Standing::Confirmed,
         Verdict::Confirmed | Verdict::Open | Verdict::InReview => open,
         Verdict::Fixed => Standing::Fixed,
-        Verdict::FalsePositive | Verdict::RiskAccepted | Verdict::NotApplicable | Verdict::Duplicate => {
-            Standing::Dismissed
-        }
+        Verdict::FalsePositive
+        | Verdict::RiskAccepted
+        | Verdict::NotApplicable
+        | Verdict::Duplicate => Standing::Dismissed,
     }
 }
 
@@ -143,7 +178,12 @@ mod tests {
         (1..=5).for_each(|number| _ = fixture.scan(number));
         let [_, last] = [1, 4].map(|scan| fixture.found(scan, "tls10", "").id);
         let rows = fixture.rows();
-        let issue = rows.issues.items().iter().find(|issue| issue.finding_ids().any(|id| id == last)).unwrap();
+        let issue = rows
+            .issues
+            .items()
+            .iter()
+            .find(|issue| issue.finding_ids().any(|id| id == last))
+            .unwrap();
         let row = ExportRow {
             correlation: Some(rows.earlier.clone()),
             ..ExportRow::new(
@@ -156,22 +196,51 @@ mod tests {
             )
         };
         let [after, between] = <[String; 2]>::try_from(decision(&row).absences).unwrap();
-        assert!(after.starts_with("scan #5 of 20") && !after.contains(" to "), "{after}");
-        assert!(between.starts_with("scan #2 of 20") && between.contains(" to scan #3 of 20"), "{between}");
+        assert!(
+            after.starts_with("scan #5 of 20") && !after.contains(" to "),
+            "{after}"
+        );
+        assert!(
+            between.starts_with("scan #2 of 20") && between.contains(" to scan #3 of 20"),
+            "{between}"
+        );
         let rows = [row];
         let made = Stamp::parse("2026-11-28 07:00:00").unwrap();
-        let export = Export { rows: &rows, title: "Acme", made, query: "", mask: None };
+        let export = Export {
+            rows: &rows,
+            title: "Acme",
+            made,
+            query: "",
+            mask: None,
+        };
         let html = String::from_utf8(write(&export, &ReportFormat::Html).unwrap()).unwrap();
-        assert!(html.contains("Not found") && html.contains(&between), "{html}");
+        assert!(
+            html.contains("Not found") && html.contains(&between),
+            "{html}"
+        );
         let line: serde_json::Value =
-            serde_json::from_slice(&super::super::write(ExportFormat::Jsonl, &export).unwrap()).unwrap();
-        let outcomes: Vec<_> = line["history"].as_array().unwrap().iter().map(|scan| &scan["outcome"]).collect();
+            serde_json::from_slice(&super::super::write(ExportFormat::Jsonl, &export).unwrap())
+                .unwrap();
+        let outcomes: Vec<_> = line["history"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|scan| &scan["outcome"])
+            .collect();
         assert_eq!(outcomes, ["absent", "seen", "absent", "absent", "seen"]);
     }
 
     #[test]
     fn absent_finding_is_neither_open_nor_confirmed() {
-        let standing_of = |verdict, is_absent| standing(&Assessment { verdict, ..Assessment::default() }, is_absent);
+        let standing_of = |verdict, is_absent| {
+            standing(
+                &Assessment {
+                    verdict,
+                    ..Assessment::default()
+                },
+                is_absent,
+            )
+        };
         for (verdict, present, absent) in [
             (Verdict::Open, Standing::Open, Standing::Absent),
             (Verdict::InReview, Standing::Open, Standing::Absent),
@@ -179,7 +248,11 @@ mod tests {
             (Verdict::Fixed, Standing::Fixed, Standing::Fixed),
             (Verdict::Duplicate, Standing::Dismissed, Standing::Dismissed),
         ] {
-            assert_eq!([standing_of(verdict, false), standing_of(verdict, true)], [present, absent], "{verdict:?}");
+            assert_eq!(
+                [standing_of(verdict, false), standing_of(verdict, true)],
+                [present, absent],
+                "{verdict:?}"
+            );
         }
     }
 }

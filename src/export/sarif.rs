@@ -1,9 +1,9 @@
-//! SARIF 2.1.0: one rule per class and risk, one result per finding. `baselineState` is the presence, `suppressions` are
-//! the decisions (OASIS SARIF 2.1.0 §3.27.23, §3.27.24, §3.35).
+//! SARIF 2.1.0: one rule per class and risk, one result per finding. `baselineState` is the
+//! presence, `suppressions` are the decisions (OASIS SARIF 2.1.0 §3.27.23, §3.27.24, §3.35).
 //!
-//! The files keep the limits of GitHub code scanning ("SARIF support for code scanning" in its documentation): relative
-//! URIs, the severity on the rule, a line, texts of 1,024 characters, and the numbers below. It recognises an alert by its
-//! rule and `primaryLocationLineHash`.
+//! The files keep the limits of GitHub code scanning ("SARIF support for code scanning" in its
+//! documentation): relative URIs, the severity on the rule, a line, texts of 1,024 characters, and
+//! the numbers below. It recognises an alert by its rule and `primaryLocationLineHash`.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -19,7 +19,8 @@ use crate::report::evidence_cell;
 use crate::text::thousands;
 use crate::triage::{FindingTexts, Issue, Presence, ReopenCause, Verdict};
 
-const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 /// Most results of a run; each has at most one rule of its own, so a run also has no more rules.
 const RESULTS: usize = 25_000;
 /// Most runs of a file.
@@ -43,17 +44,24 @@ fn require_room(findings: usize) -> Result<(), ExportError> {
         return Ok(());
     }
     let [results, most, findings] = [RESULTS, most, findings].map(|count| thousands(count as u64));
-    let message = format!("a SARIF file holds at most {most} findings ({RUNS} runs of {results}), not {findings}");
+    let message = format!(
+        "a SARIF file holds at most {most} findings ({RUNS} runs of {results}), not {findings}"
+    );
     Err(ExportError::Limit(message))
 }
 
-/// Runs of at most `most` results. There is always one: without a run, a reader would not close the alerts of earlier
-/// files.
+/// Runs of at most `most` results. There is always one: without a run, a reader would not close the
+/// alerts of earlier files.
 fn runs(export: &Export<'_>, most: usize) -> io::Result<Vec<Value>> {
     let usual = usual_risks(export.rows);
     let first = &export.rows[..export.rows.len().min(most)];
     let others = export.rows.chunks(most).skip(1);
-    [first].into_iter().chain(others).zip(1..).map(|(rows, number)| run(export, rows, number, &usual)).collect()
+    [first]
+        .into_iter()
+        .chain(others)
+        .zip(1..)
+        .map(|(rows, number)| run(export, rows, number, &usual))
+        .collect()
 }
 
 /// Fails when the compressed file is larger than readers accept.
@@ -67,7 +75,9 @@ pub(super) fn check_size(file: &[u8]) -> Result<(), ExportError> {
     match compressed.finish()? {
         ByteCount(bytes) if bytes > COMPRESSED => {
             let (bytes, most) = (bytes.div_ceil(1_000_000), COMPRESSED / 1_000_000);
-            Err(ExportError::Limit(format!("a SARIF file has at most {most} MB when compressed, not {bytes}")))
+            Err(ExportError::Limit(format!(
+                "a SARIF file has at most {most} MB when compressed, not {bytes}"
+            )))
         }
         _ => Ok(()),
     }
@@ -87,8 +97,14 @@ impl Write for ByteCount {
     }
 }
 
-/// A run with its number, which is part of its category from the second one on: the categories of a file differ.
-fn run(export: &Export<'_>, rows: &[ExportRow], number: usize, usual: &HashMap<&str, Risk>) -> io::Result<Value> {
+/// A run with its number, which is part of its category from the second one on: the categories of a
+/// file differ.
+fn run(
+    export: &Export<'_>,
+    rows: &[ExportRow],
+    number: usize,
+    usual: &HashMap<&str, Risk>,
+) -> io::Result<Value> {
     let mut rules = RunRules::default();
     let result = |row: &ExportRow| {
         let texts = row.issue.texts()?;
@@ -97,7 +113,11 @@ fn run(export: &Export<'_>, rows: &[ExportRow], number: usize, usual: &HashMap<&
         Ok(result(row, &texts, &id, index))
     };
     let results: Vec<Value> = rows.iter().map(result).collect::<io::Result<_>>()?;
-    let part = if number > 1 { format!("{number}/") } else { String::new() };
+    let part = if number > 1 {
+        format!("{number}/")
+    } else {
+        String::new()
+    };
     Ok(json!({
         "tool": {"driver": {
             "name": "scandeck",
@@ -117,16 +137,27 @@ fn usual_risks(rows: &[ExportRow]) -> HashMap<&str, Risk> {
         counts.entry(row.class()).or_default()[row.risk().level() as usize] += 1;
     }
     let usual = |counts: [usize; 5]| {
-        Risk::DOWN.into_iter().rev().max_by_key(|risk| counts[risk.level() as usize]).unwrap_or(Risk::Info)
+        Risk::DOWN
+            .into_iter()
+            .rev()
+            .max_by_key(|risk| counts[risk.level() as usize])
+            .unwrap_or(Risk::Info)
     };
-    counts.into_iter().map(|(class, counts)| (class, usual(counts))).collect()
+    counts
+        .into_iter()
+        .map(|(class, counts)| (class, usual(counts)))
+        .collect()
 }
 
-/// The class, with the risk if it is not the usual one of the class. A single finding with another risk changes no
-/// other rule, so readers recognise the other findings.
+/// The class, with the risk if it is not the usual one of the class. A single finding with another
+/// risk changes no other rule, so readers recognise the other findings.
 fn rule_id(row: &ExportRow, usual: &HashMap<&str, Risk>) -> String {
     let (class, risk) = (row.class(), row.risk());
-    if usual.get(class) == Some(&risk) { class.to_owned() } else { format!("{class}/{risk}") }
+    if usual.get(class) == Some(&risk) {
+        class.to_owned()
+    } else {
+        format!("{class}/{risk}")
+    }
 }
 
 /// One rule per class and risk, in the order of the rows; the first finding of a rule describes it.
@@ -150,9 +181,19 @@ impl RunRules {
 fn rule(id: &str, row: &ExportRow, texts: &FindingTexts) -> Value {
     let issue = &row.issue;
     let mut tags = vec!["security".to_owned()];
-    tags.extend(row.cwes().iter().map(|cwe| format!("external/cwe/cwe-{cwe}")).take(TAGS - 1));
-    // The text of a manual finding describes that finding, not its class, so it belongs to the result.
-    let description = if issue.manual().is_some() { "" } else { &texts.vuln_description };
+    tags.extend(
+        row.cwes()
+            .iter()
+            .map(|cwe| format!("external/cwe/cwe-{cwe}"))
+            .take(TAGS - 1),
+    );
+    // The text of a manual finding describes that finding, not its class, so it belongs to the
+    // result.
+    let description = if issue.manual().is_some() {
+        ""
+    } else {
+        &texts.vuln_description
+    };
     without_empty(json!({
         "id": id,
         "shortDescription": text(&cut(&issue.name, DESCRIPTION)),
@@ -169,13 +210,18 @@ fn help(description: &str, recommendation: &str, name: &str) -> String {
     if cut(description, DESCRIPTION) == description {
         first_text([recommendation, name]).to_owned()
     } else {
-        format!("{description}\n\n{recommendation}").trim_end().to_owned()
+        format!("{description}\n\n{recommendation}")
+            .trim_end()
+            .to_owned()
     }
 }
 
 /// The first text that is not blank.
 fn first_text<const N: usize>(texts: [&str; N]) -> &str {
-    texts.into_iter().find(|text| !text.trim().is_empty()).unwrap_or_default()
+    texts
+        .into_iter()
+        .find(|text| !text.trim().is_empty())
+        .unwrap_or_default()
 }
 
 fn text(text: &str) -> Value {
@@ -185,33 +231,51 @@ fn text(text: &str) -> Value {
 /// The name and the address; for a manual finding also its description and evidence.
 fn message(row: &ExportRow, texts: &FindingTexts) -> String {
     let issue = &row.issue;
-    let place = row.address().unwrap_or_else(|| row.target.trim().to_owned());
+    let place = row
+        .address()
+        .unwrap_or_else(|| row.target.trim().to_owned());
     let name = first_text([&issue.name, row.class()]);
-    let mut parts = vec![if place.is_empty() { name.to_owned() } else { format!("{name} on {place}") }];
+    let mut parts = vec![if place.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name} on {place}")
+    }];
     if issue.manual().is_some() {
-        parts.extend([texts.vuln_description.to_string(), evidence_cell(&texts.vuln_evidence)]);
+        parts.extend([
+            texts.vuln_description.to_string(),
+            evidence_cell(&texts.vuln_evidence),
+        ]);
     }
     parts.retain(|part| !part.trim().is_empty());
     parts.join("\n\n")
 }
 
-/// The address, or else the name of the target, as a relative URI (RFC 3986 §4.2): readers expect a file of a
-/// repository and refuse schemes.
+/// The address, or else the name of the target, as a relative URI (RFC 3986 §4.2): readers expect a
+/// file of a repository and refuse schemes.
 fn relative_uri(row: &ExportRow) -> String {
     let address = row.address();
-    let (path, keeps_slashes) = match address.as_deref().and_then(|address| address.split_once("://")) {
+    let (path, keeps_slashes) = match address
+        .as_deref()
+        .and_then(|address| address.split_once("://"))
+    {
         Some((_, behind_scheme)) => (behind_scheme.trim_end_matches('/'), true),
         None => (row.target.trim(), false),
     };
     // A segment of dots would be another directory.
-    let path = if path.bytes().all(|byte| byte == b'.') { "unknown" } else { path };
+    let path = if path.bytes().all(|byte| byte == b'.') {
+        "unknown"
+    } else {
+        path
+    };
     let mut uri = String::with_capacity(path.len());
     for byte in path.bytes() {
         match byte {
             b'/' if keeps_slashes => uri.push('/'),
             // An address has percent-encoded parts already.
             b'%' if keeps_slashes => uri.push('%'),
-            byte if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => uri.push(char::from(byte)),
+            byte if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => {
+                uri.push(char::from(byte))
+            }
             byte => uri.push_str(&format!("%{byte:02X}")),
         }
     }
@@ -229,7 +293,9 @@ fn asset(issue: &Issue) -> String {
 fn result(row: &ExportRow, texts: &FindingTexts, rule: &str, index: usize) -> Value {
     let issue = &row.issue;
     let named = json!({"name": row.target, "fullyQualifiedName": asset(issue), "kind": "resource"});
-    let addressed = row.address().map(|address| json!({"name": address, "kind": "resource"}));
+    let addressed = row
+        .address()
+        .map(|address| json!({"name": address, "kind": "resource"}));
     let resources: Vec<Value> = [named].into_iter().chain(addressed).collect();
     json!({
         "ruleId": rule,
@@ -264,8 +330,8 @@ fn result(row: &ExportRow, texts: &FindingTexts, rule: &str, index: usize) -> Va
     })
 }
 
-/// SARIF has four states. A finding that the earlier run lacks is new, also a reappeared one; a finding that was not
-/// retested is unchanged.
+/// SARIF has four states. A finding that the earlier run lacks is new, also a reappeared one; a
+/// finding that was not retested is unchanged.
 fn baseline(presence: Presence) -> &'static str {
     match presence {
         Presence::New | Presence::Reappeared => "new",
@@ -275,13 +341,21 @@ fn baseline(presence: Presence) -> &'static str {
     }
 }
 
-/// Always an array: if one result of a run has suppressions, all must. An empty array means not suppressed.
+/// Always an array: if one result of a run has suppressions, all must. An empty array means not
+/// suppressed.
 fn suppressions(row: &ExportRow) -> Value {
     let verdict = row.assessment.verdict;
     let status = match verdict {
-        Verdict::FalsePositive | Verdict::NotApplicable | Verdict::RiskAccepted | Verdict::Duplicate => {
+        Verdict::FalsePositive
+        | Verdict::NotApplicable
+        | Verdict::RiskAccepted
+        | Verdict::Duplicate => {
             // A decision that is no longer valid waits for a review.
-            if row.assessment.reopened.is_some() { "underReview" } else { "accepted" }
+            if row.assessment.reopened.is_some() {
+                "underReview"
+            } else {
+                "accepted"
+            }
         }
         Verdict::InReview => "underReview",
         Verdict::Open | Verdict::Confirmed | Verdict::Fixed => return json!([]),
@@ -330,13 +404,31 @@ mod tests {
     fn many_findings_are_split_into_runs_of_different_categories() {
         let row = || {
             let (issue, state) = (Arc::new(Issue::default()), TriageState::default());
-            ExportRow::new(issue, Assessment::default(), &state, "shop.test".into(), None, "Acme".into())
+            ExportRow::new(
+                issue,
+                Assessment::default(),
+                &state,
+                "shop.test".into(),
+                None,
+                "Acme".into(),
+            )
         };
         let made = Stamp::parse("2026-11-21 12:00:00").unwrap();
         let split = |count: usize| -> Vec<(usize, Value)> {
             let rows: Vec<ExportRow> = (0..count).map(|_| row()).collect();
-            let export = Export { rows: &rows, title: "Acme", made, query: "", mask: None };
-            let run = |run: &Value| (run["results"].as_array().unwrap().len(), run["automationDetails"]["id"].clone());
+            let export = Export {
+                rows: &rows,
+                title: "Acme",
+                made,
+                query: "",
+                mask: None,
+            };
+            let run = |run: &Value| {
+                (
+                    run["results"].as_array().unwrap().len(),
+                    run["automationDetails"]["id"].clone(),
+                )
+            };
             runs(&export, 2).unwrap().iter().map(run).collect()
         };
         let id = |part: &str| json!(format!("scandeck/Acme/{part}"));
@@ -359,11 +451,16 @@ mod tests {
         let mut state = 1u64;
         // Bytes that do not become fewer.
         let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             (state >> 56) as u8
         };
         let file: Vec<u8> = (0..COMPRESSED + 1000).map(|_| random()).collect();
         let error = check_size(&file).unwrap_err().to_string();
-        assert!(error.starts_with("a SARIF file has at most 10 MB when compressed, not 11;"), "{error}");
+        assert!(
+            error.starts_with("a SARIF file has at most 10 MB when compressed, not 11;"),
+            "{error}"
+        );
     }
 }

@@ -19,14 +19,32 @@ pub fn finding(finding: &Finding, target: &str) -> String {
         port if finding.protocol.is_empty() => format!("port {port}"),
         port => format!("port {port}/{}", finding.protocol),
     };
-    let cvss = finding.cvssv3.or(finding.cvss).map(|score| score.to_string()).unwrap_or_default();
+    let cvss = finding
+        .cvssv3
+        .or(finding.cvss)
+        .map(|score| score.to_string())
+        .unwrap_or_default();
     let kev = if finding.in_cisa_catalog { "yes" } else { "" };
-    let joined = |parts: [&str; 2]| parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+    let joined = |parts: [&str; 2]| {
+        parts
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     for (name, value) in [
         ("Target", joined([target, &port])),
         ("Service", finding.service.to_string()),
         ("CVSS", cvss),
-        ("CVE", finding.cve.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+        (
+            "CVE",
+            finding
+                .cve
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(", "),
+        ),
         ("Known exploited", kev.to_owned()),
         ("Weakness", joined([&finding.cwe, &finding.owasp.label()])),
     ] {
@@ -35,7 +53,10 @@ pub fn finding(finding: &Finding, target: &str) -> String {
         }
     }
     let evidence = evidence_cell(&finding.vuln_evidence);
-    for (title, paragraph) in [("Impact", &finding.risk_description), ("Description", &finding.vuln_description)] {
+    for (title, paragraph) in [
+        ("Impact", &finding.risk_description),
+        ("Description", &finding.vuln_description),
+    ] {
         section(&mut out, title, paragraph);
     }
     if !evidence.trim().is_empty() {
@@ -66,10 +87,15 @@ fn section(out: &mut String, title: &str, paragraph: &str) {
     }
 }
 
-/// A code block. Its fence is longer than every run of backticks in the text, so that no line ends the block.
+/// A code block. Its fence is longer than every run of backticks in the text, so that no line ends
+/// the block.
 fn fenced(language: &str, given: &str) -> String {
     let given = text::clean_text(given);
-    let longest = given.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    let longest = given
+        .split(|letter| letter != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}{language}\n{}\n{fence}\n", given.trim_end())
 }
@@ -98,7 +124,16 @@ mod tests {
              ### Description\n\nFirst line.\n\\# not a heading\n\n### Evidence\n\n\
              ````text\nGET / 200\n```\nend\n````\n\n### References\n\n- https://a.example/\n"
         );
-        assert_eq!(finding(&Finding { name: "Bare".into(), ..Finding::default() }, ""), "## info: Bare\n\n");
+        assert_eq!(
+            finding(
+                &Finding {
+                    name: "Bare".into(),
+                    ..Finding::default()
+                },
+                ""
+            ),
+            "## info: Bare\n\n"
+        );
     }
 
     #[test]

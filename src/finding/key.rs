@@ -19,8 +19,12 @@ impl FromStr for FindingKey {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         match text.len() {
-            32 => u128::from_str_radix(text, 16).map(Self).map_err(|_| format!("invalid fingerprint {text:?}")),
-            _ => Err(format!("invalid fingerprint {text:?}: a fingerprint has 32 hex digits")),
+            32 => u128::from_str_radix(text, 16)
+                .map(Self)
+                .map_err(|_| format!("invalid fingerprint {text:?}")),
+            _ => Err(format!(
+                "invalid fingerprint {text:?}: a fingerprint has 32 hex digits"
+            )),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The words about a finding that queries, payloads and decisions share: its key, its verdict, its presence.
+//! The words about a finding that queries, payloads and decisions share: its key, its verdict, its
+//! presence.
 //!
 //! ```text
 //!   triage ──┐

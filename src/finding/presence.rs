@@ -1,7 +1,8 @@
 //! The presence of a finding in the last scan.
 
 named_enum! {
-    /// The result of comparing the last scan with the previous comparable scan or the pinned baseline.
+    /// The result of comparing the last scan with the previous comparable scan or the pinned
+    /// baseline.
     #[derive(Default)]
     Presence {
         New "new",

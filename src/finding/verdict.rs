@@ -43,9 +43,21 @@ impl Verdict {
     pub fn reasons(self) -> &'static [Reason] {
         use Reason::*;
         match self {
-            Self::FalsePositive => &[NotReproducible, VersionBackported, WrongProduct, TestArtifact, Other],
+            Self::FalsePositive => &[
+                NotReproducible,
+                VersionBackported,
+                WrongProduct,
+                TestArtifact,
+                Other,
+            ],
             Self::NotApplicable => &[OutOfScope, TestSystem, ByDesign, Informational, Other],
-            Self::RiskAccepted => &[WillNotFix, NoFixAvailable, CompensatingControl, Deferred, Other],
+            Self::RiskAccepted => &[
+                WillNotFix,
+                NoFixAvailable,
+                CompensatingControl,
+                Deferred,
+                Other,
+            ],
             _ => &[],
         }
     }
@@ -98,7 +110,12 @@ mod tests {
         for reason in Reason::ALL {
             assert_eq!(Reason::named(reason.as_str()), Some(reason));
             assert_eq!(serde_json::to_value(reason).unwrap(), reason.as_str());
-            assert!(Verdict::ALL.iter().any(|verdict| verdict.reasons().contains(&reason)), "{reason}");
+            assert!(
+                Verdict::ALL
+                    .iter()
+                    .any(|verdict| verdict.reasons().contains(&reason)),
+                "{reason}"
+            );
         }
     }
 }

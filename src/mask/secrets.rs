@@ -4,8 +4,8 @@
 //!   x-api-key: VALUE    ?password=VALUE    "clientSecret":"VALUE"    \"token\":\"VALUE\"    ""auth"":""VALUE""
 //! ```
 //!
-//! The quotes of JSON are recognised in JSON strings and in cells of CSV too, so that a file can be masked as a text. The
-//! value ends where its quotes or its line end.
+//! The quotes of JSON are recognised in JSON strings and in cells of CSV too, so that a file can be
+//! masked as a text. The value ends where its quotes or its line end.
 
 use super::compiled;
 use regex::Regex;
@@ -13,8 +13,18 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 /// Parts of names that hold secrets.
-const PARTS: [&str; 10] =
-    ["key", "token", "secret", "auth", "session", "sessid", "cookie", "passw", "passphrase", "credential"];
+const PARTS: [&str; 10] = [
+    "key",
+    "token",
+    "secret",
+    "auth",
+    "session",
+    "sessid",
+    "cookie",
+    "passw",
+    "passphrase",
+    "credential",
+];
 /// Words that contain such a part and name no secret.
 #[rustfmt::skip]
 const OTHERS: [&str; 15] = [
@@ -32,13 +42,15 @@ const PLAIN: [&str; 8] = ["true", "false", "null", "none", "yes", "no", "on", "o
 const SHORTEST: usize = 4;
 /// Values that begin like this are structures or code.
 const NO_VALUE: [char; 4] = ['[', '{', '(', ')'];
-/// Longest value in quotes. A sender chooses the text: without a limit, each of its names could search the whole text for
-/// quotes that never close.
+/// Longest value in quotes. A sender chooses the text: without a limit, each of its names could
+/// search the whole text for quotes that never close.
 const LONGEST_QUOTED: usize = 8192;
 
 /// Whether the value of a header, parameter or field with this name is secret.
 pub(super) fn is_name(name: &str) -> bool {
-    words(name).iter().any(|word| !OTHERS.contains(&&**word) && PARTS.iter().any(|part| word.contains(part)))
+    words(name)
+        .iter()
+        .any(|word| !OTHERS.contains(&&**word) && PARTS.iter().any(|part| word.contains(part)))
 }
 
 /// The place of the secret in a value, without the scheme of credentials.
@@ -57,7 +69,9 @@ pub(super) fn place_after(text: &str, name: &Range<usize>) -> Option<Range<usize
     let is_colon = separator.as_str().contains(':') && !separator.as_str().contains('=');
     let name = &text[name.clone()];
     if !is_name(name)
-        || closing.is_empty() && is_colon && (name.contains('.') || COMMON.contains(&&*name.to_lowercase()))
+        || closing.is_empty()
+            && is_colon
+            && (name.contains('.') || COMMON.contains(&&*name.to_lowercase()))
     {
         return None;
     }
@@ -67,7 +81,10 @@ pub(super) fn place_after(text: &str, name: &Range<usize>) -> Option<Range<usize
         rest => quotes(rest, 1),
     };
     let start = at + opening.len();
-    if let Some(length) = (!opening.is_empty()).then(|| quoted(&text[start..], opening)).flatten() {
+    if let Some(length) = (!opening.is_empty())
+        .then(|| quoted(&text[start..], opening))
+        .flatten()
+    {
         let secret = start + scheme(&text[start..start + length])..start + length;
         return (!secret.is_empty() && !is_plain(&text[secret.clone()])).then_some(secret);
     }
@@ -86,14 +103,22 @@ pub(super) fn place_after(text: &str, name: &Range<usize>) -> Option<Range<usize
         }
     };
     let value = &text[secret.clone()];
-    let shortest = if is_colon && closing.is_empty() { SHORTEST } else { 1 };
+    let shortest = if is_colon && closing.is_empty() {
+        SHORTEST
+    } else {
+        1
+    };
     // A number without quotes: a stand-in would make the JSON invalid.
-    let is_number = !closing.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_number = !closing.is_empty()
+        && value
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.');
     let is_other = is_number || is_plain(value) || value.starts_with(NO_VALUE);
     (value.len() >= shortest && !is_other).then_some(secret)
 }
 
-/// The words of a name in lower case: `clientSecret`, `client_secret` and `Client-Secret` have the same two.
+/// The words of a name in lower case: `clientSecret`, `client_secret` and `Client-Secret` have the
+/// same two.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;
@@ -111,32 +136,49 @@ fn words(name: &str) -> Vec<String> {
 
 /// A value that is no secret, or a variable of a shell.
 fn is_plain(value: &str) -> bool {
-    let is_variable =
-        |rest: &str| rest.bytes().all(|byte| byte.is_ascii_uppercase() || b"0123456789_{}".contains(&byte));
+    let is_variable = |rest: &str| {
+        rest.bytes()
+            .all(|byte| byte.is_ascii_uppercase() || b"0123456789_{}".contains(&byte))
+    };
     PLAIN.contains(&&*value.to_lowercase()) || value.strip_prefix('$').is_some_and(is_variable)
 }
 
 /// Backslashes and up to two quotes at the beginning.
 fn quotes(text: &str, most: usize) -> &str {
     let slashes = text.len() - text.trim_start_matches('\\').len();
-    let quotes = text[slashes..].bytes().take(most).take_while(|byte| matches!(byte, b'"' | b'\'')).count();
-    if quotes == 0 { "" } else { &text[..slashes + quotes] }
+    let quotes = text[slashes..]
+        .bytes()
+        .take(most)
+        .take_while(|byte| matches!(byte, b'"' | b'\''))
+        .count();
+    if quotes == 0 {
+        ""
+    } else {
+        &text[..slashes + quotes]
+    }
 }
 
-/// The length of a value up to its closing quotes, if they are on the same line. Quotes in the value have more backslashes.
+/// The length of a value up to its closing quotes, if they are on the same line. Quotes in the
+/// value have more backslashes.
 fn quoted(text: &str, opening: &str) -> Option<usize> {
     let quotes = opening.trim_start_matches('\\');
     let level = opening.len() - quotes.len();
     let mut slashes = 0;
-    for (at, letter) in text.char_indices().take_while(|(at, _)| *at <= LONGEST_QUOTED) {
+    for (at, letter) in text
+        .char_indices()
+        .take_while(|(at, _)| *at <= LONGEST_QUOTED)
+    {
         match letter {
             '\n' | '│' | '┃' => return None,
             '\\' => {
                 slashes += 1;
                 continue;
             }
-            // The backslashes before the closing quotes are no part of the value. An escaped backslash before them is.
-            _ if text[at..].starts_with(quotes) && slashes % (2 * (level + 1)) == level => return Some(at - level),
+            // The backslashes before the closing quotes are no part of the value. An escaped
+            // backslash before them is.
+            _ if text[at..].starts_with(quotes) && slashes % (2 * (level + 1)) == level => {
+                return Some(at - level);
+            }
             // The outer quotes end first: the value is cut.
             '"' | '\'' if slashes < level => return None,
             _ => slashes = 0,
@@ -165,10 +207,13 @@ fn scheme(text: &str) -> usize {
 }
 
 /// An array has its first value masked.
-static SEPARATOR: LazyLock<Regex> = LazyLock::new(|| compiled(r"^\s*(?::=|=>|[=:]|%3[AaDd])[ \t]*(?:\[\s*)?"));
+static SEPARATOR: LazyLock<Regex> =
+    LazyLock::new(|| compiled(r"^\s*(?::=|=>|[=:]|%3[AaDd])[ \t]*(?:\[\s*)?"));
 
-static SCHEME: LazyLock<Regex> =
-    LazyLock::new(|| compiled(r"^(?i:bearer|basic|digest|negotiate|ntlm|token|apikey|aws4-hmac-sha256)[ \t]+"));
+static SCHEME: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(r"^(?i:bearer|basic|digest|negotiate|ntlm|token|apikey|aws4-hmac-sha256)[ \t]+")
+});
 
-static COOKIES: LazyLock<Regex> =
-    LazyLock::new(|| compiled(r#"^[^\s;=:"'\\│┃]+=[^\s;"'\\│┃]*(?:;[ \t]*[^\s;=:"'\\│┃]+=[^\s;"'\\│┃]*)*"#));
+static COOKIES: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(r#"^[^\s;=:"'\\│┃]+=[^\s;"'\\│┃]*(?:;[ \t]*[^\s;=:"'\\│┃]+=[^\s;"'\\│┃]*)*"#)
+});

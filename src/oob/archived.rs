@@ -24,7 +24,8 @@ pub struct ArchivedCapture {
 }
 
 impl ArchivedCapture {
-    /// Arrival time by the service's clock; the time when it was first seen if the service reports none.
+    /// Arrival time by the service's clock; the time when it was first seen if the service reports
+    /// none.
     pub fn at(&self) -> Stamp {
         self.capture.request_date.unwrap_or(self.seen_at)
     }
@@ -37,7 +38,8 @@ pub struct ClearedRequests {
     pub requests: usize,
     /// Requests in the archive; the others are older than the retention period.
     pub archived: usize,
-    /// Time between the last read and the deletion: a request that arrived in it is deleted without being archived.
+    /// Time between the last read and the deletion: a request that arrived in it is deleted without
+    /// being archived.
     pub unread: Duration,
 }
 
@@ -58,26 +60,34 @@ impl fmt::Display for ClearedRequests {
         }
         match self.unread.as_millis() {
             0 => Ok(()),
-            time => write!(f, "; captures of the last {time} ms before the deletion may not be archived"),
+            time => write!(
+                f,
+                "; captures of the last {time} ms before the deletion may not be archived"
+            ),
         }
     }
 }
 
-/// The id after which captures are requested; the newest archived capture is requested again to detect reused ids.
+/// The id after which captures are requested; the newest archived capture is requested again to
+/// detect reused ids.
 pub fn since(newest: Option<NewestCapture>) -> Option<CaptureId> {
     newest.map(|(id, _)| CaptureId(id.0 - 1))
 }
 
-/// The captures after the newest archived one. `None` if that one is missing: ids may have restarted after a clear, so
-/// all captures must be read.
+/// The captures after the newest archived one. `None` if that one is missing: ids may have
+/// restarted after a clear, so all captures must be read.
 pub fn beyond((newest, date): NewestCapture, mut captures: Vec<Capture>) -> Option<Vec<Capture>> {
-    captures.iter().any(|one| (one.id, one.request_date) == (newest, date)).then(|| {
-        captures.retain(|one| one.id > newest);
-        captures
-    })
+    captures
+        .iter()
+        .any(|one| (one.id, one.request_date) == (newest, date))
+        .then(|| {
+            captures.retain(|one| one.id > newest);
+            captures
+        })
 }
 
-/// The last archived capture of a logger. Ids may restart after a clear, so the date is part of the key.
+/// The last archived capture of a logger. Ids may restart after a clear, so the date is part of the
+/// key.
 pub type NewestCapture = (CaptureId, Option<Stamp>);
 
 #[cfg(test)]
@@ -86,11 +96,28 @@ mod tests {
 
     #[test]
     fn cleared_requests_message_counts_requests_too_old_to_archive() {
-        let message = |requests, archived| ClearedRequests { requests, archived, unread: Duration::ZERO }.to_string();
-        assert_eq!([message(0, 0), message(1, 1)], ["0 captures archived", "1 capture archived"]);
+        let message = |requests, archived| {
+            ClearedRequests {
+                requests,
+                archived,
+                unread: Duration::ZERO,
+            }
+            .to_string()
+        };
+        assert_eq!(
+            [message(0, 0), message(1, 1)],
+            ["0 captures archived", "1 capture archived"]
+        );
         assert_eq!(message(37, 37), "37 captures archived");
-        assert_eq!(message(37, 30), "30 captures archived, 7 older than keep_days not archived");
-        let cleared = ClearedRequests { requests: 2, archived: 2, unread: Duration::from_millis(12) };
+        assert_eq!(
+            message(37, 30),
+            "30 captures archived, 7 older than keep_days not archived"
+        );
+        let cleared = ClearedRequests {
+            requests: 2,
+            archived: 2,
+            unread: Duration::from_millis(12),
+        };
         let said = "2 captures archived; captures of the last 12 ms before the deletion may not be archived";
         assert_eq!(cleared.to_string(), said);
     }

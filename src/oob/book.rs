@@ -12,7 +12,10 @@ impl PayloadBook {
     /// Adds payloads; of two versions of a payload, the later one remains.
     pub fn take(&mut self, payloads: impl IntoIterator<Item = Arc<Payload>>) {
         for payload in payloads {
-            if self.get(payload.token).is_none_or(|known| known.version <= payload.version) {
+            if self
+                .get(payload.token)
+                .is_none_or(|known| known.version <= payload.version)
+            {
                 self.0.insert(payload.token, payload);
             }
         }
@@ -46,12 +49,23 @@ mod tests {
     #[test]
     fn payload_versions_in_any_order_keep_latest() {
         let version = |version, note: &str| {
-            Arc::new(Payload { token: Token::of(1), version, note: note.into(), ..Payload::default() })
+            Arc::new(Payload {
+                token: Token::of(1),
+                version,
+                note: note.into(),
+                ..Payload::default()
+            })
         };
-        for order in [[version(1, "a"), version(2, "b")], [version(2, "b"), version(1, "a")]] {
+        for order in [
+            [version(1, "a"), version(2, "b")],
+            [version(2, "b"), version(1, "a")],
+        ] {
             let mut book = PayloadBook::default();
             book.take(order);
-            assert_eq!((book.len(), book.get(Token::of(1)).unwrap().note.as_str()), (1, "b"));
+            assert_eq!(
+                (book.len(), book.get(Token::of(1)).unwrap().note.as_str()),
+                (1, "b")
+            );
         }
     }
 }

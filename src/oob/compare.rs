@@ -49,12 +49,21 @@ impl ComparedPart {
     }
 }
 
-/// All parts in the order of the later request; parts that only the earlier request has come last in their group.
+/// All parts in the order of the later request; parts that only the earlier request has come last
+/// in their group.
 pub fn compare(before: &Capture, after: &Capture) -> Vec<ComparedPart> {
     let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let path = |capture: &Capture| capture.path.as_deref().map(str::to_owned);
-    let one = |part, before: Option<String>, after: Option<String>| ComparedPart { part, before, after };
-    let mut parts = vec![one(RequestPart::Method, text(&before.request_method), text(&after.request_method))];
+    let one = |part, before: Option<String>, after: Option<String>| ComparedPart {
+        part,
+        before,
+        after,
+    };
+    let mut parts = vec![one(
+        RequestPart::Method,
+        text(&before.request_method),
+        text(&after.request_method),
+    )];
     parts.push(one(RequestPart::Path, path(before), path(after)));
     parts.extend(paired(query(before), query(after), RequestPart::Query));
     parts.extend(paired(headers(before), headers(after), RequestPart::Header));
@@ -64,11 +73,15 @@ pub fn compare(before: &Capture, after: &Capture) -> Vec<ComparedPart> {
 }
 
 fn query(capture: &Capture) -> Vec<(String, String)> {
-    request::pairs(capture).map(|(name, value)| (name.to_owned(), value.unwrap_or_default().to_owned())).collect()
+    request::pairs(capture)
+        .map(|(name, value)| (name.to_owned(), value.unwrap_or_default().to_owned()))
+        .collect()
 }
 
 fn headers(capture: &Capture) -> Vec<(String, String)> {
-    request::headers(capture).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    request::headers(capture)
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
 }
 
 /// Pairs values of the same name in order of appearance.
@@ -80,17 +93,32 @@ fn paired(
     // Positions by name; the first position is popped first.
     let mut places: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, (name, _)) in before.iter().enumerate().rev() {
-        places.entry(name.to_ascii_lowercase()).or_default().push(at);
+        places
+            .entry(name.to_ascii_lowercase())
+            .or_default()
+            .push(at);
     }
     let mut before: Vec<Option<(String, String)>> = before.into_iter().map(Some).collect();
     let mut out: Vec<ComparedPart> = Vec::new();
     for (name, value) in after {
-        let place = places.get_mut(&name.to_ascii_lowercase()).and_then(Vec::pop);
-        let met = place.and_then(|at| before[at].take()).map(|(_, value)| value);
-        out.push(ComparedPart { part: part(name), before: met, after: Some(value) });
+        let place = places
+            .get_mut(&name.to_ascii_lowercase())
+            .and_then(Vec::pop);
+        let met = place
+            .and_then(|at| before[at].take())
+            .map(|(_, value)| value);
+        out.push(ComparedPart {
+            part: part(name),
+            before: met,
+            after: Some(value),
+        });
     }
     let left = before.into_iter().flatten();
-    out.extend(left.map(|(name, value)| ComparedPart { part: part(name), before: Some(value), after: None }));
+    out.extend(left.map(|(name, value)| ComparedPart {
+        part: part(name),
+        before: Some(value),
+        after: None,
+    }));
     out
 }
 
@@ -113,13 +141,28 @@ fn body(capture: &Capture) -> Option<String> {
     })
 }
 
-/// The lines in which two texts differ, without common first and last lines, and the number of common first lines.
+/// The lines in which two texts differ, without common first and last lines, and the number of
+/// common first lines.
 pub fn differing<'a>(before: &'a str, after: &'a str) -> (usize, Vec<&'a str>, Vec<&'a str>) {
     let [before, after]: [Vec<&str>; 2] = [before.lines().collect(), after.lines().collect()];
-    let head = before.iter().zip(&after).take_while(|(a, b)| a == b).count();
+    let head = before
+        .iter()
+        .zip(&after)
+        .take_while(|(a, b)| a == b)
+        .count();
     let rest = before.len().min(after.len()) - head;
-    let tail = before.iter().rev().zip(after.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
-    (head, before[head..before.len() - tail].to_vec(), after[head..after.len() - tail].to_vec())
+    let tail = before
+        .iter()
+        .rev()
+        .zip(after.iter().rev())
+        .take(rest)
+        .take_while(|(a, b)| a == b)
+        .count();
+    (
+        head,
+        before[head..before.len() - tail].to_vec(),
+        after[head..after.len() - tail].to_vec(),
+    )
 }
 
 #[cfg(test)]
@@ -142,9 +185,14 @@ mod tests {
     #[test]
     fn compared_parts_are_same_changed_or_one_sided() {
         let before = capture("a=1&b=2&a=3", &["Host: h", "X-Old: 1"], b"one\ntwo");
-        let after = Capture { path: Some("/x".into()), ..capture("a=1&c=4&a=5", &["host: h", "X-New: 1"], b"one\n2") };
-        let results: Vec<(RequestPart, PartChange)> =
-            compare(&before, &after).into_iter().map(|one| (one.part.clone(), one.fate())).collect();
+        let after = Capture {
+            path: Some("/x".into()),
+            ..capture("a=1&c=4&a=5", &["host: h", "X-New: 1"], b"one\n2")
+        };
+        let results: Vec<(RequestPart, PartChange)> = compare(&before, &after)
+            .into_iter()
+            .map(|one| (one.part.clone(), one.fate()))
+            .collect();
         let query = |name: &str| RequestPart::Query(name.into());
         let header = |name: &str| RequestPart::Header(name.into());
         let expected = [
@@ -164,12 +212,20 @@ mod tests {
 
     #[test]
     fn encoded_bodies_are_compared_decoded() {
-        let json =
-            |text: &str| Capture { request_body_type: "application/json".into(), ..capture("", &[], text.as_bytes()) };
+        let json = |text: &str| Capture {
+            request_body_type: "application/json".into(),
+            ..capture("", &[], text.as_bytes())
+        };
         let parts = compare(&json(r#"{"a":1,"b":2}"#), &json(r#"{"a": 1, "b": 3}"#));
         let body = parts.last().unwrap();
-        let (before, after) = (body.before.as_deref().unwrap(), body.after.as_deref().unwrap());
-        assert_eq!(differing(before, after), (2, vec![r#"  "b": 2"#], vec![r#"  "b": 3"#]));
+        let (before, after) = (
+            body.before.as_deref().unwrap(),
+            body.after.as_deref().unwrap(),
+        );
+        assert_eq!(
+            differing(before, after),
+            (2, vec![r#"  "b": 2"#], vec![r#"  "b": 3"#])
+        );
     }
 
     proptest! {

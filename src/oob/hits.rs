@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{Delay, Payload, Token};
 use crate::contract::{CaptureId, LoggerId, Shared, Stamp};
 
-/// A captured request that contains the token of a payload. The archive keeps hits longer than captures.
+/// A captured request that contains the token of a payload. The archive keeps hits longer than
+/// captures.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Hit {
     pub token: Token,
@@ -33,7 +34,11 @@ pub struct Hits {
 impl Hits {
     /// Adds one hit.
     pub fn take(&mut self, at: Option<Stamp>) {
-        self.join(Self { count: 1, first: at, last: at });
+        self.join(Self {
+            count: 1,
+            first: at,
+            last: at,
+        });
     }
 
     /// Adds other hits.
@@ -58,6 +63,13 @@ mod tests {
         let mut hits = Hits::default();
         let [early, late] = ["2026-11-21 14:00:00", "2026-11-21 15:00:00"].map(Stamp::parse);
         [late, None, early].into_iter().for_each(|at| hits.take(at));
-        assert_eq!(hits, Hits { count: 3, first: early, last: late });
+        assert_eq!(
+            hits,
+            Hits {
+                count: 3,
+                first: early,
+                last: late
+            }
+        );
     }
 }

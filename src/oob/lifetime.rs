@@ -24,11 +24,18 @@ pub enum LoggerExpiry {
 impl LoggerExpiry {
     /// The expiry of a logger; `None` while enough days and requests are left.
     pub fn of(logger: &Logger) -> Option<Self> {
-        let Logger { active_days, num_requests, requests_left, .. } = *logger;
+        let Logger {
+            active_days,
+            num_requests,
+            requests_left,
+            ..
+        } = *logger;
         match () {
             () if over(logger).is_some() => Some(Self::Over),
             () if active_days <= DAYS => Some(Self::Days(active_days)),
-            () if requests_left.saturating_mul(ONE_IN) < num_requests.saturating_add(requests_left) => {
+            () if requests_left.saturating_mul(ONE_IN)
+                < num_requests.saturating_add(requests_left) =>
+            {
                 Some(Self::Requests(requests_left))
             }
             () => None,
@@ -62,7 +69,12 @@ mod tests {
     #[test]
     fn expiry_is_reported_for_last_two_days_and_last_twentieth_of_requests() {
         let expiry = |active_days, num_requests, requests_left| {
-            LoggerExpiry::of(&Logger { active_days, num_requests, requests_left, ..Logger::default() })
+            LoggerExpiry::of(&Logger {
+                active_days,
+                num_requests,
+                requests_left,
+                ..Logger::default()
+            })
         };
         assert_eq!(expiry(30, 0, 1000), None);
         assert_eq!(expiry(3, 950, 50), None);

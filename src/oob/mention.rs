@@ -7,8 +7,8 @@ use crate::contract::Shared;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mention {
     pub token: Token,
-    /// True if a payload has this token. Unknown tokens are reported only at the position of a payload token: in `t=`
-    /// or as a path segment.
+    /// True if a payload has this token. Unknown tokens are reported only at the position of a
+    /// payload token: in `t=` or as a path segment.
     pub known: bool,
     /// Position in the request.
     pub place: MentionPlace,

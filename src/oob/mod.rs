@@ -1,4 +1,5 @@
-//! Out-of-band testing: payloads, captured requests and the hits between them. Pure except for the archive.
+//! Out-of-band testing: payloads, captured requests and the hits between them. Pure except for the
+//! archive.
 //!
 //! ```text
 //!   random number ─► Token ─► Payload ─► PayloadBook ──┐

@@ -23,7 +23,8 @@ pub struct Payload {
     /// Creation time by this machine's clock.
     #[serde(deserialize_with = "Stamp::maybe", serialize_with = "Stamp::as_text")]
     pub at: Option<Stamp>,
-    /// Service clock minus this clock in seconds, if known: delays are measured by the service clock.
+    /// Service clock minus this clock in seconds, if known: delays are measured by the service
+    /// clock.
     pub offset: Option<i64>,
     pub who: Shared,
     /// Line number in a batch, from 1.
@@ -54,13 +55,16 @@ pub struct Delay {
 }
 
 impl Payload {
-    /// Time from creation to a request by the service clock. `offset` is the present clock difference, used if none was
-    /// stored at creation.
+    /// Time from creation to a request by the service clock. `offset` is the present clock
+    /// difference, used if none was stored at creation.
     pub fn delay(&self, arrived: Option<Stamp>, offset: Option<i64>) -> Option<Delay> {
         let known = self.offset.or(offset);
         let seconds = arrived?.as_second() - self.at?.as_second() - known.unwrap_or(0);
         // Both times have a resolution of one second.
-        Some(Delay { seconds: seconds.max(0), exact: known.is_some() })
+        Some(Delay {
+            seconds: seconds.max(0),
+            exact: known.is_some(),
+        })
     }
 
     /// Location as far as entered: `q · shop.test`, or `#17 urls.txt · q` for a line of the batch.
@@ -70,20 +74,42 @@ impl Payload {
 
     /// As [`Self::place`]; without a parameter, the first line of the note distinguishes payloads.
     pub fn place_or_note(&self) -> String {
-        let note = self.note.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
-        self.place_of(if self.parameter.is_empty() { note } else { &self.parameter })
+        let note = self
+            .note
+            .lines()
+            .find(|line| !line.trim().is_empty())
+            .unwrap_or_default()
+            .trim();
+        self.place_of(if self.parameter.is_empty() {
+            note
+        } else {
+            &self.parameter
+        })
     }
 
     fn place_of(&self, parameter: &str) -> String {
-        let line = self.number.filter(|_| !self.batch.is_empty()).map(|number| format!("#{number} {}", self.batch));
-        let parts = [line.as_deref().unwrap_or_default(), parameter, self.target.as_str()];
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+        let line = self
+            .number
+            .filter(|_| !self.batch.is_empty())
+            .map(|number| format!("#{number} {}", self.batch));
+        let parts = [
+            line.as_deref().unwrap_or_default(),
+            parameter,
+            self.target.as_str(),
+        ];
+        parts
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(" · ")
     }
 }
 
 impl fmt::Display for Delay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unit = [(86_400, 'd'), (3_600, 'h'), (60, 'm')].into_iter().find(|(length, _)| self.seconds >= 2 * length);
+        let unit = [(86_400, 'd'), (3_600, 'h'), (60, 'm')]
+            .into_iter()
+            .find(|(length, _)| self.seconds >= 2 * length);
         let (length, unit) = unit.unwrap_or((1, 's'));
         let about = if self.exact { "" } else { "~" };
         write!(f, "{about}+{}{unit}", self.seconds / length)
@@ -120,43 +146,105 @@ mod tests {
     #[test]
     fn payload_url_places_token_in_query_or_path() {
         let token = Token::of(0);
-        assert_eq!(UrlForm::Query.url("http://h/l/x/", token), "http://h/l/x/?t=aaaaaaaaaaaa");
-        assert_eq!(UrlForm::Query.url("http://h/l?k=1", token), "http://h/l?k=1&t=aaaaaaaaaaaa");
-        assert_eq!(UrlForm::Path.url("http://h/l/x/", token), "http://h/l/x/aaaaaaaaaaaa");
+        assert_eq!(
+            UrlForm::Query.url("http://h/l/x/", token),
+            "http://h/l/x/?t=aaaaaaaaaaaa"
+        );
+        assert_eq!(
+            UrlForm::Query.url("http://h/l?k=1", token),
+            "http://h/l?k=1&t=aaaaaaaaaaaa"
+        );
+        assert_eq!(
+            UrlForm::Path.url("http://h/l/x/", token),
+            "http://h/l/x/aaaaaaaaaaaa"
+        );
     }
 
     #[test]
     fn delay_uses_service_clock() {
         let at = Stamp::parse("2026-11-21 14:00:00");
         let arrived = Stamp::parse("2026-11-21 14:05:30");
-        let payload = Payload { at, ..Payload::default() };
+        let payload = Payload {
+            at,
+            ..Payload::default()
+        };
         let shown = |payload: &Payload, offset| payload.delay(arrived, offset).unwrap().to_string();
         assert_eq!(shown(&payload, None), "~+5m");
         assert_eq!(shown(&payload, Some(300)), "+30s");
-        assert_eq!(shown(&Payload { offset: Some(320), ..payload.clone() }, Some(0)), "+10s");
-        assert_eq!(shown(&Payload { offset: Some(900), ..payload.clone() }, None), "+0s");
+        assert_eq!(
+            shown(
+                &Payload {
+                    offset: Some(320),
+                    ..payload.clone()
+                },
+                Some(0)
+            ),
+            "+10s"
+        );
+        assert_eq!(
+            shown(
+                &Payload {
+                    offset: Some(900),
+                    ..payload.clone()
+                },
+                None
+            ),
+            "+0s"
+        );
         assert_eq!(payload.delay(None, None), None);
     }
 
     #[test]
     fn payload_place_joins_known_parts() {
-        let payload = Payload { parameter: "q".into(), target: "shop.test".into(), ..Payload::default() };
+        let payload = Payload {
+            parameter: "q".into(),
+            target: "shop.test".into(),
+            ..Payload::default()
+        };
         assert_eq!(payload.place(), "q · shop.test");
-        let line = Payload { number: Some(17), batch: "urls.txt".into(), ..Payload::default() };
-        assert_eq!(Payload { parameter: "q".into(), ..line.clone() }.place(), "#17 urls.txt · q");
-        let noted =
-            Payload { note: "\nsecond try\nafter the fix".into(), target: "shop.test".into(), ..Payload::default() };
+        let line = Payload {
+            number: Some(17),
+            batch: "urls.txt".into(),
+            ..Payload::default()
+        };
+        assert_eq!(
+            Payload {
+                parameter: "q".into(),
+                ..line.clone()
+            }
+            .place(),
+            "#17 urls.txt · q"
+        );
+        let noted = Payload {
+            note: "\nsecond try\nafter the fix".into(),
+            target: "shop.test".into(),
+            ..Payload::default()
+        };
         assert_eq!(
             (noted.place(), noted.place_or_note()),
             ("shop.test".to_owned(), "second try · shop.test".to_owned())
         );
-        assert_eq!(Payload { parameter: "q".into(), ..noted }.place_or_note(), "q · shop.test");
-        assert_eq!((line.place(), Payload::default().place()), ("#17 urls.txt".to_owned(), String::new()));
+        assert_eq!(
+            Payload {
+                parameter: "q".into(),
+                ..noted
+            }
+            .place_or_note(),
+            "q · shop.test"
+        );
+        assert_eq!(
+            (line.place(), Payload::default().place()),
+            ("#17 urls.txt".to_owned(), String::new())
+        );
     }
 
     #[test]
     fn payload_json_round_trips_and_accepts_missing_fields() {
-        let payload = Payload { token: Token::of(7), number: Some(3), ..Payload::default() };
+        let payload = Payload {
+            token: Token::of(7),
+            number: Some(3),
+            ..Payload::default()
+        };
         let json = serde_json::to_string(&payload).unwrap();
         assert_eq!(serde_json::from_str::<Payload>(&json).unwrap(), payload);
         let least: Payload = serde_json::from_str(r#"{"token":"aaaaaaaaaaah"}"#).unwrap();

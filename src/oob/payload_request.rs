@@ -1,6 +1,7 @@
 //! Creation of payloads: a request holds everything except the tokens.
 //!
-//! This module draws no random numbers. Tokens must be unpredictable, so the caller provides random numbers.
+//! This module draws no random numbers. Tokens must be unpredictable, so the caller provides random
+//! numbers.
 
 use std::sync::Arc;
 
@@ -44,7 +45,12 @@ pub struct PayloadOrigin {
 
 impl PayloadRequest {
     /// The payloads, one per unused number.
-    pub fn payloads(&self, numbers: &[u64], book: &PayloadBook, stamped: &PayloadOrigin) -> Vec<Arc<Payload>> {
+    pub fn payloads(
+        &self,
+        numbers: &[u64],
+        book: &PayloadBook,
+        stamped: &PayloadOrigin,
+    ) -> Vec<Arc<Payload>> {
         let mut tokens: Vec<Token> = Vec::with_capacity(self.count);
         let mut used = std::collections::HashSet::new();
         let free = numbers.iter().map(|&number| Token::of(number));
@@ -61,12 +67,23 @@ impl PayloadRequest {
             offset: stamped.offset,
             who: stamped.who.clone(),
             number: many.then_some(at as i64 + 1),
-            batch: self.into.as_deref().filter(|name| !name.is_empty()).map(file_name).unwrap_or_default().into(),
+            batch: self
+                .into
+                .as_deref()
+                .filter(|name| !name.is_empty())
+                .map(file_name)
+                .unwrap_or_default()
+                .into(),
             target: self.target.clone(),
             finding: self.finding,
             finding_name: self.finding_name.clone(),
             ..Payload::default()
         };
-        tokens.into_iter().enumerate().map(one).map(Arc::new).collect()
+        tokens
+            .into_iter()
+            .enumerate()
+            .map(one)
+            .map(Arc::new)
+            .collect()
     }
 }

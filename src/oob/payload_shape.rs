@@ -45,7 +45,9 @@ impl PayloadShape {
             Self::Img => format!(r#"<img src="{}">"#, attribute(url)),
             Self::Svg => {
                 let url = attribute(url);
-                format!(r#"<svg xmlns="http://www.w3.org/2000/svg"><image href="{url}" width="1" height="1"/></svg>"#)
+                format!(
+                    r#"<svg xmlns="http://www.w3.org/2000/svg"><image href="{url}" width="1" height="1"/></svg>"#
+                )
             }
             Self::Curl => format!("curl -sS {}", quoted(url)),
         }
@@ -55,12 +57,17 @@ impl PayloadShape {
 /// Path and query of a URL.
 fn hostless(url: &str) -> &str {
     let behind_scheme = url.find("//").map_or(0, |at| at + 2);
-    url[behind_scheme..].find(['/', '?']).map_or("/", |at| &url[behind_scheme + at..])
+    url[behind_scheme..]
+        .find(['/', '?'])
+        .map_or("/", |at| &url[behind_scheme + at..])
 }
 
 /// Escapes an attribute value for HTML and XML.
 fn attribute(text: &str) -> String {
-    text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
+    text.replace('&', "&amp;")
+        .replace('"', "&quot;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }
 
 impl FromStr for PayloadShape {
@@ -98,8 +105,15 @@ mod tests {
 
     #[test]
     fn shape_names_parse() {
-        assert_eq!(PayloadShape::ALL.map(|shape| shape.as_str().parse()), PayloadShape::ALL.map(Ok));
-        assert!("no".parse::<PayloadShape>().unwrap_err().contains("plain, schemeless"));
+        assert_eq!(
+            PayloadShape::ALL.map(|shape| shape.as_str().parse()),
+            PayloadShape::ALL.map(Ok)
+        );
+        assert!(
+            "no".parse::<PayloadShape>()
+                .unwrap_err()
+                .contains("plain, schemeless")
+        );
     }
 
     proptest! {

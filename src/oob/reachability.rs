@@ -1,4 +1,5 @@
-//! Reachability of a logger URL, judged by its host: a target that cannot reach the URL produces no hits.
+//! Reachability of a logger URL, judged by its host: a target that cannot reach the URL produces no
+//! hits.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -23,9 +24,13 @@ impl Reachability {
         Some(match url.host()? {
             Host::Ipv4(ip) => of_address(ip.into()),
             Host::Ipv6(ip) => of_address(ip.into()),
-            Host::Domain(name) if name == "localhost" || name.ends_with(".localhost") => Self::Machine,
+            Host::Domain(name) if name == "localhost" || name.ends_with(".localhost") => {
+                Self::Machine
+            }
             Host::Domain(name)
-                if [".local", ".internal", ".lan", ".home.arpa"].iter().any(|end| name.ends_with(end)) =>
+                if [".local", ".internal", ".lan", ".home.arpa"]
+                    .iter()
+                    .any(|end| name.ends_with(end)) =>
             {
                 Self::Network
             }
@@ -40,9 +45,9 @@ fn of_address(ip: IpAddr) -> Reachability {
         IpAddr::V6(ip) => ip.is_unique_local() || ip.is_unicast_link_local(),
     };
     match ip {
-        IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some() => {
-            ip.to_ipv4_mapped().map_or(Reachability::Machine, |ip| of_address(ip.into()))
-        }
+        IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some() => ip
+            .to_ipv4_mapped()
+            .map_or(Reachability::Machine, |ip| of_address(ip.into())),
         _ if ip.is_loopback() || ip.is_unspecified() => Reachability::Machine,
         _ if is_local => Reachability::Network,
         _ => Reachability::Anywhere(ip.to_string()),
@@ -73,10 +78,20 @@ mod tests {
             ("http://10.2.3.4/l", "from this network"),
             ("http://[fd00::1]/l", "from this network"),
             ("https://collector.lan/l", "from this network"),
-            ("https://198.51.100.4/l", "from anywhere that reaches 198.51.100.4"),
-            ("https://x.logger.example/", "from anywhere that reaches x.logger.example"),
+            (
+                "https://198.51.100.4/l",
+                "from anywhere that reaches 198.51.100.4",
+            ),
+            (
+                "https://x.logger.example/",
+                "from anywhere that reaches x.logger.example",
+            ),
         ] {
-            assert_eq!(Reachability::of(url).unwrap().to_string(), expected, "{url}");
+            assert_eq!(
+                Reachability::of(url).unwrap().to_string(),
+                expected,
+                "{url}"
+            );
         }
         assert_eq!(Reachability::of("no url"), None);
     }

@@ -35,9 +35,17 @@ pub fn mentions(capture: &Capture, book: &PayloadBook) -> Vec<Mention> {
     let size = capture.url_params.len()
         + body.len()
         + raw_size(capture)
-        + capture.http_headers.iter().map(|line| line.len()).sum::<usize>();
-    let mut search =
-        TokenSearch { book, work: WORK + WORK_A_BYTE * size, place: MentionPlace::Path, found: Vec::new() };
+        + capture
+            .http_headers
+            .iter()
+            .map(|line| line.len())
+            .sum::<usize>();
+    let mut search = TokenSearch {
+        book,
+        work: WORK + WORK_A_BYTE * size,
+        place: MentionPlace::Path,
+        found: Vec::new(),
+    };
     if !book.is_empty() {
         search.request(capture, &body);
     }
@@ -67,14 +75,23 @@ impl TokenSearch<'_> {
         for (name, value) in request::pairs(capture) {
             self.value(MentionPlace::Query(Shared::default()), name.as_bytes());
             if let Some(value) = value {
-                self.value(MentionPlace::Query(cleaned(&percent::decoded_value(name.as_bytes()))), value.as_bytes());
+                self.value(
+                    MentionPlace::Query(cleaned(&percent::decoded_value(name.as_bytes()))),
+                    value.as_bytes(),
+                );
             }
         }
         for (name, value) in request::headers(capture) {
-            self.value(MentionPlace::Header(cleaned(name.as_bytes())), value.as_bytes());
+            self.value(
+                MentionPlace::Header(cleaned(name.as_bytes())),
+                value.as_bytes(),
+            );
         }
         if capture.http_headers.is_empty() {
-            self.value(MentionPlace::Header("User-Agent".into()), capture.user_agent.as_bytes());
+            self.value(
+                MentionPlace::Header("User-Agent".into()),
+                capture.user_agent.as_bytes(),
+            );
         }
         self.value(MentionPlace::Body, body);
         if CompressionFormat::of(body).is_none() && declares_deflate(capture) {
@@ -133,7 +150,12 @@ impl TokenSearch<'_> {
         }
     }
 
-    fn unwrap_compressed(&mut self, how: CompressionFormat, bytes: &[u8], wrapped: &[&'static str]) {
+    fn unwrap_compressed(
+        &mut self,
+        how: CompressionFormat,
+        bytes: &[u8],
+        wrapped: &[&'static str],
+    ) {
         if let Some(inflated) = how.inflated(bytes, self.work) {
             self.inside(how.name(), &inflated.bytes, wrapped);
         }
@@ -141,7 +163,9 @@ impl TokenSearch<'_> {
 
     /// Searches the content of a layer.
     fn inside(&mut self, layer: &'static str, plain: &[u8], wrapped: &[&'static str]) {
-        let Some(left) = self.work.checked_sub(plain.len()) else { return };
+        let Some(left) = self.work.checked_sub(plain.len()) else {
+            return;
+        };
         self.work = left;
         if plain.len() >= LENGTH {
             self.text(plain, &[wrapped, &[layer]].concat());
@@ -157,7 +181,8 @@ impl TokenSearch<'_> {
             wrapped: wrapped.to_vec(),
             added: added(&self.place, behind, wrapped),
         };
-        let same = |other: &&mut Mention| other.token == mention.token && other.place == mention.place;
+        let same =
+            |other: &&mut Mention| other.token == mention.token && other.place == mention.place;
         match self.found.iter_mut().find(same) {
             Some(known) if known.wrapped.len() > mention.wrapped.len() => *known = mention,
             Some(_) => {}
@@ -168,8 +193,8 @@ impl TokenSearch<'_> {
 
 /// The text after a token: the rest of a query value or path, otherwise up to a delimiter.
 fn added(place: &MentionPlace, behind: &[u8], wrapped: &[&'static str]) -> Shared {
-    let alone =
-        matches!(place, MentionPlace::Query(_) | MentionPlace::Path) && wrapped.iter().all(|&layer| layer == "url");
+    let alone = matches!(place, MentionPlace::Query(_) | MentionPlace::Path)
+        && wrapped.iter().all(|&layer| layer == "url");
     let ends = |at: usize| match behind[at] {
         b'"' | b'\'' | b'<' | b'>' => true,
         b'\\' => behind.get(at + 1) != Some(&b'/'),
@@ -178,20 +203,33 @@ fn added(place: &MentionPlace, behind: &[u8], wrapped: &[&'static str]) -> Share
         byte => byte.is_ascii_whitespace(),
     };
     let most = behind.len().min(ADDED);
-    let end = if alone { most } else { (0..most).find(|&at| ends(at)).unwrap_or(most) };
+    let end = if alone {
+        most
+    } else {
+        (0..most).find(|&at| ends(at)).unwrap_or(most)
+    };
     match place {
         MentionPlace::Query(_) if alone => cleaned(&percent::decoded_value(&behind[..end])),
-        _ => cleaned(&percent::decoded(&behind[..end])).replace("\\/", "/").into(),
+        _ => cleaned(&percent::decoded(&behind[..end]))
+            .replace("\\/", "/")
+            .into(),
     }
 }
 
 /// Unknown tokens at the positions of payload tokens: first in `t=` or as a path segment.
 fn unknown(capture: &Capture) -> Vec<Mention> {
-    let mention = |place, token, added| Mention { token, known: false, place, wrapped: Vec::new(), added };
+    let mention = |place, token, added| Mention {
+        token,
+        known: false,
+        place,
+        wrapped: Vec::new(),
+        added,
+    };
     let mut found: Vec<Mention> = Vec::new();
     for segment in capture.path.iter().flat_map(|path| path.split('/')) {
         // Words of twelve letters are common, tokens without a digit are rare.
-        if let Some((token, b"")) = leading(segment.as_bytes()).filter(|_| segment.bytes().any(|b| b.is_ascii_digit()))
+        if let Some((token, b"")) =
+            leading(segment.as_bytes()).filter(|_| segment.bytes().any(|b| b.is_ascii_digit()))
         {
             found.push(mention(MentionPlace::Path, token, Shared::default()));
         }
@@ -214,7 +252,9 @@ fn unknown(capture: &Capture) -> Vec<Mention> {
 /// The token at the start of a value and the text after it, unless a letter or digit follows.
 fn leading(value: &[u8]) -> Option<(Token, &[u8])> {
     let behind = value.get(LENGTH..)?;
-    let ends = behind.first().is_none_or(|byte| !byte.is_ascii_alphanumeric());
+    let ends = behind
+        .first()
+        .is_none_or(|byte| !byte.is_ascii_alphanumeric());
     let (_, token) = Token::windows(&value[..LENGTH]).next().filter(|_| ends)?;
     Some((token, behind))
 }
@@ -225,7 +265,8 @@ fn raw_size(capture: &Capture) -> usize {
 
 /// True if Content-Encoding names deflate.
 fn declares_deflate(capture: &Capture) -> bool {
-    request::header(capture, "content-encoding").is_some_and(|value| value.to_ascii_lowercase().contains("deflate"))
+    request::header(capture, "content-encoding")
+        .is_some_and(|value| value.to_ascii_lowercase().contains("deflate"))
 }
 
 /// The text with `\uXXXX` and `\xXX` escapes decoded, if there may be any.
@@ -240,7 +281,9 @@ fn unescaped(text: &[u8]) -> Option<Vec<u8>> {
             _ => None,
         };
         let decoded = escape.and_then(|(high, low, after)| Some((hex::byte(*high, *low)?, after)));
-        let (byte, after) = decoded.filter(|(byte, _)| byte.is_ascii()).unwrap_or((byte, behind));
+        let (byte, after) = decoded
+            .filter(|(byte, _)| byte.is_ascii())
+            .unwrap_or((byte, behind));
         out.push(byte);
         rest = after;
     }
@@ -248,7 +291,9 @@ fn unescaped(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn cleaned(bytes: &[u8]) -> Shared {
-    text::clean(&String::from_utf8_lossy(bytes)).into_owned().into()
+    text::clean(&String::from_utf8_lossy(bytes))
+        .into_owned()
+        .into()
 }
 
 #[cfg(test)]
@@ -268,7 +313,12 @@ pub(super) mod testing {
     /// Payloads with these tokens.
     pub fn book(tokens: impl IntoIterator<Item = Token>) -> PayloadBook {
         let mut book = PayloadBook::default();
-        book.take(tokens.into_iter().map(|token| Arc::new(Payload { token, ..Payload::default() })));
+        book.take(tokens.into_iter().map(|token| {
+            Arc::new(Payload {
+                token,
+                ..Payload::default()
+            })
+        }));
         book
     }
 

@@ -27,15 +27,25 @@ impl Replay {
     pub fn new(capture: &Capture, typed: &str) -> Result<Self, String> {
         let url = read(typed.trim())?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(format!("scheme `{}` is not supported; use http or https", url.scheme()));
+            return Err(format!(
+                "scheme `{}` is not supported; use http or https",
+                url.scheme()
+            ));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err("remove user name and password from the URL: the screen shows the URL".to_owned());
+            return Err(
+                "remove user name and password from the URL: the screen shows the URL".to_owned(),
+            );
         }
         let method = capture.request_method.as_str();
-        let is_token = !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        let is_token = !method.is_empty()
+            && method
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         if !is_token || method.eq_ignore_ascii_case("CONNECT") {
-            return Err(format!("requests with method {method:?} cannot be replayed"));
+            return Err(format!(
+                "requests with method {method:?} cannot be replayed"
+            ));
         }
         let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         Ok(Self {
@@ -86,7 +96,12 @@ impl fmt::Display for Replay {
 
 impl fmt::Debug for Replay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Replay({self}, {} headers, {} bytes)", self.headers.len(), self.body.len())
+        write!(
+            f,
+            "Replay({self}, {} headers, {} bytes)",
+            self.headers.len(),
+            self.body.len()
+        )
     }
 }
 
@@ -98,7 +113,11 @@ mod tests {
     fn capture() -> Capture {
         Capture {
             request_method: "POST".into(),
-            http_headers: vec!["Host: h".into(), "Authorization: Bearer s3cret".into(), "Cookie: a=s3cret".into()],
+            http_headers: vec![
+                "Host: h".into(),
+                "Authorization: Bearer s3cret".into(),
+                "Cookie: a=s3cret".into(),
+            ],
             request_body_base64: base64(b"s3cret"),
             url_params: "t=1".into(),
             ..Capture::default()
@@ -108,8 +127,14 @@ mod tests {
     #[test]
     fn replay_uses_only_the_typed_url() {
         let to = |typed: &str| Replay::new(&capture(), typed).map(|replay| replay.url.to_string());
-        assert_eq!(to("shop.acme.test/x?y=1").unwrap(), "https://shop.acme.test/x?y=1");
-        assert_eq!(to("http://shop.acme.test").unwrap(), "http://shop.acme.test/");
+        assert_eq!(
+            to("shop.acme.test/x?y=1").unwrap(),
+            "https://shop.acme.test/x?y=1"
+        );
+        assert_eq!(
+            to("http://shop.acme.test").unwrap(),
+            "http://shop.acme.test/"
+        );
         for (typed, url) in [
             ("127.0.0.1:8080/x", "http://127.0.0.1:8080/x"),
             ("localhost", "http://localhost/"),
@@ -119,7 +144,15 @@ mod tests {
         ] {
             assert_eq!(to(typed).unwrap(), url);
         }
-        for wrong in ["", "  ", "ftp://h/", "file:///etc/passwd", "http://", "https://ann:pw@h/", "a b"] {
+        for wrong in [
+            "",
+            "  ",
+            "ftp://h/",
+            "file:///etc/passwd",
+            "http://",
+            "https://ann:pw@h/",
+            "a b",
+        ] {
             assert!(to(wrong).is_err(), "{wrong}");
         }
     }
@@ -127,11 +160,24 @@ mod tests {
     #[test]
     fn replay_omits_connection_headers_and_hides_secrets() {
         let replay = Replay::new(&capture(), "https://h.test/").unwrap();
-        let names: Vec<&str> = replay.headers.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!((names, replay.body.as_slice()), (vec!["Authorization", "Cookie"], &b"s3cret"[..]));
+        let names: Vec<&str> = replay
+            .headers
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect();
+        assert_eq!(
+            (names, replay.body.as_slice()),
+            (vec!["Authorization", "Cookie"], &b"s3cret"[..])
+        );
         let shown = format!("{replay} {replay:?}");
-        assert!(shown.contains("POST to https://h.test/") && !shown.contains("s3cret"), "{shown}");
-        let connect = Capture { request_method: "CONNECT".into(), ..capture() };
+        assert!(
+            shown.contains("POST to https://h.test/") && !shown.contains("s3cret"),
+            "{shown}"
+        );
+        let connect = Capture {
+            request_method: "CONNECT".into(),
+            ..capture()
+        };
         assert!(Replay::new(&connect, "https://h.test/").is_err());
     }
 }

@@ -65,12 +65,17 @@ pub struct NamedTarget {
 impl CaptureSource {
     /// The origin of a captured request.
     pub fn of(capture: &Capture, own: &[Network], targets: &TargetHosts) -> Self {
-        Self { bot: Agent::of(&capture.user_agent), own: is_own(capture, own), targets: targets.named_in(capture) }
+        Self {
+            bot: Agent::of(&capture.user_agent),
+            own: is_own(capture, own),
+            targets: targets.named_in(capture),
+        }
     }
 
     /// The target that sent it, otherwise the first target it names.
     pub fn target(&self) -> Option<&Shared> {
-        self.from_target().or_else(|| Some(&self.targets.first()?.target))
+        self.from_target()
+            .or_else(|| Some(&self.targets.first()?.target))
     }
 
     /// The target that sent it; the first one if several have the address.
@@ -80,7 +85,10 @@ impl CaptureSource {
 
     /// The targets with the address of the sender.
     pub fn senders(&self) -> impl Iterator<Item = &Shared> {
-        self.targets.iter().filter(|named| named.place.is_none()).map(|named| &named.target)
+        self.targets
+            .iter()
+            .filter(|named| named.place.is_none())
+            .map(|named| &named.target)
     }
 }
 
@@ -101,8 +109,12 @@ impl Network {
     /// True if the network contains the address.
     pub fn has(&self, address: IpAddr) -> bool {
         match (self.address, address.to_canonical()) {
-            (IpAddr::V4(own), IpAddr::V4(other)) => (own.to_bits() ^ other.to_bits()).leading_zeros() >= self.bits,
-            (IpAddr::V6(own), IpAddr::V6(other)) => (own.to_bits() ^ other.to_bits()).leading_zeros() >= self.bits,
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                (own.to_bits() ^ other.to_bits()).leading_zeros() >= self.bits
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => {
+                (own.to_bits() ^ other.to_bits()).leading_zeros() >= self.bits
+            }
             _ => false,
         }
     }
@@ -111,14 +123,21 @@ impl Network {
 impl From<IpAddr> for Network {
     fn from(address: IpAddr) -> Self {
         let address = address.to_canonical();
-        Self { address, bits: if address.is_ipv4() { 32 } else { 128 } }
+        Self {
+            address,
+            bits: if address.is_ipv4() { 32 } else { 128 },
+        }
     }
 }
 
 impl FromStr for Network {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("invalid address `{text}`; use one such as 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32");
+        let wrong = || {
+            format!(
+                "invalid address `{text}`; use one such as 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32"
+            )
+        };
         let (address, bits) = text.trim().split_once('/').unwrap_or((text.trim(), ""));
         let whole = Self::from(address.parse::<IpAddr>().map_err(|_| wrong())?);
         match bits {
@@ -142,10 +161,12 @@ impl std::fmt::Display for Network {
     }
 }
 
-/// Hosts and addresses of the targets of a workspace, built once and looked up for every word of a request.
+/// Hosts and addresses of the targets of a workspace, built once and looked up for every word of a
+/// request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TargetHosts {
-    /// Target names by lower-case host. Several targets can have one host, such as web servers on two ports.
+    /// Target names by lower-case host. Several targets can have one host, such as web servers on
+    /// two ports.
     targets: HashMap<String, Vec<Shared>>,
     /// Lengths of known hosts: most words of a request have another length.
     lengths: Vec<bool>,
@@ -160,7 +181,10 @@ impl TargetHosts {
     /// Builds the table from target names: hosts, addresses, URLs.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a Shared>) -> Self {
         let mut targets: HashMap<String, Vec<Shared>> = HashMap::new();
-        for (host, name) in names.into_iter().filter_map(|name| Some((host(name)?, name))) {
+        for (host, name) in names
+            .into_iter()
+            .filter_map(|name| Some((host(name)?, name)))
+        {
             let named = targets.entry(host).or_default();
             if named.len() < MOST && !named.contains(name) {
                 named.push(name.clone());
@@ -176,25 +200,40 @@ impl TargetHosts {
     pub fn targets(&self, word: &str) -> &[Shared] {
         let word = word.trim_matches(['.', '-', ':', '[', ']']);
         let without_port = || Some(word.rsplit_once(':')?.0.trim_matches(['[', ']']));
-        self.of_host(word).or_else(|| self.of_host(without_port()?)).unwrap_or_default()
+        self.of_host(word)
+            .or_else(|| self.of_host(without_port()?))
+            .unwrap_or_default()
     }
 
     fn of_host(&self, host: &str) -> Option<&[Shared]> {
         let may_be = self.lengths.get(host.len()).copied().unwrap_or(false);
-        if may_be { self.targets.get(&host.to_ascii_lowercase()).map(Vec::as_slice) } else { None }
+        if may_be {
+            self.targets
+                .get(&host.to_ascii_lowercase())
+                .map(Vec::as_slice)
+        } else {
+            None
+        }
     }
 
-    /// The targets that sent the request or that it names. The `Host` header is that of the logger and is ignored.
+    /// The targets that sent the request or that it names. The `Host` header is that of the logger
+    /// and is ignored.
     pub fn named_in(&self, capture: &Capture) -> Vec<NamedTarget> {
         let mut named: Vec<NamedTarget> = Vec::new();
         if self.targets.is_empty() {
             return named;
         }
         let senders = self.targets(&capture.ip_address).iter();
-        named.extend(senders.map(|target| NamedTarget { place: None, target: target.clone() }));
+        named.extend(senders.map(|target| NamedTarget {
+            place: None,
+            target: target.clone(),
+        }));
         let mut search = |place: &dyn Fn() -> MentionPlace, text: &str| {
             for target in words(text).flat_map(|word| self.targets(word)) {
-                let found = NamedTarget { place: Some(place()), target: target.clone() };
+                let found = NamedTarget {
+                    place: Some(place()),
+                    target: target.clone(),
+                };
                 if named.len() < MOST && !named.contains(&found) {
                     named.push(found);
                 }
@@ -202,12 +241,20 @@ impl TargetHosts {
         };
         for (name, value) in request::pairs(capture) {
             let value = decoded_value(value.unwrap_or(name).as_bytes());
-            search(&|| MentionPlace::Query((*text::clean(name)).into()), &String::from_utf8_lossy(&value));
+            search(
+                &|| MentionPlace::Query((*text::clean(name)).into()),
+                &String::from_utf8_lossy(&value),
+            );
         }
-        for (name, value) in request::headers(capture).filter(|(name, _)| !name.eq_ignore_ascii_case("host")) {
+        for (name, value) in
+            request::headers(capture).filter(|(name, _)| !name.eq_ignore_ascii_case("host"))
+        {
             search(&|| MentionPlace::Header((*text::clean(name)).into()), value);
         }
-        search(&|| MentionPlace::Body, &String::from_utf8_lossy(&request::body_start(capture, SEARCHED)));
+        search(
+            &|| MentionPlace::Body,
+            &String::from_utf8_lossy(&request::body_start(capture, SEARCHED)),
+        );
         named
     }
 }
@@ -226,7 +273,8 @@ fn host(name: &str) -> Option<String> {
 /// The words of a text that may be hosts or addresses.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let of_hosts = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '_');
-    text.split(move |c| !of_hosts(c)).filter(|word| word.len() > 2)
+    text.split(move |c| !of_hosts(c))
+        .filter(|word| word.len() > 2)
 }
 
 #[cfg(test)]
@@ -240,16 +288,25 @@ mod tests {
         for agent in AGENTS.iter() {
             assert!(agent.source.starts_with("https://"), "{agent:?}");
             assert_eq!(agent.has, agent.has.to_ascii_lowercase(), "{agent:?}");
-            assert!(std::ptr::eq(Agent::of(&agent.has).unwrap(), agent), "{agent:?} is hidden by one before it");
+            assert!(
+                std::ptr::eq(Agent::of(&agent.has).unwrap(), agent),
+                "{agent:?} is hidden by one before it"
+            );
         }
     }
 
     #[test]
     fn bots_are_recognized_by_user_agent() {
         let name = |agent: &str| Agent::of(agent).map(|agent| agent.name.as_str());
-        assert_eq!(name("Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)"), Some("Slack"));
+        assert_eq!(
+            name("Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)"),
+            Some("Slack")
+        );
         assert_eq!(name("TelegramBot (like TwitterBot)"), Some("Telegram"));
-        assert_eq!(name("Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"), Some("Google"));
+        assert_eq!(
+            name("Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"),
+            Some("Google")
+        );
         assert_eq!(name("curl/8.5.0"), None);
     }
 
@@ -259,9 +316,15 @@ mod tests {
         let has = |text: &str, address: &str| network(text).has(address.parse().unwrap());
         assert!(has("192.0.2.7", "192.0.2.7") && !has("192.0.2.7", "192.0.2.8"));
         assert!(has("192.0.2.7", "::ffff:192.0.2.7") && has("::ffff:192.0.2.7", "192.0.2.7"));
-        assert!(has("10.0.0.0/8", "10.200.1.1") && !has("10.0.0.0/8", "11.0.0.1") && has("0.0.0.0/0", "1.2.3.4"));
         assert!(
-            has("2001:db8::/32", "2001:db8:1::1") && !has("2001:db8::/32", "2001:db9::1") && !has("::/0", "1.2.3.4")
+            has("10.0.0.0/8", "10.200.1.1")
+                && !has("10.0.0.0/8", "11.0.0.1")
+                && has("0.0.0.0/0", "1.2.3.4")
+        );
+        assert!(
+            has("2001:db8::/32", "2001:db8:1::1")
+                && !has("2001:db8::/32", "2001:db9::1")
+                && !has("::/0", "1.2.3.4")
         );
         for text in ["192.0.2.7", "10.0.0.0/8", "2001:db8::/32"] {
             assert_eq!(network(text).to_string(), text);
@@ -273,8 +336,13 @@ mod tests {
 
     #[test]
     fn request_names_targets_by_sender_and_content() {
-        let names: Vec<Shared> =
-            ["10.0.4.11", "https://shop.acme.test:8443/x", "intra.acme.test"].map(Shared::from).to_vec();
+        let names: Vec<Shared> = [
+            "10.0.4.11",
+            "https://shop.acme.test:8443/x",
+            "intra.acme.test",
+        ]
+        .map(Shared::from)
+        .to_vec();
         let capture = Capture {
             ip_address: "10.0.4.11".into(),
             url_params: "u=http%3A%2F%2FSHOP.acme.test%3A80%2F".into(),
@@ -287,20 +355,44 @@ mod tests {
             user_agent: "Slackbot 1.0".into(),
             ..Capture::default()
         };
-        let source = CaptureSource::of(&capture, &["10.0.4.0/24".parse().unwrap()], &TargetHosts::of(&names));
-        let named: Vec<_> = source.targets.iter().map(|named| (named.place.clone(), named.target.as_str())).collect();
+        let source = CaptureSource::of(
+            &capture,
+            &["10.0.4.0/24".parse().unwrap()],
+            &TargetHosts::of(&names),
+        );
+        let named: Vec<_> = source
+            .targets
+            .iter()
+            .map(|named| (named.place.clone(), named.target.as_str()))
+            .collect();
         let expected = [
             (None, "10.0.4.11"),
-            (Some(MentionPlace::Query("u".into())), "https://shop.acme.test:8443/x"),
-            (Some(MentionPlace::Header("X-Forwarded-For".into())), "10.0.4.11"),
+            (
+                Some(MentionPlace::Query("u".into())),
+                "https://shop.acme.test:8443/x",
+            ),
+            (
+                Some(MentionPlace::Header("X-Forwarded-For".into())),
+                "10.0.4.11",
+            ),
             (Some(MentionPlace::Body), "intra.acme.test"),
         ];
         assert_eq!(named, expected);
         assert!(source.own && source.bot.unwrap().name == "Slack");
         assert_eq!(source.from_target().map(Shared::as_str), Some("10.0.4.11"));
-        let ports: Vec<Shared> = ["http://10.0.4.11:8000/", "http://10.0.4.11:8001/"].map(Shared::from).to_vec();
+        let ports: Vec<Shared> = ["http://10.0.4.11:8000/", "http://10.0.4.11:8001/"]
+            .map(Shared::from)
+            .to_vec();
         let source = CaptureSource::of(&capture, &[], &TargetHosts::of(&ports));
-        assert_eq!(source.senders().collect::<Vec<_>>(), ports.iter().collect::<Vec<_>>(), "neither is a guess");
-        assert!(CaptureSource::of(&Capture::default(), &[], &TargetHosts::of(&names)).targets.is_empty());
+        assert_eq!(
+            source.senders().collect::<Vec<_>>(),
+            ports.iter().collect::<Vec<_>>(),
+            "neither is a guess"
+        );
+        assert!(
+            CaptureSource::of(&Capture::default(), &[], &TargetHosts::of(&names))
+                .targets
+                .is_empty()
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! Bodies of captures in [`text_files`](crate::text_files): they are read when they are shown, searched, copied or exported.
-//! The raw bytes of a request with a stored body contain the body again, so they are stored with it.
+//! Bodies of captures in [`text_files`](crate::text_files): they are read when they are shown,
+//! searched, copied or exported. The raw bytes of a request with a stored body contain the body
+//! again, so they are stored with it.
 
 use std::io;
 use std::path::PathBuf;
@@ -42,7 +43,9 @@ impl StoredBody {
 
     /// Reads the raw bytes as the service reported them, in base64, if they are stored.
     fn read_raw(&self) -> io::Result<Option<Shared>> {
-        self.raw.map(|(place, digest)| self.read_text(place, digest)).transpose()
+        self.raw
+            .map(|(place, digest)| self.read_text(place, digest))
+            .transpose()
     }
 
     fn read_text(&self, place: TextPlace, expected: u64) -> io::Result<Shared> {
@@ -74,9 +77,15 @@ impl StoredBody {
 /// # Errors
 /// When the body cannot be read.
 pub fn with_body(capture: &Arc<Capture>, body: Option<&StoredBody>) -> io::Result<Arc<Capture>> {
-    let Some(body) = body else { return Ok(Arc::clone(capture)) };
+    let Some(body) = body else {
+        return Ok(Arc::clone(capture));
+    };
     let raw_base64 = body.read_raw()?.or_else(|| capture.raw_base64.clone());
-    Ok(Arc::new(Capture { request_body_base64: body.read()?, raw_base64, ..Capture::clone(capture) }))
+    Ok(Arc::new(Capture {
+        request_body_base64: body.read()?,
+        raw_base64,
+        ..Capture::clone(capture)
+    }))
 }
 
 /// Writes bodies into files.
@@ -89,7 +98,8 @@ impl BodyStore {
         Self(TextFiles::new(directory))
     }
 
-    /// The place of the body of a capture, which can be read after [`flush`](Self::flush). None for a short body.
+    /// The place of the body of a capture, which can be read after [`flush`](Self::flush). None for
+    /// a short body.
     ///
     /// # Errors
     /// When no file can be created, or all files together are full.
@@ -100,9 +110,19 @@ impl BodyStore {
         }
         let file = self.0.file()?;
         let (place, size) = (self.0.place(body), body_size(capture));
-        let raw = capture.raw_base64.as_ref().filter(|raw| raw.len() <= LONGEST).map(|raw| raw.as_bytes());
+        let raw = capture
+            .raw_base64
+            .as_ref()
+            .filter(|raw| raw.len() <= LONGEST)
+            .map(|raw| raw.as_bytes());
         let raw = raw.map(|raw| (self.0.place(raw), digest(raw)));
-        let stored = StoredBody { file, place, digest: digest(body), size, raw };
+        let stored = StoredBody {
+            file,
+            place,
+            digest: digest(body),
+            size,
+            raw,
+        };
         Ok(Some(Arc::new(stored)))
     }
 
@@ -124,19 +144,36 @@ mod tests {
     fn stored_body_round_trips() {
         let directory = tempfile::tempdir().unwrap();
         let mut store = BodyStore::new(directory.path());
-        let whole = Capture { request_body_base64: base64(&[7; 1_000]), ..Capture::default() };
+        let whole = Capture {
+            request_body_base64: base64(&[7; 1_000]),
+            ..Capture::default()
+        };
         let body = store.store(&whole).unwrap().unwrap();
         store.flush().unwrap();
         assert_eq!((body.size(), body.encoded_size()), (1_000, 1_336));
         let released = Arc::new(Capture::default());
         assert_eq!(*with_body(&released, Some(&body)).unwrap(), whole);
-        let odd = Capture { raw_base64: Some(base64(&[8; 2_000])), ..whole.clone() };
+        let odd = Capture {
+            raw_base64: Some(base64(&[8; 2_000])),
+            ..whole.clone()
+        };
         let with_raw = store.store(&odd).unwrap().unwrap();
         store.flush().unwrap();
         assert_eq!(*with_body(&released, Some(&with_raw)).unwrap(), odd);
         assert!(with_raw != body && with_raw.has_raw() && !body.has_raw());
-        assert_eq!(store.store(&Capture { request_body_base64: base64(b"short"), ..whole.clone() }).unwrap(), None);
+        assert_eq!(
+            store
+                .store(&Capture {
+                    request_body_base64: base64(b"short"),
+                    ..whole.clone()
+                })
+                .unwrap(),
+            None
+        );
         store.0.file().unwrap().damage();
-        assert_eq!(with_body(&released, Some(&body)).unwrap_err().to_string(), "the file of texts is damaged");
+        assert_eq!(
+            with_body(&released, Some(&body)).unwrap_err().to_string(),
+            "the file of texts is damaged"
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Tokens identify payload URLs and are searched for in every captured request.
 //!
-//! Twelve characters of `a-z2-7` are sixty random bits and fit a machine word, so a text is searched with a sliding
-//! window. Case is ignored because targets change it.
+//! Twelve characters of `a-z2-7` are sixty random bits and fit a machine word, so a text is
+//! searched with a sliding window. Case is ignored because targets change it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -80,10 +80,12 @@ impl FromStr for Token {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        let found = (text.len() == LENGTH).then(|| Self::windows(text.as_bytes()).next()).flatten();
-        found
-            .map(|(_, token)| token)
-            .ok_or_else(|| format!("{text:?} is not a token: use {LENGTH} characters of a-z and 2-7"))
+        let found = (text.len() == LENGTH)
+            .then(|| Self::windows(text.as_bytes()).next())
+            .flatten();
+        found.map(|(_, token)| token).ok_or_else(|| {
+            format!("{text:?} is not a token: use {LENGTH} characters of a-z and 2-7")
+        })
     }
 }
 
@@ -115,7 +117,14 @@ mod tests {
 
     #[test]
     fn invalid_token_text_is_rejected() {
-        for text in ["", "abcdefghijk", "abcdefghijkl2", "abcdef-hijkl", "abcdefghijk1", "abcdefghijk8"] {
+        for text in [
+            "",
+            "abcdefghijk",
+            "abcdefghijkl2",
+            "abcdef-hijkl",
+            "abcdefghijk1",
+            "abcdefghijk8",
+        ] {
             assert!(text.parse::<Token>().is_err(), "{text}");
         }
     }

@@ -24,19 +24,35 @@ pub fn text(list: &UnattributedRequests) -> String {
     let kept = list.requests.len();
     let count = usize::try_from(list.count).unwrap_or_default().max(kept);
     let all = plural(count, "request");
-    let older = if count > kept { format!("; {} older not kept", count - kept) } else { String::new() };
-    let mut text = format!("{all} for no logger since the start of the service, newest first{older}\n");
+    let older = if count > kept {
+        format!("; {} older not kept", count - kept)
+    } else {
+        String::new()
+    };
+    let mut text =
+        format!("{all} for no logger since the start of the service, newest first{older}\n");
     for one in list.requests.iter().rev() {
-        let time = one.request_date.map(|date| date.to_string()).unwrap_or_default();
-        let (from, size) =
-            (format!("{}:{}", one.ip_address, one.remote_port), plural(one.size.max(0) as usize, "byte"));
-        text.push_str(&format!("\n{time}  {from}  {size}  {}\n{}\n", one.reason, escaped(one, SHOWN_OF_LIST)));
+        let time = one
+            .request_date
+            .map(|date| date.to_string())
+            .unwrap_or_default();
+        let (from, size) = (
+            format!("{}:{}", one.ip_address, one.remote_port),
+            plural(one.size.max(0) as usize, "byte"),
+        );
+        text.push_str(&format!(
+            "\n{time}  {from}  {size}  {}\n{}\n",
+            one.reason,
+            escaped(one, SHOWN_OF_LIST)
+        ));
     }
     text
 }
 
 fn escaped(request: &UnattributedRequest, most: usize) -> String {
-    let bytes = STANDARD.decode(request.raw_base64.as_bytes()).unwrap_or_default();
+    let bytes = STANDARD
+        .decode(request.raw_base64.as_bytes())
+        .unwrap_or_default();
     let mark = if bytes.len() > most { "…" } else { "" };
     format!("{}{mark}", bytes[..bytes.len().min(most)].escape_ascii())
 }
@@ -61,8 +77,15 @@ mod tests {
         let list = UnattributedRequests { count: 9, requests };
         let shown = text(&list);
         let lines: Vec<&str> = shown.lines().collect();
-        assert_eq!(lines[0], "9 requests for no logger since the start of the service, newest first; 7 older not kept");
-        assert!(lines[2].contains("203.0.113.9:40009  900 bytes  no HTTP request"), "{}", lines[2]);
+        assert_eq!(
+            lines[0],
+            "9 requests for no logger since the start of the service, newest first; 7 older not kept"
+        );
+        assert!(
+            lines[2].contains("203.0.113.9:40009  900 bytes  no HTTP request"),
+            "{}",
+            lines[2]
+        );
         assert_eq!((lines[3], lines[6]), (r#"\x16\x03\n\""#, "a"));
         assert!(first_bytes(&request(1, &[b'x'; 200])).ends_with("xx…"));
         assert!(text(&UnattributedRequests::default()).starts_with("No unattributed requests"));

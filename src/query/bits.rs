@@ -10,7 +10,10 @@ pub struct RowSet {
 impl RowSet {
     /// The empty set of `len` rows.
     pub fn none(len: usize) -> Self {
-        Self { words: vec![0; len.div_ceil(64)], len }
+        Self {
+            words: vec![0; len.div_ceil(64)],
+            len,
+        }
     }
 
     /// The set of all `len` rows.
@@ -25,7 +28,9 @@ impl RowSet {
         let mut bits = Self::none(len);
         for (at, word) in bits.words.iter_mut().enumerate() {
             let rows = at * 64..len.min(at * 64 + 64);
-            *word = rows.rev().fold(0, |word, row| word << 1 | u64::from(holds(row)));
+            *word = rows
+                .rev()
+                .fold(0, |word, row| word << 1 | u64::from(holds(row)));
         }
         bits
     }
@@ -56,22 +61,33 @@ impl RowSet {
 
     /// True if the row is in the set.
     pub fn has(&self, row: usize) -> bool {
-        self.words.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)
+        self.words
+            .get(row / 64)
+            .is_some_and(|word| word >> (row % 64) & 1 == 1)
     }
 
     /// Number of rows in the set.
     pub fn count(&self) -> usize {
-        self.words.iter().map(|word| word.count_ones() as usize).sum()
+        self.words
+            .iter()
+            .map(|word| word.count_ones() as usize)
+            .sum()
     }
 
     /// Intersects with the other set.
     pub fn and(&mut self, other: &RowSet) {
-        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= other);
+        self.words
+            .iter_mut()
+            .zip(&other.words)
+            .for_each(|(word, other)| *word &= other);
     }
 
     /// Unites with the other set.
     pub fn or(&mut self, other: &RowSet) {
-        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
+        self.words
+            .iter_mut()
+            .zip(&other.words)
+            .for_each(|(word, other)| *word |= other);
     }
 
     /// Replaces the set by its complement.
@@ -97,7 +113,10 @@ mod tests {
     #[test]
     fn row_set_operations_respect_length() {
         let mut odd = RowSet::of(70, |row| row % 2 == 1);
-        assert_eq!((odd.count(), odd.has(69), odd.has(70), odd.has(700)), (35, true, false, false));
+        assert_eq!(
+            (odd.count(), odd.has(69), odd.has(70), odd.has(700)),
+            (35, true, false, false)
+        );
         odd.invert();
         assert_eq!(odd.rows().take(3).collect::<Vec<_>>(), [0, 2, 4]);
         odd.or(&RowSet::all(70));

@@ -4,8 +4,8 @@
 //!   different values: texts, numbers or sets of flags ◄─ codes, by row ─► one, two or four bytes each
 //! ```
 //!
-//! A clause looks at each different value once, then only at codes. Most fields have few different values, so their codes are
-//! bytes.
+//! A clause looks at each different value once, then only at codes. Most fields have few different
+//! values, so their codes are bytes.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -124,7 +124,10 @@ fn widened<A: Copy, B: From<A>>(codes: &Vec<A>) -> Vec<B> {
 
 impl Cells {
     fn new(rows: usize) -> Self {
-        Self { codes: Codes::Bytes(Vec::with_capacity(rows)), ends: None }
+        Self {
+            codes: Codes::Bytes(Vec::with_capacity(rows)),
+            ends: None,
+        }
     }
 
     /// Adds a row with these codes.
@@ -158,7 +161,9 @@ impl Cells {
 
     /// The numbers of the values of a row.
     pub fn row(&self, row: usize) -> impl Iterator<Item = usize> {
-        self.codes(row).filter(|&code| code != NOTHING).map(|code| code as usize - 1)
+        self.codes(row)
+            .filter(|&code| code != NOTHING)
+            .map(|code| code as usize - 1)
     }
 
     /// How many rows there are.
@@ -168,13 +173,23 @@ impl Cells {
 
     /// The rows with a value whose number is marked.
     pub fn having(&self, marked: &[bool]) -> RowSet {
-        let marked: Vec<bool> = std::iter::once(false).chain(marked.iter().copied()).collect();
+        let marked: Vec<bool> = std::iter::once(false)
+            .chain(marked.iter().copied())
+            .collect();
         let is_marked = |code: usize| marked.get(code).copied().unwrap_or_default();
         match (&self.ends, &self.codes) {
-            (Some(_), _) => RowSet::of(self.rows(), |row| self.codes(row).any(|code| is_marked(code as usize))),
-            (None, Codes::Bytes(codes)) => RowSet::of(codes.len(), |row| is_marked(codes[row].into())),
-            (None, Codes::Words(codes)) => RowSet::of(codes.len(), |row| is_marked(codes[row].into())),
-            (None, Codes::Wide(codes)) => RowSet::of(codes.len(), |row| is_marked(codes[row] as usize)),
+            (Some(_), _) => RowSet::of(self.rows(), |row| {
+                self.codes(row).any(|code| is_marked(code as usize))
+            }),
+            (None, Codes::Bytes(codes)) => {
+                RowSet::of(codes.len(), |row| is_marked(codes[row].into()))
+            }
+            (None, Codes::Words(codes)) => {
+                RowSet::of(codes.len(), |row| is_marked(codes[row].into()))
+            }
+            (None, Codes::Wide(codes)) => {
+                RowSet::of(codes.len(), |row| is_marked(codes[row] as usize))
+            }
         }
     }
 
@@ -200,8 +215,8 @@ pub struct ColumnBuilder {
     code_of: TextNumbers,
     /// Codes of numbers and flags, by their bits.
     code_of_bits: HashMap<u64, u32>,
-    /// Codes by address of shared texts: equal texts of one response are shared. While a text is here, no other one has its
-    /// address.
+    /// Codes by address of shared texts: equal texts of one response are shared. While a text is
+    /// here, no other one has its address.
     held: HashMap<usize, (Shared, u32)>,
     /// Whether the values came from another column, with their codes.
     is_inherited: bool,
@@ -219,12 +234,17 @@ impl ColumnBuilder {
             ValueKind::Search | ValueKind::Prose | ValueKind::Word | ValueKind::Choice(_) => {
                 Values::Texts(TextPool::default())
             }
-            ValueKind::Number | ValueKind::Risk | ValueKind::Span | ValueKind::Time | ValueKind::Deadline => {
-                Values::Numbers(Vec::new())
-            }
+            ValueKind::Number
+            | ValueKind::Risk
+            | ValueKind::Span
+            | ValueKind::Time
+            | ValueKind::Deadline => Values::Numbers(Vec::new()),
         };
         Self {
-            column: Column { values, cells: Cells::new(rows) },
+            column: Column {
+                values,
+                cells: Cells::new(rows),
+            },
             code_of: TextNumbers::default(),
             code_of_bits: HashMap::new(),
             held: HashMap::new(),
@@ -235,8 +255,8 @@ impl ColumnBuilder {
         }
     }
 
-    /// A builder for a list of which many rows are in `before`, the column of an earlier list: they are
-    /// [copied](Self::copy_row).
+    /// A builder for a list of which many rows are in `before`, the column of an earlier list: they
+    /// are [copied](Self::copy_row).
     pub fn following(field: Field, rows: usize, before: &Column) -> Self {
         let mut builder = Self::new(field, rows);
         if before.values.len() <= 2 * rows + SPARE {
@@ -277,7 +297,10 @@ impl ColumnBuilder {
         }
         let address = text.as_str().as_ptr() as usize;
         let known = self.held.get(&address).map(|(_, code)| *code);
-        let Some((code, is_new)) = known.map(|code| (code, false)).or_else(|| self.code(text)) else { return };
+        let Some((code, is_new)) = known.map(|code| (code, false)).or_else(|| self.code(text))
+        else {
+            return;
+        };
         if is_new {
             self.held.insert(address, (text.clone(), code));
         }
@@ -286,7 +309,9 @@ impl ColumnBuilder {
 
     /// The code of a text, and whether it is a new one.
     fn code(&mut self, text: &str) -> Option<(u32, bool)> {
-        let Values::Texts(texts) = &mut self.column.values else { return None };
+        let Values::Texts(texts) = &mut self.column.values else {
+            return None;
+        };
         if std::mem::take(&mut self.is_unnumbered) {
             self.code_of = TextNumbers::all(texts);
         }
@@ -383,19 +408,35 @@ impl ColumnBuilder {
 impl Column {
     /// A column of texts in which no row has one.
     pub fn blank(rows: usize) -> Self {
-        let cells = Cells { codes: Codes::Bytes(vec![NOTHING as u8; rows]), ends: None };
-        Self { values: Values::Texts(TextPool::default()), cells }
+        let cells = Cells {
+            codes: Codes::Bytes(vec![NOTHING as u8; rows]),
+            ends: None,
+        };
+        Self {
+            values: Values::Texts(TextPool::default()),
+            cells,
+        }
     }
 
-    /// Number of other rows with the same text and at most `most` of these rows, if no row has several texts.
+    /// Number of other rows with the same text and at most `most` of these rows, if no row has
+    /// several texts.
     pub fn same_as(&self, row: usize, most: usize) -> (usize, Vec<usize>) {
-        let text = (row < self.cells.rows() && self.cells.ends.is_none()).then(|| self.cells.row(row).next());
-        let (Values::Texts(texts), Some(text)) = (&self.values, text.flatten()) else { return Default::default() };
+        let text = (row < self.cells.rows() && self.cells.ends.is_none())
+            .then(|| self.cells.row(row).next());
+        let (Values::Texts(texts), Some(text)) = (&self.values, text.flatten()) else {
+            return Default::default();
+        };
         let mut marked = vec![false; texts.len()];
         marked[text] = true;
         let same = self.cells.having(&marked);
         let count = same.count() - 1;
-        (count, same.rows().filter(|&other| other != row).take(most.min(count)).collect())
+        (
+            count,
+            same.rows()
+                .filter(|&other| other != row)
+                .take(most.min(count))
+                .collect(),
+        )
     }
 
     /// The values of a row in words.
@@ -411,12 +452,22 @@ impl Column {
 
     /// Number of rows per text, most frequent first.
     pub fn counts(&self) -> Vec<(&str, usize)> {
-        self.ranked(usize::MAX, |_| Some(())).into_iter().map(|(_, text, count)| (text, count)).collect()
+        self.ranked(usize::MAX, |_| Some(()))
+            .into_iter()
+            .map(|(_, text, count)| (text, count))
+            .collect()
     }
 
-    /// At most `most` texts that have a rank, with their number of rows: by rank, then most frequent first.
-    pub fn ranked<R: Ord>(&self, most: usize, rank: impl Fn(&str) -> Option<R>) -> Vec<(R, &str, usize)> {
-        let Values::Texts(texts) = &self.values else { return Vec::new() };
+    /// At most `most` texts that have a rank, with their number of rows: by rank, then most
+    /// frequent first.
+    pub fn ranked<R: Ord>(
+        &self,
+        most: usize,
+        rank: impl Fn(&str) -> Option<R>,
+    ) -> Vec<(R, &str, usize)> {
+        let Values::Texts(texts) = &self.values else {
+            return Vec::new();
+        };
         let mut counts = vec![0usize; texts.len()];
         for row in 0..self.cells.rows() {
             self.cells.row(row).for_each(|text| counts[text] += 1);
@@ -425,8 +476,9 @@ impl Column {
         let ranked = texts.iter().zip(counts).filter(|(_, count)| *count > 0);
         let ranked = ranked.filter_map(|(text, count)| Some((rank(text)?, text, count)));
         let mut ranked: Vec<_> = ranked.collect();
-        let compare =
-            |a: &(R, &str, usize), b: &(R, &str, usize)| (&a.0, Reverse(a.2), a.1).cmp(&(&b.0, Reverse(b.2), b.1));
+        let compare = |a: &(R, &str, usize), b: &(R, &str, usize)| {
+            (&a.0, Reverse(a.2), a.1).cmp(&(&b.0, Reverse(b.2), b.1))
+        };
         if most < ranked.len() {
             ranked.select_nth_unstable_by(most, compare);
             ranked.truncate(most);
@@ -444,19 +496,25 @@ mod tests {
     fn equal_texts_are_stored_once_and_counted() {
         let mut builder = ColumnBuilder::new(Field::Cve, 4);
         for texts in [&["a", "b"][..], &[], &["a"], &[""]] {
-            texts.iter().for_each(|text| builder.shared(&Shared::from(*text)));
+            texts
+                .iter()
+                .for_each(|text| builder.shared(&Shared::from(*text)));
             builder.end_row();
         }
         let column = builder.finish();
         assert_eq!(column.counts(), [("a", 2), ("b", 1)]);
-        assert_eq!([0, 2, 3].map(|row| column.cells.row(row).count()), [2, 1, 0]);
+        assert_eq!(
+            [0, 2, 3].map(|row| column.cells.row(row).count()),
+            [2, 1, 0]
+        );
     }
 
     #[test]
     fn blank_column_equals_one_whose_rows_have_no_text() {
         let mut builder = ColumnBuilder::new(Field::Cve, 3);
         (0..3).for_each(|_| builder.end_row());
-        let [blank, built] = [Column::blank(3), builder.finish()].map(|column| format!("{:?}", column.cells));
+        let [blank, built] =
+            [Column::blank(3), builder.finish()].map(|column| format!("{:?}", column.cells));
         assert_eq!(blank, built);
     }
 
@@ -468,7 +526,10 @@ mod tests {
             builder.end_row();
         }
         let column = builder.finish();
-        assert_eq!([0, 2, 1].map(|row| column.same_as(row, 9)), [(1, vec![3]), (0, vec![]), (0, vec![])]);
+        assert_eq!(
+            [0, 2, 1].map(|row| column.same_as(row, 9)),
+            [(1, vec![3]), (0, vec![]), (0, vec![])]
+        );
         assert_eq!(column.same_as(3, 0), (1, vec![]));
     }
 

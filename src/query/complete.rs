@@ -26,7 +26,12 @@ pub struct Completion {
 }
 
 /// Completions at a byte of a text, most frequent first.
-pub fn complete(text: &str, cursor: usize, evaluator: &mut Evaluator, source: &dyn RowSource) -> Vec<Completion> {
+pub fn complete(
+    text: &str,
+    cursor: usize,
+    evaluator: &mut Evaluator,
+    source: &dyn RowSource,
+) -> Vec<Completion> {
     let before = text.get(..cursor).unwrap_or(text);
     let start = start_of_word(before);
     let word = &before[start..];
@@ -71,10 +76,12 @@ fn start_of_word(text: &str) -> usize {
 /// Fields and flags whose names start with the word.
 fn names(word: &str, at: Range<usize>, source: &dyn RowSource) -> Vec<Completion> {
     let begins = |name: &str| {
-        name.len() >= word.len() && name.is_char_boundary(word.len()) && name[..word.len()].eq_ignore_ascii_case(word)
+        name.len() >= word.len()
+            && name.is_char_boundary(word.len())
+            && name[..word.len()].eq_ignore_ascii_case(word)
     };
-    let fields =
-        Field::of(source.kind()).filter(|spec| begins(spec.name) || spec.aliases.iter().any(|alias| begins(alias)));
+    let fields = Field::of(source.kind())
+        .filter(|spec| begins(spec.name) || spec.aliases.iter().any(|alias| begins(alias)));
     let field = |spec: &super::field::FieldSpec| {
         let operator = match spec.values {
             ValueKind::Risk | ValueKind::Number => ">=",
@@ -105,34 +112,57 @@ fn values(
     evaluator: &mut Evaluator,
     source: &dyn RowSource,
 ) -> Vec<Completion> {
-    let signs =
-        word[operator..].find(|letter| !matches!(letter, ':' | '=' | '<' | '>' | '!')).unwrap_or(word.len() - operator);
+    let signs = word[operator..]
+        .find(|letter| !matches!(letter, ':' | '=' | '<' | '>' | '!'))
+        .unwrap_or(word.len() - operator);
     if word[operator + signs..].starts_with('~') {
         return Vec::new();
     }
-    let from = word[operator + signs..].rfind(',').map_or(operator + signs, |comma| operator + signs + comma + 1);
+    let from = word[operator + signs..]
+        .rfind(',')
+        .map_or(operator + signs, |comma| operator + signs + comma + 1);
     let typed = word[from..].trim_matches('"').to_lowercase();
     let at = start + from..start + word.len();
     let fits = occurring(field, &typed, evaluator, source);
-    let complete = |(name, note): (String, String)| Completion { at: at.clone(), text: lex::value(&name), note };
-    fits.into_iter().map(complete).filter(|completion| completion.text != word[from..]).collect()
+    let complete = |(name, note): (String, String)| Completion {
+        at: at.clone(),
+        text: lex::value(&name),
+        note,
+    };
+    fits.into_iter()
+        .map(complete)
+        .filter(|completion| completion.text != word[from..])
+        .collect()
 }
 
-/// `None` if the text does not contain `typed` (lower case), otherwise true if it only contains it after the start.
+/// `None` if the text does not contain `typed` (lower case), otherwise true if it only contains it
+/// after the start.
 fn has(text: &str, typed: &str) -> Option<bool> {
     if !text.is_ascii() {
         return text.to_lowercase().find(typed).map(|at| at > 0);
     }
     let (text, typed) = (text.as_bytes(), typed.as_bytes());
-    let Some(first) = typed.first() else { return Some(false) };
-    let begins = |part: &[u8]| part[0].eq_ignore_ascii_case(first) && part.eq_ignore_ascii_case(typed);
+    let Some(first) = typed.first() else {
+        return Some(false);
+    };
+    let begins =
+        |part: &[u8]| part[0].eq_ignore_ascii_case(first) && part.eq_ignore_ascii_case(typed);
     text.windows(typed.len()).position(begins).map(|at| at > 0)
 }
 
-/// Values of a field that contain a text, with their number of rows; values that start with it come first.
-fn occurring(field: Field, typed: &str, evaluator: &mut Evaluator, source: &dyn RowSource) -> Vec<(String, String)> {
+/// Values of a field that contain a text, with their number of rows; values that start with it come
+/// first.
+fn occurring(
+    field: Field,
+    typed: &str,
+    evaluator: &mut Evaluator,
+    source: &dyn RowSource,
+) -> Vec<(String, String)> {
     let chosen = |known: Vec<(String, String)>| {
-        let mut known: Vec<_> = known.into_iter().filter_map(|one| Some((has(&one.0, typed)?, one))).collect();
+        let mut known: Vec<_> = known
+            .into_iter()
+            .filter_map(|one| Some((has(&one.0, typed)?, one)))
+            .collect();
         known.sort_by_key(|(within, _)| *within);
         known.into_iter().map(|(_, one)| one).collect()
     };
@@ -157,28 +187,70 @@ fn occurring(field: Field, typed: &str, evaluator: &mut Evaluator, source: &dyn 
         }
         ValueKind::Risk => {
             let column = evaluator.column(field, source);
-            let Column { values: Values::Numbers(levels), cells } = column else { return Vec::new() };
-            let of = |risk: Risk| {
-                cells.having(&levels.iter().map(|&level| level == risk.level() as f64).collect::<Vec<_>>()).count()
+            let Column {
+                values: Values::Numbers(levels),
+                cells,
+            } = column
+            else {
+                return Vec::new();
             };
-            chosen(Risk::DOWN.into_iter().map(|risk| (risk.as_str().to_owned(), of(risk).to_string())).collect())
+            let of = |risk: Risk| {
+                cells
+                    .having(
+                        &levels
+                            .iter()
+                            .map(|&level| level == risk.level() as f64)
+                            .collect::<Vec<_>>(),
+                    )
+                    .count()
+            };
+            chosen(
+                Risk::DOWN
+                    .into_iter()
+                    .map(|risk| (risk.as_str().to_owned(), of(risk).to_string()))
+                    .collect(),
+            )
         }
         ValueKind::Choice(_) | ValueKind::Word | ValueKind::Prose => {
-            let rank = |text: &str| if text.len() <= LONGEST { has(text, typed) } else { None };
-            let fits = evaluator.column(field, source).ranked(MOST + 1, rank).into_iter();
-            fits.map(|(_, text, count)| (text.to_string(), count.to_string())).collect()
+            let rank = |text: &str| {
+                if text.len() <= LONGEST {
+                    has(text, typed)
+                } else {
+                    None
+                }
+            };
+            let fits = evaluator
+                .column(field, source)
+                .ranked(MOST + 1, rank)
+                .into_iter();
+            fits.map(|(_, text, count)| (text.to_string(), count.to_string()))
+                .collect()
         }
-        ValueKind::Search | ValueKind::Number | ValueKind::Span | ValueKind::Time | ValueKind::Deadline => Vec::new(),
+        ValueKind::Search
+        | ValueKind::Number
+        | ValueKind::Span
+        | ValueKind::Time
+        | ValueKind::Deadline => Vec::new(),
     }
 }
 
 /// The rows with a flag; none in lists without it.
 fn having_flag(flag: Flag, evaluator: &mut Evaluator, source: &dyn RowSource) -> RowSet {
-    let field = if flag.is_of_decision() { Field::Decision } else { Field::Is };
+    let field = if flag.is_of_decision() {
+        Field::Decision
+    } else {
+        Field::Is
+    };
     match evaluator.column(field, source) {
-        Column { values: Values::Flags(flags), cells } => {
-            cells.having(&flags.iter().map(|flags| flags & flag.bit() != 0).collect::<Vec<_>>())
-        }
+        Column {
+            values: Values::Flags(flags),
+            cells,
+        } => cells.having(
+            &flags
+                .iter()
+                .map(|flags| flags & flag.bit() != 0)
+                .collect::<Vec<_>>(),
+        ),
         _ => RowSet::none(source.len()),
     }
 }

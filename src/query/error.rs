@@ -17,7 +17,11 @@ pub struct ParseError {
 impl ParseError {
     /// An error at a position.
     pub fn new(at: Range<usize>, reason: impl Into<String>) -> Self {
-        Self { at, reason: reason.into(), hint: None }
+        Self {
+            at,
+            reason: reason.into(),
+            hint: None,
+        }
     }
 
     /// Adds a hint.

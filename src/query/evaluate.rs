@@ -1,7 +1,7 @@
 //! Evaluation of queries.
 //!
-//! Each clause scans one column; row sets are combined one machine word at a time. [`Evaluator`] caches the set of each
-//! clause, so a typed key evaluates only the clause it changes.
+//! Each clause scans one column; row sets are combined one machine word at a time. [`Evaluator`]
+//! caches the set of each clause, so a typed key evaluates only the clause it changes.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,8 @@ impl Query {
     }
 }
 
-/// Evaluates queries over one list and caches the rows of each clause until the list or the decisions change.
+/// Evaluates queries over one list and caches the rows of each clause until the list or the
+/// decisions change.
 #[derive(Clone, Debug, Default)]
 pub struct Evaluator {
     cached: HashMap<String, CachedRows>,
@@ -58,7 +59,12 @@ impl Evaluator {
     }
 
     /// Rewrites changed rows in the columns of changed fields.
-    pub fn update_rows(&mut self, rows: &[usize], changed: impl Fn(Field) -> bool, source: &dyn RowSource) {
+    pub fn update_rows(
+        &mut self,
+        rows: &[usize],
+        changed: impl Fn(Field) -> bool,
+        source: &dyn RowSource,
+    ) {
         self.cached.retain(|_, cached| !changed(cached.field));
         self.columns.retain(|field, builder| {
             let again = |&row: &usize| {
@@ -72,7 +78,11 @@ impl Evaluator {
     /// The rows that match a query.
     pub fn matches(&mut self, query: &Query, source: &dyn RowSource) -> RowSet {
         let mut rows = self.rows(query.root(), source);
-        let parts = query.root().clauses().into_iter().filter_map(|clause| source.searched(clause));
+        let parts = query
+            .root()
+            .clauses()
+            .into_iter()
+            .filter_map(|clause| source.searched(clause));
         parts.for_each(|part| rows.and(&part.searched));
         rows
     }
@@ -82,12 +92,16 @@ impl Evaluator {
         match expr {
             Expr::All(parts) => {
                 let mut all = RowSet::all(source.len());
-                parts.iter().for_each(|part| all.and(&self.rows(part, source)));
+                parts
+                    .iter()
+                    .for_each(|part| all.and(&self.rows(part, source)));
                 all
             }
             Expr::Any(parts) => {
                 let mut any = RowSet::none(source.len());
-                parts.iter().for_each(|part| any.or(&self.rows(part, source)));
+                parts
+                    .iter()
+                    .for_each(|part| any.or(&self.rows(part, source)));
                 any
             }
             Expr::Not(inner) => {
@@ -104,7 +118,10 @@ impl Evaluator {
             return part.found;
         }
         let text = clause.to_string();
-        let cached = self.cached.get(&text).filter(|cached| cached.at.is_none_or(|at| at == source.now()));
+        let cached = self
+            .cached
+            .get(&text)
+            .filter(|cached| cached.at.is_none_or(|at| at == source.now()));
         if let Some(cached) = cached.filter(|cached| cached.rows.len() == source.len()) {
             return cached.rows.clone();
         }
@@ -119,7 +136,14 @@ impl Evaluator {
             ClauseTest::Flags(flags) if of_decision(flags) => Field::Decision,
             _ => clause.field,
         };
-        self.cached.insert(text, CachedRows { rows: rows.clone(), field, at });
+        self.cached.insert(
+            text,
+            CachedRows {
+                rows: rows.clone(),
+                field,
+                at,
+            },
+        );
         rows
     }
 
@@ -127,7 +151,11 @@ impl Evaluator {
     pub fn column<'a>(&'a mut self, field: Field, source: &'a dyn RowSource) -> &'a Column {
         match source.ready(field).filter(|_| !self.has_column(field)) {
             Some(column) => column,
-            None => self.columns.entry(field).or_insert_with(|| column_of(field, source)).column(),
+            None => self
+                .columns
+                .entry(field)
+                .or_insert_with(|| column_of(field, source))
+                .column(),
         }
     }
 
@@ -146,23 +174,39 @@ impl Evaluator {
         match &clause.test {
             ClauseTest::Like(texts) if matches!(clause.field.spec().values, ValueKind::Search) => {
                 let mut any = RowSet::none(source.len());
-                texts.iter().for_each(|text| any.or(&source.with_text(&search_form(text))));
+                texts
+                    .iter()
+                    .for_each(|text| any.or(&source.with_text(&search_form(text))));
                 any
             }
             ClauseTest::Flags(flags) => self.match_flags(flags, source),
-            test => match_values(clause.field, test, self.column(clause.field, source), source.now()),
+            test => match_values(
+                clause.field,
+                test,
+                self.column(clause.field, source),
+                source.now(),
+            ),
         }
     }
 
     fn match_flags(&mut self, flags: &[Flag], source: &dyn RowSource) -> RowSet {
         let mut any = RowSet::none(source.len());
-        let (of_decision, of_rows): (Vec<&Flag>, Vec<&Flag>) = flags.iter().partition(|flag| flag.is_of_decision());
+        let (of_decision, of_rows): (Vec<&Flag>, Vec<&Flag>) =
+            flags.iter().partition(|flag| flag.is_of_decision());
         for (field, flags) in [(Field::Decision, of_decision), (Field::Is, of_rows)] {
             let expected = flags.iter().fold(0, |bits, flag| bits | flag.bit());
             if expected != 0
-                && let Column { values: Values::Flags(flags), cells } = self.column(field, source)
+                && let Column {
+                    values: Values::Flags(flags),
+                    cells,
+                } = self.column(field, source)
             {
-                any.or(&cells.having(&flags.iter().map(|flags| flags & expected != 0).collect::<Vec<_>>()));
+                any.or(&cells.having(
+                    &flags
+                        .iter()
+                        .map(|flags| flags & expected != 0)
+                        .collect::<Vec<_>>(),
+                ));
             }
         }
         any
@@ -172,7 +216,11 @@ impl Evaluator {
 fn match_values(field: Field, test: &ClauseTest, column: &Column, now: i64) -> RowSet {
     let matching: Vec<bool> = match &column.values {
         Values::Texts(texts) => texts.iter().map(text_test(field, test)).collect(),
-        Values::Numbers(numbers) => numbers.iter().copied().map(number_test(field, test, now)).collect(),
+        Values::Numbers(numbers) => numbers
+            .iter()
+            .copied()
+            .map(number_test(field, test, now))
+            .collect(),
         Values::Flags(_) => return RowSet::none(column.cells.rows()),
     };
     let mut rows = column.cells.having(&matching);
@@ -199,8 +247,18 @@ fn text_test(field: Field, test: &ClauseTest) -> Box<dyn Fn(&str) -> bool> {
 /// `cwe:79` means `CWE-79`.
 fn normal(field: Field, texts: &[String]) -> Vec<String> {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let one = |text: &String| if number(text) { format!("CWE-{text}") } else { text.clone() };
-    if field == Field::Cwe { texts.iter().map(one).collect() } else { texts.to_vec() }
+    let one = |text: &String| {
+        if number(text) {
+            format!("CWE-{text}")
+        } else {
+            text.clone()
+        }
+    };
+    if field == Field::Cwe {
+        texts.iter().map(one).collect()
+    } else {
+        texts.to_vec()
+    }
 }
 
 /// Whether a number passes; every one does if only its presence counts.
@@ -234,11 +292,16 @@ fn time_test(field: Field, compare: Compare, when: When, now: i64) -> Box<dyn Fn
     let now = now as f64;
     match (when, when.seconds()) {
         (When::Span(span), _) => {
-            let (span, ahead) = (span as f64, matches!(field.spec().values, ValueKind::Deadline));
+            let (span, ahead) = (
+                span as f64,
+                matches!(field.spec().values, ValueKind::Deadline),
+            );
             let distance = move |time: f64| if ahead { time - now } else { now - time };
             Box::new(move |time| holds(distance(time), compare, (span, span)))
         }
-        (_, Some((first, last))) => Box::new(move |time| holds(time, compare, (first as f64, last as f64))),
+        (_, Some((first, last))) => {
+            Box::new(move |time| holds(time, compare, (first as f64, last as f64)))
+        }
         // A day out of range.
         (_, None) => Box::new(|_| false),
     }

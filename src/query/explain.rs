@@ -11,8 +11,8 @@ pub struct ClauseEffect {
     pub hides: usize,
 }
 
-/// The number of rows that each part alone hides, within a scope (all rows if none is given). Retained rows are shown in
-/// spite of the query.
+/// The number of rows that each part alone hides, within a scope (all rows if none is given).
+/// Retained rows are shown in spite of the query.
 pub fn explain(
     query: &Query,
     evaluator: &mut Evaluator,
@@ -20,14 +20,24 @@ pub fn explain(
     scope: Option<&RowSet>,
     retained: &[usize],
 ) -> Vec<ClauseEffect> {
-    let sets: Vec<RowSet> = query.parts().iter().map(|part| evaluator.rows(part, source)).collect();
+    let sets: Vec<RowSet> = query
+        .parts()
+        .iter()
+        .map(|part| evaluator.rows(part, source))
+        .collect();
     let why = |(at, part): (usize, &Expr)| {
         let mut hidden = sets[at].clone();
         hidden.invert();
-        sets.iter().enumerate().filter(|(other, _)| *other != at).for_each(|(_, set)| hidden.and(set));
+        sets.iter()
+            .enumerate()
+            .filter(|(other, _)| *other != at)
+            .for_each(|(_, set)| hidden.and(set));
         scope.into_iter().for_each(|scope| hidden.and(scope));
         let retained = retained.iter().filter(|&&row| hidden.has(row)).count();
-        ClauseEffect { part: part_text(part), hides: hidden.count() - retained }
+        ClauseEffect {
+            part: part_text(part),
+            hides: hidden.count() - retained,
+        }
     };
     query.parts().iter().enumerate().map(why).collect()
 }

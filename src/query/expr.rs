@@ -8,8 +8,8 @@ use super::{Field, Flag};
 use crate::contract::Risk;
 use crate::query::ValueKind;
 
-/// A query or a part of it. [`Expr::all`], [`Expr::any`] and [`Expr::opposite`] keep the canonical form: no group of
-/// one, no group of the same kind within another, no double negation.
+/// A query or a part of it. [`Expr::all`], [`Expr::any`] and [`Expr::opposite`] keep the canonical
+/// form: no group of one, no group of the same kind within another, no double negation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expr {
     /// Every part holds; without parts it always does.
@@ -39,7 +39,11 @@ impl Expr {
         })
     }
 
-    fn group(parts: Vec<Expr>, make: fn(Vec<Expr>) -> Self, open: fn(Expr) -> Result<Vec<Expr>, Expr>) -> Self {
+    fn group(
+        parts: Vec<Expr>,
+        make: fn(Vec<Expr>) -> Self,
+        open: fn(Expr) -> Result<Vec<Expr>, Expr>,
+    ) -> Self {
         let mut flat = Vec::with_capacity(parts.len());
         for part in parts {
             match open(part) {
@@ -143,7 +147,8 @@ impl Number {
 }
 
 impl Clause {
-    /// True if it tests a time against the present, such as `time<1h`: its matches change without new data.
+    /// True if it tests a time against the present, such as `time<1h`: its matches change without
+    /// new data.
     pub fn depends_on_now(&self) -> bool {
         matches!(self.test, ClauseTest::Time(_, When::Span(_)))
     }
@@ -161,7 +166,13 @@ impl Clause {
 impl fmt::Display for Clause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.field.spec().name;
-        let values = |texts: &[String]| texts.iter().map(|text| lex::value(text)).collect::<Vec<_>>().join(",");
+        let values = |texts: &[String]| {
+            texts
+                .iter()
+                .map(|text| lex::value(text))
+                .collect::<Vec<_>>()
+                .join(",")
+        };
         match &self.test {
             ClauseTest::Like(texts) if self.field == Field::Text && texts.len() == 1 => {
                 f.write_str(&lex::word(&texts[0]))
@@ -170,9 +181,16 @@ impl fmt::Display for Clause {
             ClauseTest::None => write!(f, "{name}:\"\""),
             ClauseTest::Like(texts) => write!(f, "{name}:{}", values(texts)),
             ClauseTest::Equal(texts) => write!(f, "{name}={}", values(texts)),
-            ClauseTest::Found(expression) => write!(f, "{name}:~{}", lex::quote(expression.as_str())),
+            ClauseTest::Found(expression) => {
+                write!(f, "{name}:~{}", lex::quote(expression.as_str()))
+            }
             ClauseTest::Number(compare, numbers) => {
-                write!(f, "{name}{}{}", compare.as_str(), self.numbers(numbers).join(","))
+                write!(
+                    f,
+                    "{name}{}{}",
+                    compare.as_str(),
+                    self.numbers(numbers).join(",")
+                )
             }
             ClauseTest::Time(compare, when) => write!(f, "{name}{}{when}", compare.as_str()),
             ClauseTest::Flags(flags) => {

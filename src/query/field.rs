@@ -3,7 +3,8 @@
 //! The parser, the completion, the error hints and `docs/query.md` use this table.
 
 use super::QueryKind::{
-    self, Activity, Captures, Findings, Loggers, Payloads, Reports, Scans, Targets, Wordlists, Workspaces,
+    self, Activity, Captures, Findings, Loggers, Payloads, Reports, Scans, Targets, Wordlists,
+    Workspaces,
 };
 use crate::finding::{Presence, Reason, Verdict};
 
@@ -61,7 +62,9 @@ impl FieldSpec {
             (Field::Risk, Targets | Scans) => "worst risk found",
             (Field::By, Payloads) => "who created it",
             (Field::Seen, Payloads) => "time of the last hit",
-            (Field::Target, Captures) => "target of the payload, of the sender, or mentioned in the request",
+            (Field::Target, Captures) => {
+                "target of the payload, of the sender, or mentioned in the request"
+            }
             (Field::Port, Captures) => "port of the sender",
             (Field::Status, Activity) => "HTTP status",
             (Field::Message, Activity) => "error",
@@ -114,7 +117,10 @@ impl Field {
         let of = |spec: &&FieldSpec| {
             spec.lists.contains(&kind)
                 && (spec.name.eq_ignore_ascii_case(name)
-                    || spec.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name)))
+                    || spec
+                        .aliases
+                        .iter()
+                        .any(|alias| alias.eq_ignore_ascii_case(name)))
         };
         FIELDS.iter().find(of).map(|spec| spec.field)
     }
@@ -126,19 +132,30 @@ impl Field {
 }
 
 fn verdicts() -> Vec<[&'static str; 2]> {
-    Verdict::ALL.iter().map(|verdict| [verdict.as_str(), verdict.word()]).collect()
+    Verdict::ALL
+        .iter()
+        .map(|verdict| [verdict.as_str(), verdict.word()])
+        .collect()
 }
 
 fn reasons() -> Vec<[&'static str; 2]> {
-    Reason::ALL.iter().map(|reason| [reason.as_str(); 2]).collect()
+    Reason::ALL
+        .iter()
+        .map(|reason| [reason.as_str(); 2])
+        .collect()
 }
 
 fn presences() -> Vec<[&'static str; 2]> {
-    Presence::ALL.iter().map(|presence| [presence.as_str(), presence.word()]).collect()
+    Presence::ALL
+        .iter()
+        .map(|presence| [presence.as_str(), presence.word()])
+        .collect()
 }
 
 fn sources() -> Vec<[&'static str; 2]> {
-    ["person", "rule", "service", "nobody"].map(|name| [name; 2]).into()
+    ["person", "rule", "service", "nobody"]
+        .map(|name| [name; 2])
+        .into()
 }
 
 fn scanner() -> Vec<[&'static str; 2]> {
@@ -147,7 +164,9 @@ fn scanner() -> Vec<[&'static str; 2]> {
 
 const ALL: &[QueryKind] = &QueryKind::ALL;
 /// Lists whose rows have an id.
-const NUMBERED: &[QueryKind] = &[Findings, Scans, Targets, Captures, Loggers, Reports, Wordlists, Workspaces, Activity];
+const NUMBERED: &[QueryKind] = &[
+    Findings, Scans, Targets, Captures, Loggers, Reports, Wordlists, Workspaces, Activity,
+];
 const WITH_TEXT: &[QueryKind] = &[Findings, Targets, Wordlists, Workspaces];
 
 /// Declares [`Field`] and its table from one list.
@@ -284,7 +303,9 @@ mod tests {
             assert!(!spec.words.is_empty());
         }
         for kind in QueryKind::ALL {
-            let mut names: Vec<_> = Field::of(kind).flat_map(|spec| spec.aliases.iter().chain([&spec.name])).collect();
+            let mut names: Vec<_> = Field::of(kind)
+                .flat_map(|spec| spec.aliases.iter().chain([&spec.name]))
+                .collect();
             let all = names.len();
             names.sort();
             names.dedup();
@@ -297,7 +318,11 @@ mod tests {
         for spec in FIELDS {
             for &kind in spec.lists {
                 // The flags differ from list to list.
-                let kind = if spec.field == Field::Is { Findings } else { kind };
+                let kind = if spec.field == Field::Is {
+                    Findings
+                } else {
+                    kind
+                };
                 let read = Query::parse(spec.example_in(kind), kind);
                 assert!(read.is_ok(), "{}: {read:?}", spec.example_in(kind));
             }

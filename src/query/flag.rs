@@ -1,7 +1,8 @@
 //! The flags of `is:` as a table.
 
 use super::QueryKind::{
-    self, Activity, Captures, Findings, Loggers, Payloads, Reports, Scans, Targets, Wordlists, Workspaces,
+    self, Activity, Captures, Findings, Loggers, Payloads, Reports, Scans, Targets, Wordlists,
+    Workspaces,
 };
 
 /// One row of the table.
@@ -49,7 +50,9 @@ impl Flag {
     /// The flag of this name or alias in any case, if the list has it.
     pub fn named(name: &str, kind: QueryKind) -> Option<Self> {
         let is = |known: &str| known.eq_ignore_ascii_case(name);
-        Self::of(kind).find(|spec| is(spec.name) || spec.aliases.iter().any(|alias| is(alias))).map(|spec| spec.flag)
+        Self::of(kind)
+            .find(|spec| is(spec.name) || spec.aliases.iter().any(|alias| is(alias)))
+            .map(|spec| spec.flag)
     }
 
     /// The flags of a list, in the order of the table.

@@ -1,4 +1,5 @@
-//! Text → tokens. A clause (`field:value,value`) is one token; what its words mean is the parser's business.
+//! Text → tokens. A clause (`field:value,value`) is one token; what its words mean is the parser's
+//! business.
 
 use std::ops::Range;
 
@@ -26,8 +27,8 @@ pub enum Compare {
 }
 
 impl Compare {
-    /// As it is written, the present form first; the longer ones come before those that they begin with. `:>=` is what
-    /// other languages write for `>=`.
+    /// As it is written, the present form first; the longer ones come before those that they begin
+    /// with. `:>=` is what other languages write for `>=`.
     const WRITTEN: [(&'static str, Compare); 12] = [
         (":~", Self::Found),
         ("!=", Self::Unequal),
@@ -45,11 +46,16 @@ impl Compare {
 
     /// As it is written.
     pub fn as_str(self) -> &'static str {
-        Self::WRITTEN.iter().find(|(_, compare)| *compare == self).map_or(":", |(written, _)| written)
+        Self::WRITTEN
+            .iter()
+            .find(|(_, compare)| *compare == self)
+            .map_or(":", |(written, _)| written)
     }
 
     fn at_start(text: &str) -> Option<(&'static str, Self)> {
-        Self::WRITTEN.into_iter().find(|(written, _)| text.starts_with(written))
+        Self::WRITTEN
+            .into_iter()
+            .find(|(written, _)| text.starts_with(written))
     }
 
     /// True for `<`, `<=`, `>` and `>=`.
@@ -104,7 +110,9 @@ pub fn lex(text: &str) -> Result<Vec<Placed>, ParseError> {
     loop {
         lexer.skip(char::is_whitespace);
         let from = lexer.at;
-        let Some(first) = lexer.peek() else { return Ok(tokens) };
+        let Some(first) = lexer.peek() else {
+            return Ok(tokens);
+        };
         let token = match first {
             '(' => lexer.single(LexToken::Open),
             ')' => lexer.single(LexToken::Close),
@@ -147,13 +155,15 @@ impl<'a> Lexer<'a> {
         self.at += 1;
         match self.peek() {
             Some(next) if !next.is_whitespace() => Ok(LexToken::Minus),
-            _ => Err(ParseError::new(self.at - 1..self.at, "`-` needs a word or field after it")
-                .with_hint("quote it to search for `-`")),
+            _ => Err(
+                ParseError::new(self.at - 1..self.at, "`-` needs a word or field after it")
+                    .with_hint("quote it to search for `-`"),
+            ),
         }
     }
 
-    /// A quoted word; an open quote extends to the end, because queries are evaluated while they are typed. `\"` and
-    /// `\\` are escapes.
+    /// A quoted word; an open quote extends to the end, because queries are evaluated while they
+    /// are typed. `\"` and `\\` are escapes.
     fn quoted(&mut self) -> Word {
         let from = self.at;
         self.at += 1;
@@ -174,13 +184,23 @@ impl<'a> Lexer<'a> {
             }
         }
         self.at = end;
-        Word { text, quoted: true, at: from..end }
+        Word {
+            text,
+            quoted: true,
+            at: from..end,
+        }
     }
 
     fn bare(&mut self, belongs: impl Fn(char) -> bool) -> Word {
         let from = self.at;
-        let text = self.skip(|letter| !letter.is_whitespace() && !matches!(letter, '(' | ')' | '"') && belongs(letter));
-        Word { text: text.to_owned(), quoted: false, at: from..self.at }
+        let text = self.skip(|letter| {
+            !letter.is_whitespace() && !matches!(letter, '(' | ')' | '"') && belongs(letter)
+        });
+        Word {
+            text: text.to_owned(),
+            quoted: false,
+            at: from..self.at,
+        }
     }
 
     fn word_or_clause(&mut self) -> LexToken {
@@ -191,10 +211,18 @@ impl<'a> Lexer<'a> {
             && !self.rest().starts_with("://")
             && let Some((written, compare)) = Compare::at_start(self.rest())
         {
-            let field = Word { text: name.to_owned(), quoted: false, at: from..self.at };
+            let field = Word {
+                text: name.to_owned(),
+                quoted: false,
+                at: from..self.at,
+            };
             self.at += written.len();
             let values = self.values(compare);
-            return LexToken::Clause { field, compare, values };
+            return LexToken::Clause {
+                field,
+                compare,
+                values,
+            };
         }
         self.at = from;
         LexToken::Word(self.bare(|_| true))
@@ -221,14 +249,22 @@ impl<'a> Lexer<'a> {
 /// The text as one word, quoted if necessary.
 pub fn word(text: &str) -> String {
     let plain = matches!(lex(text).as_deref(), Ok([(LexToken::Word(word), _)]) if !word.quoted && word.text == text);
-    if plain && !is_keyword(text) { text.to_owned() } else { quote(text) }
+    if plain && !is_keyword(text) {
+        text.to_owned()
+    } else {
+        quote(text)
+    }
 }
 
 /// The text as the value of a clause, quoted if necessary.
 pub fn value(text: &str) -> String {
     let odd = |letter: char| letter.is_whitespace() || matches!(letter, '(' | ')' | '"' | ',');
     let operator = text.starts_with(['~', '<', '>', '=']);
-    if text.is_empty() || text.contains(odd) || operator { quote(text) } else { text.to_owned() }
+    if text.is_empty() || text.contains(odd) || operator {
+        quote(text)
+    } else {
+        text.to_owned()
+    }
 }
 
 /// The text in quotes.
@@ -246,13 +282,23 @@ mod tests {
     use super::*;
 
     fn tokens_of(text: &str) -> String {
-        let word = |word: &Word| if word.quoted { format!("“{}”", word.text) } else { word.text.clone() };
+        let word = |word: &Word| {
+            if word.quoted {
+                format!("“{}”", word.text)
+            } else {
+                word.text.clone()
+            }
+        };
         let shown = |(token, _): Placed| match token {
             LexToken::Open => "(".to_owned(),
             LexToken::Close => ")".to_owned(),
             LexToken::Minus => "-".to_owned(),
             LexToken::Word(found) => word(&found),
-            LexToken::Clause { field, compare, values } => {
+            LexToken::Clause {
+                field,
+                compare,
+                values,
+            } => {
                 let values: Vec<String> = values.iter().map(word).collect();
                 format!("[{} {} {}]", field.text, compare.as_str(), values.join("|"))
             }
@@ -265,8 +311,14 @@ mod tests {
 
     #[test]
     fn lexer_separates_clauses_words_and_signs() {
-        assert_eq!(tokens_of("risk>=high -(a or b)"), "[risk >= high] - ( a or b )");
-        assert_eq!(tokens_of(r#"port:80,443 name:~"^T\"L" "x y"#), r#"[port : 80|443] [name :~ “^T"L”] “x y”"#);
+        assert_eq!(
+            tokens_of("risk>=high -(a or b)"),
+            "[risk >= high] - ( a or b )"
+        );
+        assert_eq!(
+            tokens_of(r#"port:80,443 name:~"^T\"L" "x y"#),
+            r#"[port : 80|443] [name :~ “^T"L”] “x y”"#
+        );
         assert_eq!(tokens_of("cvss:>=7 tag!=x"), "[cvss >= 7] [tag != x]");
     }
 
@@ -280,6 +332,9 @@ mod tests {
 
     #[test]
     fn sign_alone_is_reported_with_position() {
-        assert_eq!(tokens_of("a - b"), "2..3 `-` needs a word or field after it");
+        assert_eq!(
+            tokens_of("a - b"),
+            "2..3 `-` needs a word or field after it"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! The query language: one grammar for the filters of every list, saved queries, rules, alerts, bulk actions and the
-//! command line. `docs/query.md`, generated from these tables, documents it.
+//! The query language: one grammar for the filters of every list, saved queries, rules, alerts,
+//! bulk actions and the command line. `docs/query.md`, generated from these tables, documents it.
 //!
 //! ```text
 //!   "risk>=high -name:~\"^TLS\" shop"
@@ -98,7 +98,10 @@ impl Query {
 
     /// The query that matches every row.
     pub fn everything(kind: QueryKind) -> Self {
-        Self { kind, root: Expr::All(Vec::new()) }
+        Self {
+            kind,
+            root: Expr::All(Vec::new()),
+        }
     }
 
     /// True if it matches every row.
@@ -113,17 +116,27 @@ impl Query {
 
     /// The fields that its clauses test.
     pub fn fields(&self) -> Vec<Field> {
-        self.root.clauses().iter().map(|clause| clause.field).collect()
+        self.root
+            .clauses()
+            .iter()
+            .map(|clause| clause.field)
+            .collect()
     }
 
     /// True if a clause tests this field.
     pub fn has_field(&self, field: Field) -> bool {
-        self.root.clauses().iter().any(|clause| clause.field == field)
+        self.root
+            .clauses()
+            .iter()
+            .any(|clause| clause.field == field)
     }
 
     /// Whether the result of a clause changes with time, as that of `age<1h` does.
     pub fn depends_on_now(&self) -> bool {
-        self.root.clauses().iter().any(|clause| clause.depends_on_now())
+        self.root
+            .clauses()
+            .iter()
+            .any(|clause| clause.depends_on_now())
     }
 
     /// The parts of the top-level conjunction.

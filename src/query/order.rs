@@ -1,7 +1,7 @@
 //! Sort keys: `risk,-age`.
 //!
-//! Each field has a default direction: risks, numbers and severities descending, times from the newest, texts from A
-//! with their numbers by value. `-` reverses it.
+//! Each field has a default direction: risks, numbers and severities descending, times from the
+//! newest, texts from A with their numbers by value. `-` reverses it.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -34,7 +34,9 @@ impl SortKey {
             let at = from..from + part.len();
             from = at.end + 1;
             let part = part.trim();
-            let (reverse, name) = part.strip_prefix('-').map_or((false, part), |name| (true, name));
+            let (reverse, name) = part
+                .strip_prefix('-')
+                .map_or((false, part), |name| (true, name));
             let names = || Field::of(kind).map(|spec| spec.name);
             let Some(field) = Field::named(name, kind) else {
                 let error = ParseError::new(at, format!("unknown field `{name}`"));
@@ -52,17 +54,24 @@ impl SortKey {
 
 impl fmt::Display for SortKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", if self.reverse { "-" } else { "" }, self.field.spec().name)
+        write!(
+            f,
+            "{}{}",
+            if self.reverse { "-" } else { "" },
+            self.field.spec().name
+        )
     }
 }
 
-/// Rows in the order of these keys; equal rows keep the order of the list, rows without a value come last.
+/// Rows in the order of these keys; equal rows keep the order of the list, rows without a value
+/// come last.
 pub fn ordered(keys: &[SortKey], evaluator: &mut Evaluator, source: &dyn RowSource) -> Vec<u32> {
     let ranks: Vec<Vec<f64>> = keys
         .iter()
         .map(|key| {
             let mut ranks = ranks(evaluator.column(key.field, source), source.len());
-            if key.reverse != !matches!(key.field.spec().values, ValueKind::Prose | ValueKind::Word) {
+            if key.reverse != !matches!(key.field.spec().values, ValueKind::Prose | ValueKind::Word)
+            {
                 ranks.iter_mut().for_each(|rank| *rank = -*rank);
             }
             ranks
@@ -71,7 +80,11 @@ pub fn ordered(keys: &[SortKey], evaluator: &mut Evaluator, source: &dyn RowSour
     let mut rows: Vec<u32> = (0..source.len() as u32).collect();
     let compare = |a: &u32, b: &u32| {
         let by = |ranks: &Vec<f64>| compare(ranks[*a as usize], ranks[*b as usize]);
-        ranks.iter().map(by).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        ranks
+            .iter()
+            .map(by)
+            .find(|order| order.is_ne())
+            .unwrap_or(Ordering::Equal)
     };
     rows.sort_by(compare);
     rows
@@ -94,11 +107,22 @@ fn ranks(column: &Column, rows: usize) -> Vec<f64> {
             let mut order: Vec<usize> = (0..texts.len()).collect();
             order.sort_by(|&a, &b| natural(texts[a], texts[b]));
             let mut place = vec![0.0; texts.len()];
-            order.iter().enumerate().for_each(|(at, &number)| place[number] = at as f64);
+            order
+                .iter()
+                .enumerate()
+                .for_each(|(at, &number)| place[number] = at as f64);
             place
         }
     };
-    (0..rows).map(|row| column.cells.row(row).next().map_or(f64::NAN, |number| ranks[number])).collect()
+    (0..rows)
+        .map(|row| {
+            column
+                .cells
+                .row(row)
+                .next()
+                .map_or(f64::NAN, |number| ranks[number])
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -108,7 +132,10 @@ mod tests {
     #[test]
     fn invalid_sort_key_is_reported_with_position() {
         let error = |text: &str| SortKey::parse_all(text, QueryKind::Findings).unwrap_err();
-        assert_eq!((error("risk,agee").at, error("risk,agee").hint), (5..9, None));
+        assert_eq!(
+            (error("risk,agee").at, error("risk,agee").hint),
+            (5..9, None)
+        );
         assert_eq!(error("is").reason, "cannot sort by `is`");
     }
 }

@@ -27,10 +27,19 @@ pub const DEEPEST: usize = 40;
 /// The first error.
 pub fn parse(text: &str, kind: QueryKind) -> Result<Expr, ParseError> {
     if text.len() > LONGEST {
-        return Err(ParseError::new(text.len()..text.len(), format!("query is longer than {LONGEST} bytes")));
+        return Err(ParseError::new(
+            text.len()..text.len(),
+            format!("query is longer than {LONGEST} bytes"),
+        ));
     }
     let tokens = lex(text)?;
-    let mut parser = Parser { tokens, at: 0, kind, end: text.len(), depth: 0 };
+    let mut parser = Parser {
+        tokens,
+        at: 0,
+        kind,
+        end: text.len(),
+        depth: 0,
+    };
     if parser.tokens.is_empty() {
         return Ok(Expr::all(Vec::new()));
     }
@@ -92,7 +101,10 @@ impl Parser {
         self.depth += 1;
         let part = if self.depth > DEEPEST {
             let at = self.peek().map_or(self.end..self.end, |(_, at)| at.clone());
-            Err(ParseError::new(at, format!("more than {DEEPEST} nested groups")))
+            Err(ParseError::new(
+                at,
+                format!("more than {DEEPEST} nested groups"),
+            ))
         } else if self.keyword("not") {
             self.part().map(Expr::opposite)
         } else {
@@ -105,22 +117,33 @@ impl Parser {
     fn simple_part(&mut self) -> Result<Expr, ParseError> {
         let Some((token, at)) = self.peek().cloned() else {
             let after = self.tokens.last().map_or(0, |(_, at)| at.end);
-            return Err(ParseError::new(after..self.end.max(after), "a word or field is missing at the end"));
+            return Err(ParseError::new(
+                after..self.end.max(after),
+                "a word or field is missing at the end",
+            ));
         };
         self.at += 1;
         match token {
             LexToken::Minus => self.part().map(Expr::opposite),
             LexToken::Open => self.group(at),
             LexToken::Close => Err(ParseError::new(at, "a word or field is missing before `)`")),
-            LexToken::Word(word) if !word.quoted && is_keyword(&word.text) => {
-                Err(ParseError::new(at, format!("a word or field is missing before `{}`", word.text))
-                    .with_hint(format!("\"{}\" searches for the word", word.text)))
+            LexToken::Word(word) if !word.quoted && is_keyword(&word.text) => Err(ParseError::new(
+                at,
+                format!("a word or field is missing before `{}`", word.text),
+            )
+            .with_hint(format!("\"{}\" searches for the word", word.text))),
+            LexToken::Word(word) if word.text.is_empty() => {
+                Err(ParseError::new(at, "the quotes are empty"))
             }
-            LexToken::Word(word) if word.text.is_empty() => Err(ParseError::new(at, "the quotes are empty")),
-            LexToken::Word(word) => {
-                Ok(Expr::Clause(Clause { field: Field::Text, test: ClauseTest::Like(vec![word.text]) }))
-            }
-            LexToken::Clause { field, compare, values } => self.clause(&field, compare, &values, at),
+            LexToken::Word(word) => Ok(Expr::Clause(Clause {
+                field: Field::Text,
+                test: ClauseTest::Like(vec![word.text]),
+            })),
+            LexToken::Clause {
+                field,
+                compare,
+                values,
+            } => self.clause(&field, compare, &values, at),
         }
     }
 
@@ -135,21 +158,46 @@ impl Parser {
         }
     }
 
-    fn clause(&self, name: &Word, compare: Compare, values: &[Word], at: Range<usize>) -> Result<Expr, ParseError> {
-        let Some(field) = Field::named(&name.text, self.kind) else { return Err(self.unknown_field(name, at)) };
-        if let Some(empty) = values.iter().find(|value| value.text.is_empty() && !value.quoted) {
+    fn clause(
+        &self,
+        name: &Word,
+        compare: Compare,
+        values: &[Word],
+        at: Range<usize>,
+    ) -> Result<Expr, ParseError> {
+        let Some(field) = Field::named(&name.text, self.kind) else {
+            return Err(self.unknown_field(name, at));
+        };
+        if let Some(empty) = values
+            .iter()
+            .find(|value| value.text.is_empty() && !value.quoted)
+        {
             return Err(missing_value(empty, compare));
         }
         let negated = compare == Compare::Unequal;
         let compare = if negated { Compare::Equal } else { compare };
-        let test = Meaning { field, kind: self.kind, compare, values, at }.read()?;
+        let test = Meaning {
+            field,
+            kind: self.kind,
+            compare,
+            values,
+            at,
+        }
+        .read()?;
         let clause = Expr::Clause(Clause { field, test });
-        Ok(if negated { Expr::opposite(clause) } else { clause })
+        Ok(if negated {
+            Expr::opposite(clause)
+        } else {
+            clause
+        })
     }
 
     fn unknown_field(&self, name: &Word, at: Range<usize>) -> ParseError {
-        let names = Field::of(self.kind).flat_map(|spec| spec.aliases.iter().copied().chain([spec.name]));
-        let elsewhere = QueryKind::ALL.into_iter().any(|kind| Field::named(&name.text, kind).is_some());
+        let names =
+            Field::of(self.kind).flat_map(|spec| spec.aliases.iter().copied().chain([spec.name]));
+        let elsewhere = QueryKind::ALL
+            .into_iter()
+            .any(|kind| Field::named(&name.text, kind).is_some());
         let message = match elsewhere {
             true => format!("{} have no field `{}`", self.kind.title(), name.text),
             false => format!("unknown field `{}`", name.text),
@@ -166,7 +214,9 @@ impl Parser {
 fn missing_value(empty: &Word, compare: Compare) -> ParseError {
     let missing = ParseError::new(empty.at.clone(), "value is missing");
     match compare {
-        Compare::Less | Compare::AtMost | Compare::More | Compare::AtLeast | Compare::Found => missing,
+        Compare::Less | Compare::AtMost | Compare::More | Compare::AtLeast | Compare::Found => {
+            missing
+        }
         Compare::Like | Compare::Equal | Compare::Unequal => {
             missing.with_hint("`*` matches any value, `\"\"` no value")
         }
@@ -186,7 +236,10 @@ impl Meaning<'_> {
     fn read(&self) -> Result<ClauseTest, ParseError> {
         if let [only] = self.values
             && matches!(self.compare, Compare::Like | Compare::Equal)
-            && !matches!(self.field.spec().values, ValueKind::Search | ValueKind::Flags)
+            && !matches!(
+                self.field.spec().values,
+                ValueKind::Search | ValueKind::Flags
+            )
         {
             if only.quoted && only.text.is_empty() {
                 return Ok(ClauseTest::None);
@@ -201,8 +254,12 @@ impl Meaning<'_> {
             ValueKind::Prose | ValueKind::Word => self.texts(),
             ValueKind::Choice(known) => self.choice(&known()),
             ValueKind::Number => self.numbers("number", "use digits", |text| text.parse().ok()),
-            ValueKind::Risk => self.numbers("risk", "use info, low, medium, high or critical", risk),
-            ValueKind::Span => self.numbers("duration", "use a value such as 90s, 10m or 2h", seconds),
+            ValueKind::Risk => {
+                self.numbers("risk", "use info, low, medium, high or critical", risk)
+            }
+            ValueKind::Span => {
+                self.numbers("duration", "use a value such as 90s, 10m or 2h", seconds)
+            }
             ValueKind::Time | ValueKind::Deadline => self.time(),
         }
     }
@@ -232,12 +289,15 @@ impl Meaning<'_> {
 
     fn flags(&self) -> Result<ClauseTest, ParseError> {
         if !matches!(self.compare, Compare::Like | Compare::Equal) {
-            return Err(self.refuse("accepts `:` only").with_hint("-is:FLAG negates"));
+            return Err(self
+                .refuse("accepts `:` only")
+                .with_hint("-is:FLAG negates"));
         }
         let one = |value: &Word| {
             Flag::named(&value.text, self.kind).ok_or_else(|| {
                 let names = || Flag::of(self.kind).map(|spec: &flag::FlagSpec| spec.name);
-                let error = ParseError::new(value.at.clone(), format!("unknown flag `{}`", value.text));
+                let error =
+                    ParseError::new(value.at.clone(), format!("unknown flag `{}`", value.text));
                 // `is:confirmed` is the verdict, not the nearest flag.
                 match self.field_with_choice(&value.text) {
                     Some(field) => error.with_hint(did_you_mean(&field)),
@@ -245,15 +305,22 @@ impl Meaning<'_> {
                 }
             })
         };
-        self.values.iter().map(one).collect::<Result<_, _>>().map(ClauseTest::Flags)
+        self.values
+            .iter()
+            .map(one)
+            .collect::<Result<_, _>>()
+            .map(ClauseTest::Flags)
     }
 
     /// `verdict:fixed` for `fixed`: another field of the list that has this choice.
     fn field_with_choice(&self, name: &str) -> Option<String> {
         Field::of(self.kind).find_map(|spec| {
-            let ValueKind::Choice(known) = spec.values else { return None };
-            let choice =
-                known().into_iter().find(|names| names.iter().any(|known| known.eq_ignore_ascii_case(name)))?;
+            let ValueKind::Choice(known) = spec.values else {
+                return None;
+            };
+            let choice = known()
+                .into_iter()
+                .find(|names| names.iter().any(|known| known.eq_ignore_ascii_case(name)))?;
             Some(format!("{}:{}", spec.name, choice[0]))
         })
     }
@@ -263,15 +330,24 @@ impl Meaning<'_> {
             Compare::Like => Ok(ClauseTest::Like(self.searched()?)),
             Compare::Equal => Ok(ClauseTest::Equal(self.searched()?)),
             Compare::Found => self.found(),
-            _ => Err(self.refuse("is text and has no order").with_hint("use : or =")),
+            _ => Err(self
+                .refuse("is text and has no order")
+                .with_hint("use : or =")),
         }
     }
 
     fn found(&self) -> Result<ClauseTest, ParseError> {
-        let Some(value) = self.values.first() else { return Err(self.refuse("has no value")) };
+        let Some(value) = self.values.first() else {
+            return Err(self.refuse("has no value"));
+        };
         Expression::parse(&value.text)
             .map(ClauseTest::Found)
-            .map_err(|why| ParseError::new(value.at.clone(), format!("invalid regular expression: {why}")))
+            .map_err(|why| {
+                ParseError::new(
+                    value.at.clone(),
+                    format!("invalid regular expression: {why}"),
+                )
+            })
     }
 
     /// Choices: each name is converted to its canonical form, an unknown name is an error.
@@ -279,13 +355,18 @@ impl Meaning<'_> {
         let mut test = self.texts()?;
         if let ClauseTest::Like(texts) | ClauseTest::Equal(texts) = &mut test {
             for (text, value) in texts.iter_mut().zip(self.values) {
-                let same =
-                    |name: &str| name.eq_ignore_ascii_case(text) || name.replace(' ', "_").eq_ignore_ascii_case(text);
-                let exact = known.iter().find(|names| names.iter().any(|name| same(name)));
+                let same = |name: &str| {
+                    name.eq_ignore_ascii_case(text)
+                        || name.replace(' ', "_").eq_ignore_ascii_case(text)
+                };
+                let exact = known
+                    .iter()
+                    .find(|names| names.iter().any(|name| same(name)));
                 let glob = || super::value::Matcher::like(std::slice::from_ref(text), false);
                 match exact {
                     Some(names) => *text = names[0].to_owned(),
-                    None if text.contains(['*', '?']) && known.iter().any(|names| glob().matches(names[0])) => {}
+                    None if text.contains(['*', '?'])
+                        && known.iter().any(|names| glob().matches(names[0])) => {}
                     None => return Err(self.no_choice(value, known)),
                 }
             }
@@ -295,17 +376,27 @@ impl Meaning<'_> {
 
     fn no_choice(&self, value: &Word, known: &[[&'static str; 2]]) -> ParseError {
         let names = || known.iter().map(|names| names[0]);
-        let error = ParseError::new(value.at.clone(), format!("unknown {} `{}`", self.name(), value.text));
+        let error = ParseError::new(
+            value.at.clone(),
+            format!("unknown {} `{}`", self.name(), value.text),
+        );
         choose(error, nearest(&value.text, names()), names().collect())
     }
 
-    fn numbers(&self, what: &str, hint: &str, read: impl Fn(&str) -> Option<f64>) -> Result<ClauseTest, ParseError> {
+    fn numbers(
+        &self,
+        what: &str,
+        hint: &str,
+        read: impl Fn(&str) -> Option<f64>,
+    ) -> Result<ClauseTest, ParseError> {
         if self.compare == Compare::Found {
             return Err(self.refuse("is not text: `:~` does not apply"));
         }
         let one = |value: &Word| {
-            let invalid =
-                || ParseError::new(value.at.clone(), format!("invalid {what} `{}`", value.text)).with_hint(hint);
+            let invalid = || {
+                ParseError::new(value.at.clone(), format!("invalid {what} `{}`", value.text))
+                    .with_hint(hint)
+            };
             read(&value.text).and_then(Number::new).ok_or_else(invalid)
         };
         let numbers: Vec<Number> = self.values.iter().map(one).collect::<Result<_, _>>()?;
@@ -322,17 +413,17 @@ impl Meaning<'_> {
             Compare::Equal => Compare::Like,
             other => other,
         };
-        let [value] = self.values else { return Err(self.refuse("accepts one value")) };
+        let [value] = self.values else {
+            return Err(self.refuse("accepts one value"));
+        };
         let when = When::parse(&value.text).ok_or_else(|| {
             ParseError::new(value.at.clone(), format!("invalid time `{}`", value.text))
                 .with_hint("use 2d, 12h, 1w or 2026-10-01")
         })?;
         if matches!(when, When::Span(_)) && !compare.orders() {
-            return Err(self.refuse("needs < or > with a duration").with_hint(format!(
-                "for example {}<{}",
-                self.name(),
-                value.text
-            )));
+            return Err(self
+                .refuse("needs < or > with a duration")
+                .with_hint(format!("for example {}<{}", self.name(), value.text)));
         }
         Ok(ClauseTest::Time(compare, when))
     }
@@ -343,18 +434,31 @@ fn choose(error: ParseError, near: Option<&str>, names: Vec<&str>) -> ParseError
     match near {
         Some(name) => error.with_hint(did_you_mean(name)),
         None if names.len() <= 8 => error.with_hint(format!("use one of {}", names.join(", "))),
-        None => error.with_hint(format!("use {} or one of {} more", names[..6].join(", "), names.len() - 6)),
+        None => error.with_hint(format!(
+            "use {} or one of {} more",
+            names[..6].join(", "),
+            names.len() - 6
+        )),
     }
 }
 
 /// A risk by name, prefix or level.
 fn risk(text: &str) -> Option<f64> {
     let text = text.to_ascii_lowercase();
-    let named = Risk::DOWN.into_iter().find(|risk| !text.is_empty() && risk.as_str().starts_with(&text));
-    let level = || text.parse::<i64>().ok().filter(|level| (0..=4).contains(level)).map(Risk::from);
+    let named = Risk::DOWN
+        .into_iter()
+        .find(|risk| !text.is_empty() && risk.as_str().starts_with(&text));
+    let level = || {
+        text.parse::<i64>()
+            .ok()
+            .filter(|level| (0..=4).contains(level))
+            .map(Risk::from)
+    };
     named.or_else(level).map(|risk| risk.level() as f64)
 }
 
 fn seconds(text: &str) -> Option<f64> {
-    span(text).or_else(|| text.parse().ok().filter(|seconds: &i64| *seconds >= 0)).map(|seconds| seconds as f64)
+    span(text)
+        .or_else(|| text.parse().ok().filter(|seconds: &i64| *seconds >= 0))
+        .map(|seconds| seconds as f64)
 }

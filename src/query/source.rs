@@ -26,7 +26,8 @@ pub trait RowSource {
     fn ready(&self, _: Field) -> Option<&Column> {
         None
     }
-    /// The rows of a clause that the list searches by itself. Rows that were not searched match no query with this clause.
+    /// The rows of a clause that the list searches by itself. Rows that were not searched match no
+    /// query with this clause.
     fn searched(&self, _: &Clause) -> Option<SearchedRows> {
         None
     }
@@ -40,11 +41,18 @@ pub trait RowSource {
 
 /// Builds the column of a field row by row.
 pub fn column_of(field: Field, source: &dyn RowSource) -> ColumnBuilder {
-    column_from(field, source.len(), |row, to| source.write_field(row, field, to))
+    column_from(field, source.len(), |row, to| {
+        source.write_field(row, field, to)
+    })
 }
 
-/// Builds a column of these rows, whose values `write` adds. No list of the rows is needed, which may be large.
-pub fn column_from(field: Field, rows: usize, write: impl Fn(usize, &mut ColumnBuilder)) -> ColumnBuilder {
+/// Builds a column of these rows, whose values `write` adds. No list of the rows is needed, which
+/// may be large.
+pub fn column_from(
+    field: Field,
+    rows: usize,
+    write: impl Fn(usize, &mut ColumnBuilder),
+) -> ColumnBuilder {
     let mut builder = ColumnBuilder::new(field, rows);
     for row in 0..rows {
         write(row, &mut builder);
@@ -58,12 +66,24 @@ impl Field {
     pub fn needs_others(self, kind: QueryKind) -> bool {
         match kind {
             QueryKind::Findings => {
-                self.is_of_decision() || matches!(self, Self::Target | Self::Workspace | Self::Tool | Self::Note)
+                self.is_of_decision()
+                    || matches!(
+                        self,
+                        Self::Target | Self::Workspace | Self::Tool | Self::Note
+                    )
             }
             QueryKind::Scans => matches!(self, Self::Target | Self::Workspace),
             QueryKind::Targets => matches!(self, Self::Workspace | Self::Risk | Self::Is),
             QueryKind::Captures => {
-                matches!(self, Self::Is | Self::Logger | Self::Planted | Self::Technique | Self::Delay | Self::Target)
+                matches!(
+                    self,
+                    Self::Is
+                        | Self::Logger
+                        | Self::Planted
+                        | Self::Technique
+                        | Self::Delay
+                        | Self::Target
+                )
             }
             QueryKind::Payloads => matches!(self, Self::Hits | Self::Delay | Self::Seen | Self::Is),
             _ => false,

@@ -26,11 +26,20 @@ fn equivalent_queries_print_canonically() {
         ("a and b OR (c)", "a b or c"),
         ("not (a or b) not not c", "-(a or b) c"),
         ("--a ((a b) c)", "a a b c"),
-        ("verdict:accepted,\"false pos\",f* reason!=other", "verdict:risk_accepted,false_positive,f* -reason=other"),
+        (
+            "verdict:accepted,\"false pos\",f* reason!=other",
+            "verdict:risk_accepted,false_positive,f* -reason=other",
+        ),
         ("text:\"sql inj\" text:x", "\"sql inj\" x"),
-        ("\"or\" \"a\\\"b\" \"name:x\"", "\"or\" \"a\\\"b\" \"name:x\""),
+        (
+            "\"or\" \"a\\\"b\" \"name:x\"",
+            "\"or\" \"a\\\"b\" \"name:x\"",
+        ),
         ("tag:* note:\"\"", "tag:* note:\"\""),
-        ("presence:gone,back seen>=2026-10-01", "presence:absent,reappeared seen>=2026-10-01"),
+        (
+            "presence:gone,back seen>=2026-10-01",
+            "presence:absent,reappeared seen>=2026-10-01",
+        ),
         ("\"open quote", "\"open quote\""),
         ("https://shop.test/a?b=c", "https://shop.test/a?b=c"),
     ] {
@@ -41,29 +50,68 @@ fn equivalent_queries_print_canonically() {
 #[test]
 fn parse_error_has_position_reason_and_hint() {
     for (text, expected) in [
-        ("risc>=high", "0..4 unknown field `risc`; did you mean `risk`?"),
-        ("qqq:", "0..3 unknown field `qqq`; quote it to search for text"),
+        (
+            "risc>=high",
+            "0..4 unknown field `risc`; did you mean `risk`?",
+        ),
+        (
+            "qqq:",
+            "0..3 unknown field `qqq`; quote it to search for text",
+        ),
         ("a risk>=", "8..8 value is missing"),
-        ("port:80,", "8..8 value is missing; `*` matches any value, `\"\"` no value"),
-        ("a qqq:1", "2..5 unknown field `qqq`; quote it to search for text"),
-        ("risk>=hihg", "6..10 invalid risk `hihg`; use info, low, medium, high or critical"),
-        ("verdict:opne", "8..12 unknown verdict `opne`; did you mean `open`?"),
-        ("is:regresion", "3..12 unknown flag `regresion`; did you mean `regression`?"),
-        ("is:fixed", "3..8 unknown flag `fixed`; did you mean `verdict:fixed`?"),
+        (
+            "port:80,",
+            "8..8 value is missing; `*` matches any value, `\"\"` no value",
+        ),
+        (
+            "a qqq:1",
+            "2..5 unknown field `qqq`; quote it to search for text",
+        ),
+        (
+            "risk>=hihg",
+            "6..10 invalid risk `hihg`; use info, low, medium, high or critical",
+        ),
+        (
+            "verdict:opne",
+            "8..12 unknown verdict `opne`; did you mean `open`?",
+        ),
+        (
+            "is:regresion",
+            "3..12 unknown flag `regresion`; did you mean `regression`?",
+        ),
+        (
+            "is:fixed",
+            "3..8 unknown flag `fixed`; did you mean `verdict:fixed`?",
+        ),
         (
             "is:qqq",
             "3..6 unknown flag `qqq`; use undecided, decided, regression, expired, conflict, recheck or one of 16 more",
         ),
         ("port>80,443", "0..11 `port` accepts one value with < or >"),
         ("name>a", "0..6 `name` is text and has no order; use : or ="),
-        ("changed:2d", "0..10 `changed` needs < or > with a duration; for example changed<2d"),
-        ("changed<soon", "8..12 invalid time `soon`; use 2d, 12h, 1w or 2026-10-01"),
-        ("name:~\"(\"", "6..9 invalid regular expression: unclosed group"),
-        ("name:~\"(a{999}){999}\"", "6..21 invalid regular expression: it is too large"),
+        (
+            "changed:2d",
+            "0..10 `changed` needs < or > with a duration; for example changed<2d",
+        ),
+        (
+            "changed<soon",
+            "8..12 invalid time `soon`; use 2d, 12h, 1w or 2026-10-01",
+        ),
+        (
+            "name:~\"(\"",
+            "6..9 invalid regular expression: unclosed group",
+        ),
+        (
+            "name:~\"(a{999}){999}\"",
+            "6..21 invalid regular expression: it is too large",
+        ),
         ("(a", "0..1 unclosed `(`"),
         ("a)", "1..2 unmatched `)`"),
         ("a or", "4..4 a word or field is missing at the end"),
-        ("or a", "0..2 a word or field is missing before `or`; \"or\" searches for the word"),
+        (
+            "or a",
+            "0..2 a word or field is missing before `or`; \"or\" searches for the word",
+        ),
         ("()", "1..2 a word or field is missing before `)`"),
         ("epss>nan", "5..8 invalid number `nan`; use digits"),
     ] {

@@ -1,5 +1,5 @@
-//! Concatenated texts, which are searched at memory speed. Copies of a pool share all texts but the last ones, because a newer
-//! table has nearly the texts of the one before.
+//! Concatenated texts, which are searched at memory speed. Copies of a pool share all texts but the
+//! last ones, because a newer table has nearly the texts of the one before.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -84,13 +84,14 @@ impl TextPool {
         (0..self.len() as u32).map(|number| self.get(number))
     }
 
-    /// The texts that contain a word (case-sensitive), found in one pass; after a match, the search continues at the
-    /// next text.
+    /// The texts that contain a word (case-sensitive), found in one pass; after a match, the search
+    /// continues at the next text.
     pub fn having(&self, word: &str) -> RowSet {
         let mut hits = RowSet::none(self.len());
         let finder = memmem::Finder::new(word.as_bytes());
         self.shared.find(&finder, |number| hits.set(number));
-        self.loose.find(&finder, |number| hits.set(self.shared.ends.len() + number));
+        self.loose
+            .find(&finder, |number| hits.set(self.shared.ends.len() + number));
         hits
     }
 }
@@ -112,7 +113,9 @@ impl TextNumbers {
 
     /// The number of a text, which is added to the pool unless its number is known.
     pub fn of(&mut self, texts: &mut TextPool, text: &str) -> u32 {
-        let known = self.numbers.find(self.hasher.hash_one(text), |&number| texts.get(number) == text);
+        let known = self.numbers.find(self.hasher.hash_one(text), |&number| {
+            texts.get(number) == text
+        });
         known.copied().unwrap_or_else(|| {
             let number = texts.push(text);
             self.insert(texts, number);
@@ -138,7 +141,11 @@ impl Texts {
     }
 
     fn get(&self, number: usize) -> &str {
-        let start = if number == 0 { 0 } else { self.ends[number - 1] as usize };
+        let start = if number == 0 {
+            0
+        } else {
+            self.ends[number - 1] as usize
+        };
         &self.text[start..self.ends[number] as usize]
     }
 
@@ -162,7 +169,9 @@ impl Texts {
             while self.ends.get(number).is_some_and(|&end| end as usize <= at) {
                 number += 1;
             }
-            let Some(&end) = self.ends.get(number) else { break };
+            let Some(&end) = self.ends.get(number) else {
+                break;
+            };
             found(number);
             from = end as usize;
             number += 1;
@@ -182,11 +191,24 @@ mod tests {
         first.shrink_to_fit();
         let mut copy = first.clone();
         assert_eq!(copy.push(&name(1_000)), 1_000);
-        assert!(Arc::ptr_eq(&first.shared, &copy.shared), "one text is copied, not all");
+        assert!(
+            Arc::ptr_eq(&first.shared, &copy.shared),
+            "one text is copied, not all"
+        );
         (1_001..5_000).for_each(|number| assert_eq!(copy.push(&name(number)), number));
-        assert!(copy.loose.text.len() <= LOOSE + copy.shared.text.len() / 8 + 200, "many new texts are shared too");
-        assert!(copy.iter().zip(0..).all(|(text, number)| text == name(number)));
-        assert_eq!((copy.having("text 4321 ").count(), first.len(), copy.len()), (1, 1_000, 5_000));
+        assert!(
+            copy.loose.text.len() <= LOOSE + copy.shared.text.len() / 8 + 200,
+            "many new texts are shared too"
+        );
+        assert!(
+            copy.iter()
+                .zip(0..)
+                .all(|(text, number)| text == name(number))
+        );
+        assert_eq!(
+            (copy.having("text 4321 ").count(), first.len(), copy.len()),
+            (1, 1_000, 5_000)
+        );
     }
 
     proptest::proptest! {

@@ -13,7 +13,8 @@ use crate::text::composed;
 /// Maximum size of a compiled expression in bytes.
 const EXPRESSION_BYTES: usize = 1 << 20;
 
-/// A regular expression, compared by its text. Case is ignored unless it contains `(?-i)`; letters are composed (NFC).
+/// A regular expression, compared by its text. Case is ignored unless it contains `(?-i)`; letters
+/// are composed (NFC).
 #[derive(Clone, Debug)]
 pub struct Expression(Regex);
 
@@ -23,12 +24,20 @@ impl Expression {
     /// # Errors
     /// The syntax error.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let built = RegexBuilder::new(&composed(text)).case_insensitive(true).size_limit(EXPRESSION_BYTES).build();
+        let built = RegexBuilder::new(&composed(text))
+            .case_insensitive(true)
+            .size_limit(EXPRESSION_BYTES)
+            .build();
         built.map(Self).map_err(|error| match error {
             regex::Error::CompiledTooBig(_) => "it is too large".to_owned(),
             other => {
                 let message = other.to_string();
-                message.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+                message
+                    .lines()
+                    .last()
+                    .unwrap_or_default()
+                    .trim_start_matches("error: ")
+                    .to_owned()
             }
         })
     }
@@ -55,7 +64,8 @@ impl Eq for Expression {}
 /// Longer texts are matched by the regular expression, which is faster for them.
 const SHORT: usize = 256;
 
-/// Compiled alternatives; a text matches if one of them does. Case, and how letters are composed, is ignored.
+/// Compiled alternatives; a text matches if one of them does. Case, and how letters are composed,
+/// is ignored.
 #[derive(Debug)]
 pub struct Matcher {
     pattern: String,
@@ -73,13 +83,17 @@ enum Plain {
 }
 
 impl Matcher {
-    /// `*` matches any characters, `?` matches one. With `within`, a text without them matches if it is contained.
+    /// `*` matches any characters, `?` matches one. With `within`, a text without them matches if
+    /// it is contained.
     pub fn like(texts: &[String], within: bool) -> Self {
         let one = |text: &String| {
             if within && !text.contains(['*', '?']) {
                 return regex::escape(text);
             }
-            format!("^(?:{})$", regex::escape(text).replace(r"\*", ".*").replace(r"\?", "."))
+            format!(
+                "^(?:{})$",
+                regex::escape(text).replace(r"\*", ".*").replace(r"\?", ".")
+            )
         };
         let plain = |text: &String| match text.contains(['*', '?']) {
             true => Some(Plain::Glob(text.clone())),
@@ -91,27 +105,49 @@ impl Matcher {
     /// Matches the texts exactly.
     pub fn equal(texts: &[String]) -> Self {
         let one = |text: &String| format!("^(?:{})$", regex::escape(text));
-        Self::build(texts.iter().map(one), texts, |text| Some(Plain::Whole(text.clone())))
+        Self::build(texts.iter().map(one), texts, |text| {
+            Some(Plain::Whole(text.clone()))
+        })
     }
 
-    /// Query length is limited, so the regular expression is never too large; if it were, nothing would match.
-    fn build(parts: impl Iterator<Item = String>, texts: &[String], plain: impl Fn(&String) -> Option<Plain>) -> Self {
+    /// Query length is limited, so the regular expression is never too large; if it were, nothing
+    /// would match.
+    fn build(
+        parts: impl Iterator<Item = String>,
+        texts: &[String],
+        plain: impl Fn(&String) -> Option<Plain>,
+    ) -> Self {
         let pattern = parts.collect::<Vec<_>>().join("|");
-        let plain = texts.iter().map(|text| plain(text).filter(|_| text.is_ascii())).collect();
-        Self { pattern, regex: OnceLock::new(), plain }
+        let plain = texts
+            .iter()
+            .map(|text| plain(text).filter(|_| text.is_ascii()))
+            .collect();
+        Self {
+            pattern,
+            regex: OnceLock::new(),
+            plain,
+        }
     }
 
     /// True if a text matches.
     pub fn matches(&self, text: &str) -> bool {
         match &self.plain {
-            Some(plain) if text.len() <= SHORT && text.is_ascii() => plain.iter().any(|one| one.matches(text)),
-            _ => self.regex().is_some_and(|regex| regex.is_match(&composed(text))),
+            Some(plain) if text.len() <= SHORT && text.is_ascii() => {
+                plain.iter().any(|one| one.matches(text))
+            }
+            _ => self
+                .regex()
+                .is_some_and(|regex| regex.is_match(&composed(text))),
         }
     }
 
     fn regex(&self) -> Option<&Regex> {
         let build = || {
-            RegexBuilder::new(&composed(&self.pattern)).case_insensitive(true).dot_matches_new_line(true).build().ok()
+            RegexBuilder::new(&composed(&self.pattern))
+                .case_insensitive(true)
+                .dot_matches_new_line(true)
+                .build()
+                .ok()
         };
         self.regex.get_or_init(build).as_ref()
     }
@@ -135,7 +171,9 @@ fn matches(glob: &[u8], text: &[u8]) -> bool {
                 at += 1;
                 star = Some((at, letter));
             }
-            (Some(expected), _) if *expected == b'?' || expected.eq_ignore_ascii_case(&text[letter]) => {
+            (Some(expected), _)
+                if *expected == b'?' || expected.eq_ignore_ascii_case(&text[letter]) =>
+            {
                 at += 1;
                 letter += 1;
             }
@@ -149,8 +187,14 @@ fn matches(glob: &[u8], text: &[u8]) -> bool {
     glob[at..].iter().all(|&left| left == b'*')
 }
 
-const UNITS: [(char, i64); 6] =
-    [('y', 365 * 86_400), ('w', 7 * 86_400), ('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
+const UNITS: [(char, i64); 6] = [
+    ('y', 365 * 86_400),
+    ('w', 7 * 86_400),
+    ('d', 86_400),
+    ('h', 3_600),
+    ('m', 60),
+    ('s', 1),
+];
 
 /// Seconds of `90s`, `5m`, `2h`, `3d`, `1w`, `1y` and of sequences such as `1h30m`.
 pub fn span(text: &str) -> Option<i64> {
@@ -172,8 +216,10 @@ pub fn span(text: &str) -> Option<i64> {
 
 /// The shortest text that [`span`] parses to this number of seconds.
 pub fn span_text(seconds: i64) -> String {
-    let (unit, factor) =
-        UNITS.into_iter().find(|(_, factor)| seconds % factor == 0 && seconds != 0).unwrap_or(('s', 1));
+    let (unit, factor) = UNITS
+        .into_iter()
+        .find(|(_, factor)| seconds % factor == 0 && seconds != 0)
+        .unwrap_or(('s', 1));
     format!("{}{unit}", seconds / factor)
 }
 
@@ -201,7 +247,9 @@ impl When {
             return Some(Self::Day(day));
         }
         let at = Stamp::parse(text)?;
-        jiff::Timestamp::from_second(at.as_second()).ok().map(|second| Self::At(Stamp(second)))
+        jiff::Timestamp::from_second(at.as_second())
+            .ok()
+            .map(|second| Self::At(Stamp(second)))
     }
 
     /// First and last second; `None` for a duration.
@@ -233,17 +281,38 @@ mod tests {
 
     #[test]
     fn durations_parse_and_print_in_largest_unit() {
-        assert_eq!([span("2d"), span("1h30m"), span("0s")], [Some(172_800), Some(5_400), Some(0)]);
-        assert_eq!([span(""), span("2"), span("d"), span("2x"), span("99999999999999999y")], [None; 5]);
-        assert_eq!([span_text(172_800), span_text(5_400), span_text(0)], ["2d", "90m", "0s"]);
+        assert_eq!(
+            [span("2d"), span("1h30m"), span("0s")],
+            [Some(172_800), Some(5_400), Some(0)]
+        );
+        assert_eq!(
+            [
+                span(""),
+                span("2"),
+                span("d"),
+                span("2x"),
+                span("99999999999999999y")
+            ],
+            [None; 5]
+        );
+        assert_eq!(
+            [span_text(172_800), span_text(5_400), span_text(0)],
+            ["2d", "90m", "0s"]
+        );
     }
 
     #[test]
     fn days_and_timestamps_parse() {
         let parsed = |text: &str| When::parse(text).map(|when| when.to_string());
         assert_eq!(parsed("2026-10-01").as_deref(), Some("2026-10-01"));
-        assert_eq!(parsed("2026-10-01 12:00:00").as_deref(), Some("2026-10-01T12:00:00Z"));
-        assert_eq!(parsed("2026-10-01T12:00:00.5+02:00").as_deref(), Some("2026-10-01T10:00:00Z"));
+        assert_eq!(
+            parsed("2026-10-01 12:00:00").as_deref(),
+            Some("2026-10-01T12:00:00Z")
+        );
+        assert_eq!(
+            parsed("2026-10-01T12:00:00.5+02:00").as_deref(),
+            Some("2026-10-01T10:00:00Z")
+        );
         assert_eq!([parsed("2026-13-01"), parsed("soon")], [None, None]);
     }
 
@@ -255,7 +324,10 @@ mod tests {
         assert!(Matcher::like(&texts("acme"), true).matches("shop.acme.test"));
         assert!(!Matcher::like(&texts("acme"), false).matches("shop.acme.test"));
         assert!(!Matcher::like(&texts("a.c"), false).matches("abc"));
-        assert!(Matcher::equal(&texts("a*")).matches("A*") && !Matcher::equal(&texts("a*")).matches("ab"));
+        assert!(
+            Matcher::equal(&texts("a*")).matches("A*")
+                && !Matcher::equal(&texts("a*")).matches("ab")
+        );
     }
 
     proptest::proptest! {

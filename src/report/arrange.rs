@@ -1,5 +1,5 @@
-//! Arranges the findings of a report: filters, groups and sorts them. Only their order is kept; the order of the parts of
-//! a report is in `flow.rs`.
+//! Arranges the findings of a report: filters, groups and sorts them. Only their order is kept; the
+//! order of the parts of a report is in `flow.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -83,14 +83,27 @@ impl<'a> Document<'a> {
             workspace: data.workspace.clone(),
             generated: data.generated,
             selection: data.selection.clone(),
-            scope: arranging.scope.into_iter().filter(|name| !name.is_empty()).collect(),
-            tools: arranging.tools.into_iter().filter(|id| *id != 0).map(Tool).collect(),
+            scope: arranging
+                .scope
+                .into_iter()
+                .filter(|name| !name.is_empty())
+                .collect(),
+            tools: arranging
+                .tools
+                .into_iter()
+                .filter(|id| *id != 0)
+                .map(Tool)
+                .collect(),
             period: arranging.period,
             group_by: data.group_by.clone(),
             groups: groups(arranging.groups),
             with_decisions: data.with_decisions,
             counts: arranging.counts,
-            scans: if data.filters.include_tool_configuration { data.scans.clone() } else { Vec::new() },
+            scans: if data.filters.include_tool_configuration {
+                data.scans.clone()
+            } else {
+                Vec::new()
+            },
             filters: data.filters,
             source,
         })
@@ -113,7 +126,9 @@ impl<'a> Document<'a> {
                 Ok(read) => (read, None),
                 Err(error) => (Vec::new(), Some(error)),
             };
-            read.into_iter().map(|found| Ok(trim(&self.filters, found))).chain(error.map(Err))
+            read.into_iter()
+                .map(|found| Ok(trim(&self.filters, found)))
+                .chain(error.map(Err))
         })
     }
 }
@@ -143,10 +158,17 @@ impl Arranging {
         if data.group_by == GroupBy::Target && data.filters.include_all_targets {
             groups.extend(data.targets.iter().map(|name| (name.clone(), Vec::new())));
         }
-        let stamps = data.scans.iter().flat_map(|scanned| [scanned.scan.start_time, scanned.scan.end_time]);
+        let stamps = data
+            .scans
+            .iter()
+            .flat_map(|scanned| [scanned.scan.start_time, scanned.scan.end_time]);
         Self {
             scope: data.targets.iter().cloned().collect(),
-            tools: data.scans.iter().map(|scanned| scanned.scan.tool_id).collect(),
+            tools: data
+                .scans
+                .iter()
+                .map(|scanned| scanned.scan.tool_id)
+                .collect(),
             period: stamps.flatten().fold(None, extended),
             counts: [0; 5],
             groups,
@@ -166,7 +188,11 @@ impl Arranging {
             self.period = found.found_at.into_iter().fold(self.period, extended);
         }
         self.counts[place_of(found.risk())] += 1;
-        let name = if data.group_by == GroupBy::Target { &found.target } else { found.finding.name.as_str() };
+        let name = if data.group_by == GroupBy::Target {
+            &found.target
+        } else {
+            found.finding.name.as_str()
+        };
         let placed = PlacedFinding {
             position,
             risk: found.risk(),
@@ -196,8 +222,19 @@ fn extended(period: Option<(Stamp, Stamp)>, at: Stamp) -> Option<(Stamp, Stamp)>
 fn texts(finding: &Finding) -> u64 {
     let owasp = &finding.owasp;
     let mut hasher = DefaultHasher::new();
-    (&finding.vuln_description, &finding.risk_description, &finding.recommendation).hash(&mut hasher);
-    (&finding.cwe, &owasp.owasp_2017, &owasp.owasp_2021, &owasp.owasp_2025).hash(&mut hasher);
+    (
+        &finding.vuln_description,
+        &finding.risk_description,
+        &finding.recommendation,
+    )
+        .hash(&mut hasher);
+    (
+        &finding.cwe,
+        &owasp.owasp_2017,
+        &owasp.owasp_2021,
+        &owasp.owasp_2025,
+    )
+        .hash(&mut hasher);
     (&finding.cve, &finding.references).hash(&mut hasher);
     hasher.finish()
 }
@@ -229,16 +266,32 @@ fn trim(filters: &ReportFilters, mut found: ReportFinding) -> ReportFinding {
 fn groups(by_name: BTreeMap<String, Vec<PlacedFinding>>) -> Vec<ReportGroup> {
     let group = |(name, mut placed): (String, Vec<PlacedFinding>)| {
         placed.sort_by(|a, b| {
-            b.risk.cmp(&a.risk).then_with(|| a.name.cmp(&b.name)).then_with(|| a.target.cmp(&b.target))
+            b.risk
+                .cmp(&a.risk)
+                .then_with(|| a.name.cmp(&b.name))
+                .then_with(|| a.target.cmp(&b.target))
         });
         let mut counts = [0; 5];
-        placed.iter().for_each(|one| counts[place_of(one.risk)] += 1);
+        placed
+            .iter()
+            .for_each(|one| counts[place_of(one.risk)] += 1);
         let has_common_texts = placed.windows(2).all(|pair| pair[0].texts == pair[1].texts);
-        ReportGroup { name, counts, has_common_texts, positions: placed.iter().map(|one| one.position).collect() }
+        ReportGroup {
+            name,
+            counts,
+            has_common_texts,
+            positions: placed.iter().map(|one| one.position).collect(),
+        }
     };
     let mut groups: Vec<ReportGroup> = by_name.into_iter().map(group).collect();
     // The sort is stable, so groups of equal risk remain sorted by name.
-    groups.sort_by_key(|group| group.counts.iter().position(|count| *count > 0).unwrap_or(group.counts.len()));
+    groups.sort_by_key(|group| {
+        group
+            .counts
+            .iter()
+            .position(|count| *count > 0)
+            .unwrap_or(group.counts.len())
+    });
     groups
 }
 
@@ -248,13 +301,23 @@ mod tests {
     use super::*;
 
     fn first(document: &Document<'_>) -> ReportFinding {
-        document.findings(&document.groups[0], 0).next().unwrap().unwrap()
+        document
+            .findings(&document.groups[0], 0)
+            .next()
+            .unwrap()
+            .unwrap()
     }
 
     #[test]
     fn groups_are_sorted_by_risk_in_both_groupings() {
-        let names =
-            |by| Document::new(&data(by)).unwrap().groups.into_iter().map(|group| group.name).collect::<Vec<_>>();
+        let names = |by| {
+            Document::new(&data(by))
+                .unwrap()
+                .groups
+                .into_iter()
+                .map(|group| group.name)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(names(GroupBy::Target), ["shop.test", "api.test"]);
         assert_eq!(names(GroupBy::Vulnerability)[1], "Server names its version");
     }
@@ -271,18 +334,30 @@ mod tests {
         input.filters.include_not_verified = false;
         assert!(Document::new(&input).unwrap().is_empty());
         input.filters.include_all_targets = true;
-        assert_eq!(Document::new(&input).unwrap().groups.len(), 3, "targets without findings are included on request");
+        assert_eq!(
+            Document::new(&input).unwrap().groups.len(),
+            3,
+            "targets without findings are included on request"
+        );
     }
 
     #[test]
     fn status_filters_exclude_by_default() {
-        for (status, included_by_default) in
-            [("open", true), ("accepted", true), ("fixed", true), ("ignored", false), ("false_positive", false)]
-        {
+        for (status, included_by_default) in [
+            ("open", true),
+            ("accepted", true),
+            ("fixed", true),
+            ("ignored", false),
+            ("false_positive", false),
+        ] {
             let mut one = data(GroupBy::Target);
             one.findings.truncate(1);
             one.findings[0].finding.status = status.into();
-            assert_eq!(!Document::new(&one).unwrap().is_empty(), included_by_default, "{status}");
+            assert_eq!(
+                !Document::new(&one).unwrap().is_empty(),
+                included_by_default,
+                "{status}"
+            );
         }
     }
 

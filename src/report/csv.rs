@@ -1,6 +1,8 @@
 //! The CSV report: one row per finding and a header row.
 
-use super::{CsvTable, Document, RenderError, ReportDecision, ReportFinding, ReportOutput, evidence_cell};
+use super::{
+    CsvTable, Document, RenderError, ReportDecision, ReportFinding, ReportOutput, evidence_cell,
+};
 use crate::contract::EvidenceView;
 use crate::text::clean_text_for_print;
 
@@ -22,12 +24,22 @@ pub(super) const COLUMNS: [FindingColumn; 20] = [
     ("vuln_id", |found| found.finding.vuln_id.to_string()),
     ("cve", |found| found.finding.cve.join(" ")),
     ("cwe", |found| found.finding.cwe.to_string()),
-    ("owasp_2021", |found| found.finding.owasp.owasp_2021.to_string()),
+    ("owasp_2021", |found| {
+        found.finding.owasp.owasp_2021.to_string()
+    }),
     ("tool", |found| found.tool.to_string()),
-    ("found_at", |found| found.found_at.map(|at| at.to_string()).unwrap_or_default()),
-    ("description", |found| found.finding.vuln_description.to_string()),
-    ("recommendation", |found| found.finding.recommendation.to_string()),
-    ("evidence", |found| evidence_cell(&found.finding.vuln_evidence)),
+    ("found_at", |found| {
+        found.found_at.map(|at| at.to_string()).unwrap_or_default()
+    }),
+    ("description", |found| {
+        found.finding.vuln_description.to_string()
+    }),
+    ("recommendation", |found| {
+        found.finding.recommendation.to_string()
+    }),
+    ("evidence", |found| {
+        evidence_cell(&found.finding.vuln_evidence)
+    }),
     ("references", |found| found.finding.references.join(" ")),
 ];
 
@@ -39,19 +51,47 @@ pub(super) const DECISION_COLUMNS: [DecisionColumn; 14] = [
     ("until", |decided| decided.until.clone()),
     ("decided_by", |decided| decided.who.clone()),
     ("decided_at", |decided| decided.at.clone()),
-    ("own_severity", |decided| decided.severity.map(|risk| risk.to_string()).unwrap_or_default()),
+    ("own_severity", |decided| {
+        decided
+            .severity
+            .map(|risk| risk.to_string())
+            .unwrap_or_default()
+    }),
     ("now", |decided| decided.now.clone()),
-    ("retest_before", |decided| decided.retest.clone().unwrap_or_default().before),
-    ("retest_now", |decided| decided.retest.clone().unwrap_or_default().now),
-    ("retested_at", |decided| decided.retest.clone().unwrap_or_default().at),
+    ("retest_before", |decided| {
+        decided.retest.clone().unwrap_or_default().before
+    }),
+    ("retest_now", |decided| {
+        decided.retest.clone().unwrap_or_default().now
+    }),
+    ("retested_at", |decided| {
+        decided.retest.clone().unwrap_or_default().at
+    }),
     ("tags", |decided| decided.tags.join(" ")),
-    ("notes", |decided| decided.notes.iter().map(|note| note.text.as_str()).collect::<Vec<_>>().join("\n")),
+    ("notes", |decided| {
+        decided
+            .notes
+            .iter()
+            .map(|note| note.text.as_str())
+            .collect::<Vec<_>>()
+            .join("\n")
+    }),
     ("fingerprint", |decided| decided.fingerprint.clone()),
 ];
 
-pub(super) fn render(document: &Document<'_>, out: &mut dyn ReportOutput) -> Result<(), RenderError> {
-    let decisions: &[DecisionColumn] = if document.with_decisions { &DECISION_COLUMNS } else { &[] };
-    let columns = COLUMNS.iter().map(|(name, _)| *name).chain(decisions.iter().map(|(name, _)| *name));
+pub(super) fn render(
+    document: &Document<'_>,
+    out: &mut dyn ReportOutput,
+) -> Result<(), RenderError> {
+    let decisions: &[DecisionColumn] = if document.with_decisions {
+        &DECISION_COLUMNS
+    } else {
+        &[]
+    };
+    let columns = COLUMNS
+        .iter()
+        .map(|(name, _)| *name)
+        .chain(decisions.iter().map(|(name, _)| *name));
     let mut table = CsvTable::new(out, ["group"].into_iter().chain(columns))?;
     for group in &document.groups {
         for found in document.findings(group, 0) {
@@ -78,7 +118,11 @@ pub(crate) fn evidence(view: &EvidenceView) -> String {
                     Some(header) if !header.is_empty() => format!("{header}: {cell}"),
                     _ => cell.clone(),
                 };
-                row.iter().enumerate().map(pair).collect::<Vec<_>>().join("; ")
+                row.iter()
+                    .enumerate()
+                    .map(pair)
+                    .collect::<Vec<_>>()
+                    .join("; ")
             };
             rows.iter().map(line).collect::<Vec<_>>().join("\n")
         }

@@ -1,4 +1,5 @@
-//! Decisions about a finding in a report. All values are texts, because a report never changes afterwards.
+//! Decisions about a finding in a report. All values are texts, because a report never changes
+//! afterwards.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,10 +28,12 @@ pub struct ReportDecision {
     pub severity: Option<Risk>,
     /// The presence compared to the previous scan.
     pub now: String,
-    /// The scan that proved its absence, such as `scan #6 of 2026-11-23 13:40:10`; empty if it is not absent.
+    /// The scan that proved its absence, such as `scan #6 of 2026-11-23 13:40:10`; empty if it is
+    /// not absent.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub absent_in: String,
-    /// The scans that did not find it, latest first: `scan #6 of 2026-11-23 13:40:10 to scan #9 of 2026-11-26 13:40:10`.
+    /// The scans that did not find it, latest first:
+    /// `scan #6 of 2026-11-23 13:40:10 to scan #9 of 2026-11-26 13:40:10`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub absences: Vec<String>,
     /// The result of the last retest.

@@ -1,5 +1,5 @@
-//! The Word report: WordprocessingML, written block by block into the archive, so that its memory does not grow with the
-//! number of findings.
+//! The Word report: WordprocessingML, written block by block into the archive, so that its memory
+//! does not grow with the number of findings.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -23,15 +23,36 @@ const BAR: usize = 28;
 
 const NAMESPACES: &str = r#"xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships""#;
 const PARTS: [(&str, &str); 6] = [
-    ("[Content_Types].xml", include_str!("../../assets/reports/docx/content_types.xml")),
-    ("_rels/.rels", include_str!("../../assets/reports/docx/rels.xml")),
-    ("docProps/app.xml", include_str!("../../assets/reports/docx/app.xml")),
-    ("word/settings.xml", include_str!("../../assets/reports/docx/settings.xml")),
-    ("word/styles.xml", include_str!("../../assets/reports/docx/styles.xml")),
-    ("word/footer1.xml", include_str!("../../assets/reports/docx/footer.xml")),
+    (
+        "[Content_Types].xml",
+        include_str!("../../assets/reports/docx/content_types.xml"),
+    ),
+    (
+        "_rels/.rels",
+        include_str!("../../assets/reports/docx/rels.xml"),
+    ),
+    (
+        "docProps/app.xml",
+        include_str!("../../assets/reports/docx/app.xml"),
+    ),
+    (
+        "word/settings.xml",
+        include_str!("../../assets/reports/docx/settings.xml"),
+    ),
+    (
+        "word/styles.xml",
+        include_str!("../../assets/reports/docx/styles.xml"),
+    ),
+    (
+        "word/footer1.xml",
+        include_str!("../../assets/reports/docx/footer.xml"),
+    ),
 ];
 
-pub(super) fn render(document: &Document<'_>, out: &mut dyn ReportOutput) -> Result<(), RenderError> {
+pub(super) fn render(
+    document: &Document<'_>,
+    out: &mut dyn ReportOutput,
+) -> Result<(), RenderError> {
     let view = View::new(document)?;
     let mut zip = ZipWriter::new(out);
     // Equal data gives equal bytes.
@@ -46,7 +67,10 @@ pub(super) fn render(document: &Document<'_>, out: &mut dyn ReportOutput) -> Res
     zip.write_all(properties(&view).as_bytes())?;
 
     zip.start_file("word/document.xml", options)?;
-    write!(zip, r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?><w:document {NAMESPACES}><w:body>"#)?;
+    write!(
+        zip,
+        r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?><w:document {NAMESPACES}><w:body>"#
+    )?;
     let mut page = Page::default();
     walk(&view, usize::MAX, &mut |block| -> Result<(), RenderError> {
         page.block(&block);
@@ -65,7 +89,12 @@ pub(super) fn render(document: &Document<'_>, out: &mut dyn ReportOutput) -> Res
 }
 
 fn properties(view: &View<'_>) -> String {
-    let at = view.generated().0.to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let at = view
+        .generated()
+        .0
+        .to_zoned(TimeZone::UTC)
+        .strftime("%Y-%m-%dT%H:%M:%SZ")
+        .to_string();
     format!(
         r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?><cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><dc:title>{}</dc:title><dc:creator>scandeck</dc:creator><dcterms:created xsi:type="dcterms:W3CDTF">{at}</dcterms:created></cp:coreProperties>"#,
         escaped(&view.title)
@@ -100,7 +129,10 @@ impl Page {
     fn block(&mut self, block: &Block<'_>) {
         match block {
             Block::Title(text) => self.paragraph("Title", "", |page| page.text(text, "")),
-            Block::Heading { heading, is_new_page } => self.heading(heading, *is_new_page),
+            Block::Heading {
+                heading,
+                is_new_page,
+            } => self.heading(heading, *is_new_page),
             Block::Facts(facts) => self.facts(facts),
             Block::Paragraph { label, text } => self.paragraph("", "", |page| {
                 if !label.is_empty() {
@@ -120,7 +152,11 @@ impl Page {
     fn paragraph(&mut self, style: &str, properties: &str, content: impl FnOnce(&mut Self)) {
         self.xml.push_str("<w:p>");
         if !style.is_empty() || !properties.is_empty() {
-            let style = if style.is_empty() { String::new() } else { format!(r#"<w:pStyle w:val="{style}"/>"#) };
+            let style = if style.is_empty() {
+                String::new()
+            } else {
+                format!(r#"<w:pStyle w:val="{style}"/>"#)
+            };
             let _ = write!(self.xml, "<w:pPr>{style}{properties}</w:pPr>");
         }
         content(self);
@@ -137,24 +173,38 @@ impl Page {
             if at > 0 {
                 self.xml.push_str("<w:br/>");
             }
-            let _ = write!(self.xml, r#"<w:t xml:space="preserve">{}</w:t></w:r>"#, escaped(line));
+            let _ = write!(
+                self.xml,
+                r#"<w:t xml:space="preserve">{}</w:t></w:r>"#,
+                escaped(line)
+            );
         }
     }
 
     fn heading(&mut self, heading: &Heading<'_>, is_new_page: bool) {
         let style = format!("Heading{}", heading.level);
-        let properties = if is_new_page { "<w:pageBreakBefore/>" } else { "" };
+        let properties = if is_new_page {
+            "<w:pageBreakBefore/>"
+        } else {
+            ""
+        };
         self.paragraph(&style, properties, |page| {
             let anchor = heading.anchor;
             if anchor > 0 {
-                let _ = write!(page.xml, r#"<w:bookmarkStart w:id="{anchor}" w:name="part{anchor}"/>"#);
+                let _ = write!(
+                    page.xml,
+                    r#"<w:bookmarkStart w:id="{anchor}" w:name="part{anchor}"/>"#
+                );
             }
             if let Some(risk) = heading.risk {
                 page.badge(risk);
                 page.text("  ", "");
             }
             if !heading.number.is_empty() {
-                page.text(&format!("{}  ", heading.number), r#"<w:color w:val="5B6472"/>"#);
+                page.text(
+                    &format!("{}  ", heading.number),
+                    r#"<w:color w:val="5B6472"/>"#,
+                );
             }
             page.text(heading.text, "");
             if anchor > 0 {
@@ -177,7 +227,9 @@ impl Page {
         for fact in facts {
             self.xml.push_str("<w:tr>");
             self.cell(20.0, "", |page| {
-                page.paragraph("Cell", "", |page| page.text(fact.label, r#"<w:color w:val="5B6472"/>"#));
+                page.paragraph("Cell", "", |page| {
+                    page.text(fact.label, r#"<w:color w:val="5B6472"/>"#)
+                });
             });
             self.cell(80.0, "", |page| {
                 page.paragraph("Cell", "", |page| {
@@ -194,7 +246,11 @@ impl Page {
     }
 
     fn open_table(&mut self, style: &str, widths: &[f32]) {
-        let style = if style.is_empty() { String::new() } else { format!(r#"<w:tblStyle w:val="{style}"/>"#) };
+        let style = if style.is_empty() {
+            String::new()
+        } else {
+            format!(r#"<w:tblStyle w:val="{style}"/>"#)
+        };
         let _ = write!(
             self.xml,
             r#"<w:tbl><w:tblPr>{style}<w:tblW w:w="{WIDTH}" w:type="dxa"/><w:tblLayout w:type="fixed"/></w:tblPr><w:tblGrid>"#
@@ -207,7 +263,8 @@ impl Page {
 
     /// Word needs a paragraph between two tables.
     fn close_table(&mut self) {
-        self.xml.push_str(r#"</w:tbl><w:p><w:pPr><w:pStyle w:val="Gap"/></w:pPr></w:p>"#);
+        self.xml
+            .push_str(r#"</w:tbl><w:p><w:pPr><w:pStyle w:val="Gap"/></w:pPr></w:p>"#);
     }
 
     fn cell(&mut self, width: f32, fill: &str, content: impl FnOnce(&mut Self)) {
@@ -216,7 +273,11 @@ impl Page {
         } else {
             format!(r#"<w:shd w:val="clear" w:color="auto" w:fill="{fill}"/>"#)
         };
-        let _ = write!(self.xml, r#"<w:tc><w:tcPr><w:tcW w:w="{}" w:type="dxa"/>{fill}</w:tcPr>"#, twips(width));
+        let _ = write!(
+            self.xml,
+            r#"<w:tc><w:tcPr><w:tcW w:w="{}" w:type="dxa"/>{fill}</w:tcPr>"#,
+            twips(width)
+        );
         content(self);
         self.xml.push_str("</w:tc>");
     }
@@ -224,10 +285,15 @@ impl Page {
     fn table(&mut self, table: &TableBlock<'_>) {
         self.open_table("Lines", table.widths);
         if table.headers.iter().any(|header| !header.is_empty()) {
-            self.xml.push_str("<w:tr><w:trPr><w:cantSplit/><w:tblHeader/></w:trPr>");
+            self.xml
+                .push_str("<w:tr><w:trPr><w:cantSplit/><w:tblHeader/></w:trPr>");
             self.row(table.headers, table.widths, "Cell", "<w:b/>", "EEF0F3");
         }
-        let style = if table.is_verbatim { "VerbatimCell" } else { "Cell" };
+        let style = if table.is_verbatim {
+            "VerbatimCell"
+        } else {
+            "Cell"
+        };
         for row in table.rows {
             self.xml.push_str("<w:tr>");
             self.row(row, table.widths, style, "", "");
@@ -238,26 +304,47 @@ impl Page {
     fn row(&mut self, cells: &[String], widths: &[f32], style: &str, properties: &str, fill: &str) {
         for (at, width) in widths.iter().enumerate() {
             let text = cells.get(at).map_or("", String::as_str);
-            self.cell(*width, fill, |page| page.paragraph(style, "", |page| page.text(text, properties)));
+            self.cell(*width, fill, |page| {
+                page.paragraph(style, "", |page| page.text(text, properties))
+            });
         }
         self.xml.push_str("</w:tr>");
     }
 
     /// Bars of block characters: every reader draws them, and they are text.
     fn chart(&mut self, rows: &[SummaryRow]) {
-        let most = rows.iter().flat_map(|row| row.counts).max().unwrap_or(0).max(1);
+        let most = rows
+            .iter()
+            .flat_map(|row| row.counts)
+            .max()
+            .unwrap_or(0)
+            .max(1);
         let widths = [20.0, 12.0, 8.0, 60.0];
         self.open_table("", &widths);
         for row in rows {
             for (at, (risk, count)) in Risk::DOWN.into_iter().zip(row.counts).enumerate() {
-                let label = if at == 0 { format!("{} {}", row.label, row.total()) } else { String::new() };
-                let blocks = if count == 0 { 0 } else { (count * BAR / most).max(1) };
+                let label = if at == 0 {
+                    format!("{} {}", row.label, row.total())
+                } else {
+                    String::new()
+                };
+                let blocks = if count == 0 {
+                    0
+                } else {
+                    (count * BAR / most).max(1)
+                };
                 let bar = format!(r#"<w:color w:val="{}"/>"#, hex(risk));
-                let cells =
-                    [(label, "<w:b/>"), (risk.to_string(), ""), (count.to_string(), ""), ("█".repeat(blocks), &bar)];
+                let cells = [
+                    (label, "<w:b/>"),
+                    (risk.to_string(), ""),
+                    (count.to_string(), ""),
+                    ("█".repeat(blocks), &bar),
+                ];
                 self.xml.push_str("<w:tr>");
                 for ((text, properties), width) in cells.into_iter().zip(widths) {
-                    self.cell(width, "", |page| page.paragraph("Cell", "", |page| page.text(&text, properties)));
+                    self.cell(width, "", |page| {
+                        page.paragraph("Cell", "", |page| page.text(&text, properties))
+                    });
                 }
                 self.xml.push_str("</w:tr>");
             }

@@ -76,8 +76,8 @@ pub struct ContentsLine {
     pub anchor: usize,
 }
 
-/// Passes the blocks of a report to `each` in reading order. After this many findings `in_full`, the further ones are rows of
-/// a table.
+/// Passes the blocks of a report to `each` in reading order. After this many findings `in_full`,
+/// the further ones are rows of a table.
 ///
 /// # Errors
 /// Those of `each`, and when the findings cannot be read.
@@ -93,31 +93,53 @@ pub fn walk(view: &View<'_>, mut in_full: usize, each: Each<'_>) -> Result<(), R
     let (first_chapter, after) = (anchors.next + 1, anchors.next + 1 + view.contents.len());
     let scans: Vec<Vec<String>> = view.scans().map(|scan| scan.to_vec()).collect();
     heading(each, 1, "", "Contents", anchors.next(), false)?;
-    each(Block::Contents(&contents(view, first_chapter, after, !scans.is_empty())))?;
+    each(Block::Contents(&contents(
+        view,
+        first_chapter,
+        after,
+        !scans.is_empty(),
+    )))?;
     for (at, chapter) in view.contents.iter().enumerate() {
         walk_chapter(chapter, first_chapter + at, in_full, at == 0, each)?;
         in_full = in_full.saturating_sub(chapter.len());
     }
     if !view.recommendations.is_empty() {
         heading(each, 1, "", "Recommendations", after, true)?;
-        let headers = ["Risk", "Finding", "Findings", "Targets", "Recommendation"].map(str::to_owned);
+        let headers =
+            ["Risk", "Finding", "Findings", "Targets", "Recommendation"].map(str::to_owned);
         let rows: Vec<Vec<String>> = view
             .recommendations
             .iter()
             .map(|one| {
                 let counts = [one.findings.to_string(), one.targets.to_string()];
                 let [findings, targets] = counts;
-                vec![one.risk.to_string(), one.name.clone(), findings, targets, one.text.clone()]
+                vec![
+                    one.risk.to_string(),
+                    one.name.clone(),
+                    findings,
+                    targets,
+                    one.text.clone(),
+                ]
             })
             .collect();
         let widths = &[10.0, 28.0, 10.0, 9.0, 43.0];
-        each(Block::Table(TableBlock { headers: &headers, rows: &rows, widths, is_verbatim: false }))?;
+        each(Block::Table(TableBlock {
+            headers: &headers,
+            rows: &rows,
+            widths,
+            is_verbatim: false,
+        }))?;
     }
     if !scans.is_empty() {
         heading(each, 1, "", "Appendix: scans", after + 1, true)?;
         let headers = View::SCAN_HEADERS.map(str::to_owned);
         let widths = &[7.0, 13.0, 18.0, 10.0, 13.0, 13.0, 7.0, 19.0];
-        each(Block::Table(TableBlock { headers: &headers, rows: &scans, widths, is_verbatim: false }))?;
+        each(Block::Table(TableBlock {
+            headers: &headers,
+            rows: &scans,
+            widths,
+            is_verbatim: false,
+        }))?;
     }
     Ok(())
 }
@@ -133,7 +155,12 @@ impl Anchors {
     }
 }
 
-fn contents(view: &View<'_>, first_chapter: usize, after: usize, has_scans: bool) -> Vec<ContentsLine> {
+fn contents(
+    view: &View<'_>,
+    first_chapter: usize,
+    after: usize,
+    has_scans: bool,
+) -> Vec<ContentsLine> {
     let mut lines: Vec<ContentsLine> = view
         .contents
         .iter()
@@ -146,9 +173,22 @@ fn contents(view: &View<'_>, first_chapter: usize, after: usize, has_scans: bool
             anchor: first_chapter + at,
         })
         .collect();
-    let line = |text: String, anchor: usize| ContentsLine { number: String::new(), text, aside: String::new(), anchor };
-    if let Some(more) = view.contents.len().checked_sub(CONTENTS).filter(|more| *more > 0) {
-        lines.push(line(format!("{} not listed", plural(more, "more chapter")), 0));
+    let line = |text: String, anchor: usize| ContentsLine {
+        number: String::new(),
+        text,
+        aside: String::new(),
+        anchor,
+    };
+    if let Some(more) = view
+        .contents
+        .len()
+        .checked_sub(CONTENTS)
+        .filter(|more| *more > 0)
+    {
+        lines.push(line(
+            format!("{} not listed", plural(more, "more chapter")),
+            0,
+        ));
     }
     if !view.recommendations.is_empty() {
         lines.push(line("Recommendations".to_owned(), after));
@@ -169,7 +209,16 @@ fn heading(
     anchor: usize,
     is_new_page: bool,
 ) -> Result<(), RenderError> {
-    each(Block::Heading { heading: Heading { level, number, text, risk: None, anchor }, is_new_page })
+    each(Block::Heading {
+        heading: Heading {
+            level,
+            number,
+            text,
+            risk: None,
+            anchor,
+        },
+        is_new_page,
+    })
 }
 
 fn walk_chapter(
@@ -179,7 +228,14 @@ fn walk_chapter(
     is_new_page: bool,
     each: Each<'_>,
 ) -> Result<(), RenderError> {
-    heading(each, 1, &chapter.number.to_string(), &chapter.name, anchor, is_new_page)?;
+    heading(
+        each,
+        1,
+        &chapter.number.to_string(),
+        &chapter.name,
+        anchor,
+        is_new_page,
+    )?;
     if chapter.is_empty() {
         each(Block::Remark("No findings."))?;
     }
@@ -188,13 +244,17 @@ fn walk_chapter(
     for entry in chapter.entries(ProofLimit::PAGES, 0).take(in_full) {
         walk_entry(&entry?.1, each)?;
     }
-    let rows = chapter.entries(ProofLimit::NOTHING, in_full).map(|entry| Ok(listed(entry?.1)));
+    let rows = chapter
+        .entries(ProofLimit::NOTHING, in_full)
+        .map(|entry| Ok(listed(entry?.1)));
     let rows = rows.collect::<Result<Vec<Vec<String>>, RenderError>>()?;
     if rows.is_empty() {
         return Ok(());
     }
     let number = plural(rows.len(), "finding");
-    each(Block::Remark(&format!("{number} without details. The other formats have them.")))?;
+    each(Block::Remark(&format!(
+        "{number} without details. The other formats have them."
+    )))?;
     let headers = ["No.", "Risk", "Finding", "Target"].map(str::to_owned);
     each(Block::Table(TableBlock {
         headers: &headers,
@@ -206,13 +266,32 @@ fn walk_chapter(
 
 /// A finding as a row.
 fn listed(entry: FindingEntry) -> Vec<String> {
-    let target = entry.prose.facts.into_iter().find(|fact| fact.label == "Target").map(|fact| fact.value);
-    vec![entry.number, entry.risk.to_string(), entry.name, target.unwrap_or_default()]
+    let target = entry
+        .prose
+        .facts
+        .into_iter()
+        .find(|fact| fact.label == "Target")
+        .map(|fact| fact.value);
+    vec![
+        entry.number,
+        entry.risk.to_string(),
+        entry.name,
+        target.unwrap_or_default(),
+    ]
 }
 
 fn walk_entry(entry: &FindingEntry, each: Each<'_>) -> Result<(), RenderError> {
-    let heading = Heading { level: 2, number: &entry.number, text: &entry.name, risk: Some(entry.risk), anchor: 0 };
-    each(Block::Heading { heading, is_new_page: false })?;
+    let heading = Heading {
+        level: 2,
+        number: &entry.number,
+        text: &entry.name,
+        risk: Some(entry.risk),
+        anchor: 0,
+    };
+    each(Block::Heading {
+        heading,
+        is_new_page: false,
+    })?;
     walk_prose(&entry.prose, each)?;
     walk_proof(&entry.proof, each)?;
     if !entry.cut.is_empty() {
@@ -220,7 +299,10 @@ fn walk_entry(entry: &FindingEntry, each: Each<'_>) -> Result<(), RenderError> {
     }
     walk_advice(&entry.prose, each)?;
     if !entry.history.is_empty() {
-        each(Block::Remark(&format!("Earlier findings: {}", entry.history.join(", "))))?;
+        each(Block::Remark(&format!(
+            "Earlier findings: {}",
+            entry.history.join(", ")
+        )))?;
     }
     Ok(())
 }
@@ -238,10 +320,16 @@ fn walk_prose(prose: &Prose, each: Each<'_>) -> Result<(), RenderError> {
 
 fn walk_advice(prose: &Prose, each: Each<'_>) -> Result<(), RenderError> {
     if !prose.recommendation.is_empty() {
-        each(Block::Paragraph { label: "Recommendation", text: &prose.recommendation })?;
+        each(Block::Paragraph {
+            label: "Recommendation",
+            text: &prose.recommendation,
+        })?;
     }
     if !prose.links.is_empty() || !prose.other_references.is_empty() {
-        each(Block::References { links: &prose.links, others: &prose.other_references })?;
+        each(Block::References {
+            links: &prose.links,
+            others: &prose.other_references,
+        })?;
     }
     Ok(())
 }
@@ -251,15 +339,28 @@ fn walk_proof(proof: &Proof, each: Each<'_>) -> Result<(), RenderError> {
         Proof::Nothing => Ok(()),
         Proof::Text(text) => each(Block::Verbatim(text)),
         Proof::Table { headers, rows } => {
-            let columns = rows.iter().map(Vec::len).max().unwrap_or(0).max(headers.len());
+            let columns = rows
+                .iter()
+                .map(Vec::len)
+                .max()
+                .unwrap_or(0)
+                .max(headers.len());
             match columns {
                 0 => Ok(()),
                 1..=COLUMNS => {
                     let widths = widths(headers, rows, columns);
-                    each(Block::Table(TableBlock { headers, rows, widths: &widths, is_verbatim: true }))
+                    each(Block::Table(TableBlock {
+                        headers,
+                        rows,
+                        widths: &widths,
+                        is_verbatim: true,
+                    }))
                 }
                 _ => {
-                    let view = crate::contract::EvidenceView::Table { headers: headers.clone(), rows: rows.clone() };
+                    let view = crate::contract::EvidenceView::Table {
+                        headers: headers.clone(),
+                        rows: rows.clone(),
+                    };
                     each(Block::Verbatim(&super::csv::evidence(&view)))
                 }
             }
@@ -267,19 +368,31 @@ fn walk_proof(proof: &Proof, each: Each<'_>) -> Result<(), RenderError> {
     }
 }
 
-/// Shares of the width by the length of the cells: a long column gets more, and a short one what it needs.
+/// Shares of the width by the length of the cells: a long column gets more, and a short one what it
+/// needs.
 fn widths(headers: &[String], rows: &[Vec<String>], columns: usize) -> Vec<f32> {
     // Headers are bold, and look odd when they are broken.
-    let header = |at: usize| headers.get(at).map_or(0, |header| header.chars().take(20).count() + 4);
+    let header = |at: usize| {
+        headers
+            .get(at)
+            .map_or(0, |header| header.chars().take(20).count() + 4)
+    };
     let mut lengths: Vec<usize> = (0..columns).map(|at| header(at).max(8)).collect();
     for row in rows {
         for (length, cell) in lengths.iter_mut().zip(row) {
-            let longest = cell.lines().map(|line| line.chars().take(60).count()).max().unwrap_or(0);
+            let longest = cell
+                .lines()
+                .map(|line| line.chars().take(60).count())
+                .max()
+                .unwrap_or(0);
             *length = (*length).max(longest);
         }
     }
     let total: usize = lengths.iter().sum();
-    lengths.into_iter().map(|length| length as f32 * 100.0 / total as f32).collect()
+    lengths
+        .into_iter()
+        .map(|length| length as f32 * 100.0 / total as f32)
+        .collect()
 }
 
 #[cfg(test)]
@@ -296,14 +409,27 @@ mod tests {
         let (mut in_full, mut listed) = (Vec::new(), Vec::new());
         let mut note = |block: Block<'_>| -> Result<(), RenderError> {
             match block {
-                Block::Heading { heading, .. } if heading.level == 2 => in_full.push(heading.number.to_owned()),
-                Block::Table(table) if table.headers[0] == "No." => listed.extend(table.rows.to_vec()),
+                Block::Heading { heading, .. } if heading.level == 2 => {
+                    in_full.push(heading.number.to_owned())
+                }
+                Block::Table(table) if table.headers[0] == "No." => {
+                    listed.extend(table.rows.to_vec())
+                }
                 _ => {}
             }
             Ok(())
         };
         walk(&View::new(&document).unwrap(), 1, &mut note).unwrap();
-        assert_eq!((in_full.len(), listed.len()), (1, 2), "{in_full:?} {listed:?}");
-        assert!(listed.iter().all(|row| row.len() == 4 && row.iter().all(|cell| !cell.is_empty())), "{listed:?}");
+        assert_eq!(
+            (in_full.len(), listed.len()),
+            (1, 2),
+            "{in_full:?} {listed:?}"
+        );
+        assert!(
+            listed
+                .iter()
+                .all(|row| row.len() == 4 && row.iter().all(|cell| !cell.is_empty())),
+            "{listed:?}"
+        );
     }
 }

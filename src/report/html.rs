@@ -1,4 +1,5 @@
-//! The HTML report: one self-contained page without scripts, from the templates of `assets/reports`.
+//! The HTML report: one self-contained page without scripts, from the templates of
+//! `assets/reports`.
 
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Value};
@@ -8,7 +9,8 @@ use super::view::{Chapter, FindingEntry, ProofLimit, View, counted};
 use super::{Document, RenderError, ReportOutput};
 use crate::contract::Risk;
 
-/// The parts of the page, rendered one after the other: a page of 20,000 findings never exists as one tree of values.
+/// The parts of the page, rendered one after the other: a page of 20,000 findings never exists as
+/// one tree of values.
 const TEMPLATES: [(&str, &str); 4] = [
     ("head", include_str!("../../assets/reports/head.html")),
     ("chapter", include_str!("../../assets/reports/chapter.html")),
@@ -16,7 +18,10 @@ const TEMPLATES: [(&str, &str); 4] = [
     ("foot", include_str!("../../assets/reports/foot.html")),
 ];
 
-pub(super) fn render(document: &Document<'_>, out: &mut dyn ReportOutput) -> Result<(), RenderError> {
+pub(super) fn render(
+    document: &Document<'_>,
+    out: &mut dyn ReportOutput,
+) -> Result<(), RenderError> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     for (name, template) in TEMPLATES {
@@ -24,7 +29,9 @@ pub(super) fn render(document: &Document<'_>, out: &mut dyn ReportOutput) -> Res
     }
     let view = View::new(document)?;
     let mut part = |name: &str, values: serde_json::Value| -> Result<(), RenderError> {
-        let text = environment.get_template(name)?.render(Value::from(Serde(values)))?;
+        let text = environment
+            .get_template(name)?
+            .render(Value::from(Serde(values)))?;
         Ok(out.write_all(text.as_bytes())?)
     };
     part("head", head(&view))?;
@@ -43,11 +50,20 @@ pub(super) fn render(document: &Document<'_>, out: &mut dyn ReportOutput) -> Res
                 "text": one.text})
         })
         .collect();
-    part("foot", json!({"recommendations": recommendations, "scan_headers": View::SCAN_HEADERS, "scans": scans}))
+    part(
+        "foot",
+        json!({"recommendations": recommendations, "scan_headers": View::SCAN_HEADERS, "scans": scans}),
+    )
 }
 
 fn head(view: &View<'_>) -> serde_json::Value {
-    let most = view.summary.iter().flat_map(|row| row.counts).max().unwrap_or(0).max(1);
+    let most = view
+        .summary
+        .iter()
+        .flat_map(|row| row.counts)
+        .max()
+        .unwrap_or(0)
+        .max(1);
     let bars: Vec<_> = view
         .summary
         .iter()

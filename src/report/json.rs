@@ -1,5 +1,5 @@
-//! The JSON report: an array of groups, each with its name and `findings[]`; finding fields are those of the contract.
-//! Every finding is written before the next one is read.
+//! The JSON report: an array of groups, each with its name and `findings[]`; finding fields are
+//! those of the contract. Every finding is written before the next one is read.
 
 use serde_json::{Value, json};
 
@@ -7,20 +7,36 @@ use super::{Document, Earlier, RenderError, ReportFinding, ReportOutput};
 use crate::contract::Stamp;
 use crate::text;
 
-pub(super) fn render(document: &Document<'_>, out: &mut dyn ReportOutput) -> Result<(), RenderError> {
+pub(super) fn render(
+    document: &Document<'_>,
+    out: &mut dyn ReportOutput,
+) -> Result<(), RenderError> {
     out.write_all(b"[")?;
     for (at, group) in document.groups.iter().enumerate() {
         let comma = if at > 0 { "," } else { "" };
-        let [name, by] = [&group.name, document.group_by.as_str()].map(|text| safe(&json!(text), "    "));
-        write!(out, "{comma}\n  {{\n    \"name\": {},\n    \"group_by\": {},\n    \"findings\": [", name?, by?)?;
+        let [name, by] =
+            [&group.name, document.group_by.as_str()].map(|text| safe(&json!(text), "    "));
+        write!(
+            out,
+            "{comma}\n  {{\n    \"name\": {},\n    \"group_by\": {},\n    \"findings\": [",
+            name?, by?
+        )?;
         for (at, found) in document.findings(group, 0).enumerate() {
             let comma = if at > 0 { "," } else { "" };
-            write!(out, "{comma}\n      {}", safe(&finding(&found?)?, "      ")?)?;
+            write!(
+                out,
+                "{comma}\n      {}",
+                safe(&finding(&found?)?, "      ")?
+            )?;
         }
         let end = if group.is_empty() { "]" } else { "\n    ]" };
         write!(out, "{end}\n  }}")?;
     }
-    out.write_all(if document.groups.is_empty() { b"]" } else { b"\n]" })?;
+    out.write_all(if document.groups.is_empty() {
+        b"]"
+    } else {
+        b"\n]"
+    })?;
     Ok(())
 }
 
@@ -63,7 +79,11 @@ mod tests {
     fn streamed_report_equals_pretty_printed_json() {
         let mut with_empty_group = data(GroupBy::Target);
         with_empty_group.filters.include_all_targets = true;
-        let empty = ReportData { findings: Vec::new(), targets: Vec::new(), ..data(GroupBy::Target) };
+        let empty = ReportData {
+            findings: Vec::new(),
+            targets: Vec::new(),
+            ..data(GroupBy::Target)
+        };
         for data in [data(GroupBy::Vulnerability), with_empty_group, empty] {
             let bytes = render(&Document::new(&data).unwrap(), &ReportFormat::Json).unwrap();
             let text = String::from_utf8(bytes).unwrap();

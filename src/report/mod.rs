@@ -6,10 +6,10 @@
 //!   findings ───┘              └─► View (pages) ─► html | pdf | docx | xlsx
 //! ```
 //!
-//! Both wings use this module: the service for the findings of scans, the dashboard for findings with decisions. A document
-//! holds the order of its findings only; the writers read them from their source in batches, so that a report of 100,000
-//! findings is never in memory. The template engine escapes HTML, and cells that a spreadsheet would read as a formula are
-//! neutralised.
+//! Both wings use this module: the service for the findings of scans, the dashboard for findings
+//! with decisions. A document holds the order of its findings only; the writers read them from
+//! their source in batches, so that a report of 100,000 findings is never in memory. The template
+//! engine escapes HTML, and cells that a spreadsheet would read as a formula are neutralised.
 
 mod arrange;
 mod csv;
@@ -28,7 +28,9 @@ use std::io::{Cursor, Seek, Write};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::contract::{Evidence, Finding, FindingId, GroupBy, ReportFilters, ReportFormat, Risk, Scan, Stamp, Tool};
+use crate::contract::{
+    Evidence, Finding, FindingId, GroupBy, ReportFilters, ReportFormat, Risk, Scan, Stamp, Tool,
+};
 
 pub use arrange::{Document, ReportGroup};
 pub use decisions::{Remark, ReportDecision, ReportRetest, Standing};
@@ -44,8 +46,8 @@ pub const FORMATS: &[ReportFormat] = &[
     ReportFormat::Xlsx,
 ];
 
-/// The data of a report. It is a copy, so that the report remains complete when its scans are deleted. Many findings are in
-/// another [`FindingSource`] instead.
+/// The data of a report. It is a copy, so that the report remains complete when its scans are
+/// deleted. Many findings are in another [`FindingSource`] instead.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ReportData {
     pub workspace: String,
@@ -82,7 +84,11 @@ impl FindingSource for Vec<ReportFinding> {
     }
 
     fn read(&self, positions: &[usize]) -> Result<Vec<ReportFinding>, RenderError> {
-        Ok(positions.iter().filter_map(|position| self.get(*position)).cloned().collect())
+        Ok(positions
+            .iter()
+            .filter_map(|position| self.get(*position))
+            .cloned()
+            .collect())
     }
 }
 
@@ -108,7 +114,10 @@ pub struct ReportFinding {
 impl ReportFinding {
     /// The severity override, else the risk of the scanner.
     pub fn risk(&self) -> Risk {
-        self.decided.as_ref().and_then(|decided| decided.severity).unwrap_or(self.finding.risk_level)
+        self.decided
+            .as_ref()
+            .and_then(|decided| decided.severity)
+            .unwrap_or(self.finding.risk_level)
     }
 }
 
@@ -194,7 +203,9 @@ pub fn content_type(format: &ReportFormat) -> &'static str {
         ReportFormat::Csv => "text/csv; charset=utf-8",
         ReportFormat::Html => "text/html; charset=utf-8",
         ReportFormat::Pdf => "application/pdf",
-        ReportFormat::Docx => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        ReportFormat::Docx => {
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+        }
         ReportFormat::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         ReportFormat::Other(_) => "application/octet-stream",
     }
@@ -225,7 +236,10 @@ mod tests {
             vuln_id: vuln.into(),
             status: "open".into(),
             references: vec!["https://example.org/a".into(), "javascript:alert(1)".into()],
-            vuln_evidence: Evidence::table(&["Request", "Answer"], [vec!["GET /<b>".into(), "=1+1".into()]]),
+            vuln_evidence: Evidence::table(
+                &["Request", "Answer"],
+                [vec!["GET /<b>".into(), "=1+1".into()]],
+            ),
             target_id: Some(TargetId(1)),
             task_id: Some(ScanId(7)),
             ..Finding::default()
@@ -236,7 +250,11 @@ mod tests {
             target: target.into(),
             tool: Tool::WEBSITE,
             found_at: at,
-            history: vec![Earlier { id: FindingId(90), found_at: at, risk: Risk::Low }],
+            history: vec![Earlier {
+                id: FindingId(90),
+                found_at: at,
+                risk: Risk::Low,
+            }],
             decided: None,
         };
         ReportData {
@@ -246,9 +264,23 @@ mod tests {
             group_by,
             filters: ReportFilters::default(),
             findings: vec![
-                of("shop.test", finding(1, "Server names its version", Risk::Info, "version")),
-                of("shop.test", finding(2, "=cmd|'/C calc'!A0<script>x</script>", Risk::Critical, "key")),
-                of("api.test", finding(3, "Server names its version", Risk::Info, "version")),
+                of(
+                    "shop.test",
+                    finding(1, "Server names its version", Risk::Info, "version"),
+                ),
+                of(
+                    "shop.test",
+                    finding(
+                        2,
+                        "=cmd|'/C calc'!A0<script>x</script>",
+                        Risk::Critical,
+                        "key",
+                    ),
+                ),
+                of(
+                    "api.test",
+                    finding(3, "Server names its version", Risk::Info, "version"),
+                ),
             ],
             targets: vec!["api.test".into(), "quiet.test".into(), "shop.test".into()],
             with_decisions: false,
@@ -266,7 +298,8 @@ mod tests {
     }
 
     /// The formats that are text; `tests/report_files.rs` reads the others back.
-    const TEXT_FORMATS: [ReportFormat; 3] = [ReportFormat::Json, ReportFormat::Csv, ReportFormat::Html];
+    const TEXT_FORMATS: [ReportFormat; 3] =
+        [ReportFormat::Json, ReportFormat::Csv, ReportFormat::Html];
 
     fn text(data: &ReportData, format: ReportFormat) -> String {
         String::from_utf8(render(&Document::new(data).unwrap(), &format).unwrap()).unwrap()
@@ -278,19 +311,30 @@ mod tests {
         data.findings[0].finding.name = "\u{1b}]52;c;eA==\u{7} \u{9b}2J exe\u{202e}gpj".into();
         for format in TEXT_FORMATS {
             let report = text(&data, format.clone());
-            let is_plain = |c: char| matches!(c, '\n' | '\r') || !(c.is_control() || c == '\u{202e}');
+            let is_plain =
+                |c: char| matches!(c, '\n' | '\r') || !(c.is_control() || c == '\u{202e}');
             assert!(report.chars().all(is_plain), "{format}: {report:?}");
-            assert!(report.contains("exe") && report.contains("52;c;eA=="), "{format}");
+            assert!(
+                report.contains("exe") && report.contains("52;c;eA=="),
+                "{format}"
+            );
         }
-        let groups: serde_json::Value = serde_json::from_str(&text(&data, ReportFormat::Json)).unwrap();
-        assert!(groups.to_string().contains("exe\u{202e}gpj"), "the JSON report keeps the value");
+        let groups: serde_json::Value =
+            serde_json::from_str(&text(&data, ReportFormat::Json)).unwrap();
+        assert!(
+            groups.to_string().contains("exe\u{202e}gpj"),
+            "the JSON report keeps the value"
+        );
     }
 
     #[test]
     fn json_report_is_an_array_of_groups() {
         let groups: serde_json::Value =
             serde_json::from_str(&text(&data(GroupBy::Target), ReportFormat::Json)).unwrap();
-        assert_eq!(groups[0]["name"], "shop.test", "the target with the highest risk comes first");
+        assert_eq!(
+            groups[0]["name"], "shop.test",
+            "the target with the highest risk comes first"
+        );
         assert_eq!(groups[0]["findings"][0]["risk_level"], 4);
         assert_eq!(groups[0]["findings"][0]["target_name"], "shop.test");
         assert_eq!(groups.as_array().unwrap().len(), 2);
@@ -314,7 +358,8 @@ mod tests {
         assert!(!page.contains("<script"), "no scripts");
         assert!(page.contains("&lt;script&gt;x"));
         assert!(
-            page.contains(r#"href="https://example.org/a""#) || page.contains("href=\"https:&#x2f;&#x2f;example.org")
+            page.contains(r#"href="https://example.org/a""#)
+                || page.contains("href=\"https:&#x2f;&#x2f;example.org")
         );
         assert!(!page.contains("href=\"javascript"));
         assert!(page.contains("Acme &lt;external&gt;"));
@@ -336,7 +381,11 @@ mod tests {
                 now: "still there".into(),
                 ..ReportRetest::default()
             }),
-            notes: vec![Remark { text: "=see <b>114</b>".into(), who: "ada".into(), at: "2026-11-20 10:00:00".into() }],
+            notes: vec![Remark {
+                text: "=see <b>114</b>".into(),
+                who: "ada".into(),
+                at: "2026-11-20 10:00:00".into(),
+            }],
             ..ReportDecision::default()
         });
         data
@@ -356,17 +405,29 @@ mod tests {
         ] {
             assert!(page.contains(words), "{words}: {page}");
         }
-        let groups: serde_json::Value = serde_json::from_str(&text(&decided(), ReportFormat::Json)).unwrap();
+        let groups: serde_json::Value =
+            serde_json::from_str(&text(&decided(), ReportFormat::Json)).unwrap();
         let worst = &groups[0]["findings"][0];
-        assert_eq!((&worst["decided"]["severity"], &worst["risk_level"]), (&1.into(), &4.into()));
+        assert_eq!(
+            (&worst["decided"]["severity"], &worst["risk_level"]),
+            (&1.into(), &4.into())
+        );
         let table = text(&decided(), ReportFormat::Csv);
         let mut reader = ::csv::Reader::from_reader(table.as_bytes());
         let headers = reader.headers().unwrap().clone();
         let place = headers.iter().position(|head| head == "notes").unwrap();
         let rows: Vec<::csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-        assert!(rows.iter().any(|row| &row[place] == "'=see <b>114</b>"), "{table}");
-        let retest = ["retest_before", "retest_now"].map(|head| headers.iter().position(|one| one == head).unwrap());
-        assert!(rows.iter().any(|row| retest.map(|at| &row[at]) == ["confirmed", "still there"]), "{table}");
+        assert!(
+            rows.iter().any(|row| &row[place] == "'=see <b>114</b>"),
+            "{table}"
+        );
+        let retest = ["retest_before", "retest_now"]
+            .map(|head| headers.iter().position(|one| one == head).unwrap());
+        assert!(
+            rows.iter()
+                .any(|row| retest.map(|at| &row[at]) == ["confirmed", "still there"]),
+            "{table}"
+        );
         assert_eq!(worst["decided"]["retest"]["now"], "still there");
     }
 

@@ -4,8 +4,8 @@
 //!   Document ─► cover · summary · contents · chapters of findings · recommendations · appendix
 //! ```
 //!
-//! Findings are read and built one at a time while a writer asks for them. All texts are sanitised here: a control character or
-//! a direction override reaches no file. Equal data gives equal views.
+//! Findings are read and built one at a time while a writer asks for them. All texts are sanitised
+//! here: a control character or a direction override reaches no file. Equal data gives equal views.
 
 mod entry;
 mod overview;
@@ -76,7 +76,8 @@ pub struct Chapter<'a> {
 pub struct View<'a> {
     pub title: String,
     pub cover: Vec<Fact>,
-    /// The headline. Without decisions one row; with decisions the findings that need work, by verdict.
+    /// The headline. Without decisions one row; with decisions the findings that need work, by
+    /// verdict.
     pub summary: Vec<SummaryRow>,
     /// Findings that need no work, by verdict; empty without decisions.
     pub settled: Vec<Fact>,
@@ -106,7 +107,11 @@ impl<'a> View<'a> {
 
     /// The heading of the first column of tables of chapters.
     pub fn chapter_noun(&self) -> &'static str {
-        if self.document.group_by == GroupBy::Vulnerability { "Finding" } else { "Target" }
+        if self.document.group_by == GroupBy::Vulnerability {
+            "Finding"
+        } else {
+            "Target"
+        }
     }
 
     pub fn generated(&self) -> Stamp {
@@ -118,8 +123,16 @@ impl<'a> View<'a> {
     }
 
     /// Header row of the appendix.
-    pub const SCAN_HEADERS: [&'static str; 8] =
-        ["Scan", "Tool", "Target", "Status", "Start", "End", "Tests", "Parameters"];
+    pub const SCAN_HEADERS: [&'static str; 8] = [
+        "Scan",
+        "Tool",
+        "Target",
+        "Status",
+        "Start",
+        "End",
+        "Tests",
+        "Parameters",
+    ];
 
     /// The scans of the appendix; none when the tool configuration is excluded.
     pub fn scans(&self) -> impl ExactSizeIterator<Item = [String; 8]> + 'a {
@@ -128,15 +141,28 @@ impl<'a> View<'a> {
 }
 
 impl<'a> Chapter<'a> {
-    fn new(document: &'a Document<'a>, number: usize, group: &'a ReportGroup) -> Result<Self, RenderError> {
-        // The texts of one kind of finding are the same at every target, unless a scanner adds details to them.
-        let is_common = document.group_by == GroupBy::Vulnerability && group.len() > 1 && group.has_common_texts;
-        let first = if is_common { document.findings(group, 0).next().transpose()? } else { None };
+    fn new(
+        document: &'a Document<'a>,
+        number: usize,
+        group: &'a ReportGroup,
+    ) -> Result<Self, RenderError> {
+        // The texts of one kind of finding are the same at every target, unless a scanner adds
+        // details to them.
+        let is_common = document.group_by == GroupBy::Vulnerability
+            && group.len() > 1
+            && group.has_common_texts;
+        let first = if is_common {
+            document.findings(group, 0).next().transpose()?
+        } else {
+            None
+        };
         Ok(Self {
             number,
             name: named(&group.name),
             counts: group.counts,
-            common: first.map(|found| entry::prose(&found.finding)).unwrap_or_default(),
+            common: first
+                .map(|found| entry::prose(&found.finding))
+                .unwrap_or_default(),
             is_common,
             group,
             document,
@@ -150,11 +176,14 @@ impl<'a> Chapter<'a> {
         skipped: usize,
     ) -> impl Iterator<Item = Result<(ReportFinding, FindingEntry), RenderError>> + use<'a> {
         let (number, is_common) = (self.number, self.is_common);
-        self.document.findings(self.group, skipped).zip(skipped.saturating_add(1)..).map(move |(found, at)| {
-            let found = found?;
-            let entry = entry::entry(&found, format!("{number}.{at}"), is_common, limit);
-            Ok((found, entry))
-        })
+        self.document
+            .findings(self.group, skipped)
+            .zip(skipped.saturating_add(1)..)
+            .map(move |(found, at)| {
+                let found = found?;
+                let entry = entry::entry(&found, format!("{number}.{at}"), is_common, limit);
+                Ok((found, entry))
+            })
     }
 
     pub fn len(&self) -> usize {
@@ -176,12 +205,20 @@ fn named(given: &str) -> String {
 
 /// The label of the risk chart, such as `3 critical`, for readers that do not see it.
 pub fn counted(counts: &RiskCounts) -> String {
-    let words: Vec<String> = Risk::DOWN.iter().zip(counts).map(|(risk, count)| format!("{count} {risk}")).collect();
+    let words: Vec<String> = Risk::DOWN
+        .iter()
+        .zip(counts)
+        .map(|(risk, count)| format!("{count} {risk}"))
+        .collect();
     words.join(", ")
 }
 
 fn fact(label: &'static str, value: impl Into<String>) -> Fact {
-    Fact { label, value: value.into(), aside: String::new() }
+    Fact {
+        label,
+        value: value.into(),
+        aside: String::new(),
+    }
 }
 
 /// The full name of a tool; reports have the room.
@@ -212,8 +249,10 @@ mod tests {
             let document = Document::new(input).unwrap();
             let view = View::new(&document).unwrap();
             let chapter = &view.contents[1];
-            let own: usize =
-                chapter.entries(ProofLimit::ALL, 0).map(|entry| entry.unwrap().1.prose.paragraphs.len()).sum();
+            let own: usize = chapter
+                .entries(ProofLimit::ALL, 0)
+                .map(|entry| entry.unwrap().1.prose.paragraphs.len())
+                .sum();
             (chapter.len(), chapter.common.paragraphs.len(), own)
         };
         assert_eq!(texts(&input), (2, 1, 0));

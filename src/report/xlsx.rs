@@ -1,14 +1,16 @@
-//! The spreadsheet: a sheet for each chapter of the report. Tables have filters and a header row that stays in view.
+//! The spreadsheet: a sheet for each chapter of the report. Tables have filters and a header row
+//! that stays in view.
 //!
 //! ```text
 //!   Summary (cover, chart, contents) · Findings (a row each) · Evidence (a row per row) · Recommendations · Scans
 //! ```
 //!
-//! A sheet per target would make the filters useless. Every text is written as a string, never as a formula.
+//! A sheet per target would make the filters useless. Every text is written as a string, never as a
+//! formula.
 
 use rust_xlsxwriter::{
-    Chart, ChartFormat, ChartPoint, ChartSolidFill, Color, DocProperties, ExcelDateTime, Format, FormatAlign, Workbook,
-    Worksheet,
+    Chart, ChartFormat, ChartPoint, ChartSolidFill, Color, DocProperties, ExcelDateTime, Format,
+    FormatAlign, Workbook, Worksheet,
 };
 
 use super::csv::{COLUMNS, DECISION_COLUMNS};
@@ -21,11 +23,16 @@ use crate::text;
 /// Most cells of an evidence row; the others are joined in the last one.
 const CELLS: usize = 12;
 
-pub(super) fn render(document: &Document<'_>, out: &mut dyn ReportOutput) -> Result<(), RenderError> {
+pub(super) fn render(
+    document: &Document<'_>,
+    out: &mut dyn ReportOutput,
+) -> Result<(), RenderError> {
     let view = View::new(document)?;
     let mut book = Workbook::new();
     let at = view.generated().as_second();
-    let mut properties = DocProperties::new().set_title(within_cell(&view.title)).set_author("scandeck");
+    let mut properties = DocProperties::new()
+        .set_title(within_cell(&view.title))
+        .set_author("scandeck");
     if let Ok(created) = ExcelDateTime::from_timestamp(at) {
         // Equal data gives equal bytes.
         properties = properties.set_creation_datetime(&created);
@@ -39,7 +46,12 @@ pub(super) fn render(document: &Document<'_>, out: &mut dyn ReportOutput) -> Res
         recommendations(book.add_worksheet(), &formats, &view)?;
     }
     if view.scans().len() > 0 {
-        let mut table = SheetTable::new(book.add_worksheet(), &formats, "Scans", &[8, 20, 32, 14, 20, 20, 8, 60])?;
+        let mut table = SheetTable::new(
+            book.add_worksheet(),
+            &formats,
+            "Scans",
+            &[8, 20, 32, 14, 20, 20, 8, 60],
+        )?;
         table.headers(View::SCAN_HEADERS.iter().copied())?;
         for scan in view.scans() {
             table.row(scan.iter().map(String::as_str).map(Cell::of_text))?;
@@ -64,7 +76,9 @@ impl Formats {
         let top = || Format::new().set_align(FormatAlign::Top);
         Self {
             title: Format::new().set_bold().set_font_size(18),
-            header: top().set_bold().set_background_color(Color::RGB(0x00EE_F0F3)),
+            header: top()
+                .set_bold()
+                .set_background_color(Color::RGB(0x00EE_F0F3)),
             label: top().set_font_color(Color::RGB(0x005B_6472)),
             text: top(),
             wrapped: top().set_text_wrap(),
@@ -108,17 +122,31 @@ struct SheetTable<'a> {
 }
 
 impl<'a> SheetTable<'a> {
-    fn new(sheet: &'a mut Worksheet, formats: &'a Formats, name: &str, widths: &[u16]) -> Result<Self, RenderError> {
-        sheet.set_name(name)?.set_landscape().set_print_fit_to_pages(1, 0);
+    fn new(
+        sheet: &'a mut Worksheet,
+        formats: &'a Formats,
+        name: &str,
+        widths: &[u16],
+    ) -> Result<Self, RenderError> {
+        sheet
+            .set_name(name)?
+            .set_landscape()
+            .set_print_fit_to_pages(1, 0);
         for (column, width) in (0..).zip(widths) {
             sheet.set_column_width(column, f64::from(*width))?;
         }
-        Ok(Self { sheet, formats, next: 1, columns: 0 })
+        Ok(Self {
+            sheet,
+            formats,
+            next: 1,
+            columns: 0,
+        })
     }
 
     fn headers<'b>(&mut self, headers: impl Iterator<Item = &'b str>) -> Result<(), RenderError> {
         for header in headers {
-            self.sheet.write_string_with_format(0, self.columns, header, &self.formats.header)?;
+            self.sheet
+                .write_string_with_format(0, self.columns, header, &self.formats.header)?;
             self.columns += 1;
         }
         self.sheet.set_freeze_panes(1, 0)?.set_repeat_rows(0, 0)?;
@@ -131,13 +159,28 @@ impl<'a> SheetTable<'a> {
             match cell {
                 Cell::Text("") => {}
                 Cell::Text(text) => {
-                    self.sheet.write_string_with_format(self.next, column, within_cell(text), &self.formats.text)?;
+                    self.sheet.write_string_with_format(
+                        self.next,
+                        column,
+                        within_cell(text),
+                        &self.formats.text,
+                    )?;
                 }
                 Cell::Number(number) => {
-                    self.sheet.write_number_with_format(self.next, column, number, &self.formats.text)?;
+                    self.sheet.write_number_with_format(
+                        self.next,
+                        column,
+                        number,
+                        &self.formats.text,
+                    )?;
                 }
                 Cell::Risk(risk) => {
-                    self.sheet.write_string_with_format(self.next, column, risk.as_str(), self.formats.risk(risk))?;
+                    self.sheet.write_string_with_format(
+                        self.next,
+                        column,
+                        risk.as_str(),
+                        self.formats.risk(risk),
+                    )?;
                 }
             }
         }
@@ -147,7 +190,8 @@ impl<'a> SheetTable<'a> {
 
     fn finish(self) -> Result<(), RenderError> {
         if self.columns > 0 {
-            self.sheet.autofilter(0, 0, self.next.saturating_sub(1).max(1), self.columns - 1)?;
+            self.sheet
+                .autofilter(0, 0, self.next.saturating_sub(1).max(1), self.columns - 1)?;
         }
         Ok(())
     }
@@ -155,16 +199,24 @@ impl<'a> SheetTable<'a> {
 
 fn summary(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<(), RenderError> {
     sheet.set_name("Summary")?.set_print_fit_to_pages(1, 0);
-    sheet.set_column_width(0, 18.0)?.set_column_width(1, 52.0)?.set_column_range_width(2, 7, 11.0)?;
+    sheet
+        .set_column_width(0, 18.0)?
+        .set_column_width(1, 52.0)?
+        .set_column_range_width(2, 7, 11.0)?;
     sheet.write_string_with_format(0, 0, within_cell(&view.title), &formats.title)?;
     let mut row = 2;
-    let mut fact = |sheet: &mut Worksheet, label: &str, value: &str, aside: &str| -> Result<(), RenderError> {
-        let value = if aside.is_empty() { value.to_owned() } else { format!("{value}: {aside}") };
-        sheet.write_string_with_format(row, 0, label, &formats.label)?;
-        sheet.write_string_with_format(row, 1, within_cell(&value), &formats.wrapped)?;
-        row += 1;
-        Ok(())
-    };
+    let mut fact =
+        |sheet: &mut Worksheet, label: &str, value: &str, aside: &str| -> Result<(), RenderError> {
+            let value = if aside.is_empty() {
+                value.to_owned()
+            } else {
+                format!("{value}: {aside}")
+            };
+            sheet.write_string_with_format(row, 0, label, &formats.label)?;
+            sheet.write_string_with_format(row, 1, within_cell(&value), &formats.wrapped)?;
+            row += 1;
+            Ok(())
+        };
     for one in view.cover.iter().chain(&view.settled) {
         fact(sheet, one.label, &one.value, &one.aside)?;
     }
@@ -184,7 +236,16 @@ fn summary(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<
     }
     sheet.insert_chart(1, 4, &chart(view, first))?;
     row += 2;
-    let headers = ["No", view.chapter_noun(), "Critical", "High", "Medium", "Low", "Info", "Total"];
+    let headers = [
+        "No",
+        view.chapter_noun(),
+        "Critical",
+        "High",
+        "Medium",
+        "Low",
+        "Info",
+        "Total",
+    ];
     for (column, header) in (0..).zip(headers) {
         sheet.write_string_with_format(row, column, header, &formats.header)?;
     }
@@ -210,13 +271,10 @@ fn chart(view: &View<'_>, first: u32) -> Chart {
     chart.title().set_name("Findings by risk");
     for (column, row) in (2..).zip(&view.summary) {
         let series = chart.add_series();
-        series.set_name(row.label).set_categories(("Summary", first + 1, 0, first + 5, 0)).set_values((
-            "Summary",
-            first + 1,
-            column,
-            first + 5,
-            column,
-        ));
+        series
+            .set_name(row.label)
+            .set_categories(("Summary", first + 1, 0, first + 5, 0))
+            .set_values(("Summary", first + 1, column, first + 5, column));
         if view.summary.len() == 1 {
             let points = Risk::DOWN.map(|risk| {
                 let mut format = ChartFormat::new();
@@ -239,9 +297,19 @@ fn findings(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result
     let with_decisions = view.with_decisions();
     let mut table = SheetTable::new(sheet, formats, "Findings", &[8, 28, 10, 10, 28, 10, 46])?;
     // Evidence has a sheet of its own.
-    let columns: Vec<_> = COLUMNS.iter().filter(|(name, _)| !matches!(*name, "risk" | "evidence")).collect();
-    let decisions = if with_decisions { DECISION_COLUMNS.as_slice() } else { &[] };
-    let names = columns.iter().map(|(name, _)| *name).chain(decisions.iter().map(|(name, _)| *name));
+    let columns: Vec<_> = COLUMNS
+        .iter()
+        .filter(|(name, _)| !matches!(*name, "risk" | "evidence"))
+        .collect();
+    let decisions = if with_decisions {
+        DECISION_COLUMNS.as_slice()
+    } else {
+        &[]
+    };
+    let names = columns
+        .iter()
+        .map(|(name, _)| *name)
+        .chain(decisions.iter().map(|(name, _)| *name));
     table.headers(["no", "group", "risk"].into_iter().chain(names))?;
     for chapter in &view.contents {
         for entry in chapter.entries(ProofLimit::NOTHING, 0) {
@@ -249,9 +317,19 @@ fn findings(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result
             let decided = found.decided.clone().unwrap_or_default();
             let values = columns.iter().map(|(_, value)| value(&found));
             let values = values.chain(decisions.iter().map(|(_, value)| value(&decided)));
-            let values: Vec<String> = values.map(|value| text::clean_text_for_print(&value).into_owned()).collect();
-            let first = [Cell::Text(&entry.number), Cell::Text(&chapter.name), Cell::Risk(entry.risk)];
-            table.row(first.into_iter().chain(values.iter().map(|value| Cell::of_text(value))))?;
+            let values: Vec<String> = values
+                .map(|value| text::clean_text_for_print(&value).into_owned())
+                .collect();
+            let first = [
+                Cell::Text(&entry.number),
+                Cell::Text(&chapter.name),
+                Cell::Risk(entry.risk),
+            ];
+            table.row(
+                first
+                    .into_iter()
+                    .chain(values.iter().map(|value| Cell::of_text(value))),
+            )?;
         }
     }
     table.finish()
@@ -259,8 +337,12 @@ fn findings(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result
 
 fn evidence(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<(), RenderError> {
     let mut table = SheetTable::new(sheet, formats, "Evidence", &[8, 10, 40, 28, 6, 40, 40, 40])?;
-    let names = ["no", "risk", "name", "target", "row"].map(str::to_owned).into_iter();
-    let names: Vec<String> = names.chain((1..=CELLS).map(|at| format!("evidence {at}"))).collect();
+    let names = ["no", "risk", "name", "target", "row"]
+        .map(str::to_owned)
+        .into_iter();
+    let names: Vec<String> = names
+        .chain((1..=CELLS).map(|at| format!("evidence {at}")))
+        .collect();
     table.headers(names.iter().map(String::as_str))?;
     for chapter in &view.contents {
         for entry in chapter.entries(ProofLimit::ALL, 0) {
@@ -269,12 +351,23 @@ fn evidence(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result
             let rows = match &entry.proof {
                 Proof::Nothing => continue,
                 Proof::Text(text) => vec![vec![text.clone()]],
-                Proof::Table { headers, rows } => rows.iter().map(|row| labelled(headers, row)).collect(),
+                Proof::Table { headers, rows } => {
+                    rows.iter().map(|row| labelled(headers, row)).collect()
+                }
             };
             for (at, row) in rows.iter().enumerate() {
-                let first = [Cell::Text(&entry.number), Cell::Risk(entry.risk), Cell::Text(&entry.name)];
+                let first = [
+                    Cell::Text(&entry.number),
+                    Cell::Risk(entry.risk),
+                    Cell::Text(&entry.name),
+                ];
                 let second = [Cell::Text(&target), Cell::of_count(at + 1)];
-                table.row(first.into_iter().chain(second).chain(row.iter().map(|cell| Cell::of_text(cell))))?;
+                table.row(
+                    first
+                        .into_iter()
+                        .chain(second)
+                        .chain(row.iter().map(|cell| Cell::of_text(cell))),
+                )?;
             }
         }
     }
@@ -300,12 +393,18 @@ fn labelled(headers: &[String], row: &[String]) -> Vec<String> {
     cells
 }
 
-fn recommendations(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<(), RenderError> {
+fn recommendations(
+    sheet: &mut Worksheet,
+    formats: &Formats,
+    view: &View<'_>,
+) -> Result<(), RenderError> {
     let mut table = SheetTable::new(sheet, formats, "Recommendations", &[10, 46, 10, 10, 100])?;
     table.headers(["Risk", "Finding", "Findings", "Targets", "Recommendation"].into_iter())?;
     for one in &view.recommendations {
         let counts = [Cell::of_count(one.findings), Cell::of_count(one.targets)];
-        let cells = [Cell::Risk(one.risk), Cell::Text(&one.name)].into_iter().chain(counts);
+        let cells = [Cell::Risk(one.risk), Cell::Text(&one.name)]
+            .into_iter()
+            .chain(counts);
         table.row(cells.chain([Cell::Text(&one.text)]))?;
     }
     table.finish()

@@ -1,4 +1,5 @@
-//! The activity of a running service, read from its database by another process (`scandeck status`, `scandeck scope`).
+//! The activity of a running service, read from its database by another process (`scandeck status`,
+//! `scandeck scope`).
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +28,11 @@ pub async fn activity(dir: &DataDir, logger_days: i64) -> Result<Activity, Start
     let read = async {
         let (active, running) = (store.active_scans().await?, store.running_scans().await?);
         let loggers = store.live_loggers(logger_days, Timestamp::now()).await?;
-        Ok(Activity { running, waiting: active - running, loggers })
+        Ok(Activity {
+            running,
+            waiting: active - running,
+            loggers,
+        })
     };
     let read = read.await.map_err(StartError::Store);
     store.close().await;
@@ -73,14 +78,28 @@ impl RunningScans {
     pub async fn ended_by_scope(self) -> Result<Vec<EndedScan>, StartError> {
         let began = Instant::now();
         loop {
-            let left = self.store.running_scan_ids().await.map_err(StartError::Store)?;
+            let left = self
+                .store
+                .running_scan_ids()
+                .await
+                .map_err(StartError::Store)?;
             if began.elapsed() > SCOPE_TIME || !self.ids.iter().any(|id| left.contains(id)) {
                 break;
             }
             tokio::time::sleep(POLL_INTERVAL).await;
         }
-        let ended = self.store.ended_scans(&self.ids, ENDED_BY_SCOPE).await.map_err(StartError::Store)?;
+        let ended = self
+            .store
+            .ended_scans(&self.ids, ENDED_BY_SCOPE)
+            .await
+            .map_err(StartError::Store)?;
         self.store.close().await;
-        Ok(ended.into_iter().map(|(id, target)| EndedScan { id: ScanId(id), target }).collect())
+        Ok(ended
+            .into_iter()
+            .map(|(id, target)| EndedScan {
+                id: ScanId(id),
+                target,
+            })
+            .collect())
     }
 }

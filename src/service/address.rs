@@ -6,7 +6,8 @@
 //!   "Bücher.example."           ─parse─►  hostname    xn--bcher-kva.example
 //! ```
 //!
-//! Targets with equal canonical names are the same target. [`scope_check`](super::scope_check) decides whether it may be scanned.
+//! Targets with equal canonical names are the same target. [`scope_check`](super::scope_check)
+//! decides whether it may be scanned.
 
 use std::net::IpAddr;
 
@@ -38,12 +39,18 @@ pub enum AddressError {
     #[error("the name of a target has at most {MAX_LENGTH} bytes")]
     TooLong,
     #[error("`{given}` has no scheme: use {scheme}://{suggestion}")]
-    NeedsScheme { given: String, scheme: &'static str, suggestion: String },
+    NeedsScheme {
+        given: String,
+        scheme: &'static str,
+        suggestion: String,
+    },
     #[error("`{0}` is {1}: use one address per target")]
     Several(String, &'static str),
     #[error("only http and https URLs are supported, not `{0}:`")]
     Scheme(String),
-    #[error("remove user name and password from the URL: pass them to the scan as `authentication`")]
+    #[error(
+        "remove user name and password from the URL: pass them to the scan as `authentication`"
+    )]
     UserInfo,
     #[error("remove the #fragment from the URL: servers never receive it")]
     Fragment,
@@ -55,7 +62,13 @@ impl AddressError {
     /// The error for a tool that only uses TLS.
     pub fn over_tls(self) -> Self {
         match self {
-            Self::NeedsScheme { given, suggestion, .. } => Self::NeedsScheme { given, scheme: "https", suggestion },
+            Self::NeedsScheme {
+                given, suggestion, ..
+            } => Self::NeedsScheme {
+                given,
+                scheme: "https",
+                suggestion,
+            },
             other => other,
         }
     }
@@ -151,12 +164,20 @@ fn parse_url(text: &str, scheme: &str, rest: &str) -> Result<Address, AddressErr
         return Err(invalid(text, "port 0 is not a port"));
     }
     let host = checked_host(text, url.host().map(|host| host.to_owned()))?;
-    url.set_host(Some(&host.to_string())).map_err(|error| invalid(text, &error.to_string()))?;
-    Ok(Address { canonical: url.to_string(), host, url: Some(url) })
+    url.set_host(Some(&host.to_string()))
+        .map_err(|error| invalid(text, &error.to_string()))?;
+    Ok(Address {
+        canonical: url.to_string(),
+        host,
+        url: Some(url),
+    })
 }
 
 fn parse_host(text: &str) -> Result<Address, AddressError> {
-    if let Ok(ip) = text.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>()
+    if let Ok(ip) = text
+        .trim_start_matches('[')
+        .trim_end_matches(']')
+        .parse::<IpAddr>()
         && (text.starts_with('[') == text.ends_with(']'))
         && (ip.is_ipv6() || !text.starts_with('['))
     {
@@ -164,9 +185,14 @@ fn parse_host(text: &str) -> Result<Address, AddressError> {
             IpAddr::V4(ip) => Host::Ipv4(ip),
             IpAddr::V6(ip) => Host::Ipv6(ip),
         };
-        return Ok(Address { canonical: ip.to_string(), host, url: None });
+        return Ok(Address {
+            canonical: ip.to_string(),
+            host,
+            url: None,
+        });
     }
-    let is_network = |(ip, bits): (&str, &str)| ip.parse::<IpAddr>().is_ok() && bits.parse::<u8>().is_ok();
+    let is_network =
+        |(ip, bits): (&str, &str)| ip.parse::<IpAddr>().is_ok() && bits.parse::<u8>().is_ok();
     if text.split_once('/').is_some_and(is_network) {
         return Err(AddressError::Several(text.to_owned(), "a network"));
     }
@@ -174,11 +200,19 @@ fn parse_host(text: &str) -> Result<Address, AddressError> {
         return Err(AddressError::Several(text.to_owned(), "an address range"));
     }
     if let Some(suggestion) = missing_scheme(text) {
-        return Err(AddressError::NeedsScheme { given: text.to_owned(), scheme: "http", suggestion });
+        return Err(AddressError::NeedsScheme {
+            given: text.to_owned(),
+            scheme: "http",
+            suggestion,
+        });
     }
     let host = checked_host(text, Host::parse(text).ok())?;
     match &host {
-        Host::Domain(name) => Ok(Address { canonical: name.clone(), host, url: None }),
+        Host::Domain(name) => Ok(Address {
+            canonical: name.clone(),
+            host,
+            url: None,
+        }),
         // "127.1" or "0x7f000001": some programs accept them, but most users mistyped them.
         _ => Err(invalid(text, "an IPv4 address has four decimal numbers")),
     }
@@ -192,7 +226,10 @@ fn missing_scheme(text: &str) -> Option<String> {
     let guess = Url::parse(&format!("http://{text}")).ok()?;
     let host = guess.host()?;
     (guess.fragment().is_none() && !text.starts_with(['/', ':'])).then(|| {
-        let port = guess.port().map(|port| format!(":{port}")).unwrap_or_default();
+        let port = guess
+            .port()
+            .map(|port| format!(":{port}"))
+            .unwrap_or_default();
         format!("{host}{port}{}", guess.path())
     })
 }
@@ -210,7 +247,8 @@ fn checked_host(text: &str, host: Option<Host<String>>) -> Result<Host<String>, 
     }
 }
 
-/// Rules for a name in A-label form (RFC 1035 §2.3.1); underscores are accepted because existing names contain them.
+/// Rules for a name in A-label form (RFC 1035 §2.3.1); underscores are accepted because existing
+/// names contain them.
 pub(super) fn check_dns_name(name: &str) -> Result<(), &'static str> {
     if name.is_empty() {
         return Err("the name is empty");
@@ -228,24 +266,32 @@ pub(super) fn check_dns_name(name: &str) -> Result<(), &'static str> {
         if label.starts_with('-') || label.ends_with('-') {
             return Err("a label begins or ends with a hyphen");
         }
-        if !label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') {
+        if !label
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+        {
             return Err("a DNS name has only letters, digits, hyphens and dots");
         }
     }
     Ok(())
 }
 
-/// Whether the text is a range of IPv4 addresses as nmap writes it: `10.0.4.5-10`, `10.0.4.*`, `10.0.4.1,7`. The URL
-/// parser would take the first form for a name.
+/// Whether the text is a range of IPv4 addresses as nmap writes it: `10.0.4.5-10`, `10.0.4.*`,
+/// `10.0.4.1,7`. The URL parser would take the first form for a name.
 pub(super) fn is_address_range(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_digit())
         && text.contains(['-', '*', ','])
-        && text.bytes().all(|byte| byte.is_ascii_digit() || b".-*,".contains(&byte))
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || b".-*,".contains(&byte))
 }
 
 fn invalid(name: &str, why: &str) -> AddressError {
     let name: String = name.chars().filter(|c| !c.is_control()).take(120).collect();
-    AddressError::Form { name, why: why.to_owned() }
+    AddressError::Form {
+        name,
+        why: why.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -255,21 +301,73 @@ mod tests {
     #[test]
     fn parse_yields_one_canonical_spelling_per_form() {
         for (given, canonical, kind, host) in [
-            ("HTTP://Shop.Acme.TEST:80", "http://shop.acme.test/", TargetType::Url, "shop.acme.test"),
-            ("https://shop.acme.test:443/a?b=1", "https://shop.acme.test/a?b=1", TargetType::Url, "shop.acme.test"),
-            ("https://shop.acme.test.:8443/", "https://shop.acme.test:8443/", TargetType::Url, "shop.acme.test"),
-            ("http://[::1]:8080", "http://[::1]:8080/", TargetType::Url, "::1"),
-            ("http://0x7f.1/", "http://127.0.0.1/", TargetType::Url, "127.0.0.1"),
-            (" 127.0.0.1 ", "127.0.0.1", TargetType::IpAddress, "127.0.0.1"),
+            (
+                "HTTP://Shop.Acme.TEST:80",
+                "http://shop.acme.test/",
+                TargetType::Url,
+                "shop.acme.test",
+            ),
+            (
+                "https://shop.acme.test:443/a?b=1",
+                "https://shop.acme.test/a?b=1",
+                TargetType::Url,
+                "shop.acme.test",
+            ),
+            (
+                "https://shop.acme.test.:8443/",
+                "https://shop.acme.test:8443/",
+                TargetType::Url,
+                "shop.acme.test",
+            ),
+            (
+                "http://[::1]:8080",
+                "http://[::1]:8080/",
+                TargetType::Url,
+                "::1",
+            ),
+            (
+                "http://0x7f.1/",
+                "http://127.0.0.1/",
+                TargetType::Url,
+                "127.0.0.1",
+            ),
+            (
+                " 127.0.0.1 ",
+                "127.0.0.1",
+                TargetType::IpAddress,
+                "127.0.0.1",
+            ),
             ("[::1]", "::1", TargetType::IpAddress, "::1"),
-            ("2001:DB8::0:1", "2001:db8::1", TargetType::IpAddress, "2001:db8::1"),
+            (
+                "2001:DB8::0:1",
+                "2001:db8::1",
+                TargetType::IpAddress,
+                "2001:db8::1",
+            ),
             ("LocalHost", "localhost", TargetType::Hostname, "localhost"),
-            ("Bücher.example.", "xn--bcher-kva.example", TargetType::Hostname, "xn--bcher-kva.example"),
-            ("a_b.example", "a_b.example", TargetType::Hostname, "a_b.example"),
+            (
+                "Bücher.example.",
+                "xn--bcher-kva.example",
+                TargetType::Hostname,
+                "xn--bcher-kva.example",
+            ),
+            (
+                "a_b.example",
+                "a_b.example",
+                TargetType::Hostname,
+                "a_b.example",
+            ),
         ] {
             let address = Address::parse(given).unwrap_or_else(|error| panic!("{given}: {error}"));
-            assert_eq!((address.canonical(), address.kind(), address.host().as_str()), (canonical, kind, host));
-            assert_eq!(Address::parse(canonical).as_ref(), Ok(&address), "{canonical} is canonical");
+            assert_eq!(
+                (address.canonical(), address.kind(), address.host().as_str()),
+                (canonical, kind, host)
+            );
+            assert_eq!(
+                Address::parse(canonical).as_ref(),
+                Ok(&address),
+                "{canonical} is canonical"
+            );
         }
     }
 
@@ -277,12 +375,24 @@ mod tests {
     fn parse_of_invalid_text_suggests_a_form() {
         for (given, message) in [
             ("", "a host name"),
-            ("localhost:8080", "`localhost:8080` has no scheme: use http://localhost:8080/"),
-            ("127.0.0.1:1", "`127.0.0.1:1` has no scheme: use http://127.0.0.1:1/"),
-            ("10.0.4.5-10", "`10.0.4.5-10` is an address range: use one address per target"),
+            (
+                "localhost:8080",
+                "`localhost:8080` has no scheme: use http://localhost:8080/",
+            ),
+            (
+                "127.0.0.1:1",
+                "`127.0.0.1:1` has no scheme: use http://127.0.0.1:1/",
+            ),
+            (
+                "10.0.4.5-10",
+                "`10.0.4.5-10` is an address range: use one address per target",
+            ),
             ("shop.acme.test/login", "use http://shop.acme.test/login"),
             ("[::1]:80", "use http://[::1]/"),
-            ("10.0.0.0/8", "`10.0.0.0/8` is a network: use one address per target"),
+            (
+                "10.0.0.0/8",
+                "`10.0.0.0/8` is a network: use one address per target",
+            ),
             ("ftp://shop.acme.test", "only http and https"),
             ("http://ana:secret@shop.acme.test/", "authentication"),
             ("http://@shop.acme.test/", "authentication"),
@@ -309,7 +419,9 @@ mod tests {
 
     #[test]
     fn error_about_url_with_password_hides_the_password() {
-        let error = Address::parse("http://ana:secret@shop.acme.test/").unwrap_err().to_string();
+        let error = Address::parse("http://ana:secret@shop.acme.test/")
+            .unwrap_err()
+            .to_string();
         assert!(!error.contains("secret"), "{error}");
     }
 }

@@ -64,13 +64,23 @@ struct AuditLine<'a, T> {
 impl AuditLog {
     /// Writes to `path`; without a size, the file grows.
     pub fn new(path: PathBuf, max_bytes: Option<u64>) -> Self {
-        Self { path, max_bytes: max_bytes.unwrap_or(u64::MAX), file: Mutex::default() }
+        Self {
+            path,
+            max_bytes: max_bytes.unwrap_or(u64::MAX),
+            file: Mutex::default(),
+        }
     }
 
     /// Writes an entry. A failure is logged: it must not stop the service.
     pub fn write<T: Serialize>(&self, event: &str, entry: &T, now: Timestamp) {
-        let line = AuditLine { time: now.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string(), event, entry };
-        let written = serde_json::to_string(&line).map_err(io::Error::other).and_then(|line| self.append(&line));
+        let line = AuditLine {
+            time: now.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string(),
+            event,
+            entry,
+        };
+        let written = serde_json::to_string(&line)
+            .map_err(io::Error::other)
+            .and_then(|line| self.append(&line));
         if let Err(error) = written {
             tracing::error!(%error, path = %self.path.display(), "audit log not written");
         }
@@ -79,7 +89,10 @@ impl AuditLog {
     fn append(&self, line: &str) -> io::Result<()> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let size = line.len() as u64 + 1;
-        if file.as_ref().is_some_and(|(_, length)| *length > 0 && length + size > self.max_bytes) {
+        if file
+            .as_ref()
+            .is_some_and(|(_, length)| *length > 0 && length + size > self.max_bytes)
+        {
             *file = None;
             // The entry is written to the full file rather than not at all.
             if let Err(error) = self.rotate() {
@@ -90,7 +103,8 @@ impl AuditLog {
             Some(open) => open,
             closed => {
                 let options = &mut OpenOptions::new();
-                let opened = open_regular(&self.path, options.create(true).append(true).mode(0o600))?;
+                let opened =
+                    open_regular(&self.path, options.create(true).append(true).mode(0o600))?;
                 let length = opened.metadata()?.len();
                 closed.insert((opened, length))
             }
@@ -103,7 +117,10 @@ impl AuditLog {
 
     fn rotate(&self) -> io::Result<()> {
         for number in (1..OLD_FILES).rev() {
-            let _ = fs::rename(numbered(&self.path, number), numbered(&self.path, number + 1));
+            let _ = fs::rename(
+                numbered(&self.path, number),
+                numbered(&self.path, number + 1),
+            );
         }
         fs::rename(&self.path, numbered(&self.path, 1))
     }
@@ -128,7 +145,11 @@ mod tests {
         for subject in ["0", "1", "2"] {
             log.write(
                 "command",
-                &AuditedCommand { who: "ana@box", command: "keys add", subject },
+                &AuditedCommand {
+                    who: "ana@box",
+                    command: "keys add",
+                    subject,
+                },
                 Timestamp::UNIX_EPOCH,
             );
         }
@@ -139,8 +160,16 @@ mod tests {
     fn full_audit_log_is_rotated_and_the_oldest_file_is_deleted() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("audit.jsonl");
-        let command = |subject| AuditedCommand { who: "ana@box", command: "keys add", subject };
-        AuditLog::new(path.clone(), None).write("command", &command("first"), Timestamp::UNIX_EPOCH);
+        let command = |subject| AuditedCommand {
+            who: "ana@box",
+            command: "keys add",
+            subject,
+        };
+        AuditLog::new(path.clone(), None).write(
+            "command",
+            &command("first"),
+            Timestamp::UNIX_EPOCH,
+        );
         // One entry fits.
         let log = AuditLog::new(path.clone(), Some(fs::metadata(&path).unwrap().len() + 3));
         for subject in ["0", "1", "2", "3", "4", "5", "6", "7", "8"] {
@@ -148,12 +177,19 @@ mod tests {
         }
         let subjects = |path: &Path| {
             let text = fs::read_to_string(path).unwrap();
-            let lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-            lines.map(|line| line["subject"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+            let lines = text
+                .lines()
+                .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+            lines
+                .map(|line| line["subject"].as_str().unwrap().to_owned())
+                .collect::<Vec<_>>()
         };
         assert_eq!(subjects(&path), ["8"]);
         assert_eq!(subjects(&numbered(&path, 1)), ["7"]);
         assert_eq!(subjects(&numbered(&path, OLD_FILES)), ["3"]);
-        assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 1 + OLD_FILES as usize);
+        assert_eq!(
+            fs::read_dir(temp.path()).unwrap().count(),
+            1 + OLD_FILES as usize
+        );
     }
 }

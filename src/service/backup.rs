@@ -26,23 +26,53 @@ const KEYS: [&str; 3] = ["key", "callback.key", "secrets.key"];
 ///
 /// # Errors
 /// When `to` exists, or a file cannot be read or written; nothing is left then.
-pub async fn back_up_dir(dir: &DataDir, to: &Path, with_keys: bool) -> anyhow::Result<Vec<&'static str>> {
-    ensure!(to.symlink_metadata().is_err(), "{} already exists; choose a new directory", to.display());
-    ensure!(dir.database().exists(), "{} contains no database; use --data-dir", dir.path().display());
+pub async fn back_up_dir(
+    dir: &DataDir,
+    to: &Path,
+    with_keys: bool,
+) -> anyhow::Result<Vec<&'static str>> {
+    ensure!(
+        to.symlink_metadata().is_err(),
+        "{} already exists; choose a new directory",
+        to.display()
+    );
+    ensure!(
+        dir.database().exists(),
+        "{} contains no database; use --data-dir",
+        dir.path().display()
+    );
     let parent = match to.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    ensure!(parent.exists(), "{} does not exist; create it", parent.display());
-    ensure!(parent.is_dir(), "{} is not a directory; choose another directory for the backup", parent.display());
-    let unwritable =
-        |error| anyhow!("cannot write in {}: {}; choose another directory", parent.display(), cause_of(&error));
+    ensure!(
+        parent.exists(),
+        "{} does not exist; create it",
+        parent.display()
+    );
+    ensure!(
+        parent.is_dir(),
+        "{} is not a directory; choose another directory for the backup",
+        parent.display()
+    );
+    let unwritable = |error| {
+        anyhow!(
+            "cannot write in {}: {}; choose another directory",
+            parent.display(),
+            cause_of(&error)
+        )
+    };
     // Complete, or absent: the directory gets its name at the end.
-    let partial = tempfile::Builder::new().prefix(".scandeck-backup-").tempdir_in(parent).map_err(unwritable)?;
+    let partial = tempfile::Builder::new()
+        .prefix(".scandeck-backup-")
+        .tempdir_in(parent)
+        .map_err(unwritable)?;
     fs::set_permissions(partial.path(), Permissions::from_mode(0o700))?;
     let database = partial.path().join(DATABASE);
     make_private(&database)?;
-    copy(&dir.database(), &database).await.context("database not copied")?;
+    copy(&dir.database(), &database)
+        .await
+        .context("database not copied")?;
     File::open(&database)?.sync_all()?;
     let keys = if with_keys { &KEYS[..] } else { &[] };
     let mut copied = vec![DATABASE];
@@ -58,12 +88,16 @@ pub async fn back_up_dir(dir: &DataDir, to: &Path, with_keys: bool) -> anyhow::R
     Ok(copied)
 }
 
-/// Replaces the data directory by a backup; returns the copy of the database that it had. With `replace`, an existing
-/// database is replaced.
+/// Replaces the data directory by a backup; returns the copy of the database that it had. With
+/// `replace`, an existing database is replaced.
 ///
 /// # Errors
 /// When a service runs, a database exists, or the backup is incomplete or of a newer version.
-pub async fn restore_dir(from: &Path, dir: &DataDir, replace: bool) -> anyhow::Result<Option<PathBuf>> {
+pub async fn restore_dir(
+    from: &Path,
+    dir: &DataDir,
+    replace: bool,
+) -> anyhow::Result<Option<PathBuf>> {
     let Some(_lock) = dir.lock().await? else {
         bail!(
             "a service is running with data directory {}; stop it with `scandeck stop{}`",
@@ -72,9 +106,17 @@ pub async fn restore_dir(from: &Path, dir: &DataDir, replace: bool) -> anyhow::R
         );
     };
     let (backup, database) = (from.join(DATABASE), dir.database());
-    ensure!(backup.is_file(), "{} is not a backup: it contains no {DATABASE}", from.display());
+    ensure!(
+        backup.is_file(),
+        "{} is not a backup: it contains no {DATABASE}",
+        from.display()
+    );
     let (found, known) = (schema_version(&backup)?, Store::schema());
-    ensure!(is_database(&backup)? && found > 0, "{} is not a scandeck database", backup.display());
+    ensure!(
+        is_database(&backup)? && found > 0,
+        "{} is not a scandeck database",
+        backup.display()
+    );
     ensure!(
         found <= known,
         "{} has schema {found}, this version supports up to {known}: use the scandeck that made it",
@@ -83,7 +125,11 @@ pub async fn restore_dir(from: &Path, dir: &DataDir, replace: bool) -> anyhow::R
     check(&backup).await?;
     let mut old = None;
     if database.exists() {
-        ensure!(replace, "{} exists; use --replace to overwrite it (a copy is kept)", database.display());
+        ensure!(
+            replace,
+            "{} exists; use --replace to overwrite it (a copy is kept)",
+            database.display()
+        );
         old = Some(back_up(&database).await?);
         // A log must never meet another database.
         merge_log(&database).await?;
@@ -103,8 +149,12 @@ fn copy_file(from: &Path, folder: &Path, name: &str) -> anyhow::Result<bool> {
     };
     let partial = folder.join(format!("{name}.partial"));
     let mut options = OpenOptions::new();
-    let mut target = open_regular(&partial, options.create(true).truncate(true).write(true).mode(0o600))?;
-    io::copy(&mut source, &mut target).with_context(|| format!("cannot write {}", partial.display()))?;
+    let mut target = open_regular(
+        &partial,
+        options.create(true).truncate(true).write(true).mode(0o600),
+    )?;
+    io::copy(&mut source, &mut target)
+        .with_context(|| format!("cannot write {}", partial.display()))?;
     target.flush()?;
     target.sync_all()?;
     fs::rename(&partial, folder.join(name))?;

@@ -27,7 +27,8 @@ use super::connection_table::ConnectionMarks;
 use super::connections::ConnectionLimits;
 use super::tls::Transport;
 
-/// Whether a request is being answered, and how many began; shared by the connection and its service.
+/// Whether a request is being answered, and how many began; shared by the connection and its
+/// service.
 #[derive(Clone, Debug)]
 pub struct RequestProgress {
     counters: Arc<RequestCounters>,
@@ -43,7 +44,10 @@ struct RequestCounters {
 
 impl RequestProgress {
     pub fn new(marks: ConnectionMarks) -> Self {
-        Self { counters: Arc::default(), marks }
+        Self {
+            counters: Arc::default(),
+            marks,
+        }
     }
 
     /// Marks the beginning of a request. It is whole when it has no body.
@@ -78,7 +82,12 @@ pub struct InProgress(RequestProgress);
 impl InProgress {
     /// The response; the request ends when its body was sent.
     pub fn attach(self, response: Response) -> Response {
-        response.map(|body| Body::new(AnswerBody { body, _request: self }))
+        response.map(|body| {
+            Body::new(AnswerBody {
+                body,
+                _request: self,
+            })
+        })
     }
 }
 
@@ -115,7 +124,8 @@ impl HttpBody for AnswerBody {
     }
 }
 
-/// The lines of a head on its way to hyper, which drops `Content-Length` beside `Transfer-Encoding` without a word.
+/// The lines of a head on its way to hyper, which drops `Content-Length` beside `Transfer-Encoding`
+/// without a word.
 #[derive(Debug, Default)]
 struct FramingLines {
     /// The beginning of the present line.
@@ -129,14 +139,17 @@ struct FramingLines {
 impl FramingLines {
     const LONGEST_NAME: usize = b"transfer-encoding:".len();
 
-    /// Takes the next bytes of the connection. A head without a body may be followed by another one.
+    /// Takes the next bytes of the connection. A head without a body may be followed by another
+    /// one.
     fn push(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             match byte {
                 _ if self.is_complete => return,
                 b'\n' => self.end_line(),
                 b'\r' => {}
-                _ if self.line.len() < Self::LONGEST_NAME => self.line.push(byte.to_ascii_lowercase()),
+                _ if self.line.len() < Self::LONGEST_NAME => {
+                    self.line.push(byte.to_ascii_lowercase())
+                }
                 _ => {}
             }
         }
@@ -188,7 +201,8 @@ impl BodyTimeout {
     }
 }
 
-/// The body of a request, which must arrive within a time limit. The time starts with the first read.
+/// The body of a request, which must arrive within a time limit. The time starts with the first
+/// read.
 pub struct LimitedBody<B> {
     body: B,
     limit: Duration,
@@ -198,7 +212,12 @@ pub struct LimitedBody<B> {
 
 impl<B> LimitedBody<B> {
     pub fn new(body: B, limit: Duration, marks: ConnectionMarks) -> Self {
-        Self { body, limit, deadline: None, marks }
+        Self {
+            body,
+            limit,
+            deadline: None,
+            marks,
+        }
     }
 }
 
@@ -221,7 +240,12 @@ where
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
         let limit = self.limit;
-        ready!(self.deadline.get_or_insert_with(|| Box::pin(sleep(limit))).as_mut().poll(context));
+        ready!(
+            self.deadline
+                .get_or_insert_with(|| Box::pin(sleep(limit)))
+                .as_mut()
+                .poll(context)
+        );
         Poll::Ready(Some(Err(BodyTimeout.into())))
     }
 
@@ -275,7 +299,8 @@ impl ConnectionIo {
         self.refused.take()
     }
 
-    /// Ends the current head when its request has begun. hyper may read nothing from then to the next head.
+    /// Ends the current head when its request has begun. hyper may read nothing from then to the
+    /// next head.
     fn end_head(&mut self) {
         let begun = self.progress.begun();
         // The limits of requests are those of their bodies; the next check is due later.
@@ -306,18 +331,30 @@ impl ConnectionIo {
         }
         self.head.push(bytes);
         if self.head.is_ambiguous() {
-            self.progress.counters.has_ambiguous_head.store(true, Ordering::Release);
+            self.progress
+                .counters
+                .has_ambiguous_head
+                .store(true, Ordering::Release);
         }
     }
 
     /// Ends a write that makes no progress.
-    fn poll_stalled<T>(&mut self, context: &mut Context<'_>, result: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+    fn poll_stalled<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        result: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
         if result.is_ready() {
             self.writing = None;
             return result;
         }
         let limit = self.idle_time;
-        ready!(self.writing.get_or_insert_with(|| Box::pin(sleep(limit))).as_mut().poll(context));
+        ready!(
+            self.writing
+                .get_or_insert_with(|| Box::pin(sleep(limit)))
+                .as_mut()
+                .poll(context)
+        );
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
@@ -349,7 +386,11 @@ impl AsyncRead for ConnectionIo {
 }
 
 impl AsyncWrite for ConnectionIo {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         if !self.progress.is_request()
             && let Some(status) = refusal(bytes)
         {
@@ -370,10 +411,12 @@ impl AsyncWrite for ConnectionIo {
     }
 }
 
-/// The status of a response that hyper sends to a head which it cannot parse. It has no body; responses of the service
-/// with an error status have one.
+/// The status of a response that hyper sends to a head which it cannot parse. It has no body;
+/// responses of the service with an error status have one.
 fn refusal(bytes: &[u8]) -> Option<StatusCode> {
-    let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() < 256 && text.ends_with("\r\n\r\n"))?;
+    let text = std::str::from_utf8(bytes)
+        .ok()
+        .filter(|text| text.len() < 256 && text.ends_with("\r\n\r\n"))?;
     let status = text.strip_prefix("HTTP/1.1 ")?.get(..3)?.parse().ok()?;
     (text.contains("\r\ncontent-length: 0\r\n") && matches!(status, 400 | 414 | 431))
         .then(|| StatusCode::from_u16(status).ok())?
@@ -387,16 +430,27 @@ mod tests {
     fn head_with_both_lengths_is_ambiguous_in_any_split() {
         let is_ambiguous = |text: &str, split: usize| {
             let mut head = FramingLines::default();
-            text.as_bytes().chunks(split).for_each(|bytes| head.push(bytes));
+            text.as_bytes()
+                .chunks(split)
+                .for_each(|bytes| head.push(bytes));
             head.is_ambiguous()
         };
         let (length, encoding) = ("Content-Length: 5", "TRANSFER-encoding: chunked");
-        let (get, post) = ("\r\nGET / HTTP/1.1\r\nhost: a\r\n\r\n", "POST / HTTP/1.1\r\nhost: a");
+        let (get, post) = (
+            "\r\nGET / HTTP/1.1\r\nhost: a\r\n\r\n",
+            "POST / HTTP/1.1\r\nhost: a",
+        );
         for split in [1, 7, 1000] {
             for two in [[length, encoding], [encoding, length]] {
                 let both = format!("{post}\r\n{}\r\n{}\r\n\r\n", two[0], two[1]);
-                assert!(is_ambiguous(&both, split) && is_ambiguous(&both.replace('\r', ""), split), "{both}");
-                assert!(is_ambiguous(&format!("{get}{both}"), split), "after a request without a body");
+                assert!(
+                    is_ambiguous(&both, split) && is_ambiguous(&both.replace('\r', ""), split),
+                    "{both}"
+                );
+                assert!(
+                    is_ambiguous(&format!("{get}{both}"), split),
+                    "after a request without a body"
+                );
             }
             for other in [
                 format!("{post}\r\n{length}\r\n\r\n{encoding}\r\n\r\n"),
@@ -411,10 +465,18 @@ mod tests {
     #[test]
     fn refusal_recognizes_error_responses_of_hyper_only() {
         let response = |status: &str, rest: &str| format!("HTTP/1.1 {status}\r\n{rest}\r\n");
-        let of_hyper = response("431 Request Header Fields Too Large", "content-length: 0\r\ndate: x\r\n");
-        assert_eq!(refusal(of_hyper.as_bytes()), Some(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE));
-        for other in [response("400 Bad Request", "content-length: 2\r\n"), response("200 OK", "content-length: 0\r\n")]
-        {
+        let of_hyper = response(
+            "431 Request Header Fields Too Large",
+            "content-length: 0\r\ndate: x\r\n",
+        );
+        assert_eq!(
+            refusal(of_hyper.as_bytes()),
+            Some(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)
+        );
+        for other in [
+            response("400 Bad Request", "content-length: 2\r\n"),
+            response("200 OK", "content-length: 0\r\n"),
+        ] {
             assert_eq!(refusal(other.as_bytes()), None, "{other}");
         }
     }

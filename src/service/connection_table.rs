@@ -1,4 +1,5 @@
-//! The open connections of one listener, and which of them is closed when there is no room for a new one.
+//! The open connections of one listener, and which of them is closed when there is no room for a
+//! new one.
 //!
 //! ```text
 //!              handshake            first request          response sent
@@ -9,9 +10,9 @@
 //!           └► otherwise the address with the most connections loses the one that is closed first: Stage, then age
 //! ```
 //!
-//! An address that floods the listener therefore displaces its own connections. An address with few connections has a
-//! second to send its request; the newcomer waits for so long. Part of the places is for connections with a valid key
-//! and for addresses that had one.
+//! An address that floods the listener therefore displaces its own connections. An address with few
+//! connections has a second to send its request; the newcomer waits for so long. Part of the places
+//! is for connections with a valid key and for addresses that had one.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -27,12 +28,14 @@ use super::connections::{ConnectionLimits, client_of};
 
 /// Most connections that one address may hold without losing the oldest at once.
 const FEW: usize = 8;
-/// The same as a share of all connections, and of all handshakes: otherwise a few addresses would use up a low limit.
+/// The same as a share of all connections, and of all handshakes: otherwise a few addresses would
+/// use up a low limit.
 const FEW_SHARE: usize = 4;
 const HANDSHAKE_SHARE: usize = 16;
 /// How long a connection of an address with few connections stays open in any case.
 const GRACE: Duration = Duration::from_secs(1);
-/// How long a whole request may be answered before its connection may be closed: its client does not read the response.
+/// How long a whole request may be answered before its connection may be closed: its client does
+/// not read the response.
 const ANSWER_TIME: Duration = Duration::from_secs(5);
 /// How often a newcomer that waits is tried again.
 const RETRY: Duration = Duration::from_millis(100);
@@ -94,19 +97,32 @@ impl SharedTable {
 impl ConnectionTable {
     pub fn new(limits: &ConnectionLimits) -> Self {
         let places = Mutex::new(OpenPlaces::new(limits));
-        Self(Arc::new(SharedTable { places, changed: Notify::new() }))
+        Self(Arc::new(SharedTable {
+            places,
+            changed: Notify::new(),
+        }))
     }
 
-    /// A place for a new connection, as soon as there is room; `None` when its address has too many connections.
+    /// A place for a new connection, as soon as there is room; `None` when its address has too many
+    /// connections.
     pub async fn admit(&self, client: IpAddr, first: FirstStep) -> Option<ConnectionPlace> {
         loop {
-            let admission = self.0.places().admit(client_of(client), first, Instant::now());
+            let admission = self
+                .0
+                .places()
+                .admit(client_of(client), first, Instant::now());
             match admission {
                 Admission::Admitted { id, evicted } => {
-                    return Some(ConnectionPlace { id, evicted, table: Arc::clone(&self.0) });
+                    return Some(ConnectionPlace {
+                        id,
+                        evicted,
+                        table: Arc::clone(&self.0),
+                    });
                 }
                 Admission::TooMany => return None,
-                Admission::Wait => drop(tokio::time::timeout(RETRY, self.0.changed.notified()).await),
+                Admission::Wait => {
+                    drop(tokio::time::timeout(RETRY, self.0.changed.notified()).await)
+                }
             }
         }
     }
@@ -132,7 +148,11 @@ pub struct ConnectionPlace {
 impl ConnectionPlace {
     /// Reports the progress of the connection; can be cloned and kept longer than the place.
     pub fn marks(&self) -> ConnectionMarks {
-        ConnectionMarks { id: self.id, evicted: self.evicted.clone(), table: Arc::clone(&self.table) }
+        ConnectionMarks {
+            id: self.id,
+            evicted: self.evicted.clone(),
+            table: Arc::clone(&self.table),
+        }
     }
 }
 
@@ -173,7 +193,8 @@ impl ConnectionMarks {
         self.table.changed.notify_one();
     }
 
-    /// A request with a valid key: the connection is no longer closed for others, and its address may use the reserve.
+    /// A request with a valid key: the connection is no longer closed for others, and its address
+    /// may use the reserve.
     pub fn key_proven(&self) {
         self.table.places().prove_key(self.id, Instant::now());
     }
@@ -232,14 +253,22 @@ impl OpenPlaces {
     }
 
     fn admit(&mut self, client: IpAddr, first: FirstStep, now: Instant) -> Admission {
-        let of_client = self.open.values().filter(|one| one.client == client).count();
+        let of_client = self
+            .open
+            .values()
+            .filter(|one| one.client == client)
+            .count();
         if of_client >= self.per_client {
             match self.to_close(now, self.few, |one| one.client == client) {
                 Some(id) => self.evict(id),
                 None => return Admission::TooMany,
             }
         }
-        let handshakes = self.open.values().filter(|one| one.stage == Stage::Handshake).count();
+        let handshakes = self
+            .open
+            .values()
+            .filter(|one| one.stage == Stage::Handshake)
+            .count();
         if first == FirstStep::Handshake && handshakes >= self.handshakes {
             let few = FEW.min(self.handshakes / HANDSHAKE_SHARE);
             match self.to_close(now, few, |one| one.stage == Stage::Handshake) {
@@ -253,14 +282,21 @@ impl OpenPlaces {
                 None => return Admission::Wait,
             }
         }
-        Admission::Admitted { id: self.next_id, evicted: self.open(client, first, now) }
+        Admission::Admitted {
+            id: self.next_id,
+            evicted: self.open(client, first, now),
+        }
     }
 
     /// Whether a connection of this address needs no other one to be closed.
     fn has_room(&self, client: IpAddr, now: Instant) -> bool {
-        let had_key = self.key_clients.get(&client).is_some_and(|at| now.saturating_duration_since(*at) < KEY_TIME);
+        let had_key = self
+            .key_clients
+            .get(&client)
+            .is_some_and(|at| now.saturating_duration_since(*at) < KEY_TIME);
         let without_key = || self.open.values().filter(|one| !one.has_key).count();
-        self.open.len() < self.connections && (had_key || without_key() < self.connections - self.reserve)
+        self.open.len() < self.connections
+            && (had_key || without_key() < self.connections - self.reserve)
     }
 
     fn open(&mut self, client: IpAddr, first: FirstStep, now: Instant) -> CancellationToken {
@@ -269,22 +305,42 @@ impl OpenPlaces {
             FirstStep::Handshake => Stage::Handshake,
             FirstStep::Request => Stage::Unfinished,
         };
-        let connection =
-            OpenConnection { client, opened: now, stage, stage_since: now, has_key: false, evicted: evicted.clone() };
+        let connection = OpenConnection {
+            client,
+            opened: now,
+            stage,
+            stage_since: now,
+            has_key: false,
+            evicted: evicted.clone(),
+        };
         self.open.insert(self.next_id, connection);
         self.next_id += 1;
         evicted
     }
 
-    /// The connection to close for a newcomer, among those that `is_candidate` selects. An address with more than `few`
-    /// connections loses one at once.
-    fn to_close(&self, now: Instant, few: usize, is_candidate: impl Fn(&OpenConnection) -> bool) -> Option<u64> {
-        let candidates = || self.open.iter().filter(|(_, one)| is_candidate(one) && one.may_close(now));
+    /// The connection to close for a newcomer, among those that `is_candidate` selects. An address
+    /// with more than `few` connections loses one at once.
+    fn to_close(
+        &self,
+        now: Instant,
+        few: usize,
+        is_candidate: impl Fn(&OpenConnection) -> bool,
+    ) -> Option<u64> {
+        let candidates = || {
+            self.open
+                .iter()
+                .filter(|(_, one)| is_candidate(one) && one.may_close(now))
+        };
         let unfinished = first_by_client(candidates().filter(|(_, one)| one.is_unfinished()));
         let of_flood = |first: &ClientConnections| first.count > few;
-        let settled =
-            || first_by_client(candidates().filter(|(_, one)| now.saturating_duration_since(one.opened) >= GRACE));
-        let choice = unfinished.filter(of_flood).or_else(|| first_by_client(candidates()).filter(of_flood));
+        let settled = || {
+            first_by_client(
+                candidates().filter(|(_, one)| now.saturating_duration_since(one.opened) >= GRACE),
+            )
+        };
+        let choice = unfinished
+            .filter(of_flood)
+            .or_else(|| first_by_client(candidates()).filter(of_flood));
         choice.or_else(settled).map(|first| first.id)
     }
 
@@ -305,10 +361,18 @@ impl OpenPlaces {
     }
 
     fn prove_key(&mut self, id: u64, now: Instant) {
-        let Some(connection) = self.open.get_mut(&id) else { return };
+        let Some(connection) = self.open.get_mut(&id) else {
+            return;
+        };
         connection.has_key = true;
-        if self.key_clients.len() >= KEY_CLIENTS && !self.key_clients.contains_key(&connection.client) {
-            let oldest = self.key_clients.iter().min_by_key(|(_, at)| **at).map(|(client, _)| *client);
+        if self.key_clients.len() >= KEY_CLIENTS
+            && !self.key_clients.contains_key(&connection.client)
+        {
+            let oldest = self
+                .key_clients
+                .iter()
+                .min_by_key(|(_, at)| **at)
+                .map(|(client, _)| *client);
             oldest.and_then(|client| self.key_clients.remove(&client));
         }
         self.key_clients.insert(connection.client, now);
@@ -324,17 +388,27 @@ struct ClientConnections {
 }
 
 /// Those of the address with the most connections.
-fn first_by_client<'a>(connections: impl Iterator<Item = (&'a u64, &'a OpenConnection)>) -> Option<ClientConnections> {
+fn first_by_client<'a>(
+    connections: impl Iterator<Item = (&'a u64, &'a OpenConnection)>,
+) -> Option<ClientConnections> {
     let mut clients: HashMap<IpAddr, ClientConnections> = HashMap::new();
     for (&id, connection) in connections {
         let stage = connection.stage;
-        let first = clients.entry(connection.client).or_insert(ClientConnections { count: 0, stage, id });
+        let first = clients
+            .entry(connection.client)
+            .or_insert(ClientConnections {
+                count: 0,
+                stage,
+                id,
+            });
         first.count += 1;
         if stage < first.stage {
             (first.stage, first.id) = (stage, id);
         }
     }
-    clients.into_values().max_by_key(|first| (first.count, Reverse((first.stage, first.id))))
+    clients
+        .into_values()
+        .max_by_key(|first| (first.count, Reverse((first.stage, first.id))))
 }
 
 #[cfg(test)]
@@ -348,8 +422,16 @@ mod tests {
 
     impl Script {
         fn new(connections: usize, handshakes: usize, reserve: usize) -> Self {
-            let limits = ConnectionLimits { connections, handshakes, reserve, ..ConnectionLimits::default() };
-            Self { places: OpenPlaces::new(&limits), now: Instant::now() }
+            let limits = ConnectionLimits {
+                connections,
+                handshakes,
+                reserve,
+                ..ConnectionLimits::default()
+            };
+            Self {
+                places: OpenPlaces::new(&limits),
+                now: Instant::now(),
+            }
         }
 
         fn admit(&mut self, client: u8, first: FirstStep) -> Admission {
@@ -362,7 +444,9 @@ mod tests {
                 Admission::Admitted { id, .. } => id,
                 other => panic!("{other:?}"),
             };
-            (0..count).map(|_| admitted(self.admit(client, first))).collect()
+            (0..count)
+                .map(|_| admitted(self.admit(client, first)))
+                .collect()
         }
 
         fn is_open(&self, id: u64) -> bool {
@@ -370,7 +454,8 @@ mod tests {
         }
 
         fn enter(&mut self, ids: &[u64], stage: Stage) {
-            ids.iter().for_each(|id| self.places.enter(*id, stage, self.now));
+            ids.iter()
+                .for_each(|id| self.places.enter(*id, stage, self.now));
         }
 
         fn pass(&mut self, time: Duration) {
@@ -407,9 +492,14 @@ mod tests {
     #[tokio::test]
     async fn whole_requests_and_young_connections_of_small_clients_are_not_closed() {
         let mut script = Script::new(4, 4, 0);
-        let ids: Vec<u64> = (1..=4).map(|client| script.open(client, FirstStep::Request, 1)[0]).collect();
+        let ids: Vec<u64> = (1..=4)
+            .map(|client| script.open(client, FirstStep::Request, 1)[0])
+            .collect();
         script.enter(&ids[..1], Stage::Answering);
-        assert!(matches!(script.admit(9, FirstStep::Request), Admission::Wait));
+        assert!(matches!(
+            script.admit(9, FirstStep::Request),
+            Admission::Wait
+        ));
         script.pass(GRACE);
         script.open(9, FirstStep::Request, 1);
         assert!(script.is_open(ids[0]) && !script.is_open(ids[1]) && script.is_open(ids[2]));
@@ -452,13 +542,22 @@ mod tests {
             script.open(client, FirstStep::Request, 1);
         }
         // 15 places are in use by connections without a key that are young.
-        assert!(matches!(script.admit(30, FirstStep::Request), Admission::Wait));
+        assert!(matches!(
+            script.admit(30, FirstStep::Request),
+            Admission::Wait
+        ));
         let reserved = script.open(1, FirstStep::Request, 4);
-        assert!(matches!(script.admit(1, FirstStep::Request), Admission::Wait));
+        assert!(matches!(
+            script.admit(1, FirstStep::Request),
+            Admission::Wait
+        ));
         script.pass(KEY_TIME);
         script.enter(&reserved, Stage::Answering);
         script.open(30, FirstStep::Request, 1);
-        assert!(script.is_open(with_key[0]), "a connection with a key is not closed");
+        assert!(
+            script.is_open(with_key[0]),
+            "a connection with a key is not closed"
+        );
     }
 
     #[tokio::test]
@@ -468,7 +567,10 @@ mod tests {
         let ids = script.open(1, FirstStep::Request, 11);
         assert!(!script.is_open(ids[0]) && script.is_open(ids[1]));
         script.enter(&ids, Stage::Answering);
-        assert!(matches!(script.admit(1, FirstStep::Request), Admission::TooMany));
+        assert!(matches!(
+            script.admit(1, FirstStep::Request),
+            Admission::TooMany
+        ));
         script.open(2, FirstStep::Request, 1);
     }
 

@@ -6,8 +6,8 @@
 //!                  └─ evicts another connection: `ConnectionTable`
 //! ```
 //!
-//! The API and the metrics use hyper directly instead of the server of axum, which limits neither connections nor time,
-//! and whose responses to a malformed head have no body.
+//! The API and the metrics use hyper directly instead of the server of axum, which limits neither
+//! connections nor time, and whose responses to a malformed head have no body.
 
 use std::future::poll_fn;
 use std::io::Write;
@@ -55,7 +55,8 @@ const MIN_BUFFER: usize = 8192;
 pub struct ConnectionLimits {
     /// Open connections; a further one displaces another or waits (`ConnectionTable`).
     pub connections: usize,
-    /// Open connections from one address (IPv6: one /64 network); a further one displaces another or receives 503.
+    /// Open connections from one address (IPv6: one /64 network); a further one displaces another
+    /// or receives 503.
     pub per_client: usize,
     /// TLS handshakes at the same time.
     pub handshakes: usize,
@@ -87,8 +88,8 @@ impl Default for ConnectionLimits {
 }
 
 impl ConnectionLimits {
-    /// The limits of a listener that has this share of the file descriptors. A smaller share also lowers the limit of
-    /// one client, so that it cannot take every connection.
+    /// The limits of a listener that has this share of the file descriptors. A smaller share also
+    /// lowers the limit of one client, so that it cannot take every connection.
     pub fn within(self, share: usize) -> Self {
         if self.connections <= share {
             return self;
@@ -114,9 +115,10 @@ pub struct AmbiguousLength;
 /// The error response to a head that never reaches the handler: 431, 414 or 400.
 fn refused_head(status: StatusCode) -> ApiError {
     match status {
-        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => {
-            ApiError::new(status, "the request line and the headers are too large or too many")
-        }
+        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => ApiError::new(
+            status,
+            "the request line and the headers are too large or too many",
+        ),
         StatusCode::URI_TOO_LONG => ApiError::uri_too_long(),
         _ => ApiError::bad_request("malformed HTTP request"),
     }
@@ -159,7 +161,8 @@ pub enum ListenerTls {
     None,
     /// Other connections are closed.
     Required(TlsAcceptor),
-    /// Connections that do not begin with a handshake are plain. A handshake that fails is reported with its first bytes.
+    /// Connections that do not begin with a handshake are plain. A handshake that fails is reported
+    /// with its first bytes.
     Optional(TlsAcceptor, FailedHandshake),
 }
 
@@ -173,8 +176,9 @@ pub struct AcceptedConnection {
     pub marks: ConnectionMarks,
 }
 
-/// Accepts connections until `stop`, and passes each to `serve_one` after its handshake. `serve_one` marks the progress,
-/// and ends soon after [`ConnectionMarks::evicted`]. It is dropped `drain` after `stop`.
+/// Accepts connections until `stop`, and passes each to `serve_one` after its handshake.
+/// `serve_one` marks the progress, and ends soon after [`ConnectionMarks::evicted`]. It is dropped
+/// `drain` after `stop`.
 pub async fn serve_transports<F>(
     listener: TcpListener,
     limits: ConnectionLimits,
@@ -186,7 +190,11 @@ pub async fn serve_transports<F>(
     F: Future<Output = ()> + Send + 'static,
 {
     let table = ConnectionTable::new(&limits);
-    let first = if matches!(tls, ListenerTls::None) { FirstStep::Request } else { FirstStep::Handshake };
+    let first = if matches!(tls, ListenerTls::None) {
+        FirstStep::Request
+    } else {
+        FirstStep::Handshake
+    };
     let (tasks, close) = (TaskTracker::new(), CancellationToken::new());
     let room = Arc::new(Semaphore::new(WAITING));
     let arrivals = || async {
@@ -196,14 +204,23 @@ pub async fn serve_transports<F>(
     while let Some((stream, client, waiting)) = stop.run_until_cancelled(arrivals()).await {
         let (serve_one, tls, table) = (serve_one.clone(), tls.clone(), table.clone());
         let connection = async move {
-            // A newcomer that waits for a place does not delay those behind it, which may have a better claim.
-            let Some(place) = table.admit(client.ip(), first).await else { return turn_away(stream) };
+            // A newcomer that waits for a place does not delay those behind it, which may have a
+            // better claim.
+            let Some(place) = table.admit(client.ip(), first).await else {
+                return turn_away(stream);
+            };
             drop(waiting);
             let marks = place.marks();
             // Responses are small and complete, so waiting for more data only delays them.
             let _ = stream.set_nodelay(true);
-            if let Some(transport) = transport(stream, client, tls, limits.head_time, &marks).await {
-                serve_one(AcceptedConnection { transport, client, marks }).await;
+            if let Some(transport) = transport(stream, client, tls, limits.head_time, &marks).await
+            {
+                serve_one(AcceptedConnection {
+                    transport,
+                    client,
+                    marks,
+                })
+                .await;
             }
         };
         let close = close.clone();
@@ -220,8 +237,8 @@ pub async fn serve_transports<F>(
     }
 }
 
-/// The connection after its handshake. Scanners and clients that do not trust the certificate are no errors of the
-/// service.
+/// The connection after its handshake. Scanners and clients that do not trust the certificate are
+/// no errors of the service.
 async fn transport(
     stream: TcpStream,
     client: SocketAddr,
@@ -232,10 +249,16 @@ async fn transport(
     let shaken = async {
         match tls {
             ListenerTls::None => Some(Transport::Plain(stream)),
-            ListenerTls::Required(acceptor) => Some(Transport::Tls(Box::new(acceptor.accept(stream).await.ok()?))),
+            ListenerTls::Required(acceptor) => Some(Transport::Tls(Box::new(
+                acceptor.accept(stream).await.ok()?,
+            ))),
             ListenerTls::Optional(acceptor, failed) => {
                 let mut start = [0; FIRST_BYTES];
-                let length = stream.peek(&mut start).await.ok().filter(|length| *length > 0)?;
+                let length = stream
+                    .peek(&mut start)
+                    .await
+                    .ok()
+                    .filter(|length| *length > 0)?;
                 if start[0] != HANDSHAKE_RECORD {
                     return Some(Transport::Plain(stream));
                 }
@@ -285,12 +308,18 @@ pub fn client_of(address: IpAddr) -> IpAddr {
 /// Errors of accept that concern one connection only.
 fn is_of_client(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
-    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+    matches!(
+        error.kind(),
+        ConnectionAborted | ConnectionRefused | ConnectionReset
+    )
 }
 
 /// Responds with 503 and closes the connection, without waiting for the client.
 fn turn_away(stream: TcpStream) {
-    let error = ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "too many connections from this address");
+    let error = ApiError::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "too many connections from this address",
+    );
     if let Ok(mut stream) = stream.into_std() {
         let _ = stream.write(raw_response(&error, "retry-after: 1\r\n").as_bytes());
     }
@@ -312,24 +341,35 @@ async fn serve_connection<H: ConnectionHandler>(
     handler: H,
     stop: CancellationToken,
 ) {
-    let AcceptedConnection { transport, client, marks } = connection;
+    let AcceptedConnection {
+        transport,
+        client,
+        marks,
+    } = connection;
     let progress = RequestProgress::new(marks.clone());
     let io = TokioIo::new(ConnectionIo::new(transport, progress.clone(), &limits));
     let service = service_fn(|request: hyper::Request<hyper::body::Incoming>| {
         let in_progress = progress.begin(request.body().is_end_stream());
-        let mut request = request.map(|body| Body::new(LimitedBody::new(body, limits.body_time, marks.clone())));
+        let mut request =
+            request.map(|body| Body::new(LimitedBody::new(body, limits.body_time, marks.clone())));
         request.extensions_mut().insert(marks.clone());
         if progress.has_ambiguous_head() {
             request.extensions_mut().insert(AmbiguousLength);
         }
         let response = handler.respond(client, request);
-        Box::pin(async move { Ok::<_, std::convert::Infallible>(in_progress.attach(response.await)) })
+        Box::pin(
+            async move { Ok::<_, std::convert::Infallible>(in_progress.attach(response.await)) },
+        )
     });
     let mut http = http1::Builder::new();
     http.max_header_size(limits.head_bytes);
-    http.max_buf_size(limits.head_bytes.max(MIN_BUFFER)).header_read_timeout(None).writev(false);
+    http.max_buf_size(limits.head_bytes.max(MIN_BUFFER))
+        .header_read_timeout(None)
+        .writev(false);
     let mut connection = http.serve_connection(io, service);
-    let served = stop.run_until_cancelled(poll_fn(|context| connection.poll_without_shutdown(context))).await;
+    let served = stop
+        .run_until_cancelled(poll_fn(|context| connection.poll_without_shutdown(context)))
+        .await;
     let ended = match served {
         Some(ended) => ended,
         None => {
@@ -344,10 +384,13 @@ async fn serve_connection<H: ConnectionHandler>(
         return;
     }
     if let Some(status) = refused {
-        let _ = io.write_all(raw_response(&refused_head(status), "").as_bytes()).await;
+        let _ = io
+            .write_all(raw_response(&refused_head(status), "").as_bytes())
+            .await;
     }
     if io.shutdown().await.is_ok() {
-        let _ = tokio::time::timeout(LINGER, tokio::io::copy(&mut io, &mut tokio::io::sink())).await;
+        let _ =
+            tokio::time::timeout(LINGER, tokio::io::copy(&mut io, &mut tokio::io::sink())).await;
     }
 }
 
@@ -359,9 +402,17 @@ mod tests {
     fn one_client_never_takes_the_whole_share_of_descriptors() {
         let limits = |share| {
             let limits = ConnectionLimits::default().within(share);
-            [limits.connections, limits.per_client, limits.handshakes, limits.reserve]
+            [
+                limits.connections,
+                limits.per_client,
+                limits.handshakes,
+                limits.reserve,
+            ]
         };
         assert_eq!([4096, 512].map(limits), [[512, 256, 128, 64]; 2]);
-        assert_eq!([232, 4, 1].map(limits), [[232, 116, 58, 29], [4, 2, 1, 0], [1, 1, 1, 0]]);
+        assert_eq!(
+            [232, 4, 1].map(limits),
+            [[232, 116, 58, 29], [4, 2, 1, 0], [1, 1, 1, 0]]
+        );
     }
 }

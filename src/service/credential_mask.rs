@@ -1,24 +1,26 @@
-//! Replaces the credentials of a scan in its results: sites reflect what they receive, and everybody with a key reads the
-//! results.
+//! Replaces the credentials of a scan in its results: sites reflect what they receive, and
+//! everybody with a key reads the results.
 //!
 //! ```text
 //!   params.authentication ─► CredentialMask ─┐
 //!   engine ─► ScanEvent, status message ─────┴─► the same with ••• ─► store
 //! ```
 //!
-//! A credential is the value of a header, the part of it after a scheme (`Bearer`), the value of a cookie, the password in
-//! Basic, and each long part of a compound value, such as the signature of a JWT. It is found
+//! A credential is the value of a header, the part of it after a scheme (`Bearer`), the value of a
+//! cookie, the password in Basic, and each long part of a compound value, such as the signature of
+//! a JWT. It is found
 //!
-//! - in upper and lower case, with its characters escaped for URLs, HTML, JSON or JavaScript in any mix,
+//! - in upper and lower case, with its characters escaped for URLs, HTML, JSON or JavaScript in any
+//!   mix,
 //! - in hexadecimal, base32, base64 and base85, also inside a longer encoded text,
 //! - as the decimal numbers of its bytes, backwards, and split by dashes or blanks,
 //! - and when only its beginning fits into the text.
 //!
-//! It is not found encrypted, hashed, compressed, in two encodings at once (hexadecimal of base64), in other encodings
-//! (base58, uuencode, rot13, `0x73,0x33`), or split by other characters.
+//! It is not found encrypted, hashed, compressed, in two encodings at once (hexadecimal of base64),
+//! in other encodings (base58, uuencode, rot13, `0x73,0x33`), or split by other characters.
 //!
-//! A credential of fewer than [`SHORT`] characters is replaced only after its own name (`lang=de`): a cookie with the value
-//! `1` must not replace every 1.
+//! A credential of fewer than [`SHORT`] characters is replaced only after its own name (`lang=de`):
+//! a cookie with the value `1` must not replace every 1.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
@@ -48,14 +50,21 @@ const MOST_SEPARATORS: usize = 2;
 struct BitAlphabet {
     characters: &'static [u8],
     bits: usize,
-    /// Bytes after which the encoding starts again: a longer text has the value at one of so many offsets.
+    /// Bytes after which the encoding starts again: a longer text has the value at one of so many
+    /// offsets.
     period: usize,
     is_exact: bool,
     separators: &'static [u8],
 }
 
 const ALPHABETS: [BitAlphabet; 3] = [
-    BitAlphabet { characters: b"0123456789abcdef", bits: 4, period: 1, is_exact: false, separators: b" :-,.\r\n" },
+    BitAlphabet {
+        characters: b"0123456789abcdef",
+        bits: 4,
+        period: 1,
+        is_exact: false,
+        separators: b" :-,.\r\n",
+    },
     BitAlphabet {
         characters: b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
         bits: 5,
@@ -83,7 +92,8 @@ const ALPHABETS_85: [&[u8; 85]; 3] = [
 #[derive(Default)]
 pub struct CredentialMask {
     secrets: Vec<MaskedSecret>,
-    /// The positions of the secrets that may begin with a byte: every place of a long text is looked at.
+    /// The positions of the secrets that may begin with a byte: every place of a long text is
+    /// looked at.
     by_first: Vec<Vec<usize>>,
 }
 
@@ -102,21 +112,31 @@ impl CredentialMask {
     /// The credentials in the parameters of a scan.
     pub fn new(params: &Value) -> Self {
         let mut secrets = Vec::new();
-        let given = params.get("authentication").filter(|given| !given.is_null());
-        let headers = given.and_then(|given| Authentication::parse(given).ok()).map(|given| given.headers);
+        let given = params
+            .get("authentication")
+            .filter(|given| !given.is_null());
+        let headers = given
+            .and_then(|given| Authentication::parse(given).ok())
+            .map(|given| given.headers);
         for (name, value) in headers.unwrap_or_default() {
             let value = String::from_utf8_lossy(value.as_bytes());
             match name.as_str() {
-                "cookie" => value.split(';').for_each(|pair| add_cookie(&mut secrets, pair)),
+                "cookie" => value
+                    .split(';')
+                    .for_each(|pair| add_cookie(&mut secrets, pair)),
                 name => add_header(&mut secrets, name, value.trim()),
             }
         }
         // The longest first: a credential may be a part of another.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.bytes.len()));
         secrets.dedup_by(|one, other| {
-            one.bytes == other.bytes && one.is_exact == other.is_exact && one.separators == other.separators
+            one.bytes == other.bytes
+                && one.is_exact == other.is_exact
+                && one.separators == other.separators
         });
-        let by_first = (0..=u8::MAX).map(|byte| positions_with_first(&secrets, byte)).collect();
+        let by_first = (0..=u8::MAX)
+            .map(|byte| positions_with_first(&secrets, byte))
+            .collect();
         Self { secrets, by_first }
     }
 
@@ -141,14 +161,23 @@ impl CredentialMask {
     fn test(&self, mut test: TestDone) -> TestDone {
         test.description = self.text(test.description);
         self.value(&mut test.metadata);
-        test.findings = test.findings.into_iter().map(|finding| self.finding(finding)).collect();
+        test.findings = test
+            .findings
+            .into_iter()
+            .map(|finding| self.finding(finding))
+            .collect();
         test
     }
 
     /// Only the kind of the finding, which is a text of the program, remains in any case.
     fn finding(&self, finding: NewFinding) -> NewFinding {
-        let mut evidence: Value = serde_json::from_str(finding.evidence.as_json()).unwrap_or_default();
-        let evidence = if self.value(&mut evidence) { Evidence::from_value(&evidence) } else { finding.evidence };
+        let mut evidence: Value =
+            serde_json::from_str(finding.evidence.as_json()).unwrap_or_default();
+        let evidence = if self.value(&mut evidence) {
+            Evidence::from_value(&evidence)
+        } else {
+            finding.evidence
+        };
         NewFinding {
             evidence,
             name: self.text(finding.name),
@@ -156,18 +185,25 @@ impl CredentialMask {
             vuln_description: self.text(finding.vuln_description),
             risk_description: self.text(finding.risk_description),
             recommendation: self.text(finding.recommendation),
-            references: finding.references.into_iter().map(|text| self.text(text)).collect(),
+            references: finding
+                .references
+                .into_iter()
+                .map(|text| self.text(text))
+                .collect(),
             service: self.text(finding.service),
             place: self.text(finding.place),
             ..finding
         }
     }
 
-    /// Replaces the credentials in all texts of a JSON value, also in names of fields; returns whether there were any.
+    /// Replaces the credentials in all texts of a JSON value, also in names of fields; returns
+    /// whether there were any.
     fn value(&self, value: &mut Value) -> bool {
         match value {
             Value::String(text) => self.replaced(text).map(|masked| *text = masked).is_some(),
-            Value::Array(all) => all.iter_mut().fold(false, |is_changed, one| self.value(one) | is_changed),
+            Value::Array(all) => all
+                .iter_mut()
+                .fold(false, |is_changed, one| self.value(one) | is_changed),
             Value::Object(fields) => {
                 let mut is_changed = false;
                 for (name, mut field) in std::mem::take(fields) {
@@ -191,13 +227,21 @@ impl CredentialMask {
         let bytes = text.as_bytes();
         let (mut masked, mut copied, mut at) = (String::new(), 0, 0);
         while at < bytes.len() {
-            let mut candidates = self.by_first.get(usize::from(bytes[at])).into_iter().flatten();
-            let length = candidates.find_map(|&position| self.secrets[position].length_at(bytes, at));
-            let Some(length) = length.filter(|length| text.is_char_boundary(at) && *length > 0) else {
+            let mut candidates = self
+                .by_first
+                .get(usize::from(bytes[at]))
+                .into_iter()
+                .flatten();
+            let length =
+                candidates.find_map(|&position| self.secrets[position].length_at(bytes, at));
+            let Some(length) = length.filter(|length| text.is_char_boundary(at) && *length > 0)
+            else {
                 at += 1;
                 continue;
             };
-            let end = (at + length..=bytes.len()).find(|end| text.is_char_boundary(*end)).unwrap_or(bytes.len());
+            let end = (at + length..=bytes.len())
+                .find(|end| text.is_char_boundary(*end))
+                .unwrap_or(bytes.len());
             masked.push_str(&text[copied..at]);
             masked.push_str(HIDDEN);
             (at, copied) = (end, end);
@@ -209,16 +253,27 @@ impl CredentialMask {
 /// The secrets that may begin with this byte, as it is or as the beginning of an escape.
 fn positions_with_first(secrets: &[MaskedSecret], byte: u8) -> Vec<usize> {
     let may_begin = |secret: &MaskedSecret| {
-        ESCAPES.contains(&byte) || secret.bytes.first().is_some_and(|first| first.eq_ignore_ascii_case(&byte))
+        ESCAPES.contains(&byte)
+            || secret
+                .bytes
+                .first()
+                .is_some_and(|first| first.eq_ignore_ascii_case(&byte))
     };
-    secrets.iter().enumerate().filter(|(_, secret)| may_begin(secret)).map(|(position, _)| position).collect()
+    secrets
+        .iter()
+        .enumerate()
+        .filter(|(_, secret)| may_begin(secret))
+        .map(|(position, _)| position)
+        .collect()
 }
 
 fn add_header(secrets: &mut Vec<MaskedSecret>, name: &str, value: &str) {
     add(secrets, name, value);
     add_parts(secrets, value, DECODINGS);
     // `Bearer …`, `Basic …`: sites repeat the second word alone.
-    let Some((_, token)) = value.split_once(' ') else { return };
+    let Some((_, token)) = value.split_once(' ') else {
+        return;
+    };
     add(secrets, name, token.trim());
     if let Ok(decoded) = STANDARD.decode(token.trim())
         && let Ok(login) = String::from_utf8(decoded)
@@ -240,10 +295,11 @@ fn add_cookie(secrets: &mut Vec<MaskedSecret>, pair: &str) {
     }
 }
 
-/// The parts of a compound value, which sites repeat alone: of a JWT, of a signed cookie, of `token="…", user=…`, also
-/// where they are escaped for URLs or in base64.
+/// The parts of a compound value, which sites repeat alone: of a JWT, of a signed cookie, of
+/// `token="…", user=…`, also where they are escaped for URLs or in base64.
 fn add_parts(secrets: &mut Vec<MaskedSecret>, value: &str, decodings: usize) {
-    let is_separator = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+' | '/' | '%'));
+    let is_separator =
+        |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+' | '/' | '%'));
     for part in value.split(is_separator) {
         if part.len() >= COMPOUND_PART && part.len() < value.len() && looks_random(part) {
             add(secrets, "", part);
@@ -253,9 +309,17 @@ fn add_parts(secrets: &mut Vec<MaskedSecret>, value: &str, decodings: usize) {
         }
         let unescaped = percent_decode_str(part).decode_utf8_lossy();
         let encoded = part.replace('-', "+").replace('_', "/");
-        let text = STANDARD_NO_PAD.decode(encoded).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-        let text = text.filter(|text| part.len() >= COMPOUND_PART && !text.contains(char::is_control));
-        for decoded in text.iter().map(String::as_str).chain((unescaped != part).then_some(&*unescaped)) {
+        let text = STANDARD_NO_PAD
+            .decode(encoded)
+            .ok()
+            .and_then(|bytes| String::from_utf8(bytes).ok());
+        let text =
+            text.filter(|text| part.len() >= COMPOUND_PART && !text.contains(char::is_control));
+        for decoded in text
+            .iter()
+            .map(String::as_str)
+            .chain((unescaped != part).then_some(&*unescaped))
+        {
             if looks_random(decoded) {
                 add(secrets, "", decoded);
             }
@@ -267,57 +331,87 @@ fn add_parts(secrets: &mut Vec<MaskedSecret>, value: &str, decodings: usize) {
 /// Whether a text is no plain word and no number, which could stand in any result.
 fn looks_random(text: &str) -> bool {
     let has = |is: fn(&u8) -> bool| text.as_bytes().iter().any(is);
-    let is_mixed = has(u8::is_ascii_digit) || (has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase));
+    let is_mixed =
+        has(u8::is_ascii_digit) || (has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase));
     text.len() >= COMPOUND_PART && has(u8::is_ascii_alphabetic) && is_mixed
 }
 
 fn add(secrets: &mut Vec<MaskedSecret>, name: &str, value: &str) {
-    let secret =
-        |text: &str| MaskedSecret { bytes: text.as_bytes().to_vec(), is_exact: false, is_word: false, separators: b"" };
+    let secret = |text: &str| MaskedSecret {
+        bytes: text.as_bytes().to_vec(),
+        is_exact: false,
+        is_word: false,
+        separators: b"",
+    };
     if value.is_empty() {
         return;
     }
     if value.len() < SHORT {
-        let forms = ["=", ": ", ":", "\":\"", "\": \"", "=\""].map(|between| format!("{name}{between}{value}"));
+        let forms = ["=", ": ", ":", "\":\"", "\": \"", "=\""]
+            .map(|between| format!("{name}{between}{value}"));
         let forms = forms.iter().filter(|_| !name.is_empty());
-        secrets.extend(forms.map(|form| MaskedSecret { is_word: true, ..secret(form) }));
+        secrets.extend(forms.map(|form| MaskedSecret {
+            is_word: true,
+            ..secret(form)
+        }));
         return;
     }
     secrets.push(secret(value));
     secrets.push(secret(&value.chars().rev().collect::<String>()));
     let split = value.replace(['-', ' '], "");
     if split.len() >= COMPOUND_PART {
-        secrets.push(MaskedSecret { separators: b"- ", ..secret(&split) });
+        secrets.push(MaskedSecret {
+            separators: b"- ",
+            ..secret(&split)
+        });
     }
     let numbers: String = value.bytes().map(|byte| byte.to_string()).collect();
-    secrets.push(MaskedSecret { separators: b" ,;:-", ..secret(&numbers) });
+    secrets.push(MaskedSecret {
+        separators: b" ,;:-",
+        ..secret(&numbers)
+    });
     for alphabet in &ALPHABETS {
         for offset in 0..alphabet.period {
             let text = alphabet.core(value.as_bytes(), offset);
             if text.len() >= SHORT {
                 let (is_exact, separators) = (alphabet.is_exact, alphabet.separators);
-                secrets.push(MaskedSecret { is_exact, separators, ..secret(&text) });
+                secrets.push(MaskedSecret {
+                    is_exact,
+                    separators,
+                    ..secret(&text)
+                });
             }
         }
     }
     for alphabet in ALPHABETS_85 {
         let forms = (0..4).map(|offset| core_85(value.as_bytes(), offset, alphabet));
-        for text in forms.chain([encoded_85(value.as_bytes(), alphabet)]).filter(|text| text.len() >= COMPOUND_PART) {
-            secrets.push(MaskedSecret { is_exact: true, ..secret(&text) });
+        for text in forms
+            .chain([encoded_85(value.as_bytes(), alphabet)])
+            .filter(|text| text.len() >= COMPOUND_PART)
+        {
+            secrets.push(MaskedSecret {
+                is_exact: true,
+                ..secret(&text)
+            });
         }
     }
 }
 
 impl BitAlphabet {
-    /// The part of the encoded form that depends on the value alone when `offset` bytes of a group come before it.
+    /// The part of the encoded form that depends on the value alone when `offset` bytes of a group
+    /// come before it.
     fn core(&self, value: &[u8], offset: usize) -> String {
         let bit = |at: usize| match at.checked_sub(offset * 8) {
             Some(at) if at / 8 < value.len() => usize::from(value[at / 8] >> (7 - at % 8) & 1),
             _ => 0,
         };
-        let character = |at: usize| (at * self.bits..(at + 1) * self.bits).fold(0, |number, at| number << 1 | bit(at));
+        let character = |at: usize| {
+            (at * self.bits..(at + 1) * self.bits).fold(0, |number, at| number << 1 | bit(at))
+        };
         let places = (offset * 8).div_ceil(self.bits)..(offset + value.len()) * 8 / self.bits;
-        places.map(|at| char::from(self.characters[character(at)])).collect()
+        places
+            .map(|at| char::from(self.characters[character(at)]))
+            .collect()
     }
 }
 
@@ -329,9 +423,11 @@ fn core_85(value: &[u8], offset: usize, alphabet: &[u8; 85]) -> String {
 
 fn encoded_85(value: &[u8], alphabet: &[u8; 85]) -> String {
     let group = |bytes: &[u8]| {
-        let number =
-            (0..4).fold(0_u32, |number, at| number << 8 | u32::from(bytes.get(at).copied().unwrap_or_default()));
-        let digit = move |at: u32| char::from(alphabet[(number / 85_u32.pow(4 - at) % 85) as usize]);
+        let number = (0..4).fold(0_u32, |number, at| {
+            number << 8 | u32::from(bytes.get(at).copied().unwrap_or_default())
+        });
+        let digit =
+            move |at: u32| char::from(alphabet[(number / 85_u32.pow(4 - at) % 85) as usize]);
         (0..=bytes.len() as u32).map(digit)
     };
     value.chunks(4).flat_map(group).collect()
@@ -344,7 +440,13 @@ impl MaskedSecret {
         for (matched, byte) in self.bytes.iter().enumerate() {
             let rest = &text[at..];
             let length = escaped_length(rest, *byte, self.is_exact);
-            match length.or_else(|| if matched > 0 { self.length_after_separators(rest, *byte) } else { None }) {
+            match length.or_else(|| {
+                if matched > 0 {
+                    self.length_after_separators(rest, *byte)
+                } else {
+                    None
+                }
+            }) {
                 Some(length) => at += length,
                 None => return (matched >= PART && is_cut(&text[at..])).then_some(at - start),
             }
@@ -355,8 +457,14 @@ impl MaskedSecret {
 
     /// The length of one byte of the secret and the separators before it.
     fn length_after_separators(&self, text: &[u8], byte: u8) -> Option<usize> {
-        let count = text.iter().take(MOST_SEPARATORS).take_while(|found| self.separators.contains(found)).count();
-        (1..=count).rev().find_map(|count| Some(count + escaped_length(&text[count..], byte, self.is_exact)?))
+        let count = text
+            .iter()
+            .take(MOST_SEPARATORS)
+            .take_while(|found| self.separators.contains(found))
+            .count();
+        (1..=count)
+            .rev()
+            .find_map(|count| Some(count + escaped_length(&text[count..], byte, self.is_exact)?))
     }
 }
 
@@ -367,11 +475,20 @@ fn is_cut(rest: &[u8]) -> bool {
 
 /// The length of one byte of a secret in a text, as it is or escaped.
 fn escaped_length(text: &[u8], byte: u8, is_exact: bool) -> Option<usize> {
-    let is_same = |found: u8| if is_exact { found == byte } else { found.eq_ignore_ascii_case(&byte) };
+    let is_same = |found: u8| {
+        if is_exact {
+            found == byte
+        } else {
+            found.eq_ignore_ascii_case(&byte)
+        }
+    };
     let first = *text.first()?;
     let hex = |from: usize, digits: usize| {
         let digits = std::str::from_utf8(text.get(from..from + digits)?).ok()?;
-        u8::from_str_radix(digits, 16).ok().filter(|found| is_same(*found)).map(|_| from + digits.len())
+        u8::from_str_radix(digits, 16)
+            .ok()
+            .filter(|found| is_same(*found))
+            .map(|_| from + digits.len())
     };
     // The escape first: `&amp;` begins with the `&` that it stands for.
     let escape = match first {
@@ -381,9 +498,14 @@ fn escaped_length(text: &[u8], byte: u8, is_exact: bool) -> Option<usize> {
         b'_' if is_exact && byte == b'/' => Some(1),
         b'%' => hex(1, 2).or_else(|| text.starts_with(b"%25").then(|| hex(3, 2)).flatten()),
         b'\\' => match text.get(1) {
-            Some(b'0'..=b'3') => octal(text.get(1..4)?).filter(|found| is_same(*found)).map(|_| 4),
+            Some(b'0'..=b'3') => octal(text.get(1..4)?)
+                .filter(|found| is_same(*found))
+                .map(|_| 4),
             Some(b'x') => hex(2, 2),
-            Some(b'u') => text.get(2..4).filter(|high| *high == b"00").and_then(|_| hex(4, 2)),
+            Some(b'u') => text
+                .get(2..4)
+                .filter(|high| *high == b"00")
+                .and_then(|_| hex(4, 2)),
             Some(other) => is_same(*other).then_some(2),
             None => None,
         },
@@ -406,23 +528,40 @@ fn entity_length(text: &[u8], is_same: impl Fn(u8) -> bool) -> Option<usize> {
     {
         return Some(length);
     }
-    let named: [(&[u8], u8); 5] =
-        [(b"&amp;", b'&'), (b"&lt;", b'<'), (b"&gt;", b'>'), (b"&quot;", b'"'), (b"&apos;", b'\'')];
-    named.iter().find(|(name, byte)| text.starts_with(name) && is_same(*byte)).map(|(name, _)| name.len())
+    let named: [(&[u8], u8); 5] = [
+        (b"&amp;", b'&'),
+        (b"&lt;", b'<'),
+        (b"&gt;", b'>'),
+        (b"&quot;", b'"'),
+        (b"&apos;", b'\''),
+    ];
+    named
+        .iter()
+        .find(|(name, byte)| text.starts_with(name) && is_same(*byte))
+        .map(|(name, _)| name.len())
 }
 
 /// The byte and the length of `&#115;` or `&#x73`, also where its `&` is escaped again.
 fn numeric_entity(text: &[u8]) -> Option<(u8, usize)> {
-    let digits = text.strip_prefix(b"&#").or_else(|| text.strip_prefix(b"&amp;#"))?;
+    let digits = text
+        .strip_prefix(b"&#")
+        .or_else(|| text.strip_prefix(b"&amp;#"))?;
     let (digits, radix) = match digits.first()? {
         b'x' | b'X' => (&digits[1..], 16),
         _ => (digits, 10),
     };
-    let count = digits.iter().take(8).take_while(|digit| char::from(**digit).is_digit(radix)).count();
+    let count = digits
+        .iter()
+        .take(8)
+        .take_while(|digit| char::from(**digit).is_digit(radix))
+        .count();
     let code = u32::from_str_radix(std::str::from_utf8(&digits[..count]).ok()?, radix).ok()?;
     let is_closed = digits.get(count) == Some(&b';');
     let before = text.len() - digits.len();
-    Some((u8::try_from(code).ok()?, before + count + usize::from(is_closed)))
+    Some((
+        u8::try_from(code).ok()?,
+        before + count + usize::from(is_closed),
+    ))
 }
 
 #[cfg(test)]
@@ -438,7 +577,9 @@ mod tests {
     }
 
     fn bearer() -> CredentialMask {
-        mask(json!({"headers": {"Authorization": "Bearer s3cr3t/T0ken+\"x\"&é"}, "cookies": "sid=abc%20def&1; n=1"}))
+        mask(
+            json!({"headers": {"Authorization": "Bearer s3cr3t/T0ken+\"x\"&é"}, "cookies": "sid=abc%20def&1; n=1"}),
+        )
     }
 
     #[test]
@@ -511,10 +652,25 @@ mod tests {
             "Zx8cV7bN6",
         ];
         for part in parts {
-            assert_eq!(mask.text(format!("<b>{part}</b>")), format!("<b>{HIDDEN}</b>"), "{part}");
+            assert_eq!(
+                mask.text(format!("<b>{part}</b>")),
+                format!("<b>{HIDDEN}</b>"),
+                "{part}"
+            );
         }
-        for word in ["root", "Token", "email", "acme", "Bearer", "2026-11-28", "application"] {
-            assert_eq!(mask.text(format!("<b>{word}</b>")), format!("<b>{word}</b>"));
+        for word in [
+            "root",
+            "Token",
+            "email",
+            "acme",
+            "Bearer",
+            "2026-11-28",
+            "application",
+        ] {
+            assert_eq!(
+                mask.text(format!("<b>{word}</b>")),
+                format!("<b>{word}</b>")
+            );
         }
     }
 
@@ -556,18 +712,39 @@ mod tests {
     #[test]
     fn credential_grouped_in_another_way_is_replaced_and_other_text_remains() {
         let mask = mask(json!({"headers": {"X-Key": "7f3a-99c1-Q0zz"}}));
-        for form in ["7f3a99c1Q0zz", "7F3A 99C1 Q0ZZ", "7-f-3-a-9-9-c-1-q-0-z-z", "7f3a9 -9c1Q0zz"] {
-            assert_eq!(mask.text(format!("<b>{form}</b>")), format!("<b>{HIDDEN}</b>"), "{form}");
+        for form in [
+            "7f3a99c1Q0zz",
+            "7F3A 99C1 Q0ZZ",
+            "7-f-3-a-9-9-c-1-q-0-z-z",
+            "7f3a9 -9c1Q0zz",
+        ] {
+            assert_eq!(
+                mask.text(format!("<b>{form}</b>")),
+                format!("<b>{HIDDEN}</b>"),
+                "{form}"
+            );
         }
-        for other in ["7f3a-99c1", "7f3a---99c1-Q0zz", "7f3a/99c1/Q0zz", "55 102 51 97", "\\067f3a", "\\9"] {
+        for other in [
+            "7f3a-99c1",
+            "7f3a---99c1-Q0zz",
+            "7f3a/99c1/Q0zz",
+            "55 102 51 97",
+            "\\067f3a",
+            "\\9",
+        ] {
             assert_eq!(mask.text(format!("{other} ")), format!("{other} "));
         }
     }
 
     #[test]
     fn basic_credentials_hide_the_password_too() {
-        let mask = mask(json!({"headers": [format!("Authorization: Basic {}", STANDARD.encode("admin:hunter22"))]}));
-        assert_eq!(mask.text("login admin with hunter22 refused".into()), format!("login admin with {HIDDEN} refused"));
+        let mask = mask(
+            json!({"headers": [format!("Authorization: Basic {}", STANDARD.encode("admin:hunter22"))]}),
+        );
+        assert_eq!(
+            mask.text("login admin with hunter22 refused".into()),
+            format!("login admin with {HIDDEN} refused")
+        );
         assert_eq!(mask.text("GET /admin".into()), "GET /admin");
     }
 
@@ -621,7 +798,10 @@ mod tests {
             weight: 1,
             findings: vec![finding],
         };
-        let output = ScanOutput { output_type: "x".into(), output_data: json!([secret()]) };
+        let output = ScanOutput {
+            output_type: "x".into(),
+            output_data: json!([secret()]),
+        };
         let events = [
             ScanEvent::Tested(test),
             ScanEvent::Raw(secret()),
@@ -631,9 +811,14 @@ mod tests {
         ];
         for event in events {
             let masked = format!("{:?}", mask.event(event));
-            assert!(masked.contains(HIDDEN) && !masked.contains("s3cr3t"), "{masked}");
+            assert!(
+                masked.contains(HIDDEN) && !masked.contains("s3cr3t"),
+                "{masked}"
+            );
         }
         let unchanged = CredentialMask::new(&json!({"scan_type": "light"}));
-        assert!(matches!(unchanged.event(ScanEvent::Raw(secret())), ScanEvent::Raw(line) if line == secret()));
+        assert!(
+            matches!(unchanged.event(ScanEvent::Raw(secret())), ScanEvent::Raw(line) if line == secret())
+        );
     }
 }

@@ -9,9 +9,9 @@
 //!   last.json      service.json of the last service
 //! ```
 //!
-//! The lock shows whether a service runs, `service.json` under which URLs. That file remains after the service has
-//! stopped, and as `last.json` after a failed start. The next service can then use the same ports, so that planted
-//! handler URLs remain valid.
+//! The lock shows whether a service runs, `service.json` under which URLs. That file remains after
+//! the service has stopped, and as `last.json` after a failed start. The next service can then use
+//! the same ports, so that planted handler URLs remain valid.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -84,14 +84,21 @@ impl DataDir {
     pub fn open(path: impl Into<PathBuf>) -> io::Result<Self> {
         let path = path.into();
         if path.exists() && !path.is_dir() {
-            return Err(io::Error::new(io::ErrorKind::NotADirectory, "not a directory"));
+            return Err(io::Error::new(
+                io::ErrorKind::NotADirectory,
+                "not a directory",
+            ));
         }
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&path)?;
         let path = path.canonicalize()?;
         let mode = fs::metadata(&path)?.permissions().mode();
         if mode & 0o022 != 0 {
             let (mode, shown) = (mode & 0o7777, path.display());
-            let why = format!("other users can write in it (mode {mode:04o}): `chmod go-w {shown}`");
+            let why =
+                format!("other users can write in it (mode {mode:04o}): `chmod go-w {shown}`");
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
         }
         path.ancestors().skip(1).try_for_each(refuse_open_parent)?;
@@ -105,7 +112,10 @@ impl DataDir {
     pub fn existing(path: impl AsRef<Path>) -> io::Result<Option<Self>> {
         match path.as_ref().canonicalize() {
             Ok(path) if path.is_dir() => Ok(Some(Self(path))),
-            Ok(_) => Err(io::Error::new(io::ErrorKind::NotADirectory, "not a directory")),
+            Ok(_) => Err(io::Error::new(
+                io::ErrorKind::NotADirectory,
+                "not a directory",
+            )),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
@@ -115,7 +125,8 @@ impl DataDir {
         &self.0
     }
 
-    /// The option that makes a command use this directory, with a blank before it; empty for the default directory.
+    /// The option that makes a command use this directory, with a blank before it; empty for the
+    /// default directory.
     pub fn command_suffix(&self) -> String {
         match Self::default_path().map(|path| path.canonicalize()) {
             Ok(Ok(default)) if default == self.0 => String::new(),
@@ -173,7 +184,9 @@ impl DataDir {
         for _ in 0..20 {
             match file.try_lock() {
                 Ok(()) => return Ok(Some(DirLock(file))),
-                Err(TryLockError::WouldBlock) => tokio::time::sleep(Duration::from_millis(25)).await,
+                Err(TryLockError::WouldBlock) => {
+                    tokio::time::sleep(Duration::from_millis(25)).await
+                }
                 Err(TryLockError::Error(error)) => return Err(error),
             }
         }
@@ -201,12 +214,16 @@ impl DataDir {
     fn open_lock(&self, options: &mut OpenOptions) -> io::Result<File> {
         let path = self.0.join("lock");
         if path.is_symlink() {
-            return Err(io::Error::other(format!("its lock is a link: remove it with `rm {}`", path.display())));
+            return Err(io::Error::other(format!(
+                "its lock is a link: remove it with `rm {}`",
+                path.display()
+            )));
         }
         open_regular(&path, options).map_err(|error| match InputError::in_error(&error) {
-            Some(InputError { problem, .. }) => {
-                io::Error::other(format!("its lock is {problem}: remove it with `rm {}`", path.display()))
-            }
+            Some(InputError { problem, .. }) => io::Error::other(format!(
+                "its lock is {problem}: remove it with `rm {}`",
+                path.display()
+            )),
             None => error,
         })
     }
@@ -216,8 +233,8 @@ impl DataDir {
         read_info(&self.0.join(INFO_FILE))
     }
 
-    /// Renames `service.json` and returns its contents: until the new service is ready, no client must read the URLs of
-    /// the last one.
+    /// Renames `service.json` and returns its contents: until the new service is ready, no client
+    /// must read the URLs of the last one.
     pub(super) fn take_last_info(&self) -> Option<ServiceInfo> {
         // The file is missing after a failed start, which has renamed it already.
         let last = self.0.join("last.json");
@@ -246,7 +263,10 @@ fn read_info(file: &Path) -> Option<ServiceInfo> {
 pub(super) fn secret(file: &Path) -> io::Result<String> {
     match read_text(file, InputKind::Secret) {
         Ok(text) => match text.trim() {
-            "" => Err(io::Error::new(io::ErrorKind::InvalidData, "file is empty; delete it to create a new key")),
+            "" => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "file is empty; delete it to create a new key",
+            )),
             secret => {
                 restrict_mode(file)?;
                 Ok(secret.to_owned())
@@ -260,7 +280,11 @@ pub(super) fn secret(file: &Path) -> io::Result<String> {
 fn create_secret(file: &Path) -> io::Result<String> {
     let bytes: [u8; 32] = rand::random();
     let secret = base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes);
-    let mut created = OpenOptions::new().create_new(true).write(true).mode(0o600).open(file)?;
+    let mut created = OpenOptions::new()
+        .create_new(true)
+        .write(true)
+        .mode(0o600)
+        .open(file)?;
     writeln!(created, "{secret}")?;
     created.sync_all()?;
     Ok(secret)
@@ -271,7 +295,10 @@ fn create_secret(file: &Path) -> io::Result<String> {
 /// # Errors
 /// Those of [`secret`], and when the key is short enough to be guessed.
 pub(super) fn api_key(file: &Path) -> Result<String, StartError> {
-    let key = secret(file).map_err(|cause| StartError::Files { path: file.to_owned(), cause })?;
+    let key = secret(file).map_err(|cause| StartError::Files {
+        path: file.to_owned(),
+        cause,
+    })?;
     match key.chars().count() {
         MIN_KEY.. => Ok(key),
         length => Err(StartError::Settings(format!(
@@ -283,8 +310,9 @@ pub(super) fn api_key(file: &Path) -> Result<String, StartError> {
     }
 }
 
-/// Whoever can write in a directory above can put another one in the place of the data directory, unless the sticky bit
-/// protects it. The administrators and a group of this user alone are no others.
+/// Whoever can write in a directory above can put another one in the place of the data directory,
+/// unless the sticky bit protects it. The administrators and a group of this user alone are no
+/// others.
 fn refuse_open_parent(parent: &Path) -> io::Result<()> {
     let found = fs::metadata(parent)?;
     let mode = found.mode() & 0o7777;
@@ -293,7 +321,9 @@ fn refuse_open_parent(parent: &Path) -> io::Result<()> {
         return Ok(());
     }
     let shown = parent.display();
-    let why = format!("other users can replace it, they can write in {shown} (mode {mode:04o}): `chmod go-w {shown}`");
+    let why = format!(
+        "other users can replace it, they can write in {shown} (mode {mode:04o}): `chmod go-w {shown}`"
+    );
     Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
 }
 
@@ -326,7 +356,11 @@ mod tests {
         dir.write_info(&info).unwrap();
         assert_eq!(dir.info().as_ref(), Some(&info));
         for _ in 0..2 {
-            assert_eq!(dir.take_last_info().as_ref(), Some(&info), "a failed start loses nothing");
+            assert_eq!(
+                dir.take_last_info().as_ref(),
+                Some(&info),
+                "a failed start loses nothing"
+            );
             assert_eq!(dir.info(), None);
         }
     }
@@ -334,13 +368,19 @@ mod tests {
     #[test]
     fn opening_an_existing_directory_creates_no_files() {
         let temp = tempfile::tempdir().unwrap();
-        assert!(DataDir::existing(temp.path().join("none")).unwrap().is_none());
+        assert!(
+            DataDir::existing(temp.path().join("none"))
+                .unwrap()
+                .is_none()
+        );
         let dir = DataDir::existing(temp.path()).unwrap().unwrap();
         assert!(matches!(dir.holder().unwrap(), Holder::Nobody));
         assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 0);
         fs::write(temp.path().join("file"), "").unwrap();
-        for error in [DataDir::existing(temp.path().join("file")).err(), DataDir::open(temp.path().join("file")).err()]
-        {
+        for error in [
+            DataDir::existing(temp.path().join("file")).err(),
+            DataDir::open(temp.path().join("file")).err(),
+        ] {
             assert_eq!(error.unwrap().to_string(), "not a directory");
         }
     }
@@ -354,7 +394,10 @@ mod tests {
         };
         for mode in [0o720, 0o702, 0o1777] {
             let error = open_with(mode).unwrap_err().to_string();
-            assert!(error.contains("other users can write") && error.contains("chmod go-w /"), "{error}");
+            assert!(
+                error.contains("other users can write") && error.contains("chmod go-w /"),
+                "{error}"
+            );
         }
         assert!(open_with(0o755).is_ok());
     }
@@ -367,8 +410,14 @@ mod tests {
             DataDir::open(temp.path().join("state/data"))
         };
         let error = open_below(0o777).unwrap_err().to_string();
-        let remedy = format!("`chmod go-w {}`", temp.path().canonicalize().unwrap().display());
-        assert!(error.contains("other users can replace it") && error.ends_with(&remedy), "{error}");
+        let remedy = format!(
+            "`chmod go-w {}`",
+            temp.path().canonicalize().unwrap().display()
+        );
+        assert!(
+            error.contains("other users can replace it") && error.ends_with(&remedy),
+            "{error}"
+        );
         for mode in [0o1777, 0o755, 0o700] {
             assert!(open_below(mode).is_ok(), "{mode:o}");
         }
@@ -382,14 +431,24 @@ mod tests {
         let elsewhere = temp.path().join("elsewhere");
         std::os::unix::fs::symlink(&elsewhere, &lock).unwrap();
         for error in [dir.lock().await.unwrap_err(), dir.holder().unwrap_err()] {
-            assert!(error.to_string().starts_with("its lock is a link: remove it with `rm /"), "{error}");
+            assert!(
+                error
+                    .to_string()
+                    .starts_with("its lock is a link: remove it with `rm /"),
+                "{error}"
+            );
         }
         assert!(!elsewhere.exists());
         fs::remove_file(&lock).unwrap();
         let mode = rustix::fs::Mode::RWXU;
         rustix::fs::mknodat(rustix::fs::CWD, &lock, rustix::fs::FileType::Fifo, mode, 0).unwrap();
         for error in [dir.lock().await.unwrap_err(), dir.holder().unwrap_err()] {
-            assert!(error.to_string().starts_with("its lock is a named pipe, not a file: remove it"), "{error}");
+            assert!(
+                error
+                    .to_string()
+                    .starts_with("its lock is a named pipe, not a file: remove it"),
+                "{error}"
+            );
         }
     }
 
@@ -414,7 +473,10 @@ mod tests {
         assert!(first.len() >= 40);
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
         assert_eq!(secret(&file).unwrap(), first);
-        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
         fs::write(&file, "\n").unwrap();
         assert!(secret(&file).is_err());
     }
@@ -426,7 +488,10 @@ mod tests {
         assert!(api_key(&file).unwrap().len() >= MIN_KEY);
         fs::write(&file, "x\n").unwrap();
         let refusal = api_key(&file).unwrap_err().to_string();
-        assert!(refusal.ends_with("use at least 16 characters, or delete the file for a new key"), "{refusal}");
+        assert!(
+            refusal.ends_with("use at least 16 characters, or delete the file for a new key"),
+            "{refusal}"
+        );
         fs::write(&file, "0123456789abcdef\n").unwrap();
         assert_eq!(api_key(&file).unwrap(), "0123456789abcdef");
     }

@@ -4,7 +4,8 @@
 //!   name ──► query for A and AAAA by UDP, two attempts ──► answers of the section ANSWER ──► addresses
 //! ```
 //!
-//! The responses come from outside: every length is checked, and compressed names are skipped, never followed.
+//! The responses come from outside: every length is checked, and compressed names are skipped,
+//! never followed.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -47,8 +48,13 @@ impl DnsClient {
 
     async fn query(self, name: &str, kind: u16) -> Result<Vec<IpAddr>, LookupError> {
         let id = rand::random();
-        let query = query(id, name, kind).ok_or_else(|| LookupError::Missing(format!("{name} is not a DNS name")))?;
-        let mut why = format!("no response from {} within {} s", self.server, TIMEOUT.as_secs());
+        let query = query(id, name, kind)
+            .ok_or_else(|| LookupError::Missing(format!("{name} is not a DNS name")))?;
+        let mut why = format!(
+            "no response from {} within {} s",
+            self.server,
+            TIMEOUT.as_secs()
+        );
         for _ in 0..ATTEMPTS {
             match timeout(TIMEOUT, self.exchange(&query, id, kind)).await {
                 Ok(Ok(found)) => return found,
@@ -60,7 +66,12 @@ impl DnsClient {
     }
 
     /// The result of the first response with this id.
-    async fn exchange(self, query: &[u8], id: u16, kind: u16) -> std::io::Result<Result<Vec<IpAddr>, LookupError>> {
+    async fn exchange(
+        self,
+        query: &[u8],
+        id: u16,
+        kind: u16,
+    ) -> std::io::Result<Result<Vec<IpAddr>, LookupError>> {
         let local: SocketAddr = match self.server {
             SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
             SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
@@ -92,7 +103,9 @@ fn query(id: u16, name: &str, kind: u16) -> Option<Vec<u8>> {
     // Recursion desired, one question.
     message.extend([1, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
     for label in name.trim_end_matches('.').split('.') {
-        let length = u8::try_from(label.len()).ok().filter(|length| (1..=63).contains(length))?;
+        let length = u8::try_from(label.len())
+            .ok()
+            .filter(|length| (1..=63).contains(length))?;
         message.push(length);
         message.extend(label.as_bytes());
     }
@@ -111,9 +124,15 @@ fn read_response(bytes: &[u8], id: u16, kind: u16) -> Option<Result<Vec<IpAddr>,
     }
     match bytes.get(3)? & 0x0f {
         0 => {}
-        NXDOMAIN => return Some(Err(LookupError::Missing("the name does not exist".to_owned()))),
+        NXDOMAIN => {
+            return Some(Err(LookupError::Missing(
+                "the name does not exist".to_owned(),
+            )));
+        }
         code => {
-            return Some(Err(LookupError::Unanswered(format!("the name server answered with error {code}"))));
+            return Some(Err(LookupError::Unanswered(format!(
+                "the name server answered with error {code}"
+            ))));
         }
     }
     let mut at = 12;
@@ -150,14 +169,19 @@ fn after_name(bytes: &[u8], mut at: usize) -> Option<usize> {
 pub(crate) mod testing {
     use super::*;
 
-    /// A name server on this machine with one address for each of these names; other names do not exist.
-    pub async fn name_server(answer: impl Fn(&str) -> Option<Ipv4Addr> + Send + 'static) -> SocketAddr {
+    /// A name server on this machine with one address for each of these names; other names do not
+    /// exist.
+    pub async fn name_server(
+        answer: impl Fn(&str) -> Option<Ipv4Addr> + Send + 'static,
+    ) -> SocketAddr {
         let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let address = socket.local_addr().unwrap();
         tokio::spawn(async move {
             let mut bytes = vec![0; MAX_BYTES];
             while let Ok((length, from)) = socket.recv_from(&mut bytes).await {
-                let _ = socket.send_to(&response(&bytes[..length], &answer), from).await;
+                let _ = socket
+                    .send_to(&response(&bytes[..length], &answer), from)
+                    .await;
             }
         });
         address
@@ -173,7 +197,14 @@ pub(crate) mod testing {
         let found = answer(&labels.join("."));
         let has_a = query[at + 2] == 1 && found.is_some();
         let mut all = query.to_vec();
-        (all[2], all[3]) = (0x81, if found.is_some() { 0x80 } else { 0x80 | NXDOMAIN });
+        (all[2], all[3]) = (
+            0x81,
+            if found.is_some() {
+                0x80
+            } else {
+                0x80 | NXDOMAIN
+            },
+        );
         all[7] = u8::from(has_a);
         if let Some(ip) = found.filter(|_| has_a) {
             all.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4]);
@@ -190,23 +221,43 @@ mod tests {
     #[tokio::test]
     async fn lookup_returns_addresses_of_the_chosen_server() {
         let ip = Ipv4Addr::new(192, 0, 2, 7);
-        let server = testing::name_server(move |name| (name == "www.acme.test").then_some(ip)).await;
+        let server =
+            testing::name_server(move |name| (name == "www.acme.test").then_some(ip)).await;
         let client = DnsClient::new(server);
-        assert_eq!(client.lookup("www.acme.test".into()).await, Ok(vec![IpAddr::V4(ip)]));
+        assert_eq!(
+            client.lookup("www.acme.test".into()).await,
+            Ok(vec![IpAddr::V4(ip)])
+        );
         assert_eq!(
             client.lookup("no.acme.test".into()).await,
             Err(LookupError::Missing("the name does not exist".into()))
         );
-        assert!(client.lookup("a..b".into()).await.unwrap_err().to_string().contains("not a DNS name"));
+        assert!(
+            client
+                .lookup("a..b".into())
+                .await
+                .unwrap_err()
+                .to_string()
+                .contains("not a DNS name")
+        );
     }
 
     #[test]
     fn response_to_another_query_is_ignored() {
-        let answer = testing::response(&query(7, "a.test", A).unwrap(), |_| Some(Ipv4Addr::LOCALHOST));
+        let answer = testing::response(&query(7, "a.test", A).unwrap(), |_| {
+            Some(Ipv4Addr::LOCALHOST)
+        });
         assert_eq!(read_response(&answer, 8, A), None);
-        assert_eq!(read_response(&answer, 7, A), Some(Ok(vec![Ipv4Addr::LOCALHOST.into()])));
+        assert_eq!(
+            read_response(&answer, 7, A),
+            Some(Ok(vec![Ipv4Addr::LOCALHOST.into()]))
+        );
         for end in 0..answer.len() {
-            assert_eq!(read_response(&answer[..end], 7, A).and_then(Result::ok), None, "{end}");
+            assert_eq!(
+                read_response(&answer[..end], 7, A).and_then(Result::ok),
+                None,
+                "{end}"
+            );
         }
     }
 

@@ -1,7 +1,8 @@
 //! One row of the route table: path, handler, and the data for the OpenAPI document.
 //!
-//! `routes/*.rs` return lists of these rows. The router and the document are built from the same rows, so they contain
-//! the same endpoints. Rows name parameters and schemas; `openapi` describes them.
+//! `routes/*.rs` return lists of these rows. The router and the document are built from the same
+//! rows, so they contain the same endpoints. Rows name parameters and schemas; `openapi` describes
+//! them.
 
 use axum::handler::Handler;
 use axum::http::Method;
@@ -34,7 +35,8 @@ pub struct Endpoint {
     pub handler: MethodRouter<App>,
 }
 
-/// The body of a request. The service reads JSON and forms at every endpoint; the document lists the usual forms.
+/// The body of a request. The service reads JSON and forms at every endpoint; the document lists
+/// the usual forms.
 #[derive(Clone, Copy, Debug)]
 pub enum EndpointBody {
     Json(&'static str),
@@ -87,7 +89,12 @@ impl Endpoint {
         summary: &'static str,
         handler: H,
     ) -> Self {
-        Self::new(Method::GET, MethodFilter::GET, EndpointName(path, operation, summary), handler)
+        Self::new(
+            Method::GET,
+            MethodFilter::GET,
+            EndpointName(path, operation, summary),
+            handler,
+        )
     }
 
     /// `GET path`, 200, a list.
@@ -97,7 +104,10 @@ impl Endpoint {
         summary: &'static str,
         handler: H,
     ) -> Self {
-        Self { list: true, ..Self::get(path, operation, summary, handler) }
+        Self {
+            list: true,
+            ..Self::get(path, operation, summary, handler)
+        }
     }
 
     /// `POST path`, 201.
@@ -107,7 +117,13 @@ impl Endpoint {
         summary: &'static str,
         handler: H,
     ) -> Self {
-        Self::new(Method::POST, MethodFilter::POST, EndpointName(path, operation, summary), handler).answers(&[201])
+        Self::new(
+            Method::POST,
+            MethodFilter::POST,
+            EndpointName(path, operation, summary),
+            handler,
+        )
+        .answers(&[201])
     }
 
     /// `PUT path`, 204.
@@ -117,7 +133,13 @@ impl Endpoint {
         summary: &'static str,
         handler: H,
     ) -> Self {
-        Self::new(Method::PUT, MethodFilter::PUT, EndpointName(path, operation, summary), handler).answers(&[204])
+        Self::new(
+            Method::PUT,
+            MethodFilter::PUT,
+            EndpointName(path, operation, summary),
+            handler,
+        )
+        .answers(&[204])
     }
 
     /// `DELETE path`, 204.
@@ -127,7 +149,13 @@ impl Endpoint {
         summary: &'static str,
         handler: H,
     ) -> Self {
-        Self::new(Method::DELETE, MethodFilter::DELETE, EndpointName(path, operation, summary), handler).answers(&[204])
+        Self::new(
+            Method::DELETE,
+            MethodFilter::DELETE,
+            EndpointName(path, operation, summary),
+            handler,
+        )
+        .answers(&[204])
     }
 
     /// Sets other success statuses.
@@ -147,7 +175,10 @@ impl Endpoint {
 
     /// Sets the body.
     pub fn body(self, body: EndpointBody) -> Self {
-        Self { body: Some(body), ..self }
+        Self {
+            body: Some(body),
+            ..self
+        }
     }
 
     /// Sets the content of the response.

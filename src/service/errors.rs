@@ -1,7 +1,8 @@
-//! Error responses of the API with the body of `hosted-service.md`, and the errors of starting the service.
+//! Error responses of the API with the body of `hosted-service.md`, and the errors of starting the
+//! service.
 //!
-//! Every error response is built from [`ApiError`], including those of the framework (unknown path, invalid JSON, 405,
-//! 413, 415, panics): clients read `status`, `message` and `details` only.
+//! Every error response is built from [`ApiError`], including those of the framework (unknown path,
+//! invalid JSON, 405, 413, 415, panics): clients read `status`, `message` and `details` only.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -38,7 +39,13 @@ pub struct ApiError {
 
 impl ApiError {
     pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), details: None, retry_after: None, closes: false }
+        Self {
+            status,
+            message: message.into(),
+            details: None,
+            retry_after: None,
+            closes: false,
+        }
     }
 
     /// 400: missing or invalid parameter.
@@ -91,7 +98,10 @@ impl ApiError {
 impl ApiError {
     /// 414.
     pub fn uri_too_long() -> Self {
-        Self::new(StatusCode::URI_TOO_LONG, format!("the URL is longer than {MAX_URL} bytes"))
+        Self::new(
+            StatusCode::URI_TOO_LONG,
+            format!("the URL is longer than {MAX_URL} bytes"),
+        )
     }
 
     /// The body as JSON text.
@@ -103,7 +113,10 @@ impl ApiError {
         ErrorBody {
             status: i64::from(self.status.as_u16()),
             message: shortened(&self.message, MAX_MESSAGE).into(),
-            details: self.details.as_ref().map(|details| shortened(details, MAX_MESSAGE).into()),
+            details: self
+                .details
+                .as_ref()
+                .map(|details| shortened(details, MAX_MESSAGE).into()),
         }
     }
 }
@@ -112,8 +125,14 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = (self.status, Json(self.error_body())).into_response();
         let headers = response.headers_mut();
-        headers.extend(self.retry_after.map(|seconds| (header::RETRY_AFTER, HeaderValue::from(seconds))));
-        headers.extend(self.closes.then(|| (header::CONNECTION, HeaderValue::from_static("close"))));
+        headers.extend(
+            self.retry_after
+                .map(|seconds| (header::RETRY_AFTER, HeaderValue::from(seconds))),
+        );
+        headers.extend(
+            self.closes
+                .then(|| (header::CONNECTION, HeaderValue::from_static("close"))),
+        );
         response
     }
 }
@@ -134,28 +153,49 @@ fn shortened(text: &str, most: usize) -> String {
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error("{}", already_running(dir, info.as_deref()))]
-    Held { dir: PathBuf, info: Option<Box<ServiceInfo>> },
+    Held {
+        dir: PathBuf,
+        info: Option<Box<ServiceInfo>>,
+    },
     #[error(
         "cannot listen on {address}: {}; choose another address with --{flag} ADDR:PORT, or port 0",
         cause_of(cause)
     )]
-    Busy { address: SocketAddr, flag: &'static str, cause: std::io::Error },
+    Busy {
+        address: SocketAddr,
+        flag: &'static str,
+        cause: std::io::Error,
+    },
     #[error("cannot use {}: {}; choose another path with --data-dir, --api-key-file or --secrets-key-file", path.display(), cause_of(cause))]
-    Files { path: PathBuf, cause: std::io::Error },
+    Files {
+        path: PathBuf,
+        cause: std::io::Error,
+    },
     #[error(
         "{} has schema {found}, this version supports up to {known} (nothing was changed): use the newer scandeck, \
          or another --data-dir",
         path.display()
     )]
-    Newer { path: PathBuf, found: i64, known: i64 },
+    Newer {
+        path: PathBuf,
+        found: i64,
+        known: i64,
+    },
     #[error(
         "{} has schema {found}, this version uses {known}: stop the service that uses it, \
          or run its version of scandeck",
         path.display()
     )]
-    OtherSchema { path: PathBuf, found: i64, known: i64 },
+    OtherSchema {
+        path: PathBuf,
+        found: i64,
+        known: i64,
+    },
     #[error("cannot open the database {}: {source}", path.display())]
-    Database { path: PathBuf, source: anyhow::Error },
+    Database {
+        path: PathBuf,
+        source: anyhow::Error,
+    },
     #[error("cannot read or write the database: {0}")]
     Store(DatabaseError),
     #[error("{0}")]
@@ -172,7 +212,9 @@ fn already_running(dir: &std::path::Path, info: Option<&ServiceInfo>) -> String 
             info.pid, info.base_url
         ),
         None => {
-            format!("a service is running or starting on {dir}; see `scandeck status --data-dir {dir}`")
+            format!(
+                "a service is running or starting on {dir}; see `scandeck status --data-dir {dir}`"
+            )
         }
     }
 }
@@ -184,7 +226,10 @@ mod tests {
     #[test]
     fn long_input_is_not_repeated() {
         assert_eq!(shown("abc"), "abc");
-        assert_eq!(shown(&"é".repeat(500)), format!("{}…", "é".repeat(MAX_QUOTED)));
+        assert_eq!(
+            shown(&"é".repeat(500)),
+            format!("{}…", "é".repeat(MAX_QUOTED))
+        );
         let error = ApiError::bad_request("x".repeat(100_000)).with_details("y".repeat(100_000));
         assert!(error.body().len() < 2100, "{}", error.body().len());
     }
@@ -192,7 +237,11 @@ mod tests {
     #[test]
     fn busy_address_is_explained_once() {
         let cause = std::io::Error::from_raw_os_error(rustix::io::Errno::ADDRINUSE.raw_os_error());
-        let error = StartError::Busy { address: "127.0.0.1:18799".parse().unwrap(), flag: "listen", cause };
+        let error = StartError::Busy {
+            address: "127.0.0.1:18799".parse().unwrap(),
+            flag: "listen",
+            cause,
+        };
         assert_eq!(
             format!("{:#}", anyhow::Error::from(error)),
             "cannot listen on 127.0.0.1:18799: address already in use; choose another address with --listen ADDR:PORT, or port 0"

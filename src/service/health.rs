@@ -1,4 +1,5 @@
-//! `GET /healthz` and `GET /readyz`, without key and Host check: they contain no data. Each client has a rate limit.
+//! `GET /healthz` and `GET /readyz`, without key and Host check: they contain no data. Each client
+//! has a rate limit.
 
 use std::time::{Duration, Instant};
 
@@ -41,8 +42,14 @@ async fn check(app: &App) -> (StatusCode, &'static str) {
         Ok(Ok(())) => (StatusCode::OK, "ready\n"),
         Ok(Err(error)) => {
             tracing::error!(%error, "not ready: database");
-            (StatusCode::SERVICE_UNAVAILABLE, "the database cannot be used\n")
+            (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the database cannot be used\n",
+            )
         }
-        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the database does not respond\n"),
+        Err(_) => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the database does not respond\n",
+        ),
     }
 }

@@ -1,6 +1,7 @@
 //! Stops an idle service: no scan, no recording logger and no client for the given time.
 //!
-//! Only the service that the dashboard starts in the background has this; `scandeck serve` runs until it is stopped.
+//! Only the service that the dashboard starts in the background has this; `scandeck serve` runs
+//! until it is stopped.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -17,9 +18,11 @@ pub async fn watch(app: App, after: Duration, stop: CancellationToken) {
     let later = |from: Timestamp, by| from.saturating_add(by).unwrap_or(Timestamp::MAX);
     loop {
         let idle = is_idle(&app).await.unwrap_or_default();
-        // Read afterwards: a client that ends the last scan or logger in between is a recent client.
+        // Read afterwards: a client that ends the last scan or logger in between is a recent
+        // client.
         let now = app.now();
-        let last = Timestamp::from_millisecond(app.last_client.load(Ordering::Relaxed)).unwrap_or(now);
+        let last =
+            Timestamp::from_millisecond(app.last_client.load(Ordering::Relaxed)).unwrap_or(now);
         let deadline = later(last, after);
         if idle && now >= deadline {
             tracing::info!("service is idle: stopping");
@@ -37,5 +40,10 @@ pub async fn watch(app: App, after: Duration, stop: CancellationToken) {
 
 async fn is_idle(app: &App) -> Result<bool, DatabaseError> {
     let scans = app.store.active_scans().await?;
-    Ok(scans == 0 && app.store.live_loggers(app.settings.logger_days, app.now()).await? == 0)
+    Ok(scans == 0
+        && app
+            .store
+            .live_loggers(app.settings.logger_days, app.now())
+            .await?
+            == 0)
 }

@@ -5,8 +5,8 @@
 //!   request ─► key ─► KeyRing ─► KeyIdentity { name, role } ─► role of the request? ─► 403, or the handler
 //! ```
 //!
-//! A command changes the keys while the service runs, so the ring reads them again after a second. The key of the key file
-//! has the role `admin`.
+//! A command changes the keys while the service runs, so the ring reads them again after a second.
+//! The key of the key file has the role `admin`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -83,7 +83,10 @@ impl FromStr for Role {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let known = || Role::ALL.map(Role::as_str).join(", ");
-        Role::ALL.into_iter().find(|role| role.as_str() == text).ok_or_else(|| format!("use one of {}", known()))
+        Role::ALL
+            .into_iter()
+            .find(|role| role.as_str() == text)
+            .ok_or_else(|| format!("use one of {}", known()))
     }
 }
 
@@ -110,15 +113,28 @@ struct StoredKeys {
 impl KeyRing {
     /// Accepts this key, and those in the store.
     pub fn new(key_file: &str) -> Self {
-        Self { key_file: hash(key_file), stored: Mutex::default() }
+        Self {
+            key_file: hash(key_file),
+            stored: Mutex::default(),
+        }
     }
 
-    /// Who has this key; `None` for an unknown one. Records its use. With `may_read`, an unknown key causes a query.
-    pub async fn identify(&self, store: &Store, key: &str, may_read: bool, now: Timestamp) -> Option<KeyIdentity> {
+    /// Who has this key; `None` for an unknown one. Records its use. With `may_read`, an unknown
+    /// key causes a query.
+    pub async fn identify(
+        &self,
+        store: &Store,
+        key: &str,
+        may_read: bool,
+        now: Timestamp,
+    ) -> Option<KeyIdentity> {
         let hash = hash(key);
         // Both sides are hashes of equal length, so the comparison reveals nothing about the key.
         if bool::from(hash.ct_eq(&self.key_file)) {
-            return Some(KeyIdentity { name: KEY_FILE.to_owned(), role: Role::Admin });
+            return Some(KeyIdentity {
+                name: KEY_FILE.to_owned(),
+                role: Role::Admin,
+            });
         }
         if self.is_old() {
             self.read(store).await;
@@ -140,14 +156,22 @@ impl KeyRing {
                 }
             });
         }
-        Some(KeyIdentity { name: found.name, role: found.role })
+        Some(KeyIdentity {
+            name: found.name,
+            role: found.role,
+        })
     }
 
     /// The key with this hash, and whether its use is to be stored.
     fn find(&self, hash: &[u8; 32], now: Timestamp) -> Option<(KeyRow, bool)> {
         let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = stored.keys.iter_mut().find(|key| bool::from(key.hash.ct_eq(hash)))?;
-        let since = found.last_used_at.map(|last| now.as_millisecond() - last.0.as_millisecond());
+        let found = stored
+            .keys
+            .iter_mut()
+            .find(|key| bool::from(key.hash.ct_eq(hash)))?;
+        let since = found
+            .last_used_at
+            .map(|last| now.as_millisecond() - last.0.as_millisecond());
         let is_use_due = since.is_none_or(|since| !(0..USE_INTERVAL).contains(&since));
         if is_use_due {
             found.last_used_at = Some(crate::contract::Stamp(now));
@@ -180,16 +204,28 @@ fn hash(key: &str) -> [u8; 32] {
     Sha256::digest(key.as_bytes()).into()
 }
 
-/// Adds a key with or without a running service; returns it, or `None` when the name is taken. Only its hash is stored.
+/// Adds a key with or without a running service; returns it, or `None` when the name is taken. Only
+/// its hash is stored.
 ///
 /// # Errors
 /// When the database cannot be opened or written.
-pub async fn add_key(dir: &DataDir, name: &str, role: Role, who: &str) -> Result<Option<String>, StartError> {
+pub async fn add_key(
+    dir: &DataDir,
+    name: &str,
+    role: Role,
+    who: &str,
+) -> Result<Option<String>, StartError> {
     let bytes: [u8; 32] = rand::random();
     // The prefix lets secret scanners recognise a key.
-    let key = format!("scandeck_{}", base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes));
+    let key = format!(
+        "scandeck_{}",
+        base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes)
+    );
     let (store, _lock) = open_store(dir).await?;
-    let added = store.add_key(name, role, hash(&key), who, Timestamp::now()).await.map_err(StartError::Store);
+    let added = store
+        .add_key(name, role, hash(&key), who, Timestamp::now())
+        .await
+        .map_err(StartError::Store);
     store.close().await;
     Ok(added?.then_some(key))
 }
@@ -235,6 +271,11 @@ mod tests {
             assert_eq!(Role::required(&method, path), role, "{method} {path}");
         }
         assert!(Role::Admin > Role::Scan && Role::Scan > Role::Triage && Role::Triage > Role::Read);
-        assert!("root".parse::<Role>().unwrap_err().contains("read, triage, scan, admin"));
+        assert!(
+            "root"
+                .parse::<Role>()
+                .unwrap_err()
+                .contains("read, triage, scan, admin")
+        );
     }
 }

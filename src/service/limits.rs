@@ -1,8 +1,9 @@
-//! The rate limit of the API key: a fixed window of one minute for each class of requests. Wrong keys, and requests that
-//! need no key, have a window for each client.
+//! The rate limit of the API key: a fixed window of one minute for each class of requests. Wrong
+//! keys, and requests that need no key, have a window for each client.
 //!
-//! GET has the full limit; POST, PUT and DELETE half of it; scan output a quarter (`hosted-service.md`, Rate limits).
-//! Windows are fixed instead of sliding, because clients read `X-RateLimit-Reset` as one point in time.
+//! GET has the full limit; POST, PUT and DELETE half of it; scan output a quarter
+//! (`hosted-service.md`, Rate limits). Windows are fixed instead of sliding, because clients read
+//! `X-RateLimit-Reset` as one point in time.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -36,7 +37,9 @@ pub enum Class {
 impl Class {
     pub fn of(method: &Method, path: &str) -> Self {
         match *method {
-            Method::GET | Method::HEAD if path.starts_with("/api/v2/scans/") && path.ends_with("/output") => {
+            Method::GET | Method::HEAD
+                if path.starts_with("/api/v2/scans/") && path.ends_with("/output") =>
+            {
                 Self::Output
             }
             Method::GET | Method::HEAD => Self::Read,
@@ -96,7 +99,10 @@ struct Window {
 
 impl Limiter {
     pub fn new(limit: RateLimit) -> Self {
-        Self { limit, windows: Mutex::default() }
+        Self {
+            limit,
+            windows: Mutex::default(),
+        }
     }
 
     /// The budget, without using it; `None` without a limit.
@@ -110,24 +116,36 @@ impl Limiter {
     }
 
     fn count(&self, class: Class, now: Timestamp, requests: u32) -> Option<(KeyBudget, bool)> {
-        let RateLimit::PerMinute(limit) = self.limit else { return None };
+        let RateLimit::PerMinute(limit) = self.limit else {
+            return None;
+        };
         let limit = class.share(limit);
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         let window = &mut windows[class as usize];
         // An end more than one window ahead means that the clock was set back.
         if !(now.as_second() + 1..=now.as_second() + WINDOW).contains(&window.ends) {
-            *window = Window { ends: now.as_second() + WINDOW, used: 0 };
+            *window = Window {
+                ends: now.as_second() + WINDOW,
+                used: 0,
+            };
         }
         let within = window.used + requests <= limit;
         if within {
             window.used += requests;
         }
-        Some((KeyBudget { limit, remaining: limit - window.used, reset: window.ends }, within))
+        Some((
+            KeyBudget {
+                limit,
+                remaining: limit - window.used,
+                reset: window.ends,
+            },
+            within,
+        ))
     }
 }
 
-/// Counts requests of one kind for each client: those with a wrong key, so that guessing keys is slow and fills no log,
-/// and those that need no key.
+/// Counts requests of one kind for each client: those with a wrong key, so that guessing keys is
+/// slow and fills no log, and those that need no key.
 #[derive(Debug)]
 pub struct ClientLimiter {
     limit: u32,
@@ -136,13 +154,18 @@ pub struct ClientLimiter {
 
 impl ClientLimiter {
     pub fn new(limit: u32) -> Self {
-        Self { limit, windows: Mutex::default() }
+        Self {
+            limit,
+            windows: Mutex::default(),
+        }
     }
 
     /// Whether the next request of this client exceeds the limit.
     pub fn is_exhausted(&self, client: IpAddr, now: Timestamp) -> bool {
         let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        windows.get(&client).is_some_and(|window| window.ends > now.as_second() && window.used >= self.limit)
+        windows
+            .get(&client)
+            .is_some_and(|window| window.ends > now.as_second() && window.used >= self.limit)
     }
 
     /// Counts one request.
@@ -160,11 +183,18 @@ impl ClientLimiter {
         }
         let window = windows.entry(client).or_default();
         if !(now + 1..=now + WINDOW).contains(&window.ends) {
-            *window = Window { ends: now + WINDOW, used: 0 };
+            *window = Window {
+                ends: now + WINDOW,
+                used: 0,
+            };
         }
         window.used = window.used.saturating_add(1);
         match window.used > self.limit {
-            true => Err(KeyBudget { limit: self.limit, remaining: 0, reset: window.ends }),
+            true => Err(KeyBudget {
+                limit: self.limit,
+                remaining: 0,
+                reset: window.ends,
+            }),
             false => Ok(()),
         }
     }
@@ -197,7 +227,10 @@ pub struct KeyQuotas {
 
 impl Default for KeyQuotas {
     fn default() -> Self {
-        Self { triage: 100, scan: 1000 }
+        Self {
+            triage: 100,
+            scan: 1000,
+        }
     }
 }
 
@@ -221,13 +254,17 @@ pub struct KeyUsage {
 
 impl KeyUsage {
     pub fn new(quotas: KeyQuotas) -> Self {
-        Self { quotas, windows: Mutex::default() }
+        Self {
+            quotas,
+            windows: Mutex::default(),
+        }
     }
 
     /// Reserves one creation, which counts once it is [`created`](ReservedCreation::created).
     ///
     /// # Errors
-    /// 429 with the limit and the remedy when the quota of the key is used up; 403 without a quota that waiting renews.
+    /// 429 with the limit and the remedy when the quota of the key is used up; 403 without a quota
+    /// that waiting renews.
     pub fn reserve(
         &self,
         identity: &KeyIdentity,
@@ -235,24 +272,41 @@ impl KeyUsage {
         now: Timestamp,
     ) -> Result<ReservedCreation<'_>, ApiError> {
         let KeyIdentity { name, role } = identity;
-        let Some((quota, flag)) = self.quotas.of(*role) else { return Ok(ReservedCreation { usage: self, key: None }) };
+        let Some((quota, flag)) = self.quotas.of(*role) else {
+            return Ok(ReservedCreation {
+                usage: self,
+                key: None,
+            });
+        };
         let now = now.as_second();
         let mut windows = self.windows();
         windows.retain(|_, window| (now + 1..=now + HOUR).contains(&window.ends));
         let key = (name.clone(), noun);
-        let window = windows.entry(key.clone()).or_insert(Window { ends: now + HOUR, used: 0 });
+        let window = windows.entry(key.clone()).or_insert(Window {
+            ends: now + HOUR,
+            used: 0,
+        });
         if window.used < quota {
             window.used += 1;
-            return Ok(ReservedCreation { usage: self, key: Some(key) });
+            return Ok(ReservedCreation {
+                usage: self,
+                key: Some(key),
+            });
         }
-        let remedy = format!("start the service with a larger `{flag}`, the quota of the role `{role}`");
-        let error = format!("the API key `{name}` has created {quota} {} within an hour", noun.plural());
+        let remedy =
+            format!("start the service with a larger `{flag}`, the quota of the role `{role}`");
+        let error = format!(
+            "the API key `{name}` has created {quota} {} within an hour",
+            noun.plural()
+        );
         if quota == 0 {
             return Err(ApiError::forbidden(error).with_details(remedy));
         }
         let seconds = window.ends - now;
         let details = format!("retry in {} min, or {remedy}", (seconds + 59) / 60);
-        Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, error).with_details(details).with_retry_after(seconds))
+        Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, error)
+            .with_details(details)
+            .with_retry_after(seconds))
     }
 
     fn windows(&self) -> MutexGuard<'_, HashMap<(String, QuotaNoun), Window>> {
@@ -260,7 +314,8 @@ impl KeyUsage {
     }
 }
 
-/// One creation within the quota of its key. Dropped before it is [`created`](Self::created), it does not count.
+/// One creation within the quota of its key. Dropped before it is [`created`](Self::created), it
+/// does not count.
 #[derive(Debug)]
 pub struct ReservedCreation<'a> {
     usage: &'a KeyUsage,
@@ -293,29 +348,57 @@ mod tests {
         let usage = KeyUsage::new(KeyQuotas { triage: 2, scan: 3 });
         let at = |second| Timestamp::from_second(second).unwrap();
         let take = |name: &str, role, noun, second| {
-            let identity = KeyIdentity { name: name.to_owned(), role };
+            let identity = KeyIdentity {
+                name: name.to_owned(),
+                role,
+            };
             let reserved = usage.reserve(&identity, noun, at(second));
-            reserved.map(ReservedCreation::created).map_err(|error| (error.message, error.details.unwrap()))
+            reserved
+                .map(ReservedCreation::created)
+                .map_err(|error| (error.message, error.details.unwrap()))
         };
-        let take_all = |name: &str, role, noun| (0..10).filter(|_| take(name, role, noun, 1000).is_ok()).count();
+        let take_all = |name: &str, role, noun| {
+            (0..10)
+                .filter(|_| take(name, role, noun, 1000).is_ok())
+                .count()
+        };
         assert_eq!(take_all("guest", Role::Triage, QuotaNoun::Logger), 2);
         assert_eq!(take_all("guest", Role::Triage, QuotaNoun::Report), 2);
         assert_eq!(take_all("other", Role::Triage, QuotaNoun::Logger), 2);
-        let ci = KeyIdentity { name: "ci".to_owned(), role: Role::Scan };
+        let ci = KeyIdentity {
+            name: "ci".to_owned(),
+            role: Role::Scan,
+        };
         for _ in 0..10 {
-            assert!(usage.reserve(&ci, QuotaNoun::Logger, at(1000)).is_ok(), "nothing was created");
+            assert!(
+                usage.reserve(&ci, QuotaNoun::Logger, at(1000)).is_ok(),
+                "nothing was created"
+            );
         }
         assert_eq!(take_all("ci", Role::Scan, QuotaNoun::Logger), 3);
         assert_eq!(take_all("ci", Role::Scan, QuotaNoun::Scan), 3);
         assert_eq!(take_all("key file", Role::Admin, QuotaNoun::Scan), 10);
         let refused = usage.reserve(&ci, QuotaNoun::Scan, at(1030)).unwrap_err();
-        assert_eq!((refused.status, refused.retry_after), (StatusCode::TOO_MANY_REQUESTS, Some(3570)));
+        assert_eq!(
+            (refused.status, refused.retry_after),
+            (StatusCode::TOO_MANY_REQUESTS, Some(3570))
+        );
         let none = KeyUsage::new(KeyQuotas { triage: 0, scan: 0 });
         let refused = none.reserve(&ci, QuotaNoun::Scan, at(1030)).unwrap_err();
-        assert_eq!((refused.status, refused.retry_after), (StatusCode::FORBIDDEN, None), "waiting does not help");
+        assert_eq!(
+            (refused.status, refused.retry_after),
+            (StatusCode::FORBIDDEN, None),
+            "waiting does not help"
+        );
         let (message, details) = take("guest", Role::Triage, QuotaNoun::Logger, 1030).unwrap_err();
-        assert_eq!(message, "the API key `guest` has created 2 loggers within an hour");
-        assert!(details.starts_with("retry in 60 min") && details.contains("--triage-quota"), "{details}");
+        assert_eq!(
+            message,
+            "the API key `guest` has created 2 loggers within an hour"
+        );
+        assert!(
+            details.starts_with("retry in 60 min") && details.contains("--triage-quota"),
+            "{details}"
+        );
         assert!(take("guest", Role::Triage, QuotaNoun::Logger, 4600).is_ok());
         // The clock was set back.
         assert!(take("other", Role::Triage, QuotaNoun::Logger, 5).is_ok());
@@ -340,8 +423,20 @@ mod tests {
         );
         assert_eq!(limiter.peek(Class::Read, now).unwrap().remaining, 8);
         assert_eq!(limiter.peek(Class::Output, now).unwrap().limit, 2);
-        assert!(limiter.take(Class::Write, Timestamp::from_second(1060).unwrap()).unwrap().1);
-        assert_eq!(limiter.take(Class::Write, Timestamp::from_second(5).unwrap()).unwrap().0.remaining, 3);
+        assert!(
+            limiter
+                .take(Class::Write, Timestamp::from_second(1060).unwrap())
+                .unwrap()
+                .1
+        );
+        assert_eq!(
+            limiter
+                .take(Class::Write, Timestamp::from_second(5).unwrap())
+                .unwrap()
+                .0
+                .remaining,
+            3
+        );
         assert_eq!(Limiter::new(RateLimit::Off).take(Class::Read, now), None);
     }
 
@@ -350,10 +445,16 @@ mod tests {
         let wrong_keys = ClientLimiter::new(2);
         let at = |second| Timestamp::from_second(second).unwrap();
         let client = |last: u32| IpAddr::from(std::net::Ipv4Addr::from(0x7f00_0000 + last));
-        assert_eq!([0, 1].map(|_| wrong_keys.take(client(1), at(1000))), [Ok(()); 2]);
+        assert_eq!(
+            [0, 1].map(|_| wrong_keys.take(client(1), at(1000))),
+            [Ok(()); 2]
+        );
         let refused = wrong_keys.take(client(1), at(1000)).unwrap_err();
         assert_eq!((refused.remaining, refused.seconds_left(at(1000))), (0, 60));
-        assert!(wrong_keys.is_exhausted(client(1), at(1059)) && !wrong_keys.is_exhausted(client(1), at(1060)));
+        assert!(
+            wrong_keys.is_exhausted(client(1), at(1059))
+                && !wrong_keys.is_exhausted(client(1), at(1060))
+        );
         assert_eq!(wrong_keys.take(client(2), at(1000)), Ok(()));
         assert!(!wrong_keys.is_exhausted(client(2), at(1000)));
         assert_eq!(wrong_keys.take(client(1), at(1060)), Ok(()));
@@ -365,8 +466,14 @@ mod tests {
 
     #[test]
     fn class_of_scan_output_is_output() {
-        assert_eq!(Class::of(&Method::GET, "/api/v2/scans/7/output"), Class::Output);
+        assert_eq!(
+            Class::of(&Method::GET, "/api/v2/scans/7/output"),
+            Class::Output
+        );
         assert_eq!(Class::of(&Method::GET, "/api/v2/scans/7"), Class::Read);
-        assert_eq!(Class::of(&Method::PUT, "/api/v2/workspaces/7"), Class::Write);
+        assert_eq!(
+            Class::of(&Method::PUT, "/api/v2/workspaces/7"),
+            Class::Write
+        );
     }
 }

@@ -41,16 +41,25 @@ struct Counts {
 
 impl Default for Metrics {
     fn default() -> Self {
-        Self { started: Instant::now(), counts: Mutex::default() }
+        Self {
+            started: Instant::now(),
+            counts: Mutex::default(),
+        }
     }
 }
 
 impl Metrics {
     pub fn count_request(&self, method: &Method, status: StatusCode, elapsed: Duration) {
         let seconds = elapsed.as_secs_f64();
-        let bucket = BOUNDS.iter().position(|bound| seconds <= *bound).unwrap_or(BOUNDS.len());
+        let bucket = BOUNDS
+            .iter()
+            .position(|bound| seconds <= *bound)
+            .unwrap_or(BOUNDS.len());
         let mut counts = self.counts();
-        *counts.requests.entry((method_label(method), status.as_u16())).or_default() += 1;
+        *counts
+            .requests
+            .entry((method_label(method), status.as_u16()))
+            .or_default() += 1;
         counts.durations[bucket] += 1;
         counts.seconds += seconds;
     }
@@ -67,28 +76,70 @@ impl Metrics {
     fn text(&self) -> String {
         let mut text = String::new();
         let counts = self.counts();
-        family(&mut text, "scandeck_http_requests_total", "counter", "Requests of the API.");
+        family(
+            &mut text,
+            "scandeck_http_requests_total",
+            "counter",
+            "Requests of the API.",
+        );
         for ((method, status), count) in &counts.requests {
-            let _ = writeln!(text, "scandeck_http_requests_total{{method=\"{method}\",status=\"{status}\"}} {count}");
+            let _ = writeln!(
+                text,
+                "scandeck_http_requests_total{{method=\"{method}\",status=\"{status}\"}} {count}"
+            );
         }
         let name = "scandeck_http_request_duration_seconds";
-        family(&mut text, name, "histogram", "Time to the response of the API.");
+        family(
+            &mut text,
+            name,
+            "histogram",
+            "Time to the response of the API.",
+        );
         let mut total = 0;
         for (bound, count) in BOUNDS.iter().zip(counts.durations) {
             total += count;
             let _ = writeln!(text, "{name}_bucket{{le=\"{bound}\"}} {total}");
         }
         total += counts.durations[BOUNDS.len()];
-        let _ =
-            writeln!(text, "{name}_bucket{{le=\"+Inf\"}} {total}\n{name}_sum {}\n{name}_count {total}", counts.seconds);
-        family(&mut text, "scandeck_logger_requests_total", "counter", "Requests of the HTTP loggers.");
+        let _ = writeln!(
+            text,
+            "{name}_bucket{{le=\"+Inf\"}} {total}\n{name}_sum {}\n{name}_count {total}",
+            counts.seconds
+        );
+        family(
+            &mut text,
+            "scandeck_logger_requests_total",
+            "counter",
+            "Requests of the HTTP loggers.",
+        );
         for (status, count) in &counts.captures {
-            let _ = writeln!(text, "scandeck_logger_requests_total{{status=\"{status}\"}} {count}");
+            let _ = writeln!(
+                text,
+                "scandeck_logger_requests_total{{status=\"{status}\"}} {count}"
+            );
         }
-        family(&mut text, "scandeck_uptime_seconds", "gauge", "Time since the start of the service.");
-        let _ = writeln!(text, "scandeck_uptime_seconds {}", self.started.elapsed().as_secs());
-        family(&mut text, "scandeck_build_info", "gauge", "The version of the service.");
-        let _ = writeln!(text, "scandeck_build_info{{version=\"{}\"}} 1", env!("CARGO_PKG_VERSION"));
+        family(
+            &mut text,
+            "scandeck_uptime_seconds",
+            "gauge",
+            "Time since the start of the service.",
+        );
+        let _ = writeln!(
+            text,
+            "scandeck_uptime_seconds {}",
+            self.started.elapsed().as_secs()
+        );
+        family(
+            &mut text,
+            "scandeck_build_info",
+            "gauge",
+            "The version of the service.",
+        );
+        let _ = writeln!(
+            text,
+            "scandeck_build_info{{version=\"{}\"}} 1",
+            env!("CARGO_PKG_VERSION")
+        );
         text
     }
 }
@@ -119,8 +170,14 @@ impl ConnectionHandler for MetricsHandler {
         let is_scrape = request.method() == Method::GET && request.uri().path() == "/metrics";
         Box::pin(async move {
             match is_scrape {
-                true => scrape(&app).await.map_err(ApiError::internal).into_response(),
-                false => ApiError::new(StatusCode::NOT_FOUND, "only GET /metrics is available here").into_response(),
+                true => scrape(&app)
+                    .await
+                    .map_err(ApiError::internal)
+                    .into_response(),
+                false => {
+                    ApiError::new(StatusCode::NOT_FOUND, "only GET /metrics is available here")
+                        .into_response()
+                }
             }
         })
     }
@@ -128,15 +185,40 @@ impl ConnectionHandler for MetricsHandler {
 
 async fn scrape(app: &App) -> Result<Response, DatabaseError> {
     let mut text = app.metrics.text();
-    let (active, running) = (app.store.active_scans().await?, app.store.running_scans().await?);
-    family(&mut text, "scandeck_scans", "gauge", "Scans that have not ended.");
+    let (active, running) = (
+        app.store.active_scans().await?,
+        app.store.running_scans().await?,
+    );
+    family(
+        &mut text,
+        "scandeck_scans",
+        "gauge",
+        "Scans that have not ended.",
+    );
     let _ = writeln!(text, "scandeck_scans{{state=\"running\"}} {running}");
-    let _ = writeln!(text, "scandeck_scans{{state=\"waiting\"}} {}", (active - running).max(0));
-    let loggers = app.store.live_loggers(app.settings.logger_days, app.now()).await?;
-    family(&mut text, "scandeck_loggers_recording", "gauge", "HTTP loggers that record.");
+    let _ = writeln!(
+        text,
+        "scandeck_scans{{state=\"waiting\"}} {}",
+        (active - running).max(0)
+    );
+    let loggers = app
+        .store
+        .live_loggers(app.settings.logger_days, app.now())
+        .await?;
+    family(
+        &mut text,
+        "scandeck_loggers_recording",
+        "gauge",
+        "HTTP loggers that record.",
+    );
     let _ = writeln!(text, "scandeck_loggers_recording {loggers}");
     let name = "scandeck_logger_unattributed_total";
-    family(&mut text, name, "counter", "Requests to the listener of the loggers that name no logger.");
+    family(
+        &mut text,
+        name,
+        "counter",
+        "Requests to the listener of the loggers that name no logger.",
+    );
     let _ = writeln!(text, "{name} {}", app.unattributed.count());
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
@@ -152,7 +234,11 @@ mod tests {
         for (method, millis) in [(Method::GET, 0), (Method::GET, 7), (Method::GET, 60_000)] {
             metrics.count_request(&method, StatusCode::OK, Duration::from_millis(millis));
         }
-        metrics.count_request(&Method::from_bytes(b"EVIL").unwrap(), StatusCode::METHOD_NOT_ALLOWED, Duration::ZERO);
+        metrics.count_request(
+            &Method::from_bytes(b"EVIL").unwrap(),
+            StatusCode::METHOD_NOT_ALLOWED,
+            Duration::ZERO,
+        );
         metrics.count_capture(StatusCode::GONE);
         let text = metrics.text();
         for line in [

@@ -6,9 +6,9 @@
 //!                                                └─► reports, callbacks
 //! ```
 //!
-//! [`start()`] takes [`Settings`] and returns [`Running`]; its cancellation token stops every task. `routes` contain
-//! HTTP, `store` contains SQL, `engine` neither; the worker connects engine and store. The contract is api-v2.md;
-//! hosted-service.md documents the behaviour that it leaves open.
+//! [`start()`] takes [`Settings`] and returns [`Running`]; its cancellation token stops every task.
+//! `routes` contain HTTP, `store` contains SQL, `engine` neither; the worker connects engine and
+//! store. The contract is api-v2.md; hosted-service.md documents the behaviour that it leaves open.
 
 mod activity;
 pub mod address;

@@ -35,7 +35,9 @@ pub async fn observe<F: Future<Output = Response>>(
     respond: impl FnOnce(Request) -> F,
 ) -> Response {
     let began = Instant::now();
-    let id = forwarded_id(request.headers()).filter(|_| is_forwarded).unwrap_or_else(|| new_id(app));
+    let id = forwarded_id(request.headers())
+        .filter(|_| is_forwarded)
+        .unwrap_or_else(|| new_id(app));
     let (method, path) = (request.method().clone(), shown(request.uri().path()));
     if let Ok(id) = HeaderValue::from_str(&id) {
         request.headers_mut().insert(REQUEST_ID, id);
@@ -76,7 +78,14 @@ fn is_read(method: &Method) -> bool {
 
 /// Reads are debug messages, because dashboards poll.
 fn log(entry: &AuditedRequest, method: &Method, millis: f64) {
-    let AuditedRequest { request_id, client, key, path, status, .. } = entry;
+    let AuditedRequest {
+        request_id,
+        client,
+        key,
+        path,
+        status,
+        ..
+    } = entry;
     let key = key.unwrap_or("-");
     macro_rules! event {
         ($level:ident) => {
@@ -93,7 +102,11 @@ fn log(entry: &AuditedRequest, method: &Method, millis: f64) {
 }
 
 fn new_id(app: &App) -> String {
-    format!("{:08x}-{:06x}", app.boot as u32, app.requests.0.fetch_add(1, Ordering::Relaxed))
+    format!(
+        "{:08x}-{:06x}",
+        app.boot as u32,
+        app.requests.0.fetch_add(1, Ordering::Relaxed)
+    )
 }
 
 /// The id that a proxy assigned.

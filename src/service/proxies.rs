@@ -1,7 +1,7 @@
 //! The address of a client behind a reverse proxy.
 //!
-//! Anyone can send `X-Forwarded-For`. Only a proxy that is configured by its network is believed, and of its list only the
-//! part that such proxies added: the last address that is not one of them.
+//! Anyone can send `X-Forwarded-For`. Only a proxy that is configured by its network is believed,
+//! and of its list only the part that such proxies added: the last address that is not one of them.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -24,19 +24,24 @@ impl TrustedProxies {
 
     /// The client of a request that came from `peer`.
     pub fn client(&self, peer: SocketAddr, headers: &HeaderMap) -> SocketAddr {
-        let lines = headers.get_all("x-forwarded-for").iter().filter_map(|line| line.to_str().ok());
+        let lines = headers
+            .get_all("x-forwarded-for")
+            .iter()
+            .filter_map(|line| line.to_str().ok());
         self.forwarded(peer, &lines.collect::<Vec<_>>().join(","))
     }
 
-    /// The client of a request that came from `peer` with these values of `X-Forwarded-For`, separated by commas. The port
-    /// of a forwarded client is unknown, and 0 here.
+    /// The client of a request that came from `peer` with these values of `X-Forwarded-For`,
+    /// separated by commas. The port of a forwarded client is unknown, and 0 here.
     pub fn forwarded(&self, peer: SocketAddr, lines: &str) -> SocketAddr {
         if !self.contains(peer.ip()) {
             return peer;
         }
         let mut client = peer;
         for part in lines.rsplit(',') {
-            let Some(ip) = forwarded_ip(part.trim()) else { break };
+            let Some(ip) = forwarded_ip(part.trim()) else {
+                break;
+            };
             client = SocketAddr::new(ip, 0);
             if !self.contains(ip) {
                 break;
@@ -49,7 +54,12 @@ impl TrustedProxies {
 /// `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80`.
 fn forwarded_ip(text: &str) -> Option<IpAddr> {
     let address = text.parse::<SocketAddr>().map(|address| address.ip());
-    address.ok().or_else(|| text.trim_start_matches('[').trim_end_matches(']').parse().ok())
+    address.ok().or_else(|| {
+        text.trim_start_matches('[')
+            .trim_end_matches(']')
+            .parse()
+            .ok()
+    })
 }
 
 #[cfg(test)]
@@ -64,14 +74,24 @@ mod tests {
             for line in lines {
                 headers.append("x-forwarded-for", line.parse().unwrap());
             }
-            proxies.client(format!("{peer}:9").parse().unwrap(), &headers).to_string()
+            proxies
+                .client(format!("{peer}:9").parse().unwrap(), &headers)
+                .to_string()
         };
         for (peer, lines, expected) in [
             ("192.0.2.9", &["198.51.100.1"][..], "192.0.2.9:9"),
             ("10.0.0.1", &["198.51.100.1"], "198.51.100.1:0"),
             // The client itself sent the first address.
-            ("10.0.0.1", &["127.0.0.1, 198.51.100.1, 10.0.0.2"], "198.51.100.1:0"),
-            ("10.0.0.1", &["127.0.0.1", "[2001:db8::1]:80"], "[2001:db8::1]:0"),
+            (
+                "10.0.0.1",
+                &["127.0.0.1, 198.51.100.1, 10.0.0.2"],
+                "198.51.100.1:0",
+            ),
+            (
+                "10.0.0.1",
+                &["127.0.0.1", "[2001:db8::1]:80"],
+                "[2001:db8::1]:0",
+            ),
             ("10.0.0.1", &["127.0.0.1, unknown"], "10.0.0.1:9"),
             ("10.0.0.1", &[], "10.0.0.1:9"),
             ("[::ffff:10.0.0.1]", &["198.51.100.1:77"], "198.51.100.1:0"),

@@ -6,14 +6,16 @@
 //!   request ─┘      further requests are queued during its sync
 //! ```
 //!
-//! The task never waits for a larger batch: the sync of one transaction gives the next batch time to grow.
+//! The task never waits for a larger batch: the sync of one transaction gives the next batch time
+//! to grow.
 
 use tokio::sync::{mpsc, oneshot};
 
 use super::store::captures::{LoggerQuota, NewCapture};
 use super::store::{DatabaseError, Store};
 
-/// Largest number of requests per transaction; with bodies of 1 MiB it limits the memory of a batch.
+/// Largest number of requests per transaction; with bodies of 1 MiB it limits the memory of a
+/// batch.
 const BATCH: usize = 64;
 
 /// Why a request was not recorded.

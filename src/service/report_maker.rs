@@ -6,9 +6,10 @@
 //!   scan ended ─► pending callback ───────────────────────┘                        └─► delivery queued
 //! ```
 //!
-//! The data is gathered in batches into a file, and the document is written to another, which the store then copies in
-//! parts: no step has the whole report in memory, except the PDF. A report that the end of the service interrupts is gathered again at the next start,
-//! and one that an error of the database interrupts, after a minute or with the next request.
+//! The data is gathered in batches into a file, and the document is written to another, which the
+//! store then copies in parts: no step has the whole report in memory, except the PDF. A report
+//! that the end of the service interrupts is gathered again at the next start, and one that an
+//! error of the database interrupts, after a minute or with the next request.
 
 mod gather;
 mod spool;
@@ -35,16 +36,33 @@ use gather::{Gathered, gather, gather_scan, workspace_name};
 /// Bytes of a part of a document in the store: few, since captures wait for the write of a part.
 const PART: usize = 128 * 1024;
 
-/// Checks the resources of a report; returns their workspace if it is one, and its name, of several the first and "and
-/// others".
-pub async fn check_resources(app: &App, new: &NewReport) -> Result<(Option<WorkspaceId>, String), ApiError> {
-    let noun = if new.source == ReportSource::Findings { "findings" } else { "scans" };
-    let found = app.store.report_resources(&new.source, &new.resources).await?;
+/// Checks the resources of a report; returns their workspace if it is one, and its name, of several
+/// the first and "and others".
+pub async fn check_resources(
+    app: &App,
+    new: &NewReport,
+) -> Result<(Option<WorkspaceId>, String), ApiError> {
+    let noun = if new.source == ReportSource::Findings {
+        "findings"
+    } else {
+        "scans"
+    };
+    let found = app
+        .store
+        .report_resources(&new.source, &new.resources)
+        .await?;
     if !found.missing.is_empty() {
         let missing: Vec<String> = found.missing.iter().map(i64::to_string).collect();
-        return Err(ApiError::bad_request(format!("resources: {noun} not found: {}", missing.join(", "))));
+        return Err(ApiError::bad_request(format!(
+            "resources: {noun} not found: {}",
+            missing.join(", ")
+        )));
     }
-    let only = if found.workspaces.len() == 1 { found.workspaces.first().copied() } else { None };
+    let only = if found.workspaces.len() == 1 {
+        found.workspaces.first().copied()
+    } else {
+        None
+    };
     Ok((only, workspace_name(app, &found.workspaces).await?))
 }
 
@@ -83,7 +101,12 @@ async fn make_all(app: &App, stop: &CancellationToken) -> Result<(), DatabaseErr
         if stop.is_cancelled() {
             break;
         }
-        if stop.run_until_cancelled(make(app, report)).await.transpose()?.is_none() {
+        if stop
+            .run_until_cancelled(make(app, report))
+            .await
+            .transpose()?
+            .is_none()
+        {
             break;
         }
     }
@@ -105,10 +128,14 @@ async fn make(app: &App, report: QueuedReport) -> Result<(), DatabaseError> {
     .to_string();
     app.store.delete_report_parts(report.id).await?;
     if let Ok(Some(file)) = rendered {
-        app.store.expire_reports(file.metadata()?.len(), app.settings.report_bytes).await?;
+        app.store
+            .expire_reports(file.metadata()?.len(), app.settings.report_bytes)
+            .await?;
         store_parts(app, report.id, file).await?;
     }
-    app.store.finish_report(&report, is_rendered, notification.as_bytes(), app.now()).await?;
+    app.store
+        .finish_report(&report, is_rendered, notification.as_bytes(), app.now())
+        .await?;
     app.deliveries.notify_one();
     Ok(())
 }
@@ -118,7 +145,10 @@ async fn store_parts(app: &App, report: i64, mut file: File) -> Result<(), Datab
     for position in 0.. {
         let read = tokio::task::spawn_blocking(move || {
             let mut part = Vec::with_capacity(PART);
-            file.by_ref().take(PART as u64).read_to_end(&mut part).map(|_| (file, part))
+            file.by_ref()
+                .take(PART as u64)
+                .read_to_end(&mut part)
+                .map(|_| (file, part))
         });
         let part;
         (file, part) = read.await.map_err(std::io::Error::other)??;
@@ -134,7 +164,10 @@ async fn store_parts(app: &App, report: i64, mut file: File) -> Result<(), Datab
 ///
 /// # Errors
 /// When the database fails; a later attempt may succeed.
-async fn rendered(app: &App, report: &QueuedReport) -> Result<anyhow::Result<Option<File>>, DatabaseError> {
+async fn rendered(
+    app: &App,
+    report: &QueuedReport,
+) -> Result<anyhow::Result<Option<File>>, DatabaseError> {
     let format = ReportFormat::from(report.format.as_str());
     let gathered = match serde_json::from_str(&report.data) {
         Ok(QueuedData::Gathered(data)) => Ok(Gathered::from(*data)),
@@ -142,11 +175,13 @@ async fn rendered(app: &App, report: &QueuedReport) -> Result<anyhow::Result<Opt
         Err(error) => return Ok(Err(error.into())),
     };
     match gathered {
-        Ok(gathered) => {
-            Ok(render_file(app, gathered, format, false).await.and_then(|file| within(file, app.settings.report_bytes)))
-        }
+        Ok(gathered) => Ok(render_file(app, gathered, format, false)
+            .await
+            .and_then(|file| within(file, app.settings.report_bytes))),
         Err(error) => match error.downcast::<DatabaseError>() {
-            Ok(error @ (DatabaseError::Decode(_) | DatabaseError::ColumnDecode { .. })) => Ok(Err(error.into())),
+            Ok(error @ (DatabaseError::Decode(_) | DatabaseError::ColumnDecode { .. })) => {
+                Ok(Err(error.into()))
+            }
             Ok(error) => Err(error),
             Err(error) => Ok(Err(error)),
         },
@@ -155,7 +190,11 @@ async fn rendered(app: &App, report: &QueuedReport) -> Result<anyhow::Result<Opt
 
 /// Refuses a document that does not fit into the limit of all reports.
 fn within(document: Option<File>, limit: i64) -> anyhow::Result<Option<File>> {
-    let length = document.as_ref().map(File::metadata).transpose()?.map_or(0, |metadata| metadata.len());
+    let length = document
+        .as_ref()
+        .map(File::metadata)
+        .transpose()?
+        .map_or(0, |metadata| metadata.len());
     ensure!(
         length <= limit.unsigned_abs(),
         "the report has {length} bytes, the limit of all reports is {limit}; raise it with --report-bytes"
@@ -178,7 +217,9 @@ async fn render_file(
         }
         let mut out = BufWriter::new(tempfile::tempfile_in(dir)?);
         render_to(&document, &format, &mut out)?;
-        let mut file = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        let mut file = out
+            .into_inner()
+            .map_err(std::io::IntoInnerError::into_error)?;
         file.rewind()?;
         Ok(Some(file))
     };
@@ -186,7 +227,9 @@ async fn render_file(
 }
 
 /// Runs work outside the async threads; a panic becomes an error.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> anyhow::Result<T> + Send + 'static) -> anyhow::Result<T> {
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
+) -> anyhow::Result<T> {
     tokio::task::spawn_blocking(work).await?
 }
 
@@ -196,7 +239,9 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> anyhow::Result<T> + 
 /// When the database or the writer fails.
 pub async fn scan_report(app: &App, scan: ScanId, format: ReportFormat) -> anyhow::Result<File> {
     let gathered = gather_scan(app, scan).await?;
-    render_file(app, gathered, format, true).await?.context("the report is empty")
+    render_file(app, gathered, format, true)
+        .await?
+        .context("the report is empty")
 }
 
 /// Queues the reports of ended scans for their `report_callback`.
@@ -204,13 +249,17 @@ pub async fn queue_pending_callbacks(app: &App) -> Result<(), DatabaseError> {
     while let Some(pending) = app.store.next_pending_callback().await? {
         let report = callback_report(app, &pending).await?;
         let subject = format!("scan {}", pending.scan);
-        let delivery = report.as_ref().map(|CallbackBody { content_type, body }| NewDelivery {
-            url: &pending.callback.url,
-            subject: &subject,
-            content_type,
-            body,
-        });
-        app.store.queue_callback(pending.scan, delivery.as_ref(), app.now()).await?;
+        let delivery = report
+            .as_ref()
+            .map(|CallbackBody { content_type, body }| NewDelivery {
+                url: &pending.callback.url,
+                subject: &subject,
+                content_type,
+                body,
+            });
+        app.store
+            .queue_callback(pending.scan, delivery.as_ref(), app.now())
+            .await?;
     }
     Ok(())
 }
@@ -221,9 +270,15 @@ struct CallbackBody {
     body: Vec<u8>,
 }
 
-async fn callback_report(app: &App, pending: &PendingCallback) -> Result<Option<CallbackBody>, DatabaseError> {
+async fn callback_report(
+    app: &App,
+    pending: &PendingCallback,
+) -> Result<Option<CallbackBody>, DatabaseError> {
     let name = pending.callback.format.as_deref().unwrap_or("json");
-    let format = FORMATS.iter().find(|format| format.as_str() == name).unwrap_or(&ReportFormat::Json);
+    let format = FORMATS
+        .iter()
+        .find(|format| format.as_str() == name)
+        .unwrap_or(&ReportFormat::Json);
     let name = format!("scandeck-scan-{}.{format}", pending.scan);
     let read = async {
         let mut file = scan_report(app, pending.scan, format.clone()).await?;
@@ -246,14 +301,24 @@ async fn callback_report(app: &App, pending: &PendingCallback) -> Result<Option<
     }
 }
 
-/// Text as it is; files of other formats as the part `file` of a form, as the hosted service sends a PDF.
+/// Text as it is; files of other formats as the part `file` of a form, as the hosted service sends
+/// a PDF.
 fn callback_body(format: &ReportFormat, name: &str, report: Vec<u8>) -> CallbackBody {
     let kind = content_type(format);
-    if matches!(format, ReportFormat::Json | ReportFormat::Csv | ReportFormat::Html) {
-        return CallbackBody { content_type: kind.to_owned(), body: report };
+    if matches!(
+        format,
+        ReportFormat::Json | ReportFormat::Csv | ReportFormat::Html
+    ) {
+        return CallbackBody {
+            content_type: kind.to_owned(),
+            body: report,
+        };
     }
     // The boundary is a hash of the report, which therefore does not contain it.
-    let hash: String = Sha256::digest(&report).iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash: String = Sha256::digest(&report)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     let boundary = format!("scandeck-{}", &hash[..32]);
     let head = format!(
         "--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\nContent-Type: {kind}\r\n\r\n"
@@ -261,7 +326,10 @@ fn callback_body(format: &ReportFormat, name: &str, report: Vec<u8>) -> Callback
     let mut body = head.into_bytes();
     body.extend(report);
     body.extend(format!("\r\n--{boundary}--\r\n").into_bytes());
-    CallbackBody { content_type: format!("multipart/form-data; boundary={boundary}"), body }
+    CallbackBody {
+        content_type: format!("multipart/form-data; boundary={boundary}"),
+        body,
+    }
 }
 
 #[cfg(test)]
@@ -316,10 +384,21 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("scandeck.db");
         let store = Store::open(&path).await.unwrap().store;
-        let request = json!({"format": "json", "group_by": "target", "source": "scans", "resources": [1]});
+        let request =
+            json!({"format": "json", "group_by": "target", "source": "scans", "resources": [1]});
         let format = ReportFormat::Json;
         for data in [request.to_string(), "not JSON".to_owned()] {
-            store.add_report(&format, &data, None, None, |id| id.to_string(), Timestamp::now()).await.unwrap();
+            store
+                .add_report(
+                    &format,
+                    &data,
+                    None,
+                    None,
+                    |id| id.to_string(),
+                    Timestamp::now(),
+                )
+                .await
+                .unwrap();
         }
         let report = store.next_report().await.unwrap().unwrap();
         store.close().await;
@@ -329,7 +408,10 @@ mod tests {
         let app = app(Store::open(&path).await.unwrap().store, temp.path());
         make_all(&app, &CancellationToken::new()).await.unwrap();
         let reports = app.store.reports(&[1, 2]).await.unwrap();
-        let statuses: Vec<&str> = reports.iter().map(|report| report.status.as_str()).collect();
+        let statuses: Vec<&str> = reports
+            .iter()
+            .map(|report| report.status.as_str())
+            .collect();
         assert_eq!(statuses, ["finished", "failed"]);
     }
 }

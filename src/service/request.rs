@@ -1,8 +1,8 @@
 //! Extractors: path ids, query parameters, and form or JSON bodies.
 //!
-//! Clients send either kind of body to every creation endpoint (`hosted-service.md`, Access). Handlers read both through
-//! [`Fields`]. In a form all values are text, so numbers and objects are parsed from text; JSON values must have the
-//! right type.
+//! Clients send either kind of body to every creation endpoint (`hosted-service.md`, Access).
+//! Handlers read both through [`Fields`]. In a form all values are text, so numbers and objects are
+//! parsed from text; JSON values must have the right type.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
@@ -30,7 +30,10 @@ impl<T: From<i64>, S: Send + Sync> FromRequestParts<S> for Id<T> {
             .map_err(|_| ApiError::bad_request("the id in the path is not valid text"))?;
         match text.parse::<i64>() {
             Ok(id) => Ok(Self(T::from(id))),
-            Err(_) => Err(ApiError::bad_request(format!("invalid id `{}`: ids are integers", shown(&text)))),
+            Err(_) => Err(ApiError::bad_request(format!(
+                "invalid id `{}`: ids are integers",
+                shown(&text)
+            ))),
         }
     }
 }
@@ -48,11 +51,18 @@ impl<S: Send + Sync> FromRequestParts<S> for QueryParams {
 
 impl QueryParams {
     pub fn parse(query: &str) -> Self {
-        Self(form_urlencoded::parse(query.as_bytes()).into_owned().collect())
+        Self(
+            form_urlencoded::parse(query.as_bytes())
+                .into_owned()
+                .collect(),
+        )
     }
 
     pub fn text(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(key, value)| key == name && !value.is_empty()).map(|(_, value)| value.as_str())
+        self.0
+            .iter()
+            .find(|(key, value)| key == name && !value.is_empty())
+            .map(|(_, value)| value.as_str())
     }
 
     /// An integer, such as an id.
@@ -60,10 +70,15 @@ impl QueryParams {
     /// # Errors
     /// 400 for another value.
     pub fn integer<T: From<i64>>(&self, name: &str) -> Result<Option<T>, ApiError> {
-        let Some(text) = self.text(name) else { return Ok(None) };
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
         match text.trim().parse::<i64>() {
             Ok(number) => Ok(Some(T::from(number))),
-            Err(_) => Err(ApiError::bad_request(format!("{name}: `{}` is not an integer", shown(text)))),
+            Err(_) => Err(ApiError::bad_request(format!(
+                "{name}: `{}` is not an integer",
+                shown(text)
+            ))),
         }
     }
 
@@ -72,10 +87,15 @@ impl QueryParams {
     /// # Errors
     /// 400 for another value.
     pub fn boolean(&self, name: &str) -> Result<Option<bool>, ApiError> {
-        let Some(text) = self.text(name) else { return Ok(None) };
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
         match boolean(text) {
             Some(value) => Ok(Some(value)),
-            None => Err(ApiError::bad_request(format!("{name}: `{}` is not true or false", shown(text)))),
+            None => Err(ApiError::bad_request(format!(
+                "{name}: `{}` is not true or false",
+                shown(text)
+            ))),
         }
     }
 
@@ -87,7 +107,9 @@ impl QueryParams {
         let limit = self.integer("limit")?.unwrap_or(1000_i64);
         let page = self.integer("page")?.unwrap_or(1_i64);
         if !(1..=1000).contains(&limit) {
-            return Err(ApiError::bad_request(format!("limit: {limit} is outside 1 to 1000")));
+            return Err(ApiError::bad_request(format!(
+                "limit: {limit} is outside 1 to 1000"
+            )));
         }
         if page < 1 {
             return Err(ApiError::bad_request(format!("page: {page} is below 1")));
@@ -104,7 +126,11 @@ pub fn choice<T: Clone + ToString>(name: &str, text: &str, choices: &[T]) -> Res
     let found = choices.iter().find(|choice| choice.to_string() == text);
     found.cloned().ok_or_else(|| {
         let choices: Vec<String> = choices.iter().map(T::to_string).collect();
-        ApiError::bad_request(format!("{name}: `{}` is not valid; use one of {}", shown(text), choices.join(", ")))
+        ApiError::bad_request(format!(
+            "{name}: `{}` is not valid; use one of {}",
+            shown(text),
+            choices.join(", ")
+        ))
     })
 }
 
@@ -127,20 +153,35 @@ impl<S: Send + Sync> FromRequest<S> for Fields {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim().to_ascii_lowercase();
+        let kind = request
+            .headers()
+            .get(header::CONTENT_TYPE)
+            .and_then(|kind| kind.to_str().ok());
+        let kind = kind
+            .and_then(|kind| kind.split(';').next())
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase();
         // The router sets the limit; any other error is a broken connection.
-        let bytes = Bytes::from_request(request, state).await.map_err(|error| match error.status() {
-            StatusCode::PAYLOAD_TOO_LARGE => too_large(),
-            _ if BodyTimeout::caused(&error) => ApiError::new(StatusCode::REQUEST_TIMEOUT, BodyTimeout.to_string()),
-            _ => ApiError::bad_request("body could not be read"),
-        })?;
+        let bytes =
+            Bytes::from_request(request, state)
+                .await
+                .map_err(|error| match error.status() {
+                    StatusCode::PAYLOAD_TOO_LARGE => too_large(),
+                    _ if BodyTimeout::caused(&error) => {
+                        ApiError::new(StatusCode::REQUEST_TIMEOUT, BodyTimeout.to_string())
+                    }
+                    _ => ApiError::bad_request("body could not be read"),
+                })?;
         Self::parse(&kind, &bytes)
     }
 }
 
 fn too_large() -> ApiError {
-    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {BODY_LIMIT} bytes"))
+    ApiError::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        format!("the body is larger than {BODY_LIMIT} bytes"),
+    )
 }
 
 /// The layer that limits the size of [`Fields`].
@@ -164,7 +205,11 @@ impl Fields {
                 .with_details("send application/json or application/x-www-form-urlencoded"));
             }
         };
-        Ok(Self { map, form, wrong_type: StatusCode::BAD_REQUEST })
+        Ok(Self {
+            map,
+            form,
+            wrong_type: StatusCode::BAD_REQUEST,
+        })
     }
 
     /// Responds to values of a wrong type with 422 instead of 400.
@@ -186,7 +231,12 @@ impl Fields {
     }
 
     /// The value that was read, or an error when it has another type.
-    fn typed<T>(&self, name: &str, expected: &str, value: Option<Option<T>>) -> Result<Option<T>, ApiError> {
+    fn typed<T>(
+        &self,
+        name: &str,
+        expected: &str,
+        value: Option<Option<T>>,
+    ) -> Result<Option<T>, ApiError> {
         let wrong = || ApiError::new(self.wrong_type, format!("{name} must be {expected}"));
         value.map(|value| value.ok_or_else(wrong)).transpose()
     }
@@ -209,7 +259,11 @@ impl Fields {
     /// # Errors
     /// When the value has another type.
     pub fn integer(&self, name: &str) -> Result<Option<i64>, ApiError> {
-        self.typed(name, "an integer", self.filled(name).map(|value| self.number(value)))
+        self.typed(
+            name,
+            "an integer",
+            self.filled(name).map(|value| self.number(value)),
+        )
     }
 
     /// An integer, or text with one: some clients send `"5"`.
@@ -253,12 +307,17 @@ impl Fields {
     /// # Errors
     /// When the value has another type.
     pub fn integers(&self, name: &str) -> Result<Option<Vec<i64>>, ApiError> {
-        let value = self.value(name).or_else(|| self.value(&format!("{name}[]")));
+        let value = self
+            .value(name)
+            .or_else(|| self.value(&format!("{name}[]")));
         let read = value.map(|value| match value {
             Value::Array(items) => items.iter().map(|item| self.number(item)).collect(),
             Value::String(text) if self.form => {
                 let text = text.trim().trim_start_matches('[').trim_end_matches(']');
-                let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+                let parts = text
+                    .split(',')
+                    .map(str::trim)
+                    .filter(|part| !part.is_empty());
                 parts.map(|part| part.parse().ok()).collect()
             }
             _ => None,
@@ -278,7 +337,9 @@ fn json_object(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
     match serde_json::from_slice(bytes) {
         Ok(Value::Object(map)) => Ok(map),
         Ok(_) => Err(ApiError::bad_request("the body is not a JSON object")),
-        Err(error) => Err(ApiError::bad_request("the body is not valid JSON").with_details(error.to_string())),
+        Err(error) => {
+            Err(ApiError::bad_request("the body is not valid JSON").with_details(error.to_string()))
+        }
     }
 }
 
@@ -324,19 +385,32 @@ mod tests {
             assert_eq!(fields.text("absent").unwrap(), None);
         }
         assert_eq!(form("ids=3,4").integers("ids").unwrap(), Some(vec![3, 4]));
-        assert_eq!(form("ids%5B%5D=5&ids%5B%5D=6").integers("ids").unwrap(), Some(vec![5, 6]));
+        assert_eq!(
+            form("ids%5B%5D=5&ids%5B%5D=6").integers("ids").unwrap(),
+            Some(vec![5, 6])
+        );
     }
 
     #[test]
     fn wrong_json_type_fails_with_chosen_status() {
-        assert_eq!(json(r#"{"n":"7"}"#).integer("n").unwrap_err().status, StatusCode::BAD_REQUEST);
+        assert_eq!(
+            json(r#"{"n":"7"}"#).integer("n").unwrap_err().status,
+            StatusCode::BAD_REQUEST
+        );
         let fields = json(r#"{"n":"7"}"#).with_unprocessable();
-        assert_eq!(fields.integer("n").unwrap_err().status, StatusCode::UNPROCESSABLE_ENTITY);
+        assert_eq!(
+            fields.integer("n").unwrap_err().status,
+            StatusCode::UNPROCESSABLE_ENTITY
+        );
     }
 
     #[test]
     fn body_of_unknown_type_is_refused() {
-        let status = |kind, body: &str| Fields::parse(kind, body.as_bytes()).err().map(|error| error.status.as_u16());
+        let status = |kind, body: &str| {
+            Fields::parse(kind, body.as_bytes())
+                .err()
+                .map(|error| error.status.as_u16())
+        };
         assert_eq!(status("text/xml", "<a/>"), Some(415));
         assert_eq!(status("application/json", "{\"a\":"), Some(400));
         assert_eq!(status("application/json", "[1]"), Some(400));
@@ -347,9 +421,16 @@ mod tests {
     #[test]
     fn page_outside_limits_is_refused() {
         assert_eq!(QueryParams::parse("").page().unwrap(), (1000, 0));
-        assert_eq!(QueryParams::parse("limit=10&page=3&x=y").page().unwrap(), (10, 20));
+        assert_eq!(
+            QueryParams::parse("limit=10&page=3&x=y").page().unwrap(),
+            (10, 20)
+        );
         for refused in ["limit=0", "limit=1001", "page=0", "limit=ten"] {
-            assert_eq!(QueryParams::parse(refused).page().unwrap_err().status, StatusCode::BAD_REQUEST, "{refused}");
+            assert_eq!(
+                QueryParams::parse(refused).page().unwrap_err().status,
+                StatusCode::BAD_REQUEST,
+                "{refused}"
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Name resolution, which tests replace.
 //!
-//! A name can resolve to another address at any time. Callers therefore check every address, and connect to the addresses
-//! that they have checked.
+//! A name can resolve to another address at any time. Callers therefore check every address, and
+//! connect to the addresses that they have checked.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
@@ -44,13 +44,17 @@ impl Resolver for SystemResolver {
             match timeout(TIMEOUT, lookup_host((name.as_str(), 0))).await {
                 Ok(Ok(found)) => Ok(found.map(|address| address.ip()).collect()),
                 Ok(Err(error)) => Err(system_error(error.to_string())),
-                Err(_) => Err(LookupError::Unanswered(format!("no response within {} s", TIMEOUT.as_secs()))),
+                Err(_) => Err(LookupError::Unanswered(format!(
+                    "no response within {} s",
+                    TIMEOUT.as_secs()
+                ))),
             }
         })
     }
 }
 
-/// The error of the system's resolver, which has no code: glibc, macOS and musl report these texts for EAI_NONAME and EAI_NODATA.
+/// The error of the system's resolver, which has no code: glibc, macOS and musl report these texts
+/// for EAI_NONAME and EAI_NODATA.
 fn system_error(why: String) -> LookupError {
     const MISSING: [&str; 5] = [
         "Name or service not known",
@@ -66,7 +70,8 @@ fn system_error(why: String) -> LookupError {
     }
 }
 
-/// All addresses of a host, IPv4 first, in the same order every time. `localhost` is always loopback (RFC 6761 §6.3).
+/// All addresses of a host, IPv4 first, in the same order every time. `localhost` is always
+/// loopback (RFC 6761 §6.3).
 pub async fn addresses(resolver: &dyn Resolver, host: &str) -> Result<Vec<IpAddr>, String> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     if let Ok(ip) = bare.parse::<IpAddr>() {
@@ -75,7 +80,10 @@ pub async fn addresses(resolver: &dyn Resolver, host: &str) -> Result<Vec<IpAddr
     if bare == "localhost" || bare.ends_with(".localhost") {
         return Ok(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]);
     }
-    let mut all = resolver.lookup(bare.to_owned()).await.map_err(|why| format!("{host} does not resolve: {why}"))?;
+    let mut all = resolver
+        .lookup(bare.to_owned())
+        .await
+        .map_err(|why| format!("{host} does not resolve: {why}"))?;
     // Scans of one host share its rate limit, which belongs to the first address.
     all.sort_by_key(|ip| (ip.is_ipv6(), *ip));
     all.dedup();

@@ -1,12 +1,14 @@
-//! The scope file: targets beyond this machine that may be scanned, who added them, and their last day.
+//! The scope file: targets beyond this machine that may be scanned, who added them, and their last
+//! day.
 //!
 //! ```text
 //!   scandeck scope add ──► ScopeFile::add ──► scope.toml (0600, replaced atomically) ──► ScopeCheck, at the next check
 //! ```
 //!
-//! This module reads and writes the file; [`scope_check`](super::scope_check) decides. Users may also edit `scope.toml` by hand; changes
-//! apply immediately. The commands keep all entries but no comments. An allowance has rules that a denial does not have
-//! ([`Pattern::check_allowance`]): whoever denies too much harms nobody.
+//! This module reads and writes the file; [`scope_check`](super::scope_check) decides. Users may
+//! also edit `scope.toml` by hand; changes apply immediately. The commands keep all entries but no
+//! comments. An allowance has rules that a denial does not have ([`Pattern::check_allowance`]):
+//! whoever denies too much harms nobody.
 
 mod pattern;
 
@@ -51,10 +53,12 @@ pub struct ReplacedEntry {
 }
 
 impl ScopeEntry {
-    /// Keeps the expiry date and the note of an earlier entry where this one has none. A date that was over when this
-    /// entry was added is not kept: the new entry would have no effect.
+    /// Keeps the expiry date and the note of an earlier entry where this one has none. A date that
+    /// was over when this entry was added is not kept: the new entry would have no effect.
     fn keep(&mut self, old: &Self) {
-        let day = self.added.map(|added| added.0.to_zoned(TimeZone::UTC).date());
+        let day = self
+            .added
+            .map(|added| added.0.to_zoned(TimeZone::UTC).date());
         let is_over = |until: &Date| day.is_some_and(|day| *until < day);
         self.until = self.until.or(old.until.filter(|until| !is_over(until)));
         if self.note.is_empty() {
@@ -81,7 +85,10 @@ pub enum ScopeError {
     #[error("scope file {path} cannot be read: {source}")]
     Read { path: PathBuf, source: io::Error },
     #[error("scope file {path} is invalid: {source}")]
-    Syntax { path: PathBuf, source: Box<toml::de::Error> },
+    Syntax {
+        path: PathBuf,
+        source: Box<toml::de::Error>,
+    },
     #[error("scope file {path} is invalid: {source}")]
     Entry { path: PathBuf, source: PatternError },
     #[error("scope file {path} cannot be written: {source}")]
@@ -124,18 +131,31 @@ impl ScopeFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound && !self.path.is_symlink() => {
                 return Ok(ScanScope::default());
             }
-            Err(source) => return Err(ScopeError::Read { path: path(), source }),
+            Err(source) => {
+                return Err(ScopeError::Read {
+                    path: path(),
+                    source,
+                });
+            }
         };
-        let scope: ScanScope =
-            toml::from_str(&text).map_err(|source| ScopeError::Syntax { path: path(), source: Box::new(source) })?;
+        let scope: ScanScope = toml::from_str(&text).map_err(|source| ScopeError::Syntax {
+            path: path(),
+            source: Box::new(source),
+        })?;
         for entry in &scope.allow {
-            entry.target.check_allowance().map_err(|source| ScopeError::Entry { path: path(), source })?;
+            entry
+                .target
+                .check_allowance()
+                .map_err(|source| ScopeError::Entry {
+                    path: path(),
+                    source,
+                })?;
         }
         Ok(scope)
     }
 
-    /// Adds allowances. An entry for the same pattern is replaced; its expiry date and its note are kept unless the new
-    /// entry has others. Returns the replaced entries.
+    /// Adds allowances. An entry for the same pattern is replaced; its expiry date and its note are
+    /// kept unless the new entry has others. Returns the replaced entries.
     ///
     /// # Errors
     /// When the file cannot be read or written.
@@ -148,7 +168,13 @@ impl ScopeFile {
     /// # Errors
     /// When the file cannot be read or written.
     pub fn deny(&self, entries: Vec<ScopeEntry>) -> Result<Vec<ReplacedEntry>, ScopeError> {
-        let entries = entries.into_iter().map(|entry| ScopeEntry { until: None, ..entry }).collect();
+        let entries = entries
+            .into_iter()
+            .map(|entry| ScopeEntry {
+                until: None,
+                ..entry
+            })
+            .collect();
         self.edit(|scope| upsert(&mut scope.deny, entries))
     }
 
@@ -167,8 +193,12 @@ impl ScopeFile {
     }
 
     fn edit<T>(&self, change: impl FnOnce(&mut ScanScope) -> T) -> Result<T, ScopeError> {
-        let fail = |source| ScopeError::Write { path: self.path.clone(), source };
-        // Concurrent commands must not lose an entry. The lock is a separate file, because the scope file is replaced.
+        let fail = |source| ScopeError::Write {
+            path: self.path.clone(),
+            source,
+        };
+        // Concurrent commands must not lose an entry. The lock is a separate file, because the
+        // scope file is replaced.
         let mut options = OpenOptions::new();
         let options = options.create(true).truncate(false).write(true).mode(0o600);
         let lock = open_regular(&self.path.with_extension("toml.lock"), options).map_err(fail)?;
@@ -193,7 +223,8 @@ impl ScopeFile {
     }
 }
 
-/// Parses a list of allowances, one per line; blank lines and `#` comments are skipped (`scandeck scope import FILE`).
+/// Parses a list of allowances, one per line; blank lines and `#` comments are skipped
+/// (`scandeck scope import FILE`).
 ///
 /// # Errors
 /// The first invalid line, with its number.
@@ -202,7 +233,10 @@ pub fn parse_list(text: &str) -> Result<Vec<Pattern>, LineError> {
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default().trim();
         if !line.is_empty() {
-            all.push(Pattern::allowance(line).map_err(|cause| LineError { line: number + 1, cause })?);
+            all.push(Pattern::allowance(line).map_err(|cause| LineError {
+                line: number + 1,
+                cause,
+            })?);
         }
     }
     Ok(all)
@@ -215,7 +249,10 @@ fn upsert(list: &mut Vec<ScopeEntry>, entries: Vec<ScopeEntry>) -> Vec<ReplacedE
         if let Some(position) = list.iter().position(|old| old.target == new.target) {
             let old = list.remove(position);
             new.keep(&old);
-            replaced.push(ReplacedEntry { old, new: new.clone() });
+            replaced.push(ReplacedEntry {
+                old,
+                new: new.clone(),
+            });
         }
         list.push(new);
     }
@@ -252,7 +289,8 @@ mod tests {
     fn denial_may_be_wider_than_an_allowance() {
         let folder = tempfile::tempdir().unwrap();
         let file = ScopeFile::new(folder.path().join("scope.toml"));
-        file.deny(vec![entry("*.gov.au"), entry("10.0.0.0/7")]).unwrap();
+        file.deny(vec![entry("*.gov.au"), entry("10.0.0.0/7")])
+            .unwrap();
         assert_eq!(file.load().unwrap().deny.len(), 2);
         fs::write(file.path(), "allow = [{ target = '*.gov.au' }]").unwrap();
         assert!(file.load().unwrap_err().to_string().contains("many owners"));
@@ -263,17 +301,29 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = ScopeFile::new(folder.path().join("scope.toml"));
         assert_eq!(file.load().unwrap(), ScanScope::default());
-        let until = ScopeEntry { until: Some("2026-12-31".parse().unwrap()), ..entry("10.0.4.0/24") };
-        file.add(vec![entry("shop.acme.test"), until.clone()]).unwrap();
+        let until = ScopeEntry {
+            until: Some("2026-12-31".parse().unwrap()),
+            ..entry("10.0.4.0/24")
+        };
+        file.add(vec![entry("shop.acme.test"), until.clone()])
+            .unwrap();
         file.deny(vec![entry("10.0.4.9")]).unwrap();
         file.add(vec![entry("shop.acme.test")]).unwrap();
         let scope = file.load().unwrap();
         assert_eq!((scope.allow.len(), scope.deny.len()), (2, 1));
         assert!(scope.allow.contains(&until));
-        let removed = file.remove(&["10.0.4.9".parse().unwrap(), "1.1.1.1".parse().unwrap()]).unwrap();
-        assert_eq!((removed.allow.len(), removed.deny[0].target.to_string()), (0, "10.0.4.9".to_owned()));
+        let removed = file
+            .remove(&["10.0.4.9".parse().unwrap(), "1.1.1.1".parse().unwrap()])
+            .unwrap();
+        assert_eq!(
+            (removed.allow.len(), removed.deny[0].target.to_string()),
+            (0, "10.0.4.9".to_owned())
+        );
         assert!(file.load().unwrap().deny.is_empty());
-        let mode = fs::metadata(folder.path().join("scope.toml.lock")).unwrap().permissions().mode();
+        let mode = fs::metadata(folder.path().join("scope.toml.lock"))
+            .unwrap()
+            .permissions()
+            .mode();
         assert_eq!(mode & 0o777, 0o600);
     }
 
@@ -282,8 +332,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = ScopeFile::new(folder.path().join("scope.toml"));
         let at = |day: &str| Some(Stamp(format!("{day}T12:00:00Z").parse().unwrap()));
-        let limited = ScopeEntry { until: Some("2026-12-31".parse().unwrap()), ..entry("b.test") };
-        let bare = |day: &str| ScopeEntry { note: String::new(), added: at(day), ..entry("b.test") };
+        let limited = ScopeEntry {
+            until: Some("2026-12-31".parse().unwrap()),
+            ..entry("b.test")
+        };
+        let bare = |day: &str| ScopeEntry {
+            note: String::new(),
+            added: at(day),
+            ..entry("b.test")
+        };
         assert_eq!(file.add(vec![limited.clone()]).unwrap(), []);
         assert_eq!(file.add(vec![bare("2026-12-31")]).unwrap()[0].old, limited);
         let kept = &file.load().unwrap().allow[0];
@@ -291,7 +348,11 @@ mod tests {
         // A date that is over would leave the target out of scope.
         file.add(vec![bare("2027-01-01")]).unwrap();
         assert_eq!(file.load().unwrap().allow[0].until, None);
-        file.add(vec![ScopeEntry { note: "SOW 2".into(), ..limited.clone() }]).unwrap();
+        file.add(vec![ScopeEntry {
+            note: "SOW 2".into(),
+            ..limited.clone()
+        }])
+        .unwrap();
         assert_eq!(file.load().unwrap().allow[0].note, "SOW 2");
     }
 
@@ -310,8 +371,16 @@ mod tests {
 
     #[test]
     fn parse_list_reports_the_invalid_line() {
-        assert_eq!(parse_list("# ours\n10.0.4.0/24  # lab\n\nshop.acme.test\n").unwrap().len(), 2);
+        assert_eq!(
+            parse_list("# ours\n10.0.4.0/24  # lab\n\nshop.acme.test\n")
+                .unwrap()
+                .len(),
+            2
+        );
         let error = parse_list("10.0.4.1\n*.test\n").unwrap_err();
-        assert!(error.line == 2 && error.to_string().contains("many owners"), "{error}");
+        assert!(
+            error.line == 2 && error.to_string().contains("many owners"),
+            "{error}"
+        );
     }
 }

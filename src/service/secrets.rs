@@ -5,8 +5,8 @@
 //!                   └────── key file, outside the database ────┘
 //! ```
 //!
-//! The database, its log and its backups contain the sealed form only. Whoever has the database without the key file
-//! (0600) cannot read it. Nodes that share a database share the key file.
+//! The database, its log and its backups contain the sealed form only. Whoever has the database
+//! without the key file (0600) cannot read it. Nodes that share a database share the key file.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
 use base64::Engine as _;
@@ -21,8 +21,7 @@ const SEALED: &str = "sealed";
 const PURPOSE: &[u8] = b"scandeck scan parameters 1";
 
 /// Why sealed parameters could not be opened; a message for the user.
-pub const WRONG_KEY: &str =
-    "the credentials of the scan cannot be decrypted: the key file has changed; start the scan again";
+pub const WRONG_KEY: &str = "the credentials of the scan cannot be decrypted: the key file has changed; start the scan again";
 
 /// Seals and opens the parameters of scans.
 #[derive(Debug)]
@@ -38,14 +37,19 @@ impl ScanSecrets {
     /// The sealed form; `None` if the encryption failed.
     pub fn seal(&self, params: &Value) -> Option<Value> {
         let mut bytes = params.to_string().into_bytes();
-        let nonce = self.0.seal_in_place_append_tag(Aad::from(PURPOSE), &mut bytes).ok()?;
+        let nonce = self
+            .0
+            .seal_in_place_append_tag(Aad::from(PURPOSE), &mut bytes)
+            .ok()?;
         let sealed = [nonce.as_ref().as_slice(), &bytes].concat();
         Some(json!({ SEALED: STANDARD_NO_PAD.encode(sealed) }))
     }
 
     /// The parameters; those that were not sealed are unchanged, `None` with another key.
     pub fn open(&self, stored: Value) -> Option<Value> {
-        let Some(sealed) = sealed_text(&stored) else { return Some(stored) };
+        let Some(sealed) = sealed_text(&stored) else {
+            return Some(stored);
+        };
         let mut bytes = STANDARD_NO_PAD.decode(sealed).ok()?;
         let (nonce, text) = bytes.split_at_mut_checked(NONCE_LEN)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
@@ -55,7 +59,11 @@ impl ScanSecrets {
 
 /// The text of the sealed form.
 fn sealed_text(stored: &Value) -> Option<&str> {
-    stored.as_object().filter(|fields| fields.len() == 1)?.get(SEALED)?.as_str()
+    stored
+        .as_object()
+        .filter(|fields| fields.len() == 1)?
+        .get(SEALED)?
+        .as_str()
 }
 
 #[cfg(test)]
@@ -64,13 +72,22 @@ mod tests {
 
     #[test]
     fn sealed_parameters_open_with_their_key_only() {
-        let (secrets, other) = (ScanSecrets::new("one").unwrap(), ScanSecrets::new("two").unwrap());
+        let (secrets, other) = (
+            ScanSecrets::new("one").unwrap(),
+            ScanSecrets::new("two").unwrap(),
+        );
         let params = json!({"scan_type": "light", "authentication": {"cookies": "sid=x1secret"}});
         let sealed = secrets.seal(&params).unwrap();
-        assert!(!sealed.to_string().contains("x1secret") && sealed != secrets.seal(&params).unwrap());
+        assert!(
+            !sealed.to_string().contains("x1secret") && sealed != secrets.seal(&params).unwrap()
+        );
         assert_eq!(secrets.open(sealed.clone()), Some(params.clone()));
         assert_eq!(other.open(sealed), None);
         assert_eq!(secrets.open(json!({"sealed": "AAAA"})), None);
-        assert_eq!(secrets.open(params.clone()), Some(params), "parameters of an earlier version");
+        assert_eq!(
+            secrets.open(params.clone()),
+            Some(params),
+            "parameters of an earlier version"
+        );
     }
 }

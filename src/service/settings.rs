@@ -33,7 +33,8 @@ pub struct Settings {
     pub tls: Option<TlsFiles>,
     /// Certificate and key of the logger listener.
     pub logger_tls: Option<TlsFiles>,
-    /// Networks of reverse proxies, whose `X-Forwarded-For` is used. Without TLS only they and this machine may connect.
+    /// Networks of reverse proxies, whose `X-Forwarded-For` is used. Without TLS only they and this
+    /// machine may connect.
     pub behind_proxy: Vec<IpNet>,
     /// Whether other machines may use the API over plain HTTP.
     pub insecure_http: bool,
@@ -43,10 +44,11 @@ pub struct Settings {
     pub allow_callbacks: Vec<IpNet>,
     /// Public base of `handler_url` when the loggers are behind a proxy or tunnel.
     pub logger_url: Option<Url>,
-    /// The file with the API key; by default `key` in the data directory. Created (0600) when missing.
+    /// The file with the API key; by default `key` in the data directory. Created (0600) when
+    /// missing.
     pub api_key_file: Option<PathBuf>,
-    /// The file with the key that encrypts the credentials of scans; by default `secrets.key` in the data directory. Nodes
-    /// that share a database share it. Created (0600) when missing.
+    /// The file with the key that encrypts the credentials of scans; by default `secrets.key` in
+    /// the data directory. Nodes that share a database share it. Created (0600) when missing.
     pub secrets_key_file: Option<PathBuf>,
     /// Names and networks in scope in addition to the scope file.
     pub allow_targets: Vec<String>,
@@ -67,7 +69,8 @@ pub struct Settings {
     pub wrong_keys: u32,
     /// Loggers and reports that a key may create.
     pub key_quotas: KeyQuotas,
-    /// Largest number of loggers; a key with the role `triage` may use half of them. Further ones are refused with 403.
+    /// Largest number of loggers; a key with the role `triage` may use half of them. Further ones
+    /// are refused with 403.
     pub max_loggers: usize,
     /// Bytes of all reports; the oldest expire first.
     pub report_bytes: i64,
@@ -133,7 +136,8 @@ impl Settings {
     }
 }
 
-/// Requests per minute: GET has the full limit; POST, PUT and DELETE half of it; scan output a quarter.
+/// Requests per minute: GET has the full limit; POST, PUT and DELETE half of it; scan output a
+/// quarter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateLimit {
     /// No limit, and no rate headers.

@@ -1,4 +1,5 @@
-//! Starts and stops a service: lock, database, keys, listeners, background tasks. One cancellation token stops all.
+//! Starts and stops a service: lock, database, keys, listeners, background tasks. One cancellation
+//! token stops all.
 //!
 //! ```text
 //!   lock ─► database ─► keys ─► listeners ─► tasks ─► service.json ─► Running
@@ -28,7 +29,8 @@ use url::Url;
 use super::audit::AuditLog;
 use super::clock::{Clock, SystemClock};
 use super::connections::{
-    AcceptedConnection, ClientAddress, ConnectionHandler, ConnectionLimits, FailedHandshake, ListenerTls,
+    AcceptedConnection, ClientAddress, ConnectionHandler, ConnectionLimits, FailedHandshake,
+    ListenerTls,
 };
 use super::data_dir::{DataDir, DirLock, ServiceInfo, api_key, secret};
 use super::descriptors::DescriptorShares;
@@ -87,7 +89,8 @@ pub struct Running {
 }
 
 impl Running {
-    /// Waits until the service has stopped, because the token was cancelled or the service was idle.
+    /// Waits until the service has stopped, because the token was cancelled or the service was
+    /// idle.
     ///
     /// # Errors
     /// When the shutdown panicked.
@@ -98,7 +101,9 @@ impl Running {
 
 impl fmt::Debug for Running {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Running").field("base_url", &self.base_url.as_str()).finish_non_exhaustive()
+        f.debug_struct("Running")
+            .field("base_url", &self.base_url.as_str())
+            .finish_non_exhaustive()
     }
 }
 
@@ -122,7 +127,11 @@ pub struct Parts {
 
 impl Default for Parts {
     fn default() -> Self {
-        Self { clock: Arc::new(SystemClock), runner: None, resolver: Arc::new(SystemResolver) }
+        Self {
+            clock: Arc::new(SystemClock),
+            runner: None,
+            resolver: Arc::new(SystemResolver),
+        }
     }
 }
 
@@ -130,24 +139,47 @@ impl Default for Parts {
 ///
 /// # Errors
 /// The errors of [`start`].
-pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: Parts) -> Result<Running, StartError> {
+pub async fn start_with(
+    settings: Settings,
+    shutdown: CancellationToken,
+    parts: Parts,
+) -> Result<Running, StartError> {
     check_exposure(&settings)?;
     let tls_failed = |error: anyhow::Error| StartError::Settings(format!("{error:#}"));
-    let load = |files: &Option<TlsFiles>| files.clone().map(ServerIdentity::load).transpose().map_err(tls_failed);
+    let load = |files: &Option<TlsFiles>| {
+        files
+            .clone()
+            .map(ServerIdentity::load)
+            .transpose()
+            .map_err(tls_failed)
+    };
     let (identity, logger_identity) = (load(&settings.tls)?, load(&settings.logger_tls)?);
     let accept = |identity: &Option<Arc<ServerIdentity>>| {
-        identity.as_ref().map(ServerIdentity::acceptor).transpose().map_err(tls_failed)
+        identity
+            .as_ref()
+            .map(ServerIdentity::acceptor)
+            .transpose()
+            .map_err(tls_failed)
     };
-    let tls = TlsAcceptors { api: accept(&identity)?, loggers: accept(&logger_identity)? };
+    let tls = TlsAcceptors {
+        api: accept(&identity)?,
+        loggers: accept(&logger_identity)?,
+    };
     let dir = DataDir::open(&settings.data_dir).map_err(files(&settings.data_dir))?;
     let Some(lock) = dir.lock().await.map_err(files(dir.path()))? else {
-        return Err(StartError::Held { dir: dir.path().to_owned(), info: dir.info().map(Box::new) });
+        return Err(StartError::Held {
+            dir: dir.path().to_owned(),
+            info: dir.info().map(Box::new),
+        });
     };
     let last = dir.take_last_info();
     let scope_check = Arc::new(ScopeCheck::new(rails_settings(&settings, &dir)?));
     let OpenedStore { store, mut notes } = Store::open(&dir.database()).await?;
     prepare(&store, &settings, parts.clock.now()).await?;
-    let key_file = settings.api_key_file.clone().unwrap_or_else(|| dir.key_file());
+    let key_file = settings
+        .api_key_file
+        .clone()
+        .unwrap_or_else(|| dir.key_file());
     let admin_key = api_key(&key_file)?;
     let callback_key = secret(&dir.callback_key_file()).map_err(files(&dir.callback_key_file()))?;
     let secrets = scan_secrets(&settings, &dir)?;
@@ -159,15 +191,23 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     }
     let sockets = Sockets::open(&settings, last.as_ref()).await?;
     let scheme = if tls.api.is_some() { "https" } else { "http" };
-    let (base_url, logger_base) = (api_url(scheme, sockets.api_address)?, sockets.logger_base(&settings)?);
+    let (base_url, logger_base) = (
+        api_url(scheme, sockets.api_address)?,
+        sockets.logger_base(&settings)?,
+    );
     let shares = DescriptorShares::of_process();
     let resolver: Arc<dyn Resolver> = match settings.dns_server {
         Some(server) => Arc::new(DnsClient::new(server)),
         None => Arc::clone(&parts.resolver),
     };
-    let runner = parts.runner.unwrap_or_else(|| engine(&settings, &scope_check, resolver, &sockets, shares));
+    let runner = parts
+        .runner
+        .unwrap_or_else(|| engine(&settings, &scope_check, resolver, &sockets, shares));
     if settings.connections.connections > shares.api {
-        notes.push(format!("the limit of file descriptors allows {} connections per listener", shares.api));
+        notes.push(format!(
+            "the limit of file descriptors allows {} connections per listener",
+            shares.api
+        ));
     }
 
     let app = App::new(AppState {
@@ -196,24 +236,32 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
         clock: parts.clock,
         settings,
     });
-    let metrics_url = sockets.metrics.as_ref().and_then(|listener| listener.local_addr().ok());
+    let metrics_url = sockets
+        .metrics
+        .as_ref()
+        .and_then(|listener| listener.local_addr().ok());
     notes.extend(metrics_url.map(metrics_note));
     if app.settings.tls.is_some() && app.settings.insecure_http {
         notes.push("--insecure-http has no effect with --tls-cert".to_owned());
     }
-    let previous_logger_url = last.map(|last| last.logger_url).filter(|last| *last != logger_base).map(String::from);
-    notes.extend(
-        previous_logger_url
-            .as_ref()
-            .map(|last| format!("logger URLs changed from {last} to {logger_base}; old URLs no longer record")),
-    );
+    let previous_logger_url = last
+        .map(|last| last.logger_url)
+        .filter(|last| *last != logger_base)
+        .map(String::from);
+    notes.extend(previous_logger_url.as_ref().map(|last| {
+        format!("logger URLs changed from {last} to {logger_base}; old URLs no longer record")
+    }));
     let info = ServiceInfo {
         // Only processes of this machine read the file.
         base_url: local_url(&app.settings, sockets.api_address)?,
         logger_url: logger_base.clone(),
         previous_logger_url,
         pid: std::process::id(),
-        api_key_file: app.settings.api_key_file.as_ref().and_then(|file| file.canonicalize().ok()),
+        api_key_file: app
+            .settings
+            .api_key_file
+            .as_ref()
+            .and_then(|file| file.canonicalize().ok()),
         logger_days: app.settings.logger_days,
     };
     dir.write_info(&info).map_err(files(dir.path()))?;
@@ -226,12 +274,21 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     }
     let shutdown = tokio::spawn(async move {
         shutdown.cancelled().await;
-        // Before the ports are free: clients send their key only while `service.json` names the port.
+        // Before the ports are free: clients send their key only while `service.json` names the
+        // port.
         dir.take_last_info();
         stop.cancel();
         shut_down(tasks, store, lock).await;
     });
-    Ok(Running { base_url, logger_base, api_key: admin_key, identity, logger_identity, notes, shutdown })
+    Ok(Running {
+        base_url,
+        logger_base,
+        api_key: admin_key,
+        identity,
+        logger_identity,
+        notes,
+        shutdown,
+    })
 }
 
 /// TLS of each listener; one without speaks plain HTTP.
@@ -257,27 +314,43 @@ fn engine(
         trust_anchors,
         service_ports,
         limits: settings.scan_limits,
-        descriptors: shares.scans.saturating_sub(settings.scans_at_once * SCAN_DESCRIPTORS),
+        descriptors: shares
+            .scans
+            .saturating_sub(settings.scans_at_once * SCAN_DESCRIPTORS),
     }))
 }
 
-/// The key of the credentials of scans. It has a file of its own: a copy of the database does not contain it.
+/// The key of the credentials of scans. It has a file of its own: a copy of the database does not
+/// contain it.
 fn scan_secrets(settings: &Settings, dir: &DataDir) -> Result<ScanSecrets, StartError> {
-    let file = settings.secrets_key_file.clone().unwrap_or_else(|| dir.secrets_key_file());
+    let file = settings
+        .secrets_key_file
+        .clone()
+        .unwrap_or_else(|| dir.secrets_key_file());
     let secret = secret(&file).map_err(files(&file))?;
-    ScanSecrets::new(&secret).ok_or_else(|| StartError::Settings(format!("{} has no usable key", file.display())))
+    ScanSecrets::new(&secret)
+        .ok_or_else(|| StartError::Settings(format!("{} has no usable key", file.display())))
 }
 
-/// Prepares the store before the first request: current workspace, predefined wordlists, interrupted scans.
+/// Prepares the store before the first request: current workspace, predefined wordlists,
+/// interrupted scans.
 async fn prepare(store: &Store, settings: &Settings, now: Timestamp) -> Result<(), StartError> {
     if let Some(id) = settings.current_workspace
-        && !store.set_current_workspace(id).await.map_err(StartError::Store)?
+        && !store
+            .set_current_workspace(id)
+            .await
+            .map_err(StartError::Store)?
     {
-        return Err(StartError::Settings(format!("--current-workspace {id}: workspace {id} not found")));
+        return Err(StartError::Settings(format!(
+            "--current-workspace {id}: workspace {id} not found"
+        )));
     }
     for (name, description, file) in PREDEFINED {
         let words = WordlistWords::parse(file);
-        store.upsert_predefined_wordlist(name, description, &words).await.map_err(StartError::Store)?;
+        store
+            .upsert_predefined_wordlist(name, description, &words)
+            .await
+            .map_err(StartError::Store)?;
     }
     store.recover(now).await.map_err(StartError::Store)
 }
@@ -289,13 +362,22 @@ fn files(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> StartError + 
 
 fn rails_settings(settings: &Settings, dir: &DataDir) -> Result<ScopeCheckSettings, StartError> {
     let pattern = |text: &String| {
-        Pattern::allowance(text).map_err(|error| StartError::Settings(format!("--allow-target {text}: {error}")))
+        Pattern::allowance(text)
+            .map_err(|error| StartError::Settings(format!("--allow-target {text}: {error}")))
     };
-    let command_suffix = if dir.command_suffix().is_empty() { "" } else { " --data-dir DIR" };
+    let command_suffix = if dir.command_suffix().is_empty() {
+        ""
+    } else {
+        " --data-dir DIR"
+    };
     Ok(ScopeCheckSettings {
         scope_file: dir.scope_file(),
         allow_private: settings.allow_private,
-        allow_targets: settings.allow_targets.iter().map(pattern).collect::<Result<_, _>>()?,
+        allow_targets: settings
+            .allow_targets
+            .iter()
+            .map(pattern)
+            .collect::<Result<_, _>>()?,
         command_suffix,
     })
 }
@@ -311,28 +393,64 @@ fn spawn_tasks(
     stop: &CancellationToken,
 ) -> TaskTracker {
     let tasks = TaskTracker::new();
-    let quota = LoggerQuota { requests: app.settings.logger_quota, bytes: app.settings.logger_bytes };
+    let quota = LoggerQuota {
+        requests: app.settings.logger_quota,
+        bytes: app.settings.logger_bytes,
+    };
     let (recorder, record) = Recorder::new(app.store.clone(), quota);
     let limits = |share| app.settings.connections.within(share);
-    let (api, handler) = (ApiHandler::new(app), LoggerHandler::new(app.clone(), recorder));
+    let (api, handler) = (
+        ApiHandler::new(app),
+        LoggerHandler::new(app.clone(), recorder),
+    );
     let owner = format!("{:016x}", app.boot);
     tasks.spawn(record);
-    tasks.spawn(connections::serve(sockets.api, limits(shares.api), api, tls.api, stop.clone(), DRAIN));
+    tasks.spawn(connections::serve(
+        sockets.api,
+        limits(shares.api),
+        api,
+        tls.api,
+        stop.clone(),
+        DRAIN,
+    ));
     // Senders to loggers have no key.
-    let logger_limits = ConnectionLimits { reserve: 0, ..limits(shares.loggers) };
+    let logger_limits = ConnectionLimits {
+        reserve: 0,
+        ..limits(shares.loggers)
+    };
     let serve_sender = {
         let stop = stop.clone();
-        move |sender: AcceptedConnection| loggers::serve(handler.clone(), sender, logger_limits, stop.clone())
+        move |sender: AcceptedConnection| {
+            loggers::serve(handler.clone(), sender, logger_limits, stop.clone())
+        }
     };
     let tls = match tls.loggers {
         Some(acceptor) => ListenerTls::Optional(acceptor, unattributed_handshakes(app)),
         None => ListenerTls::None,
     };
-    let loggers = connections::serve_transports(sockets.loggers, logger_limits, serve_sender, tls, stop.clone(), DRAIN);
+    let loggers = connections::serve_transports(
+        sockets.loggers,
+        logger_limits,
+        serve_sender,
+        tls,
+        stop.clone(),
+        DRAIN,
+    );
     tasks.spawn(loggers);
     if let Some(metrics) = sockets.metrics {
-        let limits = ConnectionLimits { connections: METRICS_CONNECTIONS, reserve: 0, ..app.settings.connections };
-        tasks.spawn(connections::serve(metrics, limits, MetricsHandler(app.clone()), None, stop.clone(), DRAIN));
+        let limits = ConnectionLimits {
+            connections: METRICS_CONNECTIONS,
+            reserve: 0,
+            ..app.settings.connections
+        };
+        tasks.spawn(connections::serve(
+            metrics,
+            limits,
+            MetricsHandler(app.clone()),
+            None,
+            stop.clone(),
+            DRAIN,
+        ));
     }
     tasks.spawn(worker::work(app.clone(), runner, owner, stop.clone()));
     tasks.spawn(report_maker::make_reports(app.clone(), stop.clone()));
@@ -341,11 +459,17 @@ fn spawn_tasks(
     tasks
 }
 
-/// Keeps the handshakes of senders that refuse the certificate of the loggers: they reached the listener.
+/// Keeps the handshakes of senders that refuse the certificate of the loggers: they reached the
+/// listener.
 fn unattributed_handshakes(app: &App) -> FailedHandshake {
     let app = app.clone();
     Arc::new(move |client, bytes| {
-        app.unattributed.add(client, app.now(), "a TLS handshake that failed".to_owned(), bytes);
+        app.unattributed.add(
+            client,
+            app.now(),
+            "a TLS handshake that failed".to_owned(),
+            bytes,
+        );
     })
 }
 
@@ -358,7 +482,10 @@ struct ApiHandler {
 
 impl ApiHandler {
     fn new(app: &App) -> Self {
-        Self { router: router::router(app.clone()), app: app.clone() }
+        Self {
+            router: router::router(app.clone()),
+            app: app.clone(),
+        }
     }
 
     /// Plain HTTP is for this machine and for the proxy that adds TLS.
@@ -370,9 +497,11 @@ impl ApiHandler {
 
 impl ConnectionHandler for ApiHandler {
     fn respond(&self, client: SocketAddr, mut request: Request) -> BoxFuture<'static, Response> {
-        let is_allowed = client.ip().to_canonical().is_loopback() || self.app.proxies.contains(client.ip());
+        let is_allowed =
+            client.ip().to_canonical().is_loopback() || self.app.proxies.contains(client.ip());
         if self.is_behind_proxy_only() && !is_allowed {
-            let error = ApiError::forbidden("direct connections are refused").with_details("connect to the proxy");
+            let error = ApiError::forbidden("direct connections are refused")
+                .with_details("connect to the proxy");
             return Box::pin(std::future::ready(error.into_response()));
         }
         let is_forwarded = self.app.proxies.contains(client.ip());
@@ -380,7 +509,12 @@ impl ConnectionHandler for ApiHandler {
         request.extensions_mut().insert(ClientAddress(client));
         let (router, app) = (self.router.clone(), self.app.clone());
         Box::pin(async move {
-            let respond = |request| async move { router.oneshot(request).await.unwrap_or_else(|never| match never {}) };
+            let respond = |request| async move {
+                router
+                    .oneshot(request)
+                    .await
+                    .unwrap_or_else(|never| match never {})
+            };
             observe(&app, client, is_forwarded, request, respond).await
         })
     }
@@ -401,6 +535,11 @@ mod tests {
     fn refusals_do_not_name_the_data_directory() {
         let temp = tempfile::tempdir().unwrap();
         let dir = DataDir::open(temp.path()).unwrap();
-        assert_eq!(rails_settings(&Settings::new(temp.path()), &dir).unwrap().command_suffix, " --data-dir DIR");
+        assert_eq!(
+            rails_settings(&Settings::new(temp.path()), &dir)
+                .unwrap()
+                .command_suffix,
+            " --data-dir DIR"
+        );
     }
 }

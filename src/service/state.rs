@@ -74,7 +74,8 @@ impl App {
 
     /// Records the time of a client's request.
     pub fn record_client(&self) {
-        self.last_client.store(self.now().as_millisecond(), Ordering::Relaxed);
+        self.last_client
+            .store(self.now().as_millisecond(), Ordering::Relaxed);
     }
 }
 

@@ -1,5 +1,5 @@
-//! TLS of the listeners: the certificate, which can be replaced while the service runs, and a connection with or
-//! without TLS.
+//! TLS of the listeners: the certificate, which can be replaced while the service runs, and a
+//! connection with or without TLS.
 //!
 //! ```text
 //!   --tls-cert, --tls-key ─► ServerIdentity ─► TlsAcceptor ─► handshake ─► Transport::Tls ─► HTTP
@@ -86,20 +86,27 @@ impl ServerIdentity {
 
 impl ResolvesServerCert for ServerIdentity {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
+        Some(Arc::clone(
+            &self.current.read().unwrap_or_else(PoisonError::into_inner),
+        ))
     }
 }
 
 fn read(files: &TlsFiles) -> anyhow::Result<CertifiedKey> {
     let contents = |path: &Path| {
-        let read = input_files::read(path, InputKind::Certificates).and_then(input_files::without_mark);
+        let read =
+            input_files::read(path, InputKind::Certificates).and_then(input_files::without_mark);
         read.map_err(|error| anyhow!("cannot read {}: {}", path.display(), cause_of(&error)))
     };
     refuse_open_key(&files.key)?;
     let (cert, key) = (contents(&files.cert)?, contents(&files.key)?);
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&cert).collect();
     let chain = chain.with_context(|| format!("cannot read {}", files.cert.display()))?;
-    ensure!(!chain.is_empty(), "{} contains no certificate (PEM)", files.cert.display());
+    ensure!(
+        !chain.is_empty(),
+        "{} contains no certificate (PEM)",
+        files.cert.display()
+    );
     if is_of_authority(&chain[0]) {
         tracing::warn!(
             "{} is a CA certificate, which strict clients refuse; create a server certificate with basicConstraints=CA:FALSE",
@@ -119,14 +126,19 @@ fn read(files: &TlsFiles) -> anyhow::Result<CertifiedKey> {
     })
 }
 
-/// Refuses a private key that others can read. A key of the administrator may be readable for a group, as `ssl-cert` on
-/// Debian.
+/// Refuses a private key that others can read. A key of the administrator may be readable for a
+/// group, as `ssl-cert` on Debian.
 fn refuse_open_key(key: &Path) -> anyhow::Result<()> {
-    let Ok(found) = fs::metadata(key) else { return Ok(()) };
+    let Ok(found) = fs::metadata(key) else {
+        return Ok(());
+    };
     let open_bits = if found.uid() == 0 { 0o037 } else { 0o077 };
     let mode = found.mode() & 0o7777;
     let key = key.display();
-    ensure!(mode & open_bits == 0, "other users can read the TLS key {key} (mode {mode:04o}); run `chmod 600 {key}`");
+    ensure!(
+        mode & open_bits == 0,
+        "other users can read the TLS key {key} (mode {mode:04o}); run `chmod 600 {key}`"
+    );
     Ok(())
 }
 
@@ -143,7 +155,11 @@ pub enum Transport {
 }
 
 impl AsyncRead for Transport {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
             Self::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
@@ -152,7 +168,11 @@ impl AsyncRead for Transport {
 }
 
 impl AsyncWrite for Transport {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
             Self::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),

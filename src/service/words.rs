@@ -29,9 +29,13 @@ impl WordlistWords {
     pub fn parse(file: &str) -> Self {
         let mut seen = HashSet::new();
         let lines = file.trim_start_matches('\u{feff}').lines().map(str::trim);
-        let words: Vec<&str> =
-            lines.filter(|line| !line.is_empty() && !line.starts_with('#') && seen.insert(*line)).collect();
-        Self { text: words.join("\n"), count: i64::try_from(words.len()).unwrap_or(i64::MAX) }
+        let words: Vec<&str> = lines
+            .filter(|line| !line.is_empty() && !line.starts_with('#') && seen.insert(*line))
+            .collect();
+        Self {
+            text: words.join("\n"),
+            count: i64::try_from(words.len()).unwrap_or(i64::MAX),
+        }
     }
 
     /// The words joined by newlines.

@@ -34,7 +34,8 @@ const TICK: Duration = Duration::from_secs(1);
 /// Ticks between two renewals of the lease (15 s).
 const RENEWAL: u32 = 5;
 
-/// Time for a cancelled scan to end before its task is aborted; clients see it as stopped within 2 s.
+/// Time for a cancelled scan to end before its task is aborted; clients see it as stopped within 2
+/// s.
 const GRACE: Duration = Duration::from_millis(1200);
 
 /// How often the queue is polled without a notification, because leases expire silently.
@@ -101,7 +102,11 @@ impl Worker {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn stop_workspace(&self, app: &App, workspace: WorkspaceId) -> Result<(), DatabaseError> {
+    pub async fn stop_workspace(
+        &self,
+        app: &App,
+        workspace: WorkspaceId,
+    ) -> Result<(), DatabaseError> {
         for scan in app.store.active_in(workspace).await? {
             self.stop(app, scan).await?;
         }
@@ -133,10 +138,20 @@ pub async fn work(app: App, runner: Arc<dyn Runner>, owner: String, stop: Cancel
 }
 
 /// Claims scans up to the limit of concurrent scans.
-async fn step(app: &App, runner: &Arc<dyn Runner>, owner: &str, scans: &mut JoinSet<()>, stop: &CancellationToken) {
+async fn step(
+    app: &App,
+    runner: &Arc<dyn Runner>,
+    owner: &str,
+    scans: &mut JoinSet<()>,
+    stop: &CancellationToken,
+) {
     while scans.try_join_next().is_some() {}
     while scans.len() < app.settings.scans_at_once.max(1) {
-        match app.store.claim(owner, &app.worker.running_scans(), app.now()).await {
+        match app
+            .store
+            .claim(owner, &app.worker.running_scans(), app.now())
+            .await
+        {
             Ok(QueuePoll::Claimed(claim)) => {
                 let token = stop.child_token();
                 let scan = claim.attempt.scan;
@@ -145,7 +160,13 @@ async fn step(app: &App, runner: &Arc<dyn Runner>, owner: &str, scans: &mut Join
                 if app.store.is_stop_requested(scan).await.unwrap_or_default() {
                     token.cancel();
                 }
-                scans.spawn(attempt(app.clone(), Arc::clone(runner), *claim, token, stop.clone()));
+                scans.spawn(attempt(
+                    app.clone(),
+                    Arc::clone(runner),
+                    *claim,
+                    token,
+                    stop.clone(),
+                ));
             }
             // The aborted scan may have a callback.
             Ok(QueuePoll::Aborted) => app.deliveries.notify_one(),
@@ -160,7 +181,13 @@ async fn step(app: &App, runner: &Arc<dyn Runner>, owner: &str, scans: &mut Join
 }
 
 /// Runs one attempt and cleans up afterwards.
-async fn attempt(app: App, runner: Arc<dyn Runner>, claim: Claim, token: CancellationToken, stop: CancellationToken) {
+async fn attempt(
+    app: App,
+    runner: Arc<dyn Runner>,
+    claim: Claim,
+    token: CancellationToken,
+    stop: CancellationToken,
+) {
     let running = claim.attempt.clone();
     let ended = match (claim.vpn_scan, app.secrets.open(claim.job.params.clone())) {
         (true, _) => Ok(End::Outcome(
@@ -169,12 +196,19 @@ async fn attempt(app: App, runner: Arc<dyn Runner>, claim: Claim, token: Cancell
         )),
         (false, None) => Ok(End::Outcome(ScanStatus::FailedToStart, WRONG_KEY.into())),
         (false, Some(params)) => {
-            let job = ScanJob { params, ..claim.job };
+            let job = ScanJob {
+                params,
+                ..claim.job
+            };
             run(&app, runner, Claim { job, ..claim }, token, &stop).await
         }
     };
     let written = match ended {
-        Ok(End::Outcome(status, message)) => app.store.finish(&running, &status, &message, app.now()).await,
+        Ok(End::Outcome(status, message)) => {
+            app.store
+                .finish(&running, &status, &message, app.now())
+                .await
+        }
         Ok(End::Panicked) => app.store.release(&running).await,
         Ok(End::Shutdown) => app.store.requeue(&running).await,
         Ok(End::Superseded) => Ok(()),
@@ -215,16 +249,27 @@ async fn run(
 ) -> Result<End, DatabaseError> {
     let attempt = claim.attempt.clone();
     let mask = CredentialMask::new(&claim.job.params);
-    let results = ResultWriter { app, attempt: &attempt, mask: &mask };
-    let limit = app.clock.until(app.now() + SignedDuration::from_mins(claim.max_minutes));
+    let results = ResultWriter {
+        app,
+        attempt: &attempt,
+        mask: &mask,
+    };
+    let limit = app
+        .clock
+        .until(app.now() + SignedDuration::from_mins(claim.max_minutes));
     let minutes = claim.max_minutes;
     let (sender, mut events) = mpsc::channel(EVENT_BATCH);
     let (job, scan_token) = (claim.job, token.clone());
     // A separate task: a panic in a check ends this scan and not the worker.
-    let mut task = AbortOnDropHandle::new(tokio::spawn(async move { runner.run(job, sender, scan_token).await }));
+    let mut task = AbortOnDropHandle::new(tokio::spawn(async move {
+        runner.run(job, sender, scan_token).await
+    }));
     let cause = results.watch(&mut events, limit, &token).await?;
     token.cancel();
-    if tokio::time::timeout(GRACE, results.drain(&mut events, cause)).await.is_err() {
+    if tokio::time::timeout(GRACE, results.drain(&mut events, cause))
+        .await
+        .is_err()
+    {
         task.abort();
     }
     let outcome = (&mut task).await;
@@ -232,12 +277,16 @@ async fn run(
         (Some(Cause::Superseded), _) => End::Superseded,
         (Some(Cause::TimeLimit), _) => End::Outcome(
             ScanStatus::TimedOut,
-            format!("max_scan_time ({minutes} min) exceeded; {}", so_far(app, &attempt).await?),
+            format!(
+                "max_scan_time ({minutes} min) exceeded; {}",
+                so_far(app, &attempt).await?
+            ),
         ),
         (Some(Cause::Stop), _) if service_stop.is_cancelled() => End::Shutdown,
-        (Some(Cause::Stop), _) => {
-            End::Outcome(ScanStatus::Stopped, format!("stopped by the user; {}", so_far(app, &attempt).await?))
-        }
+        (Some(Cause::Stop), _) => End::Outcome(
+            ScanStatus::Stopped,
+            format!("stopped by the user; {}", so_far(app, &attempt).await?),
+        ),
         (None, Ok(outcome)) => end_of(outcome, &mask),
         (None, Err(_)) => End::Panicked,
     })
@@ -245,7 +294,11 @@ async fn run(
 
 /// The results of a scan that was ended, in words.
 async fn so_far(app: &App, attempt: &Attempt) -> Result<&'static str, DatabaseError> {
-    Ok(if app.store.has_findings(attempt.scan).await? { "partial results" } else { "no findings" })
+    Ok(if app.store.has_findings(attempt.scan).await? {
+        "partial results"
+    } else {
+        "no findings"
+    })
 }
 
 fn end_of(outcome: ScanOutcome, mask: &CredentialMask) -> End {
@@ -254,11 +307,14 @@ fn end_of(outcome: ScanOutcome, mask: &CredentialMask) -> End {
         ScanOutcome::FailedToStart(message) => (ScanStatus::FailedToStart, message),
         ScanOutcome::ConnectionError(message) => (ScanStatus::ConnectionError, message),
         ScanOutcome::AuthFailed(message) => (ScanStatus::AuthFailed, message),
-        ScanOutcome::OutOfScope(refusal) => (ScanStatus::Stopped, format!("{ENDED_BY_SCOPE}{refusal}")),
-        // The worker did not cancel this scan.
-        ScanOutcome::Cancelled => {
-            (ScanStatus::Aborted, "the scan ended with an internal error; see the log of the service".to_owned())
+        ScanOutcome::OutOfScope(refusal) => {
+            (ScanStatus::Stopped, format!("{ENDED_BY_SCOPE}{refusal}"))
         }
+        // The worker did not cancel this scan.
+        ScanOutcome::Cancelled => (
+            ScanStatus::Aborted,
+            "the scan ended with an internal error; see the log of the service".to_owned(),
+        ),
     };
     End::Outcome(status, mask.text(message))
 }
@@ -331,6 +387,9 @@ impl ResultWriter<'_> {
                 ScanEvent::Output(output) => update.output = Some(output),
             }
         }
-        self.app.store.record(self.attempt, Some(&update), self.app.now()).await
+        self.app
+            .store
+            .record(self.attempt, Some(&update), self.app.now())
+            .await
     }
 }

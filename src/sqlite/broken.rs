@@ -30,21 +30,35 @@ impl BrokenFile {
     pub async fn set_aside(file: &Path, contents: &'static str) -> Result<Self, StoreError> {
         let set_aside_as = free_name(file, "broken").unwrap_or_else(|| beside(file, ".broken"));
         rename(file, &set_aside_as).map_err(SharedFile::unwritable(contents, file))?;
-        // SQLite refuses a file that is shorter than its header says, unless the schema is declared writable.
-        let options = options(&set_aside_as).read_only(true).pragma("writable_schema", "ON");
+        // SQLite refuses a file that is shorter than its header says, unless the schema is declared
+        // writable.
+        let options = options(&set_aside_as)
+            .read_only(true)
+            .pragma("writable_schema", "ON");
         let connection = options.connect().await.ok();
-        Ok(Self { set_aside_as, connection })
+        Ok(Self {
+            set_aside_as,
+            connection,
+        })
     }
 
     /// The readable rows of a table with a column `row` that numbers them.
     pub async fn rows<T>(&mut self, table: &str, read: impl Fn(&SqliteRow) -> Option<T>) -> Vec<T> {
-        let Some(connection) = &mut self.connection else { return Vec::new() };
+        let Some(connection) = &mut self.connection else {
+            return Vec::new();
+        };
         let query = sqlx::AssertSqlSafe(format!("SELECT max(row) FROM {table}"));
-        let known = sqlx::query_scalar(query).fetch_one(&mut *connection).await.ok();
+        let known = sqlx::query_scalar(query)
+            .fetch_one(&mut *connection)
+            .await
+            .ok();
         let (last, mut unreadable, mut found) = (known.unwrap_or(MAX_UNCOUNTED), 0, Vec::new());
         for number in 1..=last {
             let query = sqlx::AssertSqlSafe(format!("SELECT * FROM {table} WHERE row = ?"));
-            let row = sqlx::query(query).bind(number).fetch_optional(&mut *connection).await;
+            let row = sqlx::query(query)
+                .bind(number)
+                .fetch_optional(&mut *connection)
+                .await;
             match row.ok().flatten().as_ref().and_then(&read) {
                 Some(value) => {
                     found.push(value);
@@ -65,10 +79,13 @@ impl BrokenFile {
         read: impl Fn(&SqliteRow) -> Option<T>,
     ) -> BTreeSet<T> {
         let mut found = BTreeSet::new();
-        let Some(connection) = &mut self.connection else { return found };
+        let Some(connection) = &mut self.connection else {
+            return found;
+        };
         for direction in ["ASC", "DESC"] {
             let [first, second] = order.map(|column| format!("{column} {direction}"));
-            let query = sqlx::AssertSqlSafe(format!("SELECT * FROM {table} ORDER BY {first}, {second}"));
+            let query =
+                sqlx::AssertSqlSafe(format!("SELECT * FROM {table} ORDER BY {first}, {second}"));
             let mut rows = sqlx::query(query).fetch(&mut *connection);
             let is_complete = loop {
                 match rows.try_next().await {
@@ -87,8 +104,12 @@ impl BrokenFile {
     /// Restores the file over the new one, which must be closed; the next opening tries again.
     pub async fn restore(mut self, file: &Path) {
         self.disconnect().await;
-        let removed = ["-wal", "-shm", ""].map(|ending| ignore_absence(fs::remove_file(beside(file, ending))));
-        let restored = removed.into_iter().collect::<io::Result<()>>().and_then(|()| rename(&self.set_aside_as, file));
+        let removed = ["-wal", "-shm", ""]
+            .map(|ending| ignore_absence(fs::remove_file(beside(file, ending))));
+        let restored = removed
+            .into_iter()
+            .collect::<io::Result<()>>()
+            .and_then(|()| rename(&self.set_aside_as, file));
         if let Err(error) = restored {
             tracing::error!(path = %self.set_aside_as.display(), %error, "corrupt file not restored");
         }
@@ -98,7 +119,9 @@ impl BrokenFile {
     pub async fn close(mut self, file: &Path, why: &sqlx::Error, salvaged: &str) -> String {
         self.disconnect().await;
         let (file, set_aside_as) = (file.display(), self.set_aside_as.display());
-        format!("{file} was corrupt ({why}) and was renamed to {set_aside_as}; imported: {salvaged}")
+        format!(
+            "{file} was corrupt ({why}) and was renamed to {set_aside_as}; imported: {salvaged}"
+        )
     }
 
     async fn disconnect(&mut self) {
@@ -108,8 +131,8 @@ impl BrokenFile {
     }
 }
 
-/// Renames a database with its log, the log first: a database without its log is complete, a log without its database
-/// is useless.
+/// Renames a database with its log, the log first: a database without its log is complete, a log
+/// without its database is useless.
 fn rename(file: &Path, to: &Path) -> io::Result<()> {
     ["-wal", "-shm", ""]
         .into_iter()

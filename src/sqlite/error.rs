@@ -9,9 +9,17 @@ use crate::text::io_cause;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("{contents} cannot be saved: {path}: {cause}", path = path.display(), cause = io_cause(source))]
-    Unwritable { contents: &'static str, path: PathBuf, source: io::Error },
+    Unwritable {
+        contents: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
     #[error("{path} needs a newer scandeck: schema {found}, supported {known}", path = path.display())]
-    Newer { path: PathBuf, found: i64, known: i64 },
+    Newer {
+        path: PathBuf,
+        found: i64,
+        known: i64,
+    },
     /// The file, or a page of it, is not a database.
     #[error("{path} is corrupt: {source}", path = path.display())]
     Broken { path: PathBuf, source: sqlx::Error },
@@ -23,7 +31,10 @@ pub enum StoreError {
     Database { path: PathBuf, source: sqlx::Error },
     /// The file has no bytes, although a program has used it before.
     #[error("{path} is empty, but contained {contents} before", path = path.display())]
-    Emptied { contents: &'static str, path: PathBuf },
+    Emptied {
+        contents: &'static str,
+        path: PathBuf,
+    },
     #[error("{path} was replaced by another file", path = path.display())]
     Replaced { path: PathBuf },
     /// Writes wait for a file that can be opened only for reading.
@@ -43,14 +54,27 @@ impl StoreError {
             // SQLITE_BUSY
             Some(5) => Self::Held { path: path.clone() },
             // SQLITE_CORRUPT, SQLITE_NOTADB
-            Some(11 | 26) => Self::Broken { path: path.clone(), source },
-            _ => Self::Database { path: path.clone(), source },
+            Some(11 | 26) => Self::Broken {
+                path: path.clone(),
+                source,
+            },
+            _ => Self::Database {
+                path: path.clone(),
+                source,
+            },
         }
     }
 
-    /// Whether a later attempt can succeed: the disk is full or read-only, or another process holds the lock.
+    /// Whether a later attempt can succeed: the disk is full or read-only, or another process holds
+    /// the lock.
     pub fn is_temporary(&self) -> bool {
-        matches!(self, Self::Held { .. } | Self::Database { .. } | Self::ReadOnly { .. } | Self::Unwritable { .. })
+        matches!(
+            self,
+            Self::Held { .. }
+                | Self::Database { .. }
+                | Self::ReadOnly { .. }
+                | Self::Unwritable { .. }
+        )
     }
 
     /// The cause in a few words, without the path.
@@ -66,13 +90,21 @@ impl StoreError {
     pub fn hint(&self) -> String {
         match self {
             Self::Unwritable { contents, .. } => {
-                format!("make it writable, or set XDG_STATE_HOME; until then {contents} are not saved")
+                format!(
+                    "make it writable, or set XDG_STATE_HOME; until then {contents} are not saved"
+                )
             }
             Self::Newer { .. } => "use the newer scandeck, or move the file away".to_owned(),
-            Self::Broken { .. } => "restart: the file is set aside, and readable rows are imported".to_owned(),
-            Self::Emptied { .. } => "restore it from a backup, or delete it to start with an empty one".to_owned(),
+            Self::Broken { .. } => {
+                "restart: the file is set aside, and readable rows are imported".to_owned()
+            }
+            Self::Emptied { .. } => {
+                "restore it from a backup, or delete it to start with an empty one".to_owned()
+            }
             Self::Held { .. } => "wait for the other process, or end it if it hangs".to_owned(),
-            Self::Database { .. } | Self::ReadOnly { .. } => "check disk space and permissions".to_owned(),
+            Self::Database { .. } | Self::ReadOnly { .. } => {
+                "check disk space and permissions".to_owned()
+            }
             Self::Replaced { .. } | Self::Interrupted { .. } => "restart".to_owned(),
             Self::InUse { .. } => "close it first".to_owned(),
         }
@@ -81,7 +113,9 @@ impl StoreError {
 
 /// SQLite's own message, if it has one.
 fn reason(error: &sqlx::Error) -> String {
-    error.as_database_error().map_or_else(|| error.to_string(), |error| error.message().to_owned())
+    error
+        .as_database_error()
+        .map_or_else(|| error.to_string(), |error| error.message().to_owned())
 }
 
 /// SQLite's primary result code.

@@ -1,5 +1,5 @@
-//! Opening a shared file, one process at a time. A file that cannot be written is opened read-only. A corrupt file is
-//! set aside, and its readable rows are imported into a new one.
+//! Opening a shared file, one process at a time. A file that cannot be written is opened read-only.
+//! A corrupt file is set aside, and its readable rows are imported into a new one.
 
 use std::path::Path;
 
@@ -15,7 +15,10 @@ pub trait Opening: Sized + Send {
     type Salvage: Send;
 
     /// Reads the file; `notes` are notices about its opening so far.
-    fn read(file: SharedFile, notes: Vec<String>) -> impl Future<Output = Result<Self, StoreError>> + Send;
+    fn read(
+        file: SharedFile,
+        notes: Vec<String>,
+    ) -> impl Future<Output = Result<Self, StoreError>> + Send;
 
     /// Reads the readable rows of a corrupt file.
     fn salvage(file: &mut BrokenFile) -> impl Future<Output = Self::Salvage> + Send;
@@ -24,7 +27,10 @@ pub trait Opening: Sized + Send {
     fn summary(salvage: &Self::Salvage) -> String;
 
     /// Stores salvaged rows in the new file.
-    fn import(&mut self, salvage: Self::Salvage) -> impl Future<Output = Result<(), StoreError>> + Send;
+    fn import(
+        &mut self,
+        salvage: Self::Salvage,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Notices for the user, one sentence each.
     fn notes(&mut self) -> &mut Vec<String>;
@@ -35,21 +41,30 @@ pub trait Opening: Sized + Send {
 /// Opens or creates the file in `directory`, which is created if necessary.
 ///
 /// # Errors
-/// When the file does not exist and cannot be created, was made by a newer program, or SQLite refuses it for another
-/// reason than corruption.
+/// When the file does not exist and cannot be created, was made by a newer program, or SQLite
+/// refuses it for another reason than corruption.
 pub async fn open<O: Opening>(directory: &Path, migrations: &Migrator) -> Result<O, StoreError> {
     let Some(_lock) = OpeningLock::wait(directory, &O::KIND).await? else {
         let (file, mut notes) = SharedFile::open_read_only(directory, &O::KIND).await?;
-        notes.push(format!("{} is read-only: new {} are not saved", file.path.display(), O::KIND.contents));
+        notes.push(format!(
+            "{} is read-only: new {} are not saved",
+            file.path.display(),
+            O::KIND.contents
+        ));
         return O::read(file, notes).await;
     };
     match open_writable(directory, migrations).await {
-        Err(StoreError::Broken { path, source }) => replace_broken(directory, migrations, &path, &source).await,
+        Err(StoreError::Broken { path, source }) => {
+            replace_broken(directory, migrations, &path, &source).await
+        }
         other => other,
     }
 }
 
-async fn open_writable<O: Opening>(directory: &Path, migrations: &Migrator) -> Result<O, StoreError> {
+async fn open_writable<O: Opening>(
+    directory: &Path,
+    migrations: &Migrator,
+) -> Result<O, StoreError> {
     let (file, notes) = SharedFile::open(directory, &O::KIND, migrations).await?;
     O::read(file, notes).await
 }
@@ -78,7 +93,11 @@ async fn replace_broken<O: Opening>(
 }
 
 /// A new file with salvaged rows; it is closed again when they cannot be stored.
-async fn open_with<O: Opening>(salvage: O::Salvage, directory: &Path, migrations: &Migrator) -> Result<O, StoreError> {
+async fn open_with<O: Opening>(
+    salvage: O::Salvage,
+    directory: &Path,
+    migrations: &Migrator,
+) -> Result<O, StoreError> {
     let mut opened: O = open_writable(directory, migrations).await?;
     match opened.import(salvage).await {
         Ok(()) => Ok(opened),

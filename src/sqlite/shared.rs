@@ -4,9 +4,10 @@
 //!   no file ─► created     older ─► copied to *.bak-N, migrated     newer ─► refused     not writable ─► read-only
 //! ```
 //!
-//! Only one process opens the file at a time, so that two dashboards do not migrate or salvage it twice. One connection
-//! reads and writes, so SQLite's `data_version` changes exactly when another process has written. File times are compared
-//! before it is queried, because this does not wake the thread of the connection.
+//! Only one process opens the file at a time, so that two dashboards do not migrate or salvage it
+//! twice. One connection reads and writes, so SQLite's `data_version` changes exactly when another
+//! process has written. File times are compared before it is queried, because this does not wake
+//! the thread of the connection.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -34,8 +35,8 @@ pub struct FileKind {
     pub in_use: &'static str,
 }
 
-/// A table with a condition on a workspace, `?1`, and the noun of its rows if users count them. Rows that others refer to
-/// come first.
+/// A table with a condition on a workspace, `?1`, and the noun of its rows if users count them.
+/// Rows that others refer to come first.
 pub type WorkspaceRows = (Option<&'static str>, &'static str);
 
 /// Stored rows about a workspace.
@@ -43,7 +44,8 @@ pub type WorkspaceRows = (Option<&'static str>, &'static str);
 pub struct StoredRows {
     /// Nouns with the number of their rows.
     pub counts: Vec<(&'static str, i64)>,
-    /// Backups before migrations and broken files: they are deleted whole, whatever workspaces they contain.
+    /// Backups before migrations and broken files: they are deleted whole, whatever workspaces they
+    /// contain.
     pub copies: Vec<PathBuf>,
 }
 
@@ -72,9 +74,15 @@ struct FileStat {
 impl FileStat {
     fn of(file: &Path) -> Self {
         let times = |stat: &fs::Metadata| (stat.mtime(), stat.mtime_nsec(), stat.len());
-        let [database, log] = [fs::metadata(file).ok(), fs::metadata(beside(file, "-wal")).ok()];
+        let [database, log] = [
+            fs::metadata(file).ok(),
+            fs::metadata(beside(file, "-wal")).ok(),
+        ];
         let files = [&database, &log].map(|stat| stat.as_ref().map(times).unwrap_or_default());
-        Self { inode: database.map(|stat| stat.ino()).unwrap_or_default(), files }
+        Self {
+            inode: database.map(|stat| stat.ino()).unwrap_or_default(),
+            files,
+        }
     }
 }
 
@@ -90,38 +98,61 @@ pub struct OpeningLock {
 }
 
 impl OpeningLock {
-    /// Creates the directory and waits until no other process is opening the file; `None` when the file is read-only.
+    /// Creates the directory and waits until no other process is opening the file; `None` when the
+    /// file is read-only.
     ///
     /// # Errors
     /// When the file does not exist and cannot be created.
     pub async fn wait(directory: &Path, kind: &FileKind) -> Result<Option<Self>, StoreError> {
         let file = directory.join(kind.name);
         // Once opened, a file is never empty again: something else has cut it.
-        if fs::metadata(&file).is_ok_and(|found| found.len() == 0) && directory.join(kind.in_use).exists() {
-            return Err(StoreError::Emptied { contents: kind.contents, path: file });
+        if fs::metadata(&file).is_ok_and(|found| found.len() == 0)
+            && directory.join(kind.in_use).exists()
+        {
+            return Err(StoreError::Emptied {
+                contents: kind.contents,
+                path: file,
+            });
         }
         let lock = match make(directory, &file, kind) {
             Ok(lock) => lock,
             Err(_) if file.is_file() => return Ok(None),
             Err(source) => return Err(SharedFile::unwritable(kind.contents, &file)(source)),
         };
-        let waited = tokio::task::spawn_blocking(move || flock(&lock, FlockOperation::LockExclusive).map(|()| lock));
+        let waited = tokio::task::spawn_blocking(move || {
+            flock(&lock, FlockOperation::LockExclusive).map(|()| lock)
+        });
         // On a file system without locks, concurrent dashboards are not supported.
-        let lock = waited.await.map_err(|error| StoreError::Interrupted { why: error.to_string() })?.ok();
+        let lock = waited
+            .await
+            .map_err(|error| StoreError::Interrupted {
+                why: error.to_string(),
+            })?
+            .ok();
         Ok(Some(Self { _lock: lock }))
     }
 }
 
 /// Creates the directory and the database file, private to the user; returns the lock file.
 fn make(directory: &Path, file: &Path, kind: &FileKind) -> io::Result<File> {
-    DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory)?;
     let lock = lock_file(&directory.join(kind.opening))?;
     make_private(file)?;
     Ok(lock)
 }
 
 fn lock_file(path: &Path) -> io::Result<File> {
-    open_regular(path, OpenOptions::new().create(true).truncate(false).write(true).mode(0o600))
+    open_regular(
+        path,
+        OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600),
+    )
 }
 
 impl SharedFile {
@@ -136,7 +167,11 @@ impl SharedFile {
     ) -> Result<(Self, Vec<String>), StoreError> {
         let path = directory.join(kind.name);
         let failed = StoreError::of(&path);
-        let known = migrations.iter().map(|migration| migration.version).max().unwrap_or_default();
+        let known = migrations
+            .iter()
+            .map(|migration| migration.version)
+            .max()
+            .unwrap_or_default();
         let unwritable = Self::unwritable(kind.contents, &path);
         make_private(&path).map_err(&unwritable)?;
         let found = schema_version(&path).map_err(&unwritable)?;
@@ -150,21 +185,31 @@ impl SharedFile {
         }
         let mut notes = Vec::new();
         if 0 < found && found < known {
-            let backup = back_up(&path).await.map_err(|error| failed(sqlx_error(error)))?;
+            let backup = back_up(&path)
+                .await
+                .map_err(|error| failed(sqlx_error(error)))?;
             let (contents, backup) = (kind.contents, backup.display());
-            notes.push(format!("{contents} migrated from schema {found} to {known}; backup: {backup}"));
+            notes.push(format!(
+                "{contents} migrated from schema {found} to {known}; backup: {backup}"
+            ));
         }
         let options = private_options(&path);
         if found < known {
-            migrate(migrations, options.clone()).await.map_err(&failed)?;
+            migrate(migrations, options.clone())
+                .await
+                .map_err(&failed)?;
         }
         let mut connection = options.connect().await.map_err(&failed)?;
         if found < known {
             // The header of the file contains the schema version only after a checkpoint.
-            sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut connection).await.map_err(&failed)?;
+            sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
+                .execute(&mut connection)
+                .await
+                .map_err(&failed)?;
         }
         let in_use = lock_file(&directory.join(kind.in_use)).ok();
-        let in_use = in_use.filter(|lock| flock(lock, FlockOperation::NonBlockingLockShared).is_ok());
+        let in_use =
+            in_use.filter(|lock| flock(lock, FlockOperation::NonBlockingLockShared).is_ok());
         let mut file = Self::of(connection, path, true, kind);
         file.in_use = in_use;
         Ok((file, notes))
@@ -174,7 +219,10 @@ impl SharedFile {
     ///
     /// # Errors
     /// When SQLite refuses it.
-    pub async fn open_read_only(directory: &Path, kind: &FileKind) -> Result<(Self, Vec<String>), StoreError> {
+    pub async fn open_read_only(
+        directory: &Path,
+        kind: &FileKind,
+    ) -> Result<(Self, Vec<String>), StoreError> {
         let path = directory.join(kind.name);
         // Immutable: SQLite cannot create the index of the log in a read-only directory.
         let options = options(&path).read_only(true).immutable(true);
@@ -190,7 +238,15 @@ impl SharedFile {
 
     fn of(connection: SqliteConnection, path: PathBuf, writable: bool, kind: &FileKind) -> Self {
         let stat = FileStat::default();
-        Self { connection, path, writable, contents: kind.contents, data_version: 0, stat, in_use: None }
+        Self {
+            connection,
+            path,
+            writable,
+            contents: kind.contents,
+            data_version: 0,
+            stat,
+            in_use: None,
+        }
     }
 
     /// Converts errors of SQLite about this file.
@@ -199,13 +255,20 @@ impl SharedFile {
     }
 
     /// Converts errors of the file system.
-    pub fn unwritable(contents: &'static str, path: &Path) -> impl Fn(io::Error) -> StoreError + use<> {
+    pub fn unwritable(
+        contents: &'static str,
+        path: &Path,
+    ) -> impl Fn(io::Error) -> StoreError + use<> {
         let path = path.to_owned();
-        move |source| StoreError::Unwritable { contents, path: path.clone(), source }
+        move |source| StoreError::Unwritable {
+            contents,
+            path: path.clone(),
+            source,
+        }
     }
 
-    /// Begins a write transaction. The lock is taken at once: one that is requested only at the first write is not waited
-    /// for.
+    /// Begins a write transaction. The lock is taken at once: one that is requested only at the
+    /// first write is not waited for.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -215,21 +278,28 @@ impl SharedFile {
             self.reconnect_if_stuck().await?;
         }
         let failed = self.failed();
-        self.connection.begin_with("BEGIN IMMEDIATE").await.map_err(failed)
+        self.connection
+            .begin_with("BEGIN IMMEDIATE")
+            .await
+            .map_err(failed)
     }
 
-    /// After a full disk, SQLite has rolled back a transaction that the connection still counts as open.
+    /// After a full disk, SQLite has rolled back a transaction that the connection still counts as
+    /// open.
     async fn reconnect_if_stuck(&mut self) -> Result<(), StoreError> {
         if self.connection.is_in_transaction() {
-            let new = private_options(&self.path).connect().await.map_err(self.failed())?;
+            let new = private_options(&self.path)
+                .connect()
+                .await
+                .map_err(self.failed())?;
             let _ = std::mem::replace(&mut self.connection, new).close().await;
             self.invalidate();
         }
         Ok(())
     }
 
-    /// Begins the detection of writes by others. Callers read the file afterwards: a row that is written in between is
-    /// then read twice rather than never.
+    /// Begins the detection of writes by others. Callers read the file afterwards: a row that is
+    /// written in between is then read twice rather than never.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -249,14 +319,17 @@ impl SharedFile {
             return Ok(false);
         }
         if stat.inode != self.stat.inode {
-            return Err(StoreError::Replaced { path: self.path.clone() });
+            return Err(StoreError::Replaced {
+                path: self.path.clone(),
+            });
         }
         let version = self.query_data_version().await?;
         self.stat = stat;
         Ok(version != std::mem::replace(&mut self.data_version, version))
     }
 
-    /// Makes the next [`has_foreign_writes`](Self::has_foreign_writes) return true, after a failed read.
+    /// Makes the next [`has_foreign_writes`](Self::has_foreign_writes) return true, after a failed
+    /// read.
     pub fn invalidate(&mut self) {
         (self.stat.files, self.data_version) = (Default::default(), -1);
     }
@@ -268,7 +341,10 @@ impl SharedFile {
 
     async fn query_data_version(&mut self) -> Result<i64, StoreError> {
         let failed = self.failed();
-        sqlx::query_scalar("PRAGMA data_version").fetch_one(&mut self.connection).await.map_err(failed)
+        sqlx::query_scalar("PRAGMA data_version")
+            .fetch_one(&mut self.connection)
+            .await
+            .map_err(failed)
     }
 
     /// Prevents other processes from opening the file: they would write deleted rows again.
@@ -278,29 +354,43 @@ impl SharedFile {
     fn lock_exclusively(&self) -> Result<(), StoreError> {
         match &self.in_use {
             Some(lock) if flock(lock, FlockOperation::NonBlockingLockExclusive).is_err() => {
-                Err(StoreError::InUse { path: self.path.clone() })
+                Err(StoreError::InUse {
+                    path: self.path.clone(),
+                })
             }
             _ => Ok(()),
         }
     }
 
-    /// Deletes everything about a workspace, without a trace in the file. No other instance may have the file open,
-    /// because it would write its data again.
+    /// Deletes everything about a workspace, without a trace in the file. No other instance may
+    /// have the file open, because it would write its data again.
     ///
     /// # Errors
-    /// [`StoreError::InUse`] while another instance has it open; an error when the file cannot be written.
-    pub async fn purge(mut self, tables: &[WorkspaceRows], workspace: &str) -> Result<(), StoreError> {
+    /// [`StoreError::InUse`] while another instance has it open; an error when the file cannot be
+    /// written.
+    pub async fn purge(
+        mut self,
+        tables: &[WorkspaceRows],
+        workspace: &str,
+    ) -> Result<(), StoreError> {
         self.lock_exclusively()?;
         let failed = self.failed();
         let mut change = self.begin().await?;
         for (_, rows) in tables.iter().rev() {
             let query = sqlx::AssertSqlSafe(format!("DELETE FROM {rows}"));
-            sqlx::query(query).bind(workspace).execute(&mut *change).await.map_err(&failed)?;
+            sqlx::query(query)
+                .bind(workspace)
+                .execute(&mut *change)
+                .await
+                .map_err(&failed)?;
         }
         change.commit().await.map_err(&failed)?;
         // Rewrites the file without free pages, then empties the log.
         for statement in ["VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"] {
-            sqlx::query(statement).execute(&mut self.connection).await.map_err(&failed)?;
+            sqlx::query(statement)
+                .execute(&mut self.connection)
+                .await
+                .map_err(&failed)?;
         }
         for copy in self.copies() {
             fs::remove_file(&copy).map_err(Self::unwritable(self.contents, &copy))?;
@@ -313,27 +403,44 @@ impl SharedFile {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub async fn stored_rows(&mut self, tables: &[WorkspaceRows], workspace: &str) -> Result<StoredRows, StoreError> {
+    pub async fn stored_rows(
+        &mut self,
+        tables: &[WorkspaceRows],
+        workspace: &str,
+    ) -> Result<StoredRows, StoreError> {
         let mut counts = Vec::new();
         for (noun, rows) in tables {
             let query = sqlx::AssertSqlSafe(format!("SELECT count(*) FROM {rows}"));
             let query = sqlx::query_scalar(query).bind(workspace);
-            let count: i64 = query.fetch_one(&mut self.connection).await.map_err(self.failed())?;
+            let count: i64 = query
+                .fetch_one(&mut self.connection)
+                .await
+                .map_err(self.failed())?;
             counts.extend(noun.map(|noun| (noun, count)));
         }
-        Ok(StoredRows { counts, copies: self.copies() })
+        Ok(StoredRows {
+            counts,
+            copies: self.copies(),
+        })
     }
 
     /// Backups and set-aside files next to the database.
     pub fn copies(&self) -> Vec<PathBuf> {
-        let (Some(directory), Some(name)) = (self.path.parent(), self.path.file_name()) else { return Vec::new() };
+        let (Some(directory), Some(name)) = (self.path.parent(), self.path.file_name()) else {
+            return Vec::new();
+        };
         let name = name.to_string_lossy();
         let is_copy = |path: &Path| {
             let other = path.file_name().unwrap_or_default().to_string_lossy();
-            other.strip_prefix(&*name).is_some_and(|rest| rest.starts_with(".bak") || rest.starts_with(".broken"))
+            other
+                .strip_prefix(&*name)
+                .is_some_and(|rest| rest.starts_with(".bak") || rest.starts_with(".broken"))
         };
         let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-        let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_copy(path)).collect();
+        let mut found: Vec<PathBuf> = entries
+            .map(|entry| entry.path())
+            .filter(|path| is_copy(path))
+            .collect();
         found.sort();
         found
     }
@@ -346,14 +453,19 @@ impl SharedFile {
 
 /// Uses a pool, because rustc cannot prove this future `Send` with a borrowed connection.
 async fn migrate(migrations: &Migrator, options: SqliteConnectOptions) -> sqlx::Result<()> {
-    let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await?;
+    let pool = SqlitePoolOptions::new()
+        .max_connections(1)
+        .connect_with(options)
+        .await?;
     let migrated = migrations.run(&pool).await;
     pool.close().await;
     Ok(migrated?)
 }
 
 fn sqlx_error(error: anyhow::Error) -> sqlx::Error {
-    error.downcast().unwrap_or_else(|error| sqlx::Error::Protocol(format!("{error:#}")))
+    error
+        .downcast()
+        .unwrap_or_else(|error| sqlx::Error::Protocol(format!("{error:#}")))
 }
 
 fn is_database(file: &Path) -> bool {

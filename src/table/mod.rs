@@ -1,5 +1,5 @@
-//! Lists of the service, prepared for both front ends and for queries: items, positions by id, lower-case search text,
-//! sort orders and rows per target.
+//! Lists of the service, prepared for both front ends and for queries: items, positions by id,
+//! lower-case search text, sort orders and rows per target.
 //!
 //! ```text
 //!   items ─► Table: texts, columns, orders, positions ─► query ─► rows that a list shows
@@ -7,8 +7,9 @@
 //!              ▲ Sort: the orders a list has             triage  of findings with what was decided
 //! ```
 //!
-//! A table is built off the UI thread when new data arrives, is shared by reference and never changes: newer data is a
-//! new table, which reuses the results for equal items ([`Table::following`]). [`Remote`] adds the time of reading and the error of a failed refresh.
+//! A table is built off the UI thread when new data arrives, is shared by reference and never
+//! changes: newer data is a new table, which reuses the results for equal items
+//! ([`Table::following`]). [`Remote`] adds the time of reading and the error of a failed refresh.
 
 mod positions;
 #[cfg(test)]
@@ -42,20 +43,31 @@ use crate::query::{Column, ColumnBuilder, FIELDS, Field, RowSet, ValueKind};
 /// An item of a list: it has an id and provides fields for queries.
 pub trait Item: Row + Sized + Send + Sync + 'static {
     /// Id of the item.
-    type Id: Copy + Eq + Ord + Hash + From<i64> + Into<i64> + std::fmt::Debug + std::fmt::Display + Send + Sync;
+    type Id: Copy
+        + Eq
+        + Ord
+        + Hash
+        + From<i64>
+        + Into<i64>
+        + std::fmt::Debug
+        + std::fmt::Display
+        + Send
+        + Sync;
     /// Id of the item.
     fn id(&self) -> Self::Id;
     /// The target it belongs to.
     fn target(&self) -> Option<TargetId> {
         None
     }
-    /// The risk under which it is counted, where it has one. Findings that are absent now have none.
+    /// The risk under which it is counted, where it has one. Findings that are absent now have
+    /// none.
     fn risk(&self) -> Option<Risk> {
         None
     }
     /// True if bare words search this list.
     const SEARCHED: bool = true;
-    /// True for fields whose values may be in a file, so that their column is built off the UI thread.
+    /// True for fields whose values may be in a file, so that their column is built off the UI
+    /// thread.
     fn is_long(_: Field) -> bool {
         false
     }
@@ -98,7 +110,8 @@ pub struct Table<T: Item> {
 }
 
 impl<T: Item> Table<T> {
-    /// Builds the table in the given order; a second item with the same id is dropped. Shared items remain shared.
+    /// Builds the table in the given order; a second item with the same id is dropped. Shared items
+    /// remain shared.
     pub fn new<I: Into<Arc<T>>>(items: impl IntoIterator<Item = I>) -> Self {
         let mut table = Self::unfilled();
         let mut texts = SearchTextsBuilder::default();
@@ -138,7 +151,8 @@ impl<T: Item> Table<T> {
         }
     }
 
-    /// A number that no other table has: what was computed from a table holds as long as this number is the same.
+    /// A number that no other table has: what was computed from a table holds as long as this
+    /// number is the same.
     pub fn revision(&self) -> u64 {
         self.revision
     }
@@ -156,20 +170,31 @@ impl<T: Item> Table<T> {
             }
             builder.finish()
         };
-        self.columns.get(field as usize).map(|column| column.get_or_init(make))
+        self.columns
+            .get(field as usize)
+            .map(|column| column.get_or_init(make))
     }
 
     /// Whether the column of a field must be built off the UI thread before it can be used.
     pub fn awaits(&self, field: Field) -> bool {
-        let is_ready = || self.columns.get(field as usize).is_none_or(|column| column.get().is_some());
+        let is_ready = || {
+            self.columns
+                .get(field as usize)
+                .is_none_or(|column| column.get().is_some())
+        };
         let is_in_file = || T::is_long(field) && self.items.iter().any(|item| item.is_in_file());
-        let is_column = !field.needs_others(T::KIND) && !matches!(field.spec().values, ValueKind::Search);
+        let is_column =
+            !field.needs_others(T::KIND) && !matches!(field.spec().values, ValueKind::Search);
         is_column && !is_ready() && (self.len() >= T::MANY || is_in_file())
     }
 
     /// The column of a field, without values as long as it [awaits](Self::awaits) being read.
     pub fn column_now(&self, field: Field) -> Option<&Column> {
-        if self.awaits(field) { Some(self.blank()) } else { self.column(field) }
+        if self.awaits(field) {
+            Some(self.blank())
+        } else {
+            self.column(field)
+        }
     }
 
     /// A column without values.
@@ -179,7 +204,11 @@ impl<T: Item> Table<T> {
 
     /// Adds an order. Equal items keep the order of the first one.
     fn sort(&mut self, compare: fn(&T, &T) -> Ordering) {
-        let mut order = self.orders.first().cloned().unwrap_or_else(|| (0..self.items.len() as u32).collect());
+        let mut order = self
+            .orders
+            .first()
+            .cloned()
+            .unwrap_or_else(|| (0..self.items.len() as u32).collect());
         order.sort_by(|&a, &b| compare(&self.items[a as usize], &self.items[b as usize]));
         self.orders.push(order);
     }
@@ -188,7 +217,9 @@ impl<T: Item> Table<T> {
         for (position, item) in self.items.iter().enumerate() {
             let level = item.risk().map(|risk| 4 - risk as usize);
             level.into_iter().for_each(|level| self.risks[level] += 1);
-            let Some(target) = item.target() else { continue };
+            let Some(target) = item.target() else {
+                continue;
+            };
             let group = self.targets.entry(target).or_default();
             group.positions.push(position as u32);
             level.into_iter().for_each(|level| group.risks[level] += 1);
@@ -197,7 +228,11 @@ impl<T: Item> Table<T> {
 
     /// Positions in one of the orders of [`Item::SORTS`]; the first one for a number beyond.
     pub fn order(&self, sort: usize) -> &[u32] {
-        self.orders.get(sort).or(self.orders.first()).map(Vec::as_slice).unwrap_or_default()
+        self.orders
+            .get(sort)
+            .or(self.orders.first())
+            .map(Vec::as_slice)
+            .unwrap_or_default()
     }
 
     /// Number of rows by risk, from critical to info.
@@ -214,7 +249,10 @@ impl<T: Item> Table<T> {
     pub fn with_text(&self, text: &str, targets: &[TargetId]) -> RowSet {
         let mut hits = self.texts.having(text, self.len());
         for group in targets.iter().filter_map(|target| self.targets.get(target)) {
-            group.positions.iter().for_each(|&position| hits.set(position as usize));
+            group
+                .positions
+                .iter()
+                .for_each(|&position| hits.set(position as usize));
         }
         hits
     }

@@ -35,11 +35,14 @@ impl Positions {
     /// The position of an id among these items.
     pub fn get<T: Item>(&self, items: &[Arc<T>], id: T::Id) -> Option<usize> {
         let is_it = |&at: &u32| items[at as usize].id() == id;
-        self.positions.find(self.hasher.hash_one(id), is_it).map(|&at| at as usize)
+        self.positions
+            .find(self.hasher.hash_one(id), is_it)
+            .map(|&at| at as usize)
     }
 
     /// Releases unused memory.
     pub fn shrink_to_fit<T: Item>(&mut self, items: &[Arc<T>]) {
-        self.positions.shrink_to_fit(|&at| self.hasher.hash_one(items[at as usize].id()));
+        self.positions
+            .shrink_to_fit(|&at| self.hasher.hash_one(items[at as usize].id()));
     }
 }

@@ -75,7 +75,9 @@ impl<T> Remote<T> {
     /// Records a failed fetch; the value remains.
     pub fn fail(&mut self, problem: Arc<Problem>) {
         *self = match std::mem::take(self) {
-            Self::Fresh { value, at } | Self::Stale { value, at, .. } => Self::Stale { value, at, problem },
+            Self::Fresh { value, at } | Self::Stale { value, at, .. } => {
+                Self::Stale { value, at, problem }
+            }
             Self::Unknown | Self::Failed(_) => Self::Failed(problem),
         };
     }

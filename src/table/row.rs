@@ -11,7 +11,8 @@ pub trait Row {
     /// Kind of the list.
     const KIND: QueryKind;
 
-    /// Appends the searchable texts, each followed by a line break so that a word never matches across two of them.
+    /// Appends the searchable texts, each followed by a line break so that a word never matches
+    /// across two of them.
     fn search_text(&self, to: &mut String);
 
     /// Writes the values of a field.
@@ -127,7 +128,10 @@ pub(crate) fn put(to: &mut String, texts: &[&str]) {
 
 /// Writes the flags that hold.
 pub(crate) fn flags(to: &mut ColumnBuilder, flags: &[(Flag, bool)]) {
-    let bits = flags.iter().filter(|(_, holds)| *holds).fold(0, |bits, (flag, _)| bits | flag.bit());
+    let bits = flags
+        .iter()
+        .filter(|(_, holds)| *holds)
+        .fold(0, |bits, (flag, _)| bits | flag.bit());
     to.flags(bits);
 }
 
@@ -135,7 +139,10 @@ pub(crate) fn flags(to: &mut ColumnBuilder, flags: &[(Flag, bool)]) {
 pub(crate) fn tool(to: &mut ColumnBuilder, id: i64) {
     to.text(&id.to_string());
     let tool = Tool(id);
-    [tool.name(), tool.short_name()].into_iter().flatten().for_each(|name| to.text(name));
+    [tool.name(), tool.short_name()]
+        .into_iter()
+        .flatten()
+        .for_each(|name| to.text(name));
 }
 
 /// Writes the highest risk whose count is not zero.
@@ -145,11 +152,13 @@ pub(crate) fn worst(to: &mut ColumnBuilder, counts: impl Iterator<Item = bool>) 
     }
 }
 
-/// Writes the name of a target, and for a URL also what lists show: the name without scheme and trailing slash.
+/// Writes the name of a target, and for a URL also what lists show: the name without scheme and
+/// trailing slash.
 pub(crate) fn target_name(to: &mut ColumnBuilder, name: Option<&Shared>) {
     let Some(name) = name else { return };
     to.shared(name);
-    let is_http = |scheme: &str| scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");
+    let is_http =
+        |scheme: &str| scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");
     if let Some((_, shown)) = name.split_once("://").filter(|(scheme, _)| is_http(scheme)) {
         to.text(shown.trim_end_matches('/'));
     }

@@ -28,7 +28,11 @@ struct SearchPart {
 impl SearchTexts {
     /// The number of distinct texts of the part that has more of them.
     pub fn len(&self) -> usize {
-        self.parts.iter().map(|part| part.texts.len()).max().unwrap_or_default()
+        self.parts
+            .iter()
+            .map(|part| part.texts.len())
+            .max()
+            .unwrap_or_default()
     }
 
     /// The rows of `len` that contain a lower-case text.
@@ -36,7 +40,11 @@ impl SearchTexts {
         let having = self.parts.each_ref().map(|part| part.texts.having(text));
         let parts = || self.parts.iter().zip(&having);
         RowSet::of(len, |row| {
-            parts().any(|(part, having)| part.text_of.get(row).is_some_and(|&text| having.has(text as usize)))
+            parts().any(|(part, having)| {
+                part.text_of
+                    .get(row)
+                    .is_some_and(|&text| having.has(text as usize))
+            })
         })
     }
 }
@@ -52,8 +60,16 @@ pub(super) struct SearchTextsBuilder {
 impl SearchTextsBuilder {
     /// A builder for a table that shares many rows with the table of these texts.
     pub fn following(before: &SearchTexts, rows: usize) -> Self {
-        let part = |part: &SearchPart| SearchPart { texts: Arc::clone(&part.texts), text_of: Vec::with_capacity(rows) };
-        Self { texts: SearchTexts { parts: before.parts.each_ref().map(part) }, ..Self::default() }
+        let part = |part: &SearchPart| SearchPart {
+            texts: Arc::clone(&part.texts),
+            text_of: Vec::with_capacity(rows),
+        };
+        Self {
+            texts: SearchTexts {
+                parts: before.parts.each_ref().map(part),
+            },
+            ..Self::default()
+        }
     }
 
     /// Adds a row of the table that this one follows.
@@ -74,7 +90,8 @@ impl SearchTextsBuilder {
             let part = &mut self.texts.parts[at];
             let was = was.map(|(before, row)| before.parts[at].text_of[row]);
             let same = was.filter(|&was| part.texts.get(was) == text);
-            let number = same.unwrap_or_else(|| self.numbers[at].of(Arc::make_mut(&mut part.texts), text));
+            let number =
+                same.unwrap_or_else(|| self.numbers[at].of(Arc::make_mut(&mut part.texts), text));
             part.text_of.push(number);
         }
     }

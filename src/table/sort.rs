@@ -1,7 +1,7 @@
 //! Sort orders of lists.
 //!
-//! Orders are defined with the rows. Orders that need other data (urgency, risks of a target, hits of a payload) are
-//! refined by the dashboard.
+//! Orders are defined with the rows. Orders that need other data (urgency, risks of a target, hits
+//! of a payload) are refined by the dashboard.
 
 pub use crate::text::natural;
 use std::cmp::Ordering;

@@ -5,8 +5,8 @@
 //!                └─ no ─► computed, and merged into the orders
 //! ```
 //!
-//! The cost of text and comparison is that of the changed items; for the others, numbers are copied. The result equals that of
-//! [`Table::new`], which is used where too little is the same.
+//! The cost of text and comparison is that of the changed items; for the others, numbers are
+//! copied. The result equals that of [`Table::new`], which is used where too little is the same.
 
 use std::sync::Arc;
 
@@ -30,8 +30,8 @@ struct Origins {
 }
 
 impl<T: Item> Table<T> {
-    /// The table of these items, like [`new`](Self::new). If they are those of the table before, it is that table. Long
-    /// texts are reused for the fields that are still searched.
+    /// The table of these items, like [`new`](Self::new). If they are those of the table before, it
+    /// is that table. Long texts are reused for the fields that are still searched.
     pub fn following(before: &Arc<Self>, items: Vec<Arc<T>>, searched: &[Field]) -> Arc<Self> {
         let same = |(a, b): (&Arc<T>, &Arc<T>)| Arc::ptr_eq(a, b);
         if items.len() == before.len() && items.iter().zip(&before.items).all(same) {
@@ -45,7 +45,9 @@ impl<T: Item> Table<T> {
                 table.items.push(item);
             }
         }
-        let Some(origins) = table.origins(before) else { return Arc::new(Self::new(table.items)) };
+        let Some(origins) = table.origins(before) else {
+            return Arc::new(Self::new(table.items));
+        };
         table.take_texts(before, &origins);
         for at in 0..T::SORTS.len() {
             table.take_order(before, &origins, at);
@@ -70,11 +72,21 @@ impl<T: Item> Table<T> {
     }
 
     /// The position of each item in the table before, if it is the same item there.
-    pub(crate) fn places_in<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = Option<u32>> + 'a {
+    pub(crate) fn places_in<'a>(
+        &'a self,
+        before: &'a Self,
+    ) -> impl Iterator<Item = Option<u32>> + 'a {
         let mut next = 0;
         self.items.iter().map(move |item| {
-            let is_same = |&at: &usize| before.items.get(at).is_some_and(|was| Arc::ptr_eq(was, item));
-            let at = Some(next).filter(is_same).or_else(|| before.position(item.id()).filter(is_same));
+            let is_same = |&at: &usize| {
+                before
+                    .items
+                    .get(at)
+                    .is_some_and(|was| Arc::ptr_eq(was, item))
+            };
+            let at = Some(next)
+                .filter(is_same)
+                .or_else(|| before.position(item.id()).filter(is_same));
             next = at.map_or(next, |at| at + 1);
             at.map(|at| at as u32)
         })
@@ -82,8 +94,11 @@ impl<T: Item> Table<T> {
 
     /// None if most items are new, or are in another order.
     fn origins(&self, before: &Self) -> Option<Origins> {
-        let mut origins =
-            Origins { old: Vec::with_capacity(self.len()), new: vec![NOWHERE; before.len()], fresh: Vec::new() };
+        let mut origins = Origins {
+            old: Vec::with_capacity(self.len()),
+            new: vec![NOWHERE; before.len()],
+            fresh: Vec::new(),
+        };
         let mut next = 0;
         for (at, place) in self.places_in(before).zip(0..) {
             match at {
@@ -96,7 +111,8 @@ impl<T: Item> Table<T> {
             }
             origins.old.push(at);
         }
-        let is_worth = origins.fresh.len() * 2 <= self.len() && before.texts.len() <= 2 * self.len() + SPARE;
+        let is_worth =
+            origins.fresh.len() * 2 <= self.len() && before.texts.len() <= 2 * self.len() + SPARE;
         is_worth.then_some(origins)
     }
 
@@ -108,27 +124,38 @@ impl<T: Item> Table<T> {
         for (item, old) in self.items.iter().zip(&origins.old) {
             match old {
                 Some(old) => texts.copy_row(&before.texts, *old as usize),
-                None => texts.add(&**item, before.position(item.id()).map(|at| (&before.texts, at))),
+                None => texts.add(
+                    &**item,
+                    before.position(item.id()).map(|at| (&before.texts, at)),
+                ),
             }
         }
         self.texts = texts.finish();
     }
 
-    /// Merges the order of the table before with the new items. Equal items keep the order of the first one.
+    /// Merges the order of the table before with the new items. Equal items keep the order of the
+    /// first one.
     fn take_order(&mut self, before: &Self, origins: &Origins, at: usize) {
         let compare = T::SORTS[at].compare;
         let mut rank: Vec<u32> = Vec::new();
         if let Some(first) = self.orders.first() {
             rank.resize(self.len(), 0);
-            first.iter().zip(0..).for_each(|(&row, number)| rank[row as usize] = number);
+            first
+                .iter()
+                .zip(0..)
+                .for_each(|(&row, number)| rank[row as usize] = number);
         }
         let rank = |row: u32| rank.get(row as usize).copied().unwrap_or(row);
         let items = &self.items;
-        let compare =
-            |&a: &u32, &b: &u32| compare(&items[a as usize], &items[b as usize]).then_with(|| rank(a).cmp(&rank(b)));
+        let compare = |&a: &u32, &b: &u32| {
+            compare(&items[a as usize], &items[b as usize]).then_with(|| rank(a).cmp(&rank(b)))
+        };
         let mut fresh = origins.fresh.clone();
         fresh.sort_by(compare);
-        let same = before.orders[at].iter().map(|&row| origins.new[row as usize]).filter(|&row| row != NOWHERE);
+        let same = before.orders[at]
+            .iter()
+            .map(|&row| origins.new[row as usize])
+            .filter(|&row| row != NOWHERE);
         let mut order = Vec::with_capacity(self.len());
         let mut fresh = fresh.into_iter().peekable();
         for row in same {
@@ -143,7 +170,12 @@ impl<T: Item> Table<T> {
 
     fn take_columns(&mut self, before: &Self, origins: &Origins, searched: &[Field]) {
         for (field, column) in FIELDS.iter().map(|spec| spec.field).zip(&before.columns) {
-            let Some(old) = column.get().filter(|_| !T::is_long(field) || searched.contains(&field)) else { continue };
+            let Some(old) = column
+                .get()
+                .filter(|_| !T::is_long(field) || searched.contains(&field))
+            else {
+                continue;
+            };
             let mut builder = ColumnBuilder::following(field, self.len(), old);
             for (item, origin) in self.items.iter().zip(&origins.old) {
                 match origin {

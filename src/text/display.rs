@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
 use std::ops::Deref;
 
-/// Text that a terminal draws and that does nothing else there. Characters were replaced in it, so it is not what arrived:
-/// it has no way into JSON (no `Serialize`), shell words and files (no bytes). What a program reads is made of the original
-/// text, by a writer that escapes in its own language: [`quoted`](super::quoted), [`escaped_json`](super::escaped_json).
+/// Text that a terminal draws and that does nothing else there. Characters were replaced in it, so
+/// it is not what arrived: it has no way into JSON (no `Serialize`), shell words and files (no
+/// bytes). What a program reads is made of the original text, by a writer that escapes in its own
+/// language: [`quoted`](super::quoted), [`escaped_json`](super::escaped_json).
 ///
 /// ```compile_fail
 /// let shown = scandeck::text::clean("two\nlines");

@@ -32,9 +32,15 @@ mod tests {
 
     #[test]
     fn durations_are_short_and_in_one_unit() {
-        for (seconds, text) in
-            [(0, "0s"), (59, "59s"), (60, "1m"), (3_599, "59m"), (7_200, "2h"), (172_800, "2d"), (8_640_000, "14w")]
-        {
+        for (seconds, text) in [
+            (0, "0s"),
+            (59, "59s"),
+            (60, "1m"),
+            (3_599, "59m"),
+            (7_200, "2h"),
+            (172_800, "2d"),
+            (8_640_000, "14w"),
+        ] {
             assert_eq!(duration(seconds), text);
         }
         assert_eq!(long_duration(249), "4m 09s");

@@ -1,6 +1,7 @@
 //! Widths and shortening in terminal columns, by grapheme cluster as the cells are filled.
 //!
-//! Names are shortened in the middle (`stag…acme.test`), because both ends identify them; sentences at the end.
+//! Names are shortened in the middle (`stag…acme.test`), because both ends identify them; sentences
+//! at the end.
 
 use std::borrow::Cow;
 
@@ -9,7 +10,11 @@ use unicode_width::UnicodeWidthStr;
 
 /// Columns the text takes.
 pub fn width(text: &str) -> usize {
-    if text.is_ascii() { text.len() } else { text.graphemes(true).map(UnicodeWidthStr::width).sum() }
+    if text.is_ascii() {
+        text.len()
+    } else {
+        text.graphemes(true).map(UnicodeWidthStr::width).sum()
+    }
 }
 
 /// At most `columns` of the text, shortened in the middle with a one-column ellipsis.
@@ -23,7 +28,11 @@ pub fn middle_with(text: &str, columns: usize, ellipsis: char) -> Cow<'_, str> {
     // The end of host names and paths is more significant: it gets the odd column.
     let head = take(text.graphemes(true), (columns - 1) / 2);
     let tail = take(text.graphemes(true).rev(), columns - 1 - head.1);
-    Cow::Owned(format!("{}{ellipsis}{}", &text[..head.0], &text[text.len() - tail.0..]))
+    Cow::Owned(format!(
+        "{}{ellipsis}{}",
+        &text[..head.0],
+        &text[text.len() - tail.0..]
+    ))
 }
 
 /// At most `columns` of the text, shortened at the end with `…`.
@@ -39,7 +48,10 @@ pub fn start_with(text: &str, columns: usize, ellipsis: char) -> Cow<'_, str> {
     match columns {
         0 => Cow::Borrowed(""),
         1 => Cow::Owned(ellipsis.to_string()),
-        _ => Cow::Owned(format!("{}{ellipsis}", &text[..take(text.graphemes(true), columns - 1).0])),
+        _ => Cow::Owned(format!(
+            "{}{ellipsis}",
+            &text[..take(text.graphemes(true), columns - 1).0]
+        )),
     }
 }
 
@@ -72,7 +84,10 @@ mod tests {
         assert_eq!(middle("short", 5), "short");
         assert_eq!(middle("日本語テスト", 7), "日…スト");
         assert_eq!(start("Directory listing", 10), "Directory…");
-        assert_eq!((middle("abc", 1), middle("abc", 2), middle("abc", 0)), ("…".into(), "a…".into(), "".into()));
+        assert_eq!(
+            (middle("abc", 1), middle("abc", 2), middle("abc", 0)),
+            ("…".into(), "a…".into(), "".into())
+        );
     }
 
     proptest! {

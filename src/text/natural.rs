@@ -13,7 +13,9 @@ pub fn natural(a: &str, b: &str) -> Ordering {
         let (plain_b, rest_b) = split(b, |byte| !byte.is_ascii_digit());
         let (number_a, rest_a) = split(rest_a, |byte| byte.is_ascii_digit());
         let (number_b, rest_b) = split(rest_b, |byte| byte.is_ascii_digit());
-        let order = lower(plain_a).cmp(lower(plain_b)).then_with(|| value(number_a).cmp(&value(number_b)));
+        let order = lower(plain_a)
+            .cmp(lower(plain_b))
+            .then_with(|| value(number_a).cmp(&value(number_b)));
         if order != Ordering::Equal || (rest_a.is_empty() && rest_b.is_empty()) {
             return order.then_with(|| a.cmp(b));
         }
@@ -32,7 +34,10 @@ fn value(digits: &str) -> (usize, &str) {
 }
 
 fn split(text: &str, belongs: impl Fn(u8) -> bool) -> (&str, &str) {
-    let end = text.bytes().position(|byte| !belongs(byte)).unwrap_or(text.len());
+    let end = text
+        .bytes()
+        .position(|byte| !belongs(byte))
+        .unwrap_or(text.len());
     text.split_at(end)
 }
 
@@ -44,6 +49,9 @@ mod tests {
     fn natural_order_compares_numbers_by_value() {
         let mut names = vec!["127.0.0.10", "127.0.0.9", "b", "B2", "a10", "a9", "", "é1"];
         names.sort_by(|a, b| natural(a, b));
-        assert_eq!(names, ["", "127.0.0.9", "127.0.0.10", "a9", "a10", "b", "B2", "é1"]);
+        assert_eq!(
+            names,
+            ["", "127.0.0.9", "127.0.0.10", "a9", "a10", "b", "B2", "é1"]
+        );
     }
 }

@@ -16,7 +16,11 @@ pub fn thousands(number: u64) -> String {
 /// A noun with its number: `1 scan`, `7 scans`, `2 classes`.
 pub fn plural(number: usize, noun: &str) -> String {
     let ending = if noun.ends_with('s') { "es" } else { "s" };
-    if number == 1 { format!("1 {noun}") } else { format!("{} {noun}{ending}", thousands(number as u64)) }
+    if number == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{} {noun}{ending}", thousands(number as u64))
+    }
 }
 
 #[cfg(test)]
@@ -27,6 +31,15 @@ mod tests {
     fn plural_counts_one_and_groups_thousands() {
         let counts = [0, 1, 2, 1_000, 1_234_567].map(|number| plural(number, "scan"));
         assert_eq!(plural(2, "class"), "2 classes");
-        assert_eq!(counts, ["0 scans", "1 scan", "2 scans", "1,000 scans", "1,234,567 scans"]);
+        assert_eq!(
+            counts,
+            [
+                "0 scans",
+                "1 scan",
+                "2 scans",
+                "1,000 scans",
+                "1,234,567 scans"
+            ]
+        );
     }
 }

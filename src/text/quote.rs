@@ -1,10 +1,11 @@
-//! Words for a POSIX shell. They are machine text: the program that the shell starts gets the same bytes.
+//! Words for a POSIX shell. They are machine text: the program that the shell starts gets the same
+//! bytes.
 
 use std::fmt::Write;
 
-/// A word in which a shell changes nothing. Visible text is in single quotes; in other text, each byte that is no printable
-/// ASCII is an octal escape of `printf`, so that the word acts on no terminal. A shell cannot pass U+0000, which is
-/// dropped.
+/// A word in which a shell changes nothing. Visible text is in single quotes; in other text, each
+/// byte that is no printable ASCII is an octal escape of `printf`, so that the word acts on no
+/// terminal. A shell cannot pass U+0000, which is dropped.
 pub fn quoted(word: impl AsRef<[u8]>) -> String {
     let bytes = word.as_ref();
     match std::str::from_utf8(bytes) {
@@ -37,7 +38,8 @@ fn escaped(bytes: &[u8]) -> String {
     word
 }
 
-/// A command that a shell reads as these words. Words without special characters remain as they are.
+/// A command that a shell reads as these words. Words without special characters remain as they
+/// are.
 pub fn command_line<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:=+@%".contains(c);
     let word = |word: &str| match !word.is_empty() && word.chars().all(is_plain) {
@@ -62,7 +64,19 @@ mod tests {
 
     #[test]
     fn command_line_quotes_words_that_a_shell_would_change() {
-        let words = ["/opt/my tools/nmap", "-sT", "--script", "default and (safe)", "-p", "80,443", "", "a;b"];
-        assert_eq!(command_line(words), "'/opt/my tools/nmap' -sT --script 'default and (safe)' -p 80,443 '' 'a;b'");
+        let words = [
+            "/opt/my tools/nmap",
+            "-sT",
+            "--script",
+            "default and (safe)",
+            "-p",
+            "80,443",
+            "",
+            "a;b",
+        ];
+        assert_eq!(
+            command_line(words),
+            "'/opt/my tools/nmap' -sT --script 'default and (safe)' -p 80,443 '' 'a;b'"
+        );
     }
 }

@@ -13,17 +13,34 @@ use crate::finding::{Presence, Verdict};
 const EPSS_RISE: f64 = 0.1;
 
 /// The assessment of a finding. `rule` is the rule that matches it, `today` determines expiry.
-pub fn assessment(issue: &Issue, rule: Option<&RuleState>, state: &TriageState, today: Date) -> Assessment {
+pub fn assessment(
+    issue: &Issue,
+    rule: Option<&RuleState>,
+    state: &TriageState,
+    today: Date,
+) -> Assessment {
     let finding_state = state.finding_state(issue.key());
-    let person = finding_state
-        .and_then(|finding_state| finding_state.shown().map(|(event, decision)| (finding_state, event, decision)));
+    let person = finding_state.and_then(|finding_state| {
+        finding_state
+            .shown()
+            .map(|(event, decision)| (finding_state, event, decision))
+    });
     let mut assessment = match (person, rule) {
         (Some((finding_state, event, decision)), _) => {
             let assessment = decided(issue, event, decision, VerdictSource::Person, today);
             let conflict = finding_state.is_conflict().then_some(ReopenCause::Conflict);
-            Assessment { reopened: conflict.or(assessment.reopened), ..assessment }
+            Assessment {
+                reopened: conflict.or(assessment.reopened),
+                ..assessment
+            }
         }
-        (None, Some(rule)) => decided(issue, &rule.event, &rule.decision, VerdictSource::Rule(rule.id), today),
+        (None, Some(rule)) => decided(
+            issue,
+            &rule.event,
+            &rule.decision,
+            VerdictSource::Rule(rule.id),
+            today,
+        ),
         (None, None) => Assessment::default(),
     };
     apply_service_status(issue, &mut assessment);
@@ -35,7 +52,12 @@ pub fn assessment(issue: &Issue, rule: Option<&RuleState>, state: &TriageState, 
 
 /// The verdict of a service status; `None` for `open` and unknown ones.
 pub fn verdict_of_status(status: &str) -> Option<Verdict> {
-    match status.trim().to_ascii_lowercase().replace(' ', "_").as_str() {
+    match status
+        .trim()
+        .to_ascii_lowercase()
+        .replace(' ', "_")
+        .as_str()
+    {
         "fixed" => Some(Verdict::Fixed),
         "accepted" => Some(Verdict::RiskAccepted),
         "ignored" => Some(Verdict::NotApplicable),
@@ -44,10 +66,18 @@ pub fn verdict_of_status(status: &str) -> Option<Verdict> {
     }
 }
 
-fn decided(issue: &Issue, event: &Event, decision: &Decision, source: VerdictSource, today: Date) -> Assessment {
+fn decided(
+    issue: &Issue,
+    event: &Event,
+    decision: &Decision,
+    source: VerdictSource,
+    today: Date,
+) -> Assessment {
     let seen = decision.seen.as_ref();
     let reopened = match decision.until {
-        _ if decision.verdict == Verdict::Fixed && is_back(issue, event.at, seen) => Some(ReopenCause::Regression),
+        _ if decision.verdict == Verdict::Fixed && is_back(issue, event.at, seen) => {
+            Some(ReopenCause::Regression)
+        }
         Some(until) if until < today => Some(ReopenCause::Expired),
         _ => None,
     };
@@ -69,15 +99,23 @@ fn decided(issue: &Issue, event: &Event, decision: &Decision, source: VerdictSou
 fn is_back(issue: &Issue, decided: Stamp, seen: Option<&Sighting>) -> bool {
     let later_than_seen = match seen {
         Some(seen) if seen.scan.is_some() && seen.scan == issue.task_id() => false,
-        Some(seen) => seen.started.is_none_or(|started| issue.last_seen.get() > Some(started)),
+        Some(seen) => seen
+            .started
+            .is_none_or(|started| issue.last_seen.get() > Some(started)),
         None => true,
     };
-    let after = issue.last_seen.get().is_some_and(|started| started.as_second() >= decided.as_second());
+    let after = issue
+        .last_seen
+        .get()
+        .is_some_and(|started| started.as_second() >= decided.as_second());
     issue.manual().is_none() && issue.presence != Presence::Absent && after && later_than_seen
 }
 
 fn has_risen(issue: &Issue, seen: &Sighting) -> bool {
-    let epss = issue.epss_score().zip(seen.epss).is_some_and(|(now, then)| now - then >= EPSS_RISE - f64::EPSILON);
+    let epss = issue
+        .epss_score()
+        .zip(seen.epss)
+        .is_some_and(|(now, then)| now - then >= EPSS_RISE - f64::EPSILON);
     issue.risk_level > seen.risk || (issue.in_cisa_catalog && !seen.exploited) || epss
 }
 
@@ -91,7 +129,9 @@ fn apply_service_status(issue: &Issue, assessment: &mut Assessment) {
         (Some(verdict), VerdictSource::Nobody) => {
             (assessment.verdict, assessment.source) = (verdict, VerdictSource::Service)
         }
-        (reported, _) if reported != Some(assessment.verdict) => assessment.service = Some(Shared::from(status)),
+        (reported, _) if reported != Some(assessment.verdict) => {
+            assessment.service = Some(Shared::from(status))
+        }
         _ => {}
     }
 }

@@ -16,22 +16,37 @@ fn fixture() -> TriageFixture {
 }
 
 fn decision(verdict: Verdict) -> Decision {
-    Decision { verdict, ..Decision::default() }
+    Decision {
+        verdict,
+        ..Decision::default()
+    }
 }
 
 #[test]
 fn person_overrides_rule_and_rule_overrides_service() {
     let mut fixture = fixture();
     fixture.findings[0].status = "accepted".into();
-    assert_eq!((fixture.last().1.verdict, fixture.last().1.source), (RiskAccepted, VerdictSource::Service));
+    assert_eq!(
+        (fixture.last().1.verdict, fixture.last().1.source),
+        (RiskAccepted, VerdictSource::Service)
+    );
     let id = fixture.ann.writer.next();
-    let made = Change::Rule { query: "port:443".into(), decision: decision(NotApplicable) };
+    let made = Change::Rule {
+        query: "port:443".into(),
+        decision: decision(NotApplicable),
+    };
     fixture.ann.does(Subject::Rule(id), made);
     let ruled = |fixture: &TriageFixture| fixture.rows().assessments[0].clone();
-    assert_eq!((ruled(&fixture).verdict, ruled(&fixture).source), (NotApplicable, VerdictSource::Rule(id)));
+    assert_eq!(
+        (ruled(&fixture).verdict, ruled(&fixture).source),
+        (NotApplicable, VerdictSource::Rule(id))
+    );
     assert_eq!(ruled(&fixture).service.as_deref(), Some("accepted"));
     let decided = fixture.decide(Confirmed);
-    assert_eq!((ruled(&fixture).verdict, ruled(&fixture).source), (Confirmed, VerdictSource::Person));
+    assert_eq!(
+        (ruled(&fixture).verdict, ruled(&fixture).source),
+        (Confirmed, VerdictSource::Person)
+    );
     fixture.ann.undoes(decided.batch);
     assert_eq!(ruled(&fixture).source, VerdictSource::Rule(id));
     fixture.ann.does(Subject::Rule(id), Change::Off(true));
@@ -43,7 +58,13 @@ fn last_written_rule_of_workspace_decides() {
     let mut fixture = fixture();
     let rule = |fixture: &mut TriageFixture, query: &str, verdict| {
         let id = fixture.ann.writer.next();
-        fixture.ann.does(Subject::Rule(id), Change::Rule { query: query.into(), decision: decision(verdict) });
+        fixture.ann.does(
+            Subject::Rule(id),
+            Change::Rule {
+                query: query.into(),
+                decision: decision(verdict),
+            },
+        );
         id
     };
     rule(&mut fixture, "target:shop*", FalsePositive);
@@ -55,7 +76,15 @@ fn last_written_rule_of_workspace_decides() {
     let rows = fixture.rows();
     assert_eq!(rows.rules, [Some(second)]);
     let issue = &rows.issues.items()[0];
-    assert_eq!(reassess(issue, rows.rules[0], &fixture.ann.state, "2026-11-21".parse().unwrap()), *rows.assessments[0]);
+    assert_eq!(
+        reassess(
+            issue,
+            rows.rules[0],
+            &fixture.ann.state,
+            "2026-11-21".parse().unwrap()
+        ),
+        *rows.assessments[0]
+    );
 }
 
 #[test]
@@ -72,7 +101,11 @@ fn service_status_has_lowest_precedence() {
         let mut fixture = fixture();
         fixture.findings[0].status = status.into();
         let (_, assessment) = fixture.last();
-        assert_eq!((assessment.verdict, assessment.is_undecided()), (verdict, undecided), "{status}");
+        assert_eq!(
+            (assessment.verdict, assessment.is_undecided()),
+            (verdict, undecided),
+            "{status}"
+        );
         assert_eq!(assessment.service.as_deref(), shown, "{status}");
     }
 }
@@ -97,7 +130,10 @@ fn fixed_finding_seen_by_later_scan_is_regression() {
     assert!(!fixture.last().1.is_undecided());
     fixture.found(3, "tls10", "");
     let (_, assessment) = fixture.last();
-    assert_eq!((assessment.reopened, assessment.verdict), (Some(ReopenCause::Regression), Fixed));
+    assert_eq!(
+        (assessment.reopened, assessment.verdict),
+        (Some(ReopenCause::Regression), Fixed)
+    );
     fixture.decide_at(4, decision(Fixed));
     assert_eq!(fixture.last().1.reopened, None);
 }
@@ -123,7 +159,10 @@ fn other_verdicts_hold_when_seen_again() {
         fixture.decide(verdict);
         fixture.scan(2);
         fixture.found(2, "tls10", "");
-        assert_eq!((fixture.last().1.verdict, fixture.last().1.reopened), (verdict, None));
+        assert_eq!(
+            (fixture.last().1.verdict, fixture.last().1.reopened),
+            (verdict, None)
+        );
     }
 }
 
@@ -131,7 +170,13 @@ fn other_verdicts_hold_when_seen_again() {
 fn decision_expires_after_last_day() {
     let mut fixture = fixture();
     let until = Some("2026-12-31".parse().unwrap());
-    fixture.decide_at(2, Decision { until, ..decision(RiskAccepted) });
+    fixture.decide_at(
+        2,
+        Decision {
+            until,
+            ..decision(RiskAccepted)
+        },
+    );
     fixture.today = "2026-12-31";
     assert!(!fixture.last().1.is_undecided());
     fixture.today = "2027-01-01";
@@ -147,12 +192,18 @@ fn concurrent_different_verdicts_are_conflict() {
     let mut fixture = fixture();
     let mut bob = super::testing::Replica::new("bob", 2);
     let identity = fixture.last().0.identity.clone();
-    let theirs = bob.does(Subject::Finding(identity.clone()), Change::Decide(decision(FalsePositive)));
+    let theirs = bob.does(
+        Subject::Finding(identity.clone()),
+        Change::Decide(decision(FalsePositive)),
+    );
     fixture.decide(Confirmed);
     fixture.ann.receives([&theirs]);
     assert_eq!(fixture.last().1.reopened, Some(ReopenCause::Conflict));
     fixture.decide(Confirmed);
-    assert_eq!((fixture.last().1.reopened, fixture.last().1.verdict), (None, Confirmed));
+    assert_eq!(
+        (fixture.last().1.reopened, fixture.last().1.verdict),
+        (None, Confirmed)
+    );
 }
 
 #[test]
@@ -161,8 +212,11 @@ fn risen_risk_kev_or_epss_requests_recheck() {
     fixture.findings[0].epss_score = Some(0.2);
     fixture.decide(FalsePositive);
     let recheck = |change: fn(&mut crate::contract::Finding)| {
-        let mut later =
-            TriageFixture { ann: fixture.ann.clone(), findings: fixture.findings.clone(), ..TriageFixture::new() };
+        let mut later = TriageFixture {
+            ann: fixture.ann.clone(),
+            findings: fixture.findings.clone(),
+            ..TriageFixture::new()
+        };
         later.scan(1);
         later.scan(2);
         let finding = later.found(2, "tls10", "");
@@ -183,10 +237,21 @@ fn risen_risk_kev_or_epss_requests_recheck() {
 fn notes_tags_and_severity_are_independent_of_verdict() {
     let mut fixture = fixture();
     let subject = Subject::Finding(fixture.last().0.identity.clone());
-    fixture.ann.does(subject.clone(), Change::Note("seen by hand".into()));
-    fixture.ann.does(subject.clone(), Change::Tag { add: vec!["pci".into()], remove: vec![] });
+    fixture
+        .ann
+        .does(subject.clone(), Change::Note("seen by hand".into()));
+    fixture.ann.does(
+        subject.clone(),
+        Change::Tag {
+            add: vec!["pci".into()],
+            remove: vec![],
+        },
+    );
     fixture.ann.does(subject, Change::Severity(Some(Risk::Low)));
     let (_, assessment) = fixture.last();
-    assert_eq!((assessment.notes, assessment.severity, assessment.tags), (1, Some(Risk::Low), vec!["pci".into()]));
+    assert_eq!(
+        (assessment.notes, assessment.severity, assessment.tags),
+        (1, Some(Risk::Low), vec!["pci".into()])
+    );
     assert_eq!(assessment.source, VerdictSource::Nobody);
 }

@@ -5,7 +5,8 @@
 //!   {"capture":{…}}  {"target":{…}}  {"scan":{…}}  {"finding":{…}}
 //! ```
 //!
-//! One JSON object a line. The manifest comes first and counts the rest, so a file that was cut short is refused whole.
+//! One JSON object a line. The manifest comes first and counts the rest, so a file that was cut
+//! short is refused whole.
 
 use std::sync::Arc;
 
@@ -89,16 +90,33 @@ enum BundleLine {
 
 impl Manifest {
     /// Of a bundle that holds nothing yet.
-    pub fn new(workspace: Shared, alias: Shared, service: Shared, (who, made): (Shared, Stamp)) -> Self {
+    pub fn new(
+        workspace: Shared,
+        alias: Shared,
+        service: Shared,
+        (who, made): (Shared, Stamp),
+    ) -> Self {
         let format = FORMAT.to_owned();
-        Self { format, version: VERSION, workspace, alias, service, who, made, ..Self::default() }
+        Self {
+            format,
+            version: VERSION,
+            workspace,
+            alias,
+            service,
+            who,
+            made,
+            ..Self::default()
+        }
     }
 }
 
 impl Bundle {
     /// One that holds nothing yet.
     pub fn new(manifest: Manifest) -> Self {
-        Self { manifest, ..Self::default() }
+        Self {
+            manifest,
+            ..Self::default()
+        }
     }
 
     /// How much it holds, for people.
@@ -120,8 +138,11 @@ impl Bundle {
             (self.hits.len(), "hit"),
             (self.captures.len(), "capture"),
         ];
-        let mut parts: Vec<String> =
-            counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, noun)| plural(count, noun)).collect();
+        let mut parts: Vec<String> = counts
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, noun)| plural(count, noun))
+            .collect();
         parts.push(of_service);
         parts.join(", ")
     }
@@ -138,7 +159,10 @@ impl Bundle {
         lines.extend(self.targets.iter().cloned().map(BundleLine::Target));
         lines.extend(self.scans.iter().cloned().map(BundleLine::Scan));
         lines.extend(self.findings.iter().cloned().map(BundleLine::Finding));
-        let manifest = Manifest { lines: lines.len(), ..self.manifest.clone() };
+        let manifest = Manifest {
+            lines: lines.len(),
+            ..self.manifest.clone()
+        };
         let mut file = String::new();
         for line in [BundleLine::Manifest(manifest)].iter().chain(&lines) {
             file.push_str(&serde_json::to_string(line).unwrap_or_default());
@@ -150,22 +174,34 @@ impl Bundle {
     /// Reads a file: all of it or nothing.
     ///
     /// # Errors
-    /// The first bad line, that there is no manifest of a version known here, or that lines are missing.
+    /// The first bad line, that there is no manifest of a version known here, or that lines are
+    /// missing.
     pub fn read(file: &str) -> Result<Self, BadLine> {
-        let bad = |line: usize, reason: String| BadLine { line, reason: text::clean(&reason).into_owned() };
-        let mut lines = file.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        let bad = |line: usize, reason: String| BadLine {
+            line,
+            reason: text::clean(&reason).into_owned(),
+        };
+        let mut lines = file
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.trim().is_empty());
         let manifest = match lines.next().map(|(_, first)| serde_json::from_str(first)) {
             Some(Ok(BundleLine::Manifest(manifest))) if manifest.format == FORMAT => manifest,
             _ => return Err(bad(1, "not a scandeck bundle".to_owned())),
         };
         if manifest.version > VERSION {
-            return Err(bad(1, format!("bundle version {} needs a newer scandeck", manifest.version)));
+            return Err(bad(
+                1,
+                format!("bundle version {} needs a newer scandeck", manifest.version),
+            ));
         }
         let (promised, mut found) = (manifest.lines, 0);
         let mut bundle = Self::new(manifest);
         for (at, line) in lines {
             match serde_json::from_str(line).map_err(|error| bad(at + 1, error.to_string()))? {
-                BundleLine::Manifest(_) => return Err(bad(at + 1, "second manifest in one bundle".to_owned())),
+                BundleLine::Manifest(_) => {
+                    return Err(bad(at + 1, "second manifest in one bundle".to_owned()));
+                }
                 BundleLine::Event(event) => {
                     jsonl::believed(&event).map_err(|reason| bad(at + 1, reason))?;
                     bundle.events.push(event);
@@ -184,7 +220,10 @@ impl Bundle {
         bundle.manifest.lines = 0;
         match found == promised {
             true => Ok(bundle),
-            false => Err(bad(found + 1, format!("file is incomplete: {found} of {promised} lines"))),
+            false => Err(bad(
+                found + 1,
+                format!("file is incomplete: {found} of {promised} lines"),
+            )),
         }
     }
 }
@@ -199,7 +238,12 @@ mod tests {
 
     fn bundle() -> Bundle {
         let made = Stamp::parse("2026-11-21 12:00:00").unwrap();
-        let manifest = Manifest::new("Acme".into(), Shared::default(), "local".into(), ("ann".into(), made));
+        let manifest = Manifest::new(
+            "Acme".into(),
+            Shared::default(),
+            "local".into(),
+            ("ann".into(), made),
+        );
         let finding = Finding {
             id: FindingId(7),
             name: "Key\u{1b}".into(),
@@ -209,10 +253,19 @@ mod tests {
         };
         let mut bundle = Bundle::new(manifest);
         bundle.events = vec![Replica::new("ann", 1).decides(1, Verdict::Confirmed)];
-        bundle.settings = vec![Setting { key: "tabs".into(), json: "[1]".into() }];
+        bundle.settings = vec![Setting {
+            key: "tabs".into(),
+            json: "[1]".into(),
+        }];
         bundle.seen = vec![FindingKey(9)];
-        bundle.payloads = vec![Arc::new(Payload { workspace: "Acme".into(), ..Payload::default() })];
-        bundle.captures = vec![ArchivedCapture { workspace: "Acme".into(), ..ArchivedCapture::default() }];
+        bundle.payloads = vec![Arc::new(Payload {
+            workspace: "Acme".into(),
+            ..Payload::default()
+        })];
+        bundle.captures = vec![ArchivedCapture {
+            workspace: "Acme".into(),
+            ..ArchivedCapture::default()
+        }];
         bundle.hits = vec![Hit {
             token: Token::of(1),
             workspace: "Acme".into(),
@@ -222,8 +275,14 @@ mod tests {
             at: Some(made),
         }];
         bundle.findings = vec![Arc::new(finding)];
-        bundle.scans = vec![Arc::new(Scan { tool_id: 170, ..Scan::default() })];
-        bundle.targets = vec![Arc::new(Target { name: "shop.test".into(), ..Target::default() })];
+        bundle.scans = vec![Arc::new(Scan {
+            tool_id: 170,
+            ..Scan::default()
+        })];
+        bundle.targets = vec![Arc::new(Target {
+            name: "shop.test".into(),
+            ..Target::default()
+        })];
         bundle
     }
 
@@ -243,7 +302,10 @@ mod tests {
         assert!(reason(&whole.replace("\"version\":2,", "\"version\":3,")).contains("newer"));
         let mut far = (*bundle().events[0]).clone();
         far.clock = u64::MAX;
-        let far = Bundle { events: vec![far.into()], ..bundle() };
+        let far = Bundle {
+            events: vec![far.into()],
+            ..bundle()
+        };
         assert!(reason(&far.write()).contains("out of range"));
         let half = whole.replace("{\"seen\":", "{\"se\u{202e}en\":");
         let bad = Bundle::read(&half).unwrap_err();

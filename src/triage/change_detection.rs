@@ -3,15 +3,16 @@
 use super::listed::ListedFinding;
 
 const NAMES_OF_TIME: [&str; 20] = [
-    "mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep",
-    "oct", "nov", "dec", "gmt",
+    "mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar", "apr", "may", "jun",
+    "jul", "aug", "sep", "oct", "nov", "dec", "gmt",
 ];
 /// Words of this length or more are tokens, not language.
 const LONG: usize = 24;
 
 /// The stable words of a text.
 pub fn stable_words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty() && !varies(word))
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty() && !varies(word))
 }
 
 /// True if two texts differ only in volatile words.
@@ -27,10 +28,21 @@ pub fn is_same_text(a: &str, b: &str) -> bool {
 fn differing<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
     let (left, right) = (a.as_bytes(), b.as_bytes());
     let same = left.iter().zip(right).take_while(|(a, b)| a == b).count();
-    let start = left[..same].iter().rposition(is_break).map_or(0, |at| at + 1);
+    let start = left[..same]
+        .iter()
+        .rposition(is_break)
+        .map_or(0, |at| at + 1);
     let (left, right) = (&left[start..], &right[start..]);
-    let same = left.iter().rev().zip(right.iter().rev()).take_while(|(a, b)| a == b).count();
-    let end = left[left.len() - same..].iter().position(is_break).map_or(0, |at| same - at);
+    let same = left
+        .iter()
+        .rev()
+        .zip(right.iter().rev())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let end = left[left.len() - same..]
+        .iter()
+        .position(is_break)
+        .map_or(0, |at| same - at);
     (&a[start..a.len() - end], &b[start..b.len() - end])
 }
 
@@ -45,7 +57,9 @@ pub fn is_changed(before: &ListedFinding, now: &ListedFinding) -> bool {
 /// True if the evidence of two findings differs only in volatile words.
 pub fn is_same_evidence(before: &ListedFinding, now: &ListedFinding) -> bool {
     match (before.held_texts(), now.held_texts()) {
-        (Some(before), Some(now)) => is_same_text(before.vuln_evidence.as_json(), now.vuln_evidence.as_json()),
+        (Some(before), Some(now)) => {
+            is_same_text(before.vuln_evidence.as_json(), now.vuln_evidence.as_json())
+        }
         _ => before.evidence_words() == now.evidence_words(),
     }
 }
@@ -58,7 +72,10 @@ fn is_break(byte: &u8) -> bool {
 fn varies(word: &str) -> bool {
     word.len() >= LONG
         || word.bytes().any(|byte| byte.is_ascii_digit())
-        || word.len() == 3 && NAMES_OF_TIME.iter().any(|name| word.eq_ignore_ascii_case(name))
+        || word.len() == 3
+            && NAMES_OF_TIME
+                .iter()
+                .any(|name| word.eq_ignore_ascii_case(name))
 }
 
 #[cfg(test)]
@@ -72,8 +89,14 @@ mod tests {
             format!("HTTP/1.1 200 OK\r\nDate: {date}\r\nX-Request-Id: {id}\r\nServer: {server}\r\n")
         };
         let before = answer("Mon, 02 Nov 2026 10:00:00 GMT", "4f9a-17", "nginx");
-        assert!(is_same_text(&before, &answer("Tue, 03 Dec 2026 11:30:01 GMT", "9c-2b", "nginx")));
-        assert!(!is_same_text(&before, &answer("Mon, 02 Nov 2026 10:00:00 GMT", "4f9a-17", "apache")));
+        assert!(is_same_text(
+            &before,
+            &answer("Tue, 03 Dec 2026 11:30:01 GMT", "9c-2b", "nginx")
+        ));
+        assert!(!is_same_text(
+            &before,
+            &answer("Mon, 02 Nov 2026 10:00:00 GMT", "4f9a-17", "apache")
+        ));
     }
 
     proptest::proptest! {
@@ -88,12 +111,41 @@ mod tests {
 
     #[test]
     fn change_depends_on_risk_proof_and_evidence() {
-        let before = Finding { vuln_evidence: Evidence::from_value(&"header x absent".into()), ..Finding::default() };
-        let is_changed = |before: &Finding, now: &Finding| is_changed(&before.clone().into(), &now.clone().into());
-        assert!(!is_changed(&before, &Finding { recommendation: "new words".into(), ..before.clone() }));
-        assert!(is_changed(&before, &Finding { risk_level: Risk::High, ..before.clone() }));
-        assert!(is_changed(&before, &Finding { confirmed: true, ..before.clone() }));
+        let before = Finding {
+            vuln_evidence: Evidence::from_value(&"header x absent".into()),
+            ..Finding::default()
+        };
+        let is_changed = |before: &Finding, now: &Finding| {
+            is_changed(&before.clone().into(), &now.clone().into())
+        };
+        assert!(!is_changed(
+            &before,
+            &Finding {
+                recommendation: "new words".into(),
+                ..before.clone()
+            }
+        ));
+        assert!(is_changed(
+            &before,
+            &Finding {
+                risk_level: Risk::High,
+                ..before.clone()
+            }
+        ));
+        assert!(is_changed(
+            &before,
+            &Finding {
+                confirmed: true,
+                ..before.clone()
+            }
+        ));
         let other = Evidence::from_value(&"header y absent".into());
-        assert!(is_changed(&before, &Finding { vuln_evidence: other, ..before.clone() }));
+        assert!(is_changed(
+            &before,
+            &Finding {
+                vuln_evidence: other,
+                ..before.clone()
+            }
+        ));
     }
 }

@@ -1,5 +1,5 @@
-//! Rows that follow earlier rows equal rows that are made of everything, for random histories of findings, scans, decisions,
-//! rules and targets.
+//! Rows that follow earlier rows equal rows that are made of everything, for random histories of
+//! findings, scans, decisions, rules and targets.
 
 use crate::triage::ReadTimes;
 use std::collections::BTreeSet;
@@ -13,7 +13,9 @@ use super::correlate::{Correlated, CorrelationInput, correlate};
 use super::event::{Baseline, Change, Decision, EventId, Identity, ManualFinding, Subject};
 use super::listed::ListedFinding;
 use super::testing::Replica;
-use crate::contract::{Evidence, Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Shared, Stamp, Target, TargetId};
+use crate::contract::{
+    Evidence, Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Shared, Stamp, Target, TargetId,
+};
 use crate::finding::Verdict;
 use crate::query::FIELDS;
 use crate::table::{Item, Table};
@@ -117,7 +119,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..60)
 }
 
-type Tables = (Arc<Table<ListedFinding>>, Arc<Table<Scan>>, Arc<Table<Target>>);
+type Tables = (
+    Arc<Table<ListedFinding>>,
+    Arc<Table<Scan>>,
+    Arc<Table<Target>>,
+);
 
 /// The service and the decisions, with tables as the dashboard has them.
 struct History {
@@ -137,7 +143,11 @@ struct History {
 
 impl History {
     fn new() -> Self {
-        let target = |id: i64, name: &str| Target { id: TargetId(id), name: name.into(), ..Target::default() };
+        let target = |id: i64, name: &str| Target {
+            id: TargetId(id),
+            name: name.into(),
+            ..Target::default()
+        };
         Self {
             minute: 0,
             today: 21,
@@ -156,7 +166,11 @@ impl History {
 
     fn now(&mut self) -> Option<Stamp> {
         self.minute += 1;
-        Stamp::parse(&format!("2026-11-21 {:02}:{:02}:00", self.minute / 60, self.minute % 60))
+        Stamp::parse(&format!(
+            "2026-11-21 {:02}:{:02}:00",
+            self.minute / 60,
+            self.minute % 60
+        ))
     }
 
     fn does(&mut self, subject: Subject, change: Change) {
@@ -187,9 +201,15 @@ impl History {
             }
             Step::EndScan { scan, status } => {
                 let (at, end_time) = (at(scan, self.scans.len()), self.now());
-                let Some(scan) = at.map(|at| &mut self.scans[at]) else { return };
+                let Some(scan) = at.map(|at| &mut self.scans[at]) else {
+                    return;
+                };
                 scan.end_time = end_time;
-                scan.status_name = if status == 0 { ScanStatus::Stopped } else { ScanStatus::Finished };
+                scan.status_name = if status == 0 {
+                    ScanStatus::Stopped
+                } else {
+                    ScanStatus::Finished
+                };
                 scan.num_finished_tests = if status == 1 { 3 } else { 4 };
             }
             Step::RemoveScan { scan } => {
@@ -199,14 +219,22 @@ impl History {
                 }
             }
             Step::Find { scan, kind, cookie } => {
-                let Some(at) = at(scan, self.scans.len()) else { return };
-                let (task_id, target_id) = (Some(self.scans[at].id), Some(self.scans[at].target_id));
+                let Some(at) = at(scan, self.scans.len()) else {
+                    return;
+                };
+                let (task_id, target_id) =
+                    (Some(self.scans[at].id), Some(self.scans[at].target_id));
                 self.find(kind, cookie, task_id, target_id);
             }
             Step::FindWithoutTarget { kind } => self.find(kind, 0, None, None),
             Step::ChangeFinding { finding, risk } => {
-                let Some(at) = at(finding, self.findings.len()) else { return };
-                let changed = Finding { risk_level: Risk::from(i64::from(risk)), ..self.findings[at].whole().unwrap() };
+                let Some(at) = at(finding, self.findings.len()) else {
+                    return;
+                };
+                let changed = Finding {
+                    risk_level: Risk::from(i64::from(risk)),
+                    ..self.findings[at].whole().unwrap()
+                };
                 self.findings[at] = changed.into();
             }
             Step::RemoveFinding { finding } => {
@@ -215,24 +243,47 @@ impl History {
                 }
             }
             Step::Decide { row, verdict } => {
-                let Some(identity) = self.identity(row) else { return };
-                let verdict =
-                    [Verdict::Confirmed, Verdict::FalsePositive, Verdict::Fixed, Verdict::Open][verdict as usize % 4];
-                let seen = self.last.issues.get(identity.key.into()).map(|issue| issue.sighting());
-                let until = (verdict == Verdict::FalsePositive).then(|| "2026-11-22".parse().unwrap());
-                let decision = Decision { verdict, seen, until, ..Decision::default() };
+                let Some(identity) = self.identity(row) else {
+                    return;
+                };
+                let verdict = [
+                    Verdict::Confirmed,
+                    Verdict::FalsePositive,
+                    Verdict::Fixed,
+                    Verdict::Open,
+                ][verdict as usize % 4];
+                let seen = self
+                    .last
+                    .issues
+                    .get(identity.key.into())
+                    .map(|issue| issue.sighting());
+                let until =
+                    (verdict == Verdict::FalsePositive).then(|| "2026-11-22".parse().unwrap());
+                let decision = Decision {
+                    verdict,
+                    seen,
+                    until,
+                    ..Decision::default()
+                };
                 self.does(Subject::Finding(identity), Change::Decide(decision));
             }
             Step::Inherit { row, other } => {
-                let (Some(identity), Some(other)) = (self.identity(row), self.identity(other)) else { return };
+                let (Some(identity), Some(other)) = (self.identity(row), self.identity(other))
+                else {
+                    return;
+                };
                 self.does(Subject::Finding(identity), Change::Inherit(other.key));
             }
             Step::Note { row } => {
-                let Some(identity) = self.identity(row) else { return };
+                let Some(identity) = self.identity(row) else {
+                    return;
+                };
                 self.does(Subject::Finding(identity), Change::Note("seen".into()));
             }
             Step::Severity { row, risk } => {
-                let Some(identity) = self.identity(row) else { return };
+                let Some(identity) = self.identity(row) else {
+                    return;
+                };
                 let risk = (risk < 5).then(|| Risk::from(i64::from(risk)));
                 self.does(Subject::Finding(identity), Change::Severity(risk));
             }
@@ -244,34 +295,59 @@ impl History {
             }
             Step::Rule { field } => {
                 let query = ["port:443", "risk:high", "-is:new is:undecided"][field as usize % 3];
-                let decision = Decision { verdict: Verdict::RiskAccepted, ..Decision::default() };
+                let decision = Decision {
+                    verdict: Verdict::RiskAccepted,
+                    ..Decision::default()
+                };
                 let id = self.ann.writer.next();
-                self.does(Subject::Rule(id), Change::Rule { query: query.into(), decision });
+                self.does(
+                    Subject::Rule(id),
+                    Change::Rule {
+                        query: query.into(),
+                        decision,
+                    },
+                );
             }
             Step::Manual { target } => {
                 let target = self.targets[target as usize % 2].name.clone();
-                let manual = ManualFinding { name: "Weak password".into(), target, ..ManualFinding::default() };
+                let manual = ManualFinding {
+                    name: "Weak password".into(),
+                    target,
+                    ..ManualFinding::default()
+                };
                 let id = self.ann.writer.next();
                 self.does(Subject::Manual(id), Change::Manual(Box::new(manual)));
             }
             Step::Baseline { scan } => {
                 let scan = at(scan, self.scans.len()).map(|at| self.scans[at].id);
-                self.does(Subject::Workspace, Change::Baseline(scan.map(|scan| Baseline::Scans(vec![scan]))));
+                self.does(
+                    Subject::Workspace,
+                    Change::Baseline(scan.map(|scan| Baseline::Scans(vec![scan]))),
+                );
             }
             Step::RenameTarget { target } => {
                 let target = &mut self.targets[target as usize % 2];
                 target.name = format!("new.{}", target.name).into();
             }
             Step::Unread { scan } => {
-                let Some(id) = at(scan, self.scans.len()).map(|at| self.scans[at].id) else { return };
+                let Some(id) = at(scan, self.scans.len()).map(|at| self.scans[at].id) else {
+                    return;
+                };
                 if !self.unread.remove(&id) {
                     self.unread.insert(id);
                 }
             }
             Step::NextDay => self.today = (self.today + 1).min(28),
-            Step::Read => self.read = ReadTimes { all: self.now(), ..ReadTimes::default() },
+            Step::Read => {
+                self.read = ReadTimes {
+                    all: self.now(),
+                    ..ReadTimes::default()
+                }
+            }
             Step::ReadScan { scan } => {
-                let Some(id) = at(scan, self.scans.len()).map(|at| self.scans[at].id) else { return };
+                let Some(id) = at(scan, self.scans.len()).map(|at| self.scans[at].id) else {
+                    return;
+                };
                 let now = self.now().map(|now| (id, now));
                 Arc::make_mut(&mut self.read.scans).extend(now);
             }
@@ -282,7 +358,10 @@ impl History {
     fn find(&mut self, kind: u8, cookie: u8, task_id: Option<ScanId>, target_id: Option<TargetId>) {
         let id = FindingId(self.findings.last().map_or(1, |last| last.id.0 + 1));
         let kinds = ["tls10", "cookie", "xss", "coverage.blocked"];
-        let cells = [vec!["https://shop.test/".to_owned(), ["", "sid", "lang"][cookie as usize].to_owned()]];
+        let cells = [vec![
+            "https://shop.test/".to_owned(),
+            ["", "sid", "lang"][cookie as usize].to_owned(),
+        ]];
         let finding = Finding {
             id,
             task_id,
@@ -293,7 +372,11 @@ impl History {
             port: 443,
             protocol: "tcp".into(),
             status: "open".into(),
-            cve: if cookie == 1 { vec!["CVE-1".into(), "CVE-2".into()] } else { Vec::new() },
+            cve: if cookie == 1 {
+                vec!["CVE-1".into(), "CVE-2".into()]
+            } else {
+                Vec::new()
+            },
             vuln_evidence: Evidence::table(&["Seen at", "Cookie"], cells),
             ..Finding::default()
         };
@@ -310,9 +393,20 @@ impl History {
         }
         let are_same = |scan: (&Arc<Scan>, &Scan)| **scan.0 == *scan.1;
         if scans.len() != self.scans.len() || !scans.items().iter().zip(&self.scans).all(are_same) {
-            *scans = Arc::new(Table::new(self.scans.iter().filter(|scan| scan.target_id != TargetId(9)).cloned()));
+            *scans = Arc::new(Table::new(
+                self.scans
+                    .iter()
+                    .filter(|scan| scan.target_id != TargetId(9))
+                    .cloned(),
+            ));
         }
-        if targets.len() != 2 || !targets.items().iter().zip(&self.targets).all(|(one, other)| one.name == other.name) {
+        if targets.len() != 2
+            || !targets
+                .items()
+                .iter()
+                .zip(&self.targets)
+                .all(|(one, other)| one.name == other.name)
+        {
             *targets = Arc::new(Table::new(self.targets.clone()));
         }
         let input = CorrelationInput {
@@ -346,7 +440,12 @@ impl History {
 fn assert_same<T: Item + PartialEq + Debug>(one: &Table<T>, other: &Table<T>) {
     assert_eq!(one.items(), other.items());
     for at in 0..T::SORTS.len() {
-        assert_eq!(one.order(at), other.order(at), "order {}", T::SORTS[at].name);
+        assert_eq!(
+            one.order(at),
+            other.order(at),
+            "order {}",
+            T::SORTS[at].name
+        );
     }
     assert_eq!(one.risks(), other.risks());
     for target in [1, 2, 9].map(TargetId) {
@@ -356,10 +455,16 @@ fn assert_same<T: Item + PartialEq + Debug>(one: &Table<T>, other: &Table<T>) {
         assert_eq!(one.position(item.id()), other.position(item.id()));
     }
     for word in ["tls10", "about", "high", "cve-2", "\n"] {
-        assert_eq!(one.with_text(word, &[]), other.with_text(word, &[]), "{word}");
+        assert_eq!(
+            one.with_text(word, &[]),
+            other.with_text(word, &[]),
+            "{word}"
+        );
     }
     for field in FIELDS.iter().map(|spec| spec.field) {
-        let (Some(one), Some(other)) = (one.column(field), other.column(field)) else { continue };
+        let (Some(one), Some(other)) = (one.column(field), other.column(field)) else {
+            continue;
+        };
         assert_eq!(one.counts(), other.counts(), "{field:?}");
     }
     for field in FIELDS.iter().map(|spec| spec.field) {
@@ -385,8 +490,16 @@ fn unchanged_findings_keep_their_table() {
     for step in [
         Step::BeginScan { target: 0, tool: 0 },
         Step::BeginScan { target: 1, tool: 0 },
-        Step::Find { scan: 0, kind: 0, cookie: 0 },
-        Step::Find { scan: 1, kind: 1, cookie: 1 },
+        Step::Find {
+            scan: 0,
+            kind: 0,
+            cookie: 0,
+        },
+        Step::Find {
+            scan: 1,
+            kind: 1,
+            cookie: 1,
+        },
     ] {
         history.take(step);
     }
@@ -394,10 +507,23 @@ fn unchanged_findings_keep_their_table() {
     let before = Arc::clone(&history.last.issues);
     history.take(Step::Read);
     history.correlate();
-    assert!(Arc::ptr_eq(&history.last.issues, &before), "nothing changed");
-    history.take(Step::Find { scan: 1, kind: 2, cookie: 0 });
+    assert!(
+        Arc::ptr_eq(&history.last.issues, &before),
+        "nothing changed"
+    );
+    history.take(Step::Find {
+        scan: 1,
+        kind: 2,
+        cookie: 0,
+    });
     history.correlate();
     let now = &history.last.issues;
     assert_eq!(now.len(), 3);
-    assert!(before.items().iter().all(|was| Arc::ptr_eq(was, now.get(was.id).unwrap())), "equal issues are the same");
+    assert!(
+        before
+            .items()
+            .iter()
+            .all(|was| Arc::ptr_eq(was, now.get(was.id).unwrap())),
+        "equal issues are the same"
+    );
 }

@@ -24,7 +24,8 @@ named_enum! {
         Absent "gone",
         Changed "changed",
         Same "same",
-        /// The later scan did not find it but covered less than the earlier one, so its absence is not conclusive.
+        /// The later scan did not find it but covered less than the earlier one, so its absence is
+        /// not conclusive.
         CoveredLess "covered_less",
     }
 }
@@ -48,21 +49,37 @@ pub struct ComparedFinding {
 pub fn compare(issues: &Table<Issue>, before: &Scan, after: &Scan) -> Vec<ComparedFinding> {
     let tests = incomplete(issues);
     let row = |(at, issue): (usize, &Arc<Issue>)| {
-        let (earlier, later) = (seen_by(issue, before.id).cloned(), seen_by(issue, after.id).cloned());
+        let (earlier, later) = (
+            seen_by(issue, before.id).cloned(),
+            seen_by(issue, after.id).cloned(),
+        );
         let gap = coverage::gap(after, before, &issue.vuln_id, &tests);
         let outcome = outcome(earlier.as_deref(), later.as_deref(), gap.is_none())?;
         let gap = gap.filter(|_| outcome == Outcome::CoveredLess);
-        Some(ComparedFinding { at, before: earlier, after: later, outcome, gap })
+        Some(ComparedFinding {
+            at,
+            before: earlier,
+            after: later,
+            outcome,
+            gap,
+        })
     };
     issues.items().iter().enumerate().filter_map(row).collect()
 }
 
-/// The outcome of a finding; `None` if neither scan found it. `covers`: the later scan would have found it again.
-pub fn outcome(before: Option<&ListedFinding>, after: Option<&ListedFinding>, covers: bool) -> Option<Outcome> {
+/// The outcome of a finding; `None` if neither scan found it. `covers`: the later scan would have
+/// found it again.
+pub fn outcome(
+    before: Option<&ListedFinding>,
+    after: Option<&ListedFinding>,
+    covers: bool,
+) -> Option<Outcome> {
     match (before, after) {
         (None, None) => None,
         (None, Some(_)) => Some(Outcome::New),
-        (Some(before), Some(after)) if change_detection::is_changed(before, after) => Some(Outcome::Changed),
+        (Some(before), Some(after)) if change_detection::is_changed(before, after) => {
+            Some(Outcome::Changed)
+        }
         (Some(_), Some(_)) => Some(Outcome::Same),
         (Some(_), None) if covers => Some(Outcome::Absent),
         (Some(_), None) => Some(Outcome::CoveredLess),
@@ -71,13 +88,21 @@ pub fn outcome(before: Option<&ListedFinding>, after: Option<&ListedFinding>, co
 
 /// The incomplete tests of scans.
 pub fn incomplete(issues: &Table<Issue>) -> IncompleteTests {
-    IncompleteTests::new(issues.items().iter().flat_map(|issue| occurrences(issue)).map(|finding| &**finding))
+    IncompleteTests::new(
+        issues
+            .items()
+            .iter()
+            .flat_map(|issue| occurrences(issue))
+            .map(|finding| &**finding),
+    )
 }
 
 /// All occurrences, latest first.
 pub fn occurrences(issue: &Issue) -> impl Iterator<Item = &Arc<ListedFinding>> {
     let alone = issue.earlier.is_empty().then_some(&issue.finding);
-    alone.into_iter().chain(issue.earlier.iter().map(|one| &one.finding))
+    alone
+        .into_iter()
+        .chain(issue.earlier.iter().map(|one| &one.finding))
 }
 
 /// The occurrence in a scan.
@@ -92,7 +117,11 @@ pub fn before<'a>(scans: &'a Table<Scan>, after: &Scan) -> Option<&'a Arc<Scan>>
             && scan.status_name == ScanStatus::Finished
             && (scan.start_time, scan.id) < (after.start_time, after.id)
     };
-    scans.items().iter().filter(earlier).max_by_key(|scan| (scan.start_time, scan.id))
+    scans
+        .items()
+        .iter()
+        .filter(earlier)
+        .max_by_key(|scan| (scan.start_time, scan.id))
 }
 
 /// Two scans in chronological order.
@@ -105,7 +134,10 @@ pub fn in_order<'a>(a: &'a Arc<Scan>, b: &'a Arc<Scan>) -> (&'a Arc<Scan>, &'a A
 pub fn differences(before: &ListedFinding, after: &ListedFinding) -> Vec<String> {
     let mut all = Vec::new();
     if before.risk_level != after.risk_level {
-        all.push(format!("risk {}, was {}", after.risk_level, before.risk_level));
+        all.push(format!(
+            "risk {}, was {}",
+            after.risk_level, before.risk_level
+        ));
     }
     let mut flag = |was: bool, is: bool, word: &str| match (was, is) {
         (false, true) => all.push(word.to_owned()),
@@ -113,7 +145,11 @@ pub fn differences(before: &ListedFinding, after: &ListedFinding) -> Vec<String>
         _ => {}
     };
     flag(before.confirmed, after.confirmed, "proven");
-    flag(before.in_cisa_catalog, after.in_cisa_catalog, "known to be exploited");
+    flag(
+        before.in_cisa_catalog,
+        after.in_cisa_catalog,
+        "known to be exploited",
+    );
     if before.cve != after.cve {
         all.push("other CVEs".to_owned());
     }
@@ -145,14 +181,30 @@ mod tests {
     }
 
     fn occurrence(scan: i64, risk: Risk) -> Arc<ListedFinding> {
-        Finding { id: FindingId(scan), task_id: Some(ScanId(scan)), risk_level: risk, ..Finding::default() }.into()
+        Finding {
+            id: FindingId(scan),
+            task_id: Some(ScanId(scan)),
+            risk_level: risk,
+            ..Finding::default()
+        }
+        .into()
     }
 
     /// A row that these scans saw, the latest first.
     fn issue(id: i64, seen: &[(i64, Risk)]) -> Issue {
-        let earlier: Box<[Occurrence]> =
-            seen.iter().map(|&(scan, risk)| Occurrence { finding: occurrence(scan, risk), at: None }).collect();
-        Issue { id: IssueId(id), finding: Arc::clone(&earlier[0].finding), earlier, ..Issue::default() }
+        let earlier: Box<[Occurrence]> = seen
+            .iter()
+            .map(|&(scan, risk)| Occurrence {
+                finding: occurrence(scan, risk),
+                at: None,
+            })
+            .collect();
+        Issue {
+            id: IssueId(id),
+            finding: Arc::clone(&earlier[0].finding),
+            earlier,
+            ..Issue::default()
+        }
     }
 
     fn outcomes(after: &Scan) -> Vec<(i64, Outcome)> {
@@ -164,25 +216,40 @@ mod tests {
             issue(5, &[(9, Risk::High)]),
         ]);
         let compared = compare(&issues, &scan(1, 10, ScanStatus::Finished), after);
-        compared.iter().map(|one| (issues.items()[one.at].id.0, one.outcome)).collect()
+        compared
+            .iter()
+            .map(|one| (issues.items()[one.at].id.0, one.outcome))
+            .collect()
     }
 
     #[test]
     fn compared_findings_are_new_absent_same_or_changed() {
         use Outcome::*;
-        assert_eq!(outcomes(&scan(2, 10, ScanStatus::Finished)), [(1, New), (2, Absent), (3, Same), (4, Changed)]);
+        assert_eq!(
+            outcomes(&scan(2, 10, ScanStatus::Finished)),
+            [(1, New), (2, Absent), (3, Same), (4, Changed)]
+        );
     }
 
     #[test]
     fn smaller_or_failed_scan_reports_covered_less() {
-        for after in [scan(2, 9, ScanStatus::Finished), scan(2, 10, ScanStatus::TimedOut)] {
-            assert!(outcomes(&after).contains(&(2, Outcome::CoveredLess)), "{after:?}");
+        for after in [
+            scan(2, 9, ScanStatus::Finished),
+            scan(2, 10, ScanStatus::TimedOut),
+        ] {
+            assert!(
+                outcomes(&after).contains(&(2, Outcome::CoveredLess)),
+                "{after:?}"
+            );
         }
     }
 
     #[test]
     fn scan_is_compared_with_previous_finished_scan() {
-        let other = Arc::new(Scan { tool_id: 70, ..(*scan(4, 1, ScanStatus::Finished)).clone() });
+        let other = Arc::new(Scan {
+            tool_id: 70,
+            ..(*scan(4, 1, ScanStatus::Finished)).clone()
+        });
         let scans = Table::new([
             scan(1, 1, ScanStatus::Finished),
             scan(2, 1, ScanStatus::Finished),
@@ -196,13 +263,30 @@ mod tests {
 
     #[test]
     fn differences_ignore_volatile_evidence() {
-        let differences =
-            |before: &Finding, after: &Finding| differences(&before.clone().into(), &after.clone().into());
-        let answer = |date: &str| Evidence::from_value(&format!("HTTP/1.1 200 OK\nDate: {date}").into());
-        let before = Finding { risk_level: Risk::High, vuln_evidence: answer("Mon, 2 Nov 2026"), ..Finding::default() };
-        let date = Finding { vuln_evidence: answer("Tue, 3 Dec 2026"), ..before.clone() };
+        let differences = |before: &Finding, after: &Finding| {
+            differences(&before.clone().into(), &after.clone().into())
+        };
+        let answer =
+            |date: &str| Evidence::from_value(&format!("HTTP/1.1 200 OK\nDate: {date}").into());
+        let before = Finding {
+            risk_level: Risk::High,
+            vuln_evidence: answer("Mon, 2 Nov 2026"),
+            ..Finding::default()
+        };
+        let date = Finding {
+            vuln_evidence: answer("Tue, 3 Dec 2026"),
+            ..before.clone()
+        };
         assert!(differences(&before, &date).is_empty());
-        let after = Finding { risk_level: Risk::Low, confirmed: true, port: 80, ..date };
-        assert_eq!(differences(&before, &after), ["risk low, was high", "proven", "port 80, was 0"]);
+        let after = Finding {
+            risk_level: Risk::Low,
+            confirmed: true,
+            port: 80,
+            ..date
+        };
+        assert_eq!(
+            differences(&before, &after),
+            ["risk low, was high", "proven", "port 80, was 0"]
+        );
     }
 }

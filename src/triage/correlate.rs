@@ -5,9 +5,9 @@
 //!                  identity.rs  matching.rs                                               presence.rs  stance.rs, rules.rs
 //! ```
 //!
-//! Runs off the UI thread whenever findings, scan ends, targets or rules change. Issues of assets that did not change since the
-//! earlier correlation are its issues (`changed_assets.rs`); a property test compares the result with that of a correlation
-//! without an earlier one.
+//! Runs off the UI thread whenever findings, scan ends, targets or rules change. Issues of assets
+//! that did not change since the earlier correlation are its issues (`changed_assets.rs`); a
+//! property test compares the result with that of a correlation without an earlier one.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -26,7 +26,9 @@ use super::presence::{Presences, ReadTimes};
 use super::state::TriageState;
 use super::timeline::{ScanIndex, TimelineEntry};
 use super::{identity, rules};
-use crate::contract::{Evidence, Finding, FindingId, Risk, Scan, ScanId, Shared, Stamp, Target, TargetId};
+use crate::contract::{
+    Evidence, Finding, FindingId, Risk, Scan, ScanId, Shared, Stamp, Target, TargetId,
+};
 use crate::finding::{FindingKey, Presence};
 use crate::query::source::column_from;
 use crate::query::{ColumnBuilder, Field};
@@ -71,7 +73,8 @@ pub struct EarlierCorrelation {
     pub(super) input: CorrelationInput,
     pub(super) issues: Arc<Table<Issue>>,
     facts: Arc<FindingFacts>,
-    /// The assessments that are not `nothing`, without rules, with their positions in ascending order.
+    /// The assessments that are not `nothing`, without rules, with their positions in ascending
+    /// order.
     assessed: Vec<(u32, Arc<Assessment>)>,
     rules: Vec<Option<EventId>>,
     /// The assessment that undecided issues share.
@@ -115,36 +118,65 @@ pub struct Correlated {
 /// Builds the issues.
 pub fn correlate(input: &CorrelationInput) -> Correlated {
     let earlier = input.earlier.as_deref();
-    let known = earlier.and_then(|earlier| Some(KnownIssues { earlier, changed: changed_assets(earlier, input)? }));
+    let known = earlier.and_then(|earlier| {
+        Some(KnownIssues {
+            earlier,
+            changed: changed_assets(earlier, input)?,
+        })
+    });
     let mut issues = issues(input, known.as_ref());
-    let nothing = earlier.map(|earlier| Arc::clone(&earlier.nothing)).unwrap_or_default();
-    let share =
-        |assessment: Assessment| if assessment == *nothing { Arc::clone(&nothing) } else { Arc::new(assessment) };
-    let assess = |issue: &Arc<Issue>| match known.as_ref().and_then(|known| known.assessment(issue)) {
+    let nothing = earlier
+        .map(|earlier| Arc::clone(&earlier.nothing))
+        .unwrap_or_default();
+    let share = |assessment: Assessment| {
+        if assessment == *nothing {
+            Arc::clone(&nothing)
+        } else {
+            Arc::new(assessment)
+        }
+    };
+    let assess = |issue: &Arc<Issue>| match known.as_ref().and_then(|known| known.assessment(issue))
+    {
         Some(same) => Arc::clone(same),
         None => share(assessment(issue, None, &input.state, input.today)),
     };
     let mut assessments: Vec<Arc<Assessment>> = issues.items().iter().map(assess).collect();
     let rules = rules::deciding(input, &issues, &assessments);
-    let places = (0_u32..).zip(&assessments).filter(|(_, assessment)| !Arc::ptr_eq(assessment, &nothing));
-    let assessed: Vec<_> = places.map(|(at, assessment)| (at, Arc::clone(assessment))).collect();
+    let places = (0_u32..)
+        .zip(&assessments)
+        .filter(|(_, assessment)| !Arc::ptr_eq(assessment, &nothing));
+    let assessed: Vec<_> = places
+        .map(|(at, assessment)| (at, Arc::clone(assessment)))
+        .collect();
     let facts = match earlier.filter(|earlier| Arc::ptr_eq(&earlier.issues, &issues)) {
         Some(earlier) => Arc::clone(&earlier.facts),
         None => Arc::new(FindingFacts::count(&issues)),
     };
-    if earlier
-        .is_some_and(|earlier| Arc::ptr_eq(&earlier.issues, &issues) && !earlier.decides(input, &assessed, &rules))
-    {
+    if earlier.is_some_and(|earlier| {
+        Arc::ptr_eq(&earlier.issues, &issues) && !earlier.decides(input, &assessed, &rules)
+    }) {
         issues = Arc::new(issues.renewed());
     }
-    input.searched.iter().for_each(|&field| _ = issues.column(field));
-    for (at, (issue, rule)) in issues.items().iter().zip(&rules).enumerate().filter(|(_, (_, rule))| rule.is_some()) {
+    input
+        .searched
+        .iter()
+        .for_each(|&field| _ = issues.column(field));
+    for (at, (issue, rule)) in issues
+        .items()
+        .iter()
+        .zip(&rules)
+        .enumerate()
+        .filter(|(_, (_, rule))| rule.is_some())
+    {
         assessments[at] = share(reassess(issue, *rule, &input.state, input.today));
     }
     let columns = READY.map(|field| {
         let write = |row: usize, to: &mut ColumnBuilder| {
-            AssessedFinding { issue: &issues.items()[row], assessment: &assessments[row] }
-                .write_field(field, input, to);
+            AssessedFinding {
+                issue: &issues.items()[row],
+                assessment: &assessments[row],
+            }
+            .write_field(field, input, to);
         };
         (field, column_from(field, issues.len(), write))
     });
@@ -153,7 +185,10 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
         None => Arc::new(ScanIndex::new(input)),
     };
     let earlier = EarlierCorrelation {
-        input: CorrelationInput { earlier: None, ..input.clone() },
+        input: CorrelationInput {
+            earlier: None,
+            ..input.clone()
+        },
         issues: Arc::clone(&issues),
         facts: Arc::clone(&facts),
         assessed,
@@ -162,8 +197,18 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
         scans,
     };
     let (read, clock) = (input.read.clone(), input.state.clock());
-    let (assessments, columns, earlier) = (Arc::new(assessments), columns.into(), Arc::new(earlier));
-    Correlated { issues, assessments, rules, facts, columns, read, clock, earlier }
+    let (assessments, columns, earlier) =
+        (Arc::new(assessments), columns.into(), Arc::new(earlier));
+    Correlated {
+        issues,
+        assessments,
+        rules,
+        facts,
+        columns,
+        read,
+        clock,
+        earlier,
+    }
 }
 
 /// The issues of an earlier correlation, of which those of changed assets are made again.
@@ -179,18 +224,28 @@ impl KnownIssues<'_> {
 
     /// The assessment of an issue that did not change.
     fn assessment(&self, issue: &Arc<Issue>) -> Option<&Arc<Assessment>> {
-        let at = self.earlier.issues.position(issue.id).filter(|_| self.is_current(issue))?;
+        let at = self
+            .earlier
+            .issues
+            .position(issue.id)
+            .filter(|_| self.is_current(issue))?;
         Some(self.earlier.assessment(at))
     }
 
-    /// The known issue, if it is equal. It must not hold findings that are equal to new ones: both would be in memory.
+    /// The known issue, if it is equal. It must not hold findings that are equal to new ones: both
+    /// would be in memory.
     fn reuse(&self, issue: Issue) -> Arc<Issue> {
         let same = |(a, b): (&Occurrence, &Occurrence)| Arc::ptr_eq(&a.finding, &b.finding);
         let has_same_findings = |known: &Issue| {
             (issue.manual().is_some() || Arc::ptr_eq(&known.finding, &issue.finding))
                 && known.earlier.iter().zip(&issue.earlier).all(same)
         };
-        match self.earlier.issues.get(issue.id).filter(|known| has_same_findings(known) && ***known == issue) {
+        match self
+            .earlier
+            .issues
+            .get(issue.id)
+            .filter(|known| has_same_findings(known) && ***known == issue)
+        {
             Some(known) => Arc::clone(known),
             None => Arc::new(issue),
         }
@@ -203,12 +258,20 @@ impl KnownIssues<'_> {
         }
         let mut assets = Assets::new(input);
         let findings = input.findings.items().iter().enumerate();
-        findings.filter(|(_, finding)| self.changed.contains(&assets.of(finding))).map(|(at, _)| at).collect()
+        findings
+            .filter(|(_, finding)| self.changed.contains(&assets.of(finding)))
+            .map(|(at, _)| at)
+            .collect()
     }
 
     /// The issues that did not change, with these among them.
     fn merge(&self, changed: Vec<Arc<Issue>>) -> Vec<Arc<Issue>> {
-        let same = self.earlier.issues.items().iter().filter(|issue| self.is_current(issue));
+        let same = self
+            .earlier
+            .issues
+            .items()
+            .iter()
+            .filter(|issue| self.is_current(issue));
         let mut issues = Vec::with_capacity(self.earlier.issues.len() + changed.len());
         let mut changed = changed.into_iter().peekable();
         for issue in same {
@@ -236,7 +299,9 @@ impl EarlierCorrelation {
     }
 
     fn assessment(&self, at: usize) -> &Arc<Assessment> {
-        let known = self.assessed.binary_search_by_key(&at, |(of, _)| *of as usize);
+        let known = self
+            .assessed
+            .binary_search_by_key(&at, |(of, _)| *of as usize);
         known.map_or(&self.nothing, |index| &self.assessed[index].1)
     }
 
@@ -247,13 +312,18 @@ impl EarlierCorrelation {
         assessed: &[(u32, Arc<Assessment>)],
         rules: &[Option<EventId>],
     ) -> bool {
-        self.assessed == assessed && self.rules == rules && self.input.state.rules() == input.state.rules()
+        self.assessed == assessed
+            && self.rules == rules
+            && self.input.state.rules() == input.state.rules()
     }
 }
 
 /// All issues, ordered by the first scan that found them.
 fn issues(input: &CorrelationInput, known: Option<&KnownIssues<'_>>) -> Arc<Table<Issue>> {
-    let positions = known.map_or_else(|| (0..input.findings.len()).collect(), |known| known.changed_findings(input));
+    let positions = known.map_or_else(
+        || (0..input.findings.len()).collect(),
+        |known| known.changed_findings(input),
+    );
     let reuse = |issue: Issue| match known {
         Some(known) => known.reuse(issue),
         None => Arc::new(issue),
@@ -264,13 +334,19 @@ fn issues(input: &CorrelationInput, known: Option<&KnownIssues<'_>>) -> Arc<Tabl
         issues.reserve_exact(positions.len());
         for batch in matching::batches(input, positions) {
             let rows = matching::rows(input, &batch);
-            issues.extend(rows.into_iter().map(|row| reuse(issue(input, &presences, row))));
+            issues.extend(
+                rows.into_iter()
+                    .map(|row| reuse(issue(input, &presences, row))),
+            );
         }
-        // The issues of a batch are ordered already, so keys are computed rarely. Stored keys would need much memory.
+        // The issues of a batch are ordered already, so keys are computed rarely. Stored keys would
+        // need much memory.
         issues.sort_by_key(|issue| place(issue));
     }
     let Some(known) = known else {
-        return Arc::new(Table::new(issues.into_iter().chain(manual_issues(input).map(Arc::new))));
+        return Arc::new(Table::new(
+            issues.into_iter().chain(manual_issues(input).map(Arc::new)),
+        ));
     };
     let mut issues = known.merge(issues);
     issues.extend(manual_issues(input).map(reuse));
@@ -279,19 +355,42 @@ fn issues(input: &CorrelationInput, known: Option<&KnownIssues<'_>>) -> Arc<Tabl
 
 /// The first scan that found an issue, and the finding of that scan.
 fn place(issue: &Issue) -> (Option<Stamp>, Option<ScanId>, FindingId) {
-    let (at, first) =
-        issue.earlier.last().map_or((issue.last_seen.get(), &issue.finding), |one| (one.at, &one.finding));
+    let (at, first) = issue
+        .earlier
+        .last()
+        .map_or((issue.last_seen.get(), &issue.finding), |one| {
+            (one.at, &one.finding)
+        });
     (at, first.task_id(), first.id)
 }
 
 /// Pairs each issue with its assessment.
-pub(super) fn assessed<'a>(issues: &'a Table<Issue>, assessments: &'a [Arc<Assessment>]) -> Vec<AssessedFinding<'a>> {
-    issues.items().iter().zip(assessments).map(|(issue, assessment)| AssessedFinding { issue, assessment }).collect()
+pub(super) fn assessed<'a>(
+    issues: &'a Table<Issue>,
+    assessments: &'a [Arc<Assessment>],
+) -> Vec<AssessedFinding<'a>> {
+    issues
+        .items()
+        .iter()
+        .zip(assessments)
+        .map(|(issue, assessment)| AssessedFinding { issue, assessment })
+        .collect()
 }
 
 /// Recomputes the assessment of an issue; `rule` is the rule that matches it.
-pub fn reassess(issue: &Issue, rule: Option<EventId>, state: &TriageState, today: Date) -> Assessment {
-    assessment(issue, rule.and_then(|rule| state.rule(rule)).filter(|rule| !rule.off), state, today)
+pub fn reassess(
+    issue: &Issue,
+    rule: Option<EventId>,
+    state: &TriageState,
+    today: Date,
+) -> Assessment {
+    assessment(
+        issue,
+        rule.and_then(|rule| state.rule(rule))
+            .filter(|rule| !rule.off),
+        state,
+        today,
+    )
 }
 
 impl CorrelationInput {
@@ -309,11 +408,17 @@ fn issue(input: &CorrelationInput, presences: &Presences, row: MatchedFinding) -
     let result = presences.of(&row);
     let occurrence = |&at: &usize| {
         let finding = Arc::clone(&input.findings.items()[at]);
-        Occurrence { at: input.started(&finding), finding }
+        Occurrence {
+            at: input.started(&finding),
+            finding,
+        }
     };
     let latest = occurrence(&row.seen[row.seen.len() - 1]);
-    let earlier: Box<[Occurrence]> =
-        if row.seen.len() > 1 { row.seen.iter().rev().map(occurrence).collect() } else { Box::default() };
+    let earlier: Box<[Occurrence]> = if row.seen.len() > 1 {
+        row.seen.iter().rev().map(occurrence).collect()
+    } else {
+        Box::default()
+    };
     let severity = severity(input, row.identity.key);
     let rare = RareIssueData {
         absent_in: result.absent_in,
@@ -340,14 +445,28 @@ fn severity(input: &CorrelationInput, key: FindingKey) -> Option<Risk> {
 }
 
 fn manual_issues(input: &CorrelationInput) -> impl Iterator<Item = Issue> {
-    let targets = input.targets.items().iter().map(|target| (identity::asset(&target.name), target.id));
-    let targets: HashMap<Shared, TargetId> =
-        if input.state.manual_findings().next().is_some() { targets.collect() } else { HashMap::new() };
-    let all = input.state.manual_findings().filter(|manual| !manual.off && input.concerns(&manual.event.workspace));
+    let targets = input
+        .targets
+        .items()
+        .iter()
+        .map(|target| (identity::asset(&target.name), target.id));
+    let targets: HashMap<Shared, TargetId> = if input.state.manual_findings().next().is_some() {
+        targets.collect()
+    } else {
+        HashMap::new()
+    };
+    let all = input
+        .state
+        .manual_findings()
+        .filter(|manual| !manual.off && input.concerns(&manual.event.workspace));
     all.map(move |manual| manual_issue(input, manual, &targets))
 }
 
-fn manual_issue(input: &CorrelationInput, manual: &ManualFindingState, targets: &HashMap<Shared, TargetId>) -> Issue {
+fn manual_issue(
+    input: &CorrelationInput,
+    manual: &ManualFindingState,
+    targets: &HashMap<Shared, TargetId>,
+) -> Issue {
     let identity = identity::of_manual(manual.id, &manual.finding, &input.alias);
     let finding = Finding {
         id: manual_id(manual.key),
@@ -357,7 +476,11 @@ fn manual_issue(input: &CorrelationInput, manual: &ManualFindingState, targets: 
         vuln_description: manual.finding.text.clone(),
         vuln_evidence: Evidence::from_value(&manual.finding.evidence.as_str().into()),
         port: manual.finding.port,
-        protocol: if manual.finding.port > 0 { "tcp".into() } else { Shared::default() },
+        protocol: if manual.finding.port > 0 {
+            "tcp".into()
+        } else {
+            Shared::default()
+        },
         target_id: targets.get(&identity.asset).copied(),
         target_name: Some(manual.finding.target.clone()),
         status: "open".into(),
@@ -374,7 +497,11 @@ fn manual_issue(input: &CorrelationInput, manual: &ManualFindingState, targets: 
         retest_gap: None,
         first_seen: made.into(),
         last_seen: made.into(),
-        rare: RareIssueData { manual: Some(Box::new(manual.id)), ..RareIssueData::default() }.boxed(),
+        rare: RareIssueData {
+            manual: Some(Box::new(manual.id)),
+            ..RareIssueData::default()
+        }
+        .boxed(),
         ..Issue::default()
     }
 }

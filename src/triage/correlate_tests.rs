@@ -19,7 +19,10 @@ fn finding_of_two_scans_is_one_row_with_latest_occurrence() {
     let rows = fixture.rows();
     assert_eq!(rows.issues.len(), 1);
     let issue = &rows.issues.items()[0];
-    assert_eq!((issue.risk_level, issue.finding_ids().count()), (Risk::High, 2));
+    assert_eq!(
+        (issue.risk_level, issue.finding_ids().count()),
+        (Risk::High, 2)
+    );
     assert_eq!(
         (issue.first_seen.get(), issue.last_seen.get()),
         (fixture.scans[0].start_time, fixture.scans[1].start_time)
@@ -36,8 +39,14 @@ fn siblings_with_distinct_places_keep_their_decisions() {
     fixture.found(1, "cookie", "sid");
     fixture.found(1, "cookie", "lang");
     fixture.decide(FalsePositive);
-    let (lang, sid) = (fixture.found(2, "cookie", "lang").clone(), fixture.found(2, "cookie", "sid").clone());
-    assert_eq!((fixture.row(&lang).1.verdict, fixture.row(&sid).1.verdict), (FalsePositive, Open));
+    let (lang, sid) = (
+        fixture.found(2, "cookie", "lang").clone(),
+        fixture.found(2, "cookie", "sid").clone(),
+    );
+    assert_eq!(
+        (fixture.row(&lang).1.verdict, fixture.row(&sid).1.verdict),
+        (FalsePositive, Open)
+    );
 }
 
 #[test]
@@ -62,7 +71,10 @@ fn other_cookie_is_other_finding_with_offered_decision() {
     fixture.decide(FalsePositive);
     fixture.found(2, "cookie", "session");
     let (issue, assessment) = fixture.last();
-    assert_eq!((assessment.verdict, issue.earlier_decision()), (Open, Some(key)));
+    assert_eq!(
+        (assessment.verdict, issue.earlier_decision()),
+        (Open, Some(key))
+    );
 }
 
 #[test]
@@ -75,10 +87,19 @@ fn moved_port_offers_decision_without_inheriting() {
     fixture.decide(FalsePositive);
     fixture.found(2, "tls10", "").port = 8443;
     let (issue, assessment) = fixture.last();
-    assert_eq!((assessment.source, issue.earlier_decision()), (VerdictSource::Nobody, Some(key)));
-    fixture.ann.does(Subject::Finding(issue.identity.clone()), Change::Inherit(key));
+    assert_eq!(
+        (assessment.source, issue.earlier_decision()),
+        (VerdictSource::Nobody, Some(key))
+    );
+    fixture.ann.does(
+        Subject::Finding(issue.identity.clone()),
+        Change::Inherit(key),
+    );
     let (issue, assessment) = fixture.last();
-    assert_eq!((assessment.verdict, issue.earlier_decision()), (FalsePositive, None));
+    assert_eq!(
+        (assessment.verdict, issue.earlier_decision()),
+        (FalsePositive, None)
+    );
 }
 
 #[test]
@@ -112,7 +133,12 @@ fn identical_siblings_are_rows_without_inheritance() {
         fixture.found(2, "leak", "");
     }
     let rows = fixture.rows();
-    let shown: Vec<_> = rows.issues.items().iter().map(|issue| (issue.finding.id.0, issue.presence)).collect();
+    let shown: Vec<_> = rows
+        .issues
+        .items()
+        .iter()
+        .map(|issue| (issue.finding.id.0, issue.presence))
+        .collect();
     // The first finding of the older scan has no decision, the second one has.
     let expected = [
         (decided.id.0, Presence::NotRetested),
@@ -121,7 +147,11 @@ fn identical_siblings_are_rows_without_inheritance() {
         (204, Presence::New),
     ];
     assert_eq!(shown, expected);
-    let verdicts: Vec<Verdict> = rows.assessments.iter().map(|assessment| assessment.verdict).collect();
+    let verdicts: Vec<Verdict> = rows
+        .assessments
+        .iter()
+        .map(|assessment| assessment.verdict)
+        .collect();
     assert_eq!(verdicts, [FalsePositive, Open, Open, Open]);
 }
 
@@ -146,7 +176,10 @@ fn sighting_id_matches_only_same_class_and_asset() {
     fixture.decide(FalsePositive);
     // Another server, which numbers its findings alike.
     let id = fixture.findings[1].id;
-    let mut other = TriageFixture { ann: fixture.ann.clone(), ..TriageFixture::new() };
+    let mut other = TriageFixture {
+        ann: fixture.ann.clone(),
+        ..TriageFixture::new()
+    };
     other.scan(1);
     other.found(1, "tls10", "").id = id;
     assert_eq!(other.last().1.verdict, Open);
@@ -170,7 +203,10 @@ fn same_class_on_two_targets_is_two_rows() {
     fixture.found(1, "tls10", "");
     fixture.decide(Confirmed);
     fixture.found(2, "tls10", "");
-    assert_eq!((fixture.rows().issues.len(), fixture.last().1.verdict), (2, Open));
+    assert_eq!(
+        (fixture.rows().issues.len(), fixture.last().1.verdict),
+        (2, Open)
+    );
     assert_eq!(fixture.last().0.earlier_decision(), None);
 }
 
@@ -182,7 +218,10 @@ fn findings_of_unknown_scans_match_by_identity() {
         (finding.id, finding.task_id, finding.target_id) = (FindingId(id), None, Some(TargetId(1)));
     }
     let rows = fixture.rows();
-    assert_eq!((rows.issues.len(), rows.issues.items()[0].presence), (1, Presence::Unchanged));
+    assert_eq!(
+        (rows.issues.len(), rows.issues.items()[0].presence),
+        (1, Presence::Unchanged)
+    );
     assert_eq!(rows.issues.items()[0].finding.id, FindingId(2));
 }
 
@@ -197,15 +236,27 @@ fn manual_finding_is_row_of_target_until_switched_off() {
         evidence: "GET /admin\n".into(),
         ..ManualFinding::default()
     };
-    fixture.ann.does(Subject::Manual(id), Change::Manual(Box::new(manual)));
+    fixture
+        .ann
+        .does(Subject::Manual(id), Change::Manual(Box::new(manual)));
     let rows = fixture.rows();
     let issue = &rows.issues.items()[0];
-    assert_eq!((issue.manual(), issue.target_id(), issue.risk_level), (Some(id), Some(TargetId(1)), Risk::Critical));
-    assert_eq!(issue.presence_in(Presence::as_str), "manual", "scans do not retest it");
+    assert_eq!(
+        (issue.manual(), issue.target_id(), issue.risk_level),
+        (Some(id), Some(TargetId(1)), Risk::Critical)
+    );
+    assert_eq!(
+        issue.presence_in(Presence::as_str),
+        "manual",
+        "scans do not retest it"
+    );
     assert!(issue.finding.id.0 < 0 && rows.assessments[0].is_undecided());
     fixture.ann.does(
         Subject::Finding(issue.identity.clone()),
-        Change::Decide(Decision { verdict: Confirmed, ..Decision::default() }),
+        Change::Decide(Decision {
+            verdict: Confirmed,
+            ..Decision::default()
+        }),
     );
     assert_eq!(fixture.rows().assessments[0].verdict, Confirmed);
     fixture.ann.does(Subject::Manual(id), Change::Off(true));
@@ -217,7 +268,9 @@ fn manual_findings_are_limited_to_their_workspace() {
     let mut fixture = TriageFixture::new();
     let id = fixture.ann.writer.next();
     fixture.ann.writer.workspace = "other".into();
-    fixture.ann.does(Subject::Manual(id), Change::Manual(Box::default()));
+    fixture
+        .ann
+        .does(Subject::Manual(id), Change::Manual(Box::default()));
     assert!(fixture.rows().issues.is_empty());
 }
 

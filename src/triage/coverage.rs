@@ -63,15 +63,22 @@ impl IncompleteTests {
                 "login_wall" => RetestGap::LoginWall,
                 _ => RetestGap::Errors,
             };
-            scans.entry(finding.task_id().unwrap_or_default()).or_default().push((gap, tests_of(finding)));
+            scans
+                .entry(finding.task_id().unwrap_or_default())
+                .or_default()
+                .push((gap, tests_of(finding)));
         }
         Self { scans }
     }
 
-    /// Why the test of this kind of finding is incomplete. The `vuln_id`s of a test begin with its name.
+    /// Why the test of this kind of finding is incomplete. The `vuln_id`s of a test begin with its
+    /// name.
     fn gap(&self, scan: ScanId, vuln_id: &str) -> Option<RetestGap> {
         let listed = self.scans.get(&scan)?;
-        listed.iter().find(|(_, tests)| lists(tests, vuln_id)).map(|(gap, _)| *gap)
+        listed
+            .iter()
+            .find(|(_, tests)| lists(tests, vuln_id))
+            .map(|(gap, _)| *gap)
     }
 }
 
@@ -79,21 +86,34 @@ impl IncompleteTests {
 fn tests_of(coverage: &ListedFinding) -> EvidenceView {
     match coverage.texts() {
         Ok(texts) => texts.vuln_evidence.view(),
-        Err(_) => EvidenceView::Table { headers: Vec::new(), rows: vec![Vec::new()] },
+        Err(_) => EvidenceView::Table {
+            headers: Vec::new(),
+            rows: vec![Vec::new()],
+        },
     }
 }
 
 fn lists(tests: &EvidenceView, vuln_id: &str) -> bool {
-    let EvidenceView::Table { rows, .. } = tests else { return false };
+    let EvidenceView::Table { rows, .. } = tests else {
+        return false;
+    };
     // A last row "and N more" has one cell: what it names is unknown.
     rows.iter().any(|row| match row.get(2) {
-        Some(tests) => tests.split(',').map(str::trim).any(|test| !test.is_empty() && vuln_id.starts_with(test)),
+        Some(tests) => tests
+            .split(',')
+            .map(str::trim)
+            .any(|test| !test.is_empty() && vuln_id.starts_with(test)),
         None => true,
     })
 }
 
 /// Why `later` would not have found this kind of finding of `earlier` again; `None` if it would.
-pub fn gap(later: &Scan, earlier: &Scan, vuln_id: &str, tests: &IncompleteTests) -> Option<RetestGap> {
+pub fn gap(
+    later: &Scan,
+    earlier: &Scan,
+    vuln_id: &str,
+    tests: &IncompleteTests,
+) -> Option<RetestGap> {
     scan_gap(later, earlier, tests).or_else(|| tests.gap(later.id, vuln_id))
 }
 
@@ -105,8 +125,13 @@ fn scan_gap(later: &Scan, earlier: &Scan, tests: &IncompleteTests) -> Option<Ret
         _ => return Some(RetestGap::Failed),
     }
     // A scan that lists its incomplete tests has finished all others.
-    let tried = if tests.scans.contains_key(&later.id) { later.num_tests } else { later.num_finished_tests };
-    params_gap(later, earlier).or_else(|| (tried < earlier.num_finished_tests).then_some(RetestGap::FewerTests))
+    let tried = if tests.scans.contains_key(&later.id) {
+        later.num_tests
+    } else {
+        later.num_finished_tests
+    };
+    params_gap(later, earlier)
+        .or_else(|| (tried < earlier.num_finished_tests).then_some(RetestGap::FewerTests))
 }
 
 /// How the parameters of two scans differ, as far as they change what is covered.
@@ -114,20 +139,31 @@ pub fn params_gap(a: &Scan, b: &Scan) -> Option<RetestGap> {
     if a.scan_original_url != b.scan_original_url {
         return Some(RetestGap::Redirects);
     }
-    let (Some(a), Some(b)) = (&a.tool_params, &b.tool_params) else { return None };
+    let (Some(a), Some(b)) = (&a.tool_params, &b.tool_params) else {
+        return None;
+    };
     let (Value::Object(one), Value::Object(other)) = (a, b) else {
         return (a != b).then_some(RetestGap::Parameters);
     };
     let present = |value: Option<&Value>| value.filter(|value| !is_default(value)).cloned();
     let differs = |name: &str| present(one.get(name)) != present(other.get(name));
-    let named = PARAMETERS.iter().filter(|(name, _)| differs(name)).map(|(_, gap)| *gap);
+    let named = PARAMETERS
+        .iter()
+        .filter(|(name, _)| differs(name))
+        .map(|(_, gap)| *gap);
     // A selection explains more than the scan type that it implies.
     let first = named.min_by_key(|gap| *gap == RetestGap::ScanType);
     let is_other = |name: &&String| !PACE.contains(&name.as_str()) && differs(name);
-    first.or_else(|| one.keys().chain(other.keys()).find(is_other).map(|_| RetestGap::Parameters))
+    first.or_else(|| {
+        one.keys()
+            .chain(other.keys())
+            .find(is_other)
+            .map(|_| RetestGap::Parameters)
+    })
 }
 
-/// Whether the value selects nothing: null, or an object like the `spider` that a service records for custom scans.
+/// Whether the value selects nothing: null, or an object like the `spider` that a service records
+/// for custom scans.
 fn is_default(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -147,7 +183,12 @@ mod tests {
     use crate::contract::{Evidence, Finding, ScanId};
 
     fn scan(params: Value) -> Scan {
-        Scan { id: ScanId(2), status_name: ScanStatus::Finished, tool_params: Some(params), ..Scan::default() }
+        Scan {
+            id: ScanId(2),
+            status_name: ScanStatus::Finished,
+            tool_params: Some(params),
+            ..Scan::default()
+        }
     }
 
     #[test]
@@ -166,25 +207,51 @@ mod tests {
         let plain = scan(json!({"scan_type": "light"}));
         for (params, gap) in [
             (json!({"scan_type": "deep"}), RetestGap::ScanType),
-            (json!({"scan_type": "custom", "port_top": "10"}), RetestGap::Ports),
-            (json!({"scan_type": "light", "discovery": []}), RetestGap::Tests),
-            (json!({"scan_type": "light", "spider": {"depth": 1}}), RetestGap::Pages),
+            (
+                json!({"scan_type": "custom", "port_top": "10"}),
+                RetestGap::Ports,
+            ),
+            (
+                json!({"scan_type": "light", "discovery": []}),
+                RetestGap::Tests,
+            ),
+            (
+                json!({"scan_type": "light", "spider": {"depth": 1}}),
+                RetestGap::Pages,
+            ),
             (
                 json!({"scan_type": "custom", "attack_active": ["web.cors"], "discovery": [],
                     "spider": {"approach": "auto", "depth": null, "include_urls": []}}),
                 RetestGap::Tests,
             ),
-            (json!({"scan_type": "light", "authentication": "•••"}), RetestGap::Authentication),
-            (json!({"scan_type": "light", "wordlist_id": 3}), RetestGap::Words),
-            (json!({"scan_type": "light", "check_alive": true}), RetestGap::Parameters),
+            (
+                json!({"scan_type": "light", "authentication": "•••"}),
+                RetestGap::Authentication,
+            ),
+            (
+                json!({"scan_type": "light", "wordlist_id": 3}),
+                RetestGap::Words,
+            ),
+            (
+                json!({"scan_type": "light", "check_alive": true}),
+                RetestGap::Parameters,
+            ),
         ] {
-            assert_eq!(params_gap(&scan(params.clone()), &plain), Some(gap), "{params}");
+            assert_eq!(
+                params_gap(&scan(params.clone()), &plain),
+                Some(gap),
+                "{params}"
+            );
         }
     }
 
     #[test]
     fn incomplete_tests_mark_only_their_findings_as_not_retested() {
-        let rows = vec![vec!["HTTP 403".to_owned(), "9 of 9".to_owned(), "web.header.csp, web.exposed.git".to_owned()]];
+        let rows = vec![vec![
+            "HTTP 403".to_owned(),
+            "9 of 9".to_owned(),
+            "web.header.csp, web.exposed.git".to_owned(),
+        ]];
         let blocked = Finding {
             vuln_id: "coverage.blocked".into(),
             task_id: Some(ScanId(2)),
@@ -193,8 +260,15 @@ mod tests {
         };
         let blocked = ListedFinding::from(blocked);
         let tests = IncompleteTests::new([&blocked].into_iter());
-        let whole = Scan { num_tests: 9, num_finished_tests: 9, ..scan(json!({})) };
-        let scan = Scan { num_finished_tests: 7, ..whole.clone() };
+        let whole = Scan {
+            num_tests: 9,
+            num_finished_tests: 9,
+            ..scan(json!({}))
+        };
+        let scan = Scan {
+            num_finished_tests: 7,
+            ..whole.clone()
+        };
         for (kind, expected) in [
             ("web.header.csp_missing", Some(RetestGap::Blocked)),
             ("web.exposed.git", Some(RetestGap::Blocked)),
@@ -203,6 +277,9 @@ mod tests {
             assert_eq!(gap(&scan, &whole, kind, &tests), expected, "{kind}");
         }
         let none = IncompleteTests::default();
-        assert_eq!(gap(&scan, &whole, "web.exposed.env", &none), Some(RetestGap::FewerTests));
+        assert_eq!(
+            gap(&scan, &whole, "web.exposed.env", &none),
+            Some(RetestGap::FewerTests)
+        );
     }
 }

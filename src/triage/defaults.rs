@@ -1,5 +1,5 @@
-//! Default reason for a class: that of its last decision. Notes have no default: a note says something about one finding,
-//! and a key must not say it about another.
+//! Default reason for a class: that of its last decision. Notes have no default: a note says
+//! something about one finding, and a key must not say it about another.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -47,11 +47,19 @@ impl DecisionDefaults {
         })
     }
 
-    /// The reason for a verdict on a class in a workspace. If the last decision has no fitting reason, earlier decisions are
-    /// searched, up to the last one with the same verdict.
-    pub fn reason(&self, state: &TriageState, workspace: &str, class: &Shared, verdict: Verdict) -> Option<Reason> {
+    /// The reason for a verdict on a class in a workspace. If the last decision has no fitting
+    /// reason, earlier decisions are searched, up to the last one with the same verdict.
+    pub fn reason(
+        &self,
+        state: &TriageState,
+        workspace: &str,
+        class: &Shared,
+        verdict: Verdict,
+    ) -> Option<Reason> {
         let fits = |reason: &Reason| verdict.reasons().contains(reason);
-        let mut here = self.decisions(state, class).filter(|(event, _)| *event.workspace == *workspace);
+        let mut here = self
+            .decisions(state, class)
+            .filter(|(event, _)| *event.workspace == *workspace);
         let reason = here.find_map(|(_, decision)| {
             let reason = decision.reason.filter(fits);
             (reason.is_some() || decision.verdict == verdict).then_some(reason)
@@ -62,10 +70,13 @@ impl DecisionDefaults {
 
 /// The note recorded with a decision.
 pub fn note_beside(state: &TriageState, decision: &Event) -> Option<Shared> {
-    state.batch(decision.batch).iter().find_map(|event| match &event.change {
-        Change::Note(note) if event.subject == decision.subject => Some(note.clone()),
-        _ => None,
-    })
+    state
+        .batch(decision.batch)
+        .iter()
+        .find_map(|event| match &event.change {
+            Change::Note(note) if event.subject == decision.subject => Some(note.clone()),
+            _ => None,
+        })
 }
 
 #[cfg(test)]
@@ -78,11 +89,25 @@ mod tests {
     #[test]
     fn defaults_are_limited_to_workspace() {
         let mut ann = Replica::new("ann", 1);
-        let finding = || Subject::Finding(Identity { class: "csp".into(), ..Identity::default() });
+        let finding = || {
+            Subject::Finding(Identity {
+                class: "csp".into(),
+                ..Identity::default()
+            })
+        };
         let (verdict, reason) = (Verdict::FalsePositive, Some(Reason::TestArtifact));
-        let (at, batch) = (Stamp::parse("2026-11-21 12:00:00").unwrap(), ann.writer.next());
-        let change = Change::Decide(Decision { verdict, reason, ..Decision::default() });
-        let event = ann.writer.write((at, 1), batch, Vec::new(), finding(), change);
+        let (at, batch) = (
+            Stamp::parse("2026-11-21 12:00:00").unwrap(),
+            ann.writer.next(),
+        );
+        let change = Change::Decide(Decision {
+            verdict,
+            reason,
+            ..Decision::default()
+        });
+        let event = ann
+            .writer
+            .write((at, 1), batch, Vec::new(), finding(), change);
         ann.state.apply(&Arc::new(event));
         let defaults = DecisionDefaults::of(&ann.state);
         let last = |workspace: &str| defaults.reason(&ann.state, workspace, &"csp".into(), verdict);

@@ -19,7 +19,8 @@ const ACCEPTED_FOR: i64 = 90;
 /// One value of a draft.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DraftValue<T> {
-    /// Default: the reason of the last decision on the class, no note, 90 days for accepted risks, unchanged severity.
+    /// Default: the reason of the last decision on the class, no note, 90 days for accepted risks,
+    /// unchanged severity.
     #[default]
     Default,
     /// No value.
@@ -53,7 +54,11 @@ pub enum DecisionScope {
 
 impl DecisionScope {
     /// All, in the order of menus.
-    pub const ALL: [DecisionScope; 3] = [DecisionScope::Findings, DecisionScope::ClassOnTarget, DecisionScope::Class];
+    pub const ALL: [DecisionScope; 3] = [
+        DecisionScope::Findings,
+        DecisionScope::ClassOnTarget,
+        DecisionScope::Class,
+    ];
 }
 
 /// A decision that is being prepared.
@@ -84,12 +89,18 @@ pub struct Draft {
 impl Draft {
     /// A verdict with defaults.
     pub fn of(verdict: Verdict) -> Self {
-        Self { verdict: Some(verdict), ..Self::default() }
+        Self {
+            verdict: Some(verdict),
+            ..Self::default()
+        }
     }
 
     /// Reuses the offered earlier decision.
     pub fn reusing_earlier() -> Self {
-        Self { reuses_earlier: true, ..Self::default() }
+        Self {
+            reuses_earlier: true,
+            ..Self::default()
+        }
     }
 
     /// The changes for one finding; empty if nothing changes.
@@ -109,7 +120,10 @@ impl Draft {
         if let Some(decision) = self.decision(default_reason, today)
             && (self.has_more(&decision, assessment) || !holds(&decision, assessment))
         {
-            changes.push(Change::Decide(Decision { seen: Some(issue.sighting()), ..decision }));
+            changes.push(Change::Decide(Decision {
+                seen: Some(issue.sighting()),
+                ..decision
+            }));
         }
         if let DraftValue::Set(note) = &self.note
             && !note.trim().is_empty()
@@ -123,8 +137,18 @@ impl Draft {
             DraftValue::Set(risk) if assessment.severity == Some(risk) => {}
             DraftValue::Set(risk) => changes.push(Change::Severity(Some(risk))),
         }
-        let add: Vec<Shared> = self.tag.iter().filter(|tag| !assessment.tags.contains(tag)).cloned().collect();
-        let remove: Vec<Shared> = self.untag.iter().filter(|tag| assessment.tags.contains(tag)).cloned().collect();
+        let add: Vec<Shared> = self
+            .tag
+            .iter()
+            .filter(|tag| !assessment.tags.contains(tag))
+            .cloned()
+            .collect();
+        let remove: Vec<Shared> = self
+            .untag
+            .iter()
+            .filter(|tag| assessment.tags.contains(tag))
+            .cloned()
+            .collect();
         if !add.is_empty() || !remove.is_empty() {
             changes.push(Change::Tag { add, remove });
         }
@@ -164,7 +188,9 @@ impl Draft {
         match self.scope {
             DecisionScope::Findings => None,
             DecisionScope::Class => Some(class.into()),
-            DecisionScope::ClassOnTarget => Some(format!("{class} asset={}", lex::value(&identity.asset)).into()),
+            DecisionScope::ClassOnTarget => {
+                Some(format!("{class} asset={}", lex::value(&identity.asset)).into())
+            }
         }
     }
 }

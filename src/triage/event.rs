@@ -1,7 +1,7 @@
 //! One act of a person, as it is stored and exchanged: append-only, one per line.
 //!
-//! An event names its subject by identity, knows the events it came after (those it replaces), and belongs to a batch:
-//! what one key press did, undone as one. Undo and redo are events too.
+//! An event names its subject by identity, knows the events it came after (those it replaces), and
+//! belongs to a batch: what one key press did, undone as one. Undo and redo are events too.
 
 use std::fmt;
 use std::str::FromStr;
@@ -31,7 +31,10 @@ impl FromStr for EventId {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         let parts = text.split_once('-').and_then(|(instance, number)| {
-            Some(Self { instance: u64::from_str_radix(instance, 16).ok()?, number: number.parse().ok()? })
+            Some(Self {
+                instance: u64::from_str_radix(instance, 16).ok()?,
+                number: number.parse().ok()?,
+            })
         });
         parts.ok_or_else(|| format!("invalid event id {text:?}"))
     }
@@ -62,7 +65,8 @@ pub struct Identity {
     /// Locators that F2 adds, which distinguish it from siblings.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub place: Shared,
-    /// Number among identical findings of one scan, from 1; otherwise 0. Nothing inherits from numbered findings.
+    /// Number among identical findings of one scan, from 1; otherwise 0. Nothing inherits from
+    /// numbered findings.
     #[serde(skip_serializing_if = "is_zero")]
     pub ordinal: u32,
 }
@@ -194,8 +198,8 @@ pub enum Baseline {
 pub struct Event {
     /// Id.
     pub id: EventId,
-    /// One more than the greatest clock known to the author: orders events without trusting wall clocks. Ties are
-    /// broken by id.
+    /// One more than the greatest clock known to the author: orders events without trusting wall
+    /// clocks. Ties are broken by id.
     pub clock: u64,
     /// Time by the author's clock.
     pub at: Stamp,
@@ -231,7 +235,10 @@ pub struct EventWriter {
 impl EventWriter {
     /// Id of the next event, and of a batch that starts with it.
     pub fn next(&self) -> EventId {
-        EventId { instance: self.instance, number: self.number + 1 }
+        EventId {
+            instance: self.instance,
+            number: self.number + 1,
+        }
     }
 
     /// Writes an event of a batch.
@@ -246,6 +253,16 @@ impl EventWriter {
         let id = self.next();
         self.number = id.number;
         let (who, workspace) = (self.who.clone(), self.workspace.clone());
-        Event { id, clock, at, who, workspace, batch, after, subject, change }
+        Event {
+            id,
+            clock,
+            at,
+            who,
+            workspace,
+            batch,
+            after,
+            subject,
+            change,
+        }
     }
 }

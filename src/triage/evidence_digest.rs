@@ -1,7 +1,8 @@
 //! Normalized evidence, which groups the findings of a class.
 //!
-//! Dates, request ids, nonces, tokens, hosts and the values of volatile headers are removed; status lines, names and
-//! versions remain. Two responses of an unchanged server, and the same response of two servers, are equal.
+//! Dates, request ids, nonces, tokens, hosts and the values of volatile headers are removed; status
+//! lines, names and versions remain. Two responses of an unchanged server, and the same response of
+//! two servers, are equal.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
@@ -56,7 +57,8 @@ static VARIES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&parts.join("|")).ok()
 });
 
-/// The normalized lines of the evidence of a finding. Cells of a table are named by their column: `Port: 443`.
+/// The normalized lines of the evidence of a finding. Cells of a table are named by their column:
+/// `Port: 443`.
 pub fn normalized_lines(evidence: &Evidence) -> Vec<String> {
     let mut lines = Vec::new();
     let mut room = MOST;
@@ -68,7 +70,11 @@ pub fn normalized_lines(evidence: &Evidence) -> Vec<String> {
             }
             room = room.saturating_sub(line.len());
             let line = normalized(line);
-            lines.push(if column.is_empty() || is_message { line } else { format!("{column}: {line}") });
+            lines.push(if column.is_empty() || is_message {
+                line
+            } else {
+                format!("{column}: {line}")
+            });
         }
     };
     match evidence.view().decoded() {
@@ -77,7 +83,9 @@ pub fn normalized_lines(evidence: &Evidence) -> Vec<String> {
         EvidenceView::Table { headers, rows } if rows.is_empty() => put("", &headers.join(" | ")),
         EvidenceView::Table { headers, rows } => {
             for row in &rows {
-                row.iter().enumerate().for_each(|(at, cell)| put(headers.get(at).map_or("", String::as_str), cell));
+                row.iter()
+                    .enumerate()
+                    .for_each(|(at, cell)| put(headers.get(at).map_or("", String::as_str), cell));
             }
         }
         EvidenceView::Tree(value) => put("", &value.to_string()),
@@ -95,7 +103,10 @@ pub fn digest(lines: &[String]) -> u64 {
 fn normalized(line: &str) -> String {
     if let Some((name, value)) = line.split_once(':') {
         let name = name.trim();
-        if STAMPED.iter().any(|stamped| name.eq_ignore_ascii_case(stamped)) {
+        if STAMPED
+            .iter()
+            .any(|stamped| name.eq_ignore_ascii_case(stamped))
+        {
             return format!("{}:", name.to_lowercase());
         }
         if name.eq_ignore_ascii_case("set-cookie") {
@@ -111,7 +122,10 @@ fn normalized(line: &str) -> String {
 /// Name and attributes of a cookie without values.
 fn cookie(value: &str) -> String {
     let mut parts = value.split(';').map(str::trim);
-    let name = parts.next().and_then(|pair| pair.split('=').next()).unwrap_or_default();
+    let name = parts
+        .next()
+        .and_then(|pair| pair.split('=').next())
+        .unwrap_or_default();
     let attributes = parts.map(|part| match part.split_once('=') {
         Some((name, value)) if name.eq_ignore_ascii_case("samesite") => format!("{name}={value}"),
         Some((name, _)) => name.to_owned(),
@@ -147,9 +161,17 @@ mod tests {
             assert!(ANSWER.contains(was));
             assert_eq!(of(ANSWER), of(&ANSWER.replace(was, is)), "{was} or {is}");
         }
-        let token =
-            |token: &str| format!("Found the token {token} at 10.0.0.{} on {}", token.len(), "2026-11-02 10:00:00");
-        assert_eq!(of(&token(&"ab12".repeat(10))), of(&token(&"zX9_".repeat(12))));
+        let token = |token: &str| {
+            format!(
+                "Found the token {token} at 10.0.0.{} on {}",
+                token.len(),
+                "2026-11-02 10:00:00"
+            )
+        };
+        assert_eq!(
+            of(&token(&"ab12".repeat(10))),
+            of(&token(&"zX9_".repeat(12)))
+        );
     }
 
     #[test]
@@ -171,12 +193,21 @@ mod tests {
     #[test]
     fn tables_and_trees_are_normalized_by_cell() {
         let table = |host: &str| {
-            let cells = [vec![format!("https://{host}/db.sql").as_str().into(), "200".into()]];
+            let cells = [vec![
+                format!("https://{host}/db.sql").as_str().into(),
+                "200".into(),
+            ]];
             let evidence = Evidence::table(&["URL", "Status"], cells);
             digest(&normalized_lines(&evidence))
         };
         assert_eq!(table("a.test"), table("b.test"));
-        let ports = Evidence::table(&["Port", "Answer"], [vec!["443".into(), "HTTP/1.1 200 OK\nServer: a".into()]]);
-        assert_eq!(normalized_lines(&ports), ["Port: 443", "HTTP/1.1 200 OK", "Server: a"]);
+        let ports = Evidence::table(
+            &["Port", "Answer"],
+            [vec!["443".into(), "HTTP/1.1 200 OK\nServer: a".into()]],
+        );
+        assert_eq!(
+            normalized_lines(&ports),
+            ["Port: 443", "HTTP/1.1 200 OK", "Server: a"]
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Facts about all issues for the screen. Counting 375,000 issues takes longer than several frames, so it belongs to the
-//! correlation.
+//! Facts about all issues for the screen. Counting 375,000 issues takes longer than several frames,
+//! so it belongs to the correlation.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -38,10 +38,14 @@ impl FindingFacts {
     /// Counts them.
     pub fn count(findings: &Table<Issue>) -> Self {
         let all = findings.items();
-        let about_scans = all.iter().filter(|issue| coverage::is_about_scan(&issue.vuln_id));
+        let about_scans = all
+            .iter()
+            .filter(|issue| coverage::is_about_scan(&issue.vuln_id));
         Self {
             is_one_port: all.len() > 1 && all.windows(2).all(|two| two[0].port() == two[1].port()),
-            has_no_flag: all.iter().all(|finding| !finding.in_cisa_catalog && !finding.confirmed),
+            has_no_flag: all
+                .iter()
+                .all(|finding| !finding.in_cisa_catalog && !finding.confirmed),
             changes: changes(all),
             incomplete: about_scans.flat_map(|issue| issue.scans()).collect(),
         }
@@ -68,18 +72,27 @@ impl FindingFacts {
     }
 }
 
-/// The changes by each scan: an issue is new or reappeared in the scan that found it last, and absent from the first scan
-/// on that proved it.
+/// The changes by each scan: an issue is new or reappeared in the scan that found it last, and
+/// absent from the first scan on that proved it.
 fn changes(issues: &[Arc<Issue>]) -> HashMap<ScanId, ScanChanges> {
     let mut changes: HashMap<ScanId, ScanChanges> = HashMap::new();
     for issue in issues {
         match issue.presence {
-            Presence::New => issue.task_id().into_iter().for_each(|scan| changes.entry(scan).or_default().new += 1),
+            Presence::New => issue
+                .task_id()
+                .into_iter()
+                .for_each(|scan| changes.entry(scan).or_default().new += 1),
             Presence::Reappeared => {
-                issue.task_id().into_iter().for_each(|scan| changes.entry(scan).or_default().reappeared += 1);
+                issue
+                    .task_id()
+                    .into_iter()
+                    .for_each(|scan| changes.entry(scan).or_default().reappeared += 1);
             }
             Presence::Absent => {
-                let first = issue.absent_in().into_iter().filter(|proof| proof.at == proof.since);
+                let first = issue
+                    .absent_in()
+                    .into_iter()
+                    .filter(|proof| proof.at == proof.since);
                 first.for_each(|proof| changes.entry(proof.scan).or_default().absent += 1);
             }
             Presence::Unchanged | Presence::Updated | Presence::NotRetested => {}
@@ -109,13 +122,38 @@ mod tests {
 
     #[test]
     fn changes_belong_to_the_scan_that_made_them() {
-        let found =
-            [(1, "absent"), (1, "reappeared"), (1, "same"), (2, "same"), (3, "same"), (3, "reappeared"), (3, "new")];
+        let found = [
+            (1, "absent"),
+            (1, "reappeared"),
+            (1, "same"),
+            (2, "same"),
+            (3, "same"),
+            (3, "reappeared"),
+            (3, "new"),
+        ];
         let facts = facts_of(&found, |_| {});
-        assert_eq!(facts.changes(3.into()), Some(ScanChanges { new: 1, reappeared: 1, absent: 0 }));
-        assert_eq!(facts.changes(2.into()), None, "only the last scan of a target and tool has changes");
+        assert_eq!(
+            facts.changes(3.into()),
+            Some(ScanChanges {
+                new: 1,
+                reappeared: 1,
+                absent: 0
+            })
+        );
+        assert_eq!(
+            facts.changes(2.into()),
+            None,
+            "only the last scan of a target and tool has changes"
+        );
         let facts = facts_of(&found[..4], |_| {});
-        assert_eq!(facts.changes(2.into()), Some(ScanChanges { new: 0, reappeared: 0, absent: 2 }));
+        assert_eq!(
+            facts.changes(2.into()),
+            Some(ScanChanges {
+                new: 0,
+                reappeared: 0,
+                absent: 2
+            })
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Findings with everything that their columns need, so that columns are built without the state of the dashboard.
+//! Findings with everything that their columns need, so that columns are built without the state of
+//! the dashboard.
 
 use std::sync::Arc;
 
@@ -38,7 +39,8 @@ impl FindingColumns {
             Field::Workspace => has_targets && Arc::ptr_eq(&self.workspaces, &now.workspaces),
             Field::Tool => Arc::ptr_eq(&self.scans, &now.scans),
             field if field.is_of_decision() => {
-                Arc::ptr_eq(&self.assessments, &now.assessments) && self.state.clock() == now.state.clock()
+                Arc::ptr_eq(&self.assessments, &now.assessments)
+                    && self.state.clock() == now.state.clock()
             }
             _ => true,
         }
@@ -83,7 +85,9 @@ impl OtherLists for FindingColumns {
 
     fn workspace_name(&self, target: TargetId) -> Option<&Shared> {
         let workspace = self.targets.get(target)?.workspace_id;
-        self.workspaces.get(workspace).map(|workspace| &workspace.name)
+        self.workspaces
+            .get(workspace)
+            .map(|workspace| &workspace.name)
     }
 
     fn tool(&self, scan: ScanId) -> Option<i64> {
@@ -91,6 +95,9 @@ impl OtherLists for FindingColumns {
     }
 
     fn notes(&self, key: FindingKey) -> Vec<&Shared> {
-        self.state.finding_state(key).map(|finding_state| finding_state.noted().collect()).unwrap_or_default()
+        self.state
+            .finding_state(key)
+            .map(|finding_state| finding_state.noted().collect())
+            .unwrap_or_default()
     }
 }

@@ -70,12 +70,20 @@ pub struct RuleState {
 impl FindingState {
     /// Effective decisions, newest last.
     pub fn decisions(&self) -> impl DoubleEndedIterator<Item = (&Arc<Event>, &Decision)> {
-        self.heads.iter().filter_map(|event| Some((event, decision(event)?)))
+        self.heads
+            .iter()
+            .filter_map(|event| Some((event, decision(event)?)))
     }
 
     /// Texts of the notes, oldest first.
     pub fn noted(&self) -> impl DoubleEndedIterator<Item = &Shared> {
-        self.notes.iter().filter_map(|event| if let Change::Note(text) = &event.change { Some(text) } else { None })
+        self.notes.iter().filter_map(|event| {
+            if let Change::Note(text) = &event.change {
+                Some(text)
+            } else {
+                None
+            }
+        })
     }
 
     /// The newest effective decision.
@@ -85,7 +93,10 @@ impl FindingState {
 
     /// The distinct effective verdicts, in the order of menus.
     pub fn verdicts(&self) -> Vec<Verdict> {
-        let all: BTreeSet<Verdict> = self.decisions().map(|(_, decision)| decision.verdict).collect();
+        let all: BTreeSet<Verdict> = self
+            .decisions()
+            .map(|(_, decision)| decision.verdict)
+            .collect();
         all.into_iter().collect()
     }
 
@@ -95,7 +106,11 @@ impl FindingState {
     }
 
     /// Folds the events of one finding; `events` in the order of (clock, id).
-    pub(super) fn of(events: &[Arc<Event>], key: FindingKey, live: impl Fn(&Event) -> bool) -> Self {
+    pub(super) fn of(
+        events: &[Arc<Event>],
+        key: FindingKey,
+        live: impl Fn(&Event) -> bool,
+    ) -> Self {
         let mut finding_state = Self::default();
         let (mut tags, mut manual, mut off) = (BTreeSet::new(), None, false);
         for event in events {
@@ -119,26 +134,51 @@ impl FindingState {
         finding_state.heads = heads(events, &live);
         finding_state.tags = tags.into_iter().collect();
         finding_state.manual = manual.and_then(|(event, finding)| {
-            let Subject::Manual(id) = event.subject else { return None };
-            let (key, finding, event) = (finding_state.identity.key, (**finding).clone(), Arc::clone(event));
-            Some(Arc::new(ManualFindingState { id, key, finding, event, off }))
+            let Subject::Manual(id) = event.subject else {
+                return None;
+            };
+            let (key, finding, event) = (
+                finding_state.identity.key,
+                (**finding).clone(),
+                Arc::clone(event),
+            );
+            Some(Arc::new(ManualFindingState {
+                id,
+                key,
+                finding,
+                event,
+                off,
+            }))
         });
         finding_state
     }
 
     /// The identity in the first event; that of an heir if only heirs have events.
     fn identity_of(&self, key: FindingKey) -> Arc<Identity> {
-        match (self.identities.iter().find(|known| known.key == key), self.identities.first()) {
+        match (
+            self.identities.iter().find(|known| known.key == key),
+            self.identities.first(),
+        ) {
             (Some(known), _) => Arc::clone(known),
-            (None, Some(heir)) => Arc::new(Identity { key, ..(**heir).clone() }),
-            (None, None) => Arc::new(Identity { key, ..Identity::default() }),
+            (None, Some(heir)) => Arc::new(Identity {
+                key,
+                ..(**heir).clone()
+            }),
+            (None, None) => Arc::new(Identity {
+                key,
+                ..Identity::default()
+            }),
         }
     }
 
     /// Records the identity and sighting of an event, even if it was undone.
     fn learn(&mut self, event: &Event) {
-        let Subject::Finding(identity) = &event.subject else { return };
-        let same = |known: &Arc<Identity>| (known.key, known.f1, known.f2) == (identity.key, identity.f1, identity.f2);
+        let Subject::Finding(identity) = &event.subject else {
+            return;
+        };
+        let same = |known: &Arc<Identity>| {
+            (known.key, known.f1, known.f2) == (identity.key, identity.f1, identity.f2)
+        };
         if !self.identities.iter().any(same) {
             self.identities.push(Arc::new(identity.clone()));
         }
@@ -150,7 +190,11 @@ impl FindingState {
 
 impl RuleState {
     /// Folds the events of one rule; `None` if its creation is undone.
-    pub(super) fn of(id: EventId, events: &[Arc<Event>], live: impl Fn(&Event) -> bool) -> Option<Self> {
+    pub(super) fn of(
+        id: EventId,
+        events: &[Arc<Event>],
+        live: impl Fn(&Event) -> bool,
+    ) -> Option<Self> {
         let mut off = false;
         let mut written = None;
         for event in events.iter().filter(|event| live(event)) {
@@ -162,8 +206,16 @@ impl RuleState {
         }
         let (event, query, decision) = written?;
         let made = events.iter().find(|event| event.id == id).unwrap_or(event);
-        let (workspace, query, decision) = (made.workspace.clone(), query.clone(), decision.clone());
-        Some(Self { id, workspace, query, decision, event: Arc::clone(event), off })
+        let (workspace, query, decision) =
+            (made.workspace.clone(), query.clone(), decision.clone());
+        Some(Self {
+            id,
+            workspace,
+            query,
+            decision,
+            event: Arc::clone(event),
+            off,
+        })
     }
 }
 
@@ -176,7 +228,10 @@ fn decision(event: &Event) -> Option<&Decision> {
 
 /// Effective decisions that no effective event replaces, directly or through undone events.
 fn heads(events: &[Arc<Event>], live: impl Fn(&Event) -> bool) -> Vec<Arc<Event>> {
-    let mut held: Vec<&Arc<Event>> = events.iter().filter(|event| decision(event).is_some() && live(event)).collect();
+    let mut held: Vec<&Arc<Event>> = events
+        .iter()
+        .filter(|event| decision(event).is_some() && live(event))
+        .collect();
     if held.len() > 1 {
         let replaced = replaced(events, live);
         held.retain(|event| !replaced.contains(&event.id));
@@ -185,10 +240,14 @@ fn heads(events: &[Arc<Event>], live: impl Fn(&Event) -> bool) -> Vec<Arc<Event>
 }
 
 fn replaced(events: &[Arc<Event>], live: impl Fn(&Event) -> bool) -> BTreeSet<EventId> {
-    let by_id: HashMap<EventId, &Arc<Event>> = events.iter().map(|event| (event.id, event)).collect();
+    let by_id: HashMap<EventId, &Arc<Event>> =
+        events.iter().map(|event| (event.id, event)).collect();
     let mut replaced = BTreeSet::new();
-    let mut to_see: Vec<EventId> =
-        events.iter().filter(|event| live(event)).flat_map(|event| event.after.iter().copied()).collect();
+    let mut to_see: Vec<EventId> = events
+        .iter()
+        .filter(|event| live(event))
+        .flat_map(|event| event.after.iter().copied())
+        .collect();
     while let Some(id) = to_see.pop() {
         if replaced.insert(id)
             && let Some(event) = by_id.get(&id)

@@ -5,8 +5,9 @@
 //!   F2 = H("scandeck-f2" ␟ F1 ␟ locators…)                                   which of several of that kind
 //! ```
 //!
-//! `H` is the first 128 bits of SHA-256 and ␟ the unit separator, U+001F, which no name holds. Risk, texts, values in
-//! the evidence and ids of the service are never part of it (`triage.md`, Identity).
+//! `H` is the first 128 bits of SHA-256 and ␟ the unit separator, U+001F, which no name holds.
+//! Risk, texts, values in the evidence and ids of the service are never part of it (`triage.md`,
+//! Identity).
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -46,7 +47,10 @@ pub struct Identifier {
 impl Identifier {
     /// `alias` replaces the workspace and is usually empty.
     pub fn new(alias: &Shared) -> Self {
-        Self { alias: alias.clone(), ..Self::default() }
+        Self {
+            alias: alias.clone(),
+            ..Self::default()
+        }
     }
 
     /// The identity of a finding on an asset in canonical form (see [`asset`]).
@@ -57,27 +61,45 @@ impl Identifier {
         let f1 = f1(&self.alias, asset, &class, &service);
         let f2 = f2(f1, &locators);
         let (asset, name, place) = (asset.clone(), finding.name.clone(), self.shown(&locators));
-        Identity { key: f2, f1, f2, version: VERSION, asset, class, service, name, place, ordinal: 0 }
+        Identity {
+            key: f2,
+            f1,
+            f2,
+            version: VERSION,
+            asset,
+            class,
+            service,
+            name,
+            place,
+            ordinal: 0,
+        }
     }
 
     fn class(&mut self, finding: &ListedFinding) -> Shared {
         if !finding.vuln_id.is_empty() || finding.cve.len() == 1 {
             return class(finding);
         }
-        let known = self.classes.entry((finding.vuln_id.clone(), finding.name.clone()));
+        let known = self
+            .classes
+            .entry((finding.vuln_id.clone(), finding.name.clone()));
         known.or_insert_with(|| class(finding)).clone()
     }
 
     fn service(&mut self, finding: &ListedFinding) -> Shared {
-        let known = self.services.entry((finding.port(), finding.protocol.clone()));
-        known.or_insert_with(|| service(finding.port(), &finding.protocol)).clone()
+        let known = self
+            .services
+            .entry((finding.port(), finding.protocol.clone()));
+        known
+            .or_insert_with(|| service(finding.port(), &finding.protocol))
+            .clone()
     }
 
     fn place(&mut self, evidence: &Evidence) -> Shared {
         let known = self.places.get(evidence.shared()).cloned();
         known.unwrap_or_else(|| {
             let place = place_of(evidence);
-            self.places.insert(Arc::clone(evidence.shared()), place.clone());
+            self.places
+                .insert(Arc::clone(evidence.shared()), place.clone());
             place
         })
     }
@@ -87,8 +109,17 @@ impl Identifier {
         if locators.len() <= MAX_PLACE && !locators.contains(SEPARATOR) {
             return locators.clone();
         }
-        let shown = || locators.replace(SEPARATOR, " ").chars().take(MAX_PLACE).collect::<String>();
-        self.shown.entry(locators.clone()).or_insert_with(|| shown().into()).clone()
+        let shown = || {
+            locators
+                .replace(SEPARATOR, " ")
+                .chars()
+                .take(MAX_PLACE)
+                .collect::<String>()
+        };
+        self.shown
+            .entry(locators.clone())
+            .or_insert_with(|| shown().into())
+            .clone()
     }
 }
 
@@ -104,10 +135,22 @@ pub fn asset(target: &str) -> Shared {
         && let Ok(url) = Url::parse(target)
         && let Some(host) = url.host_str()
     {
-        let port = url.port_or_known_default().map(|port| format!(":{port}")).unwrap_or_default();
-        return format!("{}://{}{port}{}", url.scheme(), host.trim_end_matches('.'), url.path()).into();
+        let port = url
+            .port_or_known_default()
+            .map(|port| format!(":{port}"))
+            .unwrap_or_default();
+        return format!(
+            "{}://{}{port}{}",
+            url.scheme(),
+            host.trim_end_matches('.'),
+            url.path()
+        )
+        .into();
     }
-    let bare = target.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.');
+    let bare = target
+        .trim_start_matches('[')
+        .trim_end_matches(']')
+        .trim_end_matches('.');
     if let Ok(ip) = bare.parse::<IpAddr>() {
         return ip.to_string().into();
     }
@@ -141,7 +184,11 @@ pub fn service(port: i64, protocol: &str) -> Shared {
 /// The identity of a manual finding.
 pub fn of_manual(id: EventId, own: &ManualFinding, alias: &str) -> Identity {
     let key = manual_key(id);
-    let class: Shared = if own.class.trim().is_empty() { class::of_name(&own.name).into() } else { own.class.clone() };
+    let class: Shared = if own.class.trim().is_empty() {
+        class::of_name(&own.name).into()
+    } else {
+        own.class.clone()
+    };
     let (asset, service) = (asset(&own.target), service(own.port, ""));
     let f1 = f1(alias, &asset, &class, &service);
     Identity {
@@ -162,10 +209,16 @@ pub fn manual_key(id: EventId) -> FindingKey {
     fingerprint(&["scandeck-own", &id.to_string()])
 }
 
-/// Key of one of several identical findings: no other scan produces it, so nothing inherits from it.
+/// Key of one of several identical findings: no other scan produces it, so nothing inherits from
+/// it.
 pub fn sibling_key(f2: FindingKey, scan: Option<ScanId>, ordinal: u32) -> FindingKey {
     let scan = scan.map(|scan| scan.to_string()).unwrap_or_default();
-    fingerprint(&["scandeck-sibling", &f2.to_string(), &scan, &ordinal.to_string()])
+    fingerprint(&[
+        "scandeck-sibling",
+        &f2.to_string(),
+        &scan,
+        &ordinal.to_string(),
+    ])
 }
 
 fn f1(alias: &str, asset: &str, class: &str, service: &str) -> FindingKey {
@@ -185,7 +238,12 @@ fn fingerprint(parts: &[&str]) -> FindingKey {
         }
         hash.update(part);
     }
-    FindingKey(hash.finalize().iter().take(16).fold(0, |all, &byte| all << 8 | u128::from(byte)))
+    FindingKey(
+        hash.finalize()
+            .iter()
+            .take(16)
+            .fold(0, |all, &byte| all << 8 | u128::from(byte)),
+    )
 }
 
 #[cfg(test)]
@@ -201,16 +259,30 @@ mod tests {
     }
 
     fn finding() -> Finding {
-        Finding { vuln_id: "web.hsts".into(), port: 443, protocol: "tcp".into(), ..Finding::default() }
+        Finding {
+            vuln_id: "web.hsts".into(),
+            port: 443,
+            protocol: "tcp".into(),
+            ..Finding::default()
+        }
     }
 
     #[test]
     fn fingerprint_matches_documented_formula() {
-        let digest = Sha256::digest("scandeck-f1\u{1f}\u{1f}shop.test\u{1f}web.hsts\u{1f}tcp/443".as_bytes());
-        let first: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        let digest = Sha256::digest(
+            "scandeck-f1\u{1f}\u{1f}shop.test\u{1f}web.hsts\u{1f}tcp/443".as_bytes(),
+        );
+        let first: String = digest
+            .iter()
+            .take(16)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         let identity = identify(&finding(), "shop.test");
         assert_eq!(identity.f1.to_string(), first);
-        assert_eq!((identity.service.as_str(), identity.class.as_str()), ("tcp/443", "web.hsts"));
+        assert_eq!(
+            (identity.service.as_str(), identity.class.as_str()),
+            ("tcp/443", "web.hsts")
+        );
         assert_eq!(identity.key, identity.f2);
     }
 
@@ -222,7 +294,10 @@ mod tests {
             ("[2001:DB8:0::1]", "2001:db8::1"),
             ("10.0.0.7", "10.0.0.7"),
             ("HTTPS://Shop.test", "https://shop.test:443/"),
-            ("http://u:p@shop.test:8080/a/B?q=1#x", "http://shop.test:8080/a/B"),
+            (
+                "http://u:p@shop.test:8080/a/B?q=1#x",
+                "http://shop.test:8080/a/B",
+            ),
             ("not a name", "not a name"),
             ("", ""),
         ] {
@@ -234,21 +309,44 @@ mod tests {
     fn identity_part_change_changes_fingerprint() {
         let same = identify(&finding(), "a.test");
         let other = |finding: Finding| identify(&finding, "a.test").f1 != same.f1;
-        assert!(other(Finding { vuln_id: "web.csp".into(), ..finding() }));
-        assert!(other(Finding { port: 8443, ..finding() }));
-        assert!(other(Finding { protocol: "udp".into(), ..finding() }));
-        assert!(!other(Finding { protocol: "TCP".into(), ..finding() }));
+        assert!(other(Finding {
+            vuln_id: "web.csp".into(),
+            ..finding()
+        }));
+        assert!(other(Finding {
+            port: 8443,
+            ..finding()
+        }));
+        assert!(other(Finding {
+            protocol: "udp".into(),
+            ..finding()
+        }));
+        assert!(!other(Finding {
+            protocol: "TCP".into(),
+            ..finding()
+        }));
         assert_ne!(identify(&finding(), "b.test").f1, same.f1);
-        assert_ne!(Identifier::new(&"acme".into()).identify(&finding().into(), &asset("a.test")).f1, same.f1);
+        assert_ne!(
+            Identifier::new(&"acme".into())
+                .identify(&finding().into(), &asset("a.test"))
+                .f1,
+            same.f1
+        );
     }
 
     #[test]
     fn place_changes_second_fingerprint_only() {
         let cookie = |name: &str| Finding {
-            vuln_evidence: Evidence::table(&["URL", "Cookie"], [vec!["https://a.test/".into(), name.into()]]),
+            vuln_evidence: Evidence::table(
+                &["URL", "Cookie"],
+                [vec!["https://a.test/".into(), name.into()]],
+            ),
             ..finding()
         };
-        let (sid, lang) = (identify(&cookie("sid"), "a.test"), identify(&cookie("lang"), "a.test"));
+        let (sid, lang) = (
+            identify(&cookie("sid"), "a.test"),
+            identify(&cookie("lang"), "a.test"),
+        );
         assert_eq!((sid.f1, sid.place.as_str()), (lang.f1, "cookie:sid"));
         assert_ne!(sid.f2, lang.f2);
     }

@@ -41,7 +41,8 @@ pub struct AbsenceProof {
     pub since: CompactStamp,
 }
 
-/// A finding across scans. It dereferences to its latest occurrence. There may be 375,000 issues, so rare data is boxed.
+/// A finding across scans. It dereferences to its latest occurrence. There may be 375,000 issues,
+/// so rare data is boxed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Issue {
     /// Stable id.
@@ -66,14 +67,14 @@ pub struct Issue {
     pub rare: Option<Box<RareIssueData>>,
 }
 
-/// Data of an issue that is absent, manual or offered an earlier decision. Many issues of an old workspace are absent, so the
-/// other data is boxed once more.
+/// Data of an issue that is absent, manual or offered an earlier decision. Many issues of an old
+/// workspace are absent, so the other data is boxed once more.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RareIssueData {
     /// The last scan that proved its absence, if it is absent.
     pub absent_in: Option<AbsenceProof>,
-    /// Key of an earlier decision on the same asset and class, whose port has changed. It can be reused but is not
-    /// inherited.
+    /// Key of an earlier decision on the same asset and class, whose port has changed. It can be
+    /// reused but is not inherited.
     pub earlier_decision: Option<Box<FindingKey>>,
     /// Creating event of a manual finding.
     pub manual: Option<Box<EventId>>,
@@ -119,7 +120,8 @@ impl Issue {
         self.rare.as_ref()?.manual.as_deref().copied()
     }
 
-    /// The severity override, else the risk of the scanner: the risk by which findings are ordered, counted and queried.
+    /// The severity override, else the risk of the scanner: the risk by which findings are ordered,
+    /// counted and queried.
     pub fn risk(&self) -> Risk {
         self.severity.unwrap_or(self.finding.risk_level)
     }
@@ -143,7 +145,11 @@ impl Issue {
 
     /// The presence in words, with the names of `name`. Scans do not retest a manual finding.
     pub fn presence_in(&self, name: impl Fn(Presence) -> &'static str) -> &'static str {
-        if self.manual().is_some() { "manual" } else { name(self.presence) }
+        if self.manual().is_some() {
+            "manual"
+        } else {
+            name(self.presence)
+        }
     }
 
     /// True if this scan found it, whether or not a later scan found it too.
@@ -153,13 +159,20 @@ impl Issue {
 
     /// The scans that found it, latest first; a scan can be named twice.
     pub fn scans(&self) -> impl Iterator<Item = ScanId> {
-        self.task_id().into_iter().chain(self.earlier.iter().filter_map(|one| one.finding.task_id()))
+        self.task_id()
+            .into_iter()
+            .chain(self.earlier.iter().filter_map(|one| one.finding.task_id()))
     }
 
     /// Service ids of all occurrences, latest first.
     pub fn finding_ids(&self) -> impl Iterator<Item = FindingId> {
         let latest = self.finding.id;
-        std::iter::once(latest).chain(self.earlier.iter().map(|one| one.finding.id).filter(move |&id| id != latest))
+        std::iter::once(latest).chain(
+            self.earlier
+                .iter()
+                .map(|one| one.finding.id)
+                .filter(move |&id| id != latest),
+        )
     }
 }
 
@@ -240,7 +253,8 @@ impl Assessment {
 
     /// The state in one word: why the verdict no longer holds, else the verdict.
     pub fn state(&self) -> &'static str {
-        self.reopened.map_or(self.verdict.as_str(), ReopenCause::as_str)
+        self.reopened
+            .map_or(self.verdict.as_str(), ReopenCause::as_str)
     }
 }
 
@@ -248,8 +262,8 @@ impl Assessment {
 mod tests {
     use super::*;
 
-    /// Bytes that the allocator needs for a value behind an `Arc` or `Box` on a 64-bit machine: 16 B at a time, 8 B of them
-    /// its own.
+    /// Bytes that the allocator needs for a value behind an `Arc` or `Box` on a 64-bit machine: 16
+    /// B at a time, 8 B of them its own.
     fn allocated(size: usize) -> usize {
         (size + 8).next_multiple_of(16)
     }
@@ -257,8 +271,20 @@ mod tests {
     #[test]
     fn large_lists_hold_small_rows() {
         let counts = 16;
-        assert!(allocated(size_of::<Issue>() + counts) <= 192, "{}", size_of::<Issue>());
-        assert!(allocated(size_of::<ListedFinding>() + counts) <= 112, "{}", size_of::<ListedFinding>());
-        assert!(allocated(size_of::<RareIssueData>()) <= 64, "{}", size_of::<RareIssueData>());
+        assert!(
+            allocated(size_of::<Issue>() + counts) <= 192,
+            "{}",
+            size_of::<Issue>()
+        );
+        assert!(
+            allocated(size_of::<ListedFinding>() + counts) <= 112,
+            "{}",
+            size_of::<ListedFinding>()
+        );
+        assert!(
+            allocated(size_of::<RareIssueData>()) <= 64,
+            "{}",
+            size_of::<RareIssueData>()
+        );
     }
 }

@@ -1,7 +1,8 @@
-//! Events as JSON lines: one a line, keys sorted, in the order of (clock, id), so that git merges two files line by
-//! line (`merge=union`).
+//! Events as JSON lines: one a line, keys sorted, in the order of (clock, id), so that git merges
+//! two files line by line (`merge=union`).
 //!
-//! Reading never fails. A bad line is reported with number and reason; the caller imports the rest or nothing.
+//! Reading never fails. A bad line is reported with number and reason; the caller imports the rest
+//! or nothing.
 
 use std::sync::Arc;
 
@@ -10,7 +11,8 @@ use serde_json::Value;
 use super::event::Event;
 use crate::text;
 
-/// Greatest accepted clock: a larger one is from a broken or hostile file and would prevent further events.
+/// Greatest accepted clock: a larger one is from a broken or hostile file and would prevent further
+/// events.
 const MAX_CLOCK: u64 = 1 << 48;
 
 /// Contents of a file.
@@ -58,7 +60,10 @@ pub fn read(text: &str) -> Read {
         match parse(line) {
             None => {}
             Some(Ok(event)) => read.events.push(Arc::new(event)),
-            Some(Err(reason)) => read.bad.push(BadLine { line: at + 1, reason }),
+            Some(Err(reason)) => read.bad.push(BadLine {
+                line: at + 1,
+                reason,
+            }),
         }
     }
     read
@@ -69,7 +74,10 @@ fn parse(line: &str) -> Option<Result<Event, String>> {
     if line.is_empty() {
         return None;
     }
-    if ["<<<<<<<", "=======", ">>>>>>>"].iter().any(|mark| line.starts_with(mark)) {
+    if ["<<<<<<<", "=======", ">>>>>>>"]
+        .iter()
+        .any(|mark| line.starts_with(mark))
+    {
         return Some(Err("unresolved merge conflict".to_owned()));
     }
     let event = serde_json::from_str::<Value>(line).and_then(serde_json::from_value::<Event>);
@@ -84,7 +92,11 @@ fn parse(line: &str) -> Option<Result<Event, String>> {
 /// # Errors
 /// The reason.
 pub(super) fn believed(event: &Event) -> Result<(), String> {
-    if event.clock > MAX_CLOCK { Err(format!("clock {} is out of range", event.clock)) } else { Ok(()) }
+    if event.clock > MAX_CLOCK {
+        Err(format!("clock {} is out of range", event.clock))
+    } else {
+        Ok(())
+    }
 }
 
 /// Each text is one line, so only the column of the serde error is relevant.
@@ -94,7 +106,11 @@ fn reason(error: &serde_json::Error) -> String {
     }
     let whole = error.to_string();
     let what = whole.split(" at line ").next().unwrap_or_default();
-    let place = if error.column() > 0 { format!(" at column {}", error.column()) } else { String::new() };
+    let place = if error.column() > 0 {
+        format!(" at column {}", error.column())
+    } else {
+        String::new()
+    };
     format!("{}{place}", text::clean(what))
 }
 
@@ -104,7 +120,9 @@ mod tests {
 
     use super::*;
     use crate::triage::testing::Replica;
-    use crate::triage::{Change, Decision, FindingKey, Identity, Reason, Sighting, Subject, TriageState, Verdict};
+    use crate::triage::{
+        Change, Decision, FindingKey, Identity, Reason, Sighting, Subject, TriageState, Verdict,
+    };
 
     fn decided() -> (Replica, Arc<Event>) {
         let mut ann = Replica::new("ann", 0xa1);
@@ -119,7 +137,11 @@ mod tests {
             verdict: Verdict::RiskAccepted,
             reason: Some(Reason::Deferred),
             until: Some("2027-02-19".parse().unwrap()),
-            seen: Some(Sighting { exploited: true, epss: Some(0.25), ..Sighting::default() }),
+            seen: Some(Sighting {
+                exploited: true,
+                epss: Some(0.25),
+                ..Sighting::default()
+            }),
             ..Decision::default()
         };
         let event = ann.does(Subject::Finding(identity), Change::Decide(decision));
@@ -130,7 +152,13 @@ mod tests {
     fn event_line_has_sorted_keys_and_round_trips() {
         let (_, event) = decided();
         insta::assert_snapshot!(line(&event), @r#"{"at":"2026-11-21 12:01:00","batch":"00000000000000a1-1","change":{"decide":{"reason":"deferred","seen":{"epss":0.25,"exploited":true,"finding":0,"risk":0},"until":"2027-02-19","verdict":"risk_accepted"}},"clock":1,"id":"00000000000000a1-1","subject":{"finding":{"asset":"shop.test","class":"tls.protocol.tls10","f1":"00000000000000000000000000000000","f2":"00000000000000000000000000000000","key":"00000000000000000000000000000007","name":"","service":"tcp/443","version":0}},"who":"ann","workspace":"acme"}"#);
-        assert_eq!(read(&write([&event])), Read { events: vec![event], bad: vec![] });
+        assert_eq!(
+            read(&write([&event])),
+            Read {
+                events: vec![event],
+                bad: vec![]
+            }
+        );
     }
 
     #[test]
@@ -148,10 +176,15 @@ mod tests {
         let good = line(&event);
         let late = good.replace(r#""clock":1"#, r#""clock":18446744073709551615"#);
         let odd = good.replace(r#""deferred""#, r#""de\u001bferred""#);
-        let text = format!("\u{feff}{good}\r\n\n{{\"id\":\n<<<<<<< ours\n{{}}\n{late}\n{odd}\n{good}");
+        let text =
+            format!("\u{feff}{good}\r\n\n{{\"id\":\n<<<<<<< ours\n{{}}\n{late}\n{odd}\n{good}");
         let read = read(&text);
         assert_eq!(read.events.len(), 2);
-        let bad: Vec<String> = read.bad.iter().map(|bad| format!("{}: {}", bad.line, bad.reason)).collect();
+        let bad: Vec<String> = read
+            .bad
+            .iter()
+            .map(|bad| format!("{}: {}", bad.line, bad.reason))
+            .collect();
         let expected = [
             "3: not JSON (column 6)",
             "4: unresolved merge conflict",

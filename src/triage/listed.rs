@@ -1,5 +1,6 @@
-//! A finding of one scan as lists, filters, counts and fingerprints need it. Its long texts are held with it, or are in a
-//! file ([`TextFile`](crate::text_files::TextFile)) and are read when they are shown, searched or exported.
+//! A finding of one scan as lists, filters, counts and fingerprints need it. Its long texts are
+//! held with it, or are in a file ([`TextFile`](crate::text_files::TextFile)) and are read when
+//! they are shown, searched or exported.
 //!
 //! ```text
 //!   Finding ─► ListedFinding: short fields, digests of the evidence
@@ -43,7 +44,8 @@ pub struct ListedFinding {
     texts: TextSource,
 }
 
-/// The target, port and scan of a finding, which the findings of a scan on that port have in common.
+/// The target, port and scan of a finding, which the findings of a scan on that port have in
+/// common.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FindingOrigin {
     target_id: Option<TargetId>,
@@ -83,7 +85,9 @@ struct Scores {
 
 impl Hash for Scores {
     fn hash<H: Hasher>(&self, to: &mut H) {
-        [self.epss, self.percentile, self.cvss, self.cvssv3].map(|score| score.map(f64::to_bits)).hash(to);
+        [self.epss, self.percentile, self.cvss, self.cvssv3]
+            .map(|score| score.map(f64::to_bits))
+            .hash(to);
         self.screenshots.hash(to);
     }
 }
@@ -207,8 +211,16 @@ impl ListedFinding {
     }
 
     /// This finding with equal, shared copies of its common fields.
-    pub(super) fn with_shared(self, origin: Arc<FindingOrigin>, common: Arc<CommonFindingFields>) -> Self {
-        Self { origin, common, ..self }
+    pub(super) fn with_shared(
+        self,
+        origin: Arc<FindingOrigin>,
+        common: Arc<CommonFindingFields>,
+    ) -> Self {
+        Self {
+            origin,
+            common,
+            ..self
+        }
     }
 
     /// The texts, if they are in memory.
@@ -240,8 +252,13 @@ impl ListedFinding {
 
     /// The finding with these texts.
     pub fn with_texts(&self, texts: &FindingTexts) -> Finding {
-        let FindingTexts { vuln_description, risk_description, recommendation, references, vuln_evidence } =
-            texts.clone();
+        let FindingTexts {
+            vuln_description,
+            risk_description,
+            recommendation,
+            references,
+            vuln_evidence,
+        } = texts.clone();
         let scores = self.scores;
         Finding {
             id: self.id,
@@ -278,7 +295,10 @@ impl ListedFinding {
 
     /// The same finding with its texts in a file.
     pub fn stored(self, texts: StoredTexts, summary: EvidenceSummary) -> Self {
-        Self { texts: TextSource::Stored(texts, summary), ..self }
+        Self {
+            texts: TextSource::Stored(texts, summary),
+            ..self
+        }
     }
 
     /// Whether its texts are in a file and have this digest.
@@ -288,7 +308,10 @@ impl ListedFinding {
 
     /// Whether everything but the texts is equal.
     pub(super) fn equals_but_texts(&self, other: &Self) -> bool {
-        Self { texts: other.texts.clone(), ..self.clone() } == *other
+        Self {
+            texts: other.texts.clone(),
+            ..self.clone()
+        } == *other
     }
 
     /// The names and places in the evidence; `known` answers for evidence in memory.
@@ -332,7 +355,8 @@ impl ListedFinding {
         references + self.cve.len()
     }
 
-    /// Approximate bytes in memory: own fields and a share of the common fields, without shared texts.
+    /// Approximate bytes in memory: own fields and a share of the common fields, without shared
+    /// texts.
     pub fn bytes(&self) -> usize {
         size_of::<Self>()
             + (size_of::<CommonFindingFields>() + self.cve.len() * size_of::<Shared>())
@@ -344,11 +368,15 @@ impl ListedFinding {
                     let texts = &**texts;
                     size_of::<FindingTexts>()
                         + texts.vuln_evidence.as_json().len()
-                        + [&texts.vuln_description, &texts.risk_description, &texts.recommendation]
-                            .into_iter()
-                            .chain(&texts.references)
-                            .map(|text| text.len())
-                            .sum::<usize>()
+                        + [
+                            &texts.vuln_description,
+                            &texts.risk_description,
+                            &texts.recommendation,
+                        ]
+                        .into_iter()
+                        .chain(&texts.references)
+                        .map(|text| text.len())
+                        .sum::<usize>()
                 }
             }
     }
@@ -399,7 +427,9 @@ impl From<Finding> for Arc<ListedFinding> {
 
 impl Serialize for ListedFinding {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        self.whole().map_err(serde::ser::Error::custom)?.serialize(to)
+        self.whole()
+            .map_err(serde::ser::Error::custom)?
+            .serialize(to)
     }
 }
 

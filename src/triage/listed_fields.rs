@@ -10,7 +10,17 @@ impl Row for ListedFinding {
     const KIND: QueryKind = QueryKind::Findings;
 
     fn search_text(&self, to: &mut String) {
-        put(to, &[&self.name, self.risk_level.as_str(), &self.vuln_id, &self.cwe, &self.service, &self.status]);
+        put(
+            to,
+            &[
+                &self.name,
+                self.risk_level.as_str(),
+                &self.vuln_id,
+                &self.cwe,
+                &self.service,
+                &self.status,
+            ],
+        );
         for cve in &self.cve {
             put(to, &[cve]);
         }
@@ -18,23 +28,35 @@ impl Row for ListedFinding {
     }
 
     fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder) {
-        let of_target = self.target_id().and_then(|target| others.target_name(target));
+        let of_target = self
+            .target_id()
+            .and_then(|target| others.target_name(target));
         match field {
             Field::Id => to.whole(self.id.0),
             Field::Name => to.shared(&self.name),
             Field::Risk | Field::ScannedRisk => to.whole(self.risk_level.level()),
             Field::Target => target_name(to, of_target.or(self.target_name().as_ref())),
             Field::TargetId => self.target_id().into_iter().for_each(|id| to.whole(id.0)),
-            Field::Workspace => shared(to, self.target_id().and_then(|target| others.workspace_name(target))),
+            Field::Workspace => shared(
+                to,
+                self.target_id()
+                    .and_then(|target| others.workspace_name(target)),
+            ),
             Field::Scan => self.task_id().into_iter().for_each(|id| to.whole(id.0)),
-            Field::Tool => self.task_id().and_then(|scan| others.tool(scan)).into_iter().for_each(|id| tool(to, id)),
+            Field::Tool => self
+                .task_id()
+                .and_then(|scan| others.tool(scan))
+                .into_iter()
+                .for_each(|id| tool(to, id)),
             Field::Scanner => to.text(if self.confirmed { "proven" } else { "unproven" }),
             Field::Class | Field::VulnId => to.shared(&self.vuln_id),
             Field::Cve => self.cve.iter().for_each(|cve| to.shared(cve)),
             Field::Cwe => cwes(&self.cwe, to),
             Field::Owasp => {
                 let owasp = &self.owasp;
-                [&owasp.owasp_2017, &owasp.owasp_2021, &owasp.owasp_2025].into_iter().for_each(|name| to.shared(name));
+                [&owasp.owasp_2017, &owasp.owasp_2021, &owasp.owasp_2025]
+                    .into_iter()
+                    .for_each(|name| to.shared(name));
             }
             Field::Port if self.port() > 0 => to.whole(self.port()),
             Field::Protocol => to.shared(&self.protocol),
@@ -65,7 +87,9 @@ impl ListedFinding {
             Field::Test => to.shared(&self.test_description),
             field if is_long(field) => match self.texts() {
                 Ok(texts) => texts.write_field(field, to),
-                Err(error) => tracing::warn!(%error, id = %self.id, "texts of a finding cannot be read"),
+                Err(error) => {
+                    tracing::warn!(%error, id = %self.id, "texts of a finding cannot be read")
+                }
             },
             _ => {}
         }
@@ -76,7 +100,11 @@ impl ListedFinding {
 pub fn is_long(field: Field) -> bool {
     matches!(
         field,
-        Field::Description | Field::RiskDescription | Field::Evidence | Field::Recommendation | Field::Reference
+        Field::Description
+            | Field::RiskDescription
+            | Field::Evidence
+            | Field::Recommendation
+            | Field::Reference
     )
 }
 
@@ -87,7 +115,10 @@ impl FindingTexts {
             Field::RiskDescription => to.shared(&self.risk_description),
             Field::Evidence => to.text(self.vuln_evidence.as_json()),
             Field::Recommendation => to.shared(&self.recommendation),
-            Field::Reference => self.references.iter().for_each(|reference| to.shared(reference)),
+            Field::Reference => self
+                .references
+                .iter()
+                .for_each(|reference| to.shared(reference)),
             _ => {}
         }
     }
@@ -100,7 +131,11 @@ fn cwes(text: &crate::contract::Shared, to: &mut ColumnBuilder) {
         return to.shared(text);
     }
     for one in text.split([',', ';', ' ']).filter(|one| !one.is_empty()) {
-        if plain(one) { to.text(&format!("CWE-{one}")) } else { to.text(one) }
+        if plain(one) {
+            to.text(&format!("CWE-{one}"))
+        } else {
+            to.text(one)
+        }
     }
 }
 

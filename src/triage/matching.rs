@@ -1,12 +1,12 @@
 //! Matching of occurrences to findings and their keys.
 //!
-//! Scans are processed oldest first. An occurrence is matched with decisions and earlier scans in this order: by the
-//! service id that a decision recorded; by F2; by F1, if it is unique on both sides and the places do not
-//! differ. Occurrences of one scan with the same F2 are siblings: each has a key that no other scan produces,
-//! so nothing inherits from it. The rest are new findings.
+//! Scans are processed oldest first. An occurrence is matched with decisions and earlier scans in
+//! this order: by the service id that a decision recorded; by F2; by F1, if it is unique on both
+//! sides and the places do not differ. Occurrences of one scan with the same F2 are siblings: each
+//! has a key that no other scan produces, so nothing inherits from it. The rest are new findings.
 //!
-//! Finally, an issue without decisions is offered the decision of the only absent issue of the same asset and class,
-//! because its port may have changed.
+//! Finally, an issue without decisions is offered the decision of the only absent issue of the same
+//! asset and class, because its port may have changed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -30,24 +30,36 @@ pub(super) struct MatchedFinding {
     pub seen: Vec<usize>,
     /// Siblings with the same number in other scans, for presence only.
     pub stand_ins: Vec<usize>,
-    /// A sibling of an older scan with siblings in a newer scan: which one it is cannot be determined.
+    /// A sibling of an older scan with siblings in a newer scan: which one it is cannot be
+    /// determined.
     pub lost: bool,
     /// See [`Issue::earlier_decision`](super::issue::Issue::earlier_decision).
     pub earlier_decision: Option<FindingKey>,
 }
 
-/// Positions in batches with all findings of their assets: findings of different assets never match, and matching needs
-/// much memory for a moment.
+/// Positions in batches with all findings of their assets: findings of different assets never
+/// match, and matching needs much memory for a moment.
 pub(super) fn batches(input: &CorrelationInput, positions: Vec<usize>) -> Vec<MatchingBatch> {
     let count = positions.len().div_ceil(BATCH);
     if count <= 1 {
-        return vec![MatchingBatch { number: 0, count: 1, positions }];
+        return vec![MatchingBatch {
+            number: 0,
+            count: 1,
+            positions,
+        }];
     }
-    let mut batches: Vec<MatchingBatch> =
-        (0..count).map(|number| MatchingBatch { number, count, positions: Vec::new() }).collect();
+    let mut batches: Vec<MatchingBatch> = (0..count)
+        .map(|number| MatchingBatch {
+            number,
+            count,
+            positions: Vec::new(),
+        })
+        .collect();
     let mut assets = Assets::new(input);
     for at in positions {
-        batches[batch_of(&assets.of(&input.findings.items()[at]), count)].positions.push(at);
+        batches[batch_of(&assets.of(&input.findings.items()[at]), count)]
+            .positions
+            .push(at);
     }
     batches
 }
@@ -102,33 +114,62 @@ pub(super) struct Assets<'a> {
 
 impl<'a> Assets<'a> {
     pub fn new(input: &'a CorrelationInput) -> Self {
-        Self { input, by_target: HashMap::new() }
+        Self {
+            input,
+            by_target: HashMap::new(),
+        }
     }
 
     /// The asset of a finding. Without a target, its id is the asset.
     pub fn of(&mut self, finding: &ListedFinding) -> Shared {
         let asset = match finding.target_id() {
-            Some(id) => self.by_target.entry(id).or_insert_with(|| asset(self.input, finding)).clone(),
+            Some(id) => self
+                .by_target
+                .entry(id)
+                .or_insert_with(|| asset(self.input, finding))
+                .clone(),
             None => asset(self.input, finding),
         };
-        if asset.is_empty() { identity::unknown_asset(finding.id) } else { asset }
+        if asset.is_empty() {
+            identity::unknown_asset(finding.id)
+        } else {
+            asset
+        }
     }
 }
 
 fn asset(input: &CorrelationInput, finding: &ListedFinding) -> Shared {
-    let target = finding.target_id().and_then(|id| input.targets.get(id)).map(|target| &target.name);
-    target.or(finding.target_name().as_ref()).map(|name| identity::asset(name)).unwrap_or_default()
+    let target = finding
+        .target_id()
+        .and_then(|id| input.targets.get(id))
+        .map(|target| &target.name);
+    target
+        .or(finding.target_name().as_ref())
+        .map(|name| identity::asset(name))
+        .unwrap_or_default()
 }
 
 /// These positions by scan, oldest scan first; findings without a scan come first.
-fn by_scan(input: &CorrelationInput, positions: &[usize]) -> BTreeMap<(Option<Stamp>, Option<ScanId>), Vec<usize>> {
+fn by_scan(
+    input: &CorrelationInput,
+    positions: &[usize],
+) -> BTreeMap<(Option<Stamp>, Option<ScanId>), Vec<usize>> {
     let mut scans: HashMap<Option<ScanId>, Vec<usize>> = HashMap::new();
     for &at in positions {
-        scans.entry(input.findings.items()[at].task_id()).or_default().push(at);
+        scans
+            .entry(input.findings.items()[at].task_id())
+            .or_default()
+            .push(at);
     }
     let ordered = scans.into_iter().map(|(scan, mut findings)| {
         findings.sort_by_key(|&at| input.findings.items()[at].id);
-        ((scan.and_then(|scan| input.scans.get(scan)?.start_time), scan), findings)
+        (
+            (
+                scan.and_then(|scan| input.scans.get(scan)?.start_time),
+                scan,
+            ),
+            findings,
+        )
     });
     ordered.collect()
 }
@@ -154,7 +195,11 @@ struct Matching<'a> {
 }
 
 impl<'a> Matching<'a> {
-    fn new(input: &'a CorrelationInput, batch: &MatchingBatch, identities: &'a [Arc<Identity>]) -> Self {
+    fn new(
+        input: &'a CorrelationInput,
+        batch: &MatchingBatch,
+        identities: &'a [Arc<Identity>],
+    ) -> Self {
         let mut matching = Self {
             input,
             identities,
@@ -167,10 +212,22 @@ impl<'a> Matching<'a> {
             known: HashMap::new(),
             siblings: HashMap::new(),
         };
-        let states = input.state.identities().map(|(_, state)| state).filter(|state| state.manual.is_none());
-        for finding_state in states.filter(|state| state.identities.iter().any(|one| batch.concerns(&one.asset))) {
+        let states = input
+            .state
+            .identities()
+            .map(|(_, state)| state)
+            .filter(|state| state.manual.is_none());
+        for finding_state in states.filter(|state| {
+            state
+                .identities
+                .iter()
+                .any(|one| batch.concerns(&one.asset))
+        }) {
             for found in &finding_state.identities {
-                matching.known.entry(found.key).or_insert_with(|| Arc::clone(found));
+                matching
+                    .known
+                    .entry(found.key)
+                    .or_insert_with(|| Arc::clone(found));
                 matching.index(found, found.key);
             }
             for &(key, finding) in &finding_state.seen {
@@ -208,7 +265,15 @@ impl<'a> Matching<'a> {
             let identity = &self.identities[at];
             let twins = twins_of.get(&identity.f2);
             let by_id = self.identity_by_id(at).filter(|key| !used.contains(key));
-            match (by_id.or_else(|| self.by_f2.get(&identity.f2).copied().filter(|_| twins.is_none())), twins) {
+            match (
+                by_id.or_else(|| {
+                    self.by_f2
+                        .get(&identity.f2)
+                        .copied()
+                        .filter(|_| twins.is_none())
+                }),
+                twins,
+            ) {
                 (Some(key), _) => {
                     used.insert(key);
                     self.put(key, at);
@@ -222,17 +287,21 @@ impl<'a> Matching<'a> {
             self.siblings.entry(f2).or_default().push((place, twins));
         }
         for at in left {
-            let key = self.one_to_one(at, &of_f1).unwrap_or(self.identities[at].f2);
+            let key = self
+                .one_to_one(at, &of_f1)
+                .unwrap_or(self.identities[at].f2);
             self.put(key, at);
         }
     }
 
-    /// Ids are specific to a server, and decisions may be imported from another: class and asset must match.
+    /// Ids are specific to a server, and decisions may be imported from another: class and asset
+    /// must match.
     fn identity_by_id(&self, at: usize) -> Option<FindingKey> {
         let (finding, identity) = (&self.input.findings.items()[at], &self.identities[at]);
         self.by_id.get(&finding.id)?.iter().copied().find(|key| {
             self.known.get(key).is_some_and(|known| {
-                known.class == identity.class && (known.asset == identity.asset || identity::is_unknown(&known.asset))
+                known.class == identity.class
+                    && (known.asset == identity.asset || identity::is_unknown(&known.asset))
             })
         })
     }
@@ -246,7 +315,10 @@ impl<'a> Matching<'a> {
     }
 
     fn identity_of(&self, key: FindingKey) -> Option<&Arc<Identity>> {
-        self.by_key.get(&key).map(|&row| &self.rows[row].identity).or(self.known.get(&key))
+        self.by_key
+            .get(&key)
+            .map(|&row| &self.rows[row].identity)
+            .or(self.known.get(&key))
     }
 
     fn put(&mut self, key: FindingKey, at: usize) {
@@ -254,7 +326,11 @@ impl<'a> Matching<'a> {
         let found = &self.identities[at];
         let identity = match (found.key, found.ordinal) == (key, ordinal) {
             true => Arc::clone(found),
-            false => Arc::new(Identity { key, ordinal, ..(**found).clone() }),
+            false => Arc::new(Identity {
+                key,
+                ordinal,
+                ..(**found).clone()
+            }),
         };
         self.index(&identity, key);
         match self.by_key.get(&key) {
@@ -272,9 +348,19 @@ impl<'a> Matching<'a> {
 
     fn put_sibling(&mut self, place: ScanPlace, twins: &[usize], at: usize) {
         let identity = &self.identities[at];
-        let ordinal = 1 + twins.iter().position(|&twin| twin == at).unwrap_or_default() as u32;
+        let ordinal = 1 + twins
+            .iter()
+            .position(|&twin| twin == at)
+            .unwrap_or_default() as u32;
         let key = identity::sibling_key(identity.f2, place.1, ordinal);
-        self.add(Arc::new(Identity { key, ordinal, ..(**identity).clone() }), at);
+        self.add(
+            Arc::new(Identity {
+                key,
+                ordinal,
+                ..(**identity).clone()
+            }),
+            at,
+        );
     }
 
     fn add(&mut self, identity: Arc<Identity>, at: usize) {
@@ -295,11 +381,14 @@ impl<'a> Matching<'a> {
         rows
     }
 
-    /// Siblings of older scans are dropped unless they have decisions; the others record their counterparts in other
-    /// scans.
+    /// Siblings of older scans are dropped unless they have decisions; the others record their
+    /// counterparts in other scans.
     fn settle_siblings(&mut self) {
-        let latest: HashMap<FindingKey, ScanPlace> =
-            self.siblings.iter().filter_map(|(f2, scans)| Some((*f2, scans.last()?.0))).collect();
+        let latest: HashMap<FindingKey, ScanPlace> = self
+            .siblings
+            .iter()
+            .filter_map(|(f2, scans)| Some((*f2, scans.last()?.0)))
+            .collect();
         let (input, siblings) = (self.input, &self.siblings);
         self.rows.retain_mut(|row| {
             if row.identity.ordinal == 0 {
@@ -308,37 +397,65 @@ impl<'a> Matching<'a> {
             let at = row.seen[row.seen.len() - 1];
             let scan = input.findings.items()[at].task_id();
             let number = row.identity.ordinal as usize - 1;
-            row.lost = latest.get(&row.identity.f2).is_some_and(|place| place.1 != scan);
+            row.lost = latest
+                .get(&row.identity.f2)
+                .is_some_and(|place| place.1 != scan);
             let others = siblings.get(&row.identity.f2).into_iter().flatten();
             let others = others.filter(|(place, _)| place.1 != scan && !row.lost);
-            row.stand_ins = others.filter_map(|(_, twins)| twins.get(number).copied()).collect();
+            row.stand_ins = others
+                .filter_map(|(_, twins)| twins.get(number).copied())
+                .collect();
             !row.lost || input.state.finding_state(row.identity.key).is_some()
         });
     }
 
     fn find_earlier_decisions(&self, rows: &mut [MatchedFinding]) {
         let decided = |key: FindingKey| {
-            self.input.state.finding_state(key).is_some_and(|finding_state| !finding_state.heads.is_empty())
+            self.input
+                .state
+                .finding_state(key)
+                .is_some_and(|finding_state| !finding_state.heads.is_empty())
         };
         let mut moved: HashMap<(Shared, Shared), (Vec<FindingKey>, Vec<usize>)> = HashMap::new();
-        for known in self.known.values().filter(|known| known.ordinal == 0 && decided(known.key)) {
-            moved.entry((known.asset.clone(), known.class.clone())).or_default().0.push(known.key);
+        for known in self
+            .known
+            .values()
+            .filter(|known| known.ordinal == 0 && decided(known.key))
+        {
+            moved
+                .entry((known.asset.clone(), known.class.clone()))
+                .or_default()
+                .0
+                .push(known.key);
         }
         if moved.is_empty() {
             return;
         }
-        for (at, row) in rows.iter().enumerate().filter(|(_, row)| row.identity.ordinal == 0) {
+        for (at, row) in rows
+            .iter()
+            .enumerate()
+            .filter(|(_, row)| row.identity.ordinal == 0)
+        {
             let same = moved.get_mut(&(row.identity.asset.clone(), row.identity.class.clone()));
             same.into_iter().for_each(|(_, rows)| rows.push(at));
         }
         for (old, all) in moved.values() {
-            let fresh = all.iter().copied().filter(|&row| !decided(rows[row].identity.key));
+            let fresh = all
+                .iter()
+                .copied()
+                .filter(|&row| !decided(rows[row].identity.key));
             let pairs: Vec<(FindingKey, usize)> = fresh
                 .flat_map(|row| old.iter().map(move |&key| (key, row)))
-                .filter(|&(key, row)| self.follows(&rows[row], all.iter().map(|&at| &rows[at]), key))
+                .filter(|&(key, row)| {
+                    self.follows(&rows[row], all.iter().map(|&at| &rows[at]), key)
+                })
                 .collect();
             for &(key, row) in &pairs {
-                let alone = pairs.iter().filter(|pair| pair.0 == key || pair.1 == row).count() == 1;
+                let alone = pairs
+                    .iter()
+                    .filter(|pair| pair.0 == key || pair.1 == row)
+                    .count()
+                    == 1;
                 rows[row].earlier_decision = alone.then_some(key).or(rows[row].earlier_decision);
             }
         }
@@ -353,7 +470,10 @@ impl<'a> Matching<'a> {
     ) -> bool {
         let place = |at: &usize| {
             let scan = self.input.findings.items()[*at].task_id();
-            (scan.and_then(|scan| self.input.scans.get(scan)?.start_time), scan)
+            (
+                scan.and_then(|scan| self.input.scans.get(scan)?.start_time),
+                scan,
+            )
         };
         let old = all.find(|row| row.identity.key == key);
         let last = old.and_then(|row| row.seen.last()).map(place);

@@ -7,8 +7,8 @@
 //!   key press or command
 //! ```
 //!
-//! The module is pure (no I/O, no clock) except for `store`. Events are append-only; the state is their fold, and any
-//! order and repetition of the same events gives the same state.
+//! The module is pure (no I/O, no clock) except for `store`. Events are append-only; the state is
+//! their fold, and any order and repetition of the same events gives the same state.
 
 pub mod assessment;
 #[cfg(test)]
@@ -70,7 +70,9 @@ pub use store::{OpenedDecisions, Store, StoreError};
 
 pub use crate::finding::{FindingKey, Presence, Reason, RetestGap, Verdict};
 pub use correlate::{Correlated, CorrelationInput, EarlierCorrelation, correlate, reassess};
-pub use event::{Baseline, Change, Decision, Event, EventId, EventWriter, Identity, Sighting, Subject};
+pub use event::{
+    Baseline, Change, Decision, Event, EventId, EventWriter, Identity, Sighting, Subject,
+};
 pub use issue::{Assessment, Issue, IssueId};
 pub use presence::ReadTimes;
 pub use row::AssessedFinding;

@@ -1,4 +1,5 @@
-//! Presence of findings: comparison with an earlier scan of the same target and tool, or with the baseline.
+//! Presence of findings: comparison with an earlier scan of the same target and tool, or with the
+//! baseline.
 //!
 //! ```text
 //!   scans of one target and tool, newest first:
@@ -48,14 +49,16 @@ pub struct ReadTimes {
     pub all: Option<Stamp>,
     /// Later fetches of the findings of single scans.
     pub scans: Arc<BTreeMap<ScanId, Stamp>>,
-    /// The clock of the service minus that of this machine, minus the time in which a service still adds findings to an
-    /// ended scan, in seconds. Set when findings are correlated; the poller sends 0.
+    /// The clock of the service minus that of this machine, minus the time in which a service still
+    /// adds findings to an ended scan, in seconds. Set when findings are correlated; the poller
+    /// sends 0.
     pub offset: i64,
 }
 
 /// When a scan started, and its id.
 type SeriesPlace = (Option<Stamp>, ScanId);
-/// The presence of an issue, with the reason if it was not retested, and the last scan that proved its absence.
+/// The presence of an issue, with the reason if it was not retested, and the last scan that proved
+/// its absence.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PresenceResult {
     pub presence: Presence,
@@ -70,34 +73,70 @@ impl<'a> Presences<'a> {
     pub fn new(input: &'a CorrelationInput) -> Self {
         let mut series: HashMap<(TargetId, i64), Series> = HashMap::new();
         for scan in input.scans.items() {
-            series.entry((scan.target_id, scan.tool_id)).or_default().scans.push(scan);
+            series
+                .entry((scan.target_id, scan.tool_id))
+                .or_default()
+                .scans
+                .push(scan);
         }
         let mut at = HashMap::new();
         let counts = finding_counts(input);
         for (key, series) in &mut series {
             series.scans.sort_by_key(|scan| chronological(scan));
-            series.is_over = series.scans.iter().map(|scan| is_over(scan, &counts, input)).collect();
-            at.extend(series.scans.iter().enumerate().map(|(number, scan)| (scan.id, (*key, number))));
-            series.pinned = input.state.baseline(&input.workspace).and_then(|baseline| series.pinned_by(baseline));
+            series.is_over = series
+                .scans
+                .iter()
+                .map(|scan| is_over(scan, &counts, input))
+                .collect();
+            at.extend(
+                series
+                    .scans
+                    .iter()
+                    .enumerate()
+                    .map(|(number, scan)| (scan.id, (*key, number))),
+            );
+            series.pinned = input
+                .state
+                .baseline(&input.workspace)
+                .and_then(|baseline| series.pinned_by(baseline));
         }
         let tests = IncompleteTests::new(input.findings.items().iter().map(|finding| &**finding));
-        Self { input, series, tests, at }
+        Self {
+            input,
+            series,
+            tests,
+            at,
+        }
     }
 
     /// The presence of a row.
     pub fn of(&self, row: &MatchedFinding) -> PresenceResult {
         if row.lost {
             let (presence, gap) = (Presence::NotRetested, Some(RetestGap::Ambiguous));
-            return PresenceResult { presence, gap, absent_in: None };
+            return PresenceResult {
+                presence,
+                gap,
+                absent_in: None,
+            };
         }
         let sighting = |&at: &usize| {
             let scan = self.input.findings.items()[at].task_id()?;
-            self.at.get(&scan).map(|&(series, number)| (series, number, at))
+            self.at
+                .get(&scan)
+                .map(|&(series, number)| (series, number, at))
         };
         // Own occurrences come after the stand-ins and win within the same scan.
-        let mut all: Vec<_> = row.stand_ins.iter().chain(&row.seen).filter_map(sighting).collect();
+        let mut all: Vec<_> = row
+            .stand_ins
+            .iter()
+            .chain(&row.seen)
+            .filter_map(sighting)
+            .collect();
         all.sort_by_key(|&(series, number, _)| (series, number));
-        let by_series: Vec<_> = all.chunk_by(|a, b| a.0 == b.0).filter_map(|seen| self.in_series(seen)).collect();
+        let by_series: Vec<_> = all
+            .chunk_by(|a, b| a.0 == b.0)
+            .filter_map(|seen| self.in_series(seen))
+            .collect();
         let gap = by_series.iter().find_map(|(_, result)| result.gap);
         let present = by_series
             .iter()
@@ -105,36 +144,57 @@ impl<'a> Presences<'a> {
             .filter(|(_, presence)| !matches!(presence, Presence::Absent | Presence::NotRetested));
         let presence = match present.max_by_key(|(place, _)| *place) {
             // Another tool found it before, so it is not new.
-            Some((place, Presence::New)) if self.was_seen_before(row, *place, by_series.len()) => Presence::Unchanged,
+            Some((place, Presence::New)) if self.was_seen_before(row, *place, by_series.len()) => {
+                Presence::Unchanged
+            }
             Some((_, presence)) => presence,
             None if gap.is_some() => Presence::NotRetested,
             None if by_series.is_empty() => Presence::Unchanged,
             None => Presence::Absent,
         };
         let proofs = by_series.iter().filter_map(|(_, result)| result.absent_in);
-        let absent_in =
-            proofs.max_by_key(|proof| (proof.at.get(), proof.scan)).filter(|_| presence == Presence::Absent);
-        PresenceResult { presence, gap: gap.filter(|_| presence == Presence::NotRetested), absent_in }
+        let absent_in = proofs
+            .max_by_key(|proof| (proof.at.get(), proof.scan))
+            .filter(|_| presence == Presence::Absent);
+        PresenceResult {
+            presence,
+            gap: gap.filter(|_| presence == Presence::NotRetested),
+            absent_in,
+        }
     }
 
-    fn was_seen_before(&self, row: &MatchedFinding, (start, id): SeriesPlace, series: usize) -> bool {
+    fn was_seen_before(
+        &self,
+        row: &MatchedFinding,
+        (start, id): SeriesPlace,
+        series: usize,
+    ) -> bool {
         let here = self.at.get(&id).map(|(key, _)| *key);
         let elsewhere = |at: &usize| {
-            let scan = self.input.findings.items()[*at].task_id().and_then(|scan| self.input.scans.get(scan));
-            scan.is_some_and(|scan| Some((scan.target_id, scan.tool_id)) != here && scan.start_time < start)
+            let scan = self.input.findings.items()[*at]
+                .task_id()
+                .and_then(|scan| self.input.scans.get(scan));
+            scan.is_some_and(|scan| {
+                Some((scan.target_id, scan.tool_id)) != here && scan.start_time < start
+            })
         };
         series > 1 && row.seen.iter().any(elsewhere)
     }
 
-    /// The presence in one series, with the start of the last scan that found it. `seen`: the scans that found it.
-    /// The last scan that did not test for it gives the reason.
+    /// The presence in one series, with the start of the last scan that found it. `seen`: the scans
+    /// that found it. The last scan that did not test for it gives the reason.
     fn in_series(&self, seen: &[SeriesSighting]) -> Option<(SeriesPlace, PresenceResult)> {
         let &(key, last, now) = seen.last()?;
         let series = self.series.get(&key)?;
         let (mut absent_in, mut first, mut untested) = (None, None, None);
         let vuln_id = &self.input.findings.items()[now].vuln_id;
         for later in (last + 1..series.scans.len()).filter(|&at| series.is_over[at]) {
-            match coverage::gap(series.scans[later], series.scans[last], vuln_id, &self.tests) {
+            match coverage::gap(
+                series.scans[later],
+                series.scans[last],
+                vuln_id,
+                &self.tests,
+            ) {
                 None => {
                     absent_in = Some(series.scans[later]);
                     first = first.or(absent_in);
@@ -143,35 +203,59 @@ impl<'a> Presences<'a> {
             }
         }
         let since = first.and_then(|scan| scan.start_time).into();
-        let absent_in = absent_in.map(|scan| AbsenceProof { scan: scan.id, at: scan.start_time.into(), since });
+        let absent_in = absent_in.map(|scan| AbsenceProof {
+            scan: scan.id,
+            at: scan.start_time.into(),
+            since,
+        });
         let (presence, gap) = match (absent_in, untested) {
             (Some(_), _) => (Presence::Absent, None),
             (None, Some(gap)) => (Presence::NotRetested, Some(gap)),
             (None, None) => (self.against(series, seen, last, now), None),
         };
         let place = (series.scans[last].start_time, series.scans[last].id);
-        Some((place, PresenceResult { presence, gap, absent_in }))
+        Some((
+            place,
+            PresenceResult {
+                presence,
+                gap,
+                absent_in,
+            },
+        ))
     }
 
-    fn against(&self, series: &Series, seen: &[SeriesSighting], last: usize, now: usize) -> Presence {
+    fn against(
+        &self,
+        series: &Series,
+        seen: &[SeriesSighting],
+        last: usize,
+        now: usize,
+    ) -> Presence {
         let findings = self.input.findings.items();
         // A scan that did not finish knows less about its findings.
         let is_complete = series.scans[last].status_name == ScanStatus::Finished;
-        let compared =
-            |before: usize| match is_complete && change_detection::is_changed(&findings[before], &findings[now]) {
-                true => Presence::Updated,
-                false => Presence::Unchanged,
-            };
+        let compared = |before: usize| match is_complete
+            && change_detection::is_changed(&findings[before], &findings[now])
+        {
+            true => Presence::Updated,
+            false => Presence::Unchanged,
+        };
         let before = match series.pinned {
             Some(Some(pinned)) if pinned >= last => return Presence::Unchanged,
             Some(pinned) => pinned,
             None => series.before(last),
         };
         let Some(before) = before else {
-            let earlier = seen.iter().rev().find(|seen| seen.1 < last && series.pinned.is_none());
+            let earlier = seen
+                .iter()
+                .rev()
+                .find(|seen| seen.1 < last && series.pinned.is_none());
             return earlier.map_or(Presence::New, |seen| compared(seen.2));
         };
-        match (seen.iter().rev().find(|seen| seen.1 == before), seen[0].1 < before) {
+        match (
+            seen.iter().rev().find(|seen| seen.1 == before),
+            seen[0].1 < before,
+        ) {
             (Some(seen), _) => compared(seen.2),
             (None, true) => Presence::Reappeared,
             (None, false) => Presence::New,
@@ -194,7 +278,10 @@ impl Series<'_> {
         match baseline {
             Baseline::Scans(scans) => {
                 let scans: BTreeSet<&ScanId> = scans.iter().collect();
-                self.scans.iter().rposition(|scan| scans.contains(&scan.id)).map(Some)
+                self.scans
+                    .iter()
+                    .rposition(|scan| scans.contains(&scan.id))
+                    .map(Some)
             }
             Baseline::Day(day) => Some(self.scans.iter().rposition(|scan| ended_by(scan, *day))),
         }
@@ -202,7 +289,9 @@ impl Series<'_> {
 }
 
 fn ended_by(scan: &Scan, day: Date) -> bool {
-    let ended = scan.end_time.map(|end| end.0.to_zoned(TimeZone::UTC).date());
+    let ended = scan
+        .end_time
+        .map(|end| end.0.to_zoned(TimeZone::UTC).date());
     scan.status_name == ScanStatus::Finished && ended.is_some_and(|ended| ended <= day)
 }
 
@@ -214,20 +303,29 @@ pub(super) fn chronological(scan: &Scan) -> (bool, Option<Stamp>, ScanId) {
 /// Known findings of each scan.
 pub(super) fn finding_counts(input: &CorrelationInput) -> HashMap<ScanId, i64> {
     let mut counts: HashMap<ScanId, i64> = HashMap::new();
-    for scan in input.findings.items().iter().filter_map(|finding| finding.task_id()) {
+    for scan in input
+        .findings
+        .items()
+        .iter()
+        .filter_map(|finding| finding.task_id())
+    {
         *counts.entry(scan).or_default() += 1;
     }
     counts
 }
 
 /// True for ended scans whose findings were fetched.
-pub(super) fn is_over(scan: &Scan, counts: &HashMap<ScanId, i64>, input: &CorrelationInput) -> bool {
+pub(super) fn is_over(
+    scan: &Scan,
+    counts: &HashMap<ScanId, i64>,
+    input: &CorrelationInput,
+) -> bool {
     let count = counts.get(&scan.id).copied().unwrap_or(0);
     scan.has_ended() && !input.unread.contains(&scan.id) && is_read(scan, count, &input.read)
 }
 
-/// True if all findings of an ended scan were fetched: as many as it reports, or fetched after its end. `count`: its
-/// known findings.
+/// True if all findings of an ended scan were fetched: as many as it reports, or fetched after its
+/// end. `count`: its known findings.
 pub fn is_read(scan: &Scan, count: i64, read: &ReadTimes) -> bool {
     let reported: Option<i64> = scan.result_summary.by_risk().into_iter().sum();
     reported.is_some_and(|reported| count >= reported) || read.is_after_end(scan)
@@ -238,6 +336,9 @@ impl ReadTimes {
     pub fn is_after_end(&self, scan: &Scan) -> bool {
         let read = self.scans.get(&scan.id).copied().max(self.all);
         let seconds = |at: Stamp| at.0.as_second();
-        read.is_some_and(|read| scan.end_time.is_none_or(|end| seconds(read) + self.offset > seconds(end)))
+        read.is_some_and(|read| {
+            scan.end_time
+                .is_none_or(|end| seconds(read) + self.offset > seconds(end))
+        })
     }
 }

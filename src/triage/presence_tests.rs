@@ -41,19 +41,30 @@ fn scan_whose_findings_were_not_read_proves_no_absence() {
     fixture.found(2, "tls10", "");
     let presence = |unread: &[i64]| {
         let unread = unread.iter().copied().map(ScanId).collect();
-        let correlated = correlate(&CorrelationInput { unread: Arc::new(unread), ..fixture.input() });
+        let correlated = correlate(&CorrelationInput {
+            unread: Arc::new(unread),
+            ..fixture.input()
+        });
         correlated.issues.items()[0].presence
     };
-    assert_eq!([presence(&[]), presence(&[3]), presence(&[1])], [Absent, New, Absent]);
+    assert_eq!(
+        [presence(&[]), presence(&[3]), presence(&[1])],
+        [Absent, New, Absent]
+    );
 }
 
 #[test]
 fn absence_begins_with_the_first_scan_that_no_longer_found_it() {
     let mut fixture = TriageFixture::new();
-    let started: Vec<_> = (1..=4).map(|number| fixture.scan(number).start_time).collect();
+    let started: Vec<_> = (1..=4)
+        .map(|number| fixture.scan(number).start_time)
+        .collect();
     fixture.found(1, "tls10", "");
     let proof = fixture.last().0.absent_in().unwrap();
-    assert_eq!((proof.scan, proof.at.get(), proof.since.get()), (ScanId(4), started[3], started[1]));
+    assert_eq!(
+        (proof.scan, proof.at.get(), proof.since.get()),
+        (ScanId(4), started[3], started[1])
+    );
 }
 
 #[test]
@@ -61,13 +72,24 @@ fn stopped_scan_does_not_change_evidence() {
     let presence = |status: ScanStatus| {
         let mut fixture = TriageFixture::new();
         for (number, service) in [(1, "https"), (2, "unknown")] {
-            let status = if number == 2 { status.clone() } else { ScanStatus::Finished };
+            let status = if number == 2 {
+                status.clone()
+            } else {
+                ScanStatus::Finished
+            };
             fixture.scan(number).status_name = status;
-            fixture.found(number, "tls10", "").vuln_evidence = Evidence::from_value(&service.into());
+            fixture.found(number, "tls10", "").vuln_evidence =
+                Evidence::from_value(&service.into());
         }
         fixture.last().0.presence
     };
-    assert_eq!((presence(ScanStatus::Finished), presence(ScanStatus::Stopped)), (Updated, Unchanged));
+    assert_eq!(
+        (
+            presence(ScanStatus::Finished),
+            presence(ScanStatus::Stopped)
+        ),
+        (Updated, Unchanged)
+    );
 }
 
 #[test]
@@ -78,7 +100,8 @@ fn changed_evidence_is_updated_and_dates_are_ignored() {
             fixture.scan(number);
             let finding = fixture.found(number, "tls10", "");
             finding.risk_level = risk;
-            finding.vuln_evidence = Evidence::from_value(&format!("HTTP/1.1 200 OK\nDate: {date} GMT\n").into());
+            finding.vuln_evidence =
+                Evidence::from_value(&format!("HTTP/1.1 200 OK\nDate: {date} GMT\n").into());
         }
         fixture.last().0.presence
     };
@@ -95,11 +118,23 @@ fn failed_or_smaller_scan_leaves_not_retested() {
             }
         })
     };
-    assert_eq!(last(|scan| scan.status_name = ScanStatus::Stopped), NotRetested);
-    assert_eq!(last(|scan| scan.status_name = ScanStatus::FailedToStart), NotRetested);
-    assert_eq!(last(|scan| scan.status_name = ScanStatus::TimedOut), NotRetested);
+    assert_eq!(
+        last(|scan| scan.status_name = ScanStatus::Stopped),
+        NotRetested
+    );
+    assert_eq!(
+        last(|scan| scan.status_name = ScanStatus::FailedToStart),
+        NotRetested
+    );
+    assert_eq!(
+        last(|scan| scan.status_name = ScanStatus::TimedOut),
+        NotRetested
+    );
     assert_eq!(last(|scan| scan.num_finished_tests = 39), NotRetested);
-    assert_eq!(last(|scan| scan.tool_params = Some(json!({"scan_type": "deep"}))), NotRetested);
+    assert_eq!(
+        last(|scan| scan.tool_params = Some(json!({"scan_type": "deep"}))),
+        NotRetested
+    );
     assert_eq!(last(|scan| scan.tool_params = None), Absent);
 }
 
@@ -112,27 +147,58 @@ fn finding_whose_test_was_blocked_is_not_retested_and_others_are_absent() {
     for kind in ["web.header.csp_missing", "web.exposed.git"] {
         fixture.found(1, kind, "");
     }
-    let rows = vec![vec!["HTTP 403".to_owned(), "9 of 9".to_owned(), "web.exposed.git".to_owned()]];
+    let rows = vec![vec![
+        "HTTP 403".to_owned(),
+        "9 of 9".to_owned(),
+        "web.exposed.git".to_owned(),
+    ]];
     fixture.found(2, "coverage.blocked", "").vuln_evidence =
         Evidence::table(&["Cause", "Requests", "Incomplete tests"], rows);
     let issues = fixture.rows().issues;
-    let of = |kind: &str| issues.items().iter().find(|issue| *issue.vuln_id == *kind).unwrap().clone();
+    let of = |kind: &str| {
+        issues
+            .items()
+            .iter()
+            .find(|issue| *issue.vuln_id == *kind)
+            .unwrap()
+            .clone()
+    };
     let git = of("web.exposed.git");
-    assert_eq!((git.presence, git.retest_gap), (NotRetested, Some(RetestGap::Blocked)));
-    assert_eq!((of("web.header.csp_missing").presence, of("web.header.csp_missing").retest_gap), (Absent, None));
+    assert_eq!(
+        (git.presence, git.retest_gap),
+        (NotRetested, Some(RetestGap::Blocked))
+    );
+    assert_eq!(
+        (
+            of("web.header.csp_missing").presence,
+            of("web.header.csp_missing").retest_gap
+        ),
+        (Absent, None)
+    );
 }
 
 #[test]
 fn absent_finding_names_last_scan_that_proved_its_absence() {
     let mut fixture = TriageFixture::new();
     for number in 1..=4 {
-        fixture.scan(number).status_name = if number < 4 { ScanStatus::Finished } else { ScanStatus::Stopped };
+        fixture.scan(number).status_name = if number < 4 {
+            ScanStatus::Finished
+        } else {
+            ScanStatus::Stopped
+        };
     }
     fixture.found(1, "tls10", "");
     let issue = fixture.last().0;
-    assert_eq!((issue.presence, issue.absent_in().map(|proof| proof.scan)), (Absent, Some(ScanId(3))));
+    assert_eq!(
+        (issue.presence, issue.absent_in().map(|proof| proof.scan)),
+        (Absent, Some(ScanId(3)))
+    );
     fixture.found(3, "tls10", "");
-    assert_eq!(fixture.last().0.absent_in(), None, "a present finding has no proof");
+    assert_eq!(
+        fixture.last().0.absent_in(),
+        None,
+        "a present finding has no proof"
+    );
 }
 
 #[test]
@@ -170,7 +236,8 @@ fn failed_scan_keeps_absence() {
 fn running_scan_affects_only_seen_findings() {
     let running = |scan: &mut Scan| {
         if scan.id == ScanId(4) {
-            (scan.status_name, scan.end_time, scan.num_finished_tests) = (ScanStatus::Running, None, 3);
+            (scan.status_name, scan.end_time, scan.num_finished_tests) =
+                (ScanStatus::Running, None, 3);
         }
     };
     assert_eq!(seen_by(&[2, 3], running), Unchanged);
@@ -201,7 +268,11 @@ fn unread_finished_scan_counts_as_running() {
         assert_eq!(seen_by(&[3], late(count)), New, "{count:?}");
         assert_eq!(seen_by(&[2, 3], late(count)), Unchanged, "{count:?}");
     }
-    assert_eq!(seen_by(&[3], late(Some(0))), Absent, "nothing is all that it found");
+    assert_eq!(
+        seen_by(&[3], late(Some(0))),
+        Absent,
+        "nothing is all that it found"
+    );
 }
 
 #[test]
@@ -248,10 +319,14 @@ fn against(baseline: Baseline, scans: &[i64]) -> Presence {
     for number in 1..=4 {
         let scan = fixture.scan(number);
         let day = format!("2026-11-{:02}", number * 5);
-        let moved = |stamp: Option<Stamp>| Stamp::parse(&stamp.unwrap().to_string().replace("2026-11-21", &day));
+        let moved = |stamp: Option<Stamp>| {
+            Stamp::parse(&stamp.unwrap().to_string().replace("2026-11-21", &day))
+        };
         (scan.start_time, scan.end_time) = (moved(scan.start_time), moved(scan.end_time));
     }
-    fixture.ann.does(Subject::Workspace, Change::Baseline(Some(baseline)));
+    fixture
+        .ann
+        .does(Subject::Workspace, Change::Baseline(Some(baseline)));
     for &scan in scans {
         fixture.found(scan, "tls10", "");
     }
@@ -272,7 +347,13 @@ fn pinned_day_compares_with_last_scan_ended_by_day() {
 #[test]
 fn pinned_scans_affect_only_their_targets() {
     assert_eq!(against(Baseline::Scans(vec![ScanId(1)]), &[2, 3, 4]), New);
-    assert_eq!(against(Baseline::Scans(vec![ScanId(1)]), &[1, 4]), Unchanged);
-    assert_eq!(against(Baseline::Scans(vec![ScanId(99)]), &[2, 3, 4]), Unchanged);
+    assert_eq!(
+        against(Baseline::Scans(vec![ScanId(1)]), &[1, 4]),
+        Unchanged
+    );
+    assert_eq!(
+        against(Baseline::Scans(vec![ScanId(99)]), &[2, 3, 4]),
+        Unchanged
+    );
     assert_eq!(against(Baseline::Scans(vec![ScanId(4)]), &[4]), Unchanged);
 }

@@ -2,11 +2,15 @@
 
 use proptest::prelude::*;
 
-use crate::contract::{Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId};
+use crate::contract::{
+    Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId,
+};
 use crate::query::source::column_of;
 use crate::query::*;
 use crate::table::{NoOtherLists, OtherLists, Rows};
-use crate::triage::{AssessedFinding, Assessment, Issue, IssueId, Presence, Reason, ReopenCause, Verdict};
+use crate::triage::{
+    AssessedFinding, Assessment, Issue, IssueId, Presence, Reason, ReopenCause, Verdict,
+};
 
 struct TargetNames(Shared);
 
@@ -24,9 +28,16 @@ fn stamp(text: &str) -> Option<Stamp> {
 }
 
 fn issue(name: &str, change: impl FnOnce(&mut Finding)) -> Issue {
-    let mut finding = Finding { name: name.into(), ..Finding::default() };
+    let mut finding = Finding {
+        name: name.into(),
+        ..Finding::default()
+    };
     change(&mut finding);
-    Issue { id: IssueId(finding.id.0), finding: finding.into(), ..Issue::default() }
+    Issue {
+        id: IssueId(finding.id.0),
+        finding: finding.into(),
+        ..Issue::default()
+    }
 }
 
 /// Three findings: a leaked key, decided and expired; an old TLS version, decided; and an odd one.
@@ -59,8 +70,11 @@ fn findings() -> Vec<(Issue, Assessment)> {
         })
     };
     let odd = issue("Ünusual (odd)", |finding| finding.service = "HTTP".into());
-    let expired =
-        Assessment { verdict: Verdict::RiskAccepted, reopened: Some(ReopenCause::Expired), ..Assessment::default() };
+    let expired = Assessment {
+        verdict: Verdict::RiskAccepted,
+        reopened: Some(ReopenCause::Expired),
+        ..Assessment::default()
+    };
     let decided = Assessment {
         verdict: Verdict::FalsePositive,
         reason: Some(Reason::WrongProduct),
@@ -75,13 +89,23 @@ fn findings() -> Vec<(Issue, Assessment)> {
 /// First letters of the names of what a query takes, at noon of 21 November 2026.
 fn matching(text: &str) -> String {
     let all = findings();
-    let rows: Vec<AssessedFinding> =
-        all.iter().map(|(issue, assessment)| AssessedFinding { issue, assessment }).collect();
+    let rows: Vec<AssessedFinding> = all
+        .iter()
+        .map(|(issue, assessment)| AssessedFinding { issue, assessment })
+        .collect();
     let fixture = TargetNames("https://shop.acme.test/".into());
     let now = stamp("2026-11-21 12:00:00").unwrap().as_second();
-    let source = Rows { rows: &rows, others: &fixture, now };
+    let source = Rows {
+        rows: &rows,
+        others: &fixture,
+        now,
+    };
     let query = Query::parse(text, QueryKind::Findings).unwrap();
-    query.matches(&source).rows().filter_map(|row| all[row].0.name.chars().next()).collect()
+    query
+        .matches(&source)
+        .rows()
+        .filter_map(|row| all[row].0.name.chars().next())
+        .collect()
 }
 
 #[test]
@@ -163,12 +187,30 @@ fn times_compare_with_ages_days_and_timestamps() {
 #[test]
 fn other_lists_support_queries() {
     let scans = [
-        Scan { tool_id: 70, status_name: ScanStatus::Running, progress: 40, ..Scan::default() },
-        Scan { tool_id: 170, status_name: ScanStatus::TimedOut, duration: 700, ..Scan::default() },
+        Scan {
+            tool_id: 70,
+            status_name: ScanStatus::Running,
+            progress: 40,
+            ..Scan::default()
+        },
+        Scan {
+            tool_id: 170,
+            status_name: ScanStatus::TimedOut,
+            duration: 700,
+            ..Scan::default()
+        },
     ];
     let matching = |text: &str| {
-        let source = Rows { rows: &scans, others: &NoOtherLists, now: 0 };
-        Query::parse(text, QueryKind::Scans).unwrap().matches(&source).rows().collect::<Vec<_>>()
+        let source = Rows {
+            rows: &scans,
+            others: &NoOtherLists,
+            now: 0,
+        };
+        Query::parse(text, QueryKind::Scans)
+            .unwrap()
+            .matches(&source)
+            .rows()
+            .collect::<Vec<_>>()
     };
     assert_eq!(matching("is:active progress>=40"), [0]);
     assert_eq!(matching("status:\"timed out\" duration>10m is:failed"), [1]);
@@ -177,21 +219,54 @@ fn other_lists_support_queries() {
 
 #[test]
 fn clause_result_is_cached_until_invalidated() {
-    let mut verdicts = vec![Assessment { verdict: Verdict::Fixed, ..Assessment::default() }, Assessment::default()];
+    let mut verdicts = vec![
+        Assessment {
+            verdict: Verdict::Fixed,
+            ..Assessment::default()
+        },
+        Assessment::default(),
+    ];
     let issue = Issue::default();
     let mut evaluator = Evaluator::default();
     let query = Query::parse("verdict:fixed -is:undecided", QueryKind::Findings).unwrap();
     let count = |assessments: &[Assessment], evaluator: &mut Evaluator| {
-        let rows: Vec<AssessedFinding> =
-            assessments.iter().map(|assessment| AssessedFinding { issue: &issue, assessment }).collect();
-        evaluator.matches(&query, &Rows { rows: &rows, others: &NoOtherLists, now: 0 }).count()
+        let rows: Vec<AssessedFinding> = assessments
+            .iter()
+            .map(|assessment| AssessedFinding {
+                issue: &issue,
+                assessment,
+            })
+            .collect();
+        evaluator
+            .matches(
+                &query,
+                &Rows {
+                    rows: &rows,
+                    others: &NoOtherLists,
+                    now: 0,
+                },
+            )
+            .count()
     };
     assert_eq!(count(&verdicts, &mut evaluator), 1);
     verdicts[1].verdict = Verdict::Fixed;
     assert_eq!(count(&verdicts, &mut evaluator), 1);
-    let rows: Vec<AssessedFinding> =
-        verdicts.iter().map(|assessment| AssessedFinding { issue: &issue, assessment }).collect();
-    evaluator.update_rows(&[1], Field::is_of_decision, &Rows { rows: &rows, others: &NoOtherLists, now: 0 });
+    let rows: Vec<AssessedFinding> = verdicts
+        .iter()
+        .map(|assessment| AssessedFinding {
+            issue: &issue,
+            assessment,
+        })
+        .collect();
+    evaluator.update_rows(
+        &[1],
+        Field::is_of_decision,
+        &Rows {
+            rows: &rows,
+            others: &NoOtherLists,
+            now: 0,
+        },
+    );
     assert_eq!(count(&verdicts, &mut evaluator), 2);
     verdicts[0].verdict = Verdict::Open;
     assert_eq!(count(&verdicts, &mut evaluator), 2);
@@ -201,11 +276,23 @@ fn clause_result_is_cached_until_invalidated() {
 
 #[test]
 fn field_columns_match_their_kind() {
-    for spec in FIELDS.iter().filter(|spec| spec.lists.contains(&QueryKind::Findings)) {
+    for spec in FIELDS
+        .iter()
+        .filter(|spec| spec.lists.contains(&QueryKind::Findings))
+    {
         let all = findings();
-        let rows: Vec<AssessedFinding> =
-            all.iter().map(|(issue, assessment)| AssessedFinding { issue, assessment }).collect();
-        let builder = column_of(spec.field, &Rows { rows: &rows, others: &NoOtherLists, now: 0 });
+        let rows: Vec<AssessedFinding> = all
+            .iter()
+            .map(|(issue, assessment)| AssessedFinding { issue, assessment })
+            .collect();
+        let builder = column_of(
+            spec.field,
+            &Rows {
+                rows: &rows,
+                others: &NoOtherLists,
+                now: 0,
+            },
+        );
         assert_eq!(builder.column().cells.rows(), all.len(), "{}", spec.name);
     }
 }

@@ -6,8 +6,8 @@ use super::{Change, Event, EventWriter, Subject, TriageState};
 use crate::contract::{Shared, Stamp};
 
 impl EventWriter {
-    /// Writes changes as one batch, each in its workspace. A decision replaces the decisions in `base`; a concurrent
-    /// decision of somebody else remains beside it, as a conflict.
+    /// Writes changes as one batch, each in its workspace. A decision replaces the decisions in
+    /// `base`; a concurrent decision of somebody else remains beside it, as a conflict.
     pub fn write_batch(
         &mut self,
         (at, clock): (Stamp, u64),

@@ -4,8 +4,8 @@
 //!   findings ─► one scan for all that share one ─► requested ─► its new scan is known ─► its status, from scans and rows
 //! ```
 //!
-//! A retest is stored as a setting of its workspace, so that its board survives a restart and is exported. Its status
-//! is never stored.
+//! A retest is stored as a setting of its workspace, so that its board survives a restart and is
+//! exported. Its status is never stored.
 
 use std::collections::HashMap;
 
@@ -57,7 +57,8 @@ pub struct RetestFinding {
 pub struct RetestScan {
     /// The scan that is started again.
     pub of: ScanId,
-    /// Greatest scan id at that time: the new scan has a greater one, if the service does not return its id.
+    /// Greatest scan id at that time: the new scan has a greater one, if the service does not
+    /// return its id.
     pub newest: ScanId,
     /// Target and tool.
     pub place: (TargetId, i64),
@@ -99,7 +100,8 @@ pub struct RetestResult {
     pub scan: Option<ScanId>,
 }
 
-/// Results of the stored retests by finding: the latest of this workspace, or of all. `settings` by name and workspace.
+/// Results of the stored retests by finding: the latest of this workspace, or of all. `settings` by
+/// name and workspace.
 pub fn retest_results(
     settings: &StoredSettings,
     workspace: &str,
@@ -107,17 +109,34 @@ pub fn retest_results(
     read: &ReadTimes,
 ) -> HashMap<FindingKey, RetestResult> {
     let concerns = |of: &str| of.is_empty() || workspace.is_empty() || of == workspace;
-    let stored = settings.iter().filter(|((name, of), _)| name == RETEST_SETTING && concerns(of));
+    let stored = settings
+        .iter()
+        .filter(|((name, of), _)| name == RETEST_SETTING && concerns(of));
     // Unreadable settings are ignored.
-    let mut stored: Vec<Retest> = stored.filter_map(|(_, json)| serde_json::from_str(json).ok()).collect();
+    let mut stored: Vec<Retest> = stored
+        .filter_map(|(_, json)| serde_json::from_str(json).ok())
+        .collect();
     stored.sort_by_key(|retest| retest.at);
     let each = |retest: &Retest| -> Vec<(FindingKey, RetestResult)> {
         let scan = |retested: &RetestFinding| retest.again(retested.scan)?.scan_in(scans);
         let one = |(retested, now): (&RetestFinding, RetestStatus)| {
             let (at, before, scan) = (retest.at, retested.before.clone(), scan(retested));
-            (retested.key, RetestResult { at, before, now, scan })
+            (
+                retested.key,
+                RetestResult {
+                    at,
+                    before,
+                    now,
+                    scan,
+                },
+            )
         };
-        retest.findings.iter().zip(retest.now(issues, scans, read)).map(one).collect()
+        retest
+            .findings
+            .iter()
+            .zip(retest.now(issues, scans, read))
+            .map(one)
+            .collect()
     };
     stored.iter().flat_map(each).collect()
 }
@@ -182,20 +201,36 @@ impl Retest {
     }
 
     /// Status of each finding in order.
-    pub fn now(&self, issues: &Table<Issue>, scans: &Table<Scan>, read: &ReadTimes) -> Vec<RetestStatus> {
-        let started: HashMap<ScanId, ScanId> =
-            self.scans.iter().filter_map(|again| Some((again.of, again.scan_in(scans)?))).collect();
+    pub fn now(
+        &self,
+        issues: &Table<Issue>,
+        scans: &Table<Scan>,
+        read: &ReadTimes,
+    ) -> Vec<RetestStatus> {
+        let started: HashMap<ScanId, ScanId> = self
+            .scans
+            .iter()
+            .filter_map(|again| Some((again.of, again.scan_in(scans)?)))
+            .collect();
         let mut counts: HashMap<ScanId, i64> = started.values().map(|&scan| (scan, 0)).collect();
         for finding in issues.items().iter().flat_map(|issue| occurrences(issue)) {
             if let Some(count) = finding.task_id().and_then(|scan| counts.get_mut(&scan)) {
                 *count += 1;
             }
         }
-        let all_read = |scan: &Scan| counts.get(&scan.id).is_some_and(|&count| is_read(scan, count, read));
+        let all_read = |scan: &Scan| {
+            counts
+                .get(&scan.id)
+                .is_some_and(|&count| is_read(scan, count, read))
+        };
         let tests = incomplete(issues);
         let of = |retested: &RetestFinding| {
-            let Some(again) = self.again(retested.scan) else { return RetestStatus::Refused };
-            let new = started.get(&retested.scan).and_then(|&scan| scans.get(scan));
+            let Some(again) = self.again(retested.scan) else {
+                return RetestStatus::Refused;
+            };
+            let new = started
+                .get(&retested.scan)
+                .and_then(|&scan| scans.get(scan));
             match new {
                 Some(new) => {
                     let covers = |issue: Option<&Issue>| {
@@ -233,7 +268,9 @@ impl Retest {
     pub fn runs(&self, scans: &Table<Scan>) -> bool {
         let newest = scans.items().iter().map(|scan| scan.id).max();
         let runs = |again: &RetestScan| match again.scan_in(scans) {
-            Some(id) => scans.get(id).map_or(Some(id) > newest, |scan| !scan.has_ended()),
+            Some(id) => scans
+                .get(id)
+                .map_or(Some(id) > newest, |scan| !scan.has_ended()),
             None => again.started,
         };
         self.scans.iter().any(runs)
@@ -245,13 +282,18 @@ impl Retest {
         self.scans.retain(|again| other.again(again.of).is_none());
         self.scans.extend(other.scans);
         for retested in other.findings {
-            match self.findings.iter_mut().find(|known| known.key == retested.key) {
+            match self
+                .findings
+                .iter_mut()
+                .find(|known| known.key == retested.key)
+            {
                 Some(known) => *known = retested,
                 None => self.findings.push(retested),
             }
         }
         let findings = &self.findings;
-        self.scans.retain(|again| findings.iter().any(|retested| retested.scan == again.of));
+        self.scans
+            .retain(|again| findings.iter().any(|retested| retested.scan == again.of));
     }
 }
 
@@ -292,7 +334,10 @@ impl RetestFinding {
             None if !all_read => RetestStatus::Reading,
             None if new.status_name != ScanStatus::Finished => RetestStatus::Failed,
             // A later scan found it.
-            None if covers && issue.is_some_and(|issue| issue.is_present() && issue.task_id() > Some(new.id)) => {
+            None if covers
+                && issue
+                    .is_some_and(|issue| issue.is_present() && issue.task_id() > Some(new.id)) =>
+            {
                 RetestStatus::Is(Outcome::New)
             }
             None if covers => RetestStatus::Is(Outcome::Absent),
@@ -302,11 +347,14 @@ impl RetestFinding {
 }
 
 impl RetestScan {
-    /// The new scan: as returned by the service, otherwise the first later scan of the same target and tool.
+    /// The new scan: as returned by the service, otherwise the first later scan of the same target
+    /// and tool.
     pub fn scan_in(&self, scans: &Table<Scan>) -> Option<ScanId> {
-        let alike =
-            |scan: &&std::sync::Arc<Scan>| scan.id > self.newest && (scan.target_id, scan.tool_id) == self.place;
+        let alike = |scan: &&std::sync::Arc<Scan>| {
+            scan.id > self.newest && (scan.target_id, scan.tool_id) == self.place
+        };
         let first = || scans.items().iter().filter(alike).map(|scan| scan.id).min();
-        self.scan.or_else(|| if self.started { first() } else { None })
+        self.scan
+            .or_else(|| if self.started { first() } else { None })
     }
 }

@@ -22,20 +22,35 @@ impl Row for Issue {
 
     fn search_text(&self, to: &mut String) {
         self.finding.search_text(to);
-        self.severity.iter().for_each(|severity| put(to, &[severity.as_str()]));
+        self.severity
+            .iter()
+            .for_each(|severity| put(to, &[severity.as_str()]));
     }
 
     fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder) {
         if field.is_of_decision() {
-            return AssessedFinding { issue: self, assessment: &Assessment::default() }.write_field(field, others, to);
+            return AssessedFinding {
+                issue: self,
+                assessment: &Assessment::default(),
+            }
+            .write_field(field, others, to);
         }
         match field {
             Field::Id => self.finding_ids().for_each(|id| to.whole(id.0)),
             Field::Scan if !self.earlier.is_empty() => {
-                self.earlier.iter().filter_map(|one| one.finding.task_id()).for_each(|id| to.whole(id.0));
+                self.earlier
+                    .iter()
+                    .filter_map(|one| one.finding.task_id())
+                    .for_each(|id| to.whole(id.0));
             }
             Field::Target if self.finding.target_id().is_none() => {
-                target_name(to, self.finding.target_name().as_ref().or(Some(&self.identity.asset)));
+                target_name(
+                    to,
+                    self.finding
+                        .target_name()
+                        .as_ref()
+                        .or(Some(&self.identity.asset)),
+                );
             }
             Field::Risk => to.whole(self.risk().level()),
             Field::Presence => to.text(self.presence.as_str()),
@@ -73,22 +88,42 @@ impl Row for Issue {
 impl Item for Issue {
     type Id = IssueId;
     const SORTS: &'static [SortOrder<Self>] = &[
-        SortOrder { name: "risk", compare: by_risk },
-        SortOrder { name: "newest", compare: |a, b| b.finding.id.cmp(&a.finding.id) },
+        SortOrder {
+            name: "risk",
+            compare: by_risk,
+        },
+        SortOrder {
+            name: "newest",
+            compare: |a, b| b.finding.id.cmp(&a.finding.id),
+        },
         SortOrder {
             name: "target",
             compare: |a, b| {
-                let [a_name, b_name] = [a, b].map(|issue| issue.target_name().as_deref().unwrap_or_default());
+                let [a_name, b_name] =
+                    [a, b].map(|issue| issue.target_name().as_deref().unwrap_or_default());
                 natural(a_name, b_name).then_with(|| a.target_id().cmp(&b.target_id()))
             },
         },
-        SortOrder { name: "name", compare: |a, b| natural(&a.name, &b.name) },
-        SortOrder { name: "port", compare: |a, b| a.port().cmp(&b.port()) },
+        SortOrder {
+            name: "name",
+            compare: |a, b| natural(&a.name, &b.name),
+        },
+        SortOrder {
+            name: "port",
+            compare: |a, b| a.port().cmp(&b.port()),
+        },
     ];
     const MANY: usize = if cfg!(test) { 1_000 } else { 50_000 };
-    // Those of groups, tabs and the line of changes. A column that few queries need is built by the first of them.
-    const READY: &'static [Field] =
-        &[Field::Is, Field::Risk, Field::Class, Field::Asset, Field::Presence, Field::First];
+    // Those of groups, tabs and the line of changes. A column that few queries need is built by the
+    // first of them.
+    const READY: &'static [Field] = &[
+        Field::Is,
+        Field::Risk,
+        Field::Class,
+        Field::Asset,
+        Field::Presence,
+        Field::First,
+    ];
     fn id(&self) -> IssueId {
         self.id
     }
@@ -124,7 +159,10 @@ impl Row for AssessedFinding<'_> {
         let assessment = self.assessment;
         match field {
             Field::Verdict => to.text(assessment.verdict.as_str()),
-            Field::Reason => assessment.reason.into_iter().for_each(|reason| to.text(reason.as_str())),
+            Field::Reason => assessment
+                .reason
+                .into_iter()
+                .for_each(|reason| to.text(reason.as_str())),
             Field::By => shared(to, assessment.who.as_ref()),
             Field::Source => to.text(assessment.source.as_str()),
             Field::Decided => to.time(assessment.at),
@@ -134,8 +172,14 @@ impl Row for AssessedFinding<'_> {
                 Some(Stamp(end.timestamp()))
             })),
             Field::Tag => assessment.tags.iter().for_each(|tag| to.shared(tag)),
-            Field::Note => others.notes(self.issue.key()).into_iter().for_each(|note| to.shared(note)),
-            Field::Duplicate => assessment.duplicate_of.into_iter().for_each(|key| to.text(&key.to_string())),
+            Field::Note => others
+                .notes(self.issue.key())
+                .into_iter()
+                .for_each(|note| to.shared(note)),
+            Field::Duplicate => assessment
+                .duplicate_of
+                .into_iter()
+                .for_each(|key| to.text(&key.to_string())),
             Field::Changed => to.time(self.changed()),
             Field::Decision => self.write_flags(to),
             _ => self.issue.write_field(field, others, to),
@@ -147,7 +191,11 @@ impl AssessedFinding<'_> {
     /// Time of the last appearance, change, reappearance or decision.
     fn changed(&self) -> Option<Stamp> {
         let issue = self.issue;
-        let seen = if issue.presence == Presence::Unchanged { issue.first_seen.get() } else { issue.last_seen.get() };
+        let seen = if issue.presence == Presence::Unchanged {
+            issue.first_seen.get()
+        } else {
+            issue.last_seen.get()
+        };
         max(seen, self.assessment.at)
     }
 
@@ -158,9 +206,18 @@ impl AssessedFinding<'_> {
             &[
                 (Flag::Undecided, assessment.is_undecided()),
                 (Flag::Decided, !assessment.is_undecided()),
-                (Flag::Regression, assessment.reopened == Some(ReopenCause::Regression)),
-                (Flag::Expired, assessment.reopened == Some(ReopenCause::Expired)),
-                (Flag::Conflict, assessment.reopened == Some(ReopenCause::Conflict)),
+                (
+                    Flag::Regression,
+                    assessment.reopened == Some(ReopenCause::Regression),
+                ),
+                (
+                    Flag::Expired,
+                    assessment.reopened == Some(ReopenCause::Expired),
+                ),
+                (
+                    Flag::Conflict,
+                    assessment.reopened == Some(ReopenCause::Conflict),
+                ),
                 (Flag::Recheck, assessment.recheck),
                 (Flag::Noted, assessment.notes > 0),
                 (Flag::Tagged, !assessment.tags.is_empty()),
@@ -177,9 +234,17 @@ mod tests {
     use crate::table::Table;
 
     fn finding(id: i64, name: &str, target: i64, risk: Risk) -> Issue {
-        let finding =
-            Finding { name: name.into(), target_id: Some(TargetId(target)), risk_level: risk, ..Finding::default() };
-        Issue { id: IssueId(id), finding: finding.into(), ..Issue::default() }
+        let finding = Finding {
+            name: name.into(),
+            target_id: Some(TargetId(target)),
+            risk_level: risk,
+            ..Finding::default()
+        };
+        Issue {
+            id: IssueId(id),
+            finding: finding.into(),
+            ..Issue::default()
+        }
     }
 
     #[test]
@@ -189,7 +254,9 @@ mod tests {
             finding(2, "Directory listing", 2, Risk::Medium),
             finding(3, "Git ignored", 2, Risk::Info),
         ]);
-        let hits = |text: &str, targets: &[TargetId]| table.with_text(text, targets).rows().collect::<Vec<_>>();
+        let hits = |text: &str, targets: &[TargetId]| {
+            table.with_text(text, targets).rows().collect::<Vec<_>>()
+        };
         assert_eq!(hits("git", &[]), [0, 2]);
         assert_eq!(hits("git", &[TargetId(2)]), [0, 1, 2]);
         assert_eq!(hits("repositorydirectory", &[]), [0; 0]);
@@ -197,7 +264,10 @@ mod tests {
 
     #[test]
     fn table_columns_exclude_fields_of_other_lists() {
-        let table = Table::new([finding(1, "b", 1, Risk::Low), finding(2, "b", 1, Risk::High)]);
+        let table = Table::new([
+            finding(1, "b", 1, Risk::Low),
+            finding(2, "b", 1, Risk::High),
+        ]);
         let counts: Vec<_> = table.column(Field::Name).unwrap().counts();
         assert_eq!(counts, [("b", 2)]);
         assert!(table.column(Field::Verdict).is_none());

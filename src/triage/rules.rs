@@ -1,7 +1,8 @@
 //! Rules: queries that decide findings that nobody decided.
 //!
-//! Queries see decisions of people and the service, never those of rules, so the order of rules does not matter. If
-//! several rules match, the one written last decides. An invalid query matches nothing.
+//! Queries see decisions of people and the service, never those of rules, so the order of rules
+//! does not matter. If several rules match, the one written last decides. An invalid query matches
+//! nothing.
 
 use std::sync::Arc;
 
@@ -41,10 +42,17 @@ fn found<'r>(
         return Vec::new();
     }
     let rows = assessed(issues, assessments);
-    let source = Rows { rows: &rows, others: input, now: input.now };
+    let source = Rows {
+        rows: &rows,
+        others: input,
+        now: input.now,
+    };
     let mut evaluator = Evaluator::default();
-    let read = rules.iter().filter_map(|rule| Some((*rule, Query::parse(&rule.query, QueryKind::Findings).ok()?)));
-    read.map(|(rule, query)| (rule, evaluator.matches(&query, &source))).collect()
+    let read = rules
+        .iter()
+        .filter_map(|rule| Some((*rule, Query::parse(&rule.query, QueryKind::Findings).ok()?)));
+    read.map(|(rule, query)| (rule, evaluator.matches(&query, &source)))
+        .collect()
 }
 
 impl OtherLists for CorrelationInput {
@@ -61,6 +69,9 @@ impl OtherLists for CorrelationInput {
     }
 
     fn notes(&self, key: FindingKey) -> Vec<&Shared> {
-        self.state.finding_state(key).map(|finding_state| finding_state.noted().collect()).unwrap_or_default()
+        self.state
+            .finding_state(key)
+            .map(|finding_state| finding_state.noted().collect())
+            .unwrap_or_default()
     }
 }

@@ -1,4 +1,5 @@
-//! Settings in the store of decisions, by name and workspace. Settings of a kind are named `kind:name`.
+//! Settings in the store of decisions, by name and workspace. Settings of a kind are named
+//! `kind:name`.
 
 use std::collections::BTreeMap;
 
@@ -31,16 +32,26 @@ pub fn setting(of: &str, name: &str) -> Shared {
 
 /// The settings of a kind that were not removed: name and value.
 pub fn settings_of(settings: &StoredSettings, of: &str, workspace: &str) -> Vec<(String, String)> {
-    let stored = settings.iter().filter(|((_, place), _)| **place == *workspace);
-    let named = stored.filter_map(|((key, _), json)| Some((key.strip_prefix(of)?.strip_prefix(':')?, json)));
+    let stored = settings
+        .iter()
+        .filter(|((_, place), _)| **place == *workspace);
+    let named = stored
+        .filter_map(|((key, _), json)| Some((key.strip_prefix(of)?.strip_prefix(':')?, json)));
     named
-        .filter_map(|(name, json)| Some((name.to_owned(), serde_json::from_str::<Option<String>>(json).ok()??)))
+        .filter_map(|(name, json)| {
+            Some((
+                name.to_owned(),
+                serde_json::from_str::<Option<String>>(json).ok()??,
+            ))
+        })
         .collect()
 }
 
 /// The analyst's addresses: configured and marked ones.
 pub fn own_addresses(settings: &StoredSettings, configured: &[Network]) -> Vec<Network> {
     let marked = settings_of(settings, OWN_ADDRESSES, "");
-    let marked = marked.iter().filter_map(|(address, _)| address.parse().ok());
+    let marked = marked
+        .iter()
+        .filter_map(|(address, _)| address.parse().ok());
     configured.iter().copied().chain(marked).collect()
 }

@@ -7,8 +7,9 @@
 //!                ─► threads    the events about one subject ─fold─► standings, rules, baselines
 //! ```
 //!
-//! Events are ordered by (clock, id) only. A finding that inherits (`Change::Inherit`) shares the state of the other
-//! key. The maps are persistent, so a clone is sent to another thread by reference.
+//! Events are ordered by (clock, id) only. A finding that inherits (`Change::Inherit`) shares the
+//! state of the other key. The maps are persistent, so a clone is sent to another thread by
+//! reference.
 
 mod undo;
 
@@ -53,7 +54,8 @@ pub enum Touched {
     Nothing,
     /// Findings of these keys.
     Keys(Vec<FindingKey>),
-    /// Any finding, because issues, rules or the baseline changed; the findings with these keys are updated first.
+    /// Any finding, because issues, rules or the baseline changed; the findings with these keys are
+    /// updated first.
     All(Vec<FindingKey>),
 }
 
@@ -70,7 +72,10 @@ impl TriageState {
         let mut state = Self::default();
         let mut events: Vec<Arc<Event>> = events.into_iter().collect();
         events.sort_by_key(|event| place(event));
-        let topics = events.iter().flat_map(|event| state.take_in(event)).collect();
+        let topics = events
+            .iter()
+            .flat_map(|event| state.take_in(event))
+            .collect();
         state.fold(&topics);
         state
     }
@@ -107,7 +112,10 @@ impl TriageState {
     }
 
     /// The states of findings that differ from those of an earlier fold, in both.
-    pub(super) fn changed_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a FindingState> {
+    pub(super) fn changed_since<'a>(
+        &'a self,
+        before: &'a Self,
+    ) -> impl Iterator<Item = &'a FindingState> {
         before
             .finding_states
             .diff(&self.finding_states)
@@ -119,7 +127,8 @@ impl TriageState {
             .map(Arc::as_ref)
     }
 
-    /// All events of a finding, oldest first, including undone ones (see [`is_undone`](Self::is_undone)).
+    /// All events of a finding, oldest first, including undone ones (see
+    /// [`is_undone`](Self::is_undone)).
     pub fn history(&self, key: FindingKey) -> Vec<Arc<Event>> {
         self.thread_of(self.root(key)).1
     }
@@ -133,14 +142,19 @@ impl TriageState {
 
     /// The events of a batch, in order.
     pub fn batch(&self, batch: EventId) -> Vec<Arc<Event>> {
-        self.batches.get(&batch).map(|batch| batch.events.clone()).unwrap_or_default()
+        self.batches
+            .get(&batch)
+            .map(|batch| batch.events.clone())
+            .unwrap_or_default()
     }
 
     /// All rules, including disabled ones, in order of creation.
     pub fn rules(&self) -> Vec<&RuleState> {
         let mut rules: Vec<&RuleState> = self.rules.values().map(Arc::as_ref).collect();
         rules.sort_by_key(|rule| {
-            self.events_by_id.get(&rule.id).map_or((rule.event.clock, rule.id), |made| place(made))
+            self.events_by_id
+                .get(&rule.id)
+                .map_or((rule.event.clock, rule.id), |made| place(made))
         });
         rules
     }
@@ -152,7 +166,9 @@ impl TriageState {
 
     /// Manual findings, including disabled ones.
     pub fn manual_findings(&self) -> impl Iterator<Item = &ManualFindingState> {
-        self.manual_keys.values().filter_map(|key| self.finding_states.get(key)?.manual.as_deref())
+        self.manual_keys
+            .values()
+            .filter_map(|key| self.finding_states.get(key)?.manual.as_deref())
     }
 
     /// Pinned baseline of a workspace.
@@ -171,12 +187,16 @@ impl TriageState {
     pub fn events_of(&self, workspace: &str) -> Vec<Arc<Event>> {
         let here = |event: &Event| *event.workspace == *workspace;
         let about = |event: &Event| match event.subject {
-            Subject::Batch(batch) => {
-                self.batches.get(&batch).is_some_and(|batch| batch.events.iter().any(|one| here(one)))
-            }
+            Subject::Batch(batch) => self
+                .batches
+                .get(&batch)
+                .is_some_and(|batch| batch.events.iter().any(|one| here(one))),
             _ => false,
         };
-        self.events().filter(|event| here(event) || about(event)).cloned().collect()
+        self.events()
+            .filter(|event| here(event) || about(event))
+            .cloned()
+            .collect()
     }
 
     /// Number of events.
@@ -207,10 +227,16 @@ impl TriageState {
         if event.id == event.batch {
             self.step(event, UndoStep::Did(event.batch));
         }
-        put(&mut Arc::make_mut(self.batches.entry(event.batch).or_default()).events, event);
+        put(
+            &mut Arc::make_mut(self.batches.entry(event.batch).or_default()).events,
+            event,
+        );
         let topic = topic(event);
         if let Some(topic) = &topic {
-            put(Arc::make_mut(self.threads.entry(topic.clone()).or_default()), event);
+            put(
+                Arc::make_mut(self.threads.entry(topic.clone()).or_default()),
+                event,
+            );
         }
         if let (Subject::Manual(id), Some(Topic::Finding(key))) = (&event.subject, &topic) {
             self.manual_keys.insert(*id, *key);
@@ -232,7 +258,10 @@ impl TriageState {
         for root in roots {
             all |= self.stand(root);
             touched.extend(
-                self.finding_states.get(&root).into_iter().flat_map(|finding_state| finding_state.keys.iter().copied()),
+                self.finding_states
+                    .get(&root)
+                    .into_iter()
+                    .flat_map(|finding_state| finding_state.keys.iter().copied()),
             );
         }
         match (all, touched.is_empty()) {
@@ -268,14 +297,17 @@ impl TriageState {
     }
 
     fn disinherit(&mut self, from: FindingKey, heir: FindingKey) {
-        let Some(heirs) = self.heirs.get_mut(&from) else { return };
+        let Some(heirs) = self.heirs.get_mut(&from) else {
+            return;
+        };
         heirs.remove(&heir);
         if heirs.is_empty() {
             self.heirs.remove(&from);
         }
     }
 
-    /// Folds the events of a key; true if a manual finding or a severity override changed, which are part of issues.
+    /// Folds the events of a key; true if a manual finding or a severity override changed, which
+    /// are part of issues.
     fn stand(&mut self, key: FindingKey) -> bool {
         let of_issue = |finding_state: Option<&Arc<FindingState>>| {
             finding_state
@@ -295,7 +327,11 @@ impl TriageState {
     }
 
     fn fold_rule(&mut self, id: EventId) {
-        let events = self.threads.get(&Topic::Rule(id)).map(|events| events.as_slice()).unwrap_or_default();
+        let events = self
+            .threads
+            .get(&Topic::Rule(id))
+            .map(|events| events.as_slice())
+            .unwrap_or_default();
         match RuleState::of(id, events, |event| self.is_live(event)) {
             Some(rule) => _ = self.rules.insert(id, Arc::new(rule)),
             None => _ = self.rules.remove(&id),
@@ -304,10 +340,13 @@ impl TriageState {
 
     fn fold_baseline(&mut self, workspace: &Shared) {
         let events = self.threads.get(&Topic::Workspace(workspace.clone()));
-        let pinned = events.into_iter().flat_map(|events| events.iter().rev()).find_map(|event| match &event.change {
-            Change::Baseline(baseline) if self.is_live(event) => Some(baseline.clone()),
-            _ => None,
-        });
+        let pinned = events
+            .into_iter()
+            .flat_map(|events| events.iter().rev())
+            .find_map(|event| match &event.change {
+                Change::Baseline(baseline) if self.is_live(event) => Some(baseline.clone()),
+                _ => None,
+            });
         match pinned.flatten() {
             Some(baseline) => _ = self.baselines.insert(workspace.clone(), baseline),
             None => _ = self.baselines.remove(workspace),
@@ -341,8 +380,11 @@ impl TriageState {
             keys.extend(fresh);
             at += 1;
         }
-        let threads = keys.iter().filter_map(|key| self.threads.get(&Topic::Finding(*key)));
-        let mut events: Vec<Arc<Event>> = threads.flat_map(|events| events.iter().cloned()).collect();
+        let threads = keys
+            .iter()
+            .filter_map(|key| self.threads.get(&Topic::Finding(*key)));
+        let mut events: Vec<Arc<Event>> =
+            threads.flat_map(|events| events.iter().cloned()).collect();
         events.sort_by_key(|event| place(event));
         (keys, events)
     }

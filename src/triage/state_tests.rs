@@ -13,7 +13,13 @@ use crate::finding::Verdict::{Confirmed, FalsePositive, Fixed, Open, RiskAccepte
 use crate::finding::{FindingKey, Verdict};
 
 fn rule(query: &str, verdict: Verdict) -> Change {
-    Change::Rule { query: query.into(), decision: Decision { verdict, ..Decision::default() } }
+    Change::Rule {
+        query: query.into(),
+        decision: Decision {
+            verdict,
+            ..Decision::default()
+        },
+    }
 }
 
 #[test]
@@ -38,8 +44,16 @@ fn concurrent_decisions_conflict_until_settled() {
     let (confirmed, refused) = (ann.decides(7, Confirmed), bob.decides(7, FalsePositive));
     ann.receives([&refused]);
     bob.receives([&confirmed]);
-    assert_eq!(ann.state.finding_state(FindingKey(7)), bob.state.finding_state(FindingKey(7)));
-    assert!(ann.state.finding_state(FindingKey(7)).unwrap().is_conflict());
+    assert_eq!(
+        ann.state.finding_state(FindingKey(7)),
+        bob.state.finding_state(FindingKey(7))
+    );
+    assert!(
+        ann.state
+            .finding_state(FindingKey(7))
+            .unwrap()
+            .is_conflict()
+    );
     let settled = bob.decides(7, Fixed);
     assert_eq!(settled.after.len(), 2);
     assert_eq!(bob.verdicts(7), [Fixed]);
@@ -87,7 +101,10 @@ fn notes_accumulate_tags_toggle_and_last_severity_holds() {
     assert_eq!(finding_state.tags, ["later", "pci"]);
     assert_eq!(finding_state.severity, Some(Risk::Low));
     ann.does(finding(7), Change::Severity(None));
-    assert_eq!(ann.state.finding_state(FindingKey(7)).unwrap().severity, None);
+    assert_eq!(
+        ann.state.finding_state(FindingKey(7)).unwrap().severity,
+        None
+    );
 }
 
 #[test]
@@ -116,7 +133,10 @@ fn foreign_batch_can_be_undone_once_by_id() {
     bob.state = ann.state.clone();
     assert_eq!(bob.state.last_done("bob"), None);
     bob.undoes(batch);
-    assert_eq!((bob.state.last_done("ann"), bob.state.last_undone("bob")), (None, Some(batch)));
+    assert_eq!(
+        (bob.state.last_done("ann"), bob.state.last_undone("bob")),
+        (None, Some(batch))
+    );
 }
 
 #[test]
@@ -124,15 +144,26 @@ fn batch_undo_touches_every_changed_key() {
     let mut ann = Replica::new("ann", 1);
     let batch = ann.writer.next();
     for key in [3, 4] {
-        let decision = Change::Decide(Decision { verdict: Fixed, ..Decision::default() });
+        let decision = Change::Decide(Decision {
+            verdict: Fixed,
+            ..Decision::default()
+        });
         let at = crate::contract::Stamp::parse("2026-11-21 12:00:00").unwrap();
-        let event = ann.writer.write((at, 1), batch, vec![], finding(key), decision);
-        assert_eq!(ann.state.apply(&Arc::new(event)), Touched::Keys(vec![FindingKey(key)]));
+        let event = ann
+            .writer
+            .write((at, 1), batch, vec![], finding(key), decision);
+        assert_eq!(
+            ann.state.apply(&Arc::new(event)),
+            Touched::Keys(vec![FindingKey(key)])
+        );
     }
     assert_eq!(ann.state.batch(batch).len(), 2);
     let mut other = ann.clone();
     let undo = other.undoes(batch);
-    assert_eq!(ann.state.apply(&undo), Touched::Keys(vec![FindingKey(3), FindingKey(4)]));
+    assert_eq!(
+        ann.state.apply(&undo),
+        Touched::Keys(vec![FindingKey(3), FindingKey(4)])
+    );
     assert_eq!(ann.state.apply(&undo), Touched::Nothing);
     assert_eq!((ann.verdicts(3), ann.verdicts(4)), (vec![], vec![]));
 }
@@ -144,10 +175,16 @@ fn inherited_decisions_are_shared_until_undone() {
     let taken = ann.does(finding(8), Change::Inherit(FindingKey(7)));
     assert_eq!(ann.verdicts(8), [RiskAccepted]);
     ann.decides(8, Fixed);
-    assert_eq!((ann.verdicts(7), ann.verdicts(8)), (vec![Fixed], vec![Fixed]));
+    assert_eq!(
+        (ann.verdicts(7), ann.verdicts(8)),
+        (vec![Fixed], vec![Fixed])
+    );
     assert_eq!(ann.state.identities().count(), 1);
     ann.undoes(taken.batch);
-    assert_eq!((ann.verdicts(7), ann.verdicts(8)), (vec![RiskAccepted], vec![Fixed]));
+    assert_eq!(
+        (ann.verdicts(7), ann.verdicts(8)),
+        (vec![RiskAccepted], vec![Fixed])
+    );
 }
 
 #[test]
@@ -158,8 +195,14 @@ fn rules_can_be_changed_disabled_and_undone() {
     let changed = ann.does(Subject::Rule(id), rule("port:81", FalsePositive));
     ann.does(Subject::Rule(ann.writer.next()), rule("port:82", Fixed));
     ann.does(Subject::Rule(id), Change::Off(true));
-    let queries =
-        |replica: &Replica| replica.state.rules().iter().map(|rule| rule.query.to_string()).collect::<Vec<_>>();
+    let queries = |replica: &Replica| {
+        replica
+            .state
+            .rules()
+            .iter()
+            .map(|rule| rule.query.to_string())
+            .collect::<Vec<_>>()
+    };
     assert_eq!(queries(&ann), ["port:81", "port:82"]);
     assert!(ann.state.rules()[0].off);
     ann.undoes(changed.batch);
@@ -172,11 +215,20 @@ fn rules_can_be_changed_disabled_and_undone() {
 fn manual_finding_can_be_written_decided_and_undone() {
     let mut ann = Replica::new("ann", 1);
     let id = ann.writer.next();
-    let own = ManualFinding { name: "Login without password".into(), ..ManualFinding::default() };
+    let own = ManualFinding {
+        name: "Login without password".into(),
+        ..ManualFinding::default()
+    };
     let made = ann.does(Subject::Manual(id), Change::Manual(Box::new(own)));
     ann.decides(manual_key(id).0, Confirmed);
-    assert_eq!(ann.state.manual_findings().next().unwrap().finding.name, "Login without password");
-    assert_eq!(ann.state.manual_findings().next().unwrap().key, manual_key(id));
+    assert_eq!(
+        ann.state.manual_findings().next().unwrap().finding.name,
+        "Login without password"
+    );
+    assert_eq!(
+        ann.state.manual_findings().next().unwrap().key,
+        manual_key(id)
+    );
     assert_eq!(ann.verdicts(manual_key(id).0), [Confirmed]);
     ann.undoes(made.batch);
     assert_eq!(ann.state.manual_findings().count(), 0);
@@ -187,7 +239,10 @@ fn baseline_applies_to_its_workspace() {
     let mut ann = Replica::new("ann", 1);
     let day = Baseline::Day("2026-10-01".parse().unwrap());
     ann.does(Subject::Workspace, Change::Baseline(Some(day.clone())));
-    assert_eq!((ann.state.baseline("acme"), ann.state.baseline("other")), (Some(&day), None));
+    assert_eq!(
+        (ann.state.baseline("acme"), ann.state.baseline("other")),
+        (Some(&day), None)
+    );
     ann.does(Subject::Workspace, Change::Baseline(None));
     assert_eq!(ann.state.baseline("acme"), None);
 }
@@ -228,21 +283,35 @@ fn step() -> impl Strategy<Value = Step> {
 /// Plays the steps; all events in the order in which they were made.
 fn played(steps: Vec<Step>) -> Vec<Arc<Event>> {
     // Two of the three are one person at two dashboards.
-    let mut replicas = [Replica::new("ann", 1), Replica::new("bob", 2), Replica::new("ann", 3)];
+    let mut replicas = [
+        Replica::new("ann", 1),
+        Replica::new("bob", 2),
+        Replica::new("ann", 3),
+    ];
     let mut made: Vec<Arc<Event>> = Vec::new();
     for step in steps {
         let event = match step {
             Step::Decide(who, key, verdict) => replicas[who].decides(key, verdict),
             Step::Note(who, key) => replicas[who].does(finding(key), Change::Note("note".into())),
             Step::Tag(who, key, add) => {
-                let (add, remove) = if add { (vec!["t".into()], vec![]) } else { (vec![], vec!["t".into()]) };
+                let (add, remove) = if add {
+                    (vec!["t".into()], vec![])
+                } else {
+                    (vec![], vec!["t".into()])
+                };
                 replicas[who].does(finding(key), Change::Tag { add, remove })
             }
-            Step::Inherit(who, key, from) => replicas[who].does(finding(key), Change::Inherit(FindingKey(from))),
+            Step::Inherit(who, key, from) => {
+                replicas[who].does(finding(key), Change::Inherit(FindingKey(from)))
+            }
             Step::Rule(who, off) => {
                 let known = replicas[who].state.rules().first().map(|rule| rule.id);
                 let id = known.unwrap_or_else(|| replicas[who].writer.next());
-                let change = if off { Change::Off(true) } else { rule("port:1", Fixed) };
+                let change = if off {
+                    Change::Off(true)
+                } else {
+                    rule("port:1", Fixed)
+                };
                 replicas[who].does(Subject::Rule(id), change)
             }
             Step::Own(who) => {

@@ -55,9 +55,14 @@ impl ScanIndex {
         let mut series: HashMap<(TargetId, i64), Vec<IndexedScan>> = HashMap::new();
         for scan in input.scans.items() {
             let indexed = (Arc::clone(scan), is_over(scan, &counts, input));
-            series.entry((scan.target_id, scan.tool_id)).or_default().push(indexed);
+            series
+                .entry((scan.target_id, scan.tool_id))
+                .or_default()
+                .push(indexed);
         }
-        series.values_mut().for_each(|scans| scans.sort_by_key(|(scan, _)| chronological(scan)));
+        series
+            .values_mut()
+            .for_each(|scans| scans.sort_by_key(|(scan, _)| chronological(scan)));
         let tests = IncompleteTests::new(input.findings.items().iter().map(|finding| &**finding));
         Self { series, tests }
     }
@@ -69,21 +74,37 @@ impl ScanIndex {
         for finding in occurrences(issue) {
             let scan = finding.task_id().and_then(|id| input.scans.get(id));
             if let Some(scan) = scan {
-                seen.entry((scan.target_id, scan.tool_id)).or_default().insert(scan.id);
+                seen.entry((scan.target_id, scan.tool_id))
+                    .or_default()
+                    .insert(scan.id);
             }
             let at = scan.and_then(|scan| scan.start_time);
             let outcome = ScanSighting::Seen(Arc::clone(finding));
-            entries.push(TimelineEntry { scan: finding.task_id(), at, outcome });
+            entries.push(TimelineEntry {
+                scan: finding.task_id(),
+                at,
+                outcome,
+            });
         }
         for (key, seen) in &seen {
-            entries.extend(self.series.get(key).into_iter().flat_map(|scans| self.without(issue, scans, seen)));
+            entries.extend(
+                self.series
+                    .get(key)
+                    .into_iter()
+                    .flat_map(|scans| self.without(issue, scans, seen)),
+            );
         }
         entries.sort_by_key(|entry| std::cmp::Reverse((entry.at.is_none(), entry.at, entry.scan)));
         entries
     }
 
     /// The scans of a series that did not report the issue, after the first that did.
-    fn without(&self, issue: &Issue, scans: &[IndexedScan], seen: &BTreeSet<ScanId>) -> Vec<TimelineEntry> {
+    fn without(
+        &self,
+        issue: &Issue,
+        scans: &[IndexedScan],
+        seen: &BTreeSet<ScanId>,
+    ) -> Vec<TimelineEntry> {
         let mut entries = Vec::new();
         let mut last: Option<&Scan> = None;
         for (scan, is_over) in scans {
@@ -91,7 +112,11 @@ impl ScanIndex {
                 last = Some(scan);
             } else if let Some(last) = last.filter(|_| *is_over) {
                 let outcome = self.outcome(issue, scan, last);
-                entries.push(TimelineEntry { scan: Some(scan.id), at: scan.start_time, outcome });
+                entries.push(TimelineEntry {
+                    scan: Some(scan.id),
+                    at: scan.start_time,
+                    outcome,
+                });
             }
         }
         entries
@@ -115,7 +140,12 @@ mod tests {
     fn shape(fixture: &TriageFixture) -> String {
         let rows = fixture.rows();
         let last = fixture.findings.last().unwrap();
-        let issue = rows.issues.items().iter().find(|issue| issue.finding_ids().any(|id| id == last.id)).unwrap();
+        let issue = rows
+            .issues
+            .items()
+            .iter()
+            .find(|issue| issue.finding_ids().any(|id| id == last.id))
+            .unwrap();
         let word = |entry: &TimelineEntry| {
             let letter = match &entry.outcome {
                 ScanSighting::Seen(_) => 's',
@@ -124,20 +154,31 @@ mod tests {
             };
             format!("{}{letter}", entry.scan.unwrap())
         };
-        rows.earlier.timeline(issue).iter().map(word).collect::<Vec<_>>().join(" ")
+        rows.earlier
+            .timeline(issue)
+            .iter()
+            .map(word)
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     fn seen_by(scans: &[i64], change: impl Fn(&mut Scan)) -> String {
         let mut fixture = TriageFixture::new();
         (1..=5).for_each(|number| change(fixture.scan(number)));
-        scans.iter().for_each(|&scan| _ = fixture.found(scan, "tls10", ""));
+        scans
+            .iter()
+            .for_each(|&scan| _ = fixture.found(scan, "tls10", ""));
         shape(&fixture)
     }
 
     #[test]
     fn absence_between_two_sightings_remains_in_timeline() {
         assert_eq!(seen_by(&[1, 3], |_| ()), "5a 4a 3s 2a 1s");
-        assert_eq!(seen_by(&[3], |_| ()), "5a 4a 3s", "scans before the first sighting prove no fix");
+        assert_eq!(
+            seen_by(&[3], |_| ()),
+            "5a 4a 3s",
+            "scans before the first sighting prove no fix"
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! The client against the service over HTTP: the success and the documented errors of every endpoint, and the poller on
-//! top of both. Scans are scripted, except in the test of the real engine.
+//! The client against the service over HTTP: the success and the documented errors of every
+//! endpoint, and the poller on top of both. Scans are scripted, except in the test of the real
+//! engine.
 
 mod findings;
 mod loggers;
@@ -30,14 +31,32 @@ pub fn client_of(base: &str, key: &str) -> Client {
 
 /// Asserts kind and status of an error, and a part of its message in any case.
 #[track_caller]
-pub fn assert_refused<T: std::fmt::Debug>(result: Result<T, Error>, kind: ErrorKind, status: u16, message: &str) {
+pub fn assert_refused<T: std::fmt::Debug>(
+    result: Result<T, Error>,
+    kind: ErrorKind,
+    status: u16,
+    message: &str,
+) {
     let error = result.unwrap_err();
-    assert_eq!((&error.kind, error.status), (&kind, Some(status)), "{error}");
-    assert!(error.to_string().to_lowercase().contains(&message.to_lowercase()), "{message}: {error}");
+    assert_eq!(
+        (&error.kind, error.status),
+        (&kind, Some(status)),
+        "{error}"
+    );
+    assert!(
+        error
+            .to_string()
+            .to_lowercase()
+            .contains(&message.to_lowercase()),
+        "{message}: {error}"
+    );
 }
 
 /// Repeats a request until its result meets the condition.
-pub async fn until<T, F: Future<Output = T>>(fetch: impl Fn() -> F, is_met: impl Fn(&T) -> bool) -> T {
+pub async fn until<T, F: Future<Output = T>>(
+    fetch: impl Fn() -> F,
+    is_met: impl Fn(&T) -> bool,
+) -> T {
     let polling = async {
         loop {
             let response = fetch().await;
@@ -47,20 +66,36 @@ pub async fn until<T, F: Future<Output = T>>(fetch: impl Fn() -> F, is_met: impl
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), polling).await.expect("condition not met in 20 s")
+    tokio::time::timeout(Duration::from_secs(20), polling)
+        .await
+        .expect("condition not met in 20 s")
 }
 
 pub async fn create_target(client: &Client, name: &str) -> TargetId {
-    client.create_target(&NewTarget { name: name.into(), ..NewTarget::default() }).await.unwrap()
+    client
+        .create_target(&NewTarget {
+            name: name.into(),
+            ..NewTarget::default()
+        })
+        .await
+        .unwrap()
 }
 
 /// Starts a port scan.
 pub async fn start_scan(client: &Client, target: TargetId) -> ScanId {
-    let new = NewScan { tool_id: 70, target_id: Some(target), ..NewScan::default() };
+    let new = NewScan {
+        tool_id: 70,
+        target_id: Some(target),
+        ..NewScan::default()
+    };
     client.create_scan(&new).await.unwrap().created_id.unwrap()
 }
 
 /// Waits until a scan has ended.
 pub async fn wait_for_end(client: &Client, id: ScanId) -> Scan {
-    until(|| async { client.get_scan(id).await.unwrap() }, Scan::has_ended).await
+    until(
+        || async { client.get_scan(id).await.unwrap() },
+        Scan::has_ended,
+    )
+    .await
 }

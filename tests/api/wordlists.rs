@@ -16,10 +16,30 @@ async fn predefined_wordlists_are_listed_read_and_not_deletable() {
         assert_eq!(client.get_wordlist(list.id).await.unwrap(), list);
         let words = client.wordlist_contents(list.id).await.unwrap();
         assert_eq!(words.lines().count() as i64, list.num_words);
-        assert_refused(client.delete_wordlist(list.id).await, ErrorKind::Forbidden, 403, "predefined");
+        assert_refused(
+            client.delete_wordlist(list.id).await,
+            ErrorKind::Forbidden,
+            403,
+            "predefined",
+        );
     }
-    assert_refused(client.get_wordlist(WordlistId(99)).await, ErrorKind::NotFound, 404, "word");
-    assert_refused(client.wordlist_contents(WordlistId(99)).await, ErrorKind::NotFound, 404, "word");
-    assert_refused(client.delete_wordlist(WordlistId(99)).await, ErrorKind::NotFound, 404, "word");
+    assert_refused(
+        client.get_wordlist(WordlistId(99)).await,
+        ErrorKind::NotFound,
+        404,
+        "word",
+    );
+    assert_refused(
+        client.wordlist_contents(WordlistId(99)).await,
+        ErrorKind::NotFound,
+        404,
+        "word",
+    );
+    assert_refused(
+        client.delete_wordlist(WordlistId(99)).await,
+        ErrorKind::NotFound,
+        404,
+        "word",
+    );
     service.stop().await;
 }

@@ -1,4 +1,5 @@
-//! The client against misbehaving services: `responses` sends unexpected HTTP responses, `wire` fails below HTTP.
+//! The client against misbehaving services: `responses` sends unexpected HTTP responses, `wire`
+//! fails below HTTP.
 
 mod responses;
 mod wire;

@@ -36,7 +36,11 @@ impl RawServer {
                 tokio::spawn(behave(stream));
             }
         });
-        Self { address, connections, _task: AbortOnDropHandle::new(task) }
+        Self {
+            address,
+            connections,
+            _task: AbortOnDropHandle::new(task),
+        }
     }
 
     fn origin(&self) -> String {
@@ -64,10 +68,19 @@ async fn hanging_service_ends_at_total_timeout() {
         std::future::pending().await
     })
     .await;
-    let client = client_with(&server.origin(), |settings| settings.total_timeout = Duration::from_millis(300));
+    let client = client_with(&server.origin(), |settings| {
+        settings.total_timeout = Duration::from_millis(300)
+    });
     let started = Instant::now();
-    assert_eq!(client.list_workspaces().await.unwrap_err().kind, ErrorKind::Timeout);
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert_eq!(
+        client.list_workspaces().await.unwrap_err().kind,
+        ErrorKind::Timeout
+    );
+    assert!(
+        started.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        started.elapsed()
+    );
     assert_eq!(server.connections(), 1, "a timeout is not retried");
 }
 
@@ -75,15 +88,21 @@ async fn hanging_service_ends_at_total_timeout() {
 async fn slow_body_ends_at_total_timeout() {
     let server = RawServer::start(|mut stream| async move {
         read_request(&mut stream).await;
-        let head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n";
+        let head =
+            b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n";
         let _ = stream.write_all(head).await;
         while stream.write_all(b" ").await.is_ok() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     })
     .await;
-    let client = client_with(&server.origin(), |settings| settings.total_timeout = Duration::from_millis(300));
-    assert_eq!(client.list_workspaces().await.unwrap_err().kind, ErrorKind::Timeout);
+    let client = client_with(&server.origin(), |settings| {
+        settings.total_timeout = Duration::from_millis(300)
+    });
+    assert_eq!(
+        client.list_workspaces().await.unwrap_err().kind,
+        ErrorKind::Timeout
+    );
 }
 
 #[tokio::test]
@@ -95,21 +114,43 @@ async fn closed_connection_is_retried_for_idempotent_requests_only() {
     })
     .await;
     let client = client(&server.origin());
-    assert_eq!(client.list_workspaces().await.unwrap_err().kind, ErrorKind::Connect);
+    assert_eq!(
+        client.list_workspaces().await.unwrap_err().kind,
+        ErrorKind::Connect
+    );
     assert_eq!(server.connections(), 3);
-    let new = scandeck::contract::NewWorkspace { name: "a".into(), description: None };
-    assert_eq!(client.create_workspace(&new).await.unwrap_err().kind, ErrorKind::Connect);
-    assert_eq!(server.connections(), 4, "a creation is not retried, because the service may have completed it");
+    let new = scandeck::contract::NewWorkspace {
+        name: "a".into(),
+        description: None,
+    };
+    assert_eq!(
+        client.create_workspace(&new).await.unwrap_err().kind,
+        ErrorKind::Connect
+    );
+    assert_eq!(
+        server.connections(),
+        4,
+        "a creation is not retried, because the service may have completed it"
+    );
 }
 
 #[tokio::test]
 async fn truncated_body_is_a_connection_error() {
     let server = RawServer::start(|mut stream| async move {
         read_request(&mut stream).await;
-        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{\"data\": [").await;
+        let _ = stream
+            .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{\"data\": [")
+            .await;
     })
     .await;
-    assert_eq!(client(&server.origin()).list_workspaces().await.unwrap_err().kind, ErrorKind::Connect);
+    assert_eq!(
+        client(&server.origin())
+            .list_workspaces()
+            .await
+            .unwrap_err()
+            .kind,
+        ErrorKind::Connect
+    );
     assert_eq!(server.connections(), 3);
 }
 
@@ -120,27 +161,44 @@ async fn non_http_server_is_a_connection_error() {
         read_request(&mut stream).await;
     })
     .await;
-    let error = client(&server.origin()).list_workspaces().await.unwrap_err();
+    let error = client(&server.origin())
+        .list_workspaces()
+        .await
+        .unwrap_err();
     assert_eq!(error.kind, ErrorKind::Connect, "{error}");
 }
 
 #[tokio::test]
 async fn https_to_plain_port_is_a_tls_error() {
     let server = RawServer::start(|mut stream| async move {
-        let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n").await;
+        let _ = stream
+            .write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
+            .await;
     })
     .await;
-    let error = client(&format!("https://{}", server.address)).list_workspaces().await.unwrap_err();
+    let error = client(&format!("https://{}", server.address))
+        .list_workspaces()
+        .await
+        .unwrap_err();
     assert_eq!(error.kind, ErrorKind::Tls, "{error}");
 }
 
 #[tokio::test]
 async fn refused_connection_names_cause_and_remedy() {
-    let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    let error = client(&format!("http://{free}")).list_workspaces().await.unwrap_err();
+    let free = TcpListener::bind("127.0.0.1:0")
+        .await
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let error = client(&format!("http://{free}"))
+        .list_workspaces()
+        .await
+        .unwrap_err();
     assert_eq!(error.kind, ErrorKind::Connect);
     assert!(
-        error.is_refused && error.to_string().to_lowercase().contains("refused") && error.hint().contains("base URL"),
+        error.is_refused
+            && error.to_string().to_lowercase().contains("refused")
+            && error.hint().contains("base URL"),
         "{error}"
     );
 }
@@ -159,7 +217,9 @@ async fn dropped_call_closes_its_connection() {
         }
     })
     .await;
-    let client = client_with(&server.origin(), |settings| settings.total_timeout = Duration::from_secs(60));
+    let client = client_with(&server.origin(), |settings| {
+        settings.total_timeout = Duration::from_secs(60)
+    });
     let call = tokio::spawn(async move { client.list_workspaces().await });
     assert_eq!(received.recv().await, Some("requested"));
     call.abort();

@@ -29,7 +29,9 @@ fn configuration_file_with_every_key_gives_same_values() {
         let (connection, key) = match &config.connection {
             Connection::Prompt => ("ask".to_owned(), None),
             Connection::Local => ("here".to_owned(), None),
-            Connection::Remote { base, key } => (format!("at {base}"), Some(source(key, home.path()))),
+            Connection::Remote { base, key } => {
+                (format!("at {base}"), Some(source(key, home.path())))
+            }
         };
         let actual = json!({
             "connection": connection,
@@ -42,10 +44,26 @@ fn configuration_file_with_every_key_gives_same_values() {
         });
         assert_eq!(actual, *values, "{profile}");
         assert_eq!((config.user.as_str(), config.keep_days), ("ann", Some(365)));
-        assert_eq!(config.screen.signal_command, ["sh", "-c", "notify-send \"$SCANDECK_TITLE\""]);
-        let is_own = |address: &str| config.own_addresses.iter().any(|network| network.has(address.parse().unwrap()));
-        assert!(["203.0.113.7", "10.8.200.1", "2001:db8::1"].into_iter().all(is_own));
-        assert!(!["203.0.113.8", "10.9.0.1", "2001:db9::1"].into_iter().any(is_own));
+        assert_eq!(
+            config.screen.signal_command,
+            ["sh", "-c", "notify-send \"$SCANDECK_TITLE\""]
+        );
+        let is_own = |address: &str| {
+            config
+                .own_addresses
+                .iter()
+                .any(|network| network.has(address.parse().unwrap()))
+        };
+        assert!(
+            ["203.0.113.7", "10.8.200.1", "2001:db8::1"]
+                .into_iter()
+                .all(is_own)
+        );
+        assert!(
+            !["203.0.113.8", "10.9.0.1", "2001:db9::1"]
+                .into_iter()
+                .any(is_own)
+        );
     }
     assert_eq!(load(None).name, "prod", "the default profile");
 }

@@ -5,11 +5,16 @@ use std::time::Duration;
 use super::{Home, fixture, text};
 use crate::pty::Session;
 
-/// Types the keys of each line of a script and waits for its texts. Keys after `~` are repeated until the texts appear.
+/// Types the keys of each line of a script and waits for its texts. Keys after `~` are repeated
+/// until the texts appear.
 async fn replay(session: &mut Session, runner: &str) {
     for line in text(runner).lines().filter(|line| !line.starts_with('#')) {
         let (keys, texts) = line.split_once('\t').unwrap();
-        let keys = keys.replace("\\r", "\r").replace("\\e", "\x1b").replace("\\t", "\t").replace("\\u", "\x1b[A");
+        let keys = keys
+            .replace("\\r", "\r")
+            .replace("\\e", "\x1b")
+            .replace("\\t", "\t")
+            .replace("\\u", "\x1b[A");
         let is_expected = |screen: &str| {
             texts.split('\t').all(|text| match text.strip_prefix('!') {
                 Some(absent) => !screen.contains(absent),
@@ -38,7 +43,11 @@ async fn replay(session: &mut Session, runner: &str) {
 }
 
 fn open(home: &Home, arguments: &[&str]) -> Session {
-    let session = Session::start(home.path(), arguments, &[("http_proxy", "http://127.0.0.1:9")]);
+    let session = Session::start(
+        home.path(),
+        arguments,
+        &[("http_proxy", "http://127.0.0.1:9")],
+    );
     session.resize(50, 160);
     session
 }
@@ -60,6 +69,11 @@ async fn keys_without_the_service_show_cached_data() {
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_on_the_bundle_show_its_data() {
     let home = Home::empty();
-    home.output(&["unbundle", fixture("practice.bundle").to_str().unwrap()]).await;
-    replay(&mut open(&home, &["--from-bundle", "Practice range"]), "keys/bundle.txt").await;
+    home.output(&["unbundle", fixture("practice.bundle").to_str().unwrap()])
+        .await;
+    replay(
+        &mut open(&home, &["--from-bundle", "Practice range"]),
+        "keys/bundle.txt",
+    )
+    .await;
 }

@@ -1,7 +1,7 @@
 //! Files of an earlier version keep working: see `tests/fixtures/f568d2a/README.md`.
 //!
-//! The tests run the real binary and the service on a copy of the fixture. Only [`config`], [`names`], [`range`] and
-//! the start of the service below import modules of the crate.
+//! The tests run the real binary and the service on a copy of the fixture. Only [`config`],
+//! [`names`], [`range`] and the start of the service below import modules of the crate.
 
 mod bundle;
 mod config;
@@ -33,7 +33,9 @@ const SERVICE_BASE: &str = "http://127.0.0.1:18470";
 
 /// Path of a file of the fixture.
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/f568d2a").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures/f568d2a")
+        .join(name)
 }
 
 fn text(name: &str) -> String {
@@ -52,7 +54,9 @@ struct Home {
 impl Home {
     /// A home without any data.
     fn empty() -> Self {
-        let home = Self { dir: tempfile::tempdir().unwrap() };
+        let home = Self {
+            dir: tempfile::tempdir().unwrap(),
+        };
         home.connect(SERVICE_BASE, "no key");
         home
     }
@@ -80,9 +84,13 @@ impl Home {
         fs::write(&key_file, key).unwrap();
         fs::set_permissions(&key_file, fs::Permissions::from_mode(0o600)).unwrap();
         let key_file = key_file.display();
-        let profile = format!("[profiles.practice]\nbase_url = \"{base}\"\napi_key_file = \"{key_file}\"\n");
-        fs::write(directory.join("config.toml"), format!("default_profile = \"practice\"\nuser = \"ann\"\n{profile}"))
-            .unwrap();
+        let profile =
+            format!("[profiles.practice]\nbase_url = \"{base}\"\napi_key_file = \"{key_file}\"\n");
+        fs::write(
+            directory.join("config.toml"),
+            format!("default_profile = \"practice\"\nuser = \"ann\"\n{profile}"),
+        )
+        .unwrap();
     }
 
     /// Starts the current service on the copied database, and connects the profile to it.
@@ -91,7 +99,9 @@ impl Home {
         let mut settings = settings(&self.service_dir());
         // The loggers of the fixture must not expire.
         settings.logger_days = 3650;
-        let running = start_with(settings, stop.clone(), Parts::default()).await.unwrap();
+        let running = start_with(settings, stop.clone(), Parts::default())
+            .await
+            .unwrap();
         let service = TestService::of(running, stop);
         self.connect(&service.base, &service.key);
         service
@@ -99,9 +109,13 @@ impl Home {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = command(self.path(), arguments);
-        command.env("XDG_CONFIG_HOME", self.path().join("config")).env("XDG_STATE_HOME", self.path().join("state"));
+        command
+            .env("XDG_CONFIG_HOME", self.path().join("config"))
+            .env("XDG_STATE_HOME", self.path().join("state"));
         // Requests to loopback must ignore the proxy variables.
-        command.env("HTTP_PROXY", "http://127.0.0.1:9").env("http_proxy", "http://127.0.0.1:9");
+        command
+            .env("HTTP_PROXY", "http://127.0.0.1:9")
+            .env("http_proxy", "http://127.0.0.1:9");
         command
     }
 
@@ -124,15 +138,26 @@ impl Home {
 
     /// The lines of a bundle that the current version writes.
     async fn bundle_lines(&self) -> BTreeSet<String> {
-        self.output(&["bundle", "--workspace", "Practice range", "-o", "now.bundle"]).await;
+        self.output(&[
+            "bundle",
+            "--workspace",
+            "Practice range",
+            "-o",
+            "now.bundle",
+        ])
+        .await;
         bundle_lines(&fs::read_to_string(self.path().join("now.bundle")).unwrap())
     }
 }
 
 /// The lines of a bundle without the manifest and the time of the last visit.
 fn bundle_lines(bundle: &str) -> BTreeSet<String> {
-    let lines = bundle.lines().filter(|line| !line.starts_with(r#"{"manifest""#) && !line.contains(r#""looked""#));
-    lines.map(|line| serde_json::from_str::<Value>(line).unwrap().to_string()).collect()
+    let lines = bundle
+        .lines()
+        .filter(|line| !line.starts_with(r#"{"manifest""#) && !line.contains(r#""looked""#));
+    lines
+        .map(|line| serde_json::from_str::<Value>(line).unwrap().to_string())
+        .collect()
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -149,7 +174,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Differences between two JSON values, except in these fields and in fields that only the actual value has.
+/// Differences between two JSON values, except in these fields and in fields that only the actual
+/// value has.
 fn differences(expected: &Value, actual: &Value, except: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     compare(expected, actual, except, "", &mut found);
@@ -159,7 +185,10 @@ fn differences(expected: &Value, actual: &Value, except: &[&str]) -> Vec<String>
 fn compare(expected: &Value, actual: &Value, except: &[&str], at: &str, found: &mut Vec<String>) {
     match (expected, actual) {
         (Value::Object(expected), Value::Object(actual)) => {
-            for (name, value) in expected.iter().filter(|(name, _)| !except.contains(&name.as_str())) {
+            for (name, value) in expected
+                .iter()
+                .filter(|(name, _)| !except.contains(&name.as_str()))
+            {
                 let other = actual.get(name).unwrap_or(&Value::Null);
                 compare(value, other, except, &format!("{at}.{name}"), found);
             }

@@ -1,8 +1,9 @@
 //! The practice target on the ports of the fixture.
 //!
-//! The practice target listens on free ports, and a fingerprint contains the port. Forwarders listen on the fixture's
-//! ports, so that fingerprints are those of the fixture and no stored data is rewritten. The ports lie below the range
-//! that systems use for port 0. While another test run on the machine holds them, [`PracticeRange::start`] waits.
+//! The practice target listens on free ports, and a fingerprint contains the port. Forwarders
+//! listen on the fixture's ports, so that fingerprints are those of the fixture and no stored data
+//! is rewritten. The ports lie below the range that systems use for port 0. While another test run
+//! on the machine holds them, [`PracticeRange::start`] waits.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -15,8 +16,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 /// Upper bound for the wait for the ports.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Ports of the last scans in the fixture: shop, portal, then the greeting ports in the order of `Practice::ports`.
-/// In the first scans the last greeting port was 18475.
+/// Ports of the last scans in the fixture: shop, portal, then the greeting ports in the order of
+/// `Practice::ports`. In the first scans the last greeting port was 18475.
 pub const PORTS: [u16; 5] = [18471, 18472, 18473, 18474, 18476];
 
 /// A practice target at the addresses of the fixture.
@@ -38,7 +39,9 @@ impl PracticeRange {
         }
         let stop = CancellationToken::new();
         let practice = Practice::start(stop.clone()).await.unwrap();
-        let servers = [practice.http, practice.https].into_iter().chain(practice.ports.iter().map(|(_, port)| *port));
+        let servers = [practice.http, practice.https]
+            .into_iter()
+            .chain(practice.ports.iter().map(|(_, port)| *port));
         for (listener, server) in listeners.into_iter().zip(servers) {
             let stop = stop.clone();
             tokio::spawn(async move {
@@ -48,7 +51,10 @@ impl PracticeRange {
                 }
             });
         }
-        Self { practice, _stop: stop.drop_guard() }
+        Self {
+            practice,
+            _stop: stop.drop_guard(),
+        }
     }
 
     /// Reports visits and opened bait files to this logger.

@@ -1,8 +1,8 @@
-//! A scan of the unchanged practice target by the current version: no finding becomes new, updated, absent or
-//! reappeared, and every decision remains.
+//! A scan of the unchanged practice target by the current version: no finding becomes new, updated,
+//! absent or reappeared, and every decision remains.
 //!
-//! The test fails when a `vuln_id`, a header of evidence or the wording of evidence changes, because these enter the
-//! fingerprints and the comparison with the previous scan.
+//! The test fails when a `vuln_id`, a header of evidence or the wording of evidence changes,
+//! because these enter the fingerprints and the comparison with the previous scan.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,36 +54,66 @@ async fn unchanged_target_scanned_again_changes_no_finding_and_no_decision() {
     for scan in &newest {
         let (tool, params) = (scan["tool_id"].to_string(), scan["tool_params"].to_string());
         let target = scan["target_id"].to_string();
-        let out = home.output(&["scans", "start", "--tool", &tool, "--target", &target, "--params", &params]).await;
-        pairs.push((scan["id"].as_i64().unwrap(), out.trim().parse::<i64>().unwrap()));
+        let out = home
+            .output(&[
+                "scans", "start", "--tool", &tool, "--target", &target, "--params", &params,
+            ])
+            .await;
+        pairs.push((
+            scan["id"].as_i64().unwrap(),
+            out.trim().parse::<i64>().unwrap(),
+        ));
     }
     home.output(&["scans", "watch"]).await;
 
     let mut changed = Vec::new();
     let occurrences = home.json(&["findings", "list", "--all-scans"]).await;
     for (old, new) in pairs {
-        let (before, now) = (fingerprints(&occurrences, old), fingerprints(&occurrences, new));
+        let (before, now) = (
+            fingerprints(&occurrences, old),
+            fingerprints(&occurrences, new),
+        );
         assert!(!before.is_empty(), "scan {old} has no findings");
-        changed.extend(before.difference(&now).map(|finding| format!("{finding:?} is in scan {old}, not in {new}")));
-        changed.extend(now.difference(&before).map(|finding| format!("{finding:?} is in scan {new}, not in {old}")));
+        changed.extend(
+            before
+                .difference(&now)
+                .map(|finding| format!("{finding:?} is in scan {old}, not in {new}")),
+        );
+        changed.extend(
+            now.difference(&before)
+                .map(|finding| format!("{finding:?} is in scan {new}, not in {old}")),
+        );
     }
 
-    let (expected, actual) =
-        (by_fingerprint(expected("findings-after-rescan")), home.json(&["findings", "list"]).await);
+    let (expected, actual) = (
+        by_fingerprint(expected("findings-after-rescan")),
+        home.json(&["findings", "list"]).await,
+    );
     let actual = by_fingerprint(actual);
     for (key, old) in &expected {
         for field in FIELDS {
             let new = actual.get(key).map_or(&Value::Null, |new| &new[*field]);
             if old[*field] != *new {
                 let name = &old["name"];
-                changed.push(format!("{name} {key}: {field} was {}, is {new}", old[*field]));
+                changed.push(format!(
+                    "{name} {key}: {field} was {}, is {new}",
+                    old[*field]
+                ));
             }
         }
     }
-    changed.extend(actual.keys().filter(|key| !expected.contains_key(*key)).map(|key| format!("{key} is unexpected")));
+    changed.extend(
+        actual
+            .keys()
+            .filter(|key| !expected.contains_key(*key))
+            .map(|key| format!("{key} is unexpected")),
+    );
     assert!(changed.is_empty(), "{changed:#?}");
     // The last scan did not see one port, which closed between the first two runs of the fixture.
-    let moved = actual.values().filter(|finding| finding["presence"] != "unchanged").map(|finding| &finding["port"]);
+    let moved = actual
+        .values()
+        .filter(|finding| finding["presence"] != "unchanged")
+        .map(|finding| &finding["port"]);
     assert_eq!(moved.collect::<Vec<_>>(), [18475]);
     service.stop().await;
 }
@@ -91,11 +121,21 @@ async fn unchanged_target_scanned_again_changes_no_finding_and_no_decision() {
 /// `vuln_id` and fingerprint of each finding of a scan.
 fn fingerprints(occurrences: &Value, scan: i64) -> BTreeSet<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let of_scan = occurrences.as_array().unwrap().iter().filter(|finding| finding["task_id"] == scan);
-    of_scan.map(|finding| (text(&finding["vuln_id"]), text(&finding["fingerprint"]))).collect()
+    let of_scan = occurrences
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|finding| finding["task_id"] == scan);
+    of_scan
+        .map(|finding| (text(&finding["vuln_id"]), text(&finding["fingerprint"])))
+        .collect()
 }
 
 fn by_fingerprint(findings: Value) -> BTreeMap<String, Value> {
-    let Value::Array(all) = findings else { panic!("not a list: {findings}") };
-    all.into_iter().map(|finding| (finding["fingerprint"].as_str().unwrap().to_owned(), finding)).collect()
+    let Value::Array(all) = findings else {
+        panic!("not a list: {findings}")
+    };
+    all.into_iter()
+        .map(|finding| (finding["fingerprint"].as_str().unwrap().to_owned(), finding))
+        .collect()
 }

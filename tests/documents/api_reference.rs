@@ -9,16 +9,24 @@ pub(super) fn markdown() -> String {
     let document = openapi_document();
     let mut text = String::new();
     for tag in document["tags"].as_array().unwrap() {
-        let (name, description) = (tag["name"].as_str().unwrap(), tag["description"].as_str().unwrap());
+        let (name, description) = (
+            tag["name"].as_str().unwrap(),
+            tag["description"].as_str().unwrap(),
+        );
         let _ = write!(text, "## {name}\n\n{description}\n\n");
         for (path, item) in object(&document["paths"]) {
-            for (method, operation) in object(item).iter().filter(|(_, operation)| operation["tags"][0] == name) {
+            for (method, operation) in object(item)
+                .iter()
+                .filter(|(_, operation)| operation["tags"][0] == name)
+            {
                 endpoint(&document, method, path, operation, &mut text);
             }
         }
     }
     text.push_str("## Schemas\n\n");
-    for (name, schema) in object(&document["components"]["schemas"]).iter().filter(|(name, _)| !name.ends_with("Form"))
+    for (name, schema) in object(&document["components"]["schemas"])
+        .iter()
+        .filter(|(name, _)| !name.ends_with("Form"))
     {
         self::schema(&document, name, schema, &mut text);
     }
@@ -35,20 +43,41 @@ fn endpoint(document: &Value, method: &str, path: &str, operation: &Value, text:
         operation["operationId"].as_str().unwrap()
     );
     let parameters = operation["parameters"].as_array().unwrap();
-    let listed: Vec<&Value> = parameters.iter().filter(|parameter| parameter["in"] == "query").collect();
+    let listed: Vec<&Value> = parameters
+        .iter()
+        .filter(|parameter| parameter["in"] == "query")
+        .collect();
     if !listed.is_empty() {
         text.push_str("| Query | Type | Meaning |\n|---|---|---|\n");
         for parameter in listed {
-            let (name, kind) = (parameter["name"].as_str().unwrap(), kind(&parameter["schema"]));
-            let _ = writeln!(text, "| `{name}` | {kind} | {} |", cell(&parameter["description"]));
+            let (name, kind) = (
+                parameter["name"].as_str().unwrap(),
+                kind(&parameter["schema"]),
+            );
+            let _ = writeln!(
+                text,
+                "| `{name}` | {kind} | {} |",
+                cell(&parameter["description"])
+            );
         }
         text.push('\n');
     }
     let body = &operation["requestBody"]["content"];
-    if let Some(name) = body["application/json"]["schema"]["$ref"].as_str().map(last) {
-        let or_form = if body.as_object().unwrap().len() > 1 { " or form" } else { "" };
+    if let Some(name) = body["application/json"]["schema"]["$ref"]
+        .as_str()
+        .map(last)
+    {
+        let or_form = if body.as_object().unwrap().len() > 1 {
+            " or form"
+        } else {
+            ""
+        };
         let _ = write!(text, "Body (JSON{or_form}): {}. Example:\n\n", link(name));
-        let _ = write!(text, "```json\n{}\n```\n\n", body["application/json"]["example"]);
+        let _ = write!(
+            text,
+            "```json\n{}\n```\n\n",
+            body["application/json"]["example"]
+        );
     }
     responses(document, operation, text);
 }
@@ -67,24 +96,37 @@ fn responses(document: &Value, operation: &Value, text: &mut String) {
         let types: Vec<String> = contents.map(|(name, media)| content(name, media)).collect();
         let _ = match types.as_slice() {
             [] => writeln!(text, "- **{status}** {description} No body."),
-            types => writeln!(text, "- **{status}** {description} Body: {}", types.join(", ")),
+            types => writeln!(
+                text,
+                "- **{status}** {description} Body: {}",
+                types.join(", ")
+            ),
         };
     }
     match errors.as_slice() {
         [] => text.push_str("- [Errors of every endpoint](#errors)\n\n"),
         errors => {
-            let _ = write!(text, "- **{}**, and [the errors of every endpoint](#errors)\n\n", errors.join(", "));
+            let _ = write!(
+                text,
+                "- **{}**, and [the errors of every endpoint](#errors)\n\n",
+                errors.join(", ")
+            );
         }
     }
 }
 
 /// The error statuses of every endpoint.
 fn common_errors(document: &Value) -> Vec<String> {
-    let operations = object(&document["paths"]).values().flat_map(|item| object(item).values());
-    let mut statuses = operations.map(|operation| object(&operation["responses"]).keys().collect::<Vec<_>>());
+    let operations = object(&document["paths"])
+        .values()
+        .flat_map(|item| object(item).values());
+    let mut statuses =
+        operations.map(|operation| object(&operation["responses"]).keys().collect::<Vec<_>>());
     let first = statuses.next().unwrap();
     let rest: Vec<_> = statuses.collect();
-    let is_common = |status: &&String| status.as_str() >= "400" && rest.iter().all(|other| other.contains(status));
+    let is_common = |status: &&String| {
+        status.as_str() >= "400" && rest.iter().all(|other| other.contains(status))
+    };
     first.into_iter().filter(is_common).cloned().collect()
 }
 
@@ -107,26 +149,53 @@ fn schema(document: &Value, name: &str, schema: &Value, text: &mut String) {
         return;
     };
     text.push_str("| Field | Type | Meaning |\n|---|---|---|\n");
-    let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: Vec<&str> = schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let is_request = name.starts_with("New");
     for (field, schema) in fields {
-        let mark = if is_request && required.contains(&field.as_str()) { " (required)" } else { "" };
+        let mark = if is_request && required.contains(&field.as_str()) {
+            " (required)"
+        } else {
+            ""
+        };
         let description = cell(&resolved(document, schema)["description"]);
-        let _ = writeln!(text, "| `{field}`{mark} | {} | {description} |", kind(schema));
+        let _ = writeln!(
+            text,
+            "| `{field}`{mark} | {} | {description} |",
+            kind(schema)
+        );
     }
-    let _ = write!(text, "\nExample:\n\n```json\n{}\n```\n\n", schema["examples"][0]);
+    let _ = write!(
+        text,
+        "\nExample:\n\n```json\n{}\n```\n\n",
+        schema["examples"][0]
+    );
 }
 
 fn errors(document: &Value, text: &mut String) {
     let common = common_errors(document).join(", ");
-    let _ = write!(text, "## Errors\n\nEvery error has a body of the schema [Error](#error). ");
+    let _ = write!(
+        text,
+        "## Errors\n\nEvery error has a body of the schema [Error](#error). "
+    );
     let _ = write!(text, "Every endpoint can respond with {common}.\n\n");
     text.push_str("| Status | Meaning | Example of `message` |\n|---|---|---|\n");
     let mut rows: Vec<(i64, String)> = Vec::new();
     for response in object(&document["components"]["responses"]).values() {
         let example = &response["content"]["application/json"]["example"];
         if let Some(status) = example["status"].as_i64() {
-            rows.push((status, format!("{} | {}", cell(&response["description"]), cell(&example["message"]))));
+            rows.push((
+                status,
+                format!(
+                    "{} | {}",
+                    cell(&response["description"]),
+                    cell(&example["message"])
+                ),
+            ));
         }
     }
     rows.sort();
@@ -162,7 +231,11 @@ fn kind(schema: &Value) -> String {
     let mut text = kinds.join(" or ");
     if kinds.contains(&"array") && schema["items"].is_object() {
         let items = kind(&schema["items"]);
-        let items = if kinds.len() > 1 && items.contains(" or ") { format!("({items})") } else { items };
+        let items = if kinds.len() > 1 && items.contains(" or ") {
+            format!("({items})")
+        } else {
+            items
+        };
         text = text.replace("array", &format!("array of {items}"));
     }
     match (schema["minimum"].as_i64(), schema["maximum"].as_i64()) {

@@ -19,12 +19,20 @@ pub(super) fn markdown() -> String {
 /// The help of a command without the shared options, then that of its subcommands.
 fn section(command: &Command, text: &mut String) {
     let mut shown = command.clone().mut_args(|arg| {
-        let is_hidden = arg.is_hide_set() || arg.get_help_heading() == Some(SHARED) || arg.get_id() == "help";
+        let is_hidden =
+            arg.is_hide_set() || arg.get_help_heading() == Some(SHARED) || arg.get_id() == "help";
         arg.hide(is_hidden)
     });
     let name = command.get_bin_name().unwrap_or(command.get_name());
-    let _ = write!(text, "### {name}\n\n{}\n\n", block(&shown.render_long_help().to_string()));
-    for subcommand in command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help") {
+    let _ = write!(
+        text,
+        "### {name}\n\n{}\n\n",
+        block(&shown.render_long_help().to_string())
+    );
+    for subcommand in command
+        .get_subcommands()
+        .filter(|subcommand| subcommand.get_name() != "help")
+    {
         section(subcommand, text);
     }
 }
@@ -33,7 +41,11 @@ fn section(command: &Command, text: &mut String) {
 pub(super) fn shared_options() -> String {
     let mut root = Cli::command().term_width(100);
     root.build();
-    let help = root.find_subcommand_mut("workspaces").unwrap().render_long_help().to_string();
+    let help = root
+        .find_subcommand_mut("workspaces")
+        .unwrap()
+        .render_long_help()
+        .to_string();
     let start = help.find(&format!("{SHARED}:")).unwrap();
     let end = help.find("\nExample").unwrap();
     block(&help[start..end])

@@ -1,4 +1,5 @@
-//! The commands in the documents: the command line accepts those of the shell, the dashboard those of its `:` line.
+//! The commands in the documents: the command line accepts those of the shell, the dashboard those
+//! of its `:` line.
 
 use clap::Parser;
 use scandeck::cli::Cli;
@@ -10,9 +11,16 @@ use super::{documents, read};
 #[test]
 fn shell_examples_are_accepted_by_the_command_line() {
     let mut count = 0;
-    for document in documents().iter().filter(|document| *document != "CHANGELOG.md") {
+    for document in documents()
+        .iter()
+        .filter(|document| *document != "CHANGELOG.md")
+    {
         let text = read(document);
-        for block in text.split("\n```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next()) {
+        for block in text
+            .split("\n```sh\n")
+            .skip(1)
+            .filter_map(|rest| rest.split("\n```").next())
+        {
             for arguments in invocations(block) {
                 count += 1;
                 if let Err(error) = Cli::try_parse_from(&arguments) {
@@ -27,11 +35,21 @@ fn shell_examples_are_accepted_by_the_command_line() {
 
 #[test]
 fn colon_commands_in_code_spans_exist() {
-    for document in documents().iter().filter(|document| *document != "CHANGELOG.md") {
+    for document in documents()
+        .iter()
+        .filter(|document| *document != "CHANGELOG.md")
+    {
         let text = read(document);
-        let spans = text.split('`').skip(1).step_by(2).filter_map(|span| span.strip_prefix(':'));
-        for span in spans.filter(|span| span.starts_with(|letter: char| letter.is_ascii_lowercase())) {
-            let is_known = parse::split(span).is_some() || table::all().iter().any(|one| one.name.starts_with(span));
+        let spans = text
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .filter_map(|span| span.strip_prefix(':'));
+        for span in
+            spans.filter(|span| span.starts_with(|letter: char| letter.is_ascii_lowercase()))
+        {
+            let is_known = parse::split(span).is_some()
+                || table::all().iter().any(|one| one.name.starts_with(span));
             assert!(is_known, "{document}: no command :{span}");
         }
     }
@@ -40,26 +58,41 @@ fn colon_commands_in_code_spans_exist() {
 #[test]
 fn query_examples_can_be_parsed() {
     let page = read("docs/query.md");
-    let examples = page.split("\n## Examples\n").nth(1).unwrap().split("\n## ").next().unwrap();
-    let queries: Vec<&str> = examples.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    let examples = page
+        .split("\n## Examples\n")
+        .nth(1)
+        .unwrap()
+        .split("\n## ")
+        .next()
+        .unwrap();
+    let queries: Vec<&str> = examples
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .collect();
     assert!(queries.len() > 5);
     for query in queries {
-        let is_query = [QueryKind::Findings, QueryKind::Captures].iter().any(|kind| Query::parse(query, *kind).is_ok());
+        let is_query = [QueryKind::Findings, QueryKind::Captures]
+            .iter()
+            .any(|kind| Query::parse(query, *kind).is_ok());
         assert!(is_query, "{query}");
     }
 }
 
 /// The calls of scandeck in a script, each as a list of arguments.
 fn invocations(script: &str) -> Vec<Vec<String>> {
-    let script =
-        script.replace("\\\n", " ").replace("cargo run -- ", "scandeck ").replace("target/debug/scandeck", "scandeck");
+    let script = script
+        .replace("\\\n", " ")
+        .replace("cargo run -- ", "scandeck ")
+        .replace("target/debug/scandeck", "scandeck");
     let mut calls = Vec::new();
     for line in script.lines() {
         let mut call: Option<Vec<String>> = None;
         for word in words(line) {
             match word {
                 Word::End => calls.extend(call.take()),
-                Word::Text(text) if call.is_none() => call = (text == "scandeck").then(|| vec![text]),
+                Word::Text(text) if call.is_none() => {
+                    call = (text == "scandeck").then(|| vec![text])
+                }
                 Word::Text(text) => call.iter_mut().for_each(|call| call.push(text.clone())),
             }
         }
@@ -100,8 +133,7 @@ fn words(line: &str) -> Vec<Word> {
 
 #[test]
 fn invocations_are_found_between_shell_operators() {
-    let script =
-        "id=$(scandeck loggers create 'a b') # x\nX=1 scandeck demo\ncat x | scandeck triage import - || exit 1";
+    let script = "id=$(scandeck loggers create 'a b') # x\nX=1 scandeck demo\ncat x | scandeck triage import - || exit 1";
     let found = invocations(script);
     assert_eq!(found[0], ["scandeck", "loggers", "create", "a b"]);
     assert_eq!(found[1], ["scandeck", "demo"]);

@@ -1,4 +1,5 @@
-//! The generated parts of the documents: keys, commands, query fields, HTTP API, command line and configuration sample.
+//! The generated parts of the documents: keys, commands, query fields, HTTP API, command line and
+//! configuration sample.
 
 use std::fmt::Write;
 use std::fs;
@@ -21,7 +22,11 @@ fn generated_parts_match_the_code() {
         ("docs/api.md", "reference", api_reference::markdown()),
         ("docs/cli.md", "options", cli_reference::shared_options()),
         ("docs/cli.md", "reference", cli_reference::markdown()),
-        ("docs/configuration.md", "sample", format!("```toml\n{}```", read("assets/config.toml"))),
+        (
+            "docs/configuration.md",
+            "sample",
+            format!("```toml\n{}```", read("assets/config.toml")),
+        ),
     ];
     for (document, name, code) in parts {
         let mut text = read(document);
@@ -31,7 +36,10 @@ fn generated_parts_match_the_code() {
             text.replace_range(range, &expected);
             fs::write(package().join(document), text).unwrap();
         } else {
-            assert!(text[range] == expected, "{document}: run `UPDATE_DOCS=1 cargo test documents` and read the diff");
+            assert!(
+                text[range] == expected,
+                "{document}: run `UPDATE_DOCS=1 cargo test documents` and read the diff"
+            );
         }
     }
 }
@@ -39,7 +47,12 @@ fn generated_parts_match_the_code() {
 fn keys() -> String {
     let mut text = String::new();
     for section in Keymap::builtin().help() {
-        let _ = write!(text, "## {} (`{}`)\n\n| Key | Action |\n|---|---|\n", section.title, section.context.name());
+        let _ = write!(
+            text,
+            "## {} (`{}`)\n\n| Key | Action |\n|---|---|\n",
+            section.title,
+            section.context.name()
+        );
         for (_, keys, action) in section.lines {
             let keys: Vec<String> = keys.iter().map(|key| format!("`{}`", cell(key))).collect();
             let _ = writeln!(text, "| {} | {} |", keys.join(" "), cell(action));
@@ -53,7 +66,11 @@ fn commands() -> String {
     let mut text = String::from("| Command | Description | Example |\n|---|---|---|\n");
     for command in table::all().iter().filter(|command| command.run.is_some()) {
         let (usage, example) = (cell(&command.usage()), cell(command.example));
-        let _ = writeln!(text, "| `{usage}` | {} | `:{example}` |", cell(command.words));
+        let _ = writeln!(
+            text,
+            "| `{usage}` | {} | `:{example}` |",
+            cell(command.words)
+        );
     }
     text
 }
@@ -76,7 +93,13 @@ fn query_fields() -> String {
         }
         text += "\n| Flag | Meaning |\n|---|---|\n";
         for flag in Flag::of(kind) {
-            let _ = writeln!(text, "| `is:{}`{} | {} |", flag.name, aliases(flag.aliases), cell(flag.words_in(kind)));
+            let _ = writeln!(
+                text,
+                "| `is:{}`{} | {} |",
+                flag.name,
+                aliases(flag.aliases),
+                cell(flag.words_in(kind))
+            );
         }
         text.push('\n');
     }
@@ -89,7 +112,11 @@ fn field_row(field: &FieldSpec, kind: QueryKind) -> String {
         ValueKind::Flags => "flags".to_owned(),
         ValueKind::Prose => "long text".to_owned(),
         ValueKind::Word => "short text".to_owned(),
-        ValueKind::Choice(names) => names().iter().map(|names| format!("`{}`", names[0])).collect::<Vec<_>>().join(" "),
+        ValueKind::Choice(names) => names()
+            .iter()
+            .map(|names| format!("`{}`", names[0]))
+            .collect::<Vec<_>>()
+            .join(" "),
         ValueKind::Number => "number".to_owned(),
         ValueKind::Risk => "risk".to_owned(),
         ValueKind::Span => "duration".to_owned(),
@@ -102,7 +129,11 @@ fn field_row(field: &FieldSpec, kind: QueryKind) -> String {
         _ => cell(field.example_in(kind)),
     };
     let names = aliases(field.aliases);
-    format!("| `{}`{names} | {values} | {} | `{example}` |\n", field.name, cell(field.words_in(kind)))
+    format!(
+        "| `{}`{names} | {values} | {} | `{example}` |\n",
+        field.name,
+        cell(field.words_in(kind))
+    )
 }
 
 fn aliases(names: &[&str]) -> String {

@@ -2,7 +2,15 @@
 
 use super::{documents, package, read};
 
-const FOLDERS: [&str; 7] = ["src/", "tests/", "docs/", "assets/", "benches/", "examples/", ".ci/"];
+const FOLDERS: [&str; 7] = [
+    "src/",
+    "tests/",
+    "docs/",
+    "assets/",
+    "benches/",
+    "examples/",
+    ".ci/",
+];
 
 const MAX_LINES: usize = 150;
 
@@ -10,8 +18,14 @@ const MAX_LINES: usize = 150;
 fn code_spans_name_only_paths_that_exist() {
     for document in documents() {
         let text = read(&document);
-        let missing: Vec<&str> = paths(&text).into_iter().filter(|path| !package().join(path).exists()).collect();
-        assert!(missing.is_empty(), "{document} names paths that do not exist: {missing:?}");
+        let missing: Vec<&str> = paths(&text)
+            .into_iter()
+            .filter(|path| !package().join(path).exists())
+            .collect();
+        assert!(
+            missing.is_empty(),
+            "{document} names paths that do not exist: {missing:?}"
+        );
     }
 }
 
@@ -23,9 +37,17 @@ fn links_lead_to_files_and_headings_that_exist() {
         for link in links(&text) {
             let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
             let target = package().join(
-                if path.is_empty() { document.clone() } else { format!("{folder}/{path}") }.trim_start_matches('/'),
+                if path.is_empty() {
+                    document.clone()
+                } else {
+                    format!("{folder}/{path}")
+                }
+                .trim_start_matches('/'),
             );
-            assert!(target.exists(), "{document} links to {link}, which does not exist");
+            assert!(
+                target.exists(),
+                "{document} links to {link}, which does not exist"
+            );
             if !anchor.is_empty() {
                 let headings = anchors(&std::fs::read_to_string(&target).unwrap());
                 assert!(
@@ -41,8 +63,14 @@ fn links_lead_to_files_and_headings_that_exist() {
 fn readme_links_every_page() {
     let readme = read("README.md");
     let linked = links(&readme);
-    let pages: Vec<String> = documents().into_iter().filter(|page| page != "README.md").collect();
-    let missing: Vec<&String> = pages.iter().filter(|page| !linked.contains(&page.as_str())).collect();
+    let pages: Vec<String> = documents()
+        .into_iter()
+        .filter(|page| page != "README.md")
+        .collect();
+    let missing: Vec<&String> = pages
+        .iter()
+        .filter(|page| !linked.contains(&page.as_str()))
+        .collect();
     assert!(missing.is_empty(), "the README does not link {missing:?}");
 }
 
@@ -50,7 +78,10 @@ fn readme_links_every_page() {
 fn front_pages_have_at_most_150_lines() {
     for document in ["README.md", "ARCHITECTURE.md"] {
         let lines = read(document).lines().count();
-        assert!(lines <= MAX_LINES, "{document} has {lines} lines: move details to docs/");
+        assert!(
+            lines <= MAX_LINES,
+            "{document} has {lines} lines: move details to docs/"
+        );
     }
 }
 
@@ -58,22 +89,33 @@ fn front_pages_have_at_most_150_lines() {
 fn paths(text: &str) -> Vec<&str> {
     let spans = text.split('`').skip(1).step_by(2);
     let is_path = |span: &&str| FOLDERS.iter().any(|folder| span.starts_with(folder));
-    spans.filter(is_path).filter(|path| !path.contains(['*', '{', ' '])).collect()
+    spans
+        .filter(is_path)
+        .filter(|path| !path.contains(['*', '{', ' ']))
+        .collect()
 }
 
 /// The targets of links to files of the package and to headings.
 fn links(text: &str) -> Vec<&str> {
     let lines = prose(text).flat_map(|line| line.split("](").skip(1));
-    lines.filter_map(|rest| rest.split_once(')')).map(|(link, _)| link).filter(|link| !link.contains("://")).collect()
+    lines
+        .filter_map(|rest| rest.split_once(')'))
+        .map(|(link, _)| link)
+        .filter(|link| !link.contains("://"))
+        .collect()
 }
 
 /// The anchors of all headings, made as the usual Markdown viewers make them.
 fn anchors(text: &str) -> Vec<String> {
-    let headings =
-        prose(text).filter_map(|line| line.strip_prefix('#')).map(|line| line.trim_start_matches('#').trim());
+    let headings = prose(text)
+        .filter_map(|line| line.strip_prefix('#'))
+        .map(|line| line.trim_start_matches('#').trim());
     let slug = |heading: &str| {
         let letters = heading.to_lowercase().replace(' ', "-");
-        letters.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_')).collect()
+        letters
+            .chars()
+            .filter(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_'))
+            .collect()
     };
     headings.map(slug).collect()
 }
@@ -90,7 +132,8 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn paths_are_found_in_code_spans_outside_of_code_blocks() {
-    let text = "`src/lib.rs`, `src/*.rs`\n```\nsrc/none.rs\n```\nand `tests/{a,b}.rs`, `other`, `.ci/run`";
+    let text =
+        "`src/lib.rs`, `src/*.rs`\n```\nsrc/none.rs\n```\nand `tests/{a,b}.rs`, `other`, `.ci/run`";
     assert_eq!(paths(text), ["src/lib.rs", ".ci/run"]);
 }
 

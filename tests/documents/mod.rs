@@ -1,4 +1,5 @@
-//! The documents: the generated parts match the code, and the paths, links and commands in them exist.
+//! The documents: the generated parts match the code, and the paths, links and commands in them
+//! exist.
 //!
 //! `UPDATE_DOCS=1 cargo test documents` rewrites the generated parts.
 
@@ -41,9 +42,12 @@ fn documents() -> Vec<String> {
     documents
 }
 
-/// The byte range of a marked part of a document: the text between `<!-- NAME: begin … -->` and `<!-- NAME: end -->`.
+/// The byte range of a marked part of a document: the text between `<!-- NAME: begin … -->` and
+/// `<!-- NAME: end -->`.
 pub(crate) fn part(text: &str, name: &str) -> std::ops::Range<usize> {
-    let marker = text.find(&format!("<!-- {name}: begin")).unwrap_or_else(|| panic!("no part {name}"));
+    let marker = text
+        .find(&format!("<!-- {name}: begin"))
+        .unwrap_or_else(|| panic!("no part {name}"));
     let start = marker + text[marker..].find("-->\n").unwrap() + 4;
     start..text.find(&format!("<!-- {name}: end")).unwrap()
 }

@@ -1,4 +1,5 @@
-//! The settings in `docs/configuration.md` and in the sample: all that the code reads, and no others.
+//! The settings in `docs/configuration.md` and in the sample: all that the code reads, and no
+//! others.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +11,13 @@ use scandeck::config::{Config, Environment, Flags};
 use super::read;
 
 /// The tables of the file, as the headings of the page name them.
-const TABLES: [&str; 5] = ["", "[captures]", "[signals]", "[[commands]]", "[profiles.NAME]"];
+const TABLES: [&str; 5] = [
+    "",
+    "[captures]",
+    "[signals]",
+    "[[commands]]",
+    "[profiles.NAME]",
+];
 
 #[test]
 fn configuration_page_lists_every_setting_of_the_code() {
@@ -29,10 +36,18 @@ fn configuration_page_has_examples_that_can_be_read() {
     for table in TABLES {
         for row in rows(&page, table) {
             // A default profile has to exist.
-            let rest = if row.name == "default_profile" { "[profiles.prod]" } else { "" };
+            let rest = if row.name == "default_profile" {
+                "[profiles.prod]"
+            } else {
+                ""
+            };
             let text = format!("{}\n{}\n{rest}\n", table.replace("NAME", "x"), row.example);
             parse(&text).unwrap_or_else(|error| panic!("example of {}: {error}", row.name));
-            assert!(row.example.starts_with(&format!("{} = ", row.name)), "example of {}", row.name);
+            assert!(
+                row.example.starts_with(&format!("{} = ", row.name)),
+                "example of {}",
+                row.name
+            );
         }
     }
 }
@@ -42,7 +57,9 @@ fn configuration_page_has_the_defaults_of_the_code() {
     let page = read("docs/configuration.md");
     let defaults = defaults();
     for row in TABLES.into_iter().flat_map(|table| rows(&page, table)) {
-        let default = defaults.get(row.name).unwrap_or_else(|| panic!("no default of {} in this test", row.name));
+        let default = defaults
+            .get(row.name)
+            .unwrap_or_else(|| panic!("no default of {} in this test", row.name));
         assert_eq!(row.default, default, "default of {}", row.name);
     }
 }
@@ -51,8 +68,13 @@ fn configuration_page_has_the_defaults_of_the_code() {
 fn configuration_sample_is_valid_and_names_every_setting() {
     let sample = read("assets/config.toml");
     parse(&sample).unwrap();
-    for setting in TABLES.into_iter().flat_map(settings).filter(|setting| setting != "profiles") {
-        let is_shown = sample.contains(&format!("\n{setting} = ")) || sample.contains(&format!("\n[{setting}]"));
+    for setting in TABLES
+        .into_iter()
+        .flat_map(settings)
+        .filter(|setting| setting != "profiles")
+    {
+        let is_shown = sample.contains(&format!("\n{setting} = "))
+            || sample.contains(&format!("\n[{setting}]"));
         assert!(is_shown, "the sample lacks {setting}");
     }
 }
@@ -65,13 +87,29 @@ struct Row<'page> {
 
 /// The rows of the page for one table: `` | `name` | default | `example` | description | ``.
 fn rows<'page>(page: &'page str, table: &str) -> impl Iterator<Item = Row<'page>> {
-    let heading = if table.is_empty() { "## Top level".to_owned() } else { format!("## `{table}`") };
-    let part = page.split(&format!("\n{heading}\n")).nth(1).unwrap_or_else(|| panic!("no heading {heading}"));
+    let heading = if table.is_empty() {
+        "## Top level".to_owned()
+    } else {
+        format!("## `{table}`")
+    };
+    let part = page
+        .split(&format!("\n{heading}\n"))
+        .nth(1)
+        .unwrap_or_else(|| panic!("no heading {heading}"));
     let part = part.split("\n## ").next().unwrap();
-    part.lines().filter(|line| line.starts_with("| `")).map(|line| {
-        let cells: Vec<&str> = line.split(" | ").map(|cell| cell.trim_matches(['|', ' ', '`'])).collect();
-        Row { name: cells[0], default: cells[1], example: cells[2] }
-    })
+    part.lines()
+        .filter(|line| line.starts_with("| `"))
+        .map(|line| {
+            let cells: Vec<&str> = line
+                .split(" | ")
+                .map(|cell| cell.trim_matches(['|', ' ', '`']))
+                .collect();
+            Row {
+                name: cells[0],
+                default: cells[1],
+                example: cells[2],
+            }
+        })
 }
 
 /// The values without a configuration file and in an empty profile, as the page prints them.
@@ -86,14 +124,34 @@ fn defaults() -> BTreeMap<&'static str, String> {
     let config = Config::load(&Flags::default(), &environment).unwrap();
     let (profile, command) = (Profile::default(), CommandEntry::default());
     let or = |value: Option<String>, without: &str| value.unwrap_or_else(|| without.to_owned());
-    let list = |values: Vec<String>| or(Some(values.join(", ")).filter(|text| !text.is_empty()), "none");
+    let list = |values: Vec<String>| {
+        or(
+            Some(values.join(", ")).filter(|text| !text.is_empty()),
+            "none",
+        )
+    };
     BTreeMap::from([
         ("default_profile", or(config.profile, "none")),
         ("user", config.user),
-        ("own_addresses", list(config.own_addresses.iter().map(ToString::to_string).collect())),
-        ("theme", or(config.screen.theme.map(|(_, name)| name), "auto")),
+        (
+            "own_addresses",
+            list(
+                config
+                    .own_addresses
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect(),
+            ),
+        ),
+        (
+            "theme",
+            or(config.screen.theme.map(|(_, name)| name), "auto"),
+        ),
         ("mouse", config.screen.mouse.to_string()),
-        ("keep_days", or(config.keep_days.map(|days| days.to_string()), "forever")),
+        (
+            "keep_days",
+            or(config.keep_days.map(|days| days.to_string()), "forever"),
+        ),
         ("command", list(config.screen.signal_command)),
         ("name", "the command".to_owned()),
         ("key", "none".to_owned()),
@@ -102,23 +160,47 @@ fn defaults() -> BTreeMap<&'static str, String> {
         ("changes", command.changes.to_string()),
         ("base_url", or(profile.base_url, "none")),
         ("local", profile.local.to_string()),
-        ("api_key_command", list(profile.api_key_command.map(|words| words.split()).unwrap_or_default())),
+        (
+            "api_key_command",
+            list(
+                profile
+                    .api_key_command
+                    .map(|words| words.split())
+                    .unwrap_or_default(),
+            ),
+        ),
         ("api_key_file", or(profile.api_key_file, "none")),
-        ("workspace", or(profile.workspace, "current workspace of the service")),
+        (
+            "workspace",
+            or(profile.workspace, "current workspace of the service"),
+        ),
         ("workspace_alias", or(profile.workspace_alias, "none")),
         ("read_only", profile.read_only.to_string()),
         ("insecure_http", profile.insecure_http.to_string()),
-        ("colour", or(profile.colour.map(|colour| format!("{colour:?}").to_lowercase()), "none")),
+        (
+            "colour",
+            or(
+                profile
+                    .colour
+                    .map(|colour| format!("{colour:?}").to_lowercase()),
+                "none",
+            ),
+        ),
     ])
 }
 
 /// The settings of a table: the error about an unknown setting lists them.
 fn settings(table: &str) -> Vec<String> {
-    let error = parse(&format!("{}\nno_such_setting = 1\n", table.replace("NAME", "x"))).unwrap_err();
+    let error = parse(&format!(
+        "{}\nno_such_setting = 1\n",
+        table.replace("NAME", "x")
+    ))
+    .unwrap_err();
     let (_, names) = error.split_once("use one of ").unwrap();
     let mut names: Vec<String> = names.split(", ").map(str::to_owned).collect();
     names.retain(|name| {
-        !table.is_empty() || !["captures", "signals", "keys", "commands", "profiles"].contains(&name.as_str())
+        !table.is_empty()
+            || !["captures", "signals", "keys", "commands", "profiles"].contains(&name.as_str())
     });
     names.sort();
     names

@@ -1,4 +1,5 @@
-//! Manual findings: no scanner can report them again, so every export contains their text and evidence.
+//! Manual findings: no scanner can report them again, so every export contains their text and
+//! evidence.
 
 use super::*;
 
@@ -18,10 +19,21 @@ fn manual_rows() -> Vec<ExportRow> {
             ..issue.finding.whole().unwrap()
         };
         let service = Shared::default();
-        issue.identity = Identity { class: "ssrf".into(), service, ..issue.identity.clone() };
+        issue.identity = Identity {
+            class: "ssrf".into(),
+            service,
+            ..issue.identity.clone()
+        };
         issue.finding = finding.into();
-        let manual = Some(Box::new(EventId { instance: 7, number: number as u64 }));
-        issue.rare = RareIssueData { manual, ..RareIssueData::default() }.boxed();
+        let manual = Some(Box::new(EventId {
+            instance: 7,
+            number: number as u64,
+        }));
+        issue.rare = RareIssueData {
+            manual,
+            ..RareIssueData::default()
+        }
+        .boxed();
         ExportRow::new(
             Arc::new(issue),
             Assessment::default(),
@@ -42,14 +54,21 @@ fn manual_findings_in_every_export_keep_text_and_evidence() {
         for description in ["by the picture", "by the import"] {
             // Exports contain the bytes of the target unchanged.
             let proof = format!("{description}-proof{ENTITIES}");
-            let proof = if format == ExportFormat::Html { proof.replace('&', "&amp;") } else { proof };
+            let proof = if format == ExportFormat::Html {
+                proof.replace('&', "&amp;")
+            } else {
+                proof
+            };
             // The lines of a page break long words.
             let (export, proof) = match format {
                 ExportFormat::Pdf => (export.replace(['\n', ' '], ""), proof.replace(' ', "")),
                 _ => (export.clone(), proof),
             };
-            let description =
-                if format == ExportFormat::Pdf { description.replace(' ', "") } else { description.to_owned() };
+            let description = if format == ExportFormat::Pdf {
+                description.replace(' ', "")
+            } else {
+                description.to_owned()
+            };
             assert!(
                 export.contains(&description) && export.contains(&proof),
                 "{} lacks {proof}:\n{export}",
@@ -57,22 +76,38 @@ fn manual_findings_in_every_export_keep_text_and_evidence() {
             );
         }
         if !matches!(format, ExportFormat::Html | ExportFormat::Json) {
-            assert!(!export.contains(['\u{7}', '\u{1b}', '\u{202e}', '\u{9b}']), "{}", format.as_str());
+            assert!(
+                !export.contains(['\u{7}', '\u{1b}', '\u{202e}', '\u{9b}']),
+                "{}",
+                format.as_str()
+            );
         }
     }
     let sarif: Value = serde_json::from_slice(&bytes(ExportFormat::Sarif, &rows)).unwrap();
     assert_valid(&validator("sarif-2.1.0.json"), &sarif);
-    assert_valid(&validator("cyclonedx-1.6.json"), &serde_json::from_slice(&bytes(ExportFormat::Vex, &rows)).unwrap());
+    assert_valid(
+        &validator("cyclonedx-1.6.json"),
+        &serde_json::from_slice(&bytes(ExportFormat::Vex, &rows)).unwrap(),
+    );
     let run = &sarif["runs"][0];
     let rule = &run["tool"]["driver"]["rules"][0];
-    assert_eq!(rule["fullDescription"]["text"], "SSRF", "a rule does not use the text of its first finding");
+    assert_eq!(
+        rule["fullDescription"]["text"], "SSRF",
+        "a rule does not use the text of its first finding"
+    );
     let location = &run["results"][1]["locations"][0]["logicalLocations"][0];
     assert_eq!(location["fullyQualifiedName"], "shop.test");
     let markdown = String::from_utf8(bytes(ExportFormat::Markdown, &rows)).unwrap();
-    assert!(!markdown.lines().any(|line| line.starts_with("# =")), "{markdown}");
+    assert!(
+        !markdown.lines().any(|line| line.starts_with("# =")),
+        "{markdown}"
+    );
     let page = String::from_utf8(bytes(ExportFormat::Html, &rows)).unwrap();
     assert!(!page.contains("0/tcp"), "{page}");
-    assert!(page.contains("Manual finding, added ") && !page.contains("Scanned"), "no scan ran: {page}");
+    assert!(
+        page.contains("Manual finding, added ") && !page.contains("Scanned"),
+        "no scan ran: {page}"
+    );
     for text in [page, markdown] {
         assert!(text.contains("manual"), "{text}");
     }

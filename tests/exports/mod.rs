@@ -1,5 +1,5 @@
-//! Exports against their published schemas, vendored under `tests/schemas`: rows with every verdict, every presence,
-//! hostile texts and unusual targets. No schema is fetched.
+//! Exports against their published schemas, vendored under `tests/schemas`: rows with every
+//! verdict, every presence, hostile texts and unusual targets. No schema is fetched.
 
 mod manual;
 mod odd;
@@ -15,19 +15,21 @@ use scandeck::contract::{Evidence, Finding, FindingId, Risk, ScanId, Shared, Sta
 use scandeck::export::{Export, ExportFormat, ExportRow, write};
 use scandeck::mask::{KnownNames, Mask, MaskedKind};
 use scandeck::triage::{
-    Assessment, Change, Decision, Event, EventId, EventWriter, FindingKey, Identity, Issue, Outcome, Presence,
-    RareIssueData, Reason, ReopenCause, RetestResult, RetestStatus, Subject, TriageState, Verdict, VerdictSource,
+    Assessment, Change, Decision, Event, EventId, EventWriter, FindingKey, Identity, Issue,
+    Outcome, Presence, RareIssueData, Reason, ReopenCause, RetestResult, RetestStatus, Subject,
+    TriageState, Verdict, VerdictSource,
 };
 use serde_json::{Value, json};
 
 use crate::readback::readable;
 
 /// Text that attacks spreadsheets, browsers, Markdown renderers and terminals.
-pub const HOSTILE: &str =
-    "=cmd|' /C calc'!A0 | <script>x</script> [a](http://e.test) \x1b]52;c;eA==\x07 \u{202e}gpj\u{9b}31m \"";
+pub const HOSTILE: &str = "=cmd|' /C calc'!A0 | <script>x</script> [a](http://e.test) \x1b]52;c;eA==\x07 \u{202e}gpj\u{9b}31m \"";
 
 pub fn schema(name: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemas").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/schemas")
+        .join(name);
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
@@ -35,10 +37,15 @@ pub fn schema(name: &str) -> Value {
 struct VendoredSchemas;
 
 impl Retrieve for VendoredSchemas {
-    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+    fn retrieve(
+        &self,
+        uri: &Uri<String>,
+    ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
         match uri.as_str() {
             "http://cyclonedx.org/schema/spdx.SNAPSHOT.schema.json" => Ok(schema("spdx.json")),
-            "http://cyclonedx.org/schema/jsf-0.82.SNAPSHOT.schema.json" => Ok(schema("jsf-0.82.json")),
+            "http://cyclonedx.org/schema/jsf-0.82.SNAPSHOT.schema.json" => {
+                Ok(schema("jsf-0.82.json"))
+            }
             other => Err(format!("{other} is not vendored").into()),
         }
     }
@@ -46,20 +53,28 @@ impl Retrieve for VendoredSchemas {
 
 fn validator(name: &str) -> Validator {
     let mut schema = schema(name);
-    // In the published schema of SARIF, the pattern of two fields is not a valid regular expression. The export never
-    // writes these fields.
+    // In the published schema of SARIF, the pattern of two fields is not a valid regular
+    // expression. The export never writes these fields.
     for object in ["run", "toolComponent"] {
-        if let Some(language) = schema.pointer_mut(&format!("/definitions/{object}/properties/language")) {
+        if let Some(language) =
+            schema.pointer_mut(&format!("/definitions/{object}/properties/language"))
+        {
             language.as_object_mut().unwrap().remove("pattern");
         }
     }
-    jsonschema::options().should_validate_formats(true).with_retriever(VendoredSchemas).build(&schema).unwrap()
+    jsonschema::options()
+        .should_validate_formats(true)
+        .with_retriever(VendoredSchemas)
+        .build(&schema)
+        .unwrap()
 }
 
 #[track_caller]
 pub fn assert_valid(validator: &Validator, value: &Value) {
-    let errors: Vec<String> =
-        validator.iter_errors(value).map(|error| format!("{} at {}", error, error.instance_path())).collect();
+    let errors: Vec<String> = validator
+        .iter_errors(value)
+        .map(|error| format!("{} at {}", error, error.instance_path()))
+        .collect();
     assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
@@ -106,7 +121,14 @@ fn issue(number: i64, target: &str, name: &str, presence: Presence) -> Issue {
 }
 
 fn row(number: i64, verdict: Verdict, again: Option<ReopenCause>) -> ExportRow {
-    let targets = ["shop.test", "http://shop.test:8080/a b?q=<x>", "::1", "10.0.0.1", HOSTILE, ""];
+    let targets = [
+        "shop.test",
+        "http://shop.test:8080/a b?q=<x>",
+        "::1",
+        "10.0.0.1",
+        HOSTILE,
+        "",
+    ];
     let target = targets[number as usize % targets.len()];
     let presence = Presence::ALL[number as usize % Presence::ALL.len()];
     let name = if number == 3 { HOSTILE } else { "Weak cipher" };
@@ -124,26 +146,60 @@ fn row(number: i64, verdict: Verdict, again: Option<ReopenCause>) -> ExportRow {
         duplicate_of: (verdict == Verdict::Duplicate).then_some(FindingKey(77)),
         ..Assessment::default()
     };
-    let row = ExportRow::new(issue, assessment, &state(), target.into(), Some(170), "Acme <external>".into());
-    ExportRow { retest: (number == 1).then(retested), ..row }
+    let row = ExportRow::new(
+        issue,
+        assessment,
+        &state(),
+        target.into(),
+        Some(170),
+        "Acme <external>".into(),
+    );
+    ExportRow {
+        retest: (number == 1).then(retested),
+        ..row
+    }
 }
 
 /// A retest that did not see the finding any more.
 fn retested() -> RetestResult {
     let at = Some(stamp("2026-11-20 09:00:00"));
-    RetestResult { at, before: "confirmed".into(), now: RetestStatus::Is(Outcome::Absent), scan: Some(ScanId(9)) }
+    RetestResult {
+        at,
+        before: "confirmed".into(),
+        now: RetestStatus::Is(Outcome::Absent),
+        scan: Some(ScanId(9)),
+    }
 }
 
 /// The original of the duplicate is accepted, and finding 3 has a note.
 fn state() -> TriageState {
-    let mut writer = EventWriter { who: "ada@box".into(), instance: 7, ..EventWriter::default() };
-    let mut write = |subject: u128, change: Change| -> Arc<Event> {
-        let identity = Identity { key: FindingKey(subject), ..Identity::default() };
-        let (at, batch) = (stamp("2026-11-21 09:00:00"), writer.next());
-        Arc::new(writer.write((at, 1), batch, Vec::<EventId>::new(), Subject::Finding(identity), change))
+    let mut writer = EventWriter {
+        who: "ada@box".into(),
+        instance: 7,
+        ..EventWriter::default()
     };
-    let accepted = Decision { verdict: Verdict::RiskAccepted, ..Decision::default() };
-    let events = [write(77, Change::Decide(accepted)), write(4, Change::Note(Shared::from(HOSTILE)))];
+    let mut write = |subject: u128, change: Change| -> Arc<Event> {
+        let identity = Identity {
+            key: FindingKey(subject),
+            ..Identity::default()
+        };
+        let (at, batch) = (stamp("2026-11-21 09:00:00"), writer.next());
+        Arc::new(writer.write(
+            (at, 1),
+            batch,
+            Vec::<EventId>::new(),
+            Subject::Finding(identity),
+            change,
+        ))
+    };
+    let accepted = Decision {
+        verdict: Verdict::RiskAccepted,
+        ..Decision::default()
+    };
+    let events = [
+        write(77, Change::Decide(accepted)),
+        write(4, Change::Note(Shared::from(HOSTILE))),
+    ];
     TriageState::from_events(events)
 }
 
@@ -155,12 +211,26 @@ fn rows() -> Vec<ExportRow> {
         (Verdict::RiskAccepted, Some(ReopenCause::Expired)),
         (Verdict::FalsePositive, Some(ReopenCause::Conflict)),
     ];
-    decided.chain(again).enumerate().map(|(number, (verdict, again))| row(number as i64, verdict, again)).collect()
+    decided
+        .chain(again)
+        .enumerate()
+        .map(|(number, (verdict, again))| row(number as i64, verdict, again))
+        .collect()
 }
 
 fn bytes(format: ExportFormat, rows: &[ExportRow]) -> Vec<u8> {
     let generated = stamp("2026-11-21 12:00:00");
-    write(format, &Export { rows, title: "Acme <external>", made: generated, query: "risk>=low", mask: None }).unwrap()
+    write(
+        format,
+        &Export {
+            rows,
+            title: "Acme <external>",
+            made: generated,
+            query: "risk>=low",
+            mask: None,
+        },
+    )
+    .unwrap()
 }
 
 fn text(format: ExportFormat) -> String {
@@ -184,54 +254,131 @@ fn sarif_matches_schema_and_maps_presence_and_suppressions() {
     let status = |at: usize| results[at]["suppressions"][0]["status"].clone();
     assert_eq!(status(index_of(Verdict::FalsePositive)), "accepted");
     assert_eq!(status(index_of(Verdict::InReview)), "underReview");
-    assert_eq!(results[index_of(Verdict::Confirmed)]["suppressions"], json!([]));
-    assert_eq!(status(9), "underReview", "an expired acceptance does not suppress");
-    let states: Vec<&str> = results.iter().map(|one| one["baselineState"].as_str().unwrap()).collect();
-    assert_eq!(states[..6], ["new", "unchanged", "updated", "new", "unchanged", "absent"]);
-    let rules = sarif["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
-    let ids: Vec<&str> = rules.iter().map(|rule| rule["id"].as_str().unwrap()).collect();
-    let others = ["class-0/low", "class-1/medium", "class-2", "class-0", "class-1/info"];
-    let first = ["class-0/info", "class-1/high", "class-2/medium", "class-0/high", "class-1", "class-2/info"];
-    assert_eq!(ids, [first.as_slice(), &others].concat(), "one rule per class and risk");
-    let severities: Vec<&Value> = rules.iter().map(|rule| &rule["properties"]["security-severity"]).collect();
-    assert_eq!(severities[..3], [&json!("0.0"), &json!("8.0"), &json!("5.5")]);
+    assert_eq!(
+        results[index_of(Verdict::Confirmed)]["suppressions"],
+        json!([])
+    );
+    assert_eq!(
+        status(9),
+        "underReview",
+        "an expired acceptance does not suppress"
+    );
+    let states: Vec<&str> = results
+        .iter()
+        .map(|one| one["baselineState"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        states[..6],
+        ["new", "unchanged", "updated", "new", "unchanged", "absent"]
+    );
+    let rules = sarif["runs"][0]["tool"]["driver"]["rules"]
+        .as_array()
+        .unwrap();
+    let ids: Vec<&str> = rules
+        .iter()
+        .map(|rule| rule["id"].as_str().unwrap())
+        .collect();
+    let others = [
+        "class-0/low",
+        "class-1/medium",
+        "class-2",
+        "class-0",
+        "class-1/info",
+    ];
+    let first = [
+        "class-0/info",
+        "class-1/high",
+        "class-2/medium",
+        "class-0/high",
+        "class-1",
+        "class-2/info",
+    ];
+    assert_eq!(
+        ids,
+        [first.as_slice(), &others].concat(),
+        "one rule per class and risk"
+    );
+    let severities: Vec<&Value> = rules
+        .iter()
+        .map(|rule| &rule["properties"]["security-severity"])
+        .collect();
+    assert_eq!(
+        severities[..3],
+        [&json!("0.0"), &json!("8.0"), &json!("5.5")]
+    );
     for result in results {
-        assert_eq!(rules[result["ruleIndex"].as_u64().unwrap() as usize]["id"], result["ruleId"]);
+        assert_eq!(
+            rules[result["ruleIndex"].as_u64().unwrap() as usize]["id"],
+            result["ruleId"]
+        );
     }
 }
 
 /// The VEX entry of the first CVE of a row.
 fn vex_entry(vex: &Value, at: usize) -> &Value {
-    let reference = format!("finding:{}:{}", rows()[at].issue.key(), rows()[at].workspace);
+    let reference = format!(
+        "finding:{}:{}",
+        rows()[at].issue.key(),
+        rows()[at].workspace
+    );
     let entries = vex["vulnerabilities"].as_array().unwrap();
-    entries.iter().find(|entry| entry["bom-ref"] == reference.as_str()).unwrap()
+    entries
+        .iter()
+        .find(|entry| entry["bom-ref"] == reference.as_str())
+        .unwrap()
 }
 
 #[test]
 fn vex_has_entry_with_source_per_cve_and_no_references() {
     let mut all = issue(1, "shop.test", "Apache", Presence::New);
     let mut finding = all.finding.whole().unwrap();
-    finding.cve = ["CVE-2024-1", "CVE-2024-2", "CVE-2024-1", "CVE-2024-3"].map(Into::into).to_vec();
+    finding.cve = ["CVE-2024-1", "CVE-2024-2", "CVE-2024-1", "CVE-2024-3"]
+        .map(Into::into)
+        .to_vec();
     all.finding = finding.clone().into();
     let mut none = issue(2, "shop.test", "No CVE", Presence::New);
     finding.cve.clear();
     none.finding = finding.into();
     let row = |issue: Issue| {
         let state = TriageState::default();
-        ExportRow::new(Arc::new(issue), Assessment::default(), &state, "shop.test".into(), None, "Acme".into())
+        ExportRow::new(
+            Arc::new(issue),
+            Assessment::default(),
+            &state,
+            "shop.test".into(),
+            None,
+            "Acme".into(),
+        )
     };
-    let vex: Value = serde_json::from_slice(&bytes(ExportFormat::Vex, &[row(all), row(none)])).unwrap();
+    let vex: Value =
+        serde_json::from_slice(&bytes(ExportFormat::Vex, &[row(all), row(none)])).unwrap();
     assert_valid(&validator("cyclonedx-1.6.json"), &vex);
     let entries = vex["vulnerabilities"].as_array().unwrap();
-    let ids: Vec<&str> = entries.iter().map(|entry| entry["id"].as_str().unwrap()).collect();
+    let ids: Vec<&str> = entries
+        .iter()
+        .map(|entry| entry["id"].as_str().unwrap())
+        .collect();
     assert_eq!(ids, ["CVE-2024-1", "CVE-2024-2", "CVE-2024-3", "class-2"]);
-    let sources: Vec<&Value> = entries.iter().map(|entry| &entry["source"]["name"]).collect();
-    assert_eq!(sources, [&json!("NVD"), &json!("NVD"), &json!("NVD"), &Value::Null]);
-    let mut references: Vec<&str> = entries.iter().map(|entry| entry["bom-ref"].as_str().unwrap()).collect();
+    let sources: Vec<&Value> = entries
+        .iter()
+        .map(|entry| &entry["source"]["name"])
+        .collect();
+    assert_eq!(
+        sources,
+        [&json!("NVD"), &json!("NVD"), &json!("NVD"), &Value::Null]
+    );
+    let mut references: Vec<&str> = entries
+        .iter()
+        .map(|entry| entry["bom-ref"].as_str().unwrap())
+        .collect();
     references.sort_unstable();
     references.dedup();
     assert_eq!(references.len(), entries.len(), "unique");
-    assert!(entries.iter().all(|entry| entry.get("references").is_none()));
+    assert!(
+        entries
+            .iter()
+            .all(|entry| entry.get("references").is_none())
+    );
     assert_eq!(entries[0]["analysis"], entries[2]["analysis"]);
 }
 
@@ -252,9 +399,20 @@ fn vex_matches_schema_and_maps_every_verdict() {
     ] {
         assert_eq!(analysis(index_of(verdict))["state"], state, "{verdict}");
     }
-    assert_eq!(analysis(index_of(Verdict::RiskAccepted))["response"], json!(["will_not_fix"]));
-    assert_eq!(analysis(index_of(Verdict::Duplicate))["response"], json!(["will_not_fix"]), "response of the original");
-    assert_eq!(analysis(8)["state"], "in_triage", "a regression is not resolved");
+    assert_eq!(
+        analysis(index_of(Verdict::RiskAccepted))["response"],
+        json!(["will_not_fix"])
+    );
+    assert_eq!(
+        analysis(index_of(Verdict::Duplicate))["response"],
+        json!(["will_not_fix"]),
+        "response of the original"
+    );
+    assert_eq!(
+        analysis(8)["state"],
+        "in_triage",
+        "a regression is not resolved"
+    );
 }
 
 #[test]
@@ -262,32 +420,68 @@ fn defectdojo_matches_schema_and_maps_verdicts() {
     let file = document(ExportFormat::DefectDojo);
     assert_valid(&validator("defectdojo-generic.json"), &file);
     let finding = |verdict| file["findings"][index_of(verdict)].clone();
-    assert_eq!(finding(Verdict::FalsePositive)["unique_id_from_tool"], rows()[3].issue.identity.f1.to_string());
     assert_eq!(
-        (&finding(Verdict::FalsePositive)["false_p"], &finding(Verdict::FalsePositive)["active"]),
+        finding(Verdict::FalsePositive)["unique_id_from_tool"],
+        rows()[3].issue.identity.f1.to_string()
+    );
+    assert_eq!(
+        (
+            &finding(Verdict::FalsePositive)["false_p"],
+            &finding(Verdict::FalsePositive)["active"]
+        ),
         (&json!(true), &json!(false))
     );
     assert_eq!(finding(Verdict::Fixed)["is_mitigated"], true);
-    assert_eq!((&file["findings"][1]["severity"], rows()[1].issue.risk_level), (&json!("High"), Risk::Low));
+    assert_eq!(
+        (&file["findings"][1]["severity"], rows()[1].issue.risk_level),
+        (&json!("High"), Risk::Low)
+    );
 }
 
 /// A row of a finding on port 443 of this target.
 fn row_on(target: &str) -> ExportRow {
     let issue = Arc::new(issue(1, target, "Weak cipher", Presence::New));
-    ExportRow::new(issue, Assessment::default(), &TriageState::default(), target.into(), None, "Acme".into())
+    ExportRow::new(
+        issue,
+        Assessment::default(),
+        &TriageState::default(),
+        target.into(),
+        None,
+        "Acme".into(),
+    )
 }
 
 #[test]
 fn target_is_endpoint_of_defectdojo_and_relative_uri_of_sarif() {
     for (target, endpoint, uri) in [
-        ("https://shop.acme.test/", Some("https://shop.acme.test/"), "shop.acme.test"),
-        ("http://h.test:8080/a b?q=1", Some("http://h.test:8080/a%20b?q=1"), "h.test%3A8080/a%20b%3Fq%3D1"),
+        (
+            "https://shop.acme.test/",
+            Some("https://shop.acme.test/"),
+            "shop.acme.test",
+        ),
+        (
+            "http://h.test:8080/a b?q=1",
+            Some("http://h.test:8080/a%20b?q=1"),
+            "h.test%3A8080/a%20b%3Fq%3D1",
+        ),
         ("10.0.4.7", Some("tcp://10.0.4.7:443"), "10.0.4.7%3A443"),
-        ("10.0.4.7:8443", Some("tcp://10.0.4.7:443"), "10.0.4.7%3A443"),
+        (
+            "10.0.4.7:8443",
+            Some("tcp://10.0.4.7:443"),
+            "10.0.4.7%3A443",
+        ),
         ("[::1]:8443", Some("tcp://[::1]:443"), "%5B%3A%3A1%5D%3A443"),
-        ("bücher.example", Some("tcp://xn--bcher-kva.example:443"), "xn--bcher-kva.example%3A443"),
+        (
+            "bücher.example",
+            Some("tcp://xn--bcher-kva.example:443"),
+            "xn--bcher-kva.example%3A443",
+        ),
         ("fe80::1%eth0", None, "fe80%3A%3A1%25eth0"),
-        ("Office LAN (VLAN 12)", None, "Office%20LAN%20%28VLAN%2012%29"),
+        (
+            "Office LAN (VLAN 12)",
+            None,
+            "Office%20LAN%20%28VLAN%2012%29",
+        ),
         ("../x", None, "..%2Fx"),
         ("..", None, "unknown"),
         ("", None, "unknown"),
@@ -295,19 +489,41 @@ fn target_is_endpoint_of_defectdojo_and_relative_uri_of_sarif() {
         let rows = [row_on(target)];
         let file: Value = serde_json::from_slice(&bytes(ExportFormat::DefectDojo, &rows)).unwrap();
         let finding = &file["findings"][0];
-        assert_eq!(finding["endpoints"], endpoint.map_or(Value::Null, |endpoint| json!([endpoint])), "{target}");
-        let is_named = finding["description"].as_str().unwrap().ends_with(&format!("Target: {target}"));
-        assert_eq!(is_named, endpoint.is_none() && !target.is_empty(), "{target}: {finding}");
+        assert_eq!(
+            finding["endpoints"],
+            endpoint.map_or(Value::Null, |endpoint| json!([endpoint])),
+            "{target}"
+        );
+        let is_named = finding["description"]
+            .as_str()
+            .unwrap()
+            .ends_with(&format!("Target: {target}"));
+        assert_eq!(
+            is_named,
+            endpoint.is_none() && !target.is_empty(),
+            "{target}: {finding}"
+        );
         let sarif: Value = serde_json::from_slice(&bytes(ExportFormat::Sarif, &rows)).unwrap();
         let result = &sarif["runs"][0]["results"][0];
-        assert_eq!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], uri, "{target}");
+        assert_eq!(
+            result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], uri,
+            "{target}"
+        );
         let place = endpoint.unwrap_or(target);
         assert!(
-            place.is_empty() || result["message"]["text"].as_str().unwrap().ends_with(&format!(" on {place}")),
+            place.is_empty()
+                || result["message"]["text"]
+                    .as_str()
+                    .unwrap()
+                    .ends_with(&format!(" on {place}")),
             "{result}"
         );
         let logical = &result["locations"][0]["logicalLocations"];
-        assert_eq!(logical[1]["name"], endpoint.map_or(Value::Null, Into::into), "{target}");
+        assert_eq!(
+            logical[1]["name"],
+            endpoint.map_or(Value::Null, Into::into),
+            "{target}"
+        );
     }
 }
 
@@ -315,13 +531,26 @@ fn target_is_endpoint_of_defectdojo_and_relative_uri_of_sarif() {
 fn rule_of_sarif_keeps_its_id_when_one_finding_has_another_risk() {
     let ids = |risks: &[Risk]| -> Vec<Value> {
         let mut rows: Vec<ExportRow> = risks.iter().map(|_| row_on("shop.test")).collect();
-        rows.iter_mut().zip(risks).for_each(|(row, risk)| row.assessment.severity = Some(*risk));
+        rows.iter_mut()
+            .zip(risks)
+            .for_each(|(row, risk)| row.assessment.severity = Some(*risk));
         let sarif: Value = serde_json::from_slice(&bytes(ExportFormat::Sarif, &rows)).unwrap();
-        sarif["runs"][0]["results"].as_array().unwrap().iter().map(|result| result["ruleId"].clone()).collect()
+        sarif["runs"][0]["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|result| result["ruleId"].clone())
+            .collect()
     };
     assert_eq!(ids(&[Risk::Low, Risk::Low]), ["class-1", "class-1"]);
-    assert_eq!(ids(&[Risk::High, Risk::Low, Risk::Low]), ["class-1/high", "class-1", "class-1"]);
-    assert_eq!(ids(&[Risk::Low, Risk::Low, Risk::Info]), ["class-1", "class-1", "class-1/info"]);
+    assert_eq!(
+        ids(&[Risk::High, Risk::Low, Risk::Low]),
+        ["class-1/high", "class-1", "class-1"]
+    );
+    assert_eq!(
+        ids(&[Risk::Low, Risk::Low, Risk::Info]),
+        ["class-1", "class-1", "class-1/info"]
+    );
 }
 
 #[test]
@@ -332,9 +561,18 @@ fn long_description_of_a_rule_is_complete_in_its_help() {
     Arc::make_mut(&mut row.issue).finding = finding.into();
     let sarif: Value = serde_json::from_slice(&bytes(ExportFormat::Sarif, &[row])).unwrap();
     let rule = &sarif["runs"][0]["tool"]["driver"]["rules"][0];
-    assert!(rule["fullDescription"]["text"].as_str().unwrap().ends_with('…'), "{rule}");
+    assert!(
+        rule["fullDescription"]["text"]
+            .as_str()
+            .unwrap()
+            .ends_with('…'),
+        "{rule}"
+    );
     let help = rule["help"]["text"].as_str().unwrap();
-    assert!(help.starts_with(&"long ".repeat(500)) && help.ends_with("\n\nFix it"), "{help}");
+    assert!(
+        help.starts_with(&"long ".repeat(500)) && help.ends_with("\n\nFix it"),
+        "{help}"
+    );
 }
 
 #[test]
@@ -344,7 +582,10 @@ fn empty_export_matches_schema() {
         (ExportFormat::Vex, "cyclonedx-1.6.json"),
         (ExportFormat::DefectDojo, "defectdojo-generic.json"),
     ] {
-        assert_valid(&validator(name), &serde_json::from_slice(&bytes(format, &[])).unwrap());
+        assert_valid(
+            &validator(name),
+            &serde_json::from_slice(&bytes(format, &[])).unwrap(),
+        );
     }
     for format in ExportFormat::ALL {
         readable(format.as_str(), &bytes(format, &[]));
@@ -358,7 +599,10 @@ fn csv_cells_never_start_a_formula() {
     let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     assert_eq!(records.len(), rows().len());
     for cell in records.iter().flatten() {
-        assert!(!cell.starts_with(['=', '+', '-', '@', '\t', '\r']), "{cell:?}");
+        assert!(
+            !cell.starts_with(['=', '+', '-', '@', '\t', '\r']),
+            "{cell:?}"
+        );
     }
     assert!(table.contains("\"'=cmd|"));
 }
@@ -382,14 +626,23 @@ fn markdown_lists_decisions_open_findings_and_missing_reasons() {
         assert!(text.contains(expected), "{expected}:\n{text}");
     }
     let links = text.matches("[a](").count();
-    assert!(links > 0 && links == text.matches("\\[a](").count() && !text.contains("<script"), "{text}");
+    assert!(
+        links > 0 && links == text.matches("\\[a](").count() && !text.contains("<script"),
+        "{text}"
+    );
 }
 
 #[test]
 fn jsonl_lines_keep_raw_values() {
     let text = text(ExportFormat::Jsonl);
-    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!((lines.len(), &lines[3]["name"]), (rows().len(), &json!(HOSTILE)));
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(
+        (lines.len(), &lines[3]["name"]),
+        (rows().len(), &json!(HOSTILE))
+    );
     assert_eq!(
         (&lines[3]["notes"][0]["text"], &lines[3]["reason"]),
         (&json!(HOSTILE), &json!(Reason::NotReproducible.as_str()))
@@ -398,10 +651,13 @@ fn jsonl_lines_keep_raw_values() {
 
 #[test]
 fn exports_contain_no_terminal_controls() {
-    for format in
-        ExportFormat::ALL.into_iter().filter(|format| !matches!(format, ExportFormat::Html | ExportFormat::Json))
+    for format in ExportFormat::ALL
+        .into_iter()
+        .filter(|format| !matches!(format, ExportFormat::Html | ExportFormat::Json))
     {
-        let is_control = |c: char| (c.is_control() && !matches!(c, '\n' | '\r')) || matches!(c, '\u{202e}' | '\u{9b}');
+        let is_control = |c: char| {
+            (c.is_control() && !matches!(c, '\n' | '\r')) || matches!(c, '\u{202e}' | '\u{9b}')
+        };
         assert!(!text(format).contains(is_control), "{}", format.as_str());
     }
 }
@@ -411,18 +667,33 @@ fn decision_of_a_rule_is_attributed_to_the_rule_in_texts() {
     let mut row = row(1, Verdict::NotApplicable, None);
     row.assessment.source = VerdictSource::Rule(EventId::default());
     let rows = [row];
-    for format in [ExportFormat::Sarif, ExportFormat::Vex, ExportFormat::DefectDojo, ExportFormat::Html] {
+    for format in [
+        ExportFormat::Sarif,
+        ExportFormat::Vex,
+        ExportFormat::DefectDojo,
+        ExportFormat::Html,
+    ] {
         let written = readable(format.as_str(), &bytes(format, &rows));
-        assert!(written.contains("by a rule of ada@box on 2026-11-21 09:00:00"), "{}: {written}", format.as_str());
+        assert!(
+            written.contains("by a rule of ada@box on 2026-11-21 09:00:00"),
+            "{}: {written}",
+            format.as_str()
+        );
     }
     let table = readable("csv", &bytes(ExportFormat::Csv, &rows));
-    assert!(table.contains(",\"ada@box\","), "columns keep their values: {table}");
+    assert!(
+        table.contains(",\"ada@box\","),
+        "columns keep their values: {table}"
+    );
 }
 
 #[test]
 fn report_shows_decisions_beside_scanner_results() {
     let page = text(ExportFormat::Html);
-    assert!(page.contains("risk accepted") && page.contains("ada@box") && !page.contains("<script"), "{page}");
+    assert!(
+        page.contains("risk accepted") && page.contains("ada@box") && !page.contains("<script"),
+        "{page}"
+    );
     let groups = document(ExportFormat::Json);
     assert!(groups[0]["findings"][0]["decided"]["fingerprint"].is_string());
 }
@@ -433,42 +704,76 @@ fn retest_result_is_in_every_format_of_retested_findings_only() {
     let retest = json!({"at": "2026-11-20 09:00:00", "before": "confirmed", "now": "not_seen", "scan_id": 9});
     let sarif = document(ExportFormat::Sarif);
     let properties = |at: usize| sarif["runs"][0]["results"][at]["properties"]["retest"].clone();
-    assert_eq!((properties(1), properties(2)), (retest.clone(), Value::Null));
+    assert_eq!(
+        (properties(1), properties(2)),
+        (retest.clone(), Value::Null)
+    );
     let vex = document(ExportFormat::Vex);
     let properties_of = |at: usize| vex_entry(&vex, at)["properties"].clone();
     let property = |name: &str, value: &str| json!({"name": name, "value": value});
     let now = property("scandeck:retest_now", "not_seen");
     assert!(
-        properties_of(1).as_array().unwrap().contains(&now) && !properties_of(2).to_string().contains("retest"),
+        properties_of(1).as_array().unwrap().contains(&now)
+            && !properties_of(2).to_string().contains("retest"),
         "{}",
         properties_of(1)
     );
-    assert!(vex_entry(&vex, 1)["analysis"]["detail"].as_str().unwrap().contains(summary), "{}", properties_of(1));
+    assert!(
+        vex_entry(&vex, 1)["analysis"]["detail"]
+            .as_str()
+            .unwrap()
+            .contains(summary),
+        "{}",
+        properties_of(1)
+    );
     let file = document(ExportFormat::DefectDojo);
     assert!(
-        file["findings"][1]["severity_justification"].as_str().unwrap().contains(summary),
+        file["findings"][1]["severity_justification"]
+            .as_str()
+            .unwrap()
+            .contains(summary),
         "{}",
         file["findings"][1]
     );
     let lines = text(ExportFormat::Jsonl);
-    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!((&lines[1]["retest"], &lines[2]["retest"]), (&retest, &Value::Null));
+    let lines: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(
+        (&lines[1]["retest"], &lines[2]["retest"]),
+        (&retest, &Value::Null)
+    );
     let table = text(ExportFormat::Csv);
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let columns = reader.headers().unwrap().clone();
     let column = |name: &str| columns.iter().position(|one| one == name).unwrap();
     let retest = ["retest_before", "retest_now", "retested_at"].map(column);
     let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    assert_eq!(retest.map(|at| &records[1][at]), ["confirmed", "not_seen", "2026-11-20 09:00:00"]);
+    assert_eq!(
+        retest.map(|at| &records[1][at]),
+        ["confirmed", "not_seen", "2026-11-20 09:00:00"]
+    );
     assert_eq!(retest.map(|at| &records[2][at]), ["", "", ""]);
     let page = text(ExportFormat::Html);
-    assert_eq!(page.matches("<dt>Retest</dt><dd>absent").count(), 1, "{page}");
+    assert_eq!(
+        page.matches("<dt>Retest</dt><dd>absent").count(),
+        1,
+        "{page}"
+    );
     let markdown = text(ExportFormat::Markdown);
     assert_eq!(markdown.matches(summary).count(), 1, "{markdown}");
     let groups = document(ExportFormat::Json);
-    let mut findings = groups.as_array().unwrap().iter().flat_map(|group| group["findings"].as_array().unwrap());
+    let mut findings = groups
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|group| group["findings"].as_array().unwrap());
     let retest = json!({"before": "confirmed", "now": "not seen", "at": "2026-11-20 09:00:00"});
-    assert!(findings.any(|one| one["decided"]["retest"] == retest), "{groups}");
+    assert!(
+        findings.any(|one| one["decided"]["retest"] == retest),
+        "{groups}"
+    );
 }
 
 proptest! {
@@ -504,10 +809,20 @@ fn masked_exports_contain_no_names() {
     let mask = Mask::default().with_names(names);
     let (rows, made) = (rows(), stamp("2026-11-21 12:00:00"));
     for format in ExportFormat::ALL {
-        let export = |mask| Export { rows: &rows, title: "Acme <external>", made, query: "", mask };
-        let read = |mask| readable(format.as_str(), &write(format, &export(mask)).unwrap()).to_lowercase();
+        let export = |mask| Export {
+            rows: &rows,
+            title: "Acme <external>",
+            made,
+            query: "",
+            mask,
+        };
+        let read =
+            |mask| readable(format.as_str(), &write(format, &export(mask)).unwrap()).to_lowercase();
         let (plain, masked) = (read(None), read(Some(&mask)));
-        assert!(plain.contains("shop.test") && masked.contains("host-1"), "{format:?}");
+        assert!(
+            plain.contains("shop.test") && masked.contains("host-1"),
+            "{format:?}"
+        );
         for name in ["shop.test", "10.0.0.1", "acme", "ada@box"] {
             assert!(!masked.contains(name), "{name} in {format:?}: {masked}");
         }

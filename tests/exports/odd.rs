@@ -80,32 +80,59 @@ fn text() -> impl Strategy<Value = String> {
 pub fn finding() -> impl Strategy<Value = OddFinding> {
     let target = prop_oneof![3 => select(TARGETS.as_slice()).prop_map(str::to_owned), 1 => text()];
     let texts = proptest::array::uniform7(text());
-    let numbers = (-2..70_000i64, 0..5i64, proptest::option::of(0..5i64), 0..5_000_000_000u64);
-    let (first, last) = (jiff::Timestamp::MIN.as_second(), jiff::Timestamp::MAX.as_second());
+    let numbers = (
+        -2..70_000i64,
+        0..5i64,
+        proptest::option::of(0..5i64),
+        0..5_000_000_000u64,
+    );
+    let (first, last) = (
+        jiff::Timestamp::MIN.as_second(),
+        jiff::Timestamp::MAX.as_second(),
+    );
     let seconds = prop_oneof![0..2_000_000_000i64, first..=last];
-    (target, texts, numbers, select(Verdict::ALL.as_slice()), seconds, any::<bool>()).prop_map(
-        |(target, texts, (port, risk, severity, cwe), verdict, seconds, is_manual)| OddFinding {
-            target,
-            texts,
-            port,
-            risk,
-            severity,
-            verdict,
-            cwe,
-            seconds,
-            is_manual,
-        },
+    (
+        target,
+        texts,
+        numbers,
+        select(Verdict::ALL.as_slice()),
+        seconds,
+        any::<bool>(),
     )
+        .prop_map(
+            |(target, texts, (port, risk, severity, cwe), verdict, seconds, is_manual)| {
+                OddFinding {
+                    target,
+                    texts,
+                    port,
+                    risk,
+                    severity,
+                    verdict,
+                    cwe,
+                    seconds,
+                    is_manual,
+                }
+            },
+        )
 }
 
 /// Rows of these findings, each with a key of its own.
 pub fn rows(findings: &[OddFinding]) -> Vec<ExportRow> {
-    findings.iter().zip(0..).map(|(finding, number)| row(number, finding)).collect()
+    findings
+        .iter()
+        .zip(0..)
+        .map(|(finding, number)| row(number, finding))
+        .collect()
 }
 
 fn row(number: i64, odd: &OddFinding) -> ExportRow {
     let [name, class, description, service, cve, tag, note] = &odd.texts;
-    let mut issue = issue(number, &odd.target, name, Presence::ALL[number as usize % Presence::ALL.len()]);
+    let mut issue = issue(
+        number,
+        &odd.target,
+        name,
+        Presence::ALL[number as usize % Presence::ALL.len()],
+    );
     let finding = Finding {
         vuln_id: class.as_str().into(),
         vuln_description: description.as_str().into(),
@@ -119,13 +146,24 @@ fn row(number: i64, odd: &OddFinding) -> ExportRow {
         vuln_evidence: Evidence::table(&[class.as_str()], [vec![description.as_str().into()]]),
         ..issue.finding.whole().unwrap()
     };
-    issue.identity = Identity { class: class.as_str().into(), service: service.as_str().into(), ..issue.identity };
+    issue.identity = Identity {
+        class: class.as_str().into(),
+        service: service.as_str().into(),
+        ..issue.identity
+    };
     issue.finding = finding.into();
     let at = jiff::Timestamp::from_second(odd.seconds).ok().map(Stamp);
     (issue.first_seen, issue.last_seen) = (at.into(), at.into());
     if odd.is_manual {
-        let manual = Some(Box::new(EventId { instance: 7, number: number as u64 }));
-        issue.rare = RareIssueData { manual, ..RareIssueData::default() }.boxed();
+        let manual = Some(Box::new(EventId {
+            instance: 7,
+            number: number as u64,
+        }));
+        issue.rare = RareIssueData {
+            manual,
+            ..RareIssueData::default()
+        }
+        .boxed();
     }
     let assessment = Assessment {
         verdict: odd.verdict,
@@ -136,5 +174,12 @@ fn row(number: i64, odd: &OddFinding) -> ExportRow {
         ..Assessment::default()
     };
     let (target, workspace) = (odd.target.as_str().into(), tag.as_str().into());
-    ExportRow::new(Arc::new(issue), assessment, &TriageState::default(), target, None, workspace)
+    ExportRow::new(
+        Arc::new(issue),
+        assessment,
+        &TriageState::default(),
+        target,
+        None,
+        workspace,
+    )
 }

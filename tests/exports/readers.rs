@@ -1,4 +1,5 @@
-//! Every export is accepted by the main readers of its format: a file here has the rules of each reader.
+//! Every export is accepted by the main readers of its format: a file here has the rules of each
+//! reader.
 
 pub mod defectdojo;
 pub mod dependency_track;
@@ -36,10 +37,22 @@ proptest! {
 
 #[test]
 fn exports_of_thousands_of_findings_are_accepted_by_their_readers() {
-    let many: Vec<ExportRow> =
-        (0..2_000).map(|number| row(number, Verdict::ALL[number as usize % Verdict::ALL.len()], None)).collect();
+    let many: Vec<ExportRow> = (0..2_000)
+        .map(|number| {
+            row(
+                number,
+                Verdict::ALL[number as usize % Verdict::ALL.len()],
+                None,
+            )
+        })
+        .collect();
     for (format, refusals) in READERS {
         let found = refusals(&bytes(format, &many));
-        assert!(found.is_empty(), "{}: {:.2000}", format.as_str(), found.join("\n"));
+        assert!(
+            found.is_empty(),
+            "{}: {:.2000}",
+            format.as_str(),
+            found.join("\n")
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Actions of the dashboard whose request meets a fault: each one ends in a stated result, its effect is at most the one
-//! that was requested, and the dashboard stays usable.
+//! Actions of the dashboard whose request meets a fault: each one ends in a stated result, its
+//! effect is at most the one that was requested, and the dashboard stays usable.
 //!
 //! ```text
 //!   keys ─► proxy with a fault ─► "done", "not done: reason" or "outcome unknown … checking" ─► a read decides
@@ -18,7 +18,8 @@ use scandeck::client::Client;
 use super::Misbehaving;
 use crate::pty::Session;
 
-/// Faults of the request, with what the screen says about them and whether the service carries the request out.
+/// Faults of the request, with what the screen says about them and whether the service carries the
+/// request out.
 const ACTION_FAULTS: [(&str, &str, bool); 14] = [
     ("403", "refused with 403", false),
     ("409", "refused with 409", false),
@@ -67,21 +68,93 @@ struct FaultyAction {
 }
 
 static ACTIONS: [FaultyAction; 12] = [
-    action("start scan", ("POST", "/scans"), "2s", Ask::Form(""), "scan of 127.0.0.1 started"),
-    action("repeat scan", ("POST", "/scans"), "4s", Ask::Prompt, "started: repeats scan"),
-    action("retest", ("POST", "/scans"), "3s", Ask::Prompt, "started: repeats scan"),
-    action("stop scan", ("POST", "/scans/*/stop"), "4S", Ask::Prompt, "127.0.0.1:9/) stopped"),
-    action("delete scan", ("DELETE", "/scans/*"), "4GD", Ask::Prompt, "Port scan of 127.0.0.1) deleted"),
-    action("add target", ("POST", "/targets"), "2n", Ask::Form("127.0.0.77"), "target 127.0.0.77 added"),
-    action("delete target", ("DELETE", "/targets/*"), "2D", Ask::Prompt, "target 127.0.0.1 deleted"),
-    action("create logger", ("POST", "/http_loggers"), "5hn", Ask::Form("probe2"), "logger probe2 created"),
-    action("clear logger", ("DELETE", "/http_loggers/*/data"), "5D", Ask::Prompt, "logger mail cleared"),
-    action("delete logger", ("DELETE", "/http_loggers/*"), "5hD", Ask::Prompt, "logger mail deleted"),
-    action("order report", ("POST", "/reports"), "4GR", Ask::Form(""), "report 2 requested"),
+    action(
+        "start scan",
+        ("POST", "/scans"),
+        "2s",
+        Ask::Form(""),
+        "scan of 127.0.0.1 started",
+    ),
+    action(
+        "repeat scan",
+        ("POST", "/scans"),
+        "4s",
+        Ask::Prompt,
+        "started: repeats scan",
+    ),
+    action(
+        "retest",
+        ("POST", "/scans"),
+        "3s",
+        Ask::Prompt,
+        "started: repeats scan",
+    ),
+    action(
+        "stop scan",
+        ("POST", "/scans/*/stop"),
+        "4S",
+        Ask::Prompt,
+        "127.0.0.1:9/) stopped",
+    ),
+    action(
+        "delete scan",
+        ("DELETE", "/scans/*"),
+        "4GD",
+        Ask::Prompt,
+        "Port scan of 127.0.0.1) deleted",
+    ),
+    action(
+        "add target",
+        ("POST", "/targets"),
+        "2n",
+        Ask::Form("127.0.0.77"),
+        "target 127.0.0.77 added",
+    ),
+    action(
+        "delete target",
+        ("DELETE", "/targets/*"),
+        "2D",
+        Ask::Prompt,
+        "target 127.0.0.1 deleted",
+    ),
+    action(
+        "create logger",
+        ("POST", "/http_loggers"),
+        "5hn",
+        Ask::Form("probe2"),
+        "logger probe2 created",
+    ),
+    action(
+        "clear logger",
+        ("DELETE", "/http_loggers/*/data"),
+        "5D",
+        Ask::Prompt,
+        "logger mail cleared",
+    ),
+    action(
+        "delete logger",
+        ("DELETE", "/http_loggers/*"),
+        "5hD",
+        Ask::Prompt,
+        "logger mail deleted",
+    ),
+    action(
+        "order report",
+        ("POST", "/reports"),
+        "4GR",
+        Ask::Form(""),
+        "report 2 requested",
+    ),
     FaultyAction {
         is_repeatable: true,
         refused: "not downloaded",
-        ..action("download report", ("GET", "/reports/*/download"), "6d", Ask::Nothing, "saved to")
+        ..action(
+            "download report",
+            ("GET", "/reports/*/download"),
+            "6d",
+            Ask::Nothing,
+            "saved to",
+        )
     },
 ];
 
@@ -105,21 +178,40 @@ const fn action(
         Ask::Prompt => (true, None),
         Ask::Form(keys) => (false, Some(keys)),
     };
-    FaultyAction { name, request, keys, prompt, form, done, refused: " not ", is_repeatable: false }
+    FaultyAction {
+        name,
+        request,
+        keys,
+        prompt,
+        form,
+        done,
+        refused: " not ",
+        is_repeatable: false,
+    }
 }
 
-/// The content of the service and of the directory of the dashboard: the numbers of scans, active scans, targets, loggers, captured
-/// requests, reports and files.
+/// The content of the service and of the directory of the dashboard: the numbers of scans, active
+/// scans, targets, loggers, captured requests, reports and files.
 async fn effects(client: &Client, home: &Path) -> [usize; 7] {
     let scans = client.list_all_scans(&Default::default()).await.unwrap();
     let loggers = client.list_loggers(None).await.unwrap();
-    let files = std::fs::read_dir(home).unwrap().filter(|file| file.as_ref().unwrap().path().is_file()).count();
+    let files = std::fs::read_dir(home)
+        .unwrap()
+        .filter(|file| file.as_ref().unwrap().path().is_file())
+        .count();
     [
         scans.len(),
         scans.iter().filter(|scan| scan.is_active()).count(),
-        client.list_all_targets(&Default::default()).await.unwrap().len(),
+        client
+            .list_all_targets(&Default::default())
+            .await
+            .unwrap()
+            .len(),
         loggers.len(),
-        loggers.iter().map(|logger| logger.num_requests as usize).sum(),
+        loggers
+            .iter()
+            .map(|logger| logger.num_requests as usize)
+            .sum(),
         client.list_reports().await.unwrap().len(),
         files,
     ]
@@ -127,7 +219,10 @@ async fn effects(client: &Client, home: &Path) -> [usize; 7] {
 
 /// A connected dashboard of 240 columns, in which no notice is cut.
 async fn dashboard(service: &Misbehaving, home: &Path) -> Session {
-    let variables = [("SCANDECK_BASE_URL", service.proxy.base.as_str()), ("SCANDECK_API_KEY", &service.service.key)];
+    let variables = [
+        ("SCANDECK_BASE_URL", service.proxy.base.as_str()),
+        ("SCANDECK_API_KEY", &service.service.key),
+    ];
     let mut session = Session::start(home, &[], &variables);
     session.patience = PATIENCE;
     session.resize(50, 240);
@@ -194,20 +289,37 @@ async fn try_action(action: &FaultyAction, (fault, reason, is_forwarded): (&str,
     // A download shows the whole message, with the status at its end.
     let status: String = fault.chars().take_while(char::is_ascii_digit).collect();
     let reasons = match status.is_empty() {
-        true => vec![reason.to_owned(), reason.replace("connection lost", "the connection was lost")],
-        false => vec![reason.to_owned(), format!("refused with {status}"), format!("({status})")],
+        true => vec![
+            reason.to_owned(),
+            reason.replace("connection lost", "the connection was lost"),
+        ],
+        false => vec![
+            reason.to_owned(),
+            format!("refused with {status}"),
+            format!("({status})"),
+        ],
     };
     let has_reason = |text: &str| reasons.iter().any(|reason| text.contains(reason));
     let is_stated = |text: &str| {
-        let is_refused = has_reason(text) && (action.form.is_some() || text.contains(action.refused));
+        let is_refused =
+            has_reason(text) && (action.form.is_some() || text.contains(action.refused));
         text.contains(action.done) || text.contains("outcome unknown") || is_refused
     };
-    session.until_true(&format!("{what}: a stated result"), is_stated).await;
+    session
+        .until_true(&format!("{what}: a stated result"), is_stated)
+        .await;
     let stated = session.text();
     let is_done = stated.contains(action.done) && !stated.contains("outcome unknown");
-    assert!(is_done || has_reason(&stated), "{what}: no reason {reason:?}\n{stated}");
+    assert!(
+        is_done || has_reason(&stated),
+        "{what}: no reason {reason:?}\n{stated}"
+    );
     let sent = service.count(method, path);
-    let most = if action.is_repeatable || fault.starts_with("429") { 3 } else { 1 };
+    let most = if action.is_repeatable || fault.starts_with("429") {
+        3
+    } else {
+        1
+    };
     assert!((1..=most).contains(&sent), "{what}: sent {sent} times");
 
     let after = effects(&witness, home.path()).await;
@@ -215,7 +327,10 @@ async fn try_action(action: &FaultyAction, (fault, reason, is_forwarded): (&str,
     if action.is_repeatable {
         assert_eq!(changes, is_done, "{what}: {before:?} {after:?}");
     } else {
-        assert_eq!(changes, is_forwarded, "{what}: {before:?} {after:?}\n{stated}");
+        assert_eq!(
+            changes, is_forwarded,
+            "{what}: {before:?} {after:?}\n{stated}"
+        );
         assert!(!is_done || changes, "{what}: reported as done\n{stated}");
     }
 
@@ -223,12 +338,18 @@ async fn try_action(action: &FaultyAction, (fault, reason, is_forwarded): (&str,
     if changes && !is_done {
         // The list decides, and the notice says so.
         session
-            .until_true(&format!("{what}: the decision"), |text| text.contains("although its response was lost"))
+            .until_true(&format!("{what}: the decision"), |text| {
+                text.contains("although its response was lost")
+            })
             .await;
     }
     assert_usable(&mut session).await;
     assert_eq!(service.count(method, path), sent, "{what}: repeated later");
-    assert_eq!(effects(&witness, home.path()).await, after, "{what}: changed later");
+    assert_eq!(
+        effects(&witness, home.path()).await,
+        after,
+        "{what}: changed later"
+    );
     session.keys("q");
     drop(session);
     service.stop().await;
@@ -239,22 +360,31 @@ async fn try_verdict((fault, _, _): (&str, &str, bool)) {
     let (service, home) = (Misbehaving::start().await, tempfile::tempdir().unwrap());
     let mut session = dashboard(&service, home.path()).await;
     session.keys("3/\x15name:web.key\r");
-    session.until_true("the filtered findings", |text| !text.contains("web.csp")).await;
+    session
+        .until_true("the filtered findings", |text| !text.contains("web.csp"))
+        .await;
     service.fault(&format!("* * {fault}"));
-    let is_saved = |text: &str| text.lines().any(|line| line.contains("confirmed") && !line.contains('…'));
+    let is_saved = |text: &str| {
+        text.lines()
+            .any(|line| line.contains("confirmed") && !line.contains('…'))
+    };
     let is_counted = |text: &str| text.contains("Confirmed 1");
     // The row has only just appeared.
     let is_answered = |text: &str| is_saved(text) || text.contains("too soon");
     while !is_saved(&session.text()) {
         session.keys("c");
-        session.until_true(&format!("verdict with {fault}"), is_answered).await;
+        session
+            .until_true(&format!("verdict with {fault}"), is_answered)
+            .await;
     }
     service.fault("ok");
     assert_usable(&mut session).await;
     session.signal(rustix::process::Signal::KILL);
     session.ended().await;
     let session = dashboard(&service, home.path()).await;
-    session.until_true(&format!("verdict after {fault} and a restart"), is_counted).await;
+    session
+        .until_true(&format!("verdict after {fault} and a restart"), is_counted)
+        .await;
     drop(session);
     service.stop().await;
 }
@@ -269,17 +399,35 @@ async fn action_with_fault_ends_in_stated_result() {
             && fault != SLOW_FAULT
     };
     let cells = (0..rows).flat_map(|row| (0..ACTION_FAULTS.len()).map(move |column| (row, column)));
-    let chosen: Vec<(usize, usize)> = cells.filter(|(row, column)| is_tried(*row, *column)).collect();
+    let chosen: Vec<(usize, usize)> = cells
+        .filter(|(row, column)| is_tried(*row, *column))
+        .collect();
     let tried = chosen.len();
     let tries = futures::stream::iter(chosen).map(|(row, column)| async move {
         let fault = ACTION_FAULTS[column];
         let (name, ended) = match ACTIONS.get(row) {
-            Some(action) => (action.name, AssertUnwindSafe(try_action(action, fault)).catch_unwind().await),
-            None => ("verdict", AssertUnwindSafe(try_verdict(fault)).catch_unwind().await),
+            Some(action) => (
+                action.name,
+                AssertUnwindSafe(try_action(action, fault))
+                    .catch_unwind()
+                    .await,
+            ),
+            None => (
+                "verdict",
+                AssertUnwindSafe(try_verdict(fault)).catch_unwind().await,
+            ),
         };
         ended.err().map(|_| format!("{name} with {}", fault.0))
     });
-    let failed: Vec<String> = tries.buffer_unordered(AT_ONCE).filter_map(std::future::ready).collect().await;
-    let _ = writeln!(std::io::stderr(), "actions × faults: {tried} of {}", rows * ACTION_FAULTS.len());
+    let failed: Vec<String> = tries
+        .buffer_unordered(AT_ONCE)
+        .filter_map(std::future::ready)
+        .collect()
+        .await;
+    let _ = writeln!(
+        std::io::stderr(),
+        "actions × faults: {tried} of {}",
+        rows * ACTION_FAULTS.len()
+    );
     assert!(failed.is_empty(), "{failed:#?}");
 }

@@ -1,4 +1,5 @@
-//! Changes whose response is lost: nothing is repeated that could delete or create twice, and a read decides.
+//! Changes whose response is lost: nothing is repeated that could delete or create twice, and a
+//! read decides.
 
 use scandeck::contract::{NewScan, NewTarget};
 
@@ -20,15 +21,29 @@ async fn clear_is_sent_once_and_decided_by_reading() {
         let error = client.clear_captures(id, 3).await.unwrap_err();
         assert!(error.is_outcome_unknown(), "{fault}: {error}");
         assert_eq!(service.count("DELETE", "*"), number + 1, "{fault}");
-        assert_eq!(witness.list_captures(id, None).await.unwrap().len(), 3, "{fault}");
+        assert_eq!(
+            witness.list_captures(id, None).await.unwrap().len(),
+            3,
+            "{fault}"
+        );
     }
     let before = service.count("DELETE", "*");
-    for (number, fault) in ["504-after", "500-after", "reset-after"].into_iter().enumerate() {
+    for (number, fault) in ["504-after", "500-after", "reset-after"]
+        .into_iter()
+        .enumerate()
+    {
         let count = witness.get_logger(id).await.unwrap().num_requests;
         service.fault(&format!("DELETE /http_loggers/*/data {fault}"));
-        client.clear_captures(id, count).await.unwrap_or_else(|error| panic!("{fault}: {error}"));
+        client
+            .clear_captures(id, count)
+            .await
+            .unwrap_or_else(|error| panic!("{fault}: {error}"));
         assert_eq!(service.count("DELETE", "*"), before + number + 1, "{fault}");
-        assert_eq!(witness.list_captures(id, None).await.unwrap().len(), 0, "{fault}");
+        assert_eq!(
+            witness.list_captures(id, None).await.unwrap().len(),
+            0,
+            "{fault}"
+        );
         hit(&url, number).await;
     }
     service.fault("DELETE /http_loggers/* 504-after");
@@ -53,7 +68,11 @@ async fn scan_of_other_target_is_not_mistaken_for_lost_one() {
             tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         }
         let target = witness.list_all_targets(&Default::default()).await.unwrap()[0].id;
-        let other = NewScan { target_id: Some(target), target_name: None, ..new.clone() };
+        let other = NewScan {
+            target_id: Some(target),
+            target_name: None,
+            ..new.clone()
+        };
         witness.create_scan(&other).await.unwrap()
     };
     let (created, _) = tokio::join!(client.create_scan(&new), other);
@@ -67,13 +86,28 @@ async fn scan_with_lost_response_is_identified_in_the_list() {
     let service = Misbehaving::start().await;
     let (client, witness) = (service.client(), service.witness());
     let target = witness.list_all_targets(&Default::default()).await.unwrap()[0].id;
-    let new = NewScan { tool_id: 70, target_id: Some(target), workspace_id: Some(WORKSPACE), ..NewScan::default() };
-    let newest =
-        async || witness.list_all_scans(&Default::default()).await.unwrap().into_iter().map(|scan| scan.id).max();
+    let new = NewScan {
+        tool_id: 70,
+        target_id: Some(target),
+        workspace_id: Some(WORKSPACE),
+        ..NewScan::default()
+    };
+    let newest = async || {
+        witness
+            .list_all_scans(&Default::default())
+            .await
+            .unwrap()
+            .into_iter()
+            .map(|scan| scan.id)
+            .max()
+    };
     for fault in CARRIED_OUT {
         let before = newest().await;
         service.fault(&format!("POST /scans {fault}"));
-        let created = client.create_scan(&new).await.unwrap_or_else(|error| panic!("{fault}: {error}"));
+        let created = client
+            .create_scan(&new)
+            .await
+            .unwrap_or_else(|error| panic!("{fault}: {error}"));
         assert!(created.created_id > before, "{fault}");
         assert_eq!(created.created_id, newest().await, "{fault}");
     }
@@ -94,9 +128,18 @@ async fn scan_with_lost_response_is_identified_in_the_list() {
 
 #[tokio::test]
 async fn stop_with_lost_response_is_decided_by_reading() {
-    for (fault, is_stopped) in [("504-after", true), ("reset-after", true), ("503", false), ("403", false)] {
+    for (fault, is_stopped) in [
+        ("504-after", true),
+        ("reset-after", true),
+        ("503", false),
+        ("403", false),
+    ] {
         let service = Misbehaving::start().await;
-        let scans = service.witness().list_all_scans(&Default::default()).await.unwrap();
+        let scans = service
+            .witness()
+            .list_all_scans(&Default::default())
+            .await
+            .unwrap();
         let running = scans.iter().find(|scan| scan.is_active()).unwrap().id;
         service.fault(&format!("POST /scans/*/stop {fault}"));
         let stopped = service.client().stop_scan(running).await;
@@ -112,11 +155,28 @@ async fn creation_without_id_has_unknown_outcome() {
     let client = service.client();
     for (number, fault) in CARRIED_OUT.into_iter().enumerate() {
         service.fault(&format!("POST * {fault}"));
-        let target = NewTarget { name: format!("127.0.0.{}", 20 + number), ..NewTarget::default() };
-        assert!(client.create_target(&target).await.unwrap_err().is_outcome_unknown(), "{fault}");
-        let error = client.create_logger(&format!("probe-{number}"), Some(WORKSPACE)).await.unwrap_err();
+        let target = NewTarget {
+            name: format!("127.0.0.{}", 20 + number),
+            ..NewTarget::default()
+        };
+        assert!(
+            client
+                .create_target(&target)
+                .await
+                .unwrap_err()
+                .is_outcome_unknown(),
+            "{fault}"
+        );
+        let error = client
+            .create_logger(&format!("probe-{number}"), Some(WORKSPACE))
+            .await
+            .unwrap_err();
         assert!(error.is_outcome_unknown(), "{fault}: {error}");
-        assert_eq!(service.count("POST", "/targets"), number + 1, "a creation is never repeated");
+        assert_eq!(
+            service.count("POST", "/targets"),
+            number + 1,
+            "a creation is never repeated"
+        );
     }
     service.stop().await;
 }

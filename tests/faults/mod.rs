@@ -1,5 +1,6 @@
-//! Client and poller in front of a service that misbehaves: every list with every fault, captures that arrive meanwhile,
-//! changes whose response is lost, and every action of the dashboard with every fault.
+//! Client and poller in front of a service that misbehaves: every list with every fault, captures
+//! that arrive meanwhile, changes whose response is lost, and every action of the dashboard with
+//! every fault.
 
 mod actions;
 mod changes;
@@ -34,8 +35,15 @@ impl Misbehaving {
     async fn start() -> Self {
         let service = TestService::new().await;
         service.runner.set_events(typical_events());
-        let loggers = sample_data::fill(&service.base, &service.key, || service.runner.finish_scans(1)).await;
-        Self { proxy: FaultyService::start(&service.base).await, service, loggers }
+        let loggers = sample_data::fill(&service.base, &service.key, || {
+            service.runner.finish_scans(1)
+        })
+        .await;
+        Self {
+            proxy: FaultyService::start(&service.base).await,
+            service,
+            loggers,
+        }
     }
 
     fn fault(&self, rule: &str) {
@@ -79,10 +87,19 @@ struct PollerTask {
 impl PollerTask {
     fn start(client: Client) -> Self {
         let workspace = Some(sample_data::WORKSPACE);
-        let plan = PollPlan { generation: 1, workspace, captures: Some(None), ..PollPlan::default() };
+        let plan = PollPlan {
+            generation: 1,
+            workspace,
+            captures: Some(None),
+            ..PollPlan::default()
+        };
         let (plans, updates) = (watch::Sender::new(plan), mpsc::channel(CHANNEL));
         let poller = Poller::new(client, plans.subscribe(), updates.0);
-        Self { plans, updates: updates.1, _task: AbortOnDropHandle::new(tokio::spawn(poller.run())) }
+        Self {
+            plans,
+            updates: updates.1,
+            _task: AbortOnDropHandle::new(tokio::spawn(poller.run())),
+        }
     }
 
     /// Waits for an update that `find` accepts.

@@ -176,13 +176,25 @@ impl Fault {
             Self::Status(status) | Self::After(status) => refuse(answer, status),
             Self::Limited(seconds) => {
                 refuse(answer, 429);
-                answer.headers.push(("retry-after".to_owned(), seconds.to_string()));
+                answer
+                    .headers
+                    .push(("retry-after".to_owned(), seconds.to_string()));
             }
-            Self::BadGateway => page(answer, 502, "<html><body><h1>502 Bad Gateway</h1></body></html>"),
-            Self::Html => page(answer, 200, "<html><body>Log in to the network</body></html>"),
+            Self::BadGateway => page(
+                answer,
+                502,
+                "<html><body><h1>502 Bad Gateway</h1></body></html>",
+            ),
+            Self::Html => page(
+                answer,
+                200,
+                "<html><body>Log in to the network</body></html>",
+            ),
             Self::Redirect => {
                 page(answer, 302, "");
-                answer.headers.push(("location".to_owned(), format!("http://{address}/elsewhere")));
+                answer
+                    .headers
+                    .push(("location".to_owned(), format!("http://{address}/elsewhere")));
             }
             Self::Empty => answer.body.clear(),
             Self::EmptyLate | Self::EmptyOnly => created(answer, ""),
@@ -192,8 +204,12 @@ impl Fault {
             Self::Null => answer.body = b"null".to_vec(),
             Self::NullData => answer.body = br#"{"data": null}"#.to_vec(),
             Self::Object => answer.body = br#"{"data": {"message": "starting"}}"#.to_vec(),
-            Self::Nested => edit(answer, |items| *items = vec![Value::Array(std::mem::take(items))]),
-            Self::OtherItems => edit(answer, |items| *items = vec![json!({"message": "starting"})]),
+            Self::Nested => edit(answer, |items| {
+                *items = vec![Value::Array(std::mem::take(items))]
+            }),
+            Self::OtherItems => edit(answer, |items| {
+                *items = vec![json!({"message": "starting"})]
+            }),
             Self::Scalars => edit(answer, |items| *items = vec![json!(1), json!(2)]),
             Self::NoItems => edit(answer, Vec::clear),
             Self::OddItem => edit(answer, |items| items.insert(items.len().min(1), json!(7))),
@@ -208,16 +224,26 @@ impl Fault {
                 let now = jiff::Timestamp::now();
                 let date = now - jiff::SignedDuration::from_hours(1);
                 let headers = [
-                    ("date", date.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()),
+                    (
+                        "date",
+                        date.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string(),
+                    ),
                     ("x-ratelimit-limit", "250".to_owned()),
                     ("x-ratelimit-remaining", "0".to_owned()),
                     ("x-ratelimit-reset", (now.as_second() + 30).to_string()),
                 ];
-                answer.headers.extend(headers.map(|(name, value)| (name.to_owned(), value)));
+                answer
+                    .headers
+                    .extend(headers.map(|(name, value)| (name.to_owned(), value)));
             }
             Self::Limit => {
-                let headers = [("x-ratelimit-limit", "250"), ("x-ratelimit-remaining", "200")];
-                answer.headers.extend(headers.map(|(name, value)| (name.to_owned(), value.to_owned())));
+                let headers = [
+                    ("x-ratelimit-limit", "250"),
+                    ("x-ratelimit-remaining", "200"),
+                ];
+                answer
+                    .headers
+                    .extend(headers.map(|(name, value)| (name.to_owned(), value.to_owned())));
             }
             Self::Bomb => {
                 page(answer, 200, "");
@@ -232,7 +258,8 @@ impl Fault {
 }
 
 fn refuse(answer: &mut Answer, status: u16) {
-    let body = json!({"status": status, "message": format!("refused with {status}"), "details": null});
+    let body =
+        json!({"status": status, "message": format!("refused with {status}"), "details": null});
     answer.status = status;
     answer.headers = vec![("content-type".to_owned(), "application/json".to_owned())];
     answer.body = body.to_string().into_bytes();
@@ -246,15 +273,28 @@ fn created(answer: &mut Answer, body: &str) {
 
 fn page(answer: &mut Answer, status: u16, text: &str) {
     answer.status = status;
-    answer.headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
+    answer.headers = vec![(
+        "content-type".to_owned(),
+        "text/html; charset=utf-8".to_owned(),
+    )];
     answer.body = text.as_bytes().to_vec();
 }
 
 /// Changes the items of a list.
 fn edit(answer: &mut Answer, change: impl FnOnce(&mut Vec<Value>)) {
-    let Ok(mut body) = serde_json::from_slice::<Value>(&answer.body) else { return };
-    let data = if body.get("data").is_some() { &mut body["data"] } else { &mut body };
-    let list = if data.get("requests").is_some() { &mut data["requests"] } else { data };
+    let Ok(mut body) = serde_json::from_slice::<Value>(&answer.body) else {
+        return;
+    };
+    let data = if body.get("data").is_some() {
+        &mut body["data"]
+    } else {
+        &mut body
+    };
+    let list = if data.get("requests").is_some() {
+        &mut data["requests"]
+    } else {
+        data
+    };
     if let Value::Array(items) = list {
         change(items);
         answer.body = body.to_string().into_bytes();
@@ -272,9 +312,14 @@ fn odd(answer: &mut Answer, bytes: &[u8]) {
 }
 
 fn replace_first(answer: &mut Answer, text: &str, bytes: &[u8]) {
-    let at = answer.body.windows(text.len()).position(|part| part == text.as_bytes());
+    let at = answer
+        .body
+        .windows(text.len())
+        .position(|part| part == text.as_bytes());
     if let Some(at) = at {
-        answer.body.splice(at..at + text.len(), bytes.iter().copied());
+        answer
+            .body
+            .splice(at..at + text.len(), bytes.iter().copied());
     }
 }
 

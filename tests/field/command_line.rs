@@ -4,7 +4,11 @@ use crate::headless::findings::scanned;
 
 /// Source, flags, and words of the output.
 const CASES: [(&str, &[&str], &str); 3] = [
-    ("nnn 1425, a query", &["findings", "list", "--query", "-risk:low"], "127.0.0.1"),
+    (
+        "nnn 1425, a query",
+        &["findings", "list", "--query", "-risk:low"],
+        "127.0.0.1",
+    ),
     (
         "obsidian-git 184, the same as a decision",
         &["findings", "decide", "--query", "-is:absent", "--tag", "t"],
@@ -12,7 +16,14 @@ const CASES: [(&str, &[&str], &str); 3] = [
     ),
     (
         "gitui 2136, a note that is a list",
-        &["findings", "decide", "--query", "risk:*", "--note", "- one\n# two"],
+        &[
+            "findings",
+            "decide",
+            "--query",
+            "risk:*",
+            "--note",
+            "- one\n# two",
+        ],
         "127.0.0.1",
     ),
 ];
@@ -22,7 +33,10 @@ async fn values_that_begin_with_dash_are_accepted() {
     let cli = scanned(1).await;
     for (source, flags, words) in CASES {
         let ended = cli.run(flags).await;
-        assert!(ended.code == 0 && ended.out.contains(words), "{source}: {ended:?}");
+        assert!(
+            ended.code == 0 && ended.out.contains(words),
+            "{source}: {ended:?}"
+        );
     }
     let shown = cli.json(&["findings", "list"]).await;
     assert!(shown.to_string().contains("- one"), "{shown}");

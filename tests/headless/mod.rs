@@ -39,7 +39,10 @@ pub struct Ended {
 
 impl CliFixture {
     pub async fn new() -> Self {
-        Self { service: TestService::new().await, home: tempfile::tempdir().unwrap() }
+        Self {
+            service: TestService::new().await,
+            home: tempfile::tempdir().unwrap(),
+        }
     }
 
     pub async fn run(&self, args: &[&str]) -> Ended {
@@ -49,7 +52,9 @@ impl CliFixture {
     /// A command with base URL and key in its environment.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = command(self.home.path(), args);
-        command.env("SCANDECK_BASE_URL", &self.service.base).env("SCANDECK_API_KEY", &self.service.key);
+        command
+            .env("SCANDECK_BASE_URL", &self.service.base)
+            .env("SCANDECK_API_KEY", &self.service.key);
         command
     }
 
@@ -79,8 +84,19 @@ impl Ended {
 /// The program with this home and without any configuration of the machine.
 pub fn command(home: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_scandeck"));
-    command.args(args).stdin(Stdio::null()).current_dir(home).env("HOME", home).env("TZ", "UTC").kill_on_drop(true);
-    for name in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "SCANDECK_BASE_URL", "SCANDECK_API_KEY"] {
+    command
+        .args(args)
+        .stdin(Stdio::null())
+        .current_dir(home)
+        .env("HOME", home)
+        .env("TZ", "UTC")
+        .kill_on_drop(true);
+    for name in [
+        "XDG_CONFIG_HOME",
+        "XDG_STATE_HOME",
+        "SCANDECK_BASE_URL",
+        "SCANDECK_API_KEY",
+    ] {
         command.env_remove(name);
     }
     command
@@ -89,10 +105,17 @@ pub fn command(home: &Path, args: &[&str]) -> Command {
 pub async fn run(command: &mut Command) -> Ended {
     let output = command.output().await.unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    let ended = Ended { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) };
+    let ended = Ended {
+        code: output.status.code().unwrap(),
+        out: text(output.stdout),
+        err: text(output.stderr),
+    };
     // A captured request has the line ends of HTTP.
     for stream in [ended.out.replace("\r\n", "\n"), ended.err.clone()] {
-        assert!(!stream.contains(|c: char| c.is_control() && c != '\n'), "control characters in a pipe: {stream:?}");
+        assert!(
+            !stream.contains(|c: char| c.is_control() && c != '\n'),
+            "control characters in a pipe: {stream:?}"
+        );
     }
     ended
 }

@@ -15,7 +15,14 @@ const COMMANDS: [&[&str]; 16] = [
     &["scans", "list", "--json"],
     &["findings", "list", "--json"],
     &["findings", "export", "--format", "csv"],
-    &["findings", "export", "--format", "markdown", "-o", "/dev/full"],
+    &[
+        "findings",
+        "export",
+        "--format",
+        "markdown",
+        "-o",
+        "/dev/full",
+    ],
     &["reports", "list", "--json"],
     &["wordlists", "list"],
     &["wordlists", "contents", "1"],
@@ -26,7 +33,11 @@ const COMMANDS: [&[&str]; 16] = [
 ];
 
 fn full() -> Stdio {
-    OpenOptions::new().write(true).open("/dev/full").unwrap().into()
+    OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap()
+        .into()
 }
 
 fn closed_pipe() -> Stdio {
@@ -40,11 +51,19 @@ async fn full_output_fails_every_command() {
     let cli = CliFixture::new().await;
     cli.does(&["targets", "add", "127.0.0.1"]).await;
     for args in COMMANDS {
-        let output = cli.command(args).stdout(full()).stderr(Stdio::piped()).spawn().unwrap();
+        let output = cli
+            .command(args)
+            .stdout(full())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let ended = output.wait_with_output().await.unwrap();
         let err = String::from_utf8(ended.stderr).unwrap();
         assert_eq!(ended.status.code(), Some(1), "{args:?}: {err}");
-        assert!(err.contains("not written: no space left on device"), "{args:?}: {err}");
+        assert!(
+            err.contains("not written: no space left on device"),
+            "{args:?}: {err}"
+        );
     }
     cli.service.stop().await;
 }
@@ -54,9 +73,18 @@ async fn closed_pipe_ends_quietly_with_the_usual_code() {
     let cli = CliFixture::new().await;
     cli.does(&["targets", "add", "127.0.0.1"]).await;
     for args in COMMANDS.iter().filter(|args| !args.contains(&"/dev/full")) {
-        let output = cli.command(args).stdout(closed_pipe()).stderr(Stdio::piped()).spawn().unwrap();
+        let output = cli
+            .command(args)
+            .stdout(closed_pipe())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let ended = output.wait_with_output().await.unwrap();
-        assert_eq!((ended.status.code(), String::from_utf8_lossy(&ended.stderr)), (Some(0), "".into()), "{args:?}");
+        assert_eq!(
+            (ended.status.code(), String::from_utf8_lossy(&ended.stderr)),
+            (Some(0), "".into()),
+            "{args:?}"
+        );
     }
     cli.service.stop().await;
 }
@@ -65,12 +93,32 @@ async fn closed_pipe_ends_quietly_with_the_usual_code() {
 async fn closed_or_full_standard_error_does_not_change_the_code() {
     let cli = CliFixture::new().await;
     for error in [full(), closed_pipe()] {
-        let args = ["findings", "decide", "--query", "name:nothing", "--verdict", "confirmed"];
+        let args = [
+            "findings",
+            "decide",
+            "--query",
+            "name:nothing",
+            "--verdict",
+            "confirmed",
+        ];
         let expected = cli.run(&args).await.code;
-        let mut output = cli.command(&args).stdout(Stdio::null()).stderr(error).spawn().unwrap();
+        let mut output = cli
+            .command(&args)
+            .stdout(Stdio::null())
+            .stderr(error)
+            .spawn()
+            .unwrap();
         assert_eq!(output.wait().await.unwrap().code(), Some(expected));
     }
-    let missing = command(cli.home.path(), &["workspaces", "list"]).stderr(closed_pipe()).status().await.unwrap();
-    assert_eq!(missing.code(), Some(1), "an error that cannot be printed is an error");
+    let missing = command(cli.home.path(), &["workspaces", "list"])
+        .stderr(closed_pipe())
+        .status()
+        .await
+        .unwrap();
+    assert_eq!(
+        missing.code(),
+        Some(1),
+        "an error that cannot be printed is an error"
+    );
     cli.service.stop().await;
 }

@@ -25,17 +25,32 @@ async fn relative_home_variables_are_never_used() {
     for (home, state) in [("home", "state"), ("", ""), (".", "./state")] {
         for args in [["doctor"].as_slice(), &["status"]] {
             let mut command = command(here.path(), args);
-            let ended =
-                run(command.env("HOME", home).env("XDG_STATE_HOME", state).env("XDG_CONFIG_HOME", "config")).await;
+            let ended = run(command
+                .env("HOME", home)
+                .env("XDG_STATE_HOME", state)
+                .env("XDG_CONFIG_HOME", "config"))
+            .await;
             let text = ended.out + &ended.err;
-            let mut paths = text.split_whitespace().filter(|word| word.contains(".local/state/scandeck"));
+            let mut paths = text
+                .split_whitespace()
+                .filter(|word| word.contains(".local/state/scandeck"));
             // A user without an entry in the user database has no directory at all.
             let is_refused = text.contains("set HOME to an absolute path");
-            assert!(is_refused || paths.next().is_some_and(|path| path.starts_with('/')), "{home}: {text}");
-            assert!(!text.contains("./state") && !text.contains(" state/"), "{home}: {text}");
+            assert!(
+                is_refused || paths.next().is_some_and(|path| path.starts_with('/')),
+                "{home}: {text}"
+            );
+            assert!(
+                !text.contains("./state") && !text.contains(" state/"),
+                "{home}: {text}"
+            );
         }
     }
-    assert_eq!(std::fs::read_dir(here.path()).unwrap().count(), 0, "nothing is written beside the user's work");
+    assert_eq!(
+        std::fs::read_dir(here.path()).unwrap().count(),
+        0,
+        "nothing is written beside the user's work"
+    );
 }
 
 #[tokio::test]
@@ -43,21 +58,32 @@ async fn store_behind_a_dangling_or_looping_link_is_an_error() {
     let cli = CliFixture::new().await;
     let directory = cli.stores();
     let uses: [(&str, &[&[&str]]); 2] = [
-        ("decisions.db", &[&["triage", "export"], &["findings", "list"]]),
-        ("captures.db", &[&["captures", "list"], &["payloads", "list"]]),
+        (
+            "decisions.db",
+            &[&["triage", "export"], &["findings", "list"]],
+        ),
+        (
+            "captures.db",
+            &[&["captures", "list"], &["payloads", "list"]],
+        ),
     ];
     for (store, commands) in uses {
-        for (target, cause) in
-            [("missing/file.db", "no such file or directory"), (store, "too many levels of symbolic links")]
-        {
+        for (target, cause) in [
+            ("missing/file.db", "no such file or directory"),
+            (store, "too many levels of symbolic links"),
+        ] {
             let link = directory.join(store);
             symlink(target, &link).unwrap();
             for args in commands {
-                let why =
-                    format!("{store}: a link that leads nowhere ({cause}); restore its file, or remove the link\n");
+                let why = format!(
+                    "{store}: a link that leads nowhere ({cause}); restore its file, or remove the link\n"
+                );
                 cli.run(args).await.refused(1, &why);
             }
-            assert!(link.is_symlink() && !directory.join("missing").exists(), "{store} -> {target}");
+            assert!(
+                link.is_symlink() && !directory.join("missing").exists(),
+                "{store} -> {target}"
+            );
             std::fs::remove_file(link).unwrap();
         }
         for args in commands {

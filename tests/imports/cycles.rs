@@ -8,15 +8,22 @@ pub fn cycles<'a>(edges: &[(&'a str, &'a str)]) -> Vec<Vec<&'a str>> {
     for (from, to) in edges {
         after.entry(from).or_default().push(to);
     }
-    let found: BTreeSet<Vec<&str>> =
-        edges.iter().filter_map(|(from, to)| shortest(&after, to, from)).map(rotated).collect();
+    let found: BTreeSet<Vec<&str>> = edges
+        .iter()
+        .filter_map(|(from, to)| shortest(&after, to, from))
+        .map(rotated)
+        .collect();
     let mut all: Vec<_> = found.into_iter().collect();
     all.sort_by_key(Vec::len);
     all
 }
 
 /// The shortest path between two nodes, which it includes.
-fn shortest<'a>(after: &BTreeMap<&str, Vec<&'a str>>, from: &'a str, to: &str) -> Option<Vec<&'a str>> {
+fn shortest<'a>(
+    after: &BTreeMap<&str, Vec<&'a str>>,
+    from: &'a str,
+    to: &str,
+) -> Option<Vec<&'a str>> {
     let mut before: BTreeMap<&str, &'a str> = BTreeMap::from([(from, from)]);
     let mut queue = VecDeque::from([from]);
     while let Some(node) = queue.pop_front() {
@@ -39,7 +46,9 @@ fn shortest<'a>(after: &BTreeMap<&str, Vec<&'a str>>, from: &'a str, to: &str) -
 }
 
 fn rotated(mut cycle: Vec<&str>) -> Vec<&str> {
-    let smallest = (0..cycle.len()).min_by_key(|&place| cycle[place]).unwrap_or(0);
+    let smallest = (0..cycle.len())
+        .min_by_key(|&place| cycle[place])
+        .unwrap_or(0);
     cycle.rotate_left(smallest);
     cycle
 }

@@ -1,5 +1,5 @@
-//! The names in a file: every path (in `use`, types, patterns, expressions, attributes and macro calls), method call,
-//! type and function signature.
+//! The names in a file: every path (in `use`, types, patterns, expressions, attributes and macro
+//! calls), method call, type and function signature.
 //!
 //! The tokens of a macro call are read without expansion: a sequence `a::b::c` is a path.
 
@@ -74,7 +74,10 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     fn add(&mut self, span: Span, written: &[String]) {
-        let context = PathContext { module: &self.module, blocks: &self.blocks };
+        let context = PathContext {
+            module: &self.module,
+            blocks: &self.blocks,
+        };
         let paths = self.tree.resolve(&context, written);
         self.push(span, written.join("::"), paths);
     }
@@ -92,13 +95,23 @@ impl Finder<'_> {
     fn push(&mut self, span: Span, written: String, paths: Vec<Names>) {
         if !paths.is_empty() {
             let line = span.start().line;
-            self.names.uses.push(Use { line, written, paths, is_test: self.is_test });
+            self.names.uses.push(Use {
+                line,
+                written,
+                paths,
+                is_test: self.is_test,
+            });
         }
     }
 
     fn add_type(&mut self, name: &syn::Ident, fields: usize) {
         let line = name.span().start().line;
-        self.names.types.push(TypeName { line, name: plain(name), fields, is_test: self.is_test });
+        self.names.types.push(TypeName {
+            line,
+            name: plain(name),
+            fields,
+            is_test: self.is_test,
+        });
     }
 
     fn within_test(&mut self, is_test: bool, inner: impl FnOnce(&mut Self)) {
@@ -109,8 +122,14 @@ impl Finder<'_> {
     }
 
     fn add_function(&mut self, signature: &syn::Signature) {
-        let mut mutates = MutableTypes { self_type: self.self_type.as_deref(), types: Vec::new() };
-        signature.inputs.iter().for_each(|input| mutates.visit_fn_arg(input));
+        let mut mutates = MutableTypes {
+            self_type: self.self_type.as_deref(),
+            types: Vec::new(),
+        };
+        signature
+            .inputs
+            .iter()
+            .for_each(|input| mutates.visit_fn_arg(input));
         let returns_bool = matches!(&signature.output, ReturnType::Type(_, result)
             if matches!(&**result, Type::Path(path) if path.path.is_ident("bool")));
         self.names.functions.push(Function {
@@ -164,13 +183,15 @@ impl Finder<'_> {
             end += 3;
         }
         let before = |back: usize| begin.checked_sub(back).map(|place| &tokens[place]);
-        let is_before = |back: usize, sign: char| before(back).is_some_and(|token| is_sign(token, sign));
+        let is_before =
+            |back: usize, sign: char| before(back).is_some_and(|token| is_sign(token, sign));
         if is_before(1, '.') && !is_before(2, '.') {
             self.add_method(&path[0], span);
         } else if is_before(1, '\'') || is_before(1, '$') && path[0] != "crate" {
             // A lifetime or a variable of a macro is not a path.
         } else if begin > 1 && is_double_colon(tokens, begin - 2) {
-            // After `Vec::<T>` and `<T as Trait>` the path continues; otherwise the path begins with `::`.
+            // After `Vec::<T>` and `<T as Trait>` the path continues; otherwise the path begins
+            // with `::`.
             if !is_before(3, '>') {
                 self.add_external(span, &path);
             }
@@ -203,7 +224,10 @@ impl Finder<'_> {
     }
 
     fn add_leaf(&mut self, span: Span, leaf: &Leaf) {
-        let context = PathContext { module: &self.module, blocks: &self.blocks };
+        let context = PathContext {
+            module: &self.module,
+            blocks: &self.blocks,
+        };
         let mut paths = self.tree.resolve(&context, &leaf.path);
         if paths.is_empty() {
             paths.push(leaf.path.clone());
@@ -214,7 +238,9 @@ impl Finder<'_> {
 
     /// Adds a type that a macro declares: `struct Name` in its tokens.
     fn note_type(&mut self, tokens: &[TokenTree], at: usize) {
-        let is_keyword = ["struct", "enum", "union", "trait"].iter().any(|word| tokens[at].to_string() == *word);
+        let is_keyword = ["struct", "enum", "union", "trait"]
+            .iter()
+            .any(|word| tokens[at].to_string() == *word);
         if let (true, Some(TokenTree::Ident(name))) = (is_keyword, tokens.get(at + 1)) {
             self.add_type(name, 0);
         }
@@ -223,7 +249,9 @@ impl Finder<'_> {
 
 impl<'ast> Visit<'ast> for Finder<'_> {
     fn visit_item(&mut self, item: &'ast Item) {
-        self.within_test(is_test_only(attributes(item)), |finder| visit::visit_item(finder, item));
+        self.within_test(is_test_only(attributes(item)), |finder| {
+            visit::visit_item(finder, item)
+        });
     }
 
     fn visit_impl_item(&mut self, item: &'ast ImplItem) {
@@ -232,7 +260,9 @@ impl<'ast> Visit<'ast> for Finder<'_> {
             ImplItem::Const(constant) => &constant.attrs[..],
             _ => &[],
         };
-        self.within_test(is_test_only(attributes), |finder| visit::visit_impl_item(finder, item));
+        self.within_test(is_test_only(attributes), |finder| {
+            visit::visit_impl_item(finder, item)
+        });
     }
 
     fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
@@ -318,12 +348,21 @@ impl<'ast> Visit<'ast> for Finder<'_> {
 
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
         self.walk(&call.tokens, false);
-        let names = call.tokens.clone().into_iter().filter_map(|token| match token {
-            TokenTree::Ident(name) if name.to_string().starts_with(char::is_uppercase) => {
-                Some(TypeName { line: name.span().start().line, name: plain(&name), fields: 0, is_test: self.is_test })
-            }
-            _ => None,
-        });
+        let names = call
+            .tokens
+            .clone()
+            .into_iter()
+            .filter_map(|token| match token {
+                TokenTree::Ident(name) if name.to_string().starts_with(char::is_uppercase) => {
+                    Some(TypeName {
+                        line: name.span().start().line,
+                        name: plain(&name),
+                        fields: 0,
+                        is_test: self.is_test,
+                    })
+                }
+                _ => None,
+            });
         if let Some(name) = call.path.segments.last() {
             self.names.calls.push((plain(&name.ident), names.collect()));
         }
@@ -406,7 +445,11 @@ impl<'ast> Visit<'ast> for MutableTypes<'_> {
 /// The last name of a type; `_` for what has none (slices, tuples, functions).
 fn type_name(of: &Type) -> String {
     match of {
-        Type::Path(path) => path.path.segments.last().map_or_else(|| "_".to_owned(), |last| plain(&last.ident)),
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .map_or_else(|| "_".to_owned(), |last| plain(&last.ident)),
         _ => "_".to_owned(),
     }
 }
@@ -414,7 +457,10 @@ fn type_name(of: &Type) -> String {
 fn declares_given_type(tokens: &TokenStream) -> bool {
     let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let is_given = |pair: &[TokenTree]| {
-        ["struct", "enum", "union"].iter().any(|word| pair[0].to_string() == *word) && is_sign(&pair[1], '$')
+        ["struct", "enum", "union"]
+            .iter()
+            .any(|word| pair[0].to_string() == *word)
+            && is_sign(&pair[1], '$')
     };
     tokens.windows(2).any(is_given)
         || tokens.iter().any(|token| matches!(token, TokenTree::Group(group) if declares_given_type(&group.stream())))
@@ -447,7 +493,14 @@ fn attributes(item: &Item) -> &[Attribute] {
 }
 
 /// Types declared by calls of macros that declare types.
-pub fn declared_by_calls<'a>(names: &'a FileNames, type_macros: &[String]) -> impl Iterator<Item = &'a TypeName> {
-    let calls: Vec<_> = names.calls.iter().filter(|(name, _)| type_macros.contains(name)).collect();
+pub fn declared_by_calls<'a>(
+    names: &'a FileNames,
+    type_macros: &[String],
+) -> impl Iterator<Item = &'a TypeName> {
+    let calls: Vec<_> = names
+        .calls
+        .iter()
+        .filter(|(name, _)| type_macros.contains(name))
+        .collect();
     calls.into_iter().flat_map(|(_, names)| names)
 }

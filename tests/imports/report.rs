@@ -8,12 +8,26 @@ use super::rules::Rule;
 /// Empty when every rule holds.
 pub fn report(results: &[(&Rule, Vec<Violation>)]) -> String {
     let mut text = String::new();
-    let broken = || results.iter().filter(|(_, violations)| !violations.is_empty());
+    let broken = || {
+        results
+            .iter()
+            .filter(|(_, violations)| !violations.is_empty())
+    };
     for (rule, violations) in broken() {
-        let _ =
-            writeln!(text, "== {}: {}\n   {}\n   Remedy: {}", rule.name, violations.len(), rule.reason, rule.remedy);
+        let _ = writeln!(
+            text,
+            "== {}: {}\n   {}\n   Remedy: {}",
+            rule.name,
+            violations.len(),
+            rule.reason,
+            rule.remedy
+        );
         for violation in violations {
-            let _ = writeln!(text, "{}:{}: {}", violation.file, violation.line, violation.message);
+            let _ = writeln!(
+                text,
+                "{}:{}: {}",
+                violation.file, violation.line, violation.message
+            );
             for line in &violation.details {
                 let _ = writeln!(text, "      {line}");
             }

@@ -1,7 +1,7 @@
 //! Resolves a written path to absolute paths.
 //!
-//! A path is followed through imports, type aliases and re-exports, so that no alias hides a forbidden name. A first
-//! segment without a declaration is an external crate.
+//! A path is followed through imports, type aliases and re-exports, so that no alias hides a
+//! forbidden name. A first segment without a declaration is an external crate.
 
 use super::tree::{Names, Scope, Tree};
 
@@ -18,10 +18,12 @@ pub struct PathContext<'a> {
 }
 
 impl Tree {
-    /// The absolute path, followed by the target of each re-export on it. Empty for a single name that was not
-    /// imported: a variable, a generic, a type of the prelude.
+    /// The absolute path, followed by the target of each re-export on it. Empty for a single name
+    /// that was not imported: a variable, a generic, a type of the prelude.
     pub fn resolve(&self, context: &PathContext<'_>, written: &[String]) -> Vec<Names> {
-        let Some(first) = self.absolute(context, written, STEPS) else { return Vec::new() };
+        let Some(first) = self.absolute(context, written, STEPS) else {
+            return Vec::new();
+        };
         let mut all = vec![first];
         while all.len() < STEPS {
             match self.re_exported(&all[all.len() - 1]) {
@@ -32,7 +34,12 @@ impl Tree {
         all
     }
 
-    fn absolute(&self, context: &PathContext<'_>, written: &[String], steps: usize) -> Option<Names> {
+    fn absolute(
+        &self,
+        context: &PathContext<'_>,
+        written: &[String],
+        steps: usize,
+    ) -> Option<Names> {
         let (first, rest) = written.split_first()?;
         let mut path = match first.as_str() {
             "crate" | CRATE => vec!["crate".to_owned()],
@@ -59,10 +66,16 @@ impl Tree {
         let steps = steps.checked_sub(1)?;
         for (depth, block) in context.blocks.iter().enumerate().rev() {
             if let Some((_, path)) = block.imports.iter().find(|(imported, _)| imported == name) {
-                // `use serde;` is resolved outside of its block; inside, it would resolve to itself.
+                // `use serde;` is resolved outside of its block; inside, it would resolve to
+                // itself.
                 let visible = if path[0] == name { depth } else { depth + 1 };
-                let around = PathContext { module: context.module, blocks: &context.blocks[..visible] };
-                return self.absolute(&around, path, steps).or_else(|| Some(path.clone()));
+                let around = PathContext {
+                    module: context.module,
+                    blocks: &context.blocks[..visible],
+                };
+                return self
+                    .absolute(&around, path, steps)
+                    .or_else(|| Some(path.clone()));
             }
         }
         self.declared(context.module, name, steps)
@@ -71,26 +84,45 @@ impl Tree {
     fn declared(&self, module: &[String], name: &str, steps: usize) -> Option<Names> {
         let steps = steps.checked_sub(1)?;
         let scope = self.scopes.get(module)?;
-        let context = PathContext { module, blocks: &[] };
-        let own = || scope.items.contains(name).then(|| module.iter().cloned().chain([name.to_owned()]).collect());
+        let context = PathContext {
+            module,
+            blocks: &[],
+        };
+        let own = || {
+            scope
+                .items
+                .contains(name)
+                .then(|| module.iter().cloned().chain([name.to_owned()]).collect())
+        };
         if let Some((_, path)) = scope.imports.iter().find(|(imported, _)| imported == name) {
             if path[0] == name {
-                // `use serde;` and `use store::store;`: the first segment is a child module or an external crate.
-                return own().filter(|_| self.scopes.contains_key(path)).or_else(|| Some(path.clone()));
+                // `use serde;` and `use store::store;`: the first segment is a child module or an
+                // external crate.
+                return own()
+                    .filter(|_| self.scopes.contains_key(path))
+                    .or_else(|| Some(path.clone()));
             }
-            return self.absolute(&context, path, steps).or_else(|| Some(path.clone()));
+            return self
+                .absolute(&context, path, steps)
+                .or_else(|| Some(path.clone()));
         }
         own().or_else(|| {
-            scope.globs.iter().filter(|path| path.first().is_some_and(|first| first != name)).find_map(|path| {
-                let target = self.absolute(&context, path, steps)?;
-                self.declared(&target, name, steps)
-            })
+            scope
+                .globs
+                .iter()
+                .filter(|path| path.first().is_some_and(|first| first != name))
+                .find_map(|path| {
+                    let target = self.absolute(&context, path, steps)?;
+                    self.declared(&target, name, steps)
+                })
         })
     }
 
     /// The path with its first re-exported name replaced by the target of the re-export.
     fn re_exported(&self, path: &[String]) -> Option<Names> {
-        let deepest = (1..path.len()).take_while(|&end| self.scopes.contains_key(&path[..end])).last()?;
+        let deepest = (1..path.len())
+            .take_while(|&end| self.scopes.contains_key(&path[..end]))
+            .last()?;
         let (module, rest) = path.split_at(deepest);
         let mut target = self.declared(module, &rest[0], STEPS)?;
         target.extend_from_slice(&rest[1..]);

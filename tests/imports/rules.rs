@@ -1,8 +1,9 @@
 //! The rules of `ARCHITECTURE.md`, as a table.
 //!
-//! A layer is a path below `src/` without `.rs`: `dashboard/ui` is the file `ui.rs` and the folder `ui/`. `*/draw` is
-//! every file and folder of that name; `*` is every file. Names are paths from the root of their crate: `crate::text`
-//! matches everything below it, `*::Instant::now` a path with this end, `.await` a method or `await` itself.
+//! A layer is a path below `src/` without `.rs`: `dashboard/ui` is the file `ui.rs` and the folder
+//! `ui/`. `*/draw` is every file and folder of that name; `*` is every file. Names are paths from
+//! the root of their crate: `crate::text` matches everything below it, `*::Instant::now` a path
+//! with this end, `.await` a method or `await` itself.
 
 /// A check with its reason and the remedy for a violation.
 pub struct Rule {
@@ -15,7 +16,8 @@ pub struct Rule {
 }
 
 pub enum Check {
-    /// Files in the layers `of`, outside `except`, name nothing below `not` except names below `but`.
+    /// Files in the layers `of`, outside `except`, name nothing below `not` except names below
+    /// `but`.
     Names {
         of: &'static [&'static str],
         except: &'static [&'static str],
@@ -25,13 +27,21 @@ pub enum Check {
         through: &'static [&'static str],
     },
     /// The folders `of` of the dashboard name no folder of `not` except their own.
-    Folders { of: &'static [&'static str], not: &'static [&'static str] },
+    Folders {
+        of: &'static [&'static str],
+        not: &'static [&'static str],
+    },
     /// Every module directly in the dashboard is one of these.
-    KnownFolders { folders: &'static [&'static [&'static str]] },
+    KnownFolders {
+        folders: &'static [&'static [&'static str]],
+    },
     /// No cycle of imports between the modules directly in this one.
     Cycles { module: &'static [&'static str] },
     /// `draw` and `draw_…` take only these types by `&mut`.
-    Draw { except: &'static [&'static str], mutable: &'static [&'static str] },
+    Draw {
+        except: &'static [&'static str],
+        mutable: &'static [&'static str],
+    },
     /// No two types share a name.
     UniqueTypes { except: &'static [&'static str] },
     /// A struct has at most so many fields.
@@ -47,7 +57,9 @@ pub enum Check {
 }
 
 /// Folders that features share.
-pub const SHARED: &[&str] = &["base", "data", "list", "text", "forms", "prompts", "model", "ui", "input", "palette"];
+pub const SHARED: &[&str] = &[
+    "base", "data", "list", "text", "forms", "prompts", "model", "ui", "input", "palette",
+];
 
 /// One folder per feature.
 pub const FEATURES: &[&str] = &[
@@ -71,7 +83,8 @@ pub const PART_OF: &[(&str, &str)] = &[("loggers", "captures")];
 const COMPOSING: &[&str] = &["core", "poller", "runtime", "testing"];
 
 /// The dashboard without the folders that do I/O.
-const PURE_DASHBOARD: (&[&str], &[&str]) = (&["dashboard"], &["dashboard/poller", "dashboard/runtime"]);
+const PURE_DASHBOARD: (&[&str], &[&str]) =
+    (&["dashboard"], &["dashboard/poller", "dashboard/runtime"]);
 
 /// Layers that may do I/O, wait or read the clock.
 const IMPURE: &[&str] = &[
@@ -136,17 +149,42 @@ const fn names(
     not: &'static [&'static str],
     but: &'static [&'static str],
 ) -> Check {
-    Check::Names { of, except, not, but, through: NONE }
+    Check::Names {
+        of,
+        except,
+        not,
+        but,
+        through: NONE,
+    }
 }
 
 /// A rule for all code, including tests.
-const fn rule(name: &'static str, reason: &'static str, remedy: &'static str, check: Check) -> Rule {
-    Rule { name, reason, remedy, in_tests: true, check }
+const fn rule(
+    name: &'static str,
+    reason: &'static str,
+    remedy: &'static str,
+    check: Check,
+) -> Rule {
+    Rule {
+        name,
+        reason,
+        remedy,
+        in_tests: true,
+        check,
+    }
 }
 
 /// A rule for production code only; tests may compose other layers.
-const fn production_rule(name: &'static str, reason: &'static str, remedy: &'static str, check: Check) -> Rule {
-    Rule { in_tests: false, ..rule(name, reason, remedy, check) }
+const fn production_rule(
+    name: &'static str,
+    reason: &'static str,
+    remedy: &'static str,
+    check: Check,
+) -> Rule {
+    Rule {
+        in_tests: false,
+        ..rule(name, reason, remedy, check)
+    }
 }
 
 pub const RULES: &[Rule] = &[
@@ -155,25 +193,35 @@ pub const RULES: &[Rule] = &[
         "features-apart",
         "A feature imports no other feature and not `core`, so that it can be read and changed alone.",
         "Move shared code into `model` or below; let `core` route to the other feature.",
-        Check::Folders { of: FEATURES, not: FEATURES_AND_CORE },
+        Check::Folders {
+            of: FEATURES,
+            not: FEATURES_AND_CORE,
+        },
     ),
     production_rule(
         "shared-below-features",
         "Folders that features share import no feature and not `core`.",
         "Let `core` pass the table, the column or the closure as an argument.",
-        Check::Folders { of: SHARED, not: FEATURES_AND_CORE },
+        Check::Folders {
+            of: SHARED,
+            not: FEATURES_AND_CORE,
+        },
     ),
     rule(
         "dashboard-folders",
         "Every folder of the dashboard is in the rules: shared, a feature, or composing.",
         "Add the folder to SHARED, FEATURES or COMPOSING, or move its files into an existing folder.",
-        Check::KnownFolders { folders: &[SHARED, FEATURES, COMPOSING] },
+        Check::KnownFolders {
+            folders: &[SHARED, FEATURES, COMPOSING],
+        },
     ),
     production_rule(
         "dashboard-cycles",
         "Folders of the dashboard that import each other can only be read and changed together.",
         "Move shared code into the lower folder, or pass it as an argument.",
-        Check::Cycles { module: &["crate", "dashboard"] },
+        Check::Cycles {
+            module: &["crate", "dashboard"],
+        },
     ),
     production_rule(
         "module-cycles",
@@ -188,7 +236,12 @@ pub const RULES: &[Rule] = &[
         "Keep the state as data and turn it into cells in `draw.rs`.",
         names(
             EVERYWHERE,
-            &["*/draw", "dashboard/ui", "dashboard/text/input", "dashboard/runtime/terminal"],
+            &[
+                "*/draw",
+                "dashboard/ui",
+                "dashboard/text/input",
+                "dashboard/runtime/terminal",
+            ],
             &["ratatui", "ratatui_core", "ratatui_widgets", "tui_textarea"],
             NONE,
         ),
@@ -233,7 +286,17 @@ pub const RULES: &[Rule] = &[
         "reqwest",
         "Each wing has one HTTP client, which enforces its limits and rules.",
         "Call a function of `client`, or of the engine's `http`.",
-        names(EVERYWHERE, &["client", "service/engine", "service/callbacks", "demo/practice"], &["reqwest"], NONE),
+        names(
+            EVERYWHERE,
+            &[
+                "client",
+                "service/engine",
+                "service/callbacks",
+                "demo/practice",
+            ],
+            &["reqwest"],
+            NONE,
+        ),
     ),
     rule(
         "sql",
@@ -258,7 +321,12 @@ pub const RULES: &[Rule] = &[
         "wings-dashboard",
         "The wings share only the wire types; only code that starts the service imports it.",
         "Use the service over HTTP (`client`), or move the code to `cli`, `demo` or `dashboard/runtime/local.rs`.",
-        names(EVERYWHERE, &["cli", "demo", "dashboard/runtime/local", "service"], &["crate::service"], NONE),
+        names(
+            EVERYWHERE,
+            &["cli", "demo", "dashboard/runtime/local", "service"],
+            &["crate::service"],
+            NONE,
+        ),
     ),
     rule(
         "wings-service",
@@ -284,7 +352,12 @@ pub const RULES: &[Rule] = &[
         "composition-on-top",
         "The command line and the demo compose the other modules, so no other module imports them.",
         "Move the shared code into a lower module.",
-        names(EVERYWHERE, &["cli", "demo", "main"], &["crate::cli", "crate::demo"], NONE),
+        names(
+            EVERYWHERE,
+            &["cli", "demo", "main"],
+            &["crate::cli", "crate::demo"],
+            NONE,
+        ),
     ),
     // --- who knows whom
     rule(
@@ -298,7 +371,16 @@ pub const RULES: &[Rule] = &[
         "Both front ends use the domain modules, so these import neither a front end nor the client.",
         "Move the shared type down, or take its values as arguments.",
         names(
-            &["triage", "oob", "query", "export", "mask", "text", "text_files", "sqlite"],
+            &[
+                "triage",
+                "oob",
+                "query",
+                "export",
+                "mask",
+                "text",
+                "text_files",
+                "sqlite",
+            ],
             NONE,
             &["crate::dashboard", "crate::client", "crate::config"],
             NONE,
@@ -319,13 +401,23 @@ pub const RULES: &[Rule] = &[
         "report",
         "Both wings write reports with this module, so it imports only `contract` and `text`.",
         "Take the values as arguments.",
-        names(&["report"], NONE, &["crate"], &["crate::report", "crate::contract", "crate::text"]),
+        names(
+            &["report"],
+            NONE,
+            &["crate"],
+            &["crate::report", "crate::contract", "crate::text"],
+        ),
     ),
     rule(
         "client",
         "The client imports none of its users.",
         "Take the values as arguments.",
-        names(&["client"], NONE, &["crate::dashboard", "crate::config"], NONE),
+        names(
+            &["client"],
+            NONE,
+            &["crate::dashboard", "crate::config"],
+            NONE,
+        ),
     ),
     rule(
         "dashboard-shell",
@@ -334,8 +426,16 @@ pub const RULES: &[Rule] = &[
         names(
             PURE_DASHBOARD.0,
             PURE_DASHBOARD.1,
-            &["crate::client", "crate::dashboard::runtime", "crate::dashboard::poller"],
-            &["crate::client::Problem", "crate::client::problem", "crate::client::calls"],
+            &[
+                "crate::client",
+                "crate::dashboard::runtime",
+                "crate::dashboard::poller",
+            ],
+            &[
+                "crate::client::Problem",
+                "crate::client::problem",
+                "crate::client::calls",
+            ],
         ),
     ),
     rule(
@@ -344,7 +444,12 @@ pub const RULES: &[Rule] = &[
         "Move drawing code into `draw.rs`, and other code out of `ui`.",
         names(
             &["dashboard"],
-            &["*/draw", "dashboard/ui", "dashboard/runtime", "dashboard/poller"],
+            &[
+                "*/draw",
+                "dashboard/ui",
+                "dashboard/runtime",
+                "dashboard/poller",
+            ],
             &["crate::dashboard::ui"],
             NONE,
         ),
@@ -353,45 +458,78 @@ pub const RULES: &[Rule] = &[
         "poller",
         "The poller decides when to fetch and draws nothing.",
         "Send the data; `core` decides what the screen shows.",
-        names(&["dashboard/poller"], NONE, &["crate::dashboard::ui", "crate::dashboard::runtime"], NONE),
+        names(
+            &["dashboard/poller"],
+            NONE,
+            &["crate::dashboard::ui", "crate::dashboard::runtime"],
+            NONE,
+        ),
     ),
     // --- inside the service
     rule(
         "engine",
         "The scan engine uses neither SQL nor the API, so that a check is a function of its observations.",
         "Return the finding; the worker stores it.",
-        names(&["service/engine"], NONE, &["sqlx", "axum", "crate::service::store", "crate::service::routes"], NONE),
+        names(
+            &["service/engine"],
+            NONE,
+            &[
+                "sqlx",
+                "axum",
+                "crate::service::store",
+                "crate::service::routes",
+            ],
+            NONE,
+        ),
     ),
     rule(
         "routes",
         "Routes handle HTTP; only the store uses SQL.",
         "Add a function to the store.",
-        Check::Names { of: &["service/routes"], except: NONE, not: &["sqlx"], but: NONE, through: STORE_ERROR },
+        Check::Names {
+            of: &["service/routes"],
+            except: NONE,
+            not: &["sqlx"],
+            but: NONE,
+            through: STORE_ERROR,
+        },
     ),
     rule(
         "store",
         "The store uses SQL and no HTTP.",
         "Return data; the route builds the response.",
-        names(&["service/store"], NONE, &["axum", "reqwest", "crate::service::routes"], NONE),
+        names(
+            &["service/store"],
+            NONE,
+            &["axum", "reqwest", "crate::service::routes"],
+            NONE,
+        ),
     ),
     // --- names and sizes
     production_rule(
         "type-names",
         "A type name has one meaning in the whole crate.",
         "Give the type the noun of its domain: `FindingRow`, `CaptureRow`.",
-        Check::UniqueTypes { except: &["Error", "Store"] },
+        Check::UniqueTypes {
+            except: &["Error", "Store"],
+        },
     ),
     production_rule(
         "model-fields",
         "`Model` groups state by area, not by single values.",
         "Move the field into the state of its feature.",
-        Check::Fields { of: "Model", most: 15 },
+        Check::Fields {
+            of: "Model",
+            most: 15,
+        },
     ),
     production_rule(
         "no-handled-bool",
         "One exhaustive match routes an action, not a chain of functions that may handle it.",
         "Nest the action by area and match it once in `core/update`.",
-        Check::NoBool { function: "perform" },
+        Check::NoBool {
+            function: "perform",
+        },
     ),
     // --- the tree
     rule(

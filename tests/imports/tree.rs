@@ -1,4 +1,5 @@
-//! The modules of the crate, read from `src/lib.rs` and `src/main.rs` by following `mod` declarations.
+//! The modules of the crate, read from `src/lib.rs` and `src/main.rs` by following `mod`
+//! declarations.
 //!
 //! ```text
 //!   sources (path -> text) ──mod──► files, parsed ──► scopes: what each module declares and imports
@@ -64,7 +65,9 @@ pub fn sources(package: &Path) -> Sources {
     let mut sources = Sources::new();
     let mut folders = vec![package.join("src")];
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        for entry in
+            fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
@@ -82,17 +85,32 @@ impl Tree {
         let mut tree = Self::default();
         for root in ["src/lib.rs", "src/main.rs"] {
             if sources.contains_key(root) {
-                tree.read_file(sources, root.to_owned(), "src".to_owned(), vec!["crate".to_owned()], false);
+                tree.read_file(
+                    sources,
+                    root.to_owned(),
+                    "src".to_owned(),
+                    vec!["crate".to_owned()],
+                    false,
+                );
             }
         }
         let read: BTreeSet<_> = tree.files.iter().map(|file| &file.path).collect();
         let failed: BTreeSet<_> = tree.unreadable.iter().map(|(path, ..)| path).collect();
-        let undeclared = sources.keys().filter(|path| !read.contains(path) && !failed.contains(path));
+        let undeclared = sources
+            .keys()
+            .filter(|path| !read.contains(path) && !failed.contains(path));
         tree.undeclared = undeclared.cloned().collect();
         tree
     }
 
-    fn read_file(&mut self, sources: &Sources, path: String, folder: String, module: Names, is_test: bool) {
+    fn read_file(
+        &mut self,
+        sources: &Sources,
+        path: String,
+        folder: String,
+        module: Names,
+        is_test: bool,
+    ) {
         if self.files.iter().any(|file| file.path == path) {
             return;
         }
@@ -100,17 +118,33 @@ impl Tree {
         let syntax = match syn::parse_file(&text) {
             Ok(syntax) => syntax,
             Err(error) => {
-                self.unreadable.push((path, error.span().start().line, error.to_string()));
+                self.unreadable
+                    .push((path, error.span().start().line, error.to_string()));
                 return;
             }
         };
-        let place = Place { file: path.clone(), folder, module: module.clone(), is_test, is_inline: false };
+        let place = Place {
+            file: path.clone(),
+            folder,
+            module: module.clone(),
+            is_test,
+            is_inline: false,
+        };
         self.read_items(sources, &syntax.items, &place);
-        self.files.push(File { path, module, is_test, syntax, text });
+        self.files.push(File {
+            path,
+            module,
+            is_test,
+            syntax,
+            text,
+        });
     }
 
     fn read_items(&mut self, sources: &Sources, items: &[Item], place: &Place) {
-        self.scopes.entry(place.module.clone()).or_default().extend(items);
+        self.scopes
+            .entry(place.module.clone())
+            .or_default()
+            .extend(items);
         for item in items {
             let Item::Mod(child) = item else { continue };
             let name = plain(&child.ident);
@@ -118,14 +152,24 @@ impl Tree {
             let is_test = place.is_test || is_test_only(&child.attrs);
             if let Some((_, inside)) = &child.content {
                 let folder = format!("{}/{name}", place.folder);
-                let inner = Place { folder, module, is_test, is_inline: true, ..place.clone() };
+                let inner = Place {
+                    folder,
+                    module,
+                    is_test,
+                    is_inline: true,
+                    ..place.clone()
+                };
                 self.read_items(sources, inside, &inner);
             } else {
                 match child_file(sources, place, &name, &child.attrs) {
                     Some((path, folder)) => self.read_file(sources, path, folder, module, is_test),
                     None => {
                         let line = child.ident.span().start().line;
-                        self.unreadable.push((place.file.clone(), line, format!("module `{name}` has no file")));
+                        self.unreadable.push((
+                            place.file.clone(),
+                            line,
+                            format!("module `{name}` has no file"),
+                        ));
                     }
                 }
             }
@@ -134,16 +178,32 @@ impl Tree {
 }
 
 /// The file of `mod name;` and the folder of its own child modules.
-fn child_file(sources: &Sources, place: &Place, name: &str, attributes: &[Attribute]) -> Option<(String, String)> {
-    let parent = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
-    let named = attributes.iter().find_map(|attribute| match &attribute.meta {
-        Meta::NameValue(pair) if pair.path.is_ident("path") => text_of(&pair.value),
-        _ => None,
-    });
+fn child_file(
+    sources: &Sources,
+    place: &Place,
+    name: &str,
+    attributes: &[Attribute],
+) -> Option<(String, String)> {
+    let parent = |path: &str| {
+        path.rsplit_once('/')
+            .map_or(String::new(), |(folder, _)| folder.to_owned())
+    };
+    let named = attributes
+        .iter()
+        .find_map(|attribute| match &attribute.meta {
+            Meta::NameValue(pair) if pair.path.is_ident("path") => text_of(&pair.value),
+            _ => None,
+        });
     if let Some(named) = named {
-        let folder = if place.is_inline { place.folder.clone() } else { parent(&place.file) };
+        let folder = if place.is_inline {
+            place.folder.clone()
+        } else {
+            parent(&place.file)
+        };
         let path = format!("{folder}/{named}");
-        return sources.contains_key(&path).then(|| (path.clone(), parent(&path)));
+        return sources
+            .contains_key(&path)
+            .then(|| (path.clone(), parent(&path)));
     }
     let folder = format!("{}/{name}", place.folder);
     [format!("{folder}.rs"), format!("{folder}/mod.rs")]
@@ -169,7 +229,8 @@ impl Scope {
                 Item::Type(alias) => {
                     self.items.insert(plain(&alias.ident));
                     if let syn::Type::Path(target) = &*alias.ty {
-                        self.imports.push((plain(&alias.ident), segments(&target.path)));
+                        self.imports
+                            .push((plain(&alias.ident), segments(&target.path)));
                     }
                 }
                 Item::Const(item) => self.declare(&item.ident),
@@ -201,33 +262,63 @@ pub struct Leaf {
 pub fn flatten(tree: &UseTree, before: &[String], leaves: &mut Vec<Leaf>) {
     let leaf = |ident: &syn::Ident, name: &syn::Ident| {
         // `use a::b::{self}` names `a::b`.
-        let path = if ident == "self" && !before.is_empty() { before.to_vec() } else { joined(before, &plain(ident)) };
-        let name = if name == "self" { path.last().cloned() } else { Some(plain(name)) };
-        Leaf { path, name, line: ident.span().start().line }
+        let path = if ident == "self" && !before.is_empty() {
+            before.to_vec()
+        } else {
+            joined(before, &plain(ident))
+        };
+        let name = if name == "self" {
+            path.last().cloned()
+        } else {
+            Some(plain(name))
+        };
+        Leaf {
+            path,
+            name,
+            line: ident.span().start().line,
+        }
     };
     match tree {
         UseTree::Path(part) => flatten(&part.tree, &joined(before, &plain(&part.ident)), leaves),
         UseTree::Name(last) => leaves.push(leaf(&last.ident, &last.ident)),
         UseTree::Rename(last) => leaves.push(leaf(&last.ident, &last.rename)),
         UseTree::Glob(star) => {
-            leaves.push(Leaf { path: before.to_vec(), name: None, line: star.star_token.spans[0].start().line });
+            leaves.push(Leaf {
+                path: before.to_vec(),
+                name: None,
+                line: star.star_token.spans[0].start().line,
+            });
         }
-        UseTree::Group(group) => group.items.iter().for_each(|inner| flatten(inner, before, leaves)),
+        UseTree::Group(group) => group
+            .items
+            .iter()
+            .for_each(|inner| flatten(inner, before, leaves)),
     }
 }
 
 /// Whether an item with these attributes is compiled for tests only.
 pub fn is_test_only(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
-        let is_test = attribute.path().segments.last().is_some_and(|last| last.ident == "test");
+        let is_test = attribute
+            .path()
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "test");
         let is_cfg = attribute.path().is_ident("cfg");
-        is_test || is_cfg && attribute.parse_args::<Meta>().is_ok_and(|condition| needs_test(&condition))
+        is_test
+            || is_cfg
+                && attribute
+                    .parse_args::<Meta>()
+                    .is_ok_and(|condition| needs_test(&condition))
     })
 }
 
 fn needs_test(condition: &Meta) -> bool {
-    let Meta::List(list) = condition else { return condition.path().is_ident("test") };
-    let parts = list.parse_args_with(syn::punctuated::Punctuated::<Meta, Token![,]>::parse_terminated);
+    let Meta::List(list) = condition else {
+        return condition.path().is_ident("test");
+    };
+    let parts =
+        list.parse_args_with(syn::punctuated::Punctuated::<Meta, Token![,]>::parse_terminated);
     let Ok(parts) = parts else { return false };
     if list.path.is_ident("all") {
         parts.iter().any(needs_test)
@@ -242,7 +333,10 @@ pub fn plain(ident: &impl ToString) -> String {
 }
 
 pub fn segments(path: &syn::Path) -> Names {
-    path.segments.iter().map(|segment| plain(&segment.ident)).collect()
+    path.segments
+        .iter()
+        .map(|segment| plain(&segment.ident))
+        .collect()
 }
 
 pub fn joined(before: &[String], name: &str) -> Names {
@@ -251,7 +345,10 @@ pub fn joined(before: &[String], name: &str) -> Names {
 
 fn text_of(value: &syn::Expr) -> Option<String> {
     match value {
-        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
+        syn::Expr::Lit(syn::ExprLit {
+            lit: syn::Lit::Str(text),
+            ..
+        }) => Some(text.value()),
         _ => None,
     }
 }

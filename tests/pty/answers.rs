@@ -21,8 +21,15 @@ pub async fn on_findings(generated: &Generated, home: &Path) -> Session {
     on_findings_with(generated, home, &[]).await
 }
 
-pub async fn on_findings_with(generated: &Generated, home: &Path, variables: &[(&str, &str)]) -> Session {
-    let service = [("SCANDECK_BASE_URL", &*generated.base), ("SCANDECK_API_KEY", "k")];
+pub async fn on_findings_with(
+    generated: &Generated,
+    home: &Path,
+    variables: &[(&str, &str)],
+) -> Session {
+    let service = [
+        ("SCANDECK_BASE_URL", &*generated.base),
+        ("SCANDECK_API_KEY", "k"),
+    ];
     let mut session = Session::start(home, &[], &[&service, variables].concat());
     session.until("live").await;
     session.keys("3");
@@ -37,7 +44,9 @@ async fn answers_on_slow_line_decide_nothing() {
     let answer = "\x1bP>|tmux 3.3a fxq\x1b\\\x1b]11;rgb:1e1e/ffff/0000\x07\x1b[?1;2c\x1b[24;80R";
     // As much as one network packet has, and as little as a serial line sends at once.
     for (length, pause) in [(100, 0), (17, 200), (7, 300), (1, 20)] {
-        session.keys_slowly(answer, length, Duration::from_millis(pause)).await;
+        session
+            .keys_slowly(answer, length, Duration::from_millis(pause))
+            .await;
     }
     // An answer that is cut, and its rest that never comes.
     session.keys("\x1b]52;c;Zm94");

@@ -6,8 +6,12 @@ use crate::headless::findings::scanned;
 #[tokio::test(flavor = "multi_thread")]
 async fn bundle_without_service_stores_decisions() {
     let app = scanned(1).await;
-    let name = app.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
-    app.does(&["bundle", "--workspace", &name, "-o", "w.bundle"]).await;
+    let name = app.json(&["workspaces", "list"]).await[0]["name"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    app.does(&["bundle", "--workspace", &name, "-o", "w.bundle"])
+        .await;
     app.service.stop().await;
 
     let home = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! The dashboard on a logger that sends tens of megabytes in one response: every capture is archived, and read once.
+//! The dashboard on a logger that sends tens of megabytes in one response: every capture is
+//! archived, and read once.
 
 use std::sync::Arc;
 
@@ -17,8 +18,13 @@ const BIG: i64 = 10;
 #[tokio::test(flavor = "multi_thread")]
 async fn large_response_of_captures_is_archived_completely_and_read_once() {
     let (generated, home) = (Generated::with(0).await, tempfile::tempdir().unwrap());
-    let (busy_logger, variables) =
-        (&generated.busy_logger, [("SCANDECK_BASE_URL", &*generated.base), ("SCANDECK_API_KEY", "k")]);
+    let (busy_logger, variables) = (
+        &generated.busy_logger,
+        [
+            ("SCANDECK_BASE_URL", &*generated.base),
+            ("SCANDECK_API_KEY", "k"),
+        ],
+    );
     busy_logger.generate(CAPTURES, BIG);
     let mut session = Session::start(home.path(), &[], &variables);
     session.until("live").await;
@@ -34,9 +40,22 @@ async fn large_response_of_captures_is_archived_completely_and_read_once() {
     session.keys("q");
     assert_eq!(session.ended().await, 0);
     let mut services = std::fs::read_dir(home.path().join("state/scandeck/of")).unwrap();
-    let stored =
-        Store::open(&services.next().unwrap().unwrap().path()).await.unwrap().store.captures_of("Generated").await;
-    let mut stored: Vec<Capture> = stored.unwrap().into_iter().map(|one| Arc::unwrap_or_clone(one.capture)).collect();
+    let stored = Store::open(&services.next().unwrap().unwrap().path())
+        .await
+        .unwrap()
+        .store
+        .captures_of("Generated")
+        .await;
+    let mut stored: Vec<Capture> = stored
+        .unwrap()
+        .into_iter()
+        .map(|one| Arc::unwrap_or_clone(one.capture))
+        .collect();
     stored.sort_by_key(|capture| capture.id);
-    assert!(stored.into_iter().eq((1..=CAPTURES + 5).map(|id| capture(id, BIG))), "a capture is missing or differs");
+    assert!(
+        stored
+            .into_iter()
+            .eq((1..=CAPTURES + 5).map(|id| capture(id, BIG))),
+        "a capture is missing or differs"
+    );
 }

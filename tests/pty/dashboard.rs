@@ -1,4 +1,5 @@
-//! The dashboard on a running service: start, resize, suspend, edit, quit, kill, and errors before it opens.
+//! The dashboard on a running service: start, resize, suspend, edit, quit, kill, and errors before
+//! it opens.
 
 use portable_pty::CommandBuilder;
 use rustix::process::Signal;
@@ -11,7 +12,14 @@ use crate::service::runner::{finding, tested};
 
 /// A dashboard connected to the service of a test.
 fn on(service: &TestService, home: &std::path::Path) -> Session {
-    Session::start(home, &[], &[("SCANDECK_BASE_URL", &service.base), ("SCANDECK_API_KEY", &service.key)])
+    Session::start(
+        home,
+        &[],
+        &[
+            ("SCANDECK_BASE_URL", &service.base),
+            ("SCANDECK_API_KEY", &service.key),
+        ],
+    )
 }
 
 /// A dashboard that has opened the name of a new workspace in an editor with this script.
@@ -20,8 +28,11 @@ async fn in_editor(service: &TestService, home: &std::path::Path, script: &str) 
     std::fs::write(&editor, format!("#!/bin/sh\n{script}\n")).unwrap();
     std::fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let editor = editor.to_str().unwrap();
-    let variables =
-        [("SCANDECK_BASE_URL", service.base.as_str()), ("SCANDECK_API_KEY", &service.key), ("EDITOR", editor)];
+    let variables = [
+        ("SCANDECK_BASE_URL", service.base.as_str()),
+        ("SCANDECK_API_KEY", &service.key),
+        ("EDITOR", editor),
+    ];
     let mut session = Session::start(home, &[], &variables);
     session.until("live").await;
     session.keys("1n");
@@ -93,8 +104,11 @@ async fn dashboard_suspended_by_ctrl_z_continues_after_fg() {
     let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     let mut command = CommandBuilder::new("sh");
     command.args(["-i", "-m"]);
-    let variables: [(&str, &str); 3] =
-        [("SCANDECK_BASE_URL", &service.base), ("SCANDECK_API_KEY", &service.key), ("PS1", "ready> ")];
+    let variables: [(&str, &str); 3] = [
+        ("SCANDECK_BASE_URL", &service.base),
+        ("SCANDECK_API_KEY", &service.key),
+        ("PS1", "ready> "),
+    ];
     let mut session = Session::start_command(home.path(), command, &variables);
     session.until("ready>").await;
     session.keys(&format!("{}\n", env!("CARGO_BIN_EXE_scandeck")));
@@ -121,8 +135,11 @@ async fn mouse_is_released_while_suspended_and_at_the_end() {
     std::fs::write(config.join("config.toml"), "mouse = true\n").unwrap();
     let mut command = CommandBuilder::new("sh");
     command.args(["-i", "-m"]);
-    let variables: [(&str, &str); 3] =
-        [("SCANDECK_BASE_URL", &service.base), ("SCANDECK_API_KEY", &service.key), ("PS1", "ready> ")];
+    let variables: [(&str, &str); 3] = [
+        ("SCANDECK_BASE_URL", &service.base),
+        ("SCANDECK_API_KEY", &service.key),
+        ("PS1", "ready> "),
+    ];
     let mut session = Session::start_command(home.path(), command, &variables);
     session.until("ready>").await;
     session.keys(&format!("{}\n", env!("CARGO_BIN_EXE_scandeck")));
@@ -151,13 +168,24 @@ async fn mouse_is_released_while_suspended_and_at_the_end() {
 #[tokio::test(flavor = "multi_thread")]
 async fn form_field_edited_in_editor_is_sent() {
     let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
-    let mut session = in_editor(&service, home.path(), "printf 'Made in the editor\\n' > \"$1\"").await;
+    let mut session = in_editor(
+        &service,
+        home.path(),
+        "printf 'Made in the editor\\n' > \"$1\"",
+    )
+    .await;
     session.until("Made in the editor").await;
     assert!(session.is_full_screen());
     session.keys("\x0f");
-    let made = service.until("/workspaces", |all| all.as_array().is_some_and(|all| all.len() == 2)).await;
+    let made = service
+        .until("/workspaces", |all| {
+            all.as_array().is_some_and(|all| all.len() == 2)
+        })
+        .await;
     assert_eq!(made[1]["name"], "Made in the editor");
-    session.until_true("the form is closed", |text| !text.contains("ctrl-o submit")).await;
+    session
+        .until_true("the form is closed", |text| !text.contains("ctrl-o submit"))
+        .await;
     session.keys("q");
     assert_eq!(session.ended().await, 0);
     session.restored().await;
@@ -179,8 +207,12 @@ async fn dashboard_behind_editor_ends_by_signal() {
 async fn editor_killed_by_typed_signal_returns_to_dashboard() {
     let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     for key in ["\x1c", "\x03"] {
-        let mut session =
-            in_editor(&service, home.path(), "stty -icanon -echo\necho the editor has it\nread line").await;
+        let mut session = in_editor(
+            &service,
+            home.path(),
+            "stty -icanon -echo\necho the editor has it\nread line",
+        )
+        .await;
         session.until("the editor has it").await;
         session.keys(key);
         session.until("text unchanged").await;
@@ -204,7 +236,11 @@ async fn closed_terminal_ends_dashboard_with_129() {
 #[tokio::test(flavor = "multi_thread")]
 async fn dashboard_that_cannot_connect_prints_cause_and_hint() {
     let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
-    let elsewhere = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let elsewhere = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .unwrap()
+        .local_addr()
+        .unwrap();
     let (good, refused) = (service.base.clone(), format!("http://{elsewhere}"));
     let loggers = service.logger_base.clone();
     for (base, key, words, hint) in [
@@ -215,10 +251,16 @@ async fn dashboard_that_cannot_connect_prints_cause_and_hint() {
         ("http://10.1.2.3", "k", "in clear text", "--insecure-http"),
         (good.as_str(), "", "no API key", "SCANDECK_API_KEY"),
     ] {
-        let mut session = Session::start(home.path(), &["--base-url", base], &[("SCANDECK_API_KEY", key)]);
+        let mut session = Session::start(
+            home.path(),
+            &["--base-url", base],
+            &[("SCANDECK_API_KEY", key)],
+        );
         assert_eq!(session.ended().await, 1);
         // The terminal can wrap a line anywhere.
-        let joined = |text: &str| text.replace('\n', "").contains(words) && text.replace('\n', "").contains(hint);
+        let joined = |text: &str| {
+            text.replace('\n', "").contains(words) && text.replace('\n', "").contains(hint)
+        };
         session.until_true(words, joined).await;
         assert!(!session.is_full_screen());
     }
@@ -236,10 +278,22 @@ async fn dashboard_survives_restart_of_service() {
     session.keys("1");
     session.until("Default").await;
     service.stop().await;
-    session.until_true("a link that fails", |text| !text.contains("live")).await;
-    assert!(session.text().contains("Default"), "cached rows remain\n{}", session.text());
+    session
+        .until_true("a link that fails", |text| !text.contains("live"))
+        .await;
+    assert!(
+        session.text().contains("Default"),
+        "cached rows remain\n{}",
+        session.text()
+    );
     let mut again = settings();
-    again.listen = base.trim_start_matches("http://").split('/').next().unwrap().parse().unwrap();
+    again.listen = base
+        .trim_start_matches("http://")
+        .split('/')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
     let service = TestService::with_settings(again).await;
     session.until("live").await;
     session.keys("q");
@@ -250,7 +304,9 @@ async fn dashboard_survives_restart_of_service() {
 #[tokio::test(flavor = "multi_thread")]
 async fn second_start_without_service_shows_cached_findings() {
     let (service, home) = (TestService::new().await, tempfile::tempdir().unwrap());
-    service.runner.set_events(crate::service::runner::typical_events());
+    service
+        .runner
+        .set_events(crate::service::runner::typical_events());
     service.runner.finish_scans(1);
     let scan = service.scan(service.target("127.0.0.1").await).await;
     service.until_status(scan, "finished").await;
@@ -260,11 +316,19 @@ async fn second_start_without_service_shows_cached_findings() {
     assert_eq!(session.ended().await, 0);
     let (base, key) = (service.base.clone(), service.key.clone());
     service.stop().await;
-    let mut session = Session::start(home.path(), &[], &[("SCANDECK_BASE_URL", &base), ("SCANDECK_API_KEY", &key)]);
+    let mut session = Session::start(
+        home.path(),
+        &[],
+        &[("SCANDECK_BASE_URL", &base), ("SCANDECK_API_KEY", &key)],
+    );
     session.until("Finding web.key").await;
     session.until("Findings stale").await;
     session.until("connection refused").await;
-    assert!(session.text().contains("Finding web.key"), "cached rows remain\n{}", session.text());
+    assert!(
+        session.text().contains("Finding web.key"),
+        "cached rows remain\n{}",
+        session.text()
+    );
     session.keys("q");
     assert_eq!(session.ended().await, 0);
     session.restored().await;
@@ -274,7 +338,9 @@ async fn second_start_without_service_shows_cached_findings() {
 async fn with_state(state: &std::path::Path) -> (TestService, Session) {
     let service = TestService::new().await;
     let found = finding("kept", Risk::High, "http://127.0.0.1/");
-    service.runner.set_events(vec![tested("one", 1, vec![found])]);
+    service
+        .runner
+        .set_events(vec![tested("one", 1, vec![found])]);
     service.scan(service.target("127.0.0.1").await).await;
     let variables = [
         ("SCANDECK_BASE_URL", service.base.as_str()),
@@ -307,7 +373,12 @@ async fn stores_behind_dangling_links_show_findings_and_the_links() {
     session.until("Finding kept").await;
     session.keys("q");
     session.ended().await;
-    let of = std::fs::read_dir(state.join("scandeck/of")).unwrap().next().unwrap().unwrap().path();
+    let of = std::fs::read_dir(state.join("scandeck/of"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
     for store in ["decisions.db", "captures.db"] {
         std::fs::remove_file(of.join(store)).unwrap();
         std::os::unix::fs::symlink("missing.db", of.join(store)).unwrap();

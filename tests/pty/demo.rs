@@ -16,7 +16,8 @@ line=$(sed -n 137p keys.txt)
 curl -sSfG "$1/later" --data-urlencode "url=$line" --data-urlencode seconds=0
 "#;
 
-/// A configuration with a notification command. The demo ignores its profile, for which there is no key.
+/// A configuration with a notification command. The demo ignores its profile, for which there is no
+/// key.
 const CONFIG: &str = r#"
 default_profile = "prod"
 signals.command = ["sh", "-c", 'echo "$SCANDECK_TITLE: $SCANDECK_BODY" >> heard']
@@ -26,8 +27,14 @@ base_url = "https://h.test"
 
 /// The shortest text between `before` and `after`.
 fn word(text: &str, before: &str, after: &str) -> String {
-    let words = text.match_indices(before).filter_map(|(at, _)| text[at + before.len()..].split_once(after));
-    words.map(|(word, _)| word).min_by_key(|word| word.len()).expect(text).to_owned()
+    let words = text
+        .match_indices(before)
+        .filter_map(|(at, _)| text[at + before.len()..].split_once(after));
+    words
+        .map(|(word, _)| word)
+        .min_by_key(|word| word.len())
+        .expect(text)
+        .to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -36,7 +43,11 @@ async fn script_on_demo_shares_payloads_with_open_dashboard() {
     let config = home.path().join("config/scandeck");
     std::fs::create_dir_all(&config).unwrap();
     std::fs::write(config.join("config.toml"), CONFIG).unwrap();
-    let mut session = Session::start(home.path(), &["demo"], &[("TMPDIR", home.path().to_str().unwrap())]);
+    let mut session = Session::start(
+        home.path(),
+        &["demo"],
+        &[("TMPDIR", home.path().to_str().unwrap())],
+    );
     session.until("● live").await;
     session.keys("?");
     session.until("/env'").await;
@@ -44,11 +55,17 @@ async fn script_on_demo_shares_payloads_with_open_dashboard() {
     let page = word(&help, "http://", "/fetch");
     let settings = word(&help, ". '", "'");
     session.keys("\x1b");
-    session.until_true("the help is closed", |text| !text.contains("in eight ways")).await;
+    session
+        .until_true("the help is closed", |text| !text.contains("in eight ways"))
+        .await;
     session.keys("5");
 
     let bin = Path::new(env!("CARGO_BIN_EXE_scandeck")).parent().unwrap();
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+    let path = format!(
+        "{}:{}",
+        bin.display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
     let script = format!(". '{settings}'\n{HUNT}");
     let mut shell = Command::new("sh");
     shell
@@ -57,8 +74,16 @@ async fn script_on_demo_shares_payloads_with_open_dashboard() {
         .current_dir(home.path())
         .stdin(Stdio::null());
     let ended = shell.output().await.unwrap();
-    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert!(
+        ended.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ended.stderr)
+    );
     session.until("#137 keys.txt").await;
     let signals = || std::fs::read_to_string(home.path().join("heard")).unwrap_or_default();
-    until(|| async { signals() }, |signals| signals.contains("payload hit: #137 keys.txt")).await;
+    until(
+        || async { signals() },
+        |signals| signals.contains("payload hit: #137 keys.txt"),
+    )
+    .await;
 }

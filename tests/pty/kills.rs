@@ -30,7 +30,10 @@ async fn decision_drawn_as_saved_survives_kill_9() {
         let mut session = Session::start(
             home.path(),
             &[],
-            &[("SCANDECK_BASE_URL", &service.base), ("SCANDECK_API_KEY", &service.key)],
+            &[
+                ("SCANDECK_BASE_URL", &service.base),
+                ("SCANDECK_API_KEY", &service.key),
+            ],
         );
         session.until("live").await;
         session.until("3 Findings 2").await;
@@ -43,11 +46,17 @@ async fn decision_drawn_as_saved_survives_kill_9() {
         };
         // Its row in the list; the notice names the finding and the verdict before they are saved.
         let is_saved = |text: &str| {
-            text.lines().any(|line| line.contains("◆ CRIT ") && line.contains(word) && !line.contains('…'))
+            text.lines()
+                .any(|line| line.contains("◆ CRIT ") && line.contains(word) && !line.contains('…'))
         };
-        // Just after the first start, the store is still being created, or the row has only just appeared.
-        let is_answered =
-            |text: &str| is_saved(text) || ["still loading", "too soon"].iter().any(|why| text.contains(why));
+        // Just after the first start, the store is still being created, or the row has only just
+        // appeared.
+        let is_answered = |text: &str| {
+            is_saved(text)
+                || ["still loading", "too soon"]
+                    .iter()
+                    .any(|why| text.contains(why))
+        };
         while !is_saved(&session.text()) {
             session.keys(key);
             session.until_true(word, is_answered).await;
@@ -56,10 +65,14 @@ async fn decision_drawn_as_saved_survives_kill_9() {
         session.signal(rustix::process::Signal::KILL);
         session.ended().await;
         let opened = Store::open(&service_directory(home.path())).await.unwrap();
-        let decided = opened.events.iter().rev().find_map(|event| match &event.change {
-            Change::Decide(decision) => Some(decision.verdict),
-            _ => None,
-        });
+        let decided = opened
+            .events
+            .iter()
+            .rev()
+            .find_map(|event| match &event.change {
+                Change::Decide(decision) => Some(decision.verdict),
+                _ => None,
+            });
         assert_eq!(decided, Some(verdict), "kill {number}");
         opened.store.close().await;
     }

@@ -46,7 +46,10 @@ async fn local_service_outlives_dashboard_and_is_found_by_next_one() {
     let home = tempfile::tempdir().unwrap();
     let mut first = Session::start(home.path(), &[], &[]);
     first.until("Where do your scans run?").await;
-    assert!(!home.path().join("state/scandeck/service").exists(), "no service before the choice");
+    assert!(
+        !home.path().join("state/scandeck/service").exists(),
+        "no service before the choice"
+    );
     first.keys("l");
     first.until("live").await;
     let local = Local::of(home.path());
@@ -54,7 +57,8 @@ async fn local_service_outlives_dashboard_and_is_found_by_next_one() {
     first.ended().await;
     assert!(local.is_alive());
 
-    // The second dashboard asks no question and connects to the same process, and so does a third one beside it.
+    // The second dashboard asks no question and connects to the same process, and so does a third
+    // one beside it.
     let mut second = Session::start(home.path(), &[], &[]);
     second.until("live").await;
     let mut third = Session::start(home.path(), &[], &[]);
@@ -91,7 +95,10 @@ async fn hosted_service_is_checked_then_remembered_with_private_key_file() {
     first.keys("\twrong-");
     first.keys("\x0f");
     first.until("key rejected").await;
-    assert!(!home.path().join("state/scandeck/connection.toml").exists(), "a rejected connection is not remembered");
+    assert!(
+        !home.path().join("state/scandeck/connection.toml").exists(),
+        "a rejected connection is not remembered"
+    );
     assert!(!first.text().contains("wrong-"), "the key is masked");
     // The form still has the URL; backspaces delete the wrong key.
     first.keys(&"\x7f".repeat(6));
@@ -102,7 +109,10 @@ async fn hosted_service_is_checked_then_remembered_with_private_key_file() {
     assert_eq!(first.ended().await, 0);
     let key = home.path().join("state/scandeck/key");
     assert_eq!(fs::read_to_string(&key).unwrap().trim(), service.key);
-    assert_eq!(fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(
+        fs::metadata(&key).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
     let second = Session::start(home.path(), &[], &[]);
     second.until("live").await;
     drop(second);

@@ -1,7 +1,8 @@
-//! The real binary in a pseudo-terminal: the screen that a user sees, and the state of the terminal afterwards.
+//! The real binary in a pseudo-terminal: the screen that a user sees, and the state of the terminal
+//! afterwards.
 //!
-//! [`Session`] holds the program and a terminal emulator that parses its output. Tests wait for text on the screen, never
-//! for a time.
+//! [`Session`] holds the program and a terminal emulator that parses its output. Tests wait for
+//! text on the screen, never for a time.
 
 pub mod answers;
 mod bundle;
@@ -48,9 +49,27 @@ impl Session {
         Self::start_command(home, command, variables)
     }
 
-    pub fn start_command(home: &Path, mut command: CommandBuilder, variables: &[(&str, &str)]) -> Self {
-        let pty = native_pty_system().openpty(PtySize { rows: 40, cols: 120, ..PtySize::default() }).unwrap();
-        for name in ["TMUX", "STY", "NO_COLOR", "SCANDECK_BASE_URL", "SCANDECK_API_KEY", "EDITOR", "VISUAL"] {
+    pub fn start_command(
+        home: &Path,
+        mut command: CommandBuilder,
+        variables: &[(&str, &str)],
+    ) -> Self {
+        let pty = native_pty_system()
+            .openpty(PtySize {
+                rows: 40,
+                cols: 120,
+                ..PtySize::default()
+            })
+            .unwrap();
+        for name in [
+            "TMUX",
+            "STY",
+            "NO_COLOR",
+            "SCANDECK_BASE_URL",
+            "SCANDECK_API_KEY",
+            "EDITOR",
+            "VISUAL",
+        ] {
             command.env_remove(name);
         }
         command.env("HOME", home);
@@ -78,7 +97,16 @@ impl Session {
             }
         });
         let writer = pty.master.take_writer().unwrap();
-        Self { screen, master: pty.master, writer, child, modes, patience: PATIENCE, reader, closing }
+        Self {
+            screen,
+            master: pty.master,
+            writer,
+            child,
+            modes,
+            patience: PATIENCE,
+            reader,
+            closing,
+        }
     }
 
     pub fn keys(&mut self, keys: &str) {
@@ -87,8 +115,18 @@ impl Session {
     }
 
     pub fn resize(&self, rows: u16, cols: u16) {
-        self.screen.lock().unwrap().screen_mut().set_size(size(rows), size(cols));
-        self.master.resize(PtySize { rows, cols, ..PtySize::default() }).unwrap();
+        self.screen
+            .lock()
+            .unwrap()
+            .screen_mut()
+            .set_size(size(rows), size(cols));
+        self.master
+            .resize(PtySize {
+                rows,
+                cols,
+                ..PtySize::default()
+            })
+            .unwrap();
     }
 
     pub fn text(&self) -> String {
@@ -108,7 +146,10 @@ impl Session {
             if condition(&text) {
                 return;
             }
-            assert!(begun.elapsed() < self.patience, "not on the screen: {what}\n{text}");
+            assert!(
+                begun.elapsed() < self.patience,
+                "not on the screen: {what}\n{text}"
+            );
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
@@ -125,24 +166,36 @@ impl Session {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status.exit_code();
             }
-            assert!(begun.elapsed() < PATIENCE, "the program does not end\n{}", self.text());
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "the program does not end\n{}",
+                self.text()
+            );
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
 
-    /// Closes the terminal, as a closed window does, and returns the exit code of the program. The last output is that of
-    /// these keys.
+    /// Closes the terminal, as a closed window does, and returns the exit code of the program. The
+    /// last output is that of these keys.
     pub async fn ended_by_closing(mut self, keys: &str) -> u32 {
-        // The system hangs up when the last copy of the terminal is closed. The reader holds one until it has read.
+        // The system hangs up when the last copy of the terminal is closed. The reader holds one
+        // until it has read.
         self.closing.store(true, Ordering::SeqCst);
         self.keys(keys);
         let begun = Instant::now();
         while !self.reader.is_finished() {
-            assert!(begun.elapsed() < PATIENCE, "no output after {keys:?}\n{}", self.text());
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "no output after {keys:?}\n{}",
+                self.text()
+            );
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         self.writer = Box::new(std::io::sink());
-        self.master = native_pty_system().openpty(PtySize::default()).unwrap().master;
+        self.master = native_pty_system()
+            .openpty(PtySize::default())
+            .unwrap()
+            .master;
         self.ended().await
     }
 
@@ -163,18 +216,26 @@ impl Session {
             let parser = self.screen.lock().unwrap();
             let mut cells = (0..40).flat_map(|row| (0..120).map(move |column| (row, column)));
             cells.any(|(row, column)| {
-                parser.screen().cell(row, column).is_some_and(|cell| cell.fgcolor() == vt100::Color::Idx(colour))
+                parser
+                    .screen()
+                    .cell(row, column)
+                    .is_some_and(|cell| cell.fgcolor() == vt100::Color::Idx(colour))
             })
         };
-        self.until_true(&format!("colour {colour}"), is_on_screen).await;
+        self.until_true(&format!("colour {colour}"), is_on_screen)
+            .await;
     }
 
-    /// Waits until the terminal is as it was before the program. The program can end before the reader has seen its last
-    /// bytes, so the screen is not checked only once.
+    /// Waits until the terminal is as it was before the program. The program can end before the
+    /// reader has seen its last bytes, so the screen is not checked only once.
     pub async fn restored(&self) {
         let begun = Instant::now();
         while let Some(changed) = self.changed() {
-            assert!(begun.elapsed() < PATIENCE, "not restored: {changed}\n{}", self.text());
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "not restored: {changed}\n{}",
+                self.text()
+            );
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
@@ -187,10 +248,16 @@ impl Session {
             (screen.alternate_screen(), "alternate screen"),
             (screen.hide_cursor(), "cursor"),
             (screen.bracketed_paste(), "bracketed paste"),
-            (screen.mouse_protocol_mode() != vt100::MouseProtocolMode::None, "mouse"),
+            (
+                screen.mouse_protocol_mode() != vt100::MouseProtocolMode::None,
+                "mouse",
+            ),
             (modes(&*self.master) != self.modes, "terminal modes"),
         ];
-        differences.into_iter().find(|(differs, _)| *differs).map(|(_, name)| name)
+        differences
+            .into_iter()
+            .find(|(differs, _)| *differs)
+            .map(|(_, name)| name)
     }
 }
 

@@ -21,9 +21,17 @@ use super::runner::{ScriptedRunner, typical_events};
 async fn receiver(statuses: &[u16]) -> MockServer {
     let server = MockServer::start().await;
     for status in statuses {
-        Mock::given(method("POST")).respond_with(ResponseTemplate::new(*status)).up_to_n_times(1).mount(&server).await;
+        Mock::given(method("POST"))
+            .respond_with(ResponseTemplate::new(*status))
+            .up_to_n_times(1)
+            .mount(&server)
+            .await;
     }
-    Mock::given(method("POST")).and(path("/hook")).respond_with(ResponseTemplate::new(200)).mount(&server).await;
+    Mock::given(method("POST"))
+        .and(path("/hook"))
+        .respond_with(ResponseTemplate::new(200))
+        .mount(&server)
+        .await;
     server
 }
 
@@ -38,7 +46,9 @@ async fn received(server: &MockServer, count: usize) -> Vec<Request> {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(super::PATIENCE, polling).await.expect("no callback in time")
+    tokio::time::timeout(super::PATIENCE, polling)
+        .await
+        .expect("no callback in time")
 }
 
 impl TestService {
@@ -59,12 +69,20 @@ async fn finished_scan_sends_signed_report() {
     service.runner.set_events(typical_events());
     service.runner.finish_scans(1);
     let server = receiver(&[]).await;
-    let scan = service.scan_with_callback(json!({"url": hook(&server), "format": "json"})).await;
+    let scan = service
+        .scan_with_callback(json!({"url": hook(&server), "format": "json"}))
+        .await;
     let request = received(&server, 1).await.remove(0);
     assert_eq!(request.headers["content-type"], "application/json");
-    assert_eq!(request.headers["x-scandeck-subject"], format!("scan {scan}").as_str());
+    assert_eq!(
+        request.headers["x-scandeck-subject"],
+        format!("scan {scan}").as_str()
+    );
     let signature = request.headers["x-scandeck-signature"].to_str().unwrap();
-    assert!(signature.starts_with("sha256=") && signature.len() == 7 + 64, "{signature}");
+    assert!(
+        signature.starts_with("sha256=") && signature.len() == 7 + 64,
+        "{signature}"
+    );
     let groups: Value = serde_json::from_slice(&request.body).unwrap();
     assert_eq!(groups[0]["findings"][0]["vuln_id"], "web.key");
     service.stop().await;
@@ -76,15 +94,31 @@ async fn finished_scan_sends_pdf_as_form() {
     service.runner.set_events(typical_events());
     service.runner.finish_scans(1);
     let server = receiver(&[]).await;
-    let scan = service.scan_with_callback(json!({"url": hook(&server), "format": "pdf"})).await;
+    let scan = service
+        .scan_with_callback(json!({"url": hook(&server), "format": "pdf"}))
+        .await;
     let request = received(&server, 1).await.remove(0);
     let kind = request.headers["content-type"].to_str().unwrap();
     let boundary = kind.strip_prefix("multipart/form-data; boundary=").unwrap();
     let end = format!("\r\n--{boundary}--\r\n");
-    let start = request.body.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap() + 4;
+    let start = request
+        .body
+        .windows(4)
+        .position(|bytes| bytes == b"\r\n\r\n")
+        .unwrap()
+        + 4;
     let head = std::str::from_utf8(&request.body[..start]).unwrap();
-    assert!(head.starts_with(&format!("--{boundary}\r\n")) && head.contains("Content-Type: application/pdf"), "{head}");
-    assert!(head.contains(&format!("name=\"file\"; filename=\"scandeck-scan-{scan}.pdf\"")), "{head}");
+    assert!(
+        head.starts_with(&format!("--{boundary}\r\n"))
+            && head.contains("Content-Type: application/pdf"),
+        "{head}"
+    );
+    assert!(
+        head.contains(&format!(
+            "name=\"file\"; filename=\"scandeck-scan-{scan}.pdf\""
+        )),
+        "{head}"
+    );
     let file = request.body[start..].strip_suffix(end.as_bytes()).unwrap();
     assert!(crate::readback::readable("pdf", file).contains("Finding web.key"));
     service.stop().await;
@@ -102,7 +136,10 @@ async fn finished_report_calls_webhook() {
     let report = service.post("/reports", body).await.body["data"]["report_id"].clone();
     let request = received(&server, 1).await.remove(0);
     let event: Value = serde_json::from_slice(&request.body).unwrap();
-    assert_eq!(event, json!({"event": "report", "report_id": report, "status": "finished", "format": "csv"}));
+    assert_eq!(
+        event,
+        json!({"event": "report", "report_id": report, "status": "finished", "format": "csv"})
+    );
     service.stop().await;
 }
 
@@ -115,7 +152,9 @@ async fn failed_callback_is_retried_every_3_seconds_and_after_restart() {
     let start = async || TestService::with_clock(dir.path(), &clock, runner.clone()).await;
     let service = start().await;
     let server = receiver(&[500, 404, 503]).await;
-    service.scan_with_callback(json!({"url": hook(&server)})).await;
+    service
+        .scan_with_callback(json!({"url": hook(&server)}))
+        .await;
     received(&server, 1).await;
     advance_until(&clock, &server, 2).await;
     service.stop().await;
@@ -124,7 +163,11 @@ async fn failed_callback_is_retried_every_3_seconds_and_after_restart() {
     advance_until(&clock, &server, 4).await;
     clock.advance(SignedDuration::from_secs(60));
     service.get("/workspaces").await;
-    assert_eq!(server.received_requests().await.unwrap().len(), 4, "the callback is delivered once");
+    assert_eq!(
+        server.received_requests().await.unwrap().len(),
+        4,
+        "the callback is delivered once"
+    );
     service.stop().await;
 }
 
@@ -137,7 +180,9 @@ async fn hanging_receiver_does_not_delay_others() {
     service.scan_with_callback(json!({"url": url})).await;
     let (connection, _) = hanging.accept().await.unwrap();
     let server = receiver(&[]).await;
-    service.scan_with_callback(json!({"url": hook(&server)})).await;
+    service
+        .scan_with_callback(json!({"url": hook(&server)}))
+        .await;
     received(&server, 1).await;
     let mut request = vec![0; 64 * 1024];
     while let Ok(count) = connection.try_read(&mut request) {
@@ -168,9 +213,15 @@ async fn panic_is_a_failed_attempt() {
         runner: Some(Arc::new(runner.clone())),
         resolver: Arc::new(PanickingResolver::default()),
     };
-    let settings = Settings { allow_targets: vec!["hook.test".to_owned()], ..super::settings(dir.path()) };
+    let settings = Settings {
+        allow_targets: vec!["hook.test".to_owned()],
+        ..super::settings(dir.path())
+    };
     let running = start_with(settings, stop.clone(), parts).await.unwrap();
-    let service = TestService { runner, ..TestService::of(running, stop) };
+    let service = TestService {
+        runner,
+        ..TestService::of(running, stop)
+    };
     let server = receiver(&[]).await;
     let url = format!("http://hook.test:{}/hook", server.address().port());
     service.scan_with_callback(json!({"url": url})).await;
@@ -183,7 +234,9 @@ async fn aborted_scan_sends_report() {
     let service = TestService::new().await;
     service.runner.panic_next(3);
     let server = receiver(&[]).await;
-    let scan = service.scan_with_callback(json!({"url": hook(&server)})).await;
+    let scan = service
+        .scan_with_callback(json!({"url": hook(&server)}))
+        .await;
     service.until_status(scan, "aborted").await;
     received(&server, 1).await;
     service.stop().await;
@@ -198,11 +251,15 @@ async fn failing_callback_stops_after_five_attempts() {
     let service = TestService::with_clock(dir.path(), &clock, runner).await;
     let (dead, alive) = (receiver(&[500; 5]).await, receiver(&[]).await);
     for server in [&dead, &alive] {
-        service.scan_with_callback(json!({"url": hook(server)})).await;
+        service
+            .scan_with_callback(json!({"url": hook(server)}))
+            .await;
     }
     received(&alive, 1).await;
     let database = sqlx::SqlitePool::connect_with(
-        sqlx::sqlite::SqliteConnectOptions::new().filename(dir.path().join("scandeck.db")).read_only(true),
+        sqlx::sqlite::SqliteConnectOptions::new()
+            .filename(dir.path().join("scandeck.db"))
+            .read_only(true),
     )
     .await
     .unwrap();
@@ -228,22 +285,28 @@ async fn advance_until(clock: &ManualClock, server: &MockServer, count: usize) {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(super::PATIENCE, polling).await.expect("no further attempt in time");
+    tokio::time::timeout(super::PATIENCE, polling)
+        .await
+        .expect("no further attempt in time");
 }
 
 /// Waits until the queued deliveries have these numbers of failed attempts.
 async fn until_failed_attempts(database: &sqlx::SqlitePool, expected: &[i64]) {
     let polling = async {
         loop {
-            let stored: Vec<i64> =
-                sqlx::query_scalar("SELECT tries FROM deliveries ORDER BY id").fetch_all(database).await.unwrap();
+            let stored: Vec<i64> = sqlx::query_scalar("SELECT tries FROM deliveries ORDER BY id")
+                .fetch_all(database)
+                .await
+                .unwrap();
             if stored == expected {
                 return;
             }
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(super::PATIENCE, polling).await.expect("the attempt is stored");
+    tokio::time::timeout(super::PATIENCE, polling)
+        .await
+        .expect("the attempt is stored");
 }
 
 #[tokio::test]
@@ -255,21 +318,42 @@ async fn callback_redirect_out_of_scope_ends_the_delivery() {
     let service = TestService::with_clock(dir.path(), &clock, runner).await;
     let server = MockServer::start().await;
     let to = |url: &str| ResponseTemplate::new(307).insert_header("location", url);
-    Mock::given(path("/out")).respond_with(to("http://169.254.169.254/latest")).mount(&server).await;
-    Mock::given(path("/in")).respond_with(to("/hook")).mount(&server).await;
-    Mock::given(path("/hook")).respond_with(ResponseTemplate::new(204)).mount(&server).await;
-    let paths = |requests: &[Request]| requests.iter().map(|one| one.url.path().to_owned()).collect::<Vec<_>>();
+    Mock::given(path("/out"))
+        .respond_with(to("http://169.254.169.254/latest"))
+        .mount(&server)
+        .await;
+    Mock::given(path("/in"))
+        .respond_with(to("/hook"))
+        .mount(&server)
+        .await;
+    Mock::given(path("/hook"))
+        .respond_with(ResponseTemplate::new(204))
+        .mount(&server)
+        .await;
+    let paths = |requests: &[Request]| {
+        requests
+            .iter()
+            .map(|one| one.url.path().to_owned())
+            .collect::<Vec<_>>()
+    };
     let database = sqlx::SqlitePool::connect_with(
-        sqlx::sqlite::SqliteConnectOptions::new().filename(dir.path().join("scandeck.db")).read_only(true),
+        sqlx::sqlite::SqliteConnectOptions::new()
+            .filename(dir.path().join("scandeck.db"))
+            .read_only(true),
     )
     .await
     .unwrap();
-    service.scan_with_callback(json!({"url": format!("{}/out", server.uri())})).await;
+    service
+        .scan_with_callback(json!({"url": format!("{}/out", server.uri())}))
+        .await;
     received(&server, 1).await;
     until_failed_attempts(&database, &[]).await;
-    // A redirect within the scope is followed; by then, every further attempt of the first delivery would be due.
+    // A redirect within the scope is followed; by then, every further attempt of the first delivery
+    // would be due.
     clock.advance(SignedDuration::from_secs(600));
-    service.scan_with_callback(json!({"url": format!("{}/in", server.uri())})).await;
+    service
+        .scan_with_callback(json!({"url": format!("{}/in", server.uri())}))
+        .await;
     assert_eq!(paths(&received(&server, 3).await), ["/out", "/in", "/hook"]);
     database.close().await;
     service.stop().await;

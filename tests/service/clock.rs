@@ -16,7 +16,8 @@ impl ManualClock {
     }
 
     pub fn advance(&self, by: SignedDuration) {
-        self.0.send_modify(|now| *now = now.saturating_add(by).unwrap_or(Timestamp::MAX));
+        self.0
+            .send_modify(|now| *now = now.saturating_add(by).unwrap_or(Timestamp::MAX));
     }
 }
 

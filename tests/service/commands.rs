@@ -15,7 +15,8 @@ use super::TestService;
 /// Parses the arguments of a command as the program does.
 fn parse<T: Args + FromArgMatches>(dir: &Path, args: &[&str]) -> Result<T, clap::Error> {
     let flag = ["scandeck", "--data-dir", dir.to_str().unwrap()];
-    let matches = T::augment_args(Command::new("scandeck")).try_get_matches_from(flag.iter().chain(args))?;
+    let matches =
+        T::augment_args(Command::new("scandeck")).try_get_matches_from(flag.iter().chain(args))?;
     T::from_arg_matches(&matches)
 }
 
@@ -27,7 +28,9 @@ async fn scope(dir: &Path, args: &[&str]) -> ExitCode {
 fn tools_are_listed_as_text_and_json() {
     for args in [&[][..], &["--json"]] {
         let matches = tools::ToolsArgs::augment_args(Command::new("tools"));
-        let matches = matches.try_get_matches_from(["tools"].iter().chain(args)).unwrap();
+        let matches = matches
+            .try_get_matches_from(["tools"].iter().chain(args))
+            .unwrap();
         let code = tools::run(&tools::ToolsArgs::from_arg_matches(&matches).unwrap()).unwrap();
         assert_eq!(code, ExitCode::SUCCESS);
     }
@@ -40,15 +43,39 @@ async fn scope_entry_added_while_service_runs_takes_effect() {
     let create = async || service.post("/targets", json!({"name": "192.0.2.7"})).await;
     let refused = create().await;
     refused.assert_refused(403, "scandeck scope add 192.0.2.7 --data-dir DIR");
-    let remedy = format!("scandeck scope add 192.0.2.7 --data-dir {}", temp.path().display());
-    let matches = scope::ScopeArgs::augment_args(Command::new("scope")).try_get_matches_from(remedy.split(' ').skip(1));
-    scope::run(scope::ScopeArgs::from_arg_matches(&matches.unwrap()).unwrap()).await.unwrap();
+    let remedy = format!(
+        "scandeck scope add 192.0.2.7 --data-dir {}",
+        temp.path().display()
+    );
+    let matches = scope::ScopeArgs::augment_args(Command::new("scope"))
+        .try_get_matches_from(remedy.split(' ').skip(1));
+    scope::run(scope::ScopeArgs::from_arg_matches(&matches.unwrap()).unwrap())
+        .await
+        .unwrap();
     let target = create().await.created();
-    service.delete(&format!("/targets/{target}")).await.assert_no_content();
+    service
+        .delete(&format!("/targets/{target}"))
+        .await
+        .assert_no_content();
     scope(temp.path(), &["remove", "192.0.2.7"]).await;
-    scope(temp.path(), &["add", "192.0.2.0/24", "shop.acme.test", "--until", "2999-12-31", "--note", "SOW 114"]).await;
+    scope(
+        temp.path(),
+        &[
+            "add",
+            "192.0.2.0/24",
+            "shop.acme.test",
+            "--until",
+            "2999-12-31",
+            "--note",
+            "SOW 114",
+        ],
+    )
+    .await;
     let target = create().await.created();
-    service.delete(&format!("/targets/{target}")).await.assert_no_content();
+    service
+        .delete(&format!("/targets/{target}"))
+        .await
+        .assert_no_content();
     scope(temp.path(), &["deny", "192.0.2.7", "--note", "a printer"]).await;
     create().await.assert_refused(403, "a printer");
     service.stop().await;
@@ -59,16 +86,31 @@ async fn scope_entries_record_author_and_are_removable() {
     let temp = tempfile::tempdir().unwrap();
     let list = temp.path().join("list");
     std::fs::write(&list, "# from the contract\n10.0.4.0/24\n*.acme.test\n\n").unwrap();
-    scope(temp.path(), &["import", list.to_str().unwrap(), "--note", "SOW 7"]).await;
+    scope(
+        temp.path(),
+        &["import", list.to_str().unwrap(), "--note", "SOW 7"],
+    )
+    .await;
     let file = ScopeFile::new(temp.path().join("scope.toml"));
     let entries = file.load().unwrap().allow;
     assert_eq!(entries.len(), 2);
-    assert!(entries.iter().all(|entry| entry.note == "SOW 7" && entry.who.contains('@') && entry.added.is_some()));
-    assert_eq!(scope(temp.path(), &["remove", "*.acme.test"]).await, ExitCode::SUCCESS);
-    assert_eq!(scope(temp.path(), &["remove", "*.acme.test"]).await, ExitCode::FAILURE);
+    assert!(
+        entries
+            .iter()
+            .all(|entry| entry.note == "SOW 7" && entry.who.contains('@') && entry.added.is_some())
+    );
+    assert_eq!(
+        scope(temp.path(), &["remove", "*.acme.test"]).await,
+        ExitCode::SUCCESS
+    );
+    assert_eq!(
+        scope(temp.path(), &["remove", "*.acme.test"]).await,
+        ExitCode::FAILURE
+    );
     assert_eq!(scope(temp.path(), &["list"]).await, ExitCode::SUCCESS);
     assert_eq!(file.load().unwrap().allow.len(), 1);
-    let refused = parse::<scope::ScopeArgs>(temp.path(), &["add", "http://acme.test/"]).unwrap_err();
+    let refused =
+        parse::<scope::ScopeArgs>(temp.path(), &["add", "http://acme.test/"]).unwrap_err();
     assert!(refused.to_string().contains("host only"), "{refused}");
 }
 
@@ -83,7 +125,8 @@ async fn scope_import_with_an_invalid_line_names_file_and_line_once() {
     std::fs::write(&list, "10.0.4.0/24\n\nbad entry\n").unwrap();
     let error = format!("{:#}", import().await.unwrap_err());
     assert!(
-        error.contains("scope.txt:3: `bad entry` is not a scope entry") && error.contains("nothing was"),
+        error.contains("scope.txt:3: `bad entry` is not a scope entry")
+            && error.contains("nothing was"),
         "{error}"
     );
     assert_eq!(error.matches("is not a scope entry").count(), 1, "{error}");
@@ -96,9 +139,21 @@ async fn scope_import_with_an_invalid_line_names_file_and_line_once() {
 async fn scope_remove_with_an_unknown_target_removes_the_others_and_fails() {
     let temp = tempfile::tempdir().unwrap();
     scope(temp.path(), &["add", "b.test", "c.test"]).await;
-    assert_eq!(scope(temp.path(), &["remove", "b.test", "unknown.test"]).await, ExitCode::FAILURE);
-    let entries = ScopeFile::new(temp.path().join("scope.toml")).load().unwrap().allow;
-    assert_eq!(entries.iter().map(|entry| entry.target.to_string()).collect::<Vec<_>>(), ["c.test"]);
+    assert_eq!(
+        scope(temp.path(), &["remove", "b.test", "unknown.test"]).await,
+        ExitCode::FAILURE
+    );
+    let entries = ScopeFile::new(temp.path().join("scope.toml"))
+        .load()
+        .unwrap()
+        .allow;
+    assert_eq!(
+        entries
+            .iter()
+            .map(|entry| entry.target.to_string())
+            .collect::<Vec<_>>(),
+        ["c.test"]
+    );
 }
 
 #[tokio::test]
@@ -106,8 +161,14 @@ async fn scope_of_a_missing_directory_is_an_error() {
     let temp = tempfile::tempdir().unwrap();
     let none = temp.path().join("none");
     for args in [&["list"][..], &["remove", "b.test"]] {
-        let error = scope::run(parse(&none, args).unwrap()).await.unwrap_err().to_string();
-        assert!(error.contains("none does not exist: start a service"), "{error}");
+        let error = scope::run(parse(&none, args).unwrap())
+            .await
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("none does not exist: start a service"),
+            "{error}"
+        );
     }
     assert!(!none.exists());
 }
@@ -117,10 +178,18 @@ async fn scope_deny_accepts_wide_networks_and_public_suffixes() {
     let temp = tempfile::tempdir().unwrap();
     let refused = parse::<scope::ScopeArgs>(temp.path(), &["add", "*.gov.au"]).unwrap_err();
     assert!(refused.to_string().contains("many owners"), "{refused}");
-    assert_eq!(scope(temp.path(), &["deny", "*.gov.au", "10.0.0.0/7"]).await, ExitCode::SUCCESS);
+    assert_eq!(
+        scope(temp.path(), &["deny", "*.gov.au", "10.0.0.0/7"]).await,
+        ExitCode::SUCCESS
+    );
     for verb in ["add", "deny"] {
         let refused = parse::<scope::ScopeArgs>(temp.path(), &[verb, "10.0.4.5-10"]).unwrap_err();
-        assert!(refused.to_string().contains("address ranges are not supported"), "{refused}");
+        assert!(
+            refused
+                .to_string()
+                .contains("address ranges are not supported"),
+            "{refused}"
+        );
     }
 }
 
@@ -129,10 +198,19 @@ async fn keys_of_a_missing_directory_are_an_error() {
     let temp = tempfile::tempdir().unwrap();
     let none = temp.path().join("none");
     for args in [&["list"][..], &["revoke", "ci"]] {
-        let error = keys::run(parse(&none, args).unwrap()).await.unwrap_err().to_string();
-        assert!(error.contains("none does not exist: start a service"), "{error}");
+        let error = keys::run(parse(&none, args).unwrap())
+            .await
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("none does not exist: start a service"),
+            "{error}"
+        );
     }
-    let error = keys::run(parse(temp.path(), &["revoke", "ci"]).unwrap()).await.unwrap_err().to_string();
+    let error = keys::run(parse(temp.path(), &["revoke", "ci"]).unwrap())
+        .await
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("key `ci` not found"), "{error}");
 }
 
@@ -146,12 +224,31 @@ async fn wordlist_import_names_list_after_file() {
         wordlists::run(parse(temp.path(), &args).unwrap()).await
     };
     assert_eq!(import(&[]).await.unwrap(), ExitCode::SUCCESS);
-    assert!(import(&[]).await.unwrap_err().to_string().contains("--name"));
-    assert_eq!(import(&["--name", "again"]).await.unwrap(), ExitCode::SUCCESS);
+    assert!(
+        import(&[])
+            .await
+            .unwrap_err()
+            .to_string()
+            .contains("--name")
+    );
+    assert_eq!(
+        import(&["--name", "again"]).await.unwrap(),
+        ExitCode::SUCCESS
+    );
     let service = TestService::in_dir(temp.path()).await;
-    let names: Vec<_> =
-        service.get("/wordlists").await.data().as_array().unwrap().iter().map(|list| list["name"].clone()).collect();
-    assert!(names.contains(&json!("paths")) && names.contains(&json!("again")), "{names:?}");
+    let names: Vec<_> = service
+        .get("/wordlists")
+        .await
+        .data()
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|list| list["name"].clone())
+        .collect();
+    assert!(
+        names.contains(&json!("paths")) && names.contains(&json!("again")),
+        "{names:?}"
+    );
     service.stop().await;
 }
 
@@ -159,15 +256,31 @@ async fn wordlist_import_names_list_after_file() {
 async fn status_without_service_fails_and_stop_succeeds() {
     let temp = tempfile::tempdir().unwrap();
     for dir in [temp.path(), &temp.path().join("none")] {
-        assert_eq!(status::run(parse(dir, &[]).unwrap()).await.unwrap(), ExitCode::FAILURE);
-        assert_eq!(stop::run(parse(dir, &[]).unwrap()).await.unwrap(), ExitCode::SUCCESS);
+        assert_eq!(
+            status::run(parse(dir, &[]).unwrap()).await.unwrap(),
+            ExitCode::FAILURE
+        );
+        assert_eq!(
+            stop::run(parse(dir, &[]).unwrap()).await.unwrap(),
+            ExitCode::SUCCESS
+        );
     }
     assert_eq!(scope(temp.path(), &["list"]).await, ExitCode::SUCCESS);
-    assert_eq!(scope(temp.path(), &["remove", "*.acme.test"]).await, ExitCode::FAILURE);
-    assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 0, "a command that only reads creates no file");
+    assert_eq!(
+        scope(temp.path(), &["remove", "*.acme.test"]).await,
+        ExitCode::FAILURE
+    );
+    assert_eq!(
+        std::fs::read_dir(temp.path()).unwrap().count(),
+        0,
+        "a command that only reads creates no file"
+    );
     let service = TestService::in_dir(temp.path()).await;
     let scan = service.scan(service.target("127.0.0.1").await).await;
     service.until_status(scan, "running").await;
-    assert_eq!(status::run(parse(temp.path(), &[]).unwrap()).await.unwrap(), ExitCode::SUCCESS);
+    assert_eq!(
+        status::run(parse(temp.path(), &[]).unwrap()).await.unwrap(),
+        ExitCode::SUCCESS
+    );
     service.stop().await;
 }

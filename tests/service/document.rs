@@ -1,6 +1,8 @@
-//! Compares responses with the OpenAPI document: the status is listed, and the body is allowed by its schema.
+//! Compares responses with the OpenAPI document: the status is listed, and the body is allowed by
+//! its schema.
 //!
-//! [`super::TestService`] compares every response, so each test of the service is a test of the document.
+//! [`super::TestService`] compares every response, so each test of the service is a test of the
+//! document.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -15,11 +17,14 @@ use super::JsonResponse;
 static DOCUMENT: LazyLock<Value> = LazyLock::new(openapi_document);
 static VALIDATORS: LazyLock<Mutex<HashMap<String, Arc<Validator>>>> = LazyLock::new(Mutex::default);
 
-/// Asserts that the document describes the response. Paths and methods that it does not list are not compared.
+/// Asserts that the document describes the response. Paths and methods that it does not list are
+/// not compared.
 #[track_caller]
 pub fn assert_described(method: &Method, path: &str, response: &JsonResponse) {
     let path = path.split('?').next().unwrap_or_default();
-    let Some(template) = template(path) else { return };
+    let Some(template) = template(path) else {
+        return;
+    };
     let method = method.as_str().to_lowercase();
     let operation = &DOCUMENT["paths"][&template][&method];
     if operation.is_null() {
@@ -27,17 +32,31 @@ pub fn assert_described(method: &Method, path: &str, response: &JsonResponse) {
     }
     let status = response.status.to_string();
     let described = &operation["responses"][&status];
-    assert!(!described.is_null(), "{method} {path} returns {status}, which the document does not list");
-    let mut pointer = format!("/paths/{}/{method}/responses/{status}", template.replace('/', "~1"));
+    assert!(
+        !described.is_null(),
+        "{method} {path} returns {status}, which the document does not list"
+    );
+    let mut pointer = format!(
+        "/paths/{}/{method}/responses/{status}",
+        template.replace('/', "~1")
+    );
     if let Some(reference) = described["$ref"].as_str() {
         pointer = reference[1..].to_owned();
     }
     let content = &DOCUMENT.pointer(&pointer).unwrap()["content"];
     if content.is_null() {
-        assert_eq!(response.body, Value::Null, "{method} {path} {status} has a body");
+        assert_eq!(
+            response.body,
+            Value::Null,
+            "{method} {path} {status} has a body"
+        );
         return;
     }
-    assert!(!content[&response.content_type].is_null(), "{method} {path} {status}: {}", response.content_type);
+    assert!(
+        !content[&response.content_type].is_null(),
+        "{method} {path} {status}: {}",
+        response.content_type
+    );
     if response.content_type == "application/json" {
         let schema = format!("{pointer}/content/application~1json/schema");
         let errors: Vec<String> = validator(&schema)
@@ -52,13 +71,21 @@ pub fn assert_described(method: &Method, path: &str, response: &JsonResponse) {
 fn template(path: &str) -> Option<String> {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let is_equal = |template: &&String| {
-        let template: Vec<&str> = template.split('/').filter(|part| !part.is_empty()).collect();
+        let template: Vec<&str> = template
+            .split('/')
+            .filter(|part| !part.is_empty())
+            .collect();
         template.len() == parts.len()
-            && template.iter().zip(&parts).all(|(expected, part)| *expected == "{id}" || expected == part)
+            && template
+                .iter()
+                .zip(&parts)
+                .all(|(expected, part)| *expected == "{id}" || expected == part)
     };
     let paths = DOCUMENT["paths"].as_object()?;
     // A path without parameters comes first.
-    let concrete = paths.keys().find(|template| **template == format!("/{}", parts.join("/")));
+    let concrete = paths
+        .keys()
+        .find(|template| **template == format!("/{}", parts.join("/")));
     concrete.or_else(|| paths.keys().find(is_equal)).cloned()
 }
 

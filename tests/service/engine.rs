@@ -12,7 +12,9 @@ use super::{TestService, settings};
 async fn port_scan_of_loopback_skips_own_service() {
     let dir = tempfile::tempdir().unwrap();
     let stop = CancellationToken::new();
-    let running = start_with(settings(dir.path()), stop.clone(), Parts::default()).await.unwrap();
+    let running = start_with(settings(dir.path()), stop.clone(), Parts::default())
+        .await
+        .unwrap();
     let service = TestService::of(running, stop);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -27,13 +29,28 @@ async fn port_scan_of_loopback_skips_own_service() {
     let scan = service.post("/scans", body).await.created();
     let ended = service.until_status(scan, "finished").await;
     assert_eq!(
-        (&ended["num_tests"], &ended["num_finished_tests"], &ended["progress"]),
+        (
+            &ended["num_tests"],
+            &ended["num_finished_tests"],
+            &ended["progress"]
+        ),
         (&json!(2), &json!(2), &json!(100))
     );
     let findings = service.get(&format!("/findings?task_id={scan}")).await;
-    let ports: Vec<_> = findings.data().as_array().unwrap().iter().map(|finding| finding["port"].clone()).collect();
+    let ports: Vec<_> = findings
+        .data()
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| finding["port"].clone())
+        .collect();
     assert_eq!(ports, [json!(port)]);
-    assert!(findings.data()[0]["vuln_evidence"].to_string().contains("ftp.example"), "{findings:?}");
+    assert!(
+        findings.data()[0]["vuln_evidence"]
+            .to_string()
+            .contains("ftp.example"),
+        "{findings:?}"
+    );
     let output = service.get(&format!("/scans/{scan}/output")).await;
     assert_eq!(output.data()["output_type"], "port_scanner");
     assert_eq!(output.data()["output_data"]["ports"][0]["number"], port);
@@ -45,17 +62,29 @@ async fn port_scan_of_loopback_skips_own_service() {
 async fn url_fuzzer_uses_the_words_of_its_list() {
     let dir = tempfile::tempdir().unwrap();
     let stop = CancellationToken::new();
-    let running = start_with(settings(dir.path()), stop.clone(), Parts::default()).await.unwrap();
+    let running = start_with(settings(dir.path()), stop.clone(), Parts::default())
+        .await
+        .unwrap();
     let service = TestService::of(running, stop);
-    let site = axum::Router::new().route("/admin", axum::routing::get(|| async { "for administrators" }));
+    let site = axum::Router::new().route(
+        "/admin",
+        axum::routing::get(|| async { "for administrators" }),
+    );
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let server = tokio::spawn(async move { axum::serve(listener, site).await });
     let scan = async |wordlist: i64| {
         let params = json!({"wordlist_id": wordlist});
-        service.post("/scans", json!({"tool_id": 90, "target_name": url, "tool_params": params})).await
+        service
+            .post(
+                "/scans",
+                json!({"tool_id": 90, "target_name": url, "tool_params": params}),
+            )
+            .await
     };
-    scan(99).await.assert_refused(400, "tool_params.wordlist_id: wordlist 99 does not exist");
+    scan(99)
+        .await
+        .assert_refused(400, "tool_params.wordlist_id: wordlist 99 does not exist");
     let scan = scan(1).await.created();
     let ended = service.until_status(scan, "finished").await;
     assert_eq!(
@@ -63,7 +92,10 @@ async fn url_fuzzer_uses_the_words_of_its_list() {
         json!({"scan_type": "light", "wordlist_id": 1, "extensions": [], "recursion_depth": 0})
     );
     let output = service.get(&format!("/scans/{scan}/output")).await;
-    assert_eq!(output.data()["output_data"]["paths"], json!([{"url": format!("{url}admin"), "status": 200}]));
+    assert_eq!(
+        output.data()["output_data"]["paths"],
+        json!([{"url": format!("{url}admin"), "status": 200}])
+    );
     server.abort();
     service.stop().await;
 }
@@ -72,15 +104,23 @@ async fn url_fuzzer_uses_the_words_of_its_list() {
 async fn denial_ends_running_scan_and_names_it() {
     let dir = tempfile::tempdir().unwrap();
     let stop = CancellationToken::new();
-    let running = start_with(settings(dir.path()), stop.clone(), Parts::default()).await.unwrap();
+    let running = start_with(settings(dir.path()), stop.clone(), Parts::default())
+        .await
+        .unwrap();
     let service = TestService::of(running, stop);
     // It accepts connections and never answers.
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", silent.local_addr().unwrap());
-    let scan = service.post("/scans", json!({"tool_id": 170, "target_name": url})).await.created();
+    let scan = service
+        .post("/scans", json!({"tool_id": 170, "target_name": url}))
+        .await
+        .created();
     let _connection = silent.accept().await.unwrap();
     let dir = DataDir::open(dir.path()).unwrap();
-    let running = RunningScans::read(&dir).await.unwrap().expect("a running scan");
+    let running = RunningScans::read(&dir)
+        .await
+        .unwrap()
+        .expect("a running scan");
     let entry = ScopeEntry {
         target: "127.0.0.1".parse().unwrap(),
         until: None,
@@ -90,12 +130,19 @@ async fn denial_ends_running_scan_and_names_it() {
     };
     ScopeFile::new(dir.scope_file()).deny(vec![entry]).unwrap();
     let ended = running.ended_by_scope().await.unwrap();
-    assert_eq!(ended, [EndedScan { id: scan.into(), target: url }]);
+    assert_eq!(
+        ended,
+        [EndedScan {
+            id: scan.into(),
+            target: url
+        }]
+    );
     let shown = service.get(&format!("/scans/{scan}")).await;
     assert_eq!(shown.data()["status_name"], "stopped");
     let message = shown.data()["status_message"].as_str().unwrap();
     assert!(
-        message.starts_with("ended by the scope: 127.0.0.1 is denied") && message.contains("maintenance"),
+        message.starts_with("ended by the scope: 127.0.0.1 is denied")
+            && message.contains("maintenance"),
         "{message}"
     );
     service.stop().await;

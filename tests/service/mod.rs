@@ -1,6 +1,7 @@
 //! The embedded service over real HTTP: each endpoint with its success and its documented refusals.
 //!
-//! [`TestService`] runs on free ports in a temporary directory. Each module tests one noun of the API.
+//! [`TestService`] runs on free ports in a temporary directory. Each module tests one noun of the
+//! API.
 
 mod access;
 mod backup;
@@ -104,14 +105,24 @@ impl TestService {
     }
 
     /// Starts a service with these settings, clock and runner.
-    pub async fn with_parts(settings: Settings, clock: Option<&ManualClock>, runner: ScriptedRunner) -> Self {
+    pub async fn with_parts(
+        settings: Settings,
+        clock: Option<&ManualClock>,
+        runner: ScriptedRunner,
+    ) -> Self {
         let stop = CancellationToken::new();
-        let mut parts = Parts { runner: Some(Arc::new(runner.clone())), ..Parts::default() };
+        let mut parts = Parts {
+            runner: Some(Arc::new(runner.clone())),
+            ..Parts::default()
+        };
         if let Some(clock) = clock {
             parts.clock = Arc::new(clock.clone());
         }
         let running = start_with(settings, stop.clone(), parts).await.unwrap();
-        Self { runner, ..Self::of(running, stop) }
+        Self {
+            runner,
+            ..Self::of(running, stop)
+        }
     }
 
     /// Wraps a service that the caller started.
@@ -130,7 +141,9 @@ impl TestService {
 
     /// A request with the API key.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.client.request(method, format!("{}{path}", self.base)).bearer_auth(&self.key)
+        self.client
+            .request(method, format!("{}{path}", self.base))
+            .bearer_auth(&self.key)
     }
 
     pub async fn get(&self, path: &str) -> JsonResponse {
@@ -142,15 +155,18 @@ impl TestService {
     }
 
     pub async fn post(&self, path: &str, body: Value) -> JsonResponse {
-        self.send(Method::POST, path, |request| request.json(&body)).await
+        self.send(Method::POST, path, |request| request.json(&body))
+            .await
     }
 
     pub async fn put(&self, path: &str, body: Value) -> JsonResponse {
-        self.send(Method::PUT, path, |request| request.json(&body)).await
+        self.send(Method::PUT, path, |request| request.json(&body))
+            .await
     }
 
     pub async fn form(&self, path: &str, fields: &[(&str, &str)]) -> JsonResponse {
-        self.send(Method::POST, path, |request| request.form(fields)).await
+        self.send(Method::POST, path, |request| request.form(fields))
+            .await
     }
 
     /// Sends a request and compares the response with the OpenAPI document.
@@ -173,7 +189,9 @@ impl TestService {
 
     /// Starts a port scan of a target and returns its id.
     pub async fn scan(&self, target: i64) -> i64 {
-        self.post("/scans", json!({"tool_id": 70, "target_id": target})).await.created()
+        self.post("/scans", json!({"tool_id": 70, "target_id": target}))
+            .await
+            .created()
     }
 
     /// The number of items in a list.
@@ -194,13 +212,19 @@ impl TestService {
         };
         match tokio::time::timeout(PATIENCE, ready).await {
             Ok(value) => value,
-            Err(_) => panic!("{path}: condition not met in {PATIENCE:?}: {:?}", self.get(path).await),
+            Err(_) => panic!(
+                "{path}: condition not met in {PATIENCE:?}: {:?}",
+                self.get(path).await
+            ),
         }
     }
 
     /// Waits until a scan has a status.
     pub async fn until_status(&self, scan: i64, status: &str) -> Value {
-        self.until(&format!("/scans/{scan}"), |scan| scan["status_name"] == status).await
+        self.until(&format!("/scans/{scan}"), |scan| {
+            scan["status_name"] == status
+        })
+        .await
     }
 
     /// Stops the service and waits until it has ended.
@@ -216,10 +240,17 @@ impl TestService {
 impl JsonResponse {
     pub async fn read(response: Response) -> Self {
         let status = response.status().as_u16();
-        let kind = response.headers().get("content-type").map(|kind| kind.to_str().unwrap().to_owned());
+        let kind = response
+            .headers()
+            .get("content-type")
+            .map(|kind| kind.to_str().unwrap().to_owned());
         let bytes = response.bytes().await.unwrap();
         let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
-        Self { status, content_type: kind.unwrap_or_default(), body }
+        Self {
+            status,
+            content_type: kind.unwrap_or_default(),
+            body,
+        }
     }
 
     /// The id of the created resource, after asserting status 201.
@@ -232,16 +263,27 @@ impl JsonResponse {
     /// The list or object in the body, after asserting status 200.
     #[track_caller]
     pub fn data(&self) -> &Value {
-        assert_eq!((self.status, self.content_type.as_str()), (200, "application/json"), "{self:?}");
+        assert_eq!(
+            (self.status, self.content_type.as_str()),
+            (200, "application/json"),
+            "{self:?}"
+        );
         &self.body["data"]
     }
 
     /// Asserts an error body with this status, whose message contains this text.
     #[track_caller]
     pub fn assert_refused(&self, status: u16, message: &str) {
-        assert_eq!((self.status, self.content_type.as_str()), (status, "application/json"), "{self:?}");
+        assert_eq!(
+            (self.status, self.content_type.as_str()),
+            (status, "application/json"),
+            "{self:?}"
+        );
         assert_eq!(self.body["status"], status, "{self:?}");
-        assert!(self.body["message"].as_str().unwrap().contains(message), "{message}: {self:?}");
+        assert!(
+            self.body["message"].as_str().unwrap().contains(message),
+            "{message}: {self:?}"
+        );
         assert!(self.body.get("data").is_none());
     }
 

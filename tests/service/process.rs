@@ -16,7 +16,11 @@ use super::{JsonResponse, PATIENCE};
 fn program(command: &str, dir: &Path) -> Command {
     let mut program = Command::new(env!("CARGO_BIN_EXE_scandeck"));
     // Requests that use the proxy variables fail.
-    program.args([command, "--data-dir"]).arg(dir).env("HTTP_PROXY", "http://127.0.0.1:9").stdin(Stdio::null());
+    program
+        .args([command, "--data-dir"])
+        .arg(dir)
+        .env("HTTP_PROXY", "http://127.0.0.1:9")
+        .stdin(Stdio::null());
     program
 }
 
@@ -34,21 +38,46 @@ impl ServeProcess {
     }
 
     fn spawn(dir: &Path, command: &mut Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let base = line.strip_prefix("listening on ").unwrap_or_else(|| panic!("{line:?}")).trim().to_owned();
-        let key = std::fs::read_to_string(dir.join("key")).unwrap().trim().to_owned();
-        Self { child, base, client: reqwest::Client::builder().no_proxy().build().unwrap(), key }
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let base = line
+            .strip_prefix("listening on ")
+            .unwrap_or_else(|| panic!("{line:?}"))
+            .trim()
+            .to_owned();
+        let key = std::fs::read_to_string(dir.join("key"))
+            .unwrap()
+            .trim()
+            .to_owned();
+        Self {
+            child,
+            base,
+            client: reqwest::Client::builder().no_proxy().build().unwrap(),
+            key,
+        }
     }
 
     async fn get(&self, path: &str) -> JsonResponse {
-        let request = self.client.get(format!("{}{path}", self.base)).bearer_auth(&self.key);
+        let request = self
+            .client
+            .get(format!("{}{path}", self.base))
+            .bearer_auth(&self.key);
         JsonResponse::read(request.send().await.unwrap()).await
     }
 
     async fn post(&self, path: &str, body: Value) -> JsonResponse {
-        let request = self.client.post(format!("{}{path}", self.base)).bearer_auth(&self.key).json(&body);
+        let request = self
+            .client
+            .post(format!("{}{path}", self.base))
+            .bearer_auth(&self.key)
+            .json(&body);
         JsonResponse::read(request.send().await.unwrap()).await
     }
 
@@ -63,7 +92,10 @@ impl ServeProcess {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status;
             }
-            assert!(begin.elapsed() < Duration::from_secs(2), "the process still runs");
+            assert!(
+                begin.elapsed() < Duration::from_secs(2),
+                "the process still runs"
+            );
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -80,19 +112,35 @@ impl Drop for ServeProcess {
 async fn list_of_scans_names_tools_whose_scanner_is_missing() {
     let (dir, programs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut command = program("serve", dir.path());
-    let process = ServeProcess::spawn(dir.path(), command.args(FREE_PORTS).env("PATH", programs.path()));
+    let process = ServeProcess::spawn(
+        dir.path(),
+        command.args(FREE_PORTS).env("PATH", programs.path()),
+    );
     let named = async || {
-        let request = process.client.get(format!("{}/scans", process.base)).bearer_auth(&process.key);
+        let request = process
+            .client
+            .get(format!("{}/scans", process.base))
+            .bearer_auth(&process.key);
         let answer = request.send().await.unwrap();
-        answer.headers().get("x-missing-scanners").map(|value| value.to_str().unwrap().to_owned())
+        answer
+            .headers()
+            .get("x-missing-scanners")
+            .map(|value| value.to_str().unwrap().to_owned())
     };
-    assert_eq!(named().await.as_deref(), Some("350=nmap, 80=nmap"), "sslscan is optional");
+    assert_eq!(
+        named().await.as_deref(),
+        Some("350=nmap, 80=nmap"),
+        "sslscan is optional"
+    );
     let nmap = programs.path().join("nmap");
     std::fs::write(&nmap, "").unwrap();
     std::fs::set_permissions(&nmap, std::fs::Permissions::from_mode(0o755)).unwrap();
     // Installed while the service runs. Only a service with root or CAP_NET_RAW can scan UDP.
     let lacks = named().await;
-    assert!(matches!(lacks.as_deref(), None | Some("80=CAP_NET_RAW")), "{lacks:?}");
+    assert!(
+        matches!(lacks.as_deref(), None | Some("80=CAP_NET_RAW")),
+        "{lacks:?}"
+    );
 }
 
 const FREE_PORTS: [&str; 4] = ["--listen", "127.0.0.1:0", "--logger-listen", "127.0.0.1:0"];
@@ -107,7 +155,11 @@ async fn serve_on_signal_ends_cleanly() {
     let temp = tempfile::tempdir().unwrap();
     for signal in [Signal::TERM, Signal::INT] {
         let mut serve = ServeProcess::start(temp.path(), &FREE_PORTS);
-        assert!(serve.base.starts_with("http://127.0.0.1:") && serve.base.ends_with("/api/v2"), "{}", serve.base);
+        assert!(
+            serve.base.starts_with("http://127.0.0.1:") && serve.base.ends_with("/api/v2"),
+            "{}",
+            serve.base
+        );
         serve.get("/workspaces").await.data();
         kill_process(serve.pid(), signal).unwrap();
         assert!(serve.ended().success(), "{signal:?}");
@@ -119,23 +171,37 @@ async fn serve_on_hangup_uses_the_renewed_certificate() {
     let (temp, certificates) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (files, first) = write_certificate(certificates.path());
     let [cert, key] = [&files.cert, &files.key].map(|path| path.to_str().unwrap());
-    let serve = ServeProcess::start(temp.path(), &[&FREE_PORTS[..], &["--tls-cert", cert, "--tls-key", key]].concat());
+    let serve = ServeProcess::start(
+        temp.path(),
+        &[&FREE_PORTS[..], &["--tls-cert", cert, "--tls-key", key]].concat(),
+    );
     // A new connection for each request: an open one keeps its certificate.
     let is_accepted = async |trusted: &reqwest::Certificate| {
-        let request = client(trusted.clone()).get(format!("{}/workspaces", serve.base)).bearer_auth(&serve.key);
+        let request = client(trusted.clone())
+            .get(format!("{}/workspaces", serve.base))
+            .bearer_auth(&serve.key);
         request.send().await.is_ok()
     };
-    assert!(serve.base.starts_with("https://") && is_accepted(&first).await, "{}", serve.base);
+    assert!(
+        serve.base.starts_with("https://") && is_accepted(&first).await,
+        "{}",
+        serve.base
+    );
 
     let (_, second) = write_certificate(certificates.path());
-    assert!(is_accepted(&first).await && !is_accepted(&second).await, "the files alone change nothing");
+    assert!(
+        is_accepted(&first).await && !is_accepted(&second).await,
+        "the files alone change nothing"
+    );
     kill_process(serve.pid(), Signal::HUP).unwrap();
     let renewed = async {
         while !is_accepted(&second).await {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, renewed).await.expect("the new certificate is in use");
+    tokio::time::timeout(PATIENCE, renewed)
+        .await
+        .expect("the new certificate is in use");
     assert!(!is_accepted(&first).await);
 }
 
@@ -144,16 +210,29 @@ async fn answered_requests_survive_kill_9_of_the_service() {
     let temp = tempfile::tempdir().unwrap();
     let kills = crate::kills();
     let mut serve = ServeProcess::start(temp.path(), &FREE_PORTS);
-    let logger = serve.post("/http_loggers", json!({"label": "a"})).await.created();
+    let logger = serve
+        .post("/http_loggers", json!({"label": "a"}))
+        .await
+        .created();
     for number in 1..=kills {
-        let url = serve.get("/http_loggers").await.data()[0]["handler_url"].as_str().unwrap().to_owned();
+        let url = serve.get("/http_loggers").await.data()[0]["handler_url"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         assert_eq!(serve.client.get(&url).send().await.unwrap().status(), 200);
-        let target = serve.post("/targets", json!({"name": format!("127.0.1.{number}")})).await.created();
+        let target = serve
+            .post("/targets", json!({"name": format!("127.0.1.{number}")}))
+            .await
+            .created();
         serve.child.kill().unwrap();
         serve.child.wait().unwrap();
         serve = ServeProcess::start(temp.path(), &FREE_PORTS);
         let recorded = serve.get(&format!("/http_loggers/{logger}/data")).await;
-        assert_eq!(recorded.data()["requests"].as_array().unwrap().len(), number, "kill {number}");
+        assert_eq!(
+            recorded.data()["requests"].as_array().unwrap().len(),
+            number,
+            "kill {number}"
+        );
         serve.get(&format!("/targets/{target}")).await.data();
     }
     println!("{kills} kills of the service, no answered request lost");
@@ -163,14 +242,31 @@ async fn answered_requests_survive_kill_9_of_the_service() {
 async fn acknowledged_data_survives_kill_9_and_scan_resumes() {
     let temp = tempfile::tempdir().unwrap();
     let mut serve = ServeProcess::start(temp.path(), &FREE_PORTS);
-    // A listener that sends nothing keeps the banner check waiting, so that the scan is still running.
-    let silent: Vec<_> = (0..8).map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    let ports: Vec<u16> = silent.iter().map(|one| one.local_addr().unwrap().port()).collect();
-    let logger = serve.post("/http_loggers", json!({"label": "a"})).await.created();
-    let url = serve.get("/http_loggers").await.data()[0]["handler_url"].as_str().unwrap().to_owned();
+    // A listener that sends nothing keeps the banner check waiting, so that the scan is still
+    // running.
+    let silent: Vec<_> = (0..8)
+        .map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap())
+        .collect();
+    let ports: Vec<u16> = silent
+        .iter()
+        .map(|one| one.local_addr().unwrap().port())
+        .collect();
+    let logger = serve
+        .post("/http_loggers", json!({"label": "a"}))
+        .await
+        .created();
+    let url = serve.get("/http_loggers").await.data()[0]["handler_url"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert_eq!(serve.client.get(&url).send().await.unwrap().status(), 200);
     let params = json!({"scan_type": "custom", "port_list": ports});
-    let scan = serve.post("/scans", json!({"tool_id": 70, "target_name": "127.0.0.1", "tool_params": params})).await;
+    let scan = serve
+        .post(
+            "/scans",
+            json!({"tool_id": 70, "target_name": "127.0.0.1", "tool_params": params}),
+        )
+        .await;
     let scan = scan.created();
     serve.child.kill().unwrap();
     serve.child.wait().unwrap();
@@ -198,7 +294,10 @@ fn second_serve_names_the_running_service() {
     let second = program("serve", temp.path()).output().unwrap();
     let text = printed(&second);
     assert!(!second.status.success());
-    assert!(text.contains(&serve.base) && text.contains(&serve.child.id().to_string()), "{text}");
+    assert!(
+        text.contains(&serve.base) && text.contains(&serve.child.id().to_string()),
+        "{text}"
+    );
     assert_eq!(text.trim().lines().count(), 1, "{text}");
 }
 
@@ -209,62 +308,125 @@ fn detached_service_has_own_session_and_is_stoppable() {
     assert_eq!(getsid(Some(serve.pid())).unwrap(), serve.pid());
     kill_process(serve.pid(), Signal::HUP).unwrap();
     let status = program("status", temp.path()).output().unwrap();
-    assert!(status.status.success() && printed(&status).contains(&serve.base), "{status:?}");
+    assert!(
+        status.status.success() && printed(&status).contains(&serve.base),
+        "{status:?}"
+    );
     let stop = program("stop", temp.path()).output().unwrap();
     assert!(stop.status.success(), "{stop:?}");
-    assert!(matches!(DataDir::open(temp.path()).unwrap().holder().unwrap(), Holder::Nobody));
+    assert!(matches!(
+        DataDir::open(temp.path()).unwrap().holder().unwrap(),
+        Holder::Nobody
+    ));
     assert!(serve.ended().success());
-    assert!(!program("status", temp.path()).output().unwrap().status.success());
+    assert!(
+        !program("status", temp.path())
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
 }
 
 #[test]
 fn changes_of_keys_and_backups_name_the_directory() {
     let temp = tempfile::tempdir().unwrap();
-    let (dir, backup, key_file) = (temp.path().join("data"), temp.path().join("backup"), temp.path().join("own.key"));
+    let (dir, backup, key_file) = (
+        temp.path().join("data"),
+        temp.path().join("backup"),
+        temp.path().join("own.key"),
+    );
     std::fs::create_dir(&dir).unwrap();
     let (data, name) = (dir.canonicalize().unwrap().display().to_string(), "ci");
     for (arguments, message) in [
-        (vec!["add", name, "--role", "scan"], format!("key `ci` with the role scan added to {data};")),
+        (
+            vec!["add", name, "--role", "scan"],
+            format!("key `ci` with the role scan added to {data};"),
+        ),
         (vec!["revoke", name], format!("key `ci` in {data} revoked")),
     ] {
         let ended = program("keys", &dir).args(arguments).output().unwrap();
-        assert!(ended.status.success() && printed(&ended).contains(&message), "{ended:?}");
+        assert!(
+            ended.status.success() && printed(&ended).contains(&message),
+            "{ended:?}"
+        );
     }
     let to = |name: &str| {
-        let ended = program("backup", &dir).arg(temp.path().join(name)).output().unwrap();
+        let ended = program("backup", &dir)
+            .arg(temp.path().join(name))
+            .output()
+            .unwrap();
         assert!(ended.status.success(), "{ended:?}");
         printed(&ended)
     };
     let without_key = to("first");
     assert!(
-        without_key.contains("not in the backup: the file of --api-key-file, if this flag is used, and the file of"),
+        without_key.contains(
+            "not in the backup: the file of --api-key-file, if this flag is used, and the file of"
+        ),
         "{without_key}"
     );
     std::fs::write(&key_file, "0123456789abcdef").unwrap();
     let mut serve = program("serve", &dir);
-    serve.args(FREE_PORTS).arg("--api-key-file").arg(&key_file).stdout(Stdio::piped()).stderr(Stdio::null());
+    serve
+        .args(FREE_PORTS)
+        .arg("--api-key-file")
+        .arg(&key_file)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     let mut serve = serve.spawn().unwrap();
     let mut line = String::new();
-    BufReader::new(serve.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    BufReader::new(serve.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
     let text = to("backup");
     serve.kill().unwrap();
     serve.wait().unwrap();
-    assert!(text.contains(&format!("{data} copied to {}: scandeck.db, callback.key", backup.display())), "{text}");
+    assert!(
+        text.contains(&format!(
+            "{data} copied to {}: scandeck.db, callback.key",
+            backup.display()
+        )),
+        "{text}"
+    );
     let key_file = key_file.canonicalize().unwrap();
-    assert!(text.contains(&format!("not in the backup: {} (--api-key-file); copy", key_file.display())), "{text}");
+    assert!(
+        text.contains(&format!(
+            "not in the backup: {} (--api-key-file); copy",
+            key_file.display()
+        )),
+        "{text}"
+    );
     assert!(!text.contains("--secrets-key-file"), "{text}");
     let refused = printed(&program("keys", &key_file).arg("list").output().unwrap());
-    let remedy =
-        format!("cannot use {}: not a directory; choose another directory with --data-dir", key_file.display());
+    let remedy = format!(
+        "cannot use {}: not a directory; choose another directory with --data-dir",
+        key_file.display()
+    );
     assert!(refused.contains(&remedy), "{refused}");
 }
 
 #[test]
 fn command_help_contains_example() {
-    for command in ["serve", "status", "stop", "keys", "scope", "backup", "restore", "wordlists"] {
-        let help = Command::new(env!("CARGO_BIN_EXE_scandeck")).args([command, "--help"]).output().unwrap();
+    for command in [
+        "serve",
+        "status",
+        "stop",
+        "keys",
+        "scope",
+        "backup",
+        "restore",
+        "wordlists",
+    ] {
+        let help = Command::new(env!("CARGO_BIN_EXE_scandeck"))
+            .args([command, "--help"])
+            .output()
+            .unwrap();
         let text = printed(&help);
-        assert!(help.status.success() && text.contains(&format!("  scandeck {command}")), "{text}");
+        assert!(
+            help.status.success() && text.contains(&format!("  scandeck {command}")),
+            "{text}"
+        );
     }
 }
 
@@ -279,19 +441,46 @@ fn invalid_settings_name_the_flag() {
     std::fs::write(&short_key, "x").unwrap();
     for (dir, flags, expected) in [
         (temp.path(), vec!["--listen", &occupied], "--listen"),
-        (temp.path(), vec!["--allow-target", "*.com"], "--allow-target"),
+        (
+            temp.path(),
+            vec!["--allow-target", "*.com"],
+            "--allow-target",
+        ),
         (temp.path(), vec!["--listen", "0.0.0.0:0"], "--behind-proxy"),
         (temp.path(), vec!["--tls-cert", "cert.pem"], "--tls-key"),
-        (temp.path(), vec!["--tls-cert", "none.pem", "--tls-key", "none.pem"], "none.pem"),
+        (
+            temp.path(),
+            vec!["--tls-cert", "none.pem", "--tls-key", "none.pem"],
+            "none.pem",
+        ),
         (&below_a_file, vec![], "--data-dir"),
-        (&temp.path().join("file"), vec![], "file: not a directory; choose another path with --data-dir"),
-        (temp.path(), vec!["--behind-proxy", "0.0.0.0/0"], "use the address of the proxy"),
+        (
+            &temp.path().join("file"),
+            vec![],
+            "file: not a directory; choose another path with --data-dir",
+        ),
+        (
+            temp.path(),
+            vec!["--behind-proxy", "0.0.0.0/0"],
+            "use the address of the proxy",
+        ),
         (temp.path(), vec!["--audit-bytes", "5"], "use 65536 or more"),
-        (temp.path(), vec!["--api-key-file", &short_key], "the key has 1 character and can be guessed"),
+        (
+            temp.path(),
+            vec!["--api-key-file", &short_key],
+            "the key has 1 character and can be guessed",
+        ),
     ] {
-        let output = program("serve", dir).args(&FREE_PORTS[2..]).args(flags).output().unwrap();
+        let output = program("serve", dir)
+            .args(&FREE_PORTS[2..])
+            .args(flags)
+            .output()
+            .unwrap();
         let text = printed(&output);
-        assert!(!output.status.success() && text.contains(expected), "{text}");
+        assert!(
+            !output.status.success() && text.contains(expected),
+            "{text}"
+        );
         assert!(!text.contains("os error"), "{text}");
     }
 }

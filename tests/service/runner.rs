@@ -1,4 +1,5 @@
-//! A scripted scan engine: a scan reports the events that the test has set, and ends when the test allows it.
+//! A scripted scan engine: a scan reports the events that the test has set, and ends when the test
+//! allows it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -78,7 +79,8 @@ impl ScriptedRunner {
         self.0.jobs.lock().unwrap().clone()
     }
 
-    /// The job of the scan that started as this one, counted from zero. A scan is running a moment before it starts.
+    /// The job of the scan that started as this one, counted from zero. A scan is running a moment
+    /// before it starts.
     pub async fn job(&self, index: usize) -> ScanJob {
         let started = async {
             loop {
@@ -88,7 +90,9 @@ impl ScriptedRunner {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(20), started).await.unwrap()
+        tokio::time::timeout(Duration::from_secs(20), started)
+            .await
+            .unwrap()
     }
 }
 
@@ -110,7 +114,11 @@ impl Drop for RunningScan {
 }
 
 fn take_one(count: &AtomicUsize) -> bool {
-    count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok()
+    count
+        .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
+            left.checked_sub(1)
+        })
+        .is_ok()
 }
 
 impl Runner for ScriptedRunner {
@@ -168,10 +176,17 @@ pub fn finding(vuln_id: &str, risk: Risk, place: &str) -> NewFinding {
 /// A finished test with its findings.
 pub fn tested(uid: &str, weight: u32, findings: Vec<NewFinding>) -> ScanEvent {
     let description = format!("Looked at {uid}");
-    ScanEvent::Tested(TestDone { uid: uid.into(), description, metadata: json!({"request": uid}), weight, findings })
+    ScanEvent::Tested(TestDone {
+        uid: uid.into(),
+        description,
+        metadata: json!({"request": uid}),
+        weight,
+        findings,
+    })
 }
 
-/// Ten planned tests, of which seven have finished, with two findings, raw lines, an info line and an output.
+/// Ten planned tests, of which seven have finished, with two findings, raw lines, an info line and
+/// an output.
 pub fn typical_events() -> Vec<ScanEvent> {
     vec![
         ScanEvent::Planned(10),
@@ -180,11 +195,17 @@ pub fn typical_events() -> Vec<ScanEvent> {
         tested(
             "web.headers",
             1,
-            vec![finding("web.csp", Risk::Info, ""), finding("web.key", Risk::Critical, "GET /key")],
+            vec![
+                finding("web.csp", Risk::Info, ""),
+                finding("web.key", Risk::Critical, "GET /key"),
+            ],
         ),
         tested("web.nothing", 1, vec![]),
         tested("ports.batch", 5, vec![]),
         ScanEvent::Raw("GET http://127.0.0.1/key 200".into()),
-        ScanEvent::Output(ScanOutput { output_type: "finding_list".into(), output_data: json!({"findings": []}) }),
+        ScanEvent::Output(ScanOutput {
+            output_type: "finding_list".into(),
+            output_data: json!({"findings": []}),
+        }),
     ]
 }

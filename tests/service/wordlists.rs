@@ -20,8 +20,15 @@ async fn predefined_wordlists_cannot_be_deleted() {
         assert_eq!(words.content_type, "application/json");
         let words: Vec<&str> = words.body.as_str().unwrap().split('\n').collect();
         assert_eq!(json!(words.len()), list["num_words"]);
-        assert!(words.iter().all(|word| !word.is_empty() && !word.starts_with('#')));
-        service.delete(&path).await.assert_refused(403, "predefined");
+        assert!(
+            words
+                .iter()
+                .all(|word| !word.is_empty() && !word.starts_with('#'))
+        );
+        service
+            .delete(&path)
+            .await
+            .assert_refused(403, "predefined");
     }
     service.stop().await;
 }
@@ -29,14 +36,25 @@ async fn predefined_wordlists_cannot_be_deleted() {
 #[tokio::test]
 async fn wordlist_contents_with_accept_text_are_plain_text() {
     let service = TestService::new().await;
-    let request = service.request(reqwest::Method::GET, "/wordlists/1/contents").header("accept", "text/plain");
+    let request = service
+        .request(reqwest::Method::GET, "/wordlists/1/contents")
+        .header("accept", "text/plain");
     let response = request.send().await.unwrap();
-    assert_eq!(response.headers()["content-type"], "text/plain; charset=utf-8");
+    assert_eq!(
+        response.headers()["content-type"],
+        "text/plain; charset=utf-8"
+    );
     assert!(response.text().await.unwrap().contains("\nadmin"));
     for path in ["/wordlists/99", "/wordlists/99/contents"] {
-        service.get(path).await.assert_refused(404, "wordlist 99 not found");
+        service
+            .get(path)
+            .await
+            .assert_refused(404, "wordlist 99 not found");
     }
-    service.delete("/wordlists/99").await.assert_refused(404, "wordlist 99 not found");
+    service
+        .delete("/wordlists/99")
+        .await
+        .assert_refused(404, "wordlist 99 not found");
     service.stop().await;
 }
 
@@ -44,23 +62,54 @@ async fn wordlist_contents_with_accept_text_are_plain_text() {
 async fn wordlist_imported_while_service_runs_is_listed_and_deletable() {
     let temp = tempfile::tempdir().unwrap();
     let service = TestService::in_dir(temp.path()).await;
-    let before = service.request(reqwest::Method::GET, "/wordlists").send().await.unwrap();
+    let before = service
+        .request(reqwest::Method::GET, "/wordlists")
+        .send()
+        .await
+        .unwrap();
     let tag = before.headers()["etag"].clone();
 
     let dir = DataDir::open(temp.path()).unwrap();
-    let import = async |text: &str| import_wordlist(&dir, "mine", "from a file", text).await.unwrap();
+    let import = async |text: &str| {
+        import_wordlist(&dir, "mine", "from a file", text)
+            .await
+            .unwrap()
+    };
     assert_eq!(import("# nothing\n\n").await, Imported::Empty);
-    let Imported::Done { id, words } = import("one\ntwo\n# three\n\none\r\n").await else { panic!("not imported") };
+    let Imported::Done { id, words } = import("one\ntwo\n# three\n\none\r\n").await else {
+        panic!("not imported")
+    };
     assert_eq!(words, 2);
     assert_eq!(import("other").await, Imported::NameTaken);
 
-    let after = service.request(reqwest::Method::GET, "/wordlists").header("if-none-match", tag).send().await.unwrap();
-    assert_eq!(after.status(), 200, "the ETag changes with a wordlist that another process wrote");
+    let after = service
+        .request(reqwest::Method::GET, "/wordlists")
+        .header("if-none-match", tag)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(
+        after.status(),
+        200,
+        "the ETag changes with a wordlist that another process wrote"
+    );
     let shown = service.get(&format!("/wordlists/{id}")).await;
-    assert_eq!((&shown.data()["predefined"], &shown.data()["num_words"]), (&Value::Bool(false), &json!(2)));
-    assert_eq!(service.get(&format!("/wordlists/{id}/contents")).await.body, json!("one\ntwo"));
-    service.delete(&format!("/wordlists/{id}")).await.assert_no_content();
+    assert_eq!(
+        (&shown.data()["predefined"], &shown.data()["num_words"]),
+        (&Value::Bool(false), &json!(2))
+    );
+    assert_eq!(
+        service.get(&format!("/wordlists/{id}/contents")).await.body,
+        json!("one\ntwo")
+    );
+    service
+        .delete(&format!("/wordlists/{id}"))
+        .await
+        .assert_no_content();
     service.stop().await;
 
-    assert!(matches!(import("three").await, Imported::Done { words: 1, .. }), "the import works without a service too");
+    assert!(
+        matches!(import("three").await, Imported::Done { words: 1, .. }),
+        "the import works without a service too"
+    );
 }

@@ -72,17 +72,31 @@ fn page(ids: RangeInclusive<i64>, big: i64) -> Response {
     let first = *ids.start();
     let each = ids.map(move |id| {
         let comma = if id == first { "" } else { "," };
-        format!("{comma}{}", serde_json::to_string(&capture(id, big)).unwrap())
+        format!(
+            "{comma}{}",
+            serde_json::to_string(&capture(id, big)).unwrap()
+        )
     });
     let begin = stream::iter(["{\"data\":{\"requests\":[".to_owned()]);
     let end = stream::iter(["]}}".to_owned()]);
-    let body = begin.chain(stream::iter(each)).chain(end).map(Ok::<_, Infallible>);
-    ([("content-type", "application/json")], Body::from_stream(body)).into_response()
+    let body = begin
+        .chain(stream::iter(each))
+        .chain(end)
+        .map(Ok::<_, Infallible>);
+    (
+        [("content-type", "application/json")],
+        Body::from_stream(body),
+    )
+        .into_response()
 }
 
 /// One of its captures.
 pub fn capture(id: i64, big: i64) -> Capture {
-    let size = if big > 0 && id % big == 0 { 8 + id / big % 57 } else { 0 };
+    let size = if big > 0 && id % big == 0 {
+        8 + id / big % 57
+    } else {
+        0
+    };
     let body = format!("{{\"number\":{id:020}}}\n").repeat(32 * size as usize);
     Capture {
         id: CaptureId(id),
@@ -90,9 +104,15 @@ pub fn capture(id: i64, big: i64) -> Capture {
         request_method: "POST".into(),
         url_params: format!("n={id}").into(),
         user_agent: "curl/8.5.0".into(),
-        http_headers: vec!["Host: probe.gen.test".into(), "User-Agent: curl/8.5.0".into(), "Accept: */*".into()],
+        http_headers: vec![
+            "Host: probe.gen.test".into(),
+            "User-Agent: curl/8.5.0".into(),
+            "Accept: */*".into(),
+        ],
         request_body_base64: STANDARD.encode(body).into(),
-        request_date: Some(Stamp(Timestamp::from_second(1_800_000_000 + id / 1_000).unwrap())),
+        request_date: Some(Stamp(
+            Timestamp::from_second(1_800_000_000 + id / 1_000).unwrap(),
+        )),
         ..Capture::default()
     }
 }

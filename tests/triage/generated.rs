@@ -1,6 +1,6 @@
-//! A generated workspace behind real HTTP: 60 targets, a scan each, 400 findings in 34 classes. It can be scanned again:
-//! every scan and finding gets a new id, evidence other dates and request ids, and a few findings are new. Its logger has
-//! as many captures as is wanted.
+//! A generated workspace behind real HTTP: 60 targets, a scan each, 400 findings in 34 classes. It
+//! can be scanned again: every scan and finding gets a new id, evidence other dates and request
+//! ids, and a few findings are new. Its logger has as many captures as is wanted.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,8 +11,8 @@ use axum::response::IntoResponse;
 use axum::routing::get;
 use jiff::Timestamp;
 use scandeck::contract::{
-    Evidence, Finding, FindingId, ResultSummary, Risk, Scan, ScanId, ScanStatus, Stamp, Target, TargetId, Workspace,
-    WorkspaceId,
+    Evidence, Finding, FindingId, ResultSummary, Risk, Scan, ScanId, ScanStatus, Stamp, Target,
+    TargetId, Workspace, WorkspaceId,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -24,8 +24,10 @@ pub const CLASSES: usize = 34;
 const TARGETS: i64 = 60;
 
 /// How many findings each class has, the worst risks first; together [`FINDINGS`].
-const COUNTS: [usize; CLASSES] =
-    [2, 1, 1, 3, 21, 4, 6, 2, 1, 5, 30, 28, 24, 12, 9, 7, 3, 2, 41, 11, 5, 4, 26, 3, 2, 1, 44, 40, 33, 16, 8, 3, 1, 1];
+const COUNTS: [usize; CLASSES] = [
+    2, 1, 1, 3, 21, 4, 6, 2, 1, 5, 30, 28, 24, 12, 9, 7, 3, 2, 41, 11, 5, 4, 26, 3, 2, 1, 44, 40,
+    33, 16, 8, 3, 1, 1,
+];
 
 /// Present data of the service.
 #[derive(Default)]
@@ -56,21 +58,33 @@ impl Generated {
 
     /// Scanned once, with any number of findings: above 400 the same on more ports.
     pub async fn with(findings: usize) -> Self {
-        let (data, busy_logger) = (Arc::new(Mutex::new(ServiceData::default())), Arc::new(BusyLogger::default()));
+        let (data, busy_logger) = (
+            Arc::new(Mutex::new(ServiceData::default())),
+            Arc::new(BusyLogger::default()),
+        );
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}/api/v2", listener.local_addr().unwrap());
         let state = (Arc::clone(&data), Arc::clone(&busy_logger));
-        let router = Router::new().route("/api/v2/{*path}", get(answer)).with_state(state);
+        let router = Router::new()
+            .route("/api/v2/{*path}", get(answer))
+            .with_state(state);
         let task = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        let generated = Self { base, busy_logger, data, task };
+        let generated = Self {
+            base,
+            busy_logger,
+            data,
+            task,
+        };
         generated.scan(0, findings);
         generated
     }
 
-    /// Scans every target once more, some hours later. Of the findings the first `keep` are seen again.
+    /// Scans every target once more, some hours later. Of the findings the first `keep` are seen
+    /// again.
     pub fn scan(&self, round: i64, keep: usize) {
         let mut data = self.data.lock().unwrap();
-        data.scans.extend((1..=TARGETS).map(|target| scan(round, target)));
+        data.scans
+            .extend((1..=TARGETS).map(|target| scan(round, target)));
         let found = (0..keep).map(|number| finding(round, number));
         data.findings.extend(found);
     }
@@ -84,13 +98,17 @@ impl Generated {
             vuln_id: "GEN-BACKUP".into(),
             ..finding(round, (target - 1) as usize)
         };
-        let new = Finding { target_id: Some(TargetId(target)), task_id: Some(ScanId(round * 100 + target)), ..new };
+        let new = Finding {
+            target_id: Some(TargetId(target)),
+            task_id: Some(ScanId(round * 100 + target)),
+            ..new
+        };
         self.data.lock().unwrap().findings.push(new);
     }
 }
 
-/// When a round's scans start: the first two hours ago, the next in an hour, so that it is later than what a person
-/// decides in the test.
+/// When a round's scans start: the first two hours ago, the next in an hour, so that it is later
+/// than what a person decides in the test.
 fn stamp(round: i64, minutes: i64) -> Stamp {
     let begin = Timestamp::now().as_second() - 2 * 3_600;
     Stamp(Timestamp::from_second(begin + round * 3 * 3_600 + minutes * 60).unwrap())
@@ -108,7 +126,10 @@ fn scan(round: i64, target: i64) -> Scan {
         duration: 300,
         num_tests: 30,
         num_finished_tests: 30,
-        result_summary: ResultSummary { text: "done".into(), ..ResultSummary::default() },
+        result_summary: ResultSummary {
+            text: "done".into(),
+            ..ResultSummary::default()
+        },
         tool_params: Some(json!({"scan_type": "light"})),
         workspace_id: Some(WorkspaceId(1)),
         ..Scan::default()
@@ -194,12 +215,20 @@ async fn answer(
         }]),
         "targets" if first_page => json!((1..=TARGETS).map(target).collect::<Vec<_>>()),
         "scans" if first_page => {
-            let matches =
-                |scan: &&Scan| query.status.as_deref().is_none_or(|status| scan.status_name.as_str() == status);
+            let matches = |scan: &&Scan| {
+                query
+                    .status
+                    .as_deref()
+                    .is_none_or(|status| scan.status_name.as_str() == status)
+            };
             json!(data.scans.iter().filter(matches).collect::<Vec<_>>())
         }
         "findings" => {
-            let matches = |finding: &&Finding| query.task_id.is_none_or(|scan| finding.task_id == Some(ScanId(scan)));
+            let matches = |finding: &&Finding| {
+                query
+                    .task_id
+                    .is_none_or(|scan| finding.task_id == Some(ScanId(scan)))
+            };
             json!(data.findings.iter().filter(matches).collect::<Vec<_>>())
         }
         "targets" | "scans" | "http_loggers" | "reports" | "wordlists" => json!([]),

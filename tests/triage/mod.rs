@@ -1,5 +1,5 @@
-//! Triage as a person does it, in the real binary at 80×24 on a generated workspace of 400 findings: a script that
-//! presses keys and reads the screen.
+//! Triage as a person does it, in the real binary at 80×24 on a generated workspace of 400
+//! findings: a script that presses keys and reads the screen.
 
 pub mod busy_logger;
 pub mod generated;
@@ -19,11 +19,17 @@ struct Person {
 impl Person {
     /// Opens the dashboard at 80×24, and waits until the list holds these words.
     async fn open(generated: &Generated, home: &Path, words: &str) -> Self {
-        let variables = [("SCANDECK_BASE_URL", &*generated.base), ("SCANDECK_API_KEY", "k")];
+        let variables = [
+            ("SCANDECK_BASE_URL", &*generated.base),
+            ("SCANDECK_API_KEY", "k"),
+        ];
         let session = Session::start(home, &[], &variables);
         session.resize(24, 80);
         session.until(words).await;
-        Self { session, pressed: 0 }
+        Self {
+            session,
+            pressed: 0,
+        }
     }
 
     fn press(&mut self, keys: &str) {
@@ -43,12 +49,16 @@ impl Person {
 }
 
 fn cursor(text: &str) -> &str {
-    text.lines().find(|line| line.starts_with('▌')).unwrap_or_default()
+    text.lines()
+        .find(|line| line.starts_with('▌'))
+        .unwrap_or_default()
 }
 
 /// The selected row shows a verdict.
 fn is_decided(text: &str) -> bool {
-    ["confirmed", "fixed", "accepted", "false pos"].iter().any(|word| cursor(text).contains(word))
+    ["confirmed", "fixed", "accepted", "false pos"]
+        .iter()
+        .any(|word| cursor(text).contains(word))
 }
 
 /// Verdict of the test analyst by risk.
@@ -66,13 +76,18 @@ async fn bulk_triage_of_400_findings_survives_restart_and_rescan() {
     let (generated, home) = (Generated::new().await, tempfile::tempdir().unwrap());
     let mut person = Person::open(&generated, home.path(), &format!("of {FINDINGS}")).await;
     person.press("bcgg");
-    person.session.until(&format!("{FINDINGS} findings in {CLASSES} classes")).await;
+    person
+        .session
+        .until(&format!("{FINDINGS} findings in {CLASSES} classes"))
+        .await;
     for class in 1..=CLASSES {
         let line = person.cursor();
         person.press(&verdict_of(&line).to_string());
         person
             .session
-            .until_true("a decision or a question", |text| is_decided(text) || text.contains("enter yes"))
+            .until_true("a decision or a question", |text| {
+                is_decided(text) || text.contains("enter yes")
+            })
             .await;
         if !is_decided(&person.session.text()) {
             // A question takes no answer in its first 200 ms.
@@ -82,17 +97,26 @@ async fn bulk_triage_of_400_findings_survives_restart_and_rescan() {
         }
         if class < CLASSES {
             person.press("j");
-            person.session.until_true("the next class", |text| !is_decided(text)).await;
+            person
+                .session
+                .until_true("the next class", |text| !is_decided(text))
+                .await;
         }
     }
     assert!(person.pressed < 350, "{} keys", person.pressed);
-    println!("{} keys for {FINDINGS} findings in {CLASSES} classes", person.pressed);
+    println!(
+        "{} keys for {FINDINGS} findings in {CLASSES} classes",
+        person.pressed
+    );
     person.press("r");
-    person.session.until(&format!("{FINDINGS} rows hidden")).await;
+    person
+        .session
+        .until(&format!("{FINDINGS} rows hidden"))
+        .await;
     person.leave().await;
 
-    // A restart keeps every decision; a scan with other ids, dates and request ids shows only what is new. What was
-    // marked fixed is seen again: a regression.
+    // A restart keeps every decision; a scan with other ids, dates and request ids shows only what
+    // is new. What was marked fixed is seen again: a regression.
     generated.scan(1, FINDINGS);
     generated.find_new(1, 7);
     let mut person = Person::open(&generated, home.path(), "Backup archive readable").await;
@@ -101,7 +125,11 @@ async fn bulk_triage_of_400_findings_survives_restart_and_rescan() {
     person.session.until("in 9 classes").await;
     person.press("bb");
     person.session.until(&format!("1 of {}", fixed + 1)).await;
-    assert!(person.session.text().contains("regression"), "{}", person.session.text());
+    assert!(
+        person.session.text().contains("regression"),
+        "{}",
+        person.session.text()
+    );
 
     // Undo goes back over the restart, a class at a time, until nothing is left to undo.
     for _ in 0..CLASSES {

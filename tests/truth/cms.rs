@@ -1,9 +1,11 @@
-//! Content management systems that state an old version, their hardened twins, and a site that writes about them.
+//! Content management systems that state an old version, their hardened twins, and a site that
+//! writes about them.
 
 use super::Answer;
 use super::server::{HARDENED, not_found, page, response};
 
-/// A site, the product and version that website recon reports, and the kinds `web.cms.*` of a website scan.
+/// A site, the product and version that website recon reports, and the kinds `web.cms.*` of a
+/// website scan.
 pub struct CmsSite {
     pub name: &'static str,
     pub technology: Option<(&'static str, &'static str)>,
@@ -41,12 +43,15 @@ fn json(status: &str, body: &str) -> Answer {
     response(status, HARDENED, "application/json", body.as_bytes())
 }
 
-const WORDPRESS: &str = "<title>Blog</title><link rel=stylesheet href='/wp-content/themes/x/style.css'>";
+const WORDPRESS: &str =
+    "<title>Blog</title><link rel=stylesheet href='/wp-content/themes/x/style.css'>";
 
 fn wordpress(path: &str) -> Answer {
     match path {
         "/" => page(WORDPRESS),
-        "/feed/" => xml("<rss><channel><generator>https://wordpress.org/?v=4.6.1</generator></channel></rss>"),
+        "/feed/" => xml(
+            "<rss><channel><generator>https://wordpress.org/?v=4.6.1</generator></channel></rss>",
+        ),
         "/readme.html" => page(
             "<h1 id=\"logo\">\n<a href=\"https://wordpress.org/\"><img alt=\"WordPress\" src=\"x.png\" /></a>\n\
              <br /> Version 4.6.1\n</h1>",
@@ -55,9 +60,12 @@ fn wordpress(path: &str) -> Answer {
             "200 OK",
             r#"[{"id":1,"name":"Ana","slug":"ana","link":"http://a.test/author/ana/","avatar_urls":{},"_links":{"self":[]}}]"#,
         ),
-        "/xmlrpc.php" => {
-            response("405 Method Not Allowed", HARDENED, "text/plain", b"XML-RPC server accepts POST requests only.")
-        }
+        "/xmlrpc.php" => response(
+            "405 Method Not Allowed",
+            HARDENED,
+            "text/plain",
+            b"XML-RPC server accepts POST requests only.",
+        ),
         _ => not_found(),
     }
 }
@@ -67,17 +75,24 @@ fn wordpress_hardened(path: &str) -> Answer {
         "/" => page(WORDPRESS),
         "/feed/" => xml("<rss><channel><title>Blog</title></channel></rss>"),
         "/wp-json/wp/v2/users" => json("401 Unauthorized", r#"{"code":"rest_user_cannot_view"}"#),
-        "/xmlrpc.php" => response("403 Forbidden", HARDENED, "text/html", b"<title>Forbidden</title>"),
+        "/xmlrpc.php" => response(
+            "403 Forbidden",
+            HARDENED,
+            "text/html",
+            b"<title>Forbidden</title>",
+        ),
         _ => not_found(),
     }
 }
 
 fn drupal(path: &str) -> Answer {
     match path {
-        "/" => page("<title>Town</title><meta name=\"Generator\" content=\"Drupal 7 (http://drupal.org)\" />"),
-        "/CHANGELOG.txt" => {
-            text("\nDrupal 7.98, 2023-06-07\n-----------------------\n- Fixed\n\nDrupal 7.97, 2023-04-19\n")
-        }
+        "/" => page(
+            "<title>Town</title><meta name=\"Generator\" content=\"Drupal 7 (http://drupal.org)\" />",
+        ),
+        "/CHANGELOG.txt" => text(
+            "\nDrupal 7.98, 2023-06-07\n-----------------------\n- Fixed\n\nDrupal 7.97, 2023-04-19\n",
+        ),
         _ => not_found(),
     }
 }
@@ -85,13 +100,14 @@ fn drupal(path: &str) -> Answer {
 /// A supported branch.
 fn drupal_hardened(path: &str) -> Answer {
     match path {
-        "/" => page("<title>Town</title><meta name=\"Generator\" content=\"Drupal 10 (https://www.drupal.org)\" />"),
+        "/" => page(
+            "<title>Town</title><meta name=\"Generator\" content=\"Drupal 10 (https://www.drupal.org)\" />",
+        ),
         _ => not_found(),
     }
 }
 
-const JOOMLA: &str =
-    "<title>Club</title><meta name=\"generator\" content=\"Joomla! - Open Source Content Management\" />";
+const JOOMLA: &str = "<title>Club</title><meta name=\"generator\" content=\"Joomla! - Open Source Content Management\" />";
 
 fn joomla(path: &str) -> Answer {
     match path {

@@ -1,5 +1,5 @@
-//! Consoles that run code or show data to everybody, each with its twin that requires a log-in, and neighbours that only
-//! look like one.
+//! Consoles that run code or show data to everybody, each with its twin that requires a log-in, and
+//! neighbours that only look like one.
 
 use super::Answer;
 use super::server::{HARDENED, not_found, page, response};
@@ -37,7 +37,9 @@ pub const NEIGHBOURS: &[(&str, ConsoleServer)] = &[
         "/" | "/script" | "/console" | "/phpmyadmin/" | "/jenkins/script" => page(ARTICLE),
         _ => not_found(),
     }),
-    ("single-page app", |_| page("<title>Dashboard</title><div id=root></div>")),
+    ("single-page app", |_| {
+        page("<title>Dashboard</title><div id=root></div>")
+    }),
     ("{} for every path", |_| json("200 OK", "{}")),
     ("[] for every path", |_| json("200 OK", "[]")),
     ("settings for every path", |_| {
@@ -47,7 +49,10 @@ pub const NEIGHBOURS: &[(&str, ConsoleServer)] = &[
         )
     }),
     ("API of another product", |path| match path {
-        "/settings" => json("200 OK", r#"{"version":"1.2.0","theme":"dark","user":{"permissions":"*"}}"#),
+        "/settings" => json(
+            "200 OK",
+            r#"{"version":"1.2.0","theme":"dark","user":{"permissions":"*"}}"#,
+        ),
         "/api/org" => json("200 OK", r#"{"id":7,"name":"Shop"}"#),
         "/api/kernelspecs" => json("200 OK", r#"{"default":"x","kernelspecs":{}}"#),
         "/api/search?limit=1" => json("200 OK", r#"[{"id":1,"title":"Cup","type":"article"}]"#),
@@ -78,7 +83,9 @@ fn node_red_settings(path: &str, user: &str) -> Answer {
         "/" => page(NODE_RED),
         "/settings" => json(
             "200 OK",
-            &format!("{{\"httpNodeRoot\":\"/\",\"version\":\"4.1.15\",{user}\"context\":{{\"stores\":[\"memory\"]}}}}"),
+            &format!(
+                "{{\"httpNodeRoot\":\"/\",\"version\":\"4.1.15\",{user}\"context\":{{\"stores\":[\"memory\"]}}}}"
+            ),
         ),
         _ => not_found(),
     }
@@ -89,7 +96,10 @@ fn node_red(path: &str) -> Answer {
 }
 
 fn node_red_readable(path: &str) -> Answer {
-    node_red_settings(path, "\"user\":{\"anonymous\":true,\"permissions\":\"read\"},")
+    node_red_settings(
+        path,
+        "\"user\":{\"anonymous\":true,\"permissions\":\"read\"},",
+    )
 }
 
 fn node_red_closed(path: &str) -> Answer {
@@ -102,7 +112,9 @@ fn node_red_closed(path: &str) -> Answer {
 
 fn jupyter(path: &str) -> Answer {
     match path {
-        "/" => page("<title>Home</title><script id=\"jupyter-config-data\" type=\"application/json\">{}</script>"),
+        "/" => page(
+            "<title>Home</title><script id=\"jupyter-config-data\" type=\"application/json\">{}</script>",
+        ),
         "/api/kernelspecs" => json(
             "200 OK",
             r#"{"default": "python3", "kernelspecs": {"python3": {"name": "python3", "spec": {"argv": ["python"]}}}}"#,
@@ -113,11 +125,19 @@ fn jupyter(path: &str) -> Answer {
 
 fn jupyter_closed(path: &str) -> Answer {
     match path {
-        "/" => response("302 Found", &format!("{HARDENED}location: /login?next=%2Flab\r\n"), "text/html", b""),
-        "/login?next=%2Flab" => {
-            page("<title>Jupyter Server</title><form method=post><input name=_xsrf><input type=password></form>")
-        }
-        path if path.starts_with("/api/") => json("403 Forbidden", r#"{"message": "Forbidden", "reason": null}"#),
+        "/" => response(
+            "302 Found",
+            &format!("{HARDENED}location: /login?next=%2Flab\r\n"),
+            "text/html",
+            b"",
+        ),
+        "/login?next=%2Flab" => page(
+            "<title>Jupyter Server</title><form method=post><input name=_xsrf><input type=password></form>",
+        ),
+        path if path.starts_with("/api/") => json(
+            "403 Forbidden",
+            r#"{"message": "Forbidden", "reason": null}"#,
+        ),
         _ => not_found(),
     }
 }
@@ -133,12 +153,20 @@ fn debugger(is_console: bool) -> String {
 }
 
 fn werkzeug_answer(status: &str, body: &str) -> Answer {
-    response(status, &format!("{HARDENED}server: Werkzeug/3.1.9\r\n"), "text/html", body.as_bytes())
+    response(
+        status,
+        &format!("{HARDENED}server: Werkzeug/3.1.9\r\n"),
+        "text/html",
+        body.as_bytes(),
+    )
 }
 
 fn werkzeug(path: &str) -> Answer {
     match path {
-        "/" => werkzeug_answer("200 OK", "<!doctype html><title>Shop</title><a href=/order>order</a>"),
+        "/" => werkzeug_answer(
+            "200 OK",
+            "<!doctype html><title>Shop</title><a href=/order>order</a>",
+        ),
         "/order" => werkzeug_answer("500 Internal Server Error", &debugger(false)),
         "/console" => werkzeug_answer("200 OK", &debugger(true)),
         _ => not_found(),
@@ -147,19 +175,33 @@ fn werkzeug(path: &str) -> Answer {
 
 fn werkzeug_closed(path: &str) -> Answer {
     match path {
-        "/" => werkzeug_answer("200 OK", "<!doctype html><title>Shop</title><a href=/order>order</a>"),
-        "/order" => werkzeug_answer("500 Internal Server Error", "<title>500</title><h1>Internal Server Error</h1>"),
+        "/" => werkzeug_answer(
+            "200 OK",
+            "<!doctype html><title>Shop</title><a href=/order>order</a>",
+        ),
+        "/order" => werkzeug_answer(
+            "500 Internal Server Error",
+            "<title>500</title><h1>Internal Server Error</h1>",
+        ),
         _ => not_found(),
     }
 }
 
 fn jenkins_answer(status: &str, body: &str) -> Answer {
-    response(status, &format!("{HARDENED}x-jenkins: 2.479.1\r\n"), "text/html", body.as_bytes())
+    response(
+        status,
+        &format!("{HARDENED}x-jenkins: 2.479.1\r\n"),
+        "text/html",
+        body.as_bytes(),
+    )
 }
 
 fn jenkins(path: &str) -> Answer {
     match path {
-        "/" => jenkins_answer("200 OK", "<!doctype html><title>Dashboard - Jenkins</title>"),
+        "/" => jenkins_answer(
+            "200 OK",
+            "<!doctype html><title>Dashboard - Jenkins</title>",
+        ),
         "/script" => jenkins_answer(
             "200 OK",
             "<!doctype html><head data-crumb-header=\"Jenkins-Crumb\" data-crumb-value=\"x\"><title>Script Console - Jenkins</title>\
@@ -172,7 +214,10 @@ fn jenkins(path: &str) -> Answer {
 
 fn jenkins_closed(path: &str) -> Answer {
     match path {
-        "/" => jenkins_answer("200 OK", "<!doctype html><title>Dashboard - Jenkins</title>"),
+        "/" => jenkins_answer(
+            "200 OK",
+            "<!doctype html><title>Dashboard - Jenkins</title>",
+        ),
         "/script" => jenkins_answer(
             "403 Forbidden",
             "<html><head><meta http-equiv='refresh' content='1;url=/login?from=%2Fscript'>",
@@ -187,9 +232,10 @@ const WHITELABEL: &str =
 fn spring(path: &str) -> Answer {
     match path {
         "/" => page(WHITELABEL),
-        "/actuator" => {
-            json("200 OK", r#"{"_links":{"self":{"href":"/actuator"},"heapdump":{"href":"/actuator/heapdump"}}}"#)
-        }
+        "/actuator" => json(
+            "200 OK",
+            r#"{"_links":{"self":{"href":"/actuator"},"heapdump":{"href":"/actuator/heapdump"}}}"#,
+        ),
         "/actuator/env" => json(
             "200 OK",
             r#"{"activeProfiles":["prod"],"propertySources":[{"name":"systemProperties","properties":{"db.url":{"value":"jdbc:x"}}}]}"#,
@@ -213,7 +259,12 @@ fn spring_closed(path: &str) -> Answer {
 }
 
 fn kibana_answer(status: &str, body: &str) -> Answer {
-    response(status, &format!("{HARDENED}kbn-name: kibana\r\n"), "application/json", body.as_bytes())
+    response(
+        status,
+        &format!("{HARDENED}kbn-name: kibana\r\n"),
+        "application/json",
+        body.as_bytes(),
+    )
 }
 
 const KIBANA: &str = "<title>Elastic</title><kbn-injected-metadata data=\"{&quot;version&quot;:&quot;8.15.2&quot;}\"></kbn-injected-metadata>";
@@ -225,7 +276,10 @@ fn kibana(path: &str) -> Answer {
             "200 OK",
             r#"{"page":1,"per_page":1,"total":2,"saved_objects":[{"id":"x","type":"index-pattern"}]}"#,
         ),
-        _ => kibana_answer("404 Not Found", r#"{"statusCode":404,"error":"Not Found","message":"Not Found"}"#),
+        _ => kibana_answer(
+            "404 Not Found",
+            r#"{"statusCode":404,"error":"Not Found","message":"Not Found"}"#,
+        ),
     }
 }
 
@@ -233,10 +287,14 @@ fn kibana(path: &str) -> Answer {
 fn kibana_closed(path: &str) -> Answer {
     match path {
         "/" => page(KIBANA),
-        "/api/status" => {
-            kibana_answer("200 OK", r#"{"name":"kibana","version":{"number":"8.15.2"},"status":{"overall":{}}}"#)
-        }
-        _ => kibana_answer("401 Unauthorized", r#"{"statusCode":401,"error":"Unauthorized","message":"Unauthorized"}"#),
+        "/api/status" => kibana_answer(
+            "200 OK",
+            r#"{"name":"kibana","version":{"number":"8.15.2"},"status":{"overall":{}}}"#,
+        ),
+        _ => kibana_answer(
+            "401 Unauthorized",
+            r#"{"statusCode":401,"error":"Unauthorized","message":"Unauthorized"}"#,
+        ),
     }
 }
 
@@ -257,13 +315,14 @@ fn grafana_closed(path: &str) -> Answer {
     match path {
         "/" => page(GRAFANA),
         "/api/health" => json("200 OK", r#"{"database":"ok","version":"11.2.0"}"#),
-        path if path.starts_with("/api/") => json("401 Unauthorized", r#"{"message":"Unauthorized"}"#),
+        path if path.starts_with("/api/") => {
+            json("401 Unauthorized", r#"{"message":"Unauthorized"}"#)
+        }
         _ => not_found(),
     }
 }
 
-const PHPMYADMIN: &str =
-    "<title>phpMyAdmin</title><link rel=\"stylesheet\" href=\"./themes/pmahomme/css/theme.css?v=5.2.1\">";
+const PHPMYADMIN: &str = "<title>phpMyAdmin</title><link rel=\"stylesheet\" href=\"./themes/pmahomme/css/theme.css?v=5.2.1\">";
 
 fn phpmyadmin(path: &str) -> Answer {
     match path {

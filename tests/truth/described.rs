@@ -4,10 +4,14 @@ use super::Answer;
 use super::server::{HARDENED, not_found, page, response};
 
 /// Kinds that only the described operations show.
-pub const PLANTED: &[&str] = &["web.error_page", "web.cookie.http_only", "web.header.csp_missing"];
+pub const PLANTED: &[&str] = &[
+    "web.error_page",
+    "web.cookie.http_only",
+    "web.header.csp_missing",
+];
 
-/// Beginnings of paths that a scan must not request: an action, an operation with a required parameter, another method, an
-/// excluded path, and the path of another server.
+/// Beginnings of paths that a scan must not request: an action, an operation with a required
+/// parameter, another method, an excluded path, and the path of another server.
 pub const FORBIDDEN: &[&str] = &[
     "/api/v1/logout",
     "/api/v1/cache/purge",
@@ -53,7 +57,9 @@ pub fn hardened(path: &str) -> Answer {
     match path {
         "/" => page("<title>Shop</title>"),
         "/openapi.json" => response("200 OK", HARDENED, "application/json", DOCUMENT.as_bytes()),
-        "/api/v1/orders" | "/api/v1/report" => response("200 OK", HARDENED, "application/json", b"[]"),
+        "/api/v1/orders" | "/api/v1/report" => {
+            response("200 OK", HARDENED, "application/json", b"[]")
+        }
         _ => not_found(),
     }
 }

@@ -45,7 +45,10 @@ struct ScannedSite {
 impl ScannedSite {
     /// The kinds of its findings.
     fn kinds(&self) -> BTreeSet<&str> {
-        self.findings.iter().filter_map(|finding| finding["vuln_id"].as_str()).collect()
+        self.findings
+            .iter()
+            .filter_map(|finding| finding["vuln_id"].as_str())
+            .collect()
     }
 }
 
@@ -53,7 +56,9 @@ impl ScannedSite {
 async fn engine() -> (TestService, TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let stop = CancellationToken::new();
-    let running = start_with(settings(dir.path()), stop.clone(), Parts::default()).await.unwrap();
+    let running = start_with(settings(dir.path()), stop.clone(), Parts::default())
+        .await
+        .unwrap();
     (TestService::of(running, stop), dir)
 }
 
@@ -100,9 +105,14 @@ fn print(line: &str) {
 async fn website_scan_finds_planted_weaknesses_and_nothing_on_the_hardened_twin() {
     let weak = server::start(|path, origin, _| weak::weak(path, origin)).await;
     let hardened = server::start(|path, _, _| weak::hardened(path)).await;
-    let [weak, hardened]: [ScannedSite; 2] =
-        scan_all(&[weak, hardened], "light").await.try_into().unwrap_or_else(|_| panic!("two scans"));
-    assert_eq!((weak.status.as_str(), hardened.status.as_str()), ("finished", "finished"));
+    let [weak, hardened]: [ScannedSite; 2] = scan_all(&[weak, hardened], "light")
+        .await
+        .try_into()
+        .unwrap_or_else(|_| panic!("two scans"));
+    assert_eq!(
+        (weak.status.as_str(), hardened.status.as_str()),
+        ("finished", "finished")
+    );
 
     let found = weak.kinds();
     let mut classes: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
@@ -117,19 +127,45 @@ async fn website_scan_finds_planted_weaknesses_and_nothing_on_the_hardened_twin(
     }
     print("class            found  planted  recall");
     for (class, (found, planted)) in &classes {
-        print(&format!("{class:<15} {found:>6} {planted:>8} {:>7.2}", *found as f64 / *planted as f64));
+        print(&format!(
+            "{class:<15} {found:>6} {planted:>8} {:>7.2}",
+            *found as f64 / *planted as f64
+        ));
     }
     let all = weak::PLANTED.len();
     let recall = (all - missed.len()) as f64 / all as f64;
-    print(&format!("website: recall {recall:.2} of {all}, missed {missed:?}"));
+    print(&format!(
+        "website: recall {recall:.2} of {all}, missed {missed:?}"
+    ));
 
-    let expected: BTreeSet<&str> = weak::PLANTED.iter().map(|(_, kind)| *kind).chain(ALWAYS.iter().copied()).collect();
-    let unplanted: Vec<&&str> = found.iter().filter(|kind| !expected.contains(*kind)).collect();
-    let false_alarms: Vec<&str> = hardened.kinds().into_iter().filter(|kind| !ALWAYS.contains(kind)).collect();
-    print(&format!("website: not planted {unplanted:?}; false alarms on the hardened twin {false_alarms:?}"));
+    let expected: BTreeSet<&str> = weak::PLANTED
+        .iter()
+        .map(|(_, kind)| *kind)
+        .chain(ALWAYS.iter().copied())
+        .collect();
+    let unplanted: Vec<&&str> = found
+        .iter()
+        .filter(|kind| !expected.contains(*kind))
+        .collect();
+    let false_alarms: Vec<&str> = hardened
+        .kinds()
+        .into_iter()
+        .filter(|kind| !ALWAYS.contains(kind))
+        .collect();
+    print(&format!(
+        "website: not planted {unplanted:?}; false alarms on the hardened twin {false_alarms:?}"
+    ));
     assert!(recall >= RECALL, "missed {missed:?}; {}", weak.message);
-    assert!(unplanted.is_empty(), "not planted: {unplanted:?}: {:#?}", weak.findings);
-    assert!(false_alarms.is_empty(), "{false_alarms:?}: {:#?}", hardened.findings);
+    assert!(
+        unplanted.is_empty(),
+        "not planted: {unplanted:?}: {:#?}",
+        weak.findings
+    );
+    assert!(
+        false_alarms.is_empty(),
+        "{false_alarms:?}: {:#?}",
+        hardened.findings
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -144,9 +180,16 @@ async fn website_scan_of_odd_servers_has_no_false_alarm() {
         let alarms: Vec<&str> = site
             .kinds()
             .into_iter()
-            .filter(|kind| !ALWAYS.contains(kind) && *kind != "web.security_txt" && !kind.starts_with("coverage."))
+            .filter(|kind| {
+                !ALWAYS.contains(kind)
+                    && *kind != "web.security_txt"
+                    && !kind.starts_with("coverage.")
+            })
             .collect();
-        print(&format!("{name:<24} {:<17} false alarms {alarms:?}: {}", site.status, site.message));
+        print(&format!(
+            "{name:<24} {:<17} false alarms {alarms:?}: {}",
+            site.status, site.message
+        ));
         if !alarms.is_empty() {
             wrong.push((name, alarms));
         }
@@ -169,17 +212,29 @@ async fn consoles_without_log_in_are_found_and_their_twins_and_neighbours_are_no
     let (pairs, neighbours) = sites.split_at(2 * consoles::PAIRS.len());
     let mut wrong = Vec::new();
     for (pair, sites) in consoles::PAIRS.iter().zip(pairs.chunks(2)) {
-        let found = sites[0].findings.iter().find(|finding| finding["vuln_id"] == pair.kind);
+        let found = sites[0]
+            .findings
+            .iter()
+            .find(|finding| finding["vuln_id"] == pair.kind);
         let risk = found.map(|finding| finding["risk_level"].as_i64());
-        if risk != Some(Some(pair.risk_level)) || found.is_some_and(|finding| finding["confirmed"] != true) {
-            wrong.push((pair.kind.to_owned(), format!("risk {risk:?}: {}", sites[0].message)));
+        if risk != Some(Some(pair.risk_level))
+            || found.is_some_and(|finding| finding["confirmed"] != true)
+        {
+            wrong.push((
+                pair.kind.to_owned(),
+                format!("risk {risk:?}: {}", sites[0].message),
+            ));
         }
         wrong.extend(severe(pair.product, &sites[1]));
     }
     for ((name, _), site) in consoles::NEIGHBOURS.iter().zip(neighbours) {
         wrong.extend(severe(name, site));
     }
-    print(&format!("consoles: {} planted, {} neighbours, wrong {wrong:?}", consoles::PAIRS.len(), neighbours.len()));
+    print(&format!(
+        "consoles: {} planted, {} neighbours, wrong {wrong:?}",
+        consoles::PAIRS.len(),
+        neighbours.len()
+    ));
     assert!(wrong.is_empty(), "{wrong:?}");
 
     // Both are recognised: the product is there, with and without a log-in.
@@ -187,7 +242,11 @@ async fn consoles_without_log_in_are_found_and_their_twins_and_neighbours_are_no
     for (pair, ports) in consoles::PAIRS.iter().zip(ports.chunks(2)) {
         for port in ports {
             let names = technologies(&service, *port).await;
-            assert!(names.iter().any(|(name, _)| name == pair.product), "{}: {names:?}", pair.product);
+            assert!(
+                names.iter().any(|(name, _)| name == pair.product),
+                "{}: {names:?}",
+                pair.product
+            );
         }
     }
     service.stop().await;
@@ -204,20 +263,29 @@ async fn content_management_systems_are_found_with_version_users_and_ended_branc
     let (service, _dir) = engine().await;
     let mut wrong = Vec::new();
     for ((site, scanned), port) in cms::SITES.iter().zip(&scanned).zip(&ports) {
-        let found: Vec<&str> = scanned.kinds().into_iter().filter(|kind| kind.starts_with("web.cms.")).collect();
+        let found: Vec<&str> = scanned
+            .kinds()
+            .into_iter()
+            .filter(|kind| kind.starts_with("web.cms."))
+            .collect();
         if found != site.kinds {
             wrong.push(format!("{}: {found:?}", site.name));
         }
         let technologies = technologies(&service, *port).await;
         let is_cms = |name: &str| ["WordPress", "Drupal", "Joomla"].contains(&name);
         let mut found = technologies.iter().filter(|(name, _)| is_cms(name));
-        let found = found.next().map(|(name, version)| (name.as_str(), version.as_str()));
+        let found = found
+            .next()
+            .map(|(name, version)| (name.as_str(), version.as_str()));
         if found != site.technology {
             wrong.push(format!("{}: recon found {found:?}", site.name));
         }
     }
     service.stop().await;
-    print(&format!("content management: {} sites, wrong {wrong:?}", cms::SITES.len()));
+    print(&format!(
+        "content management: {} sites, wrong {wrong:?}",
+        cms::SITES.len()
+    ));
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
@@ -226,10 +294,20 @@ async fn technologies(service: &TestService, port: u16) -> Vec<(String, String)>
     let body = json!({"tool_id": 310, "target_name": format!("http://127.0.0.1:{port}/"), "tool_params": {}});
     let id = service.post("/scans", body).await.created();
     wait(service, id).await;
-    let output = service.get(&format!("/scans/{id}/output")).await.data().clone();
-    let listed = output["output_data"]["technologies"].as_array().cloned().unwrap_or_default();
+    let output = service
+        .get(&format!("/scans/{id}/output"))
+        .await
+        .data()
+        .clone();
+    let listed = output["output_data"]["technologies"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    listed.iter().map(|one| (text(&one["name"]), text(&one["version"]))).collect()
+    listed
+        .iter()
+        .map(|one| (text(&one["name"]), text(&one["version"])))
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -251,26 +329,46 @@ async fn operations_of_an_openapi_document_are_read_and_judged_and_no_others() {
         });
         let id = service.post("/scans", body).await.created();
         wait(&service, id).await;
-        let findings = service.get(&format!("/findings?task_id={id}")).await.data().clone();
-        let all = findings.as_array().unwrap().iter().map(|finding| finding["vuln_id"].as_str().unwrap().to_owned());
+        let findings = service
+            .get(&format!("/findings?task_id={id}"))
+            .await
+            .data()
+            .clone();
+        let all = findings
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|finding| finding["vuln_id"].as_str().unwrap().to_owned());
         kinds.push(all.collect::<BTreeSet<String>>());
     }
     service.stop().await;
     for kind in described::PLANTED {
-        assert!(kinds[0].contains(*kind) && !kinds[1].contains(*kind), "{kind}: {kinds:?}");
+        assert!(
+            kinds[0].contains(*kind) && !kinds[1].contains(*kind),
+            "{kind}: {kinds:?}"
+        );
     }
     let requested = requested.lock().unwrap();
     let is_requested = |start: &&&str| requested.iter().any(|path| path.starts_with(**start));
-    assert!(requested.iter().any(|path| path == "/api/v1/report"), "{requested:?}");
+    assert!(
+        requested.iter().any(|path| path == "/api/v1/report"),
+        "{requested:?}"
+    );
     let wrong: Vec<&&str> = described::FORBIDDEN.iter().filter(is_requested).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// The findings of a site above Low, which a twin with a log-in does not have. A log-in page over plain HTTP is one.
+/// The findings of a site above Low, which a twin with a log-in does not have. A log-in page over
+/// plain HTTP is one.
 fn severe(name: &str, site: &ScannedSite) -> Vec<(String, String)> {
-    let severe = site.findings.iter().filter(|finding| finding["risk_level"].as_i64() > Some(1));
+    let severe = site
+        .findings
+        .iter()
+        .filter(|finding| finding["risk_level"].as_i64() > Some(1));
     let severe = severe.filter(|finding| finding["vuln_id"] != "web.form.password_plain");
-    severe.map(|finding| (name.to_owned(), finding["vuln_id"].to_string())).collect()
+    severe
+        .map(|finding| (name.to_owned(), finding["vuln_id"].to_string()))
+        .collect()
 }
 
 /// The services of a port scan by port, and the kinds of findings other than open ports.
@@ -281,21 +379,36 @@ struct ScannedPorts {
 
 async fn scan_ports(ports: &[u16]) -> ScannedPorts {
     let (service, _dir) = engine().await;
-    let body = json!({"tool_id": 70, "target_name": "127.0.0.1", "tool_params": {"port_list": ports}});
+    let body =
+        json!({"tool_id": 70, "target_name": "127.0.0.1", "tool_params": {"port_list": ports}});
     let id = service.post("/scans", body).await.created();
     let scan = wait(&service, id).await;
     assert_eq!(scan["status_name"], "finished", "{scan}");
-    let output = service.get(&format!("/scans/{id}/output")).await.data().clone();
+    let output = service
+        .get(&format!("/scans/{id}/output"))
+        .await
+        .data()
+        .clone();
     let names = output["output_data"]["ports"].as_array().unwrap().iter();
     let number = |value: &Value| u16::try_from(value.as_u64().unwrap()).unwrap();
-    let names = names.map(|port| (number(&port["number"]), port["service"].as_str().unwrap().to_owned())).collect();
+    let names = names
+        .map(|port| {
+            (
+                number(&port["number"]),
+                port["service"].as_str().unwrap().to_owned(),
+            )
+        })
+        .collect();
     let findings = service.get(&format!("/findings?task_id={id}")).await;
     let mut kinds = BTreeSet::new();
     for finding in findings.data().as_array().unwrap() {
         let kind = finding["vuln_id"].as_str().unwrap();
         if kind != "port.open" {
             assert_eq!(
-                (&finding["confirmed"], finding["risk_level"].as_i64() > Some(1)),
+                (
+                    &finding["confirmed"],
+                    finding["risk_level"].as_i64() > Some(1)
+                ),
                 (&json!(true), true),
                 "{kind}"
             );
@@ -316,38 +429,68 @@ async fn port_scan_names_services_and_reports_those_without_authentication() {
         services.push((one.open.name, Some(one.kind), one.open.start().await));
         services.push((one.closed.name, None, one.closed.start().await));
     }
-    for (group, kind) in
-        [("*", Some("port.unauthenticated.nfs")), ("", Some("port.unauthenticated.nfs")), ("10.0.0.0/8", None)]
-    {
+    for (group, kind) in [
+        ("*", Some("port.unauthenticated.nfs")),
+        ("", Some("port.unauthenticated.nfs")),
+        ("10.0.0.0/8", None),
+    ] {
         services.push(("rpcbind", kind, services::start_nfs(group).await));
     }
     let by_udp = services::start_memcached_with_udp().await;
-    services.push(("memcached", Some("port.unauthenticated.memcached_udp"), by_udp));
-    let closed = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
-    let ports: Vec<u16> = services.iter().map(|(.., running)| running.port).chain([closed]).collect();
+    services.push((
+        "memcached",
+        Some("port.unauthenticated.memcached_udp"),
+        by_udp,
+    ));
+    let closed = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let ports: Vec<u16> = services
+        .iter()
+        .map(|(.., running)| running.port)
+        .chain([closed])
+        .collect();
     let result = scan_ports(&ports).await;
 
     let open: BTreeSet<u16> = services.iter().map(|(.., running)| running.port).collect();
-    assert_eq!(result.names.keys().copied().collect::<BTreeSet<_>>(), open, "open ports");
+    assert_eq!(
+        result.names.keys().copied().collect::<BTreeSet<_>>(),
+        open,
+        "open ports"
+    );
     let wrong: Vec<_> = services
         .iter()
         .map(|(name, _, running)| (*name, result.names[&running.port].as_str()))
         .filter(|(name, found)| name != found)
         .collect();
     let recall = (services.len() - wrong.len()) as f64 / services.len() as f64;
-    print(&format!("ports: {} open, all found; names: recall {recall:.2}, wrong {wrong:?}", open.len()));
-    let planted: BTreeSet<(u16, String)> =
-        services.iter().filter_map(|(_, kind, running)| Some((running.port, (*kind)?.to_owned()))).collect();
+    print(&format!(
+        "ports: {} open, all found; names: recall {recall:.2}, wrong {wrong:?}",
+        open.len()
+    ));
+    let planted: BTreeSet<(u16, String)> = services
+        .iter()
+        .filter_map(|(_, kind, running)| Some((running.port, (*kind)?.to_owned())))
+        .collect();
     let missed: Vec<_> = planted.difference(&result.kinds).collect();
     let false_alarms: Vec<_> = result.kinds.difference(&planted).collect();
-    print(&format!("unauthenticated: {} planted, missed {missed:?}, false alarms {false_alarms:?}", planted.len()));
+    print(&format!(
+        "unauthenticated: {} planted, missed {missed:?}, false alarms {false_alarms:?}",
+        planted.len()
+    ));
     assert!(recall >= RECALL && missed.is_empty() && false_alarms.is_empty());
 
     // Redis logs these words as an attack.
     for (.., running) in services.iter().filter(|(name, ..)| *name == "redis") {
         let received = running.received.lock().unwrap();
         let text = String::from_utf8_lossy(&received).to_ascii_lowercase();
-        assert!(!text.contains("http/") && !text.contains("host:") && !text.contains("post "), "{text}");
+        assert!(
+            !text.contains("http/") && !text.contains("host:") && !text.contains("post "),
+            "{text}"
+        );
     }
 }
 
@@ -358,30 +501,60 @@ async fn port_scan_names_services_inside_tls() {
         services.push((service.start().await.port, service.name.to_owned()));
     }
     let ports: Vec<u16> = services.iter().map(|(port, _)| *port).collect();
-    assert_eq!(scan_ports(&ports).await.names, services.into_iter().collect());
+    assert_eq!(
+        scan_ports(&ports).await.names,
+        services.into_iter().collect()
+    );
 }
 
 /// The evidence of the findings of a kind.
 fn evidence(site: &ScannedSite, kind: &str) -> String {
-    let findings = site.findings.iter().filter(|finding| finding["vuln_id"] == kind);
-    findings.map(|finding| finding["vuln_evidence"].to_string()).collect()
+    let findings = site
+        .findings
+        .iter()
+        .filter(|finding| finding["vuln_id"] == kind);
+    findings
+        .map(|finding| finding["vuln_evidence"].to_string())
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn website_scan_finds_secrets_of_each_class_and_none_on_the_twin() {
     let weak = server::start(|path, _, _| secrets::weak(path)).await;
     let twin = server::start(|path, _, _| secrets::twin(path)).await;
-    let [weak, twin]: [ScannedSite; 2] =
-        scan_all(&[weak, twin], "deep").await.try_into().unwrap_or_else(|_| panic!("two scans"));
-    assert_eq!((weak.status.as_str(), twin.status.as_str()), ("finished", "finished"));
+    let [weak, twin]: [ScannedSite; 2] = scan_all(&[weak, twin], "deep")
+        .await
+        .try_into()
+        .unwrap_or_else(|_| panic!("two scans"));
+    assert_eq!(
+        (weak.status.as_str(), twin.status.as_str()),
+        ("finished", "finished")
+    );
     let evidence = evidence(&weak, "web.secret");
     let rows: Vec<&str> = evidence.split("],[").collect();
-    let is_found = |name: &str, place: &str| rows.iter().any(|row| row.contains(name) && row.contains(place));
-    let missed: Vec<_> = secrets::PLANTED.iter().filter(|(_, name, place)| !is_found(name, place)).collect();
-    print(&format!("secrets: {} planted, missed {missed:?}", secrets::PLANTED.len()));
+    let is_found = |name: &str, place: &str| {
+        rows.iter()
+            .any(|row| row.contains(name) && row.contains(place))
+    };
+    let missed: Vec<_> = secrets::PLANTED
+        .iter()
+        .filter(|(_, name, place)| !is_found(name, place))
+        .collect();
+    print(&format!(
+        "secrets: {} planted, missed {missed:?}",
+        secrets::PLANTED.len()
+    ));
     assert!(missed.is_empty(), "{missed:#?}: {evidence}");
-    let false_alarms: Vec<&Value> =
-        twin.findings.iter().filter(|finding| finding["vuln_id"].as_str().unwrap().starts_with("web.secret")).collect();
+    let false_alarms: Vec<&Value> = twin
+        .findings
+        .iter()
+        .filter(|finding| {
+            finding["vuln_id"]
+                .as_str()
+                .unwrap()
+                .starts_with("web.secret")
+        })
+        .collect();
     assert!(false_alarms.is_empty(), "{false_alarms:#?}");
 }
 
@@ -397,15 +570,35 @@ async fn website_scan_reports_passwords_in_deployment_files_and_none_of_the_neig
     ports.push(server::start(|path, _, _| secrets::neighbour(path)).await);
     let sites = scan_all(&ports, "light").await;
     let risk = |site: &ScannedSite| {
-        let found = site.findings.iter().find(|finding| finding["vuln_id"] == KIND);
+        let found = site
+            .findings
+            .iter()
+            .find(|finding| finding["vuln_id"] == KIND);
         found.and_then(|finding| finding["risk_level"].as_i64())
     };
     for (file, sites) in secrets::DEPLOYMENTS.iter().zip(sites.chunks(2)) {
         let path = file.path;
-        assert_eq!((risk(&sites[0]), risk(&sites[1])), (Some(4), Some(1)), "{path}: {:#?}", sites[0].findings);
-        assert!(evidence(&sites[0], KIND).contains(file.row), "{path}: {}", evidence(&sites[0], KIND));
-        assert!(!evidence(&sites[1], KIND).contains("password "), "{path}: {}", evidence(&sites[1], KIND));
+        assert_eq!(
+            (risk(&sites[0]), risk(&sites[1])),
+            (Some(4), Some(1)),
+            "{path}: {:#?}",
+            sites[0].findings
+        );
+        assert!(
+            evidence(&sites[0], KIND).contains(file.row),
+            "{path}: {}",
+            evidence(&sites[0], KIND)
+        );
+        assert!(
+            !evidence(&sites[1], KIND).contains("password "),
+            "{path}: {}",
+            evidence(&sites[1], KIND)
+        );
     }
     let neighbour = sites.last().unwrap();
-    assert!(!neighbour.kinds().contains(KIND), "{:#?}", neighbour.findings);
+    assert!(
+        !neighbour.kinds().contains(KIND),
+        "{:#?}",
+        neighbour.findings
+    );
 }

@@ -29,13 +29,21 @@ pub const ALL: &[(&str, OddServer)] = &[
 
 fn single_page_app(path: &str, _: u32) -> Answer {
     match path {
-        "/app.js" => response("200 OK", HARDENED, "text/javascript", b"fetch('/api/items')"),
+        "/app.js" => response(
+            "200 OK",
+            HARDENED,
+            "text/javascript",
+            b"fetch('/api/items')",
+        ),
         _ => page("<title>Admin dashboard</title><div id=root></div><script src=/app.js></script>"),
     }
 }
 
 fn soft_404(path: &str, _: u32) -> Answer {
-    let shown: String = path.chars().filter(|c| c.is_ascii_alphanumeric() || "/.-_~".contains(*c)).collect();
+    let shown: String = path
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || "/.-_~".contains(*c))
+        .collect();
     page(&format!(
         "<title>Sorry</title><p>We could not find {shown}. APP_KEY=base64 DB_PASSWORD=secret phpinfo() PHP Version"
     ))
@@ -44,12 +52,20 @@ fn soft_404(path: &str, _: u32) -> Answer {
 fn wildcard_redirect(path: &str, _: u32) -> Answer {
     match path {
         "/" => page("<title>Home</title>"),
-        _ => response("302 Found", &format!("{HARDENED}location: /\r\n"), "text/html", b""),
+        _ => response(
+            "302 Found",
+            &format!("{HARDENED}location: /\r\n"),
+            "text/html",
+            b"",
+        ),
     }
 }
 
 fn link_maze(path: &str, number: u32) -> Answer {
-    page(&format!("<a href='{}/{number}'>next</a><a href='/x{number}/'>other</a>", path.trim_end_matches('/')))
+    page(&format!(
+        "<a href='{}/{number}'>next</a><a href='/x{number}/'>other</a>",
+        path.trim_end_matches('/')
+    ))
 }
 
 fn tutorial(path: &str, _: u32) -> Answer {
@@ -73,9 +89,9 @@ fn documentation(path: &str, _: u32) -> Answer {
             "<title>Settings</title><pre>DB_PASSWORD=change-me\nAPP_KEY=x\n-----BEGIN PRIVATE KEY-----\nMIIB...\n</pre>\
              <p>Index of /settings: AKIAIOSFODNN7EXAMPLE is an example. SQLSTATE[42000] is an error of SQL.</p>",
         ),
-        "/docs/admin" => {
-            page("<title>Admin guide</title><h1>Administration</h1><p>Open /server-status and /metrics.</p>")
-        }
+        "/docs/admin" => page(
+            "<title>Admin guide</title><h1>Administration</h1><p>Open /server-status and /metrics.</p>",
+        ),
         "/docs/index.html" => page("<title>Index of topics</title><a href=a.html>a</a>"),
         _ => not_found(),
     }
@@ -93,7 +109,9 @@ fn large_page(_: &str, _: u32) -> Answer {
 
 fn endless_body(_: &str, _: u32) -> Answer {
     Answer::Large(
-        format!("HTTP/1.1 200 OK\r\n{HARDENED}content-type: text/html\r\nconnection: close\r\n\r\n"),
+        format!(
+            "HTTP/1.1 200 OK\r\n{HARDENED}content-type: text/html\r\nconnection: close\r\n\r\n"
+        ),
         usize::MAX,
     )
 }
@@ -120,7 +138,11 @@ fn closes_every_second(path: &str, number: u32) -> Answer {
 }
 
 fn slow(path: &str, _: u32) -> Answer {
-    let answer = if path == "/" { page("<title>Home</title>") } else { not_found() };
+    let answer = if path == "/" {
+        page("<title>Home</title>")
+    } else {
+        not_found()
+    };
     match answer {
         Answer::Whole(bytes) => Answer::Late(Duration::from_millis(100), bytes),
         other => other,
@@ -142,6 +164,11 @@ fn failing(_: &str, _: u32) -> Answer {
 fn same_file(path: &str, _: u32) -> Answer {
     match path {
         "/" => page("<title>Files</title>"),
-        _ => response("200 OK", HARDENED, "text/plain", b"APP_KEY=1234\nDB_PASSWORD=hunter2\npassword: hunter2\n"),
+        _ => response(
+            "200 OK",
+            HARDENED,
+            "text/plain",
+            b"APP_KEY=1234\nDB_PASSWORD=hunter2\npassword: hunter2\n",
+        ),
     }
 }

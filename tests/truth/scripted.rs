@@ -1,4 +1,5 @@
-//! Scripted services: each one speaks as much of its protocol as a scan needs, weak or with authentication.
+//! Scripted services: each one speaks as much of its protocol as a scan needs, weak or with
+//! authentication.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -9,8 +10,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-/// The next bytes of a service for the bytes that it received since its last response; `None` closes the connection, an
-/// empty response waits for more.
+/// The next bytes of a service for the bytes that it received since its last response; `None`
+/// closes the connection, an empty response waits for more.
 pub type Reply = fn(&[u8]) -> Option<Vec<u8>>;
 
 /// The pause of a slow service before each connection.
@@ -38,7 +39,14 @@ pub struct RunningService {
 
 impl ScriptedService {
     pub const fn new(name: &'static str, greeting: &'static [u8], reply: Reply) -> Self {
-        Self { name, greeting, pause: Duration::ZERO, is_tls: false, is_one_by_one: false, reply }
+        Self {
+            name,
+            greeting,
+            pause: Duration::ZERO,
+            is_tls: false,
+            is_one_by_one: false,
+            reply,
+        }
     }
 
     pub const fn late(self, pause: Duration) -> Self {
@@ -46,12 +54,19 @@ impl ScriptedService {
     }
 
     pub const fn over_tls(self) -> Self {
-        Self { is_tls: true, ..self }
+        Self {
+            is_tls: true,
+            ..self
+        }
     }
 
     /// TLS with one connection at a time, as in small devices.
     pub const fn one_by_one(self) -> Self {
-        Self { is_tls: true, is_one_by_one: true, ..self }
+        Self {
+            is_tls: true,
+            is_one_by_one: true,
+            ..self
+        }
     }
 
     /// Listens on a free port of this machine.
@@ -110,24 +125,40 @@ impl ScriptedService {
 
 fn acceptor() -> TlsAcceptor {
     let certified = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
-    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der()));
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(
+        certified.signing_key.serialize_der(),
+    ));
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-    let config = config.with_no_client_auth().with_single_cert(vec![certified.cert.der().clone()], key).unwrap();
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap();
+    let config = config
+        .with_no_client_auth()
+        .with_single_cert(vec![certified.cert.der().clone()], key)
+        .unwrap();
     TlsAcceptor::from(Arc::new(config))
 }
 
-/// The request line of a complete HTTP request; another message gets a refusal like that of a web server.
-pub fn http(received: &[u8], answer: fn(&str) -> (u16, &'static str, &'static str)) -> Option<Vec<u8>> {
+/// The request line of a complete HTTP request; another message gets a refusal like that of a web
+/// server.
+pub fn http(
+    received: &[u8],
+    answer: fn(&str) -> (u16, &'static str, &'static str),
+) -> Option<Vec<u8>> {
     let text = String::from_utf8_lossy(received);
     let first = text.lines().next().unwrap_or_default();
     if !first.contains(" HTTP/1.") {
-        return Some(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_vec());
+        return Some(
+            b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_vec(),
+        );
     }
     if !text.contains("\r\n\r\n") {
         return Some(Vec::new());
     }
     let (status, headers, body) = answer(first.rsplit_once(' ').map_or("", |(start, _)| start));
     let length = body.len();
-    Some(format!("HTTP/1.0 {status} Status\r\n{headers}Content-Length: {length}\r\n\r\n{body}").into_bytes())
+    Some(
+        format!("HTTP/1.0 {status} Status\r\n{headers}Content-Length: {length}\r\n\r\n{body}")
+            .into_bytes(),
+    )
 }

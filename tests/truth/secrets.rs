@@ -24,7 +24,8 @@ pub const PLANTED: &[(&str, &str, &str)] = &[
 const START: &str = "<title>Shop</title><!-- hook: https://hooks.slack.com/services/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 -->\
     <script>const pay = 'sk_live_9fQ2mZx7Lw3Rk8Tb1Vn4Yc6H'</script><script src=/js/app.js></script>";
 
-/// Parts of the bundle. They are joined here, so that scanners of repositories do not take them for leaked secrets.
+/// Parts of the bundle. They are joined here, so that scanners of repositories do not take them for
+/// leaked secrets.
 #[rustfmt::skip]
 const BUNDLE: &[&str] = &[
     "aws={accessKeyId:'AKIA", "Q3EGRMTWZXCVBNM7',secretAccessKey:'kJ8+Qz1/rT5yWv0aXn3cL7mPb9sDf2gHe4uYi6Ro'};",
@@ -56,12 +57,20 @@ pub fn weak(path: &str) -> Answer {
         "/" => page(START),
         "/js/app.js" => file(
             "text/javascript",
-            &format!("{}{}//# sourceMappingURL=app.js.map", "a=1;".repeat(100_000), BUNDLE.concat()),
+            &format!(
+                "{}{}//# sourceMappingURL=app.js.map",
+                "a=1;".repeat(100_000),
+                BUNDLE.concat()
+            ),
         ),
         "/js/app.js.map" => file("application/json", &MAP.concat()),
         "/config.json" => file(
             "application/json",
-            &["{\"client_id\":\"shop\",\"client_secret\":\"9kQ2mZx7", "Lw3Rk8Tb1Vn4Yc6H\"}"].concat(),
+            &[
+                "{\"client_id\":\"shop\",\"client_secret\":\"9kQ2mZx7",
+                "Lw3Rk8Tb1Vn4Yc6H\"}",
+            ]
+            .concat(),
         ),
         "/account.json" => file("application/json", &ACCOUNT.concat()),
         _ => not_found(),
@@ -89,7 +98,8 @@ pub fn twin(path: &str) -> Answer {
     }
 }
 
-/// A file that describes a deployment: its path, a text with a password, the row about it, and a text without.
+/// A file that describes a deployment: its path, a text with a password, the row about it, and a
+/// text without.
 pub struct Deployment {
     pub path: &'static str,
     weak: &'static str,
@@ -101,7 +111,10 @@ impl Deployment {
     pub fn answer(&self, path: &str, is_weak: bool) -> Answer {
         match path {
             "/" => page("<title>Home</title>"),
-            path if path == self.path => file("text/plain", if is_weak { self.weak } else { self.hardened }),
+            path if path == self.path => file(
+                "text/plain",
+                if is_weak { self.weak } else { self.hardened },
+            ),
             _ => not_found(),
         }
     }
@@ -150,11 +163,22 @@ pub const DEPLOYMENTS: &[Deployment] = &[
 pub fn neighbour(path: &str) -> Answer {
     const SHOWN: &str = "services:\n  db:\n    image: postgres\n    environment:\n      POSTGRES_PASSWORD: hunter22\n";
     match path {
-        "/" => page(&format!("<title>How to run the shop</title><pre>{SHOWN}</pre>")),
+        "/" => page(&format!(
+            "<title>How to run the shop</title><pre>{SHOWN}</pre>"
+        )),
         "/docker-compose.yml" => page(&format!("<title>Compose</title><pre>{SHOWN}</pre>")),
-        "/compose.yml" => file("text/yaml", "en:\n  services:\n    image: Image\n  password: hunter22\n"),
-        "/.gitlab-ci.yml" => file("text/markdown", &format!("# How to\n\n```yaml\n{SHOWN}```\n")),
-        "/Dockerfile" => file("text/plain", "From today on we are open.\nRun to the shop.\n"),
+        "/compose.yml" => file(
+            "text/yaml",
+            "en:\n  services:\n    image: Image\n  password: hunter22\n",
+        ),
+        "/.gitlab-ci.yml" => file(
+            "text/markdown",
+            &format!("# How to\n\n```yaml\n{SHOWN}```\n"),
+        ),
+        "/Dockerfile" => file(
+            "text/plain",
+            "From today on we are open.\nRun to the shop.\n",
+        ),
         "/.travis.yml" => file("text/yaml", "language: English\npassword: Passwort\n"),
         _ => not_found(),
     }

@@ -33,14 +33,25 @@ pub fn response(status: &str, headers: &str, kind: &str, body: &[u8]) -> Answer 
 
 /// A page of a hardened site.
 pub fn page(body: &str) -> Answer {
-    response("200 OK", HARDENED, "text/html", format!("<!doctype html><html>{body}</html>").as_bytes())
+    response(
+        "200 OK",
+        HARDENED,
+        "text/html",
+        format!("<!doctype html><html>{body}</html>").as_bytes(),
+    )
 }
 
 pub fn not_found() -> Answer {
-    response("404 Not Found", HARDENED, "text/html", b"<!doctype html><title>Not found</title>")
+    response(
+        "404 Not Found",
+        HARDENED,
+        "text/html",
+        b"<!doctype html><title>Not found</title>",
+    )
 }
 
-/// Starts a server; `answer` gets the path with the query, the origin and the number of the request.
+/// Starts a server; `answer` gets the path with the query, the origin and the number of the
+/// request.
 pub async fn start(answer: impl Fn(&str, &str, u32) -> Answer + Send + Sync + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -49,7 +60,10 @@ pub async fn start(answer: impl Fn(&str, &str, u32) -> Answer + Send + Sync + 's
         while let Ok((stream, _)) = listener.accept().await {
             let (answer, count) = (Arc::clone(&answer), Arc::clone(&count));
             tokio::spawn(async move {
-                serve(stream, |path, origin| answer(path, origin, count.fetch_add(1, Ordering::Relaxed))).await;
+                serve(stream, |path, origin| {
+                    answer(path, origin, count.fetch_add(1, Ordering::Relaxed))
+                })
+                .await;
             });
         }
     });
@@ -66,7 +80,10 @@ async fn serve(mut stream: TcpStream, answer: impl FnOnce(&str, &str) -> Answer)
         }
     }
     let head = String::from_utf8_lossy(&bytes[..length]).into_owned();
-    let origin = head.lines().find_map(|line| line.strip_prefix("origin: ")).unwrap_or_default();
+    let origin = head
+        .lines()
+        .find_map(|line| line.strip_prefix("origin: "))
+        .unwrap_or_default();
     match answer(head.split(' ').nth(1).unwrap_or_default(), origin) {
         Answer::Whole(bytes) => drop(stream.write_all(&bytes).await),
         Answer::Late(pause, bytes) => {
@@ -78,7 +95,12 @@ async fn serve(mut stream: TcpStream, answer: impl FnOnce(&str, &str) -> Answer)
             let _ = stream.write_all(head.as_bytes()).await;
             let chunk = vec![b' '; 64 * 1024];
             let mut left = size;
-            while left > 0 && stream.write_all(&chunk[..left.min(chunk.len())]).await.is_ok() {
+            while left > 0
+                && stream
+                    .write_all(&chunk[..left.min(chunk.len())])
+                    .await
+                    .is_ok()
+            {
                 left -= left.min(chunk.len());
             }
         }

@@ -85,9 +85,17 @@ pub fn weak(path: &str, origin: &str) -> Answer {
             b"<pre>Traceback (most recent call last):\n  File \"/srv/shop.py\", line 42, in show\nKeyError: 7</pre>";
         return response("500 Internal Server Error", &headers, "text/html", trace);
     }
-    match FILES.iter().find(|(file, _, body)| *file == path && !body.is_empty()) {
+    match FILES
+        .iter()
+        .find(|(file, _, body)| *file == path && !body.is_empty())
+    {
         Some((_, kind, body)) => response("200 OK", &headers, kind, body.as_bytes()),
-        None => response("404 Not Found", &headers, "text/html", b"<title>Not found</title>"),
+        None => response(
+            "404 Not Found",
+            &headers,
+            "text/html",
+            b"<title>Not found</title>",
+        ),
     }
 }
 
@@ -99,11 +107,24 @@ pub fn hardened(path: &str) -> Answer {
              <script src=/js/app.js></script><form method=post action=/search><input type=hidden name=csrf_token value=x></form>",
         ),
         "/cart/view.php" | "/order/7" => page("<title>Cart</title>"),
-        "/js/jquery.js" => {
-            response("200 OK", HARDENED, "text/javascript", b"/*! jQuery v3.7.1 | (c) OpenJS Foundation */")
-        }
-        "/js/app.js" => response("200 OK", HARDENED, "text/javascript", b"const key = document.title;"),
-        "/robots.txt" => response("200 OK", HARDENED, "text/plain", b"User-agent: *\nDisallow: /cart/\n"),
+        "/js/jquery.js" => response(
+            "200 OK",
+            HARDENED,
+            "text/javascript",
+            b"/*! jQuery v3.7.1 | (c) OpenJS Foundation */",
+        ),
+        "/js/app.js" => response(
+            "200 OK",
+            HARDENED,
+            "text/javascript",
+            b"const key = document.title;",
+        ),
+        "/robots.txt" => response(
+            "200 OK",
+            HARDENED,
+            "text/plain",
+            b"User-agent: *\nDisallow: /cart/\n",
+        ),
         "/.well-known/security.txt" => response(
             "200 OK",
             HARDENED,
@@ -111,9 +132,12 @@ pub fn hardened(path: &str) -> Answer {
             b"Contact: mailto:security@shop.example\nExpires: 2099-12-31T00:00:00Z\n",
         ),
         // Servers refuse hidden files for everybody.
-        hidden if hidden.contains("/.") => {
-            response("403 Forbidden", HARDENED, "text/html", b"<title>Forbidden</title>")
-        }
+        hidden if hidden.contains("/.") => response(
+            "403 Forbidden",
+            HARDENED,
+            "text/html",
+            b"<title>Forbidden</title>",
+        ),
         _ => not_found(),
     }
 }

@@ -1,4 +1,5 @@
-//! The bytes that a step in a list writes to the terminal: two rows, and the detail once the selection rests.
+//! The bytes that a step in a list writes to the terminal: two rows, and the detail once the
+//! selection rests.
 
 use std::cell::Cell;
 use std::io::Write;
@@ -42,7 +43,11 @@ fn model() -> Model {
         name: format!("Header missing in the response of page number {id}").into(),
         ..of[id as usize % of.len()].clone()
     });
-    fixtures::learn(&mut model, 80_000, Snapshot::Findings(Arc::new(Table::new(findings))));
+    fixtures::learn(
+        &mut model,
+        80_000,
+        Snapshot::Findings(Arc::new(Table::new(findings))),
+    );
     fixtures::press(&mut model, "3 g g");
     model
 }
@@ -56,7 +61,9 @@ fn walked(model: &mut Model) -> (usize, usize) {
     let mut cache = ViewCache::new(Theme::default());
     let mut frame = |model: &mut Model| {
         written.set(0);
-        terminal.draw(|frame| draw(model, frame, &mut cache)).unwrap();
+        terminal
+            .draw(|frame| draw(model, frame, &mut cache))
+            .unwrap();
         model.drawn(model.now.mono, cache.measures());
         written.get()
     };
@@ -64,10 +71,18 @@ fn walked(model: &mut Model) -> (usize, usize) {
     let mut most = 0;
     for _ in 0..11 {
         let mono = (model.now.mono + Duration::from_millis(10)).as_millis() as u64;
-        fixtures::send(model, mono, Msg::Key(KeyEvent::new(KeyCode::Char('j'), KeyModifiers::NONE)));
+        fixtures::send(
+            model,
+            mono,
+            Msg::Key(KeyEvent::new(KeyCode::Char('j'), KeyModifiers::NONE)),
+        );
         most = most.max(frame(model));
     }
-    let follows = model.screen.detail.follows_at().map_or(0, |at| at.as_millis() as u64);
+    let follows = model
+        .screen
+        .detail
+        .follows_at()
+        .map_or(0, |at| at.as_millis() as u64);
     fixtures::send(model, follows, Msg::Wake);
     (most, frame(model))
 }

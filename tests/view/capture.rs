@@ -44,7 +44,10 @@ fn planted_with(columns: u16, rows: u16, problems: &[&str]) -> Model {
         id: 301.into(),
         ip_address: "203.0.113.9".into(),
         request_method: "GET".into(),
-        url_params: format!("t={TOKEN}%2Flatest%2Fmeta-data%2Fiam&next=aHR0cDovL2FkbWluLmFjbWUudGVzdC8").into(),
+        url_params: format!(
+            "t={TOKEN}%2Flatest%2Fmeta-data%2Fiam&next=aHR0cDovL2FkbWluLmFjbWUudGVzdC8"
+        )
+        .into(),
         user_agent: "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)".into(),
         http_headers: vec![
             "Host: 127.0.0.1:8766".into(),
@@ -62,7 +65,10 @@ fn planted_with(columns: u16, rows: u16, problems: &[&str]) -> Model {
         request_method: "POST".into(),
         url_params: format!("t={TOKEN}").into(),
         user_agent: "curl/8.5.0".into(),
-        http_headers: vec!["host: 127.0.0.1:8766".into(), "Content-Encoding: gzip".into()],
+        http_headers: vec![
+            "host: 127.0.0.1:8766".into(),
+            "Content-Encoding: gzip".into(),
+        ],
         request_body_type: "application/json".into(),
         request_body_base64: SQUEEZED.into(),
         request_date: Some(ago(40)),
@@ -85,7 +91,11 @@ fn planted_with(columns: u16, rows: u16, problems: &[&str]) -> Model {
     model.captures.oob.book = book.clone();
     let mono = model.now.mono.as_millis() as u64;
     let generation = model.connection.generation;
-    send(&mut model, mono, Msg::Oob(OobNews::Captures { generation, new }));
+    send(
+        &mut model,
+        mono,
+        Msg::Oob(OobNews::Captures { generation, new }),
+    );
     model
 }
 
@@ -110,7 +120,10 @@ fn problems_of_a_request_are_shown_without_control_characters() {
     let mut model = planted_with(120, 40, &["no Host header", "the target contains \u{1b}"]);
     press(&mut model, "5 G k enter");
     let shown = text(&mut model, Theme::new(Scheme::Dark));
-    assert!(shown.contains("Problems      no Host header") && shown.contains("the target contains ␛"), "{shown}");
+    assert!(
+        shown.contains("Problems      no Host header") && shown.contains("the target contains ␛"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -131,9 +144,16 @@ fn sender_is_named_when_target_arrives_later() {
     let mut cache = ViewCache::new(Theme::new(Scheme::Dark));
     let first = lines(&drawn(&mut model, &mut cache)).join("\n");
     let named = "203.0.113.9   a target of this workspace";
-    assert!(first.contains("203.0.113.9") && !first.contains(named), "{first}");
+    assert!(
+        first.contains("203.0.113.9") && !first.contains(named),
+        "{first}"
+    );
     let known = model.data.targets.value().unwrap().items().iter().cloned();
-    let later = Target { id: 99.into(), name: "203.0.113.9".into(), ..Target::default() };
+    let later = Target {
+        id: 99.into(),
+        name: "203.0.113.9".into(),
+        ..Target::default()
+    };
     let targets = Arc::new(Table::new(known.chain([Arc::new(later)])));
     let mono = model.now.mono.as_millis() as u64;
     learn(&mut model, mono, Snapshot::Targets(targets));
@@ -143,10 +163,17 @@ fn sender_is_named_when_target_arrives_later() {
 
 #[test]
 fn notices_cover_no_row_and_no_field() {
-    let long =
-        "the disk is full, so that nothing more can be kept of what comes in: make room, and start the dashboard again";
-    let small = [(80, 12, "5 G", "+2s"), (80, 24, "2 n", "[ Add"), (80, 24, "5 G : m i n e", ":mine")];
-    let large = [(200, 60, "5 G", "+2s"), (200, 60, "2 n", "[ Add"), (200, 60, "5 G : m i n e", ":mine")];
+    let long = "the disk is full, so that nothing more can be kept of what comes in: make room, and start the dashboard again";
+    let small = [
+        (80, 12, "5 G", "+2s"),
+        (80, 24, "2 n", "[ Add"),
+        (80, 24, "5 G : m i n e", ":mine"),
+    ];
+    let large = [
+        (200, 60, "5 G", "+2s"),
+        (200, 60, "2 n", "[ Add"),
+        (200, 60, "5 G : m i n e", ":mine"),
+    ];
     for (columns, rows, keys, seen) in small.into_iter().chain(large) {
         let mut model = planted(columns, rows);
         // Removes the notice about the new captures.
@@ -154,15 +181,24 @@ fn notices_cover_no_row_and_no_field() {
         press(&mut model, keys);
         let line = |model: &mut Model| {
             let shown = text(model, Theme::new(Scheme::Dark));
-            let found = shown.lines().rfind(|line| line.contains(seen)).unwrap_or_else(|| panic!("{seen}: {shown}"));
+            let found = shown
+                .lines()
+                .rfind(|line| line.contains(seen))
+                .unwrap_or_else(|| panic!("{seen}: {shown}"));
             (found.to_owned(), shown.clone())
         };
         let (alone, _) = line(&mut model);
         for message in ["one", long, "the last"] {
-            model.overlay.notices.notify(model.now.mono, Tone::Bad, message);
+            model
+                .overlay
+                .notices
+                .notify(model.now.mono, Tone::Bad, message);
         }
         let (under, shown) = line(&mut model);
         assert_eq!(under, alone, "{keys}: {shown}");
-        assert!(shown.contains("start the dashboard again") && shown.contains("the last"), "{shown}");
+        assert!(
+            shown.contains("start the dashboard again") && shown.contains("the last"),
+            "{shown}"
+        );
     }
 }

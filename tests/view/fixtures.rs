@@ -7,8 +7,9 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::Timestamp;
 use scandeck::client::calls::{ApiCall, CallEnd, SentBody};
 use scandeck::contract::{
-    Capture, Evidence, Finding, Logger, LoggerId, Owasp, Report, ReportFormat, ReportStatus, ResultSummary, Risk, Scan,
-    ScanId, ScanOutput, ScanStatus, Stamp, Target, TargetType, Test, Wordlist, Workspace,
+    Capture, Evidence, Finding, Logger, LoggerId, Owasp, Report, ReportFormat, ReportStatus,
+    ResultSummary, Risk, Scan, ScanId, ScanOutput, ScanStatus, Stamp, Target, TargetType, Test,
+    Wordlist, Workspace,
 };
 use scandeck::dashboard::base::plan::Snapshot;
 use scandeck::dashboard::base::{
@@ -30,19 +31,37 @@ pub fn ago(seconds: i64) -> Stamp {
 }
 
 pub fn send(model: &mut Model, mono: u64, msg: Msg) {
-    let now = Now { mono: Duration::from_millis(mono), wall: Timestamp::from_second(NOW).unwrap() };
+    let now = Now {
+        mono: Duration::from_millis(mono),
+        wall: Timestamp::from_second(NOW).unwrap(),
+    };
     let mut effects = update(model, now, msg);
     // Rows are made as the runtime does it, at once.
-    while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::Correlate(..))) {
+    while let Some(at) = effects
+        .iter()
+        .position(|effect| matches!(effect, Effect::Correlate(..)))
+    {
         if let Effect::Correlate(generation, input) = effects.remove(at) {
-            effects.extend(update(model, now, Msg::Correlated(generation, Box::new(correlate(&input)))));
+            effects.extend(update(
+                model,
+                now,
+                Msg::Correlated(generation, Box::new(correlate(&input))),
+            ));
         }
     }
 }
 
 pub fn learn(model: &mut Model, mono: u64, event: impl Into<PollEvent>) {
     let generation = model.connection.generation;
-    send(model, mono, Msg::Update(Update { generation, at: ago(2), event: event.into() }));
+    send(
+        model,
+        mono,
+        Msg::Update(Update {
+            generation,
+            at: ago(2),
+            event: event.into(),
+        }),
+    );
 }
 
 /// Captures of a logger come from the archive.
@@ -50,13 +69,28 @@ pub fn receive_captures(model: &mut Model, mono: u64, logger: i64, captures: Vec
     let archived = |capture| ArchivedCapture {
         workspace: "Acme external".into(),
         logger: LoggerId(logger),
-        label: if logger == 1 { "blind-ssrf" } else { "xss-probe" }.into(),
+        label: if logger == 1 {
+            "blind-ssrf"
+        } else {
+            "xss-probe"
+        }
+        .into(),
         handler_url: format!("http://127.0.0.1:8766/l/{logger}/").into(),
         seen_at: ago(2),
         capture: Arc::new(capture),
     };
-    let new = captures.into_iter().map(|capture| CaptureRow::new(&archived(capture), Vec::new())).collect();
-    send(model, mono, Msg::Oob(OobNews::Captures { generation: model.connection.generation, new }));
+    let new = captures
+        .into_iter()
+        .map(|capture| CaptureRow::new(&archived(capture), Vec::new()))
+        .collect();
+    send(
+        model,
+        mono,
+        Msg::Oob(OobNews::Captures {
+            generation: model.connection.generation,
+            new,
+        }),
+    );
 }
 
 /// Presses keys, 300 ms apart, so that the detail follows: `"4 j enter"`.
@@ -68,7 +102,10 @@ pub fn press(model: &mut Model, keys: &str) {
             "esc" => (KeyCode::Esc, KeyModifiers::NONE),
             "space" => (KeyCode::Char(' '), KeyModifiers::NONE),
             "tab" => (KeyCode::Tab, KeyModifiers::NONE),
-            other => (KeyCode::Char(other.chars().next().unwrap()), KeyModifiers::NONE),
+            other => (
+                KeyCode::Char(other.chars().next().unwrap()),
+                KeyModifiers::NONE,
+            ),
         };
         mono += 300;
         send(model, mono, Msg::Key(KeyEvent::new(code, modifiers)));
@@ -79,30 +116,73 @@ pub fn press(model: &mut Model, keys: &str) {
 }
 
 pub fn blank(columns: u16, rows: u16) -> Model {
-    let session =
-        Session { name: "local".into(), base_url: "http://127.0.0.1:8765/api/v2".into(), ..Session::default() };
+    let session = Session {
+        name: "local".into(),
+        base_url: "http://127.0.0.1:8765/api/v2".into(),
+        ..Session::default()
+    };
     Model::new(session, Size { columns, rows })
 }
 
-/// Acme external: a dozen targets, scans in every state, findings of every risk, captures of two loggers.
+/// Acme external: a dozen targets, scans in every state, findings of every risk, captures of two
+/// loggers.
 pub fn populated(columns: u16, rows: u16) -> Model {
     let mut model = blank(columns, rows);
     learn(&mut model, 0, PollEvent::ClockOffset(0));
     learn(&mut model, 0, PollEvent::Link(Link::Live { at: ago(2) }));
-    learn(&mut model, 0, Snapshot::Workspaces(Arc::new(Table::new(workspaces()))));
-    learn(&mut model, 0, Snapshot::Targets(Arc::new(Table::new(targets()))));
+    learn(
+        &mut model,
+        0,
+        Snapshot::Workspaces(Arc::new(Table::new(workspaces()))),
+    );
+    learn(
+        &mut model,
+        0,
+        Snapshot::Targets(Arc::new(Table::new(targets()))),
+    );
     // Two advances with time between, so that speeds and failures are known.
-    let begun = |scan: Scan| Scan { num_finished_tests: (scan.num_finished_tests - 1).max(0), ..scan };
-    learn(&mut model, 0, Snapshot::Scans(Arc::new(Table::new(scans(true).into_iter().map(begun)))));
-    learn(&mut model, 0, Snapshot::Scans(Arc::new(Table::new(scans(true)))));
-    learn(&mut model, 50_000, Snapshot::Scans(Arc::new(Table::new(scans(false)))));
-    learn(&mut model, 50_000, Snapshot::Findings(Arc::new(Table::new(findings()))));
-    learn(&mut model, 50_000, Snapshot::Loggers(Arc::new(Table::new(loggers()))));
+    let begun = |scan: Scan| Scan {
+        num_finished_tests: (scan.num_finished_tests - 1).max(0),
+        ..scan
+    };
+    learn(
+        &mut model,
+        0,
+        Snapshot::Scans(Arc::new(Table::new(scans(true).into_iter().map(begun)))),
+    );
+    learn(
+        &mut model,
+        0,
+        Snapshot::Scans(Arc::new(Table::new(scans(true)))),
+    );
+    learn(
+        &mut model,
+        50_000,
+        Snapshot::Scans(Arc::new(Table::new(scans(false)))),
+    );
+    learn(
+        &mut model,
+        50_000,
+        Snapshot::Findings(Arc::new(Table::new(findings()))),
+    );
+    learn(
+        &mut model,
+        50_000,
+        Snapshot::Loggers(Arc::new(Table::new(loggers()))),
+    );
     for logger in [1, 2] {
         receive_captures(&mut model, 50_000, logger, captures(logger));
     }
-    learn(&mut model, 50_000, Snapshot::Reports(Arc::new(Table::new(reports()))));
-    learn(&mut model, 50_000, Snapshot::Wordlists(Arc::new(Table::new(wordlists()))));
+    learn(
+        &mut model,
+        50_000,
+        Snapshot::Reports(Arc::new(Table::new(reports()))),
+    );
+    learn(
+        &mut model,
+        50_000,
+        Snapshot::Wordlists(Arc::new(Table::new(wordlists()))),
+    );
     receive_calls(&mut model, 50_000, calls());
     let mut after = model.now.mono.as_millis() as u64;
     after += 20_000;
@@ -119,7 +199,13 @@ pub fn workspaces() -> Vec<Workspace> {
         scan_count: scans,
     };
     vec![
-        workspace(1, "Acme external", "What can be reached from outside", 13, 61),
+        workspace(
+            1,
+            "Acme external",
+            "What can be reached from outside",
+            13,
+            61,
+        ),
         workspace(2, "Internal lab", "", 240, 12_400),
         workspace(3, "Release gate", "Every build before it ships", 3, 118),
     ]
@@ -146,7 +232,11 @@ pub fn targets() -> Vec<Target> {
         id: (i as i64 + 1).into(),
         name: format!("{name}.acme.test").as_str().into(),
         kind: TargetType::Hostname,
-        description: if i == 0 { "The web shop, behind the CDN.".into() } else { "".into() },
+        description: if i == 0 {
+            "The web shop, behind the CDN.".into()
+        } else {
+            "".into()
+        },
         workspace_id: 1.into(),
     };
     TARGETS.into_iter().enumerate().map(target).collect()
@@ -189,13 +279,26 @@ fn summary([critical, high, medium, low, info]: [i64; 5]) -> ResultSummary {
 pub fn scans(before: bool) -> Vec<Scan> {
     let failed = |id, tool, target, status: ScanStatus, words: &str| {
         let status = if before { ScanStatus::Running } else { status };
-        Scan { status_message: words.into(), end_time: Some(ago(540)), ..scan(id, tool, target, status) }
+        Scan {
+            status_message: words.into(),
+            end_time: Some(ago(540)),
+            ..scan(id, tool, target, status)
+        }
     };
     let step = i64::from(!before);
     vec![
-        failed(118, 90, 9, ScanStatus::ConnectionError, "connection refused on 8443"),
+        failed(
+            118,
+            90,
+            9,
+            ScanStatus::ConnectionError,
+            "connection refused on 8443",
+        ),
         failed(117, 450, 9, ScanStatus::FailedToStart, "no route to host"),
-        Scan { start_time: Some(ago(1_200)), ..running(116, 70, 5, 8_500, 65_535, [0, 0, 0, 0, 2]) },
+        Scan {
+            start_time: Some(ago(1_200)),
+            ..running(116, 70, 5, 8_500, 65_535, [0, 0, 0, 0, 2])
+        },
         running(115, 170, 1, 100 + 22 * step, 200, [1, 4, 9, 0, 3]),
         running(114, 170, 3, 30 + 6 * step, 200, [1, 6, 0, 0, 0]),
         running(113, 450, 11, 10 + 11 * step, 32, [0, 0, 2, 0, 0]),
@@ -211,8 +314,14 @@ pub fn scans(before: bool) -> Vec<Scan> {
             tool_params: Some(json!({"scan_type": "light"})),
             ..scan(111, 450, 2, ScanStatus::Finished)
         },
-        Scan { end_time: Some(ago(7_200)), ..scan(110, 70, 4, ScanStatus::Stopped) },
-        Scan { end_time: Some(ago(90_000)), ..scan(109, 9_999, 12, ScanStatus::Other("paused by quota".into())) },
+        Scan {
+            end_time: Some(ago(7_200)),
+            ..scan(110, 70, 4, ScanStatus::Stopped)
+        },
+        Scan {
+            end_time: Some(ago(90_000)),
+            ..scan(109, 9_999, 12, ScanStatus::Other("paused by quota".into()))
+        },
     ]
 }
 
@@ -223,7 +332,14 @@ pub fn findings() -> Vec<Finding> {
         (3, "Git repository exposed at /.git/", 1, 443, 115, true),
         (3, "/.env readable", 2, 443, 111, false),
         (3, "Database dump /db.sql, 1.9 MB", 2, 443, 111, true),
-        (3, "Source repository at /.hg readable with the whole history of the payment service", 3, 8_080, 114, false),
+        (
+            3,
+            "Source repository at /.hg readable with the whole history of the payment service",
+            3,
+            8_080,
+            114,
+            false,
+        ),
         (2, "Directory listing at /download/", 1, 443, 115, false),
         (2, "TLS 1.0 and TLS 1.1 offered", 11, 443, 113, false),
         (2, "Weak DH group offered (1024 bit)", 4, 443, 110, false),
@@ -233,7 +349,10 @@ pub fn findings() -> Vec<Finding> {
         (0, "Technology seen: nginx", 1, 443, 115, false),
         (0, "Open port", 5, 22, 116, true),
     ];
-    let finding = |(i, (risk, name, target, port, scan, proven)): (usize, (i64, &str, i64, i64, i64, bool))| Finding {
+    let finding = |(i, (risk, name, target, port, scan, proven)): (
+        usize,
+        (i64, &str, i64, i64, i64, bool),
+    )| Finding {
         id: (500 - i as i64).into(),
         name: name.into(),
         risk_level: Risk::from(risk),
@@ -279,34 +398,55 @@ pub fn loggers() -> Vec<Logger> {
     let logger = |id: i64, label: &str, captured, left, days| Logger {
         id: id.into(),
         label: label.into(),
-        handler_url: format!("http://127.0.0.1:8766/l/{label}-9ab1/").as_str().into(),
+        handler_url: format!("http://127.0.0.1:8766/l/{label}-9ab1/")
+            .as_str()
+            .into(),
         active_days: days,
         num_requests: captured,
         requests_left: left,
     };
-    vec![logger(1, "blind-ssrf", 4, 963, 13), logger(2, "xss.callback", 2, 0, 0)]
+    vec![
+        logger(1, "blind-ssrf", 4, 963, 13),
+        logger(2, "xss.callback", 2, 0, 0),
+    ]
 }
 
 pub fn captures(logger: i64) -> Vec<Capture> {
-    let capture = |id: i64, seconds: i64, method: &str, query: &str, body: &str, from: &str| Capture {
-        id: (logger * 100 + id).into(),
-        ip_address: from.into(),
-        request_method: method.into(),
-        url_params: query.into(),
-        user_agent: "curl/8.5.0".into(),
-        http_headers: vec!["Host: 127.0.0.1".into(), "User-Agent: curl/8.5.0".into(), "Accept: */*".into()],
-        request_body_type: if body.is_empty() { "".into() } else { "application/json".into() },
-        request_body_base64: body.into(),
-        request_date: Some(ago(seconds)),
-        path: Some("/latest/meta-data".into()),
-        http_version: Some("HTTP/1.1".into()),
-        remote_port: Some(51_312),
-        ..Capture::default()
-    };
+    let capture =
+        |id: i64, seconds: i64, method: &str, query: &str, body: &str, from: &str| Capture {
+            id: (logger * 100 + id).into(),
+            ip_address: from.into(),
+            request_method: method.into(),
+            url_params: query.into(),
+            user_agent: "curl/8.5.0".into(),
+            http_headers: vec![
+                "Host: 127.0.0.1".into(),
+                "User-Agent: curl/8.5.0".into(),
+                "Accept: */*".into(),
+            ],
+            request_body_type: if body.is_empty() {
+                "".into()
+            } else {
+                "application/json".into()
+            },
+            request_body_base64: body.into(),
+            request_date: Some(ago(seconds)),
+            path: Some("/latest/meta-data".into()),
+            http_version: Some("HTTP/1.1".into()),
+            remote_port: Some(51_312),
+            ..Capture::default()
+        };
     match logger {
         1 => vec![
             capture(1, 400, "GET", "", "", "192.0.2.44"),
-            capture(2, 300, "POST", "t=9ab1", "eyJ1c2VyIjoiYWRtaW4iLCJpZHMiOlsxLDJdfQ==", "198.51.100.4"),
+            capture(
+                2,
+                300,
+                "POST",
+                "t=9ab1",
+                "eyJ1c2VyIjoiYWRtaW4iLCJpZHMiOlsxLDJdfQ==",
+                "198.51.100.4",
+            ),
             capture(3, 200, "GET", "t=k7f2%2Flatest&x=1", "", "203.0.113.9"),
             capture(4, 90, "GET", "t=k7f2", "", "2001:db8:85a3::8a2e:370:7334"),
         ],
@@ -328,42 +468,91 @@ pub fn reports() -> Vec<Report> {
         ..Report::default()
     };
     vec![
-        report(3, "acme-external-by-target.html", ReportFormat::Html, ReportStatus::Waiting, None),
-        report(2, "acme-external.json", ReportFormat::Json, ReportStatus::Finished, Some(ago(3_000))),
-        report(1, "release-gate.csv", ReportFormat::Csv, ReportStatus::Failed, Some(ago(90_000))),
+        report(
+            3,
+            "acme-external-by-target.html",
+            ReportFormat::Html,
+            ReportStatus::Waiting,
+            None,
+        ),
+        report(
+            2,
+            "acme-external.json",
+            ReportFormat::Json,
+            ReportStatus::Finished,
+            Some(ago(3_000)),
+        ),
+        report(
+            1,
+            "release-gate.csv",
+            ReportFormat::Csv,
+            ReportStatus::Failed,
+            Some(ago(90_000)),
+        ),
     ]
 }
 
 /// The runtime reports calls to the activity view.
 pub fn receive_calls(model: &mut Model, mono: u64, calls: Vec<ApiCall>) {
     let table = Arc::new(Table::new(calls));
-    let budget = Some(PollBudget { limit: 250, remaining: 231, reset: None });
-    let recorded = RecordedCalls { table, budget, memory: Some(84_100_000) };
+    let budget = Some(PollBudget {
+        limit: 250,
+        remaining: 231,
+        reset: None,
+    });
+    let recorded = RecordedCalls {
+        table,
+        budget,
+        memory: Some(84_100_000),
+    };
     send(model, mono, Msg::Calls(Box::new(recorded)));
 }
 
 pub fn calls() -> Vec<ApiCall> {
-    let call = |id: i64, method: &str, path: &str, end: Option<(u64, Option<u16>, u64, &str)>| ApiCall {
-        id: id.into(),
-        started: Some(ago(9 - id)),
-        method: method.into(),
-        path: path.into(),
-        end: end.map(|(milliseconds, status, bytes, error)| CallEnd {
-            milliseconds,
-            status,
-            bytes,
-            error: Some(error).filter(|error| !error.is_empty()).map(Into::into),
-        }),
-        ..ApiCall::default()
-    };
+    let call =
+        |id: i64, method: &str, path: &str, end: Option<(u64, Option<u16>, u64, &str)>| ApiCall {
+            id: id.into(),
+            started: Some(ago(9 - id)),
+            method: method.into(),
+            path: path.into(),
+            end: end.map(|(milliseconds, status, bytes, error)| CallEnd {
+                milliseconds,
+                status,
+                bytes,
+                error: Some(error)
+                    .filter(|error| !error.is_empty())
+                    .map(Into::into),
+            }),
+            ..ApiCall::default()
+        };
     let text = r#"{"tool_id":170,"target_id":7,"tool_params":{"scan_type":"deep"}}"#;
-    let body = SentBody { content_type: "application/json", text: Some(text.into()) };
-    let refused = "the target is outside of the scope file (add it with `scandeck serve scope add`)";
+    let body = SentBody {
+        content_type: "application/json",
+        text: Some(text.into()),
+    };
+    let refused =
+        "the target is outside of the scope file (add it with `scandeck serve scope add`)";
     vec![
         call(1, "GET", "/workspaces", Some((12, Some(200), 512, ""))),
-        call(2, "GET", "/findings?workspace_id=1&limit=1000&page=1", Some((1_432, Some(200), 1_912_000, ""))),
-        ApiCall { body: Some(body), ..call(3, "POST", "/scans", Some((31, Some(403), 0, refused))) },
-        ApiCall { retries: 2, ..call(4, "GET", "/scans/118/output", Some((30_004, None, 0, "no response in time"))) },
+        call(
+            2,
+            "GET",
+            "/findings?workspace_id=1&limit=1000&page=1",
+            Some((1_432, Some(200), 1_912_000, "")),
+        ),
+        ApiCall {
+            body: Some(body),
+            ..call(3, "POST", "/scans", Some((31, Some(403), 0, refused)))
+        },
+        ApiCall {
+            retries: 2,
+            ..call(
+                4,
+                "GET",
+                "/scans/118/output",
+                Some((30_004, None, 0, "no response in time")),
+            )
+        },
         call(5, "GET", "/scans?workspace_id=1&limit=1000&page=1", None),
         call(6, "GET", "/http_loggers", None),
     ]
@@ -378,7 +567,13 @@ pub fn wordlists() -> Vec<Wordlist> {
         predefined,
     };
     vec![
-        list(1, "common paths", "Files and directories that servers forget", 412, true),
+        list(
+            1,
+            "common paths",
+            "Files and directories that servers forget",
+            412,
+            true,
+        ),
         list(2, "our-products", "Imported", 1_200_000, false),
     ]
 }
@@ -392,16 +587,30 @@ pub fn parts(model: &mut Model, scan: ScanId) {
         performed_at: Some(ago(30)),
         ..Test::default()
     };
-    let tests = vec![test(1, "Looked for exposed repositories", "finding"), test(2, "Looked for robots.txt", "scan")];
+    let tests = vec![
+        test(1, "Looked for exposed repositories", "finding"),
+        test(2, "Looked for robots.txt", "scan"),
+    ];
     let output = ScanOutput {
         output_type: "port_scanner".into(),
         output_data: json!({"ip_address": "127.0.0.1", "ports": [{"number": 80, "state": "open"}]}),
     };
-    learn(model, 71_000, PollEvent::ScanPart(scan, PartData::Tests(Arc::new(tests))));
-    learn(model, 71_000, PollEvent::ScanPart(scan, PartData::Output(Arc::new(output))));
     learn(
         model,
         71_000,
-        PollEvent::ScanPart(scan, PartData::Raw(Arc::new(vec!["starting".into(), "80/tcp open".into()]))),
+        PollEvent::ScanPart(scan, PartData::Tests(Arc::new(tests))),
+    );
+    learn(
+        model,
+        71_000,
+        PollEvent::ScanPart(scan, PartData::Output(Arc::new(output))),
+    );
+    learn(
+        model,
+        71_000,
+        PollEvent::ScanPart(
+            scan,
+            PartData::Raw(Arc::new(vec!["starting".into(), "80/tcp open".into()])),
+        ),
     );
 }

@@ -1,4 +1,5 @@
-//! Hostile text in every string field of every resource: no control, bidi or zero-width character reaches a cell.
+//! Hostile text in every string field of every resource: no control, bidi or zero-width character
+//! reaches a cell.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -24,7 +25,10 @@ const HOSTILE: &str = "\u{1b}[2J\u{1b}]52;c;aGk=\u{7}\u{202e}evil\u{200b}\u{feff
 
 /// Hostile strings, one kind of trick each.
 fn corpus() -> Vec<String> {
-    let controls = (0..0x20).chain(0x7f..0xa0).filter_map(char::from_u32).collect::<String>();
+    let controls = (0..0x20)
+        .chain(0x7f..0xa0)
+        .filter_map(char::from_u32)
+        .collect::<String>();
     let sequences = [
         "\u{1b}[2J\u{1b}[H",
         "\u{1b}c",
@@ -103,8 +107,14 @@ fn corpus() -> Vec<String> {
         " ".repeat(1 << 13),
         "\u{1b}[1m".repeat(1 << 11),
     ];
-    let all = sequences.iter().chain(&marks).chain(&texts).map(|text| (*text).to_owned());
-    all.chain(floods).chain([controls, HOSTILE.to_owned()]).collect()
+    let all = sequences
+        .iter()
+        .chain(&marks)
+        .chain(&texts)
+        .map(|text| (*text).to_owned());
+    all.chain(floods)
+        .chain([controls, HOSTILE.to_owned()])
+        .collect()
 }
 
 /// Replaces every string of a JSON value, except those that choose a form (times, known words).
@@ -112,7 +122,9 @@ fn poisoned(value: Value, text: &str) -> Value {
     match value {
         Value::String(words) if words.starts_with("20") => Value::String(words),
         Value::String(_) => Value::String(text.to_owned()),
-        Value::Array(items) => Value::Array(items.into_iter().map(|item| poisoned(item, text)).collect()),
+        Value::Array(items) => {
+            Value::Array(items.into_iter().map(|item| poisoned(item, text)).collect())
+        }
         Value::Object(fields) => {
             let poison = |(key, value): (String, Value)| match key.as_str() {
                 // Active states keep their panes busy; a body must stay base64 to be decoded.
@@ -125,8 +137,13 @@ fn poisoned(value: Value, text: &str) -> Value {
     }
 }
 
-fn table<T: Item + serde::Serialize + serde::de::DeserializeOwned>(items: Vec<T>, text: &str) -> Arc<Table<T>> {
-    let poison = |item: &T| serde_json::from_value(poisoned(serde_json::to_value(item).unwrap(), text)).unwrap();
+fn table<T: Item + serde::Serialize + serde::de::DeserializeOwned>(
+    items: Vec<T>,
+    text: &str,
+) -> Arc<Table<T>> {
+    let poison = |item: &T| {
+        serde_json::from_value(poisoned(serde_json::to_value(item).unwrap(), text)).unwrap()
+    };
     Arc::new(Table::new(items.iter().map(poison).collect::<Vec<T>>()))
 }
 
@@ -140,31 +157,73 @@ fn findings() -> Vec<Finding> {
 
 fn populated(columns: u16, rows: u16, text: &str) -> Model {
     let mut model = fixtures::populated(columns, rows);
-    learn(&mut model, 80_000, Snapshot::Workspaces(table(fixtures::workspaces(), text)));
-    learn(&mut model, 80_000, Snapshot::Targets(table(fixtures::targets(), text)));
-    learn(&mut model, 80_000, Snapshot::Scans(table(fixtures::scans(false), text)));
     learn(
         &mut model,
         80_000,
-        Snapshot::Findings(table(findings().into_iter().map(ListedFinding::from).collect(), text)),
+        Snapshot::Workspaces(table(fixtures::workspaces(), text)),
     );
-    learn(&mut model, 80_000, Snapshot::Loggers(table(fixtures::loggers(), text)));
-    learn(&mut model, 80_000, Snapshot::Reports(table(fixtures::reports(), text)));
-    learn(&mut model, 80_000, Snapshot::Wordlists(table(fixtures::wordlists(), text)));
+    learn(
+        &mut model,
+        80_000,
+        Snapshot::Targets(table(fixtures::targets(), text)),
+    );
+    learn(
+        &mut model,
+        80_000,
+        Snapshot::Scans(table(fixtures::scans(false), text)),
+    );
+    learn(
+        &mut model,
+        80_000,
+        Snapshot::Findings(table(
+            findings().into_iter().map(ListedFinding::from).collect(),
+            text,
+        )),
+    );
+    learn(
+        &mut model,
+        80_000,
+        Snapshot::Loggers(table(fixtures::loggers(), text)),
+    );
+    learn(
+        &mut model,
+        80_000,
+        Snapshot::Reports(table(fixtures::reports(), text)),
+    );
+    learn(
+        &mut model,
+        80_000,
+        Snapshot::Wordlists(table(fixtures::wordlists(), text)),
+    );
     let hostile = |call: ApiCall| ApiCall {
         method: text.into(),
         path: text.into(),
-        end: call.end.map(|end| CallEnd { error: Some(text.into()), ..end }),
+        end: call.end.map(|end| CallEnd {
+            error: Some(text.into()),
+            ..end
+        }),
         ..call
     };
-    fixtures::receive_calls(&mut model, 80_000, fixtures::calls().into_iter().map(hostile).collect());
-    let requests = Requests { requests: fixtures::captures(1) };
-    let requests: Requests = serde_json::from_value(poisoned(serde_json::to_value(requests).unwrap(), text)).unwrap();
+    fixtures::receive_calls(
+        &mut model,
+        80_000,
+        fixtures::calls().into_iter().map(hostile).collect(),
+    );
+    let requests = Requests {
+        requests: fixtures::captures(1),
+    };
+    let requests: Requests =
+        serde_json::from_value(poisoned(serde_json::to_value(requests).unwrap(), text)).unwrap();
     let fresh = |mut capture: Capture| {
         capture.id = (capture.id.0 + 50).into();
         capture
     };
-    fixtures::receive_captures(&mut model, 80_000, 1, requests.requests.into_iter().map(fresh).collect());
+    fixtures::receive_captures(
+        &mut model,
+        80_000,
+        1,
+        requests.requests.into_iter().map(fresh).collect(),
+    );
     model
 }
 
@@ -175,7 +234,9 @@ fn string_fields() -> BTreeSet<String> {
             Value::String(text) if text == HOSTILE => drop(fields.insert(path.to_owned())),
             Value::Array(items) => items.iter().for_each(|item| collect(item, path, fields)),
             Value::Object(named) => {
-                named.iter().for_each(|(name, value)| collect(value, &format!("{path}.{name}"), fields));
+                named
+                    .iter()
+                    .for_each(|(name, value)| collect(value, &format!("{path}.{name}"), fields));
             }
             _ => {}
         }
@@ -206,13 +267,19 @@ impl HostileScreen {
     fn new(model: Model) -> Self {
         let size = model.screen.size;
         let terminal = Terminal::new(TestBackend::new(size.columns, size.rows)).unwrap();
-        Self { model, cache: ViewCache::new(Theme::default()), terminal }
+        Self {
+            model,
+            cache: ViewCache::new(Theme::default()),
+            terminal,
+        }
     }
 
     /// Draws a frame and checks every cell.
     fn assert_clean(&mut self, what: impl Fn() -> String) {
         let (model, cache) = (&mut self.model, &mut self.cache);
-        self.terminal.draw(|frame| draw(model, frame, cache)).unwrap();
+        self.terminal
+            .draw(|frame| draw(model, frame, cache))
+            .unwrap();
         model.drawn(model.now.mono, cache.measures());
         for cell in &self.terminal.backend().buffer().content {
             let symbol = cell.symbol();
@@ -221,9 +288,17 @@ impl HostileScreen {
             }
             for c in symbol.chars() {
                 let hidden = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}');
-                assert!(!c.is_control() && !hidden, "{}: {c:?} in {symbol:?}", what());
+                assert!(
+                    !c.is_control() && !hidden,
+                    "{}: {c:?} in {symbol:?}",
+                    what()
+                );
             }
-            assert!(symbol.chars().count() <= 6, "{}: a flood in one cell", what());
+            assert!(
+                symbol.chars().count() <= 6,
+                "{}: a flood in one cell",
+                what()
+            );
         }
     }
 
@@ -245,10 +320,17 @@ fn cells_with_hostile_data_hold_no_invisible_characters() {
 #[test]
 fn cells_with_any_hostile_string_hold_no_invisible_characters() {
     let all = corpus();
-    let step = if std::env::var("SCANDECK_SUITES").is_ok_and(|suites| suites == "full") { 1 } else { 12 };
+    let step = if std::env::var("SCANDECK_SUITES").is_ok_and(|suites| suites == "full") {
+        1
+    } else {
+        12
+    };
     let chosen: Vec<&String> = all.iter().step_by(step).collect();
     let sizes = [(200, 60), (80, 24)];
-    let mut walks: Vec<_> = chosen.iter().flat_map(|text| sizes.map(|size| (size, text))).collect();
+    let mut walks: Vec<_> = chosen
+        .iter()
+        .flat_map(|text| sizes.map(|size| (size, text)))
+        .collect();
     // The longest first, so that no thread is left with them at the end.
     walks.sort_by_key(|(_, text)| std::cmp::Reverse(text.len()));
     let next = AtomicUsize::new(0);
@@ -278,13 +360,15 @@ fn walk((columns, rows): (u16, u16), text: &str) {
         screen.model.navigation.focus.in_detail = false;
         // The first frame measures the page.
         (0..2).for_each(|_| screen.assert_clean(|| format!("{pane:?} list")));
-        for keys in ["g g", "enter", ">", ">", ">", ",", ",", "esc", "j", "enter", "<", "<", "esc"] {
+        for keys in [
+            "g g", "enter", ">", ">", ">", ",", ",", "esc", "j", "enter", "<", "<", "esc",
+        ] {
             screen.press(keys);
         }
     }
     for keys in [
-        "esc", "1", "D", "esc", "2", "D", "esc", "2", "s", "esc", "3", "R", "esc", "4", "S", "esc", "5", "h", "D",
-        "esc",
+        "esc", "1", "D", "esc", "2", "D", "esc", "2", "s", "esc", "3", "R", "esc", "4", "S", "esc",
+        "5", "h", "D", "esc",
     ] {
         screen.press(keys);
     }
@@ -296,10 +380,21 @@ fn scan_parts_with_hostile_data_are_cleaned() {
     press(&mut screen.model, "4 enter >");
     let scan = screen.model.lists.scans.selected.unwrap_or(ScanId(0));
     fixtures::parts(&mut screen.model, scan);
-    let output = ScanOutput { output_type: HOSTILE.into(), output_data: json!({ HOSTILE: [HOSTILE, {"x": HOSTILE}] }) };
+    let output = ScanOutput {
+        output_type: HOSTILE.into(),
+        output_data: json!({ HOSTILE: [HOSTILE, {"x": HOSTILE}] }),
+    };
     let raw = vec![HOSTILE.into(), HOSTILE.repeat(50).as_str().into()];
-    learn(&mut screen.model, 81_000, PollEvent::ScanPart(scan, PartData::Output(Arc::new(output))));
-    learn(&mut screen.model, 81_000, PollEvent::ScanPart(scan, PartData::Raw(Arc::new(raw))));
+    learn(
+        &mut screen.model,
+        81_000,
+        PollEvent::ScanPart(scan, PartData::Output(Arc::new(output))),
+    );
+    learn(
+        &mut screen.model,
+        81_000,
+        PollEvent::ScanPart(scan, PartData::Raw(Arc::new(raw))),
+    );
     for keys in [">", ">", ",", "<"] {
         screen.press(keys);
     }

@@ -17,7 +17,8 @@ use scandeck::dashboard::core::draw::draw;
 use scandeck::dashboard::model::Model;
 use scandeck::dashboard::ui::{Theme, ViewCache};
 
-/// A frame of a model, drawn twice: the second time with the memory of the first, as on a real screen.
+/// A frame of a model, drawn twice: the second time with the memory of the first, as on a real
+/// screen.
 fn drawn(model: &mut Model, cache: &mut ViewCache) -> Buffer {
     let size = model.screen.size;
     let mut terminal = Terminal::new(TestBackend::new(size.columns, size.rows)).unwrap();

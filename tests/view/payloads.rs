@@ -44,27 +44,72 @@ fn payloads() -> Vec<Payload> {
         finding_name: "Open redirect".into(),
         ..payload(1, ["q", "shop.acme.test", "SSRF"], 60)
     };
-    let hostile = Payload { label: "a\u{202e}b\x1b[2J".into(), ..payload(2, ["Referer\nX", "api.acme.test", ""], 120) };
-    vec![redirect, hostile, payload(3, ["", "", ""], 9_000), line(1), line(2)]
+    let hostile = Payload {
+        label: "a\u{202e}b\x1b[2J".into(),
+        ..payload(2, ["Referer\nX", "api.acme.test", ""], 120)
+    };
+    vec![
+        redirect,
+        hostile,
+        payload(3, ["", "", ""], 9_000),
+        line(1),
+        line(2),
+    ]
 }
 
 fn book(columns: u16, rows: u16) -> Model {
     let mut model = populated(columns, rows);
     let mut book = PayloadBook::default();
     book.take(payloads().into_iter().map(Arc::new));
-    let stored = StoredArchive { book, writable: true, ..StoredArchive::default() };
-    send(&mut model, 10_000, Msg::Oob(OobNews::Opened(Box::new(stored))));
+    let stored = StoredArchive {
+        book,
+        writable: true,
+        ..StoredArchive::default()
+    };
+    send(
+        &mut model,
+        10_000,
+        Msg::Oob(OobNews::Opened(Box::new(stored))),
+    );
     let [first, second, third] = [0, 1, 2].map(|at: usize| payloads()[at].token);
     let arrival = |made: i64, after: i64| -> Option<Stamp> { Some(ago(made - after)) };
     let hits = vec![
-        (first, Hits { count: 2, first: arrival(60, 4), last: arrival(60, 9) }),
-        (payloads()[4].token, Hits { count: 1, first: arrival(400, 380), last: arrival(400, 380) }),
+        (
+            first,
+            Hits {
+                count: 2,
+                first: arrival(60, 4),
+                last: arrival(60, 9),
+            },
+        ),
+        (
+            payloads()[4].token,
+            Hits {
+                count: 1,
+                first: arrival(400, 380),
+                last: arrival(400, 380),
+            },
+        ),
     ];
     let generation = model.connection.generation;
-    send(&mut model, 10_000, Msg::Oob(OobNews::Hits { generation, hits, all: true }));
+    send(
+        &mut model,
+        10_000,
+        Msg::Oob(OobNews::Hits {
+            generation,
+            hits,
+            all: true,
+        }),
+    );
     model.captures.signals.waits = vec![
-        Wait { token: second, until: Some(model.now.mono + std::time::Duration::from_secs(600)) },
-        Wait { token: third, until: None },
+        Wait {
+            token: second,
+            until: Some(model.now.mono + std::time::Duration::from_secs(600)),
+        },
+        Wait {
+            token: third,
+            until: None,
+        },
     ];
     press(&mut model, "g p");
     model
@@ -73,7 +118,10 @@ fn book(columns: u16, rows: u16) -> Model {
 fn hold(name: &str, sizes: &[(u16, u16)], make: impl Fn(u16, u16) -> Model) {
     for &(columns, rows) in sizes {
         let mut model = make(columns, rows);
-        assert_snapshot!(format!("{name}_{columns}x{rows}"), text(&mut model, Theme::new(Scheme::Dark)));
+        assert_snapshot!(
+            format!("{name}_{columns}x{rows}"),
+            text(&mut model, Theme::new(Scheme::Dark))
+        );
     }
 }
 
@@ -124,8 +172,14 @@ fn payload_shapes_are_listed_in_copy_menu() {
 fn alert_rules_are_listed() {
     hold("alerts", &SIZES[..1], |columns, rows| {
         let mut model = book(columns, rows);
-        let alert = |query: &str, off| Alert { query: query.to_owned(), off };
-        model.captures.signals.alerts = vec![alert("from:203.0.113.*", false), alert("method:post is:known", true)];
+        let alert = |query: &str, off| Alert {
+            query: query.to_owned(),
+            off,
+        };
+        model.captures.signals.alerts = vec![
+            alert("from:203.0.113.*", false),
+            alert("method:post is:known", true),
+        ];
         press(&mut model, ": a l e r t s enter");
         model
     });

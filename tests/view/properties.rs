@@ -8,10 +8,16 @@ use scandeck::dashboard::ui::{Scheme, Theme, ViewCache};
 use super::fixtures::{populated, press, send};
 use super::{drawn, lines};
 
-const KEYS: &str = "j k g G h l z 1 2 3 4 5 6 7 enter esc space v * ! , / a < > J K y ? n s D R tab q = - d e x o";
+const KEYS: &str =
+    "j k g G h l z 1 2 3 4 5 6 7 enter esc space v * ! , / a < > J K y ? n s D R tab q = - d e x o";
 
 fn theme(at: usize) -> Theme {
-    [Theme::new(Scheme::Dark), Theme::new(Scheme::Light), Theme::new(Scheme::Mono), Theme::default().with_ascii()][at]
+    [
+        Theme::new(Scheme::Dark),
+        Theme::new(Scheme::Light),
+        Theme::new(Scheme::Mono),
+        Theme::default().with_ascii(),
+    ][at]
 }
 
 proptest! {

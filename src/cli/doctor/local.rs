@@ -12,7 +12,9 @@ pub fn check(environment: &Environment) -> Vec<Diagnosis> {
     let path = environment.state_dir().service_dir();
     let of = |value: String| Diagnosis::ok(AREA, "service", value);
     let unusable = |error: std::io::Error| {
-        vec![of(format!("{}: {error}", path.display())).failed("check the path and its permissions")]
+        vec![
+            of(format!("{}: {error}", path.display())).failed("check the path and its permissions"),
+        ]
     };
     let dir = match DataDir::existing(&path) {
         Ok(Some(dir)) => dir,
@@ -37,7 +39,8 @@ fn scanners() -> Vec<Diagnosis> {
     let diagnosis = |guest: Guest| {
         let of = |value: String| Diagnosis::ok(AREA, guest.program(), value);
         let users = GUESTS.iter().filter(|(_, used, _)| *used == guest);
-        let users = users.map(|(tool, ..)| format!("{} ({})", tool.name().unwrap_or_default(), tool.0));
+        let users =
+            users.map(|(tool, ..)| format!("{} ({})", tool.name().unwrap_or_default(), tool.0));
         match guest.find() {
             Some(path) => of(path.display().to_string()),
             None => {
@@ -51,11 +54,20 @@ fn scanners() -> Vec<Diagnosis> {
 
 fn data(dir: &DataDir) -> Diagnosis {
     let size = stores::size(dir.path());
-    let check = Diagnosis::ok(AREA, "data", format!("{}, {}", dir.path().display(), stores::megabytes(size)));
+    let check = Diagnosis::ok(
+        AREA,
+        "data",
+        format!("{}, {}", dir.path().display(), stores::megabytes(size)),
+    );
     match dir.database_copies().len() {
         0 => check,
-        copies => Diagnosis { value: format!("{}, copies of the database: {copies}", check.value), ..check }
-            .warning("delete scandeck.db.bak-* in this directory when the service works after an upgrade"),
+        copies => Diagnosis {
+            value: format!("{}, copies of the database: {copies}", check.value),
+            ..check
+        }
+        .warning(
+            "delete scandeck.db.bak-* in this directory when the service works after an upgrade",
+        ),
     }
 }
 
@@ -65,7 +77,10 @@ mod tests {
 
     #[test]
     fn program_of_several_tools_has_one_line() {
-        let checks: Vec<String> = scanners().into_iter().map(|diagnosis| diagnosis.check).collect();
+        let checks: Vec<String> = scanners()
+            .into_iter()
+            .map(|diagnosis| diagnosis.check)
+            .collect();
         assert_eq!(checks, ["nmap", "sslscan"]);
     }
 }

@@ -4,7 +4,8 @@
 //!   terminal · configuration ─► connection · local service · stored data ─► Vec<Diagnosis> ─► lines or JSON, exit code
 //! ```
 //!
-//! It changes nothing: no service is started, no file is created. A check that found a problem has a remedy.
+//! It changes nothing: no service is started, no file is created. A check that found a problem has
+//! a remedy.
 
 mod connection;
 #[cfg(feature = "service")]
@@ -57,15 +58,29 @@ pub enum DiagnosisState {
 
 impl Diagnosis {
     fn ok(area: &'static str, check: impl Into<String>, value: impl Into<String>) -> Self {
-        Self { area, check: check.into(), state: DiagnosisState::Ok, value: value.into(), remedy: None }
+        Self {
+            area,
+            check: check.into(),
+            state: DiagnosisState::Ok,
+            value: value.into(),
+            remedy: None,
+        }
     }
 
     fn warning(self, remedy: impl Into<String>) -> Self {
-        Self { state: DiagnosisState::Warning, remedy: Some(remedy.into()), ..self }
+        Self {
+            state: DiagnosisState::Warning,
+            remedy: Some(remedy.into()),
+            ..self
+        }
     }
 
     fn failed(self, remedy: impl Into<String>) -> Self {
-        Self { state: DiagnosisState::Failed, remedy: Some(remedy.into()), ..self }
+        Self {
+            state: DiagnosisState::Failed,
+            remedy: Some(remedy.into()),
+            ..self
+        }
     }
 }
 
@@ -75,7 +90,11 @@ impl Diagnosis {
 /// When the output cannot be written.
 pub async fn run(args: DoctorArgs) -> anyhow::Result<ExitCode> {
     let environment = Environment::of_process()?;
-    let mut all = vec![Diagnosis::ok("versions", "scandeck", env!("CARGO_PKG_VERSION"))];
+    let mut all = vec![Diagnosis::ok(
+        "versions",
+        "scandeck",
+        env!("CARGO_PKG_VERSION"),
+    )];
     let (terminal, background) = terminal::check().await;
     all.extend(terminal);
     all.extend(connection::check(&args.service, &environment, background).await);
@@ -87,15 +106,25 @@ pub async fn run(args: DoctorArgs) -> anyhow::Result<ExitCode> {
     } else {
         stdio::print(lines(&all, Output::new(false).columns()).as_bytes())?;
     }
-    Ok(match all.iter().any(|diagnosis| diagnosis.state == DiagnosisState::Failed) {
-        true => ExitCode::FAILURE,
-        false => ExitCode::SUCCESS,
-    })
+    Ok(
+        match all
+            .iter()
+            .any(|diagnosis| diagnosis.state == DiagnosisState::Failed)
+        {
+            true => ExitCode::FAILURE,
+            false => ExitCode::SUCCESS,
+        },
+    )
 }
 
-/// A heading for each area, a line for each check, and its remedy below it; on a terminal wrapped between words.
+/// A heading for each area, a line for each check, and its remedy below it; on a terminal wrapped
+/// between words.
 fn lines(all: &[Diagnosis], columns: Option<u16>) -> String {
-    let width = all.iter().map(|diagnosis| text::width(&diagnosis.check)).max().unwrap_or_default();
+    let width = all
+        .iter()
+        .map(|diagnosis| text::width(&diagnosis.check))
+        .max()
+        .unwrap_or_default();
     let mut out = String::new();
     for group in all.chunk_by(|one, next| one.area == next.area) {
         if !out.is_empty() {
@@ -103,7 +132,14 @@ fn lines(all: &[Diagnosis], columns: Option<u16>) -> String {
         }
         out.push_str(group[0].area);
         out.push('\n');
-        for Diagnosis { check, state, value, remedy, .. } in group {
+        for Diagnosis {
+            check,
+            state,
+            value,
+            remedy,
+            ..
+        } in group
+        {
             let word = match state {
                 DiagnosisState::Ok => "ok",
                 DiagnosisState::Warning => "warning",
@@ -111,7 +147,12 @@ fn lines(all: &[Diagnosis], columns: Option<u16>) -> String {
             };
             let (check, value) = (text::clean(check), text::clean(value));
             let pad = " ".repeat(width - text::width(&check).min(width));
-            push_wrapped(&mut out, format!("  {word:7}  {check}{pad}  {value}"), width + 13, columns);
+            push_wrapped(
+                &mut out,
+                format!("  {word:7}  {check}{pad}  {value}"),
+                width + 13,
+                columns,
+            );
             if let Some(remedy) = remedy {
                 let remedy = format!("  {:7}  {:width$}  remedy: {}", "", "", text::clean(remedy));
                 push_wrapped(&mut out, remedy, width + 21, columns);
@@ -154,7 +195,10 @@ mod tests {
 
     #[test]
     fn lines_break_between_words_on_a_terminal() {
-        let all = [Diagnosis::ok("stored data", "cache", "three files of the last session").warning("delete them")];
+        let all = [
+            Diagnosis::ok("stored data", "cache", "three files of the last session")
+                .warning("delete them"),
+        ];
         assert_eq!(
             lines(&all, Some(37)),
             "stored data\n  warning  cache  three files of the\n                  last session\n\

@@ -1,4 +1,5 @@
-//! The checks of the data on this machine: directory, free space, and the stores of each service with their sizes.
+//! The checks of the data on this machine: directory, free space, and the stores of each service
+//! with their sizes.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -21,22 +22,42 @@ pub fn check(state: &StateDir) -> Vec<Diagnosis> {
     let shown = || path.display().to_string();
     let directory = match fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return vec![Diagnosis::ok(AREA, "directory", format!("{}, not created yet", shown()))];
+            return vec![Diagnosis::ok(
+                AREA,
+                "directory",
+                format!("{}, not created yet", shown()),
+            )];
         }
         Err(error) => {
             let check = Diagnosis::ok(AREA, "directory", format!("{}: {error}", shown()));
             return vec![check.failed("check the path and its permissions")];
         }
         Ok(metadata) if metadata.permissions().mode() & 0o077 != 0 => {
-            let check = Diagnosis::ok(AREA, "directory", format!("{}, other users can enter it", shown()));
+            let check = Diagnosis::ok(
+                AREA,
+                "directory",
+                format!("{}, other users can enter it", shown()),
+            );
             check.warning(format!("chmod 700 {}", shown()))
         }
         Ok(_) => Diagnosis::ok(AREA, "directory", shown()),
     };
     let mut all = vec![directory, free_space(path)];
-    all.extend(entries(&state.services_dir()).iter().map(|directory| service(directory)));
+    all.extend(
+        entries(&state.services_dir())
+            .iter()
+            .map(|directory| service(directory)),
+    );
     if let Ok(metadata) = fs::metadata(state.log_file()) {
-        all.push(Diagnosis::ok(AREA, "log", format!("{}, {}", state.log_file().display(), megabytes(metadata.len()))));
+        all.push(Diagnosis::ok(
+            AREA,
+            "log",
+            format!(
+                "{}, {}",
+                state.log_file().display(),
+                megabytes(metadata.len())
+            ),
+        ));
     }
     all
 }
@@ -44,13 +65,16 @@ pub fn check(state: &StateDir) -> Vec<Diagnosis> {
 fn free_space(path: &Path) -> Diagnosis {
     let of = |value: String| Diagnosis::ok(AREA, "free space", value);
     match statvfs(path).map(|stat| stat.f_bavail.saturating_mul(stat.f_frsize)) {
-        Ok(free) if free < LEAST_FREE => of(megabytes(free)).warning("make room on this file system"),
+        Ok(free) if free < LEAST_FREE => {
+            of(megabytes(free)).warning("make room on this file system")
+        }
         Ok(free) => of(megabytes(free)),
         Err(error) => of(format!("unknown: {error}")),
     }
 }
 
-/// The stores of one service: decisions, captures, cached lists, and copies of damaged or older files.
+/// The stores of one service: decisions, captures, cached lists, and copies of damaged or older
+/// files.
 fn service(directory: &Path) -> Diagnosis {
     let (mut decisions, mut captures, mut lists, mut others) = (0, 0, 0, 0);
     let (mut broken, mut copies) = (0, 0);
@@ -66,21 +90,40 @@ fn service(directory: &Path) -> Diagnosis {
             _ => others += size,
         }
     }
-    let parts = [("decisions", decisions), ("captures", captures), ("cached lists", lists), ("other files", others)];
+    let parts = [
+        ("decisions", decisions),
+        ("captures", captures),
+        ("cached lists", lists),
+        ("other files", others),
+    ];
     let parts = parts.into_iter().filter(|(_, size)| *size > 0);
-    let value: Vec<String> = parts.map(|(name, size)| format!("{name} {}", megabytes(size))).collect();
-    let check =
-        Diagnosis::ok(AREA, file_name(directory), if value.is_empty() { "empty".to_owned() } else { value.join(", ") });
+    let value: Vec<String> = parts
+        .map(|(name, size)| format!("{name} {}", megabytes(size)))
+        .collect();
+    let check = Diagnosis::ok(
+        AREA,
+        file_name(directory),
+        if value.is_empty() {
+            "empty".to_owned()
+        } else {
+            value.join(", ")
+        },
+    );
     let at = directory.display();
-    let with = |note: String| Diagnosis { value: format!("{}; {note}", check.value), ..check.clone() };
+    let with = |note: String| Diagnosis {
+        value: format!("{}; {note}", check.value),
+        ..check.clone()
+    };
     if broken > 0 {
-        return with(format!("damaged and replaced: {}", plural(broken, "file")))
-            .warning(format!("delete {at}/*.broken-* when no decision or capture is missing"));
+        return with(format!("damaged and replaced: {}", plural(broken, "file"))).warning(format!(
+            "delete {at}/*.broken-* when no decision or capture is missing"
+        ));
     }
     match copies {
         0 => check,
-        copies => with(format!("before an upgrade: {}", plural(copies, "file")))
-            .warning(format!("delete {at}/*.bak-* when everything works after the upgrade")),
+        copies => with(format!("before an upgrade: {}", plural(copies, "file"))).warning(format!(
+            "delete {at}/*.bak-* when everything works after the upgrade"
+        )),
     }
 }
 
@@ -103,13 +146,21 @@ pub fn megabytes(bytes: u64) -> String {
 }
 
 fn entries(directory: &Path) -> Vec<std::path::PathBuf> {
-    let mut paths: Vec<_> = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    let mut paths: Vec<_> = fs::read_dir(directory)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
     paths.sort();
     paths
 }
 
 fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 #[cfg(test)]
@@ -128,14 +179,32 @@ mod tests {
         fs::create_dir_all(local.join("last-known/of-1")).unwrap();
         fs::write(local.join("decisions.db"), vec![0; 2_000_000]).unwrap();
         fs::write(local.join("decisions.db-wal"), vec![0; 1_000_000]).unwrap();
-        fs::write(local.join("last-known/of-1/findings.json"), vec![0; 500_000]).unwrap();
-        let of_local = |all: Vec<Diagnosis>| all.into_iter().find(|one| one.check == "local").unwrap();
+        fs::write(
+            local.join("last-known/of-1/findings.json"),
+            vec![0; 500_000],
+        )
+        .unwrap();
+        let of_local =
+            |all: Vec<Diagnosis>| all.into_iter().find(|one| one.check == "local").unwrap();
         let found = of_local(check(&state));
-        assert_eq!((found.state, found.value.as_str()), (Ok, "decisions 3.0 MB, cached lists 0.5 MB"));
+        assert_eq!(
+            (found.state, found.value.as_str()),
+            (Ok, "decisions 3.0 MB, cached lists 0.5 MB")
+        );
         fs::write(local.join("captures.db.broken-1"), "").unwrap();
         let found = of_local(check(&state));
-        assert!(found.state == Warning && found.remedy.unwrap().contains("*.broken-*"), "{:?}", found.value);
+        assert!(
+            found.state == Warning && found.remedy.unwrap().contains("*.broken-*"),
+            "{:?}",
+            found.value
+        );
         fs::set_permissions(state.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        assert!(check(&state)[0].remedy.as_ref().unwrap().starts_with("chmod 700"));
+        assert!(
+            check(&state)[0]
+                .remedy
+                .as_ref()
+                .unwrap()
+                .starts_with("chmod 700")
+        );
     }
 }

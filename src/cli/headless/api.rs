@@ -47,10 +47,16 @@ fn pair(text: &str) -> Result<(String, String), String> {
 /// When the body is not JSON, and those of the service.
 pub async fn run(args: ApiArgs) -> anyhow::Result<ExitCode> {
     let fields = |pairs: Vec<(String, String)>| -> FormPairs {
-        pairs.into_iter().map(|(name, value)| (name.into(), value)).collect()
+        pairs
+            .into_iter()
+            .map(|(name, value)| (name.into(), value))
+            .collect()
     };
     if !args.path.starts_with('/') {
-        let hint = format!("for example `scandeck api GET /{}`", args.path.rsplit('/').next_back().unwrap_or_default());
+        let hint = format!(
+            "for example `scandeck api GET /{}`",
+            args.path.rsplit('/').next_back().unwrap_or_default()
+        );
         return Err(CliError::usage("PATH must begin with /", hint).into());
     }
     let body = match args.body {
@@ -59,7 +65,12 @@ pub async fn run(args: ApiArgs) -> anyhow::Result<ExitCode> {
         None => RequestBody::Form(fields(args.form)),
     };
     let session = HeadlessSession::open(&args.service).await?;
-    let request = RawRequest { method: args.method, path: args.path, query: fields(args.query), body };
+    let request = RawRequest {
+        method: args.method,
+        path: args.path,
+        query: fields(args.query),
+        body,
+    };
     if !request.is_reading() {
         session.require_writable()?;
     }
@@ -79,6 +90,10 @@ pub(super) fn json(flag: &str, text: &str) -> anyhow::Result<serde_json::Value> 
             true => "a closing brace, bracket or quotation mark is missing".to_owned(),
             false => error.to_string(),
         };
-        CliError::usage(format!("{flag} is not JSON: {cause}"), "quote the JSON for the shell, or use @FILE").into()
+        CliError::usage(
+            format!("{flag} is not JSON: {cause}"),
+            "quote the JSON for the shell, or use @FILE",
+        )
+        .into()
     })
 }

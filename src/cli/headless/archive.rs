@@ -1,5 +1,5 @@
-//! The archive of captures: commands archive new captures first and print the archived ones, in the same file as the
-//! dashboard.
+//! The archive of captures: commands archive new captures first and print the archived ones, in the
+//! same file as the dashboard.
 //!
 //! ```text
 //!   loggers ─► request count changed? ─► captures after the newest archived one ─► archive ─► search for tokens ─► hits
@@ -15,8 +15,8 @@ use crate::contract::{Capture, Logger, LoggerId, Shared, Stamp, Workspace};
 use crate::oob::archived::{beyond, since};
 use crate::oob::source::is_own;
 use crate::oob::{
-    ArchivedCapture, CaptureRecord, Hits, Network, NewestCapture, OpenedArchive, Payload, PayloadBook, Store,
-    TargetHosts, Token, mentions,
+    ArchivedCapture, CaptureRecord, Hits, Network, NewestCapture, OpenedArchive, Payload,
+    PayloadBook, Store, TargetHosts, Token, mentions,
 };
 use crate::query::{Field, Query};
 use crate::table::OtherLists;
@@ -54,12 +54,23 @@ impl<'a> ArchiveReader<'a> {
     /// # Errors
     /// When the archive cannot be opened or created.
     pub async fn open(session: &'a HeadlessSession) -> anyhow::Result<Self> {
-        let OpenedArchive { mut store, book, notes } = Store::open(&session.memory.directory).await?;
+        let OpenedArchive {
+            mut store,
+            book,
+            notes,
+        } = Store::open(&session.memory.directory).await?;
         decisions::print_notes(&notes);
-        if let Some(oldest) = session.memory.oldest_retained().filter(|_| store.is_writable()) {
+        if let Some(oldest) = session
+            .memory
+            .oldest_retained()
+            .filter(|_| store.is_writable())
+        {
             let deleted = store.forget_before(oldest, &book).await?;
             if deleted > 0 {
-                note!("scandeck: {} deleted: older than keep_days", plural(deleted as usize, "capture"));
+                note!(
+                    "scandeck: {} deleted: older than keep_days",
+                    plural(deleted as usize, "capture")
+                );
             }
         }
         let newest = store.newest().await?;
@@ -78,8 +89,8 @@ impl<'a> ArchiveReader<'a> {
         })
     }
 
-    /// Loads the targets of the selected workspaces, if a query needs them; from imported bundles if the service is not
-    /// reachable.
+    /// Loads the targets of the selected workspaces, if a query needs them; from imported bundles
+    /// if the service is not reachable.
     ///
     /// # Errors
     /// Those of the service.
@@ -90,7 +101,10 @@ impl<'a> ArchiveReader<'a> {
         let targets = match self.targets().await {
             Err(error) if bundles::unreachable(&error).is_some() => {
                 let bundles = bundles::selected(self.session).into_iter();
-                bundles.flat_map(|bundle| bundle.targets).map(|target| target.name.clone()).collect()
+                bundles
+                    .flat_map(|bundle| bundle.targets)
+                    .map(|target| target.name.clone())
+                    .collect()
             }
             targets => targets?,
         };
@@ -101,15 +115,18 @@ impl<'a> ArchiveReader<'a> {
     async fn targets(&self) -> anyhow::Result<Vec<Shared>> {
         let mut names = Vec::new();
         for workspace in self.session.workspaces().await? {
-            let query = TargetQuery { workspace_id: Some(workspace.id), ..TargetQuery::default() };
+            let query = TargetQuery {
+                workspace_id: Some(workspace.id),
+                ..TargetQuery::default()
+            };
             let targets = self.session.client()?.list_all_targets(&query).await?;
             names.extend(targets.into_iter().map(|target| target.name));
         }
         Ok(names)
     }
 
-    /// Archives and returns the captures since the last call. Skips loggers with an unchanged request count, so a poll
-    /// without new captures is one call.
+    /// Archives and returns the captures since the last call. Skips loggers with an unchanged
+    /// request count, so a poll without new captures is one call.
     ///
     /// # Errors
     /// Those of the service, and when the archive cannot be written.
@@ -119,7 +136,8 @@ impl<'a> ArchiveReader<'a> {
         Ok(self.with_mentions(new).await)
     }
 
-    /// Archives the captures of each logger before the next one is read, so that a later failure loses none.
+    /// Archives the captures of each logger before the next one is read, so that a later failure
+    /// loses none.
     async fn archive_new(&mut self) -> anyhow::Result<()> {
         for (workspace, logger) in self.loggers().await? {
             let count = logger.num_requests;
@@ -129,8 +147,15 @@ impl<'a> ArchiveReader<'a> {
                     Err(error) if error.kind == ErrorKind::NotFound => Vec::new(),
                     captures => captures?,
                 };
-                let last = captures.last().map(|last| (logger.id, (last.id, last.request_date)));
-                let new = to_archive(captures, &workspace, &logger, self.session.memory.oldest_retained());
+                let last = captures
+                    .last()
+                    .map(|last| (logger.id, (last.id, last.request_date)));
+                let new = to_archive(
+                    captures,
+                    &workspace,
+                    &logger,
+                    self.session.memory.oldest_retained(),
+                );
                 if self.store.is_writable() && !new.is_empty() {
                     self.store.archive(new.clone()).await?;
                 }
@@ -139,16 +164,21 @@ impl<'a> ArchiveReader<'a> {
             }
             self.counts.insert(logger.id, count);
         }
-        // Payloads are recorded before they are planted, so the current book has every payload that can be mentioned.
+        // Payloads are recorded before they are planted, so the current book has every payload that
+        // can be mentioned.
         self.book.take(self.store.news().await?.payloads);
         self.count_hits_once().await;
         Ok(())
     }
 
-    /// Searches one batch of the archive for tokens: a command that waits for a request must not search years of captures.
+    /// Searches one batch of the archive for tokens: a command that waits for a request must not
+    /// search years of captures.
     async fn count_hits_once(&mut self) {
         if let Err(error) = self.count_hits().await {
-            note!("scandeck: hits not counted: {}", text::clean(&format!("{error:#}")));
+            note!(
+                "scandeck: hits not counted: {}",
+                text::clean(&format!("{error:#}"))
+            );
         }
     }
 
@@ -167,36 +197,49 @@ impl<'a> ArchiveReader<'a> {
             Some(workspaces) => workspaces,
             None => self.session.workspaces().await?,
         };
-        let only = if let [one] = &workspaces[..] { Some(one.id) } else { None };
+        let only = if let [one] = &workspaces[..] {
+            Some(one.id)
+        } else {
+            None
+        };
         let all = client.list_loggers(only).await?;
-        if all.iter().any(|logger| !self.logger_workspaces.contains_key(&logger.id)) {
-            self.logger_workspaces.extend(all.iter().map(|logger| (logger.id, None)));
+        if all
+            .iter()
+            .any(|logger| !self.logger_workspaces.contains_key(&logger.id))
+        {
+            self.logger_workspaces
+                .extend(all.iter().map(|logger| (logger.id, None)));
             for workspace in &workspaces {
                 let loggers = client.list_loggers(Some(workspace.id)).await?;
-                let named = loggers.iter().map(|logger| (logger.id, Some(workspace.name.clone())));
+                let named = loggers
+                    .iter()
+                    .map(|logger| (logger.id, Some(workspace.name.clone())));
                 self.logger_workspaces.extend(named);
             }
         }
         self.workspaces = Some(workspaces);
-        let with_workspace = |logger: Logger| Some((self.logger_workspaces.get(&logger.id)?.clone()?, logger));
+        let with_workspace =
+            |logger: Logger| Some((self.logger_workspaces.get(&logger.id)?.clone()?, logger));
         Ok(all.into_iter().filter_map(with_workspace).collect())
     }
 
-    /// The captures after the newest archived one; all captures if that one is missing, since ids may restart after a
-    /// clear.
+    /// The captures after the newest archived one; all captures if that one is missing, since ids
+    /// may restart after a clear.
     async fn new_captures(&self, logger: &Logger) -> ClientResult<Vec<Capture>> {
         let client = self.session.client()?;
         let newest = self.newest.get(&logger.id).copied();
         let captures = client.list_captures(logger.id, since(newest)).await?;
-        let Some(newest) = newest else { return Ok(captures) };
+        let Some(newest) = newest else {
+            return Ok(captures);
+        };
         match beyond(newest, captures) {
             Some(new) => Ok(new),
             None => client.list_captures(logger.id, None).await,
         }
     }
 
-    /// All captures of the selected workspaces, oldest first, after archiving new ones. An unreachable service is reported
-    /// on standard error; the archived captures are returned.
+    /// All captures of the selected workspaces, oldest first, after archiving new ones. An
+    /// unreachable service is reported on standard error; the archived captures are returned.
     ///
     /// # Errors
     /// Those of the service, and when the archive cannot be read or written.
@@ -205,7 +248,10 @@ impl<'a> ArchiveReader<'a> {
         self.captures(unarchived).await
     }
 
-    async fn captures(&mut self, unarchived: Vec<ArchivedCapture>) -> anyhow::Result<Vec<CaptureRecord>> {
+    async fn captures(
+        &mut self,
+        unarchived: Vec<ArchivedCapture>,
+    ) -> anyhow::Result<Vec<CaptureRecord>> {
         let mut all = unarchived;
         for workspace in self.selected_workspaces().await? {
             all.extend(self.store.captures_of(&workspace).await?);
@@ -214,12 +260,15 @@ impl<'a> ArchiveReader<'a> {
         Ok(self.with_mentions(all).await)
     }
 
-    /// The hits of each payload in the selected workspaces, after archiving new captures as in [`all`](Self::all).
+    /// The hits of each payload in the selected workspaces, after archiving new captures as in
+    /// [`all`](Self::all).
     ///
     /// # Errors
     /// Those of the service, and when the archive cannot be read or written.
     pub async fn hits(&mut self) -> anyhow::Result<BTreeMap<Token, Hits>> {
-        let unarchived = self.archive_if_reachable("the payload book on this machine").await?;
+        let unarchived = self
+            .archive_if_reachable("the payload book on this machine")
+            .await?;
         let mut ended = self.count_hits().await?;
         if !ended {
             note!("scandeck: searching the whole archive for payloads, this time only");
@@ -239,37 +288,72 @@ impl<'a> ArchiveReader<'a> {
         Ok(hits)
     }
 
-    /// Archives new captures, if the service is reachable, else notes that the command shows `stored` data; returns the
-    /// captures that could not be archived.
+    /// Archives new captures, if the service is reachable, else notes that the command shows
+    /// `stored` data; returns the captures that could not be archived.
     async fn archive_if_reachable(&mut self, stored: &str) -> anyhow::Result<Vec<ArchivedCapture>> {
         if let Err(error) = self.archive_new().await {
-            let Some(cause) = bundles::unreachable(&error) else { return Err(error) };
+            let Some(cause) = bundles::unreachable(&error) else {
+                return Err(error);
+            };
             note!("scandeck: {cause}; showing {stored}");
         }
         let new = std::mem::take(&mut self.pending);
-        Ok(if self.store.is_writable() { Vec::new() } else { new })
+        Ok(if self.store.is_writable() {
+            Vec::new()
+        } else {
+            new
+        })
     }
 
     /// The selected workspaces of the service and of the archive.
     async fn selected_workspaces(&mut self) -> anyhow::Result<Vec<Shared>> {
-        let archived = self.store.workspaces().await?.into_iter().filter(|name| self.session.includes(name));
-        let listed = self.workspaces.iter().flatten().map(|workspace| workspace.name.clone());
+        let archived = self
+            .store
+            .workspaces()
+            .await?
+            .into_iter()
+            .filter(|name| self.session.includes(name));
+        let listed = self
+            .workspaces
+            .iter()
+            .flatten()
+            .map(|workspace| workspace.name.clone());
         let all: BTreeSet<Shared> = archived.chain(listed).collect();
         Ok(all.into_iter().collect())
     }
 
     /// The payloads of the selected workspaces, oldest first.
     pub fn payloads(&self) -> Vec<Arc<Payload>> {
-        let selected = self.book.payloads().filter(|payload| self.session.includes(&payload.workspace));
+        let selected = self
+            .book
+            .payloads()
+            .filter(|payload| self.session.includes(&payload.workspace));
         let mut all: Vec<Arc<Payload>> = selected.cloned().collect();
-        all.sort_by_key(|payload| (payload.at, payload.batch.clone(), payload.number, payload.token));
+        all.sort_by_key(|payload| {
+            (
+                payload.at,
+                payload.batch.clone(),
+                payload.number,
+                payload.token,
+            )
+        });
         all
     }
 
     /// The data of payloads for queries.
     pub fn with_hits(&self, hits: BTreeMap<Token, Hits>) -> PayloadHits<'_> {
-        let (own, hosts, offset) = (&self.own_addresses, &self.hosts, self.session.clock_offset());
-        PayloadHits { book: &self.book, hits, own, hosts, offset }
+        let (own, hosts, offset) = (
+            &self.own_addresses,
+            &self.hosts,
+            self.session.clock_offset(),
+        );
+        PayloadHits {
+            book: &self.book,
+            hits,
+            own,
+            hosts,
+            offset,
+        }
     }
 
     /// Records payloads; they are on disk when this returns.
@@ -278,7 +362,10 @@ impl<'a> ArchiveReader<'a> {
     /// When the archive cannot be written.
     pub async fn record(&mut self, payloads: &[Arc<Payload>]) -> anyhow::Result<()> {
         if !self.store.is_writable() {
-            let message = format!("payloads not recorded: {} is read-only", self.store.path().display());
+            let message = format!(
+                "payloads not recorded: {} is read-only",
+                self.store.path().display()
+            );
             return Err(CliError::new(message, "make it writable, or set XDG_STATE_HOME").into());
         }
         self.store.plant(payloads).await?;
@@ -327,7 +414,11 @@ impl OtherLists for PayloadHits<'_> {
     }
 
     fn targets_of(&self, capture: &Capture) -> Vec<Shared> {
-        self.hosts.named_in(capture).into_iter().map(|named| named.target).collect()
+        self.hosts
+            .named_in(capture)
+            .into_iter()
+            .map(|named| named.target)
+            .collect()
     }
 
     fn is_own(&self, capture: &Capture) -> bool {
@@ -345,12 +436,17 @@ fn hits_in(all: &[CaptureRecord]) -> BTreeMap<Token, Hits> {
     for record in all {
         let known = record.mentions.iter().filter(|mention| mention.known);
         let tokens: BTreeSet<Token> = known.map(|mention| mention.token).collect();
-        tokens.into_iter().for_each(|token| hits.entry(token).or_default().take(record.capture.request_date));
+        tokens.into_iter().for_each(|token| {
+            hits.entry(token)
+                .or_default()
+                .take(record.capture.request_date)
+        });
     }
     hits
 }
 
-/// Captures for the archive, without those that are too old: the service may still have captures that left the archive.
+/// Captures for the archive, without those that are too old: the service may still have captures
+/// that left the archive.
 fn to_archive(
     captures: Vec<Capture>,
     workspace: &Shared,
@@ -366,5 +462,6 @@ fn to_archive(
         capture: Arc::new(capture),
     };
     let all = captures.into_iter().map(archived);
-    all.filter(|one| oldest.is_none_or(|oldest| one.at() >= oldest)).collect()
+    all.filter(|one| oldest.is_none_or(|oldest| one.at() >= oldest))
+        .collect()
 }

@@ -1,4 +1,5 @@
-//! `scandeck bundle`: writes everything about a workspace to one file, for another machine or as a backup.
+//! `scandeck bundle`: writes everything about a workspace to one file, for another machine or as a
+//! backup.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -51,21 +52,28 @@ pub async fn run(args: BundleArgs) -> anyhow::Result<ExitCode> {
         Err(error) => {
             let workspace = match stored::workspace(&service, name).await {
                 // The service responded: its error names the cause and the known workspaces.
-                Err(_) if bundles::unreachable(error).is_none() => return lists.map(|_| ExitCode::SUCCESS),
+                Err(_) if bundles::unreachable(error).is_none() => {
+                    return lists.map(|_| ExitCode::SUCCESS);
+                }
                 workspace => workspace?,
             };
-            note!("scandeck: targets, scans and findings not included: {}", text::clean(&format!("{error:#}")));
+            note!(
+                "scandeck: targets, scans and findings not included: {}",
+                text::clean(&format!("{error:#}"))
+            );
             workspace
         }
     };
     let mut bundle = stored_data(&service, workspace).await?;
-    let is_empty = bundle.events.is_empty() && bundle.settings.is_empty() && bundle.captures.is_empty();
+    let is_empty =
+        bundle.events.is_empty() && bundle.settings.is_empty() && bundle.captures.is_empty();
     if is_empty && bundle.payloads.is_empty() && bundle.hits.is_empty() && lists.is_err() {
         return Err(stored::no_data(&[], name).into());
     }
     if let Ok(lists) = lists {
         bundle.manifest.reached = true;
-        (bundle.targets, bundle.scans, bundle.findings) = (lists.targets, lists.scans, lists.findings);
+        (bundle.targets, bundle.scans, bundle.findings) =
+            (lists.targets, lists.scans, lists.findings);
     }
     save::write(&args.output, bundle.write().as_bytes(), args.existing)?;
     note!("{} written: {}", args.output.display(), bundle.summary());
@@ -74,8 +82,14 @@ pub async fn run(args: BundleArgs) -> anyhow::Result<ExitCode> {
 
 /// The data about a workspace on this machine.
 async fn stored_data(service: &StoredService, workspace: Shared) -> anyhow::Result<Bundle> {
-    let maker = (Shared::from(service.memory.who.as_str()), Stamp(jiff::Timestamp::now()));
-    let (alias, name) = (service.config.alias.as_str().into(), service.config.name.as_str().into());
+    let maker = (
+        Shared::from(service.memory.who.as_str()),
+        Stamp(jiff::Timestamp::now()),
+    );
+    let (alias, name) = (
+        service.config.alias.as_str().into(),
+        service.config.name.as_str().into(),
+    );
     let mut bundle = Bundle::new(Manifest::new(workspace.clone(), alias, name, maker));
     let mut stores = Stores::open(service, false).await?;
     if let Some(archive) = &mut stores.archive {
@@ -84,9 +98,14 @@ async fn stored_data(service: &StoredService, workspace: Shared) -> anyhow::Resu
         bundle.captures = archive.captures_of(&workspace).await?;
     }
     if let Some(store) = &mut stores.decisions {
-        let settings =
-            store.settings().await?.into_iter().filter(|((key, of), _)| *of == workspace && !is_personal(key));
-        bundle.settings = settings.map(|((key, _), json)| Setting { key, json }).collect();
+        let settings = store
+            .settings()
+            .await?
+            .into_iter()
+            .filter(|((key, of), _)| *of == workspace && !is_personal(key));
+        bundle.settings = settings
+            .map(|((key, _), json)| Setting { key, json })
+            .collect();
         bundle.seen = store.seen_in(&workspace).await?;
     }
     bundle.events = stores.state.events_of(&workspace);
@@ -105,11 +124,31 @@ struct WorkspaceLists {
 impl WorkspaceLists {
     async fn fetch(args: &ServiceArgs) -> anyhow::Result<Self> {
         let session = HeadlessSession::open(args).await?;
-        let workspace = session.workspaces().await?.into_iter().next().context("there are no workspaces")?;
+        let workspace = session
+            .workspaces()
+            .await?
+            .into_iter()
+            .next()
+            .context("there are no workspaces")?;
         let (client, id) = (session.client()?, Some(workspace.id));
-        let targets = client.list_all_targets(&TargetQuery { workspace_id: id, ..TargetQuery::default() }).await?;
-        let scans = client.list_all_scans(&ScanQuery { workspace_id: id, ..ScanQuery::default() }).await?;
-        let findings = client.list_findings(&FindingQuery { workspace_id: id, ..FindingQuery::default() }).await?;
+        let targets = client
+            .list_all_targets(&TargetQuery {
+                workspace_id: id,
+                ..TargetQuery::default()
+            })
+            .await?;
+        let scans = client
+            .list_all_scans(&ScanQuery {
+                workspace_id: id,
+                ..ScanQuery::default()
+            })
+            .await?;
+        let findings = client
+            .list_findings(&FindingQuery {
+                workspace_id: id,
+                ..FindingQuery::default()
+            })
+            .await?;
         Ok(Self {
             workspace: workspace.name,
             targets: targets.into_iter().map(Arc::new).collect(),

@@ -1,4 +1,5 @@
-//! Imported bundles: the lists of the service at the time of the bundle, for when the service is not reachable.
+//! Imported bundles: the lists of the service at the time of the bundle, for when the service is
+//! not reachable.
 
 use super::HeadlessSession;
 use crate::client::{Error, ErrorKind};
@@ -13,7 +14,9 @@ use crate::triage::Bundle;
 /// The given error, if it has another cause or there is no bundle.
 pub fn replacement(session: &HeadlessSession, error: anyhow::Error) -> anyhow::Result<Vec<Bundle>> {
     let bundles = selected(session);
-    let Some(cause) = unreachable(&error).filter(|_| !bundles.is_empty()) else { return Err(error) };
+    let Some(cause) = unreachable(&error).filter(|_| !bundles.is_empty()) else {
+        return Err(error);
+    };
     for Bundle { manifest, .. } in &bundles {
         let (workspace, made) = (text::clean(&manifest.workspace), manifest.made);
         note!("scandeck: {cause}; showing the bundle of {workspace} from {made} UTC");
@@ -24,7 +27,9 @@ pub fn replacement(session: &HeadlessSession, error: anyhow::Error) -> anyhow::R
 /// The cause of an error that means that the service is not reachable.
 pub fn unreachable(error: &anyhow::Error) -> Option<&'static str> {
     match error.downcast_ref::<Error>()?.kind {
-        ErrorKind::NotConfigured => Some("no service is configured, and no local service is running"),
+        ErrorKind::NotConfigured => {
+            Some("no service is configured, and no local service is running")
+        }
         ErrorKind::Connect | ErrorKind::Timeout => Some("service not reachable"),
         _ => None,
     }
@@ -39,10 +44,18 @@ pub fn selected(session: &HeadlessSession) -> Vec<Bundle> {
 
 /// All imported bundles by name, without unreadable files: a bundle only replaces a service.
 pub fn all(memory: &Memory) -> Vec<Bundle> {
-    let files = std::fs::read_dir(&memory.directory).into_iter().flatten().flatten().map(|entry| entry.path());
-    let bundles = files.filter(|path| path.extension().is_some_and(|extension| extension == "bundle"));
-    let mut all: Vec<Bundle> =
-        bundles.filter_map(|path| Bundle::read(&read_text(&path, InputKind::Bundle).ok()?).ok()).collect();
+    let files = std::fs::read_dir(&memory.directory)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path());
+    let bundles = files.filter(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "bundle")
+    });
+    let mut all: Vec<Bundle> = bundles
+        .filter_map(|path| Bundle::read(&read_text(&path, InputKind::Bundle).ok()?).ok())
+        .collect();
     all.sort_by(|a, b| a.manifest.workspace.cmp(&b.manifest.workspace));
     all
 }

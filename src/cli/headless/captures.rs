@@ -1,4 +1,5 @@
-//! `scandeck captures`: list, show, export, watch. Captured requests from the archive, with the payloads in them.
+//! `scandeck captures`: list, show, export, watch. Captured requests from the archive, with the
+//! payloads in them.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -42,7 +43,8 @@ enum CapturesCommand {
         /// Only the newest NUMBER captures
         #[arg(long, value_name = "NUMBER", value_parser = number)]
         last: Option<usize>,
-        /// Instead list requests that match no logger: other protocols, malformed requests, unknown paths
+        /// Instead list requests that match no logger: other protocols, malformed requests, unknown
+        /// paths
         #[arg(long, conflicts_with_all = ["logger", "query", "known"])]
         unattributed: bool,
     },
@@ -59,7 +61,9 @@ enum CapturesCommand {
         form: As,
     },
     /// Export captures for other tools
-    #[command(after_help = "Example:\n  scandeck captures export --format jsonl --known -o hits.jsonl")]
+    #[command(
+        after_help = "Example:\n  scandeck captures export --format jsonl --known -o hits.jsonl"
+    )]
     Export {
         #[command(flatten)]
         choice: CaptureChoice,
@@ -115,7 +119,9 @@ struct CaptureChoice {
 
 fn duration(text: &str) -> Result<Duration, String> {
     let seconds = crate::query::value::span(text).and_then(|seconds| u64::try_from(seconds).ok());
-    seconds.map(Duration::from_secs).ok_or_else(|| "use 90s, 10m, 2h or 1h30m".to_owned())
+    seconds
+        .map(Duration::from_secs)
+        .ok_or_else(|| "use 90s, 10m, 2h or 1h30m".to_owned())
 }
 
 /// Runs the command.
@@ -124,7 +130,12 @@ fn duration(text: &str) -> Result<Duration, String> {
 /// Those of the service, and when the archive or a file cannot be read or written.
 pub async fn run(args: CapturesArgs) -> anyhow::Result<ExitCode> {
     let session = HeadlessSession::open(&args.service).await?;
-    if let CapturesCommand::List { last, unattributed: true, .. } = args.command {
+    if let CapturesCommand::List {
+        last,
+        unattributed: true,
+        ..
+    } = args.command
+    {
         list_unattributed(&session, last).await?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -140,13 +151,21 @@ pub async fn run(args: CapturesArgs) -> anyhow::Result<ExitCode> {
             print(&session, &archive.book, &found)?;
         }
         CapturesCommand::Show { id, logger, form } => {
-            show(&session, &find(archive.all().await?, id, logger.as_deref())?, form)?;
+            show(
+                &session,
+                &find(archive.all().await?, id, logger.as_deref())?,
+                form,
+            )?;
         }
         CapturesCommand::Export { choice, format, to } => {
             let all = archive.all().await?;
             choice.check_logger(&all, &mut archive).await?;
             let found = choice.select(all, &archive);
-            to.write(session.out, format.written(&found, None).as_bytes(), &plural(found.len(), "capture"))?;
+            to.write(
+                session.out,
+                format.written(&found, None).as_bytes(),
+                &plural(found.len(), "capture"),
+            )?;
         }
         CapturesCommand::Watch(watch) => {
             session.client()?;
@@ -169,9 +188,9 @@ pub async fn run(args: CapturesArgs) -> anyhow::Result<ExitCode> {
 impl CapturesCommand {
     fn query(&self) -> Option<&Query> {
         match self {
-            Self::List { choice, .. } | Self::Export { choice, .. } | Self::Watch(WatchArgs { choice, .. }) => {
-                choice.query.as_ref()
-            }
+            Self::List { choice, .. }
+            | Self::Export { choice, .. }
+            | Self::Watch(WatchArgs { choice, .. }) => choice.query.as_ref(),
             Self::Show { .. } => None,
         }
     }
@@ -188,8 +207,16 @@ fn require_listed(listed: &[logger::WorkspaceLogger], name: &str) -> anyhow::Res
 
 impl CaptureChoice {
     /// Checks that the named logger exists at the service or in the archive.
-    async fn check_logger(&self, all: &[CaptureRecord], archive: &mut ArchiveReader<'_>) -> anyhow::Result<()> {
-        let Some(name) = self.logger.as_ref().filter(|name| !all.iter().any(|record| is_of(record, name))) else {
+    async fn check_logger(
+        &self,
+        all: &[CaptureRecord],
+        archive: &mut ArchiveReader<'_>,
+    ) -> anyhow::Result<()> {
+        let Some(name) = self
+            .logger
+            .as_ref()
+            .filter(|name| !all.iter().any(|record| is_of(record, name)))
+        else {
             return Ok(());
         };
         let listed = match archive.loggers().await {
@@ -199,29 +226,62 @@ impl CaptureChoice {
         require_listed(&listed, name)
     }
 
-    /// Checks that the service has the named logger: without it, no capture can arrive. A service that is not reachable is
-    /// waited for.
+    /// Checks that the service has the named logger: without it, no capture can arrive. A service
+    /// that is not reachable is waited for.
     async fn check_live_logger(&self, archive: &mut ArchiveReader<'_>) -> anyhow::Result<()> {
-        let Some(name) = &self.logger else { return Ok(()) };
+        let Some(name) = &self.logger else {
+            return Ok(());
+        };
         match archive.loggers().await {
             Err(error) if bundles::unreachable(&error).is_some() => Ok(()),
             listed => require_listed(&listed?, name),
         }
     }
 
-    fn select(&self, mut all: Vec<CaptureRecord>, archive: &ArchiveReader<'_>) -> Vec<CaptureRecord> {
-        all.retain(|record| self.logger.as_ref().is_none_or(|logger| is_of(record, logger)));
+    fn select(
+        &self,
+        mut all: Vec<CaptureRecord>,
+        archive: &ArchiveReader<'_>,
+    ) -> Vec<CaptureRecord> {
+        all.retain(|record| {
+            self.logger
+                .as_ref()
+                .is_none_or(|logger| is_of(record, logger))
+        });
         all.retain(|record| !self.known || known_token(record).is_some());
         let Some(query) = &self.query else { return all };
         let rows: Vec<RecognizedCapture> = all
             .iter()
-            .map(|CaptureRecord { capture, label, mentions, .. }| {
-                let has_body = !capture.request_body_base64.is_empty();
-                RecognizedCapture { capture, has_body, label, mentions }
-            })
+            .map(
+                |CaptureRecord {
+                     capture,
+                     label,
+                     mentions,
+                     ..
+                 }| {
+                    let has_body = !capture.request_body_base64.is_empty();
+                    RecognizedCapture {
+                        capture,
+                        has_body,
+                        label,
+                        mentions,
+                    }
+                },
+            )
             .collect();
-        let (others, now) = (&archive.with_hits(BTreeMap::new()), Timestamp::now().as_second());
-        query.matches(&Rows { rows: &rows, others, now }).rows().map(|at| all[at].clone()).collect()
+        let (others, now) = (
+            &archive.with_hits(BTreeMap::new()),
+            Timestamp::now().as_second(),
+        );
+        query
+            .matches(&Rows {
+                rows: &rows,
+                others,
+                now,
+            })
+            .rows()
+            .map(|at| all[at].clone())
+            .collect()
     }
 }
 
@@ -241,7 +301,9 @@ impl WatchArgs {
         loop {
             let mut found = self.choice.select(new, archive);
             found.retain(|record| self.payload.is_none_or(|token| mentions(record, token)));
-            let left = self.timeout.map_or(Duration::MAX, |timeout| timeout.saturating_sub(began.elapsed()));
+            let left = self.timeout.map_or(Duration::MAX, |timeout| {
+                timeout.saturating_sub(began.elapsed())
+            });
             if !found.is_empty() || left.is_zero() {
                 return Ok(found);
             }
@@ -252,7 +314,10 @@ impl WatchArgs {
             new = match polled {
                 Err(error) if is_silent => {
                     if !is_reported {
-                        note!("scandeck: {} (retrying)", text::clean(&format!("{error:#}")));
+                        note!(
+                            "scandeck: {} (retrying)",
+                            text::clean(&format!("{error:#}"))
+                        );
                     }
                     Vec::new()
                 }
@@ -264,31 +329,48 @@ impl WatchArgs {
 }
 
 async fn list_unattributed(session: &HeadlessSession, last: Option<usize>) -> anyhow::Result<()> {
-    let listed = session.client()?.list_unattributed_requests().await.map_err(|error| match error.kind {
-        ErrorKind::NotFound => anyhow::Error::from(CliError::new(
-            "the service keeps no unattributed requests",
-            "only `scandeck serve` keeps them; it may be an older version",
-        )),
-        _ => error.into(),
-    })?;
+    let listed = session
+        .client()?
+        .list_unattributed_requests()
+        .await
+        .map_err(|error| match error.kind {
+            ErrorKind::NotFound => anyhow::Error::from(CliError::new(
+                "the service keeps no unattributed requests",
+                "only `scandeck serve` keeps them; it may be an older version",
+            )),
+            _ => error.into(),
+        })?;
     let mut requests = listed.requests;
     requests.drain(..requests.len().saturating_sub(last.unwrap_or(usize::MAX)));
     session.out.list(&requests, || {
-        PrintTable::of(["TIME", "FROM", "SIZE", "REASON", "BYTES"], &requests, |one| {
-            cells![
-                or_dash(one.request_date),
-                format!("{}:{}", one.ip_address, one.remote_port),
-                one.size,
-                one.reason,
-                unattributed::first_bytes(one),
-            ]
-        })
+        PrintTable::of(
+            ["TIME", "FROM", "SIZE", "REASON", "BYTES"],
+            &requests,
+            |one| {
+                cells![
+                    or_dash(one.request_date),
+                    format!("{}:{}", one.ip_address, one.remote_port),
+                    one.size,
+                    one.reason,
+                    unattributed::first_bytes(one),
+                ]
+            },
+        )
     })
 }
 
 fn newer_than(all: Vec<CaptureRecord>, age: Duration) -> Vec<CaptureRecord> {
-    let oldest = Timestamp::now().as_second().saturating_sub(i64::try_from(age.as_secs()).unwrap_or(i64::MAX));
-    all.into_iter().filter(|record| record.capture.request_date.is_some_and(|at| at.as_second() >= oldest)).collect()
+    let oldest = Timestamp::now()
+        .as_second()
+        .saturating_sub(i64::try_from(age.as_secs()).unwrap_or(i64::MAX));
+    all.into_iter()
+        .filter(|record| {
+            record
+                .capture
+                .request_date
+                .is_some_and(|at| at.as_second() >= oldest)
+        })
+        .collect()
 }
 
 fn is_of(record: &CaptureRecord, logger: &str) -> bool {
@@ -296,15 +378,25 @@ fn is_of(record: &CaptureRecord, logger: &str) -> bool {
 }
 
 fn known_token(record: &CaptureRecord) -> Option<Token> {
-    record.mentions.iter().find(|mention| mention.known).map(|mention| mention.token)
+    record
+        .mentions
+        .iter()
+        .find(|mention| mention.known)
+        .map(|mention| mention.token)
 }
 
 fn mentions(record: &CaptureRecord, token: Token) -> bool {
     record.mentions.iter().any(|mention| mention.token == token)
 }
 
-fn find(all: Vec<CaptureRecord>, id: CaptureId, logger: Option<&str>) -> anyhow::Result<CaptureRecord> {
-    let is_match = |one: &CaptureRecord| one.capture.id == id && logger.is_none_or(|logger| is_of(one, logger));
+fn find(
+    all: Vec<CaptureRecord>,
+    id: CaptureId,
+    logger: Option<&str>,
+) -> anyhow::Result<CaptureRecord> {
+    let is_match = |one: &CaptureRecord| {
+        one.capture.id == id && logger.is_none_or(|logger| is_of(one, logger))
+    };
     let mut found: Vec<CaptureRecord> = all.into_iter().filter(is_match).collect();
     let mut labels: Vec<&Shared> = found.iter().map(|record| &record.label).collect();
     labels.sort();
@@ -315,7 +407,12 @@ fn find(all: Vec<CaptureRecord>, id: CaptureId, logger: Option<&str>) -> anyhow:
         return Err(CliError::usage(format!("several loggers have a capture {id}"), hint).into());
     }
     // A service may reuse an id after a clear: the newest capture is the right one.
-    let not_found = || CliError::new(format!("capture {id} not found"), "`scandeck captures list` lists captures");
+    let not_found = || {
+        CliError::new(
+            format!("capture {id} not found"),
+            "`scandeck captures list` lists captures",
+        )
+    };
     Ok(found.pop().ok_or_else(not_found)?)
 }
 
@@ -325,7 +422,9 @@ fn show(session: &HeadlessSession, record: &CaptureRecord, form: As) -> anyhow::
         As::Raw => session.out.outside(&out::raw_bytes(record)),
         As::Curl => {
             let body = || request::body(&record.capture);
-            let file = out::body_file(record).map(|name| save::numbered_file(&name, &body())).transpose()?;
+            let file = out::body_file(record)
+                .map(|name| save::numbered_file(&name, &body()))
+                .transpose()?;
             if let Some(name) = &file {
                 note!("body written to {name}");
             }
@@ -334,17 +433,34 @@ fn show(session: &HeadlessSession, record: &CaptureRecord, form: As) -> anyhow::
     }
 }
 
-fn print(session: &HeadlessSession, book: &PayloadBook, all: &[CaptureRecord]) -> anyhow::Result<()> {
+fn print(
+    session: &HeadlessSession,
+    book: &PayloadBook,
+    all: &[CaptureRecord],
+) -> anyhow::Result<()> {
     let values: Vec<_> = all.iter().map(out::value).collect();
     session.out.list(&values, || table(book, all))
 }
 
 fn table(book: &PayloadBook, all: &[CaptureRecord]) -> PrintTable {
-    let header = ["ID", "TIME", "LOGGER", "METHOD", "FROM", "REQUEST", "PAYLOAD", "PLACEMENT"];
+    let header = [
+        "ID",
+        "TIME",
+        "LOGGER",
+        "METHOD",
+        "FROM",
+        "REQUEST",
+        "PAYLOAD",
+        "PLACEMENT",
+    ];
     PrintTable::of(header, all, |record| {
         let capture = &record.capture;
         let payload = known_token(record).and_then(|token| book.get(token));
-        let query = if capture.url_params.is_empty() { String::new() } else { format!("?{}", capture.url_params) };
+        let query = if capture.url_params.is_empty() {
+            String::new()
+        } else {
+            format!("?{}", capture.url_params)
+        };
         cells![
             capture.id,
             or_dash(capture.request_date),
@@ -352,7 +468,9 @@ fn table(book: &PayloadBook, all: &[CaptureRecord]) -> PrintTable {
             capture.request_method,
             capture.ip_address,
             format!("{}{query}", capture.path.as_deref().unwrap_or_default()),
-            payload.map(|payload| payload.token.to_string()).unwrap_or_default(),
+            payload
+                .map(|payload| payload.token.to_string())
+                .unwrap_or_default(),
             payload.map(|payload| payload.place()).unwrap_or_default(),
         ]
     })

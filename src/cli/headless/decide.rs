@@ -30,7 +30,8 @@ pub struct DecideArgs {
     /// open, in_review, confirmed, false_positive, risk_accepted, not_applicable, fixed, duplicate
     #[arg(long, value_name = "VERDICT", value_parser = Verdict::from_name)]
     verdict: Option<Verdict>,
-    /// Reason, such as not_reproducible, or `none` [default: last reason for this class and verdict]
+    /// Reason, such as not_reproducible, or `none` [default: last reason for this class and
+    /// verdict]
     #[arg(long, value_name = "REASON", value_parser = reason, requires = "verdict")]
     reason: Option<DraftValue<Reason>>,
     /// Note to add
@@ -49,7 +50,12 @@ pub struct DecideArgs {
     #[arg(long, value_name = "TAG")]
     untag: Vec<String>,
     /// Original of the duplicate
-    #[arg(long, value_name = "ID|FINGERPRINT", required_if_eq("verdict", "duplicate"), allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "ID|FINGERPRINT",
+        required_if_eq("verdict", "duplicate"),
+        allow_negative_numbers = true
+    )]
     duplicate_of: Option<String>,
 }
 
@@ -57,14 +63,18 @@ fn reason(text: &str) -> Result<DraftValue<Reason>, String> {
     if text == "none" {
         return Ok(DraftValue::Empty);
     }
-    Reason::from_name(text).map(DraftValue::Set).map_err(|names| format!("{names} or none"))
+    Reason::from_name(text)
+        .map(DraftValue::Set)
+        .map_err(|names| format!("{names} or none"))
 }
 
 fn until(text: &str) -> Result<DraftValue<Date>, String> {
     if text == "none" {
         return Ok(DraftValue::Empty);
     }
-    future_date(text).map(DraftValue::Set).map_err(|error| format!("{error}, or none"))
+    future_date(text)
+        .map(DraftValue::Set)
+        .map_err(|error| format!("{error}, or none"))
 }
 
 fn severity(text: &str) -> Result<DraftValue<Risk>, String> {
@@ -72,30 +82,47 @@ fn severity(text: &str) -> Result<DraftValue<Risk>, String> {
         return Ok(DraftValue::Empty);
     }
     let named = Risk::DOWN.into_iter().find(|risk| risk.as_str() == text);
-    named.map(DraftValue::Set).ok_or_else(|| "use critical, high, medium, low, info or scanner".to_owned())
+    named
+        .map(DraftValue::Set)
+        .ok_or_else(|| "use critical, high, medium, low, info or scanner".to_owned())
 }
 
 /// Writes the decisions.
 ///
 /// # Errors
-/// When a finding does not exist, the reason does not fit the verdict, or the decisions cannot be saved.
+/// When a finding does not exist, the reason does not fit the verdict, or the decisions cannot be
+/// saved.
 pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<ExitCode> {
     if let (Some(verdict), Some(DraftValue::Set(reason))) = (args.verdict, args.reason)
         && !verdict.reasons().contains(&reason)
     {
-        let names: Vec<&str> = verdict.reasons().iter().map(|reason| reason.as_str()).collect();
+        let names: Vec<&str> = verdict
+            .reasons()
+            .iter()
+            .map(|reason| reason.as_str())
+            .collect();
         let hint = match names.is_empty() {
             true => "remove --reason".to_owned(),
             false => format!("reasons: {}", names.join(", ")),
         };
-        return Err(CliError::usage(format!("`{reason}` is not a reason for `{verdict}`"), hint).into());
+        return Err(
+            CliError::usage(format!("`{reason}` is not a reason for `{verdict}`"), hint).into(),
+        );
     }
     if args.ids.is_empty() && args.query.is_none() {
-        return Err(CliError::usage("no finding given", "pass ids or fingerprints, or use --query").into());
+        return Err(CliError::usage(
+            "no finding given",
+            "pass ids or fingerprints, or use --query",
+        )
+        .into());
     }
     let decides = args.verdict.is_some() || args.note.is_some() || args.severity.is_some();
     if !decides && args.tag.is_empty() && args.untag.is_empty() {
-        return Err(CliError::usage("nothing to decide", "set --verdict, --severity, --tag, --untag or --note").into());
+        return Err(CliError::usage(
+            "nothing to decide",
+            "set --verdict, --severity, --tag, --untag or --note",
+        )
+        .into());
     }
     let rows = FindingRows::load(session).await?;
     let selected = select(&rows, &args)?;
@@ -110,9 +137,19 @@ pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<
     let defaults = DecisionDefaults::of(rows.state());
     let mut changes = Vec::new();
     for row in &selected {
-        let reason = |verdict| defaults.reason(rows.state(), &row.workspace, row.issue.class(), verdict);
-        for change in draft.changes(&row.issue, &row.assessment, draft.verdict.and_then(reason), today()) {
-            changes.push((row.workspace.clone(), Subject::Finding(row.issue.identity.clone()), change));
+        let reason =
+            |verdict| defaults.reason(rows.state(), &row.workspace, row.issue.class(), verdict);
+        for change in draft.changes(
+            &row.issue,
+            &row.assessment,
+            draft.verdict.and_then(reason),
+            today(),
+        ) {
+            changes.push((
+                row.workspace.clone(),
+                Subject::Finding(row.issue.identity.clone()),
+                change,
+            ));
         }
     }
     match (changes.is_empty(), selected.is_empty()) {
@@ -127,7 +164,11 @@ pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<
 fn select(rows: &FindingRows, args: &DecideArgs) -> anyhow::Result<Vec<ExportRow>> {
     let mut selected: Vec<ExportRow> = match &args.query {
         Some(query) => rows.matching(query),
-        None => args.ids.iter().map(|id| find(rows, id).cloned()).collect::<anyhow::Result<_>>()?,
+        None => args
+            .ids
+            .iter()
+            .map(|id| find(rows, id).cloned())
+            .collect::<anyhow::Result<_>>()?,
     };
     // A finding of two workspaces has one key: two decisions would be a conflict.
     let mut keys = HashSet::new();
@@ -136,7 +177,11 @@ fn select(rows: &FindingRows, args: &DecideArgs) -> anyhow::Result<Vec<ExportRow
 }
 
 fn find<'a>(rows: &'a FindingRows, id: &str) -> anyhow::Result<&'a ExportRow> {
-    Ok(rows.all.iter().find(|row| findings::is_named(row, id)).ok_or_else(|| findings::not_found(id))?)
+    Ok(rows
+        .all
+        .iter()
+        .find(|row| findings::is_named(row, id))
+        .ok_or_else(|| findings::not_found(id))?)
 }
 
 fn draft(rows: &FindingRows, args: DecideArgs) -> anyhow::Result<Draft> {
@@ -148,10 +193,12 @@ fn draft(rows: &FindingRows, args: DecideArgs) -> anyhow::Result<Draft> {
     Ok(Draft {
         verdict: args.verdict,
         reason: args.reason.unwrap_or_default(),
-        note: args.note.map_or(DraftValue::Default, |note| match note.trim() {
-            "" => DraftValue::Empty,
-            _ => DraftValue::Set(note.into()),
-        }),
+        note: args
+            .note
+            .map_or(DraftValue::Default, |note| match note.trim() {
+                "" => DraftValue::Empty,
+                _ => DraftValue::Set(note.into()),
+            }),
         until: args.until.unwrap_or_default(),
         severity: args.severity.unwrap_or_default(),
         tag: shared(args.tag),
@@ -164,7 +211,9 @@ fn draft(rows: &FindingRows, args: DecideArgs) -> anyhow::Result<Draft> {
 /// Prints the findings with their new decisions.
 async fn print(session: &HeadlessSession, selected: &[ExportRow]) -> anyhow::Result<()> {
     let mut rows = FindingRows::load(session).await?.all;
-    let is_same = |a: &ExportRow, b: &ExportRow| (a.issue.key(), &a.workspace) == (b.issue.key(), &b.workspace);
+    let is_same = |a: &ExportRow, b: &ExportRow| {
+        (a.issue.key(), &a.workspace) == (b.issue.key(), &b.workspace)
+    };
     rows.retain(|row| selected.iter().any(|one| is_same(one, row)));
     if !session.out.json && !rows.is_empty() {
         note!("{}", text::plural(rows.len(), "finding"));
@@ -194,14 +243,32 @@ mod tests {
         let (issue, assessment) = fixture.last();
         let row = |workspace: &str| {
             let (issue, assessment) = (issue.clone(), assessment.clone());
-            ExportRow::new(issue, assessment, &TriageState::default(), "shop.test".into(), Some(170), workspace.into())
+            ExportRow::new(
+                issue,
+                assessment,
+                &TriageState::default(),
+                "shop.test".into(),
+                Some(170),
+                workspace.into(),
+            )
         };
         let mut rows = FindingRows::default();
         rows.all = vec![row("acme"), row("lab")];
-        let args = Line::parse_from(["decide", "--query", "-port:443", "--note", "- as agreed"]).args;
-        assert!(args.query.is_some() && args.note.as_deref() == Some("- as agreed"), "no flags");
-        let args = Line::parse_from(["decide", "--query", "port:443", "--verdict", "confirmed"]).args;
+        let args =
+            Line::parse_from(["decide", "--query", "-port:443", "--note", "- as agreed"]).args;
+        assert!(
+            args.query.is_some() && args.note.as_deref() == Some("- as agreed"),
+            "no flags"
+        );
+        let args =
+            Line::parse_from(["decide", "--query", "port:443", "--verdict", "confirmed"]).args;
         let selected = select(&rows, &args).unwrap();
-        assert_eq!(selected.iter().map(|row| row.workspace.as_str()).collect::<Vec<_>>(), ["acme"]);
+        assert_eq!(
+            selected
+                .iter()
+                .map(|row| row.workspace.as_str())
+                .collect::<Vec<_>>(),
+            ["acme"]
+        );
     }
 }

@@ -7,7 +7,9 @@ use crate::contract::{Shared, Stamp};
 use crate::dashboard::runtime::Memory;
 use crate::sqlite::is_present;
 use crate::text;
-use crate::triage::{Change, EventWriter, OpenedDecisions, Store, StoredSettings, Subject, TriageState};
+use crate::triage::{
+    Change, EventWriter, OpenedDecisions, Store, StoredSettings, Subject, TriageState,
+};
 
 /// Reads decisions and settings. Does not create a missing store.
 ///
@@ -37,7 +39,11 @@ pub fn exists(memory: &Memory) -> anyhow::Result<bool> {
 /// # Errors
 /// When the store cannot be opened or created.
 pub async fn open(memory: &Memory) -> anyhow::Result<(Store, TriageState)> {
-    let OpenedDecisions { store, events, notes } = Store::open(&memory.directory).await?;
+    let OpenedDecisions {
+        store,
+        events,
+        notes,
+    } = Store::open(&memory.directory).await?;
     print_notes(&notes);
     let state = tokio::task::spawn_blocking(move || TriageState::from_events(events)).await?;
     Ok((store, state))
@@ -47,11 +53,22 @@ pub async fn open(memory: &Memory) -> anyhow::Result<(Store, TriageState)> {
 ///
 /// # Errors
 /// When the store cannot be written; then none of the changes is stored.
-pub async fn write(memory: &Memory, base: &TriageState, changes: Vec<(Shared, Subject, Change)>) -> anyhow::Result<()> {
+pub async fn write(
+    memory: &Memory,
+    base: &TriageState,
+    changes: Vec<(Shared, Subject, Change)>,
+) -> anyhow::Result<()> {
     let (mut store, state) = open_writable(memory).await?;
-    let mut writer =
-        EventWriter { who: memory.who.as_str().into(), instance: rand::random(), ..EventWriter::default() };
-    let events = writer.write_batch((Stamp(jiff::Timestamp::now()), state.clock() + 1), base, changes);
+    let mut writer = EventWriter {
+        who: memory.who.as_str().into(),
+        instance: rand::random(),
+        ..EventWriter::default()
+    };
+    let events = writer.write_batch(
+        (Stamp(jiff::Timestamp::now()), state.clock() + 1),
+        base,
+        changes,
+    );
     store.record(&events).await?;
     store.close().await;
     Ok(())
@@ -64,7 +81,10 @@ pub async fn write(memory: &Memory, base: &TriageState, changes: Vec<(Shared, Su
 pub async fn open_writable(memory: &Memory) -> anyhow::Result<(Store, TriageState)> {
     let (store, state) = open(memory).await?;
     if !store.is_writable() {
-        let message = format!("decisions not saved: {} is read-only", store.file().display());
+        let message = format!(
+            "decisions not saved: {} is read-only",
+            store.file().display()
+        );
         return Err(CliError::new(message, "make it writable, or set XDG_STATE_HOME").into());
     }
     Ok((store, state))
@@ -96,11 +116,24 @@ mod tests {
     #[tokio::test]
     async fn concurrent_decisions_are_a_conflict_until_one_replaces_both() {
         let temp = tempfile::tempdir().unwrap();
-        let memory =
-            |who: &str| Memory { directory: temp.path().to_owned(), cache: None, who: who.to_owned(), keep_days: None };
+        let memory = |who: &str| Memory {
+            directory: temp.path().to_owned(),
+            cache: None,
+            who: who.to_owned(),
+            keep_days: None,
+        };
         let decide = async |who: &str, base: &TriageState, verdict: Verdict| {
-            let change = Change::Decide(Decision { verdict, ..Decision::default() });
-            write(&memory(who), base, vec![("acme".into(), finding(1), change)]).await.unwrap();
+            let change = Change::Decide(Decision {
+                verdict,
+                ..Decision::default()
+            });
+            write(
+                &memory(who),
+                base,
+                vec![("acme".into(), finding(1), change)],
+            )
+            .await
+            .unwrap();
             read(&memory(who)).await.unwrap().0
         };
         let empty = TriageState::default();

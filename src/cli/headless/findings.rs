@@ -64,7 +64,8 @@ enum FindingsCommand {
 struct ExportArgs {
     #[command(flatten)]
     choice: FindingChoice,
-    /// csv, markdown (hand-over), jsonl, defectdojo (Generic Findings Import), sarif (2.1.0), vex (CycloneDX 1.6), html, json, pdf, docx, xlsx (the report)
+    /// csv, markdown (hand-over), jsonl, defectdojo (Generic Findings Import), sarif (2.1.0), vex
+    /// (CycloneDX 1.6), html, json, pdf, docx, xlsx (the report)
     #[arg(long, value_parser = ExportFormat::from_name)]
     format: ExportFormat,
     #[command(flatten)]
@@ -81,7 +82,9 @@ struct FindingChoice {
 
 impl FindingChoice {
     fn query(&self) -> Query {
-        self.query.clone().unwrap_or_else(|| Query::everything(QueryKind::Findings))
+        self.query
+            .clone()
+            .unwrap_or_else(|| Query::everything(QueryKind::Findings))
     }
 }
 
@@ -149,12 +152,23 @@ async fn write(session: &HeadlessSession, args: &ExportArgs) -> anyhow::Result<(
         1 => workspaces.into_iter().collect(),
         _ => session.config.name.clone(),
     };
-    let export =
-        Export { rows: &rows, title: &title, made: Stamp(Timestamp::now()), query: &query.to_string(), mask: None };
+    let export = Export {
+        rows: &rows,
+        title: &title,
+        made: Stamp(Timestamp::now()),
+        query: &query.to_string(),
+        mask: None,
+    };
     let bytes = export::write(args.format, &export)?;
-    // Excel needs the byte order mark in the files that it opens by their names; programs read it as part of the first one.
-    let content = if args.to.names_csv() { &bytes[..] } else { bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes) };
-    args.to.write(session.out, content, &plural(rows.len(), "finding"))
+    // Excel needs the byte order mark in the files that it opens by their names; programs read it
+    // as part of the first one.
+    let content = if args.to.names_csv() {
+        &bytes[..]
+    } else {
+        bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes)
+    };
+    args.to
+        .write(session.out, content, &plural(rows.len(), "finding"))
 }
 
 async fn show(session: &HeadlessSession, id: &str) -> anyhow::Result<()> {
@@ -189,9 +203,12 @@ async fn show(session: &HeadlessSession, id: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Replaces numbers and JSON of a finding with words: its tool, its OWASP category, and a line per row of its evidence.
+/// Replaces numbers and JSON of a finding with words: its tool, its OWASP category, and a line per
+/// row of its evidence.
 fn put_words(finding: &mut Value) {
-    let Value::Object(fields) = finding else { return };
+    let Value::Object(fields) = finding else {
+        return;
+    };
     if let Some(tool) = fields.get_mut("tool_id")
         && let Some(name) = tool.as_i64().map(Tool).and_then(Tool::name)
     {
@@ -209,7 +226,9 @@ fn put_words(finding: &mut Value) {
 
 /// `scan #20 of 2026-11-20 09:00:00: not found`.
 fn history_line(entry: &TimelineEntry) -> String {
-    let scan = entry.scan.map_or_else(|| "a scan".to_owned(), |id| format!("scan #{id}"));
+    let scan = entry
+        .scan
+        .map_or_else(|| "a scan".to_owned(), |id| format!("scan #{id}"));
     let at = entry.at.map(|at| format!(" of {at}")).unwrap_or_default();
     let outcome = match &entry.outcome {
         ScanSighting::Seen(finding) => format!("found, {}", finding.risk_level),
@@ -220,7 +239,10 @@ fn history_line(entry: &TimelineEntry) -> String {
 }
 
 pub(super) fn not_found(id: &str) -> CliError {
-    CliError::new(format!("finding {id} not found"), "`scandeck findings list` lists findings")
+    CliError::new(
+        format!("finding {id} not found"),
+        "`scandeck findings list` lists findings",
+    )
 }
 
 /// Whether a row has this name: the id of any occurrence, or the fingerprint.
@@ -232,12 +254,34 @@ pub(super) fn is_named(row: &ExportRow, name: &str) -> bool {
 }
 
 pub(super) fn table(rows: &[ExportRow]) -> PrintTable {
-    PrintTable::of(["ID", "RISK", "TARGET", "PORT", "FINDING", "VERDICT", "PRESENCE", "LAST SEEN"], rows, |row| {
-        let (issue, verdict) = (&row.issue, row.assessment.state());
-        let (risk, last_seen) = (row.risk(), or_dash(issue.last_seen.get()));
-        let presence = issue.presence_in(Presence::label);
-        cells![issue.finding.id, risk, row.target, row.port(), issue.name, verdict, presence, last_seen]
-    })
+    PrintTable::of(
+        [
+            "ID",
+            "RISK",
+            "TARGET",
+            "PORT",
+            "FINDING",
+            "VERDICT",
+            "PRESENCE",
+            "LAST SEEN",
+        ],
+        rows,
+        |row| {
+            let (issue, verdict) = (&row.issue, row.assessment.state());
+            let (risk, last_seen) = (row.risk(), or_dash(issue.last_seen.get()));
+            let presence = issue.presence_in(Presence::label);
+            cells![
+                issue.finding.id,
+                risk,
+                row.target,
+                row.port(),
+                issue.name,
+                verdict,
+                presence,
+                last_seen
+            ]
+        },
+    )
 }
 
 #[cfg(test)]
@@ -249,20 +293,38 @@ mod tests {
 
     #[test]
     fn history_names_scans_with_and_without_the_finding() {
-        let line = |outcome| history_line(&TimelineEntry { scan: Some(20.into()), at: None, outcome });
-        let found = Finding { risk_level: Risk::High, ..Finding::default() };
-        assert_eq!(line(ScanSighting::Seen(found.into())), "scan #20: found, high");
+        let line = |outcome| {
+            history_line(&TimelineEntry {
+                scan: Some(20.into()),
+                at: None,
+                outcome,
+            })
+        };
+        let found = Finding {
+            risk_level: Risk::High,
+            ..Finding::default()
+        };
+        assert_eq!(
+            line(ScanSighting::Seen(found.into())),
+            "scan #20: found, high"
+        );
         assert_eq!(line(ScanSighting::Absent), "scan #20: not found");
         let gap = RetestGap::Ambiguous;
         let reason = gap.reason().to_owned();
-        assert_eq!(line(ScanSighting::NotRetested(gap)), format!("scan #20: not retested: {reason}"));
+        assert_eq!(
+            line(ScanSighting::NotRetested(gap)),
+            format!("scan #20: not retested: {reason}")
+        );
     }
 
     #[test]
     fn words_replace_known_values_and_nothing_else() {
         let mut finding = json!({"tool_id": 170, "owasp": {"owasp_2021": "A01"}});
         put_words(&mut finding);
-        assert_eq!(finding, json!({"tool_id": "Website Scanner (170)", "owasp": "A01:2021"}));
+        assert_eq!(
+            finding,
+            json!({"tool_id": "Website Scanner (170)", "owasp": "A01:2021"})
+        );
         let mut unknown = json!({"tool_id": "x", "owasp": 5});
         put_words(&mut unknown);
         assert_eq!(unknown, json!({"tool_id": "x", "owasp": 5}));

@@ -30,7 +30,9 @@ enum LoggersCommand {
     #[command(after_help = "Example:\n  scandeck loggers list --json")]
     List,
     /// Show one logger
-    #[command(after_help = "Example:\n  scandeck loggers show ssrf-shop --json | jq -r .handler_url")]
+    #[command(
+        after_help = "Example:\n  scandeck loggers show ssrf-shop --json | jq -r .handler_url"
+    )]
     Show {
         /// Id or label
         #[arg(value_name = "ID|LABEL")]
@@ -88,7 +90,9 @@ pub async fn run(args: LoggersArgs) -> anyhow::Result<ExitCode> {
         }
         LoggersCommand::Create { label } => {
             session.require_writable()?;
-            let id = client.create_logger(&label, session.workspace_id().await?).await?;
+            let id = client
+                .create_logger(&label, session.workspace_id().await?)
+                .await?;
             out.created("created_id", id.0)?;
         }
         LoggersCommand::Captures { logger, since } => {
@@ -103,14 +107,29 @@ pub async fn run(args: LoggersArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Clears or deletes a logger after archiving its captures.
-async fn remove(session: &HeadlessSession, args: RemoveArgs, only_captures: bool) -> anyhow::Result<()> {
+async fn remove(
+    session: &HeadlessSession,
+    args: RemoveArgs,
+    only_captures: bool,
+) -> anyhow::Result<()> {
     let found = find(session, &args.logger).await?;
     let (client, logger) = (session.client()?, &found.1);
-    let (path, done) = if only_captures { ("/data", "cleared") } else { ("", "deleted") };
+    let (path, done) = if only_captures {
+        ("/data", "cleared")
+    } else {
+        ("", "deleted")
+    };
     let requests = plural(logger.num_requests.max(0) as usize, "capture");
-    let first = if logger.num_requests > 0 { "; they would be archived first" } else { "" };
+    let first = if logger.num_requests > 0 {
+        "; they would be archived first"
+    } else {
+        ""
+    };
     let label = text::clean(&logger.label);
-    session.confirm(args.yes, format!("not {done}: logger \"{label}\" with {requests}{first}"))?;
+    session.confirm(
+        args.yes,
+        format!("not {done}: logger \"{label}\" with {requests}{first}"),
+    )?;
     let call = format!("DELETE /http_loggers/{}{path}", logger.id);
     let delete = async {
         match only_captures {
@@ -118,7 +137,8 @@ async fn remove(session: &HeadlessSession, args: RemoveArgs, only_captures: bool
             false => client.delete_logger(logger.id).await,
         }
     };
-    let counts = ArchiveReader::archive_and_delete(session, slice::from_ref(&found), &call, delete).await?;
+    let counts =
+        ArchiveReader::archive_and_delete(session, slice::from_ref(&found), &call, delete).await?;
     note!("logger {} {done}, {counts}", text::clean(&logger.label));
     Ok(())
 }
@@ -137,21 +157,56 @@ async fn find(session: &HeadlessSession, name: &str) -> anyhow::Result<Workspace
     if session.workspace_id().await?.is_none() {
         let listed: BTreeSet<LoggerId> = all.iter().map(|(_, logger)| logger.id).collect();
         let every = session.client()?.list_loggers(None).await?.into_iter();
-        all.extend(every.filter(|logger| !listed.contains(&logger.id)).map(|logger| (Shared::default(), logger)));
+        all.extend(
+            every
+                .filter(|logger| !listed.contains(&logger.id))
+                .map(|logger| (Shared::default(), logger)),
+        );
     }
     Ok(logger::single(&logger::named(&all, name), &all, name)?)
 }
 
 fn table(all: &[Logger]) -> PrintTable {
-    PrintTable::of(["ID", "LABEL", "RECEIVED", "LEFT", "DAYS LEFT", "URL"], all, |one| {
-        cells![one.id, one.label, one.num_requests, one.requests_left, one.active_days, one.handler_url]
-    })
+    PrintTable::of(
+        ["ID", "LABEL", "RECEIVED", "LEFT", "DAYS LEFT", "URL"],
+        all,
+        |one| {
+            cells![
+                one.id,
+                one.label,
+                one.num_requests,
+                one.requests_left,
+                one.active_days,
+                one.handler_url
+            ]
+        },
+    )
 }
 
 fn captures(all: &[Capture]) -> PrintTable {
-    PrintTable::of(["ID", "TIME", "METHOD", "FROM", "PATH", "QUERY", "USER AGENT"], all, |one| {
-        let path = one.path.as_deref().unwrap_or_default();
-        let time = or_dash(one.request_date);
-        cells![one.id, time, one.request_method, one.ip_address, path, one.url_params, one.user_agent]
-    })
+    PrintTable::of(
+        [
+            "ID",
+            "TIME",
+            "METHOD",
+            "FROM",
+            "PATH",
+            "QUERY",
+            "USER AGENT",
+        ],
+        all,
+        |one| {
+            let path = one.path.as_deref().unwrap_or_default();
+            let time = or_dash(one.request_date);
+            cells![
+                one.id,
+                time,
+                one.request_method,
+                one.ip_address,
+                path,
+                one.url_params,
+                one.user_agent
+            ]
+        },
+    )
 }

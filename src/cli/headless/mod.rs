@@ -1,13 +1,14 @@
-//! Commands for scripts and CI: every endpoint of the API without a screen, one file per noun, and the data on this
-//! machine.
+//! Commands for scripts and CI: every endpoint of the API without a screen, one file per noun, and
+//! the data on this machine.
 //!
 //! ```text
 //!   arguments ─► HeadlessSession (client, workspace, read-only?) ─► calls ─► Output: table, JSON array or JSON object
 //! ```
 //!
-//! Standard output contains only the result; errors and progress go to standard error. With `--json` a list is an array and
-//! a single item an object: fields of the contract first, then those of scandeck. The output has no colours. Commands that
-//! change the service fail with a read-only profile, and commands that delete need `--yes`.
+//! Standard output contains only the result; errors and progress go to standard error. With
+//! `--json` a list is an array and a single item an object: fields of the contract first, then
+//! those of scandeck. The output has no colours. Commands that change the service fail with a
+//! read-only profile, and commands that delete need `--yes`.
 
 pub mod api;
 pub mod archive;
@@ -110,12 +111,14 @@ pub async fn run(command: HeadlessCommand) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Adds the command that lists the objects of this noun to the error of an object that does not exist.
+/// Adds the command that lists the objects of this noun to the error of an object that does not
+/// exist.
 pub fn listed<T>(nouns: &str, result: anyhow::Result<T>) -> anyhow::Result<T> {
     result.map_err(|error| match error.downcast_ref::<Error>() {
-        Some(Error { kind: ErrorKind::NotFound, .. }) => {
-            CliError::new(&error, format!("`scandeck {nouns} list` lists {nouns}")).into()
-        }
+        Some(Error {
+            kind: ErrorKind::NotFound,
+            ..
+        }) => CliError::new(&error, format!("`scandeck {nouns} list` lists {nouns}")).into(),
         _ => error,
     })
 }

@@ -1,4 +1,5 @@
-//! `scandeck payloads`: new, list. Payloads contain a token each and are recorded before they are printed.
+//! `scandeck payloads`: new, list. Payloads contain a token each and are recorded before they are
+//! printed.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,7 +16,9 @@ use super::{HeadlessSession, PrintTable, ServiceArgs, save};
 use crate::cli::error::CliError;
 use crate::contract::{Shared, Stamp};
 use crate::oob::lifetime::over;
-use crate::oob::{MOST, Payload, PayloadBook, PayloadOrigin, PayloadRequest, PayloadShape, UrlForm};
+use crate::oob::{
+    MOST, Payload, PayloadBook, PayloadOrigin, PayloadRequest, PayloadShape, UrlForm,
+};
 use crate::query::{Query, QueryKind};
 use crate::table::{OtherLists, Rows};
 use crate::text;
@@ -36,7 +39,9 @@ pub struct PayloadsArgs {
 #[derive(Subcommand, Clone, Debug)]
 enum PayloadsCommand {
     /// Create payloads, record them, and print one per line
-    #[command(after_help = "Example:\n  scandeck payloads new --logger 3 --count 200 --shape img -o payloads.txt")]
+    #[command(
+        after_help = "Example:\n  scandeck payloads new --logger 3 --count 200 --shape img -o payloads.txt"
+    )]
     New(Box<NewArgs>),
     /// List payloads with their hits, oldest first
     #[command(after_help = "Example:\n  scandeck payloads list --query 'is:waiting made<7d'")]
@@ -71,27 +76,51 @@ struct NewArgs {
     #[arg(long, value_name = "TEXT")]
     batch: Option<String>,
     /// Target in which the payloads are planted
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
     target: String,
     /// Parameter or header in which the payloads are planted
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
     parameter: String,
     /// Technique, such as SSRF
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
     technique: String,
     /// Note
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
     note: String,
 }
 
 fn count(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|count| (1..=MOST).contains(count)).ok_or_else(|| format!("use 1 to {MOST}"))
+    text.parse()
+        .ok()
+        .filter(|count| (1..=MOST).contains(count))
+        .ok_or_else(|| format!("use 1 to {MOST}"))
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// Those of the service, when the logger does not exist, and when the payload book cannot be read or written.
+/// Those of the service, when the logger does not exist, and when the payload book cannot be read
+/// or written.
 pub async fn run(args: PayloadsArgs) -> anyhow::Result<ExitCode> {
     let session = HeadlessSession::open(&args.service).await?;
     match args.command {
@@ -102,7 +131,8 @@ pub async fn run(args: PayloadsArgs) -> anyhow::Result<ExitCode> {
 }
 
 async fn create(session: &HeadlessSession, args: &NewArgs) -> anyhow::Result<()> {
-    // A file with planted payloads is never overwritten, and no payload is recorded that cannot be written.
+    // A file with planted payloads is never overwritten, and no payload is recorded that cannot be
+    // written.
     if let Some(path) = args.file().filter(|path| path.symlink_metadata().is_ok()) {
         return Err(save::exists(path).into());
     }
@@ -112,14 +142,26 @@ async fn create(session: &HeadlessSession, args: &NewArgs) -> anyhow::Result<()>
     // Recorded first: a planted payload that is not in the book would never be recognised.
     archive.record(&payloads).await?;
     archive.close().await;
-    let lines: String = payloads.iter().map(|payload| format!("{}\n", args.shape.of(&payload.url))).collect();
+    let lines: String = payloads
+        .iter()
+        .map(|payload| format!("{}\n", args.shape.of(&payload.url)))
+        .collect();
     if let Some(path) = args.file() {
         save::create(path, lines.as_bytes())?;
         let count = text::plural(payloads.len(), "payload");
-        note!("{count} of logger {} written to {}", text::clean(&logger.1.label), path.display());
+        note!(
+            "{count} of logger {} written to {}",
+            text::clean(&logger.1.label),
+            path.display()
+        );
     }
     if session.out.json {
-        return session.out.value(&payloads.iter().map(|payload| value(payload)).collect::<Vec<_>>());
+        return session.out.value(
+            &payloads
+                .iter()
+                .map(|payload| value(payload))
+                .collect::<Vec<_>>(),
+        );
     }
     if args.file().is_none() {
         session.out.outside(lines.as_bytes())?;
@@ -127,7 +169,8 @@ async fn create(session: &HeadlessSession, args: &NewArgs) -> anyhow::Result<()>
     Ok(())
 }
 
-/// The logger with this id or label in the selected workspaces; of several with this label the one that still records.
+/// The logger with this id or label in the selected workspaces; of several with this label the one
+/// that still records.
 async fn find_recording(session: &HeadlessSession, name: &str) -> anyhow::Result<WorkspaceLogger> {
     let all = logger::all(session).await?;
     let mut found = logger::named(&all, name);
@@ -135,7 +178,9 @@ async fn find_recording(session: &HeadlessSession, name: &str) -> anyhow::Result
     found.retain(|(_, logger)| over(logger).is_none());
     if let (true, Some(cause)) = (found.is_empty(), cause) {
         let hint = "`scandeck loggers create LABEL` creates a new one";
-        return Err(CliError::new(format!("logger {name:?} no longer records: {cause}"), hint).into());
+        return Err(
+            CliError::new(format!("logger {name:?} no longer records: {cause}"), hint).into(),
+        );
     }
     Ok(logger::single(&found, &all, name)?)
 }
@@ -143,7 +188,9 @@ async fn find_recording(session: &HeadlessSession, name: &str) -> anyhow::Result
 impl NewArgs {
     /// The file to write; none for standard output.
     fn file(&self) -> Option<&Path> {
-        self.output.as_deref().filter(|path| path.as_os_str() != "-")
+        self.output
+            .as_deref()
+            .filter(|path| path.as_os_str() != "-")
     }
 
     fn payloads(
@@ -153,13 +200,20 @@ impl NewArgs {
         (workspace, logger): &WorkspaceLogger,
     ) -> Vec<Arc<Payload>> {
         let file = self.file().and_then(|path| path.file_name());
-        let batch = self.batch.clone().or(file.map(|name| name.to_string_lossy().into_owned()));
+        let batch = self
+            .batch
+            .clone()
+            .or(file.map(|name| name.to_string_lossy().into_owned()));
         let shared = |text: &str| Shared::from(text.trim());
         let request = PayloadRequest {
             logger: logger.id,
             label: logger.label.clone(),
             handler_url: logger.handler_url.clone(),
-            form: if self.path { UrlForm::Path } else { UrlForm::Query },
+            form: if self.path {
+                UrlForm::Path
+            } else {
+                UrlForm::Query
+            },
             count: self.count,
             into: Some(batch.unwrap_or_default()),
             target: shared(&self.target),
@@ -171,14 +225,21 @@ impl NewArgs {
             at: Some(Stamp(Timestamp::now())),
             offset: session.clock_offset(),
         };
-        let numbers: Vec<u64> = (0..request.count + SPARE_NUMBERS).map(|_| rand::random()).collect();
+        let numbers: Vec<u64> = (0..request.count + SPARE_NUMBERS)
+            .map(|_| rand::random())
+            .collect();
         let placed = |payload: &Arc<Payload>| Payload {
             parameter: shared(&self.parameter),
             technique: shared(&self.technique),
             note: shared(&self.note),
             ..Payload::clone(payload)
         };
-        request.payloads(&numbers, book, &origin).iter().map(placed).map(Arc::new).collect()
+        request
+            .payloads(&numbers, book, &origin)
+            .iter()
+            .map(placed)
+            .map(Arc::new)
+            .collect()
     }
 }
 
@@ -196,12 +257,25 @@ async fn list(session: &HeadlessSession, query: Option<&Query>, hit: bool) -> an
     let mut payloads = archive.payloads();
     payloads.retain(|payload| !hit || others.hits.contains_key(&payload.token));
     if let Some(query) = query {
-        let rows: Vec<Payload> = payloads.iter().map(|payload| Payload::clone(payload)).collect();
-        let matching = query.matches(&Rows { rows: &rows, others: &others, now: Timestamp::now().as_second() });
-        payloads = matching.rows().map(|at| Arc::clone(&payloads[at])).collect();
+        let rows: Vec<Payload> = payloads
+            .iter()
+            .map(|payload| Payload::clone(payload))
+            .collect();
+        let matching = query.matches(&Rows {
+            rows: &rows,
+            others: &others,
+            now: Timestamp::now().as_second(),
+        });
+        payloads = matching
+            .rows()
+            .map(|at| Arc::clone(&payloads[at]))
+            .collect();
     }
     let with_hits = |payload: &Arc<Payload>| {
-        let (mut value, hits) = (value(payload), others.hits.get(&payload.token).copied().unwrap_or_default());
+        let (mut value, hits) = (
+            value(payload),
+            others.hits.get(&payload.token).copied().unwrap_or_default(),
+        );
         value["hits"] = json!(hits.count);
         value["first_hit"] = json!(hits.first.map(|at| at.to_string()));
         value["last_hit"] = json!(hits.last.map(|at| at.to_string()));
@@ -214,11 +288,34 @@ async fn list(session: &HeadlessSession, query: Option<&Query>, hit: bool) -> an
 }
 
 fn table(payloads: &[Arc<Payload>], others: &PayloadHits<'_>) -> PrintTable {
-    let header = ["TOKEN", "CREATED", "LOGGER", "PLACEMENT", "TECHNIQUE", "NOTE", "HITS", "DELAY", "LAST"];
+    let header = [
+        "TOKEN",
+        "CREATED",
+        "LOGGER",
+        "PLACEMENT",
+        "TECHNIQUE",
+        "NOTE",
+        "HITS",
+        "DELAY",
+        "LAST",
+    ];
     PrintTable::of(header, payloads, |one| {
         let hits = others.hits.get(&one.token).copied().unwrap_or_default();
-        let after = hits.delay(one, others.clock_offset()).map(|delay| delay.to_string()).unwrap_or_default();
+        let after = hits
+            .delay(one, others.clock_offset())
+            .map(|delay| delay.to_string())
+            .unwrap_or_default();
         let (made, last) = (or_dash(one.at), or_dash(hits.last));
-        cells![one.token, made, one.label, one.place(), one.technique, one.note, hits.count, after, last]
+        cells![
+            one.token,
+            made,
+            one.label,
+            one.place(),
+            one.technique,
+            one.note,
+            hits.count,
+            after,
+            last
+        ]
     })
 }

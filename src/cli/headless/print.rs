@@ -27,8 +27,20 @@ pub struct Output {
 
 impl Output {
     pub fn new(json: bool) -> Self {
-        let columns = || crossterm::terminal::size().ok().map(|(columns, _)| usize::from(columns));
-        Self { json, columns: if stdout().is_terminal() { columns() } else { None }, raw: false }
+        let columns = || {
+            crossterm::terminal::size()
+                .ok()
+                .map(|(columns, _)| usize::from(columns))
+        };
+        Self {
+            json,
+            columns: if stdout().is_terminal() {
+                columns()
+            } else {
+                None
+            },
+            raw: false,
+        }
     }
 
     /// Columns of the terminal, if the output is one.
@@ -45,7 +57,11 @@ impl Output {
     ///
     /// # Errors
     /// When an item cannot be serialised, and when the output cannot be written.
-    pub fn list<T: Serialize>(self, items: &[T], table: impl FnOnce() -> PrintTable) -> anyhow::Result<()> {
+    pub fn list<T: Serialize>(
+        self,
+        items: &[T],
+        table: impl FnOnce() -> PrintTable,
+    ) -> anyhow::Result<()> {
         if self.json {
             return self.value(&items);
         }
@@ -79,8 +95,8 @@ impl Output {
         stdio::print(fields(&value).as_bytes())
     }
 
-    /// As [`single`](Self::single), with labels in place of the field names outside JSON. A field without a label is
-    /// named in words.
+    /// As [`single`](Self::single), with labels in place of the field names outside JSON. A field
+    /// without a label is named in words.
     ///
     /// # Errors
     /// Those of [`single`](Self::single).
@@ -111,7 +127,8 @@ impl Output {
         stdio::print(format!("{}\n", text::escaped_json(&json)).as_bytes())
     }
 
-    /// Prints text of the service: sanitised on a terminal unless `--raw`, unchanged in a file or a pipe.
+    /// Prints text of the service: sanitised on a terminal unless `--raw`, unchanged in a file or a
+    /// pipe.
     ///
     /// # Errors
     /// When the output cannot be written.
@@ -123,8 +140,8 @@ impl Output {
         }
     }
 
-    /// Prints a command that acts on no terminal, as [`text::quoted`] makes it. Its bytes are not changed, also on a
-    /// terminal, because they are copied from there.
+    /// Prints a command that acts on no terminal, as [`text::quoted`] makes it. Its bytes are not
+    /// changed, also on a terminal, because they are copied from there.
     ///
     /// # Errors
     /// When the output cannot be written.
@@ -143,7 +160,9 @@ impl Output {
 
 /// The object with labels as keys.
 fn with_labels(value: Value, labels: &[(&str, &str)]) -> Value {
-    let Value::Object(fields) = value else { return value };
+    let Value::Object(fields) = value else {
+        return value;
+    };
     let label = |name: &str| match labels.iter().find(|(field, _)| *field == name) {
         Some((_, label)) => (*label).to_owned(),
         None => {
@@ -154,7 +173,10 @@ fn with_labels(value: Value, labels: &[(&str, &str)]) -> Value {
             words
         }
     };
-    fields.into_iter().map(|(name, value)| (label(&name), value)).collect()
+    fields
+        .into_iter()
+        .map(|(name, value)| (label(&name), value))
+        .collect()
 }
 
 /// Rows with a header line.
@@ -171,25 +193,49 @@ impl PrintTable {
         items: impl IntoIterator<Item = T>,
         cells: impl Fn(T) -> [String; N],
     ) -> Self {
-        let row = |item| cells(item).iter().map(|cell| text::clean(cell).into_owned()).collect();
-        Self { header: header.to_vec(), rows: items.into_iter().map(row).collect() }
+        let row = |item| {
+            cells(item)
+                .iter()
+                .map(|cell| text::clean(cell).into_owned())
+                .collect()
+        };
+        Self {
+            header: header.to_vec(),
+            rows: items.into_iter().map(row).collect(),
+        }
     }
 
-    /// The aligned table. On a terminal the widest columns are truncated to fit, and the last ones are left out where that
-    /// is not enough; a file or a pipe gets everything.
+    /// The aligned table. On a terminal the widest columns are truncated to fit, and the last ones
+    /// are left out where that is not enough; a file or a pipe gets everything.
     pub fn text(&self, columns: Option<usize>) -> String {
         let header: Vec<String> = self.header.iter().map(|name| (*name).to_owned()).collect();
         let width = |at: usize, row: &Vec<String>| row.get(at).map_or(0, |cell| text::width(cell));
         let mut widths: Vec<usize> = (0..header.len())
-            .map(|at| self.rows.iter().chain([&header]).map(|row| width(at, row)).max().unwrap_or(0))
+            .map(|at| {
+                self.rows
+                    .iter()
+                    .chain([&header])
+                    .map(|row| width(at, row))
+                    .max()
+                    .unwrap_or(0)
+            })
             .collect();
         if let Some(columns) = columns {
             widths.truncate(with_room(&widths, columns));
             fit(&mut widths, columns);
         }
-        let is_number = |cell: &String| cell.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'.' | b'%'));
+        let is_number = |cell: &String| {
+            cell.bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'.' | b'%'))
+        };
         let right: Vec<bool> = (0..header.len())
-            .map(|at| !self.rows.is_empty() && self.rows.iter().all(|row| row.get(at).is_some_and(is_number)))
+            .map(|at| {
+                !self.rows.is_empty()
+                    && self
+                        .rows
+                        .iter()
+                        .all(|row| row.get(at).is_some_and(is_number))
+            })
             .collect();
         let mut out = String::new();
         for row in [&header].into_iter().chain(&self.rows) {
@@ -198,7 +244,11 @@ impl PrintTable {
                 let cell = text::start(cell, width);
                 let pad = " ".repeat(width.saturating_sub(text::width(&cell)));
                 let gap = if at == 0 { "" } else { &" ".repeat(GAP) };
-                line.push_str(&if right[at] { format!("{gap}{pad}{cell}") } else { format!("{gap}{cell}{pad}") });
+                line.push_str(&if right[at] {
+                    format!("{gap}{pad}{cell}")
+                } else {
+                    format!("{gap}{cell}{pad}")
+                });
             }
             out.push_str(line.trim_end());
             out.push('\n');
@@ -210,9 +260,16 @@ impl PrintTable {
 /// The number of columns that fit when the wide ones are narrowed as far as possible; at least one.
 fn with_room(widths: &[usize], columns: usize) -> usize {
     let least = |count: usize| {
-        widths[..count].iter().map(|&width| width.min(MIN_WIDTH)).sum::<usize>() + GAP * count.saturating_sub(1)
+        widths[..count]
+            .iter()
+            .map(|&width| width.min(MIN_WIDTH))
+            .sum::<usize>()
+            + GAP * count.saturating_sub(1)
     };
-    (1..=widths.len()).rev().find(|&count| least(count) <= columns).unwrap_or(1)
+    (1..=widths.len())
+        .rev()
+        .find(|&count| least(count) <= columns)
+        .unwrap_or(1)
 }
 
 /// Narrows the widest columns until all fit.
@@ -228,15 +285,27 @@ fn fit(widths: &mut [usize], columns: usize) {
 
 /// One field per line; further lines of a text or list are indented.
 fn fields(value: &Value) -> String {
-    let Value::Object(fields) = value else { return format!("{}\n", text::clean_text(&plain(value))) };
-    let widest = fields.keys().map(|name| text::width(name)).max().unwrap_or(0);
+    let Value::Object(fields) = value else {
+        return format!("{}\n", text::clean_text(&plain(value)));
+    };
+    let widest = fields
+        .keys()
+        .map(|name| text::width(name))
+        .max()
+        .unwrap_or(0);
     let mut out = String::new();
     for (name, value) in fields {
         let shown = plain(value);
-        let shown = if shown.is_empty() { text::clean_text("–") } else { text::clean_text(&shown) };
+        let shown = if shown.is_empty() {
+            text::clean_text("–")
+        } else {
+            text::clean_text(&shown)
+        };
         let pad = " ".repeat(widest.saturating_sub(text::width(name)) + GAP);
         let indent = format!("\n{}", " ".repeat(widest + GAP));
-        out.push_str(format!("{}{pad}{}", text::clean(name), shown.replace('\n', &indent)).trim_end());
+        out.push_str(
+            format!("{}{pad}{}", text::clean(name), shown.replace('\n', &indent)).trim_end(),
+        );
         out.push('\n');
     }
     out
@@ -244,23 +313,34 @@ fn fields(value: &Value) -> String {
 
 /// Whether a value is an object without further objects or lists.
 fn is_flat(value: &Value) -> bool {
-    value.as_object().is_some_and(|fields| !fields.values().any(|field| field.is_object() || field.is_array()))
+    value.as_object().is_some_and(|fields| {
+        !fields
+            .values()
+            .any(|field| field.is_object() || field.is_array())
+    })
 }
 
 fn plain(value: &Value) -> Cow<'_, str> {
     match value {
         Value::Null => Cow::Borrowed("–"),
         Value::String(text) => Cow::Borrowed(text),
-        Value::Array(items) if items.iter().all(Value::is_string) => {
-            Cow::Owned(items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n"))
-        }
+        Value::Array(items) if items.iter().all(Value::is_string) => Cow::Owned(
+            items
+                .iter()
+                .filter_map(Value::as_str)
+                .collect::<Vec<_>>()
+                .join("\n"),
+        ),
         Value::Array(items) if !items.iter().any(|item| item.is_object() || item.is_array()) => {
             Cow::Owned(items.iter().map(plain).collect::<Vec<_>>().join(", "))
         }
         // Such as notes: text, author and time.
         Value::Array(items) if items.iter().all(is_flat) => {
             let line = |item: &Value| {
-                let values = item.as_object().into_iter().flat_map(|fields| fields.values());
+                let values = item
+                    .as_object()
+                    .into_iter()
+                    .flat_map(|fields| fields.values());
                 values.map(plain).collect::<Vec<_>>().join("  ")
             };
             Cow::Owned(items.iter().map(line).collect::<Vec<_>>().join("\n"))
@@ -285,7 +365,10 @@ mod tests {
     use super::*;
 
     fn table() -> PrintTable {
-        let rows = [["7", "shop\x1b[31m", ""], ["112", "a name that is far longer than others", "x"]];
+        let rows = [
+            ["7", "shop\x1b[31m", ""],
+            ["112", "a name that is far longer than others", "x"],
+        ];
         PrintTable::of(["ID", "NAME", "NOTE"], rows, |row| row.map(str::to_owned))
     }
 
@@ -293,7 +376,10 @@ mod tests {
     fn piped_table_aligns_numbers_right_and_truncates_nothing() {
         let text = table().text(None);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "ID   NAME                                   NOTE".replacen("ID ", " ID", 1));
+        assert_eq!(
+            lines[0],
+            "ID   NAME                                   NOTE".replacen("ID ", " ID", 1)
+        );
         assert_eq!(lines[1], "  7  shop␛[31m");
         assert!(lines[2].ends_with("longer than others  x"), "{text}");
     }
@@ -307,21 +393,41 @@ mod tests {
 
     #[test]
     fn terminal_table_leaves_out_last_columns_without_room() {
-        let cells =
-            [["4711", "critical", "https://shop.acme.test/", "8443", "Untrusted certificate", "2026-11-26 12:00:00"]];
-        let table = PrintTable::of(["ID", "RISK", "TARGET", "PORT", "FINDING", "LAST SEEN"], cells, |row| {
-            row.map(str::to_owned)
-        });
+        let cells = [[
+            "4711",
+            "critical",
+            "https://shop.acme.test/",
+            "8443",
+            "Untrusted certificate",
+            "2026-11-26 12:00:00",
+        ]];
+        let table = PrintTable::of(
+            ["ID", "RISK", "TARGET", "PORT", "FINDING", "LAST SEEN"],
+            cells,
+            |row| row.map(str::to_owned),
+        );
         let text = table.text(Some(50));
         assert!(text.lines().all(|line| text::width(line) <= 50), "{text}");
-        assert!(text.contains("FINDING") && !text.contains("LAST SEEN"), "{text}");
-        assert!(table.text(Some(3)).lines().all(|line| text::width(line) <= 4), "the first column remains");
+        assert!(
+            text.contains("FINDING") && !text.contains("LAST SEEN"),
+            "{text}"
+        );
+        assert!(
+            table
+                .text(Some(3))
+                .lines()
+                .all(|line| text::width(line) <= 4),
+            "the first column remains"
+        );
     }
 
     #[test]
     fn labels_replace_field_names() {
         let value = serde_json::json!({"vuln_id": "K", "first_seen": "now"});
-        assert_eq!(fields(&with_labels(value, &[("vuln_id", "Kind")])), "Kind        K\nFirst seen  now\n");
+        assert_eq!(
+            fields(&with_labels(value, &[("vuln_id", "Kind")])),
+            "Kind        K\nFirst seen  now\n"
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! `scandeck purge`: deletes all data about a workspace from this machine, after a confirmation that names it.
+//! `scandeck purge`: deletes all data about a workspace from this machine, after a confirmation
+//! that names it.
 //!
 //! ```text
 //!   name ─► data about it ─► summary ─► the name is typed again, or --yes-delete NAME ─► deleted
@@ -40,8 +41,8 @@ pub struct PurgeArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// When there is no data about the workspace, the deletion is not confirmed, another program uses a store, or a file
-/// cannot be deleted.
+/// When there is no data about the workspace, the deletion is not confirmed, another program uses a
+/// store, or a file cannot be deleted.
 pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
     let Some(name) = args.service.workspace.as_deref() else {
         return Err(CliError::usage("--workspace is missing", "add --workspace NAME").into());
@@ -50,14 +51,21 @@ pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
     let mut stores = Stores::open(&service, true).await?;
     let names = stores.workspaces(&service).await?;
     // Lists of an unknown workspace or a bundle may exist for a name that no store contains.
-    let has_files = !stored::cached(&service, name)?.is_empty() || service.memory.bundle_of(name).exists();
+    let has_files =
+        !stored::cached(&service, name)?.is_empty() || service.memory.bundle_of(name).exists();
     let workspace = match stored::find(&names, &service, name)? {
         Some(name) => name,
         None if has_files => name.into(),
         None => return Err(stored::no_data(&names, name).into()),
     };
     let files = files(&service, &workspace);
-    let summary = PurgeSummary::of(&workspace, &mut stores, &stored::cached(&service, &workspace)?, &files).await?;
+    let summary = PurgeSummary::of(
+        &workspace,
+        &mut stores,
+        &stored::cached(&service, &workspace)?,
+        &files,
+    )
+    .await?;
     if !is_confirmed(&workspace, &summary, args.yes_delete.as_deref())? {
         let message = "name does not match: nothing was deleted";
         return Err(CliError::new(message, format!("the name is {}", workspace.trim())).into());
@@ -71,7 +79,8 @@ pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
     for file in &files {
         std::fs::remove_file(file).with_context(|| format!("cannot delete {}", file.display()))?;
     }
-    cached_lists::purge(&service.memory.directory, &workspace).context("cannot delete the cached lists")?;
+    cached_lists::purge(&service.memory.directory, &workspace)
+        .context("cannot delete the cached lists")?;
     Output::new(false).line(&format!("deleted: {}", summary.phrase()))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -80,7 +89,10 @@ pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
 fn files(service: &StoredService, workspace: &str) -> Vec<PathBuf> {
     let log = service.state.log_file();
     let old = log.with_extension("log.old");
-    [service.memory.bundle_of(workspace), log, old].into_iter().filter(|file| file.symlink_metadata().is_ok()).collect()
+    [service.memory.bundle_of(workspace), log, old]
+        .into_iter()
+        .filter(|file| file.symlink_metadata().is_ok())
+        .collect()
 }
 
 /// The data to delete.
@@ -110,21 +122,36 @@ impl PurgeSummary {
             counts.extend(data.counts);
             copies.extend(data.copies);
         }
-        let counted = |(noun, count): (&str, i64)| (count > 0).then(|| plural(count as usize, noun));
+        let counted =
+            |(noun, count): (&str, i64)| (count > 0).then(|| plural(count as usize, noun));
         let mut parts: Vec<String> = counts.into_iter().filter_map(counted).collect();
-        let mut files: Vec<String> = copies.iter().chain(files).map(|file| file.display().to_string()).collect();
+        let mut files: Vec<String> = copies
+            .iter()
+            .chain(files)
+            .map(|file| file.display().to_string())
+            .collect();
         for one in cached {
             match one {
                 CachedWorkspace::Lists(_) => parts.push("cached lists".to_owned()),
-                CachedWorkspace::Perhaps(path) => files.push(format!("{} (unknown workspace)", path.display())),
+                CachedWorkspace::Perhaps(path) => {
+                    files.push(format!("{} (unknown workspace)", path.display()))
+                }
             }
         }
-        Ok(Self { workspace: text::clean(workspace).into_owned(), parts, files })
+        Ok(Self {
+            workspace: text::clean(workspace).into_owned(),
+            parts,
+            files,
+        })
     }
 
     /// In one line.
     fn phrase(&self) -> String {
-        let parts = if self.parts.is_empty() { "data".to_owned() } else { self.parts.join(", ") };
+        let parts = if self.parts.is_empty() {
+            "data".to_owned()
+        } else {
+            self.parts.join(", ")
+        };
         let files = match &self.files[..] {
             [] => String::new(),
             [one] => format!(", and the file {one}"),
@@ -137,18 +164,31 @@ impl PurgeSummary {
     fn lines(&self) -> String {
         let parts = self.parts.iter().map(|part| format!("\n  {part}"));
         let files = self.files.iter().map(|file| format!("\n  the file {file}"));
-        format!("all data about {} on this machine:{}", self.workspace, parts.chain(files).collect::<String>())
+        format!(
+            "all data about {} on this machine:{}",
+            self.workspace,
+            parts.chain(files).collect::<String>()
+        )
     }
 }
 
 /// Whether the user named the workspace again.
-fn is_confirmed(workspace: &str, summary: &PurgeSummary, given: Option<&str>) -> anyhow::Result<bool> {
+fn is_confirmed(
+    workspace: &str,
+    summary: &PurgeSummary,
+    given: Option<&str>,
+) -> anyhow::Result<bool> {
     let typed = match given {
         Some(given) => given.to_owned(),
         None if stdin().is_terminal() && stderr().is_terminal() => {
-            eprint!("This deletes {}\nType the name of the workspace to continue: ", summary.lines());
+            eprint!(
+                "This deletes {}\nType the name of the workspace to continue: ",
+                summary.lines()
+            );
             let mut line = String::new();
-            stdin().read_line(&mut line).context("cannot read standard input")?;
+            stdin()
+                .read_line(&mut line)
+                .context("cannot read standard input")?;
             line
         }
         None => {

@@ -14,7 +14,8 @@ use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::cli::error::CliError;
 use crate::client::{Download, ReportFile};
 use crate::contract::{
-    FindingId, GroupBy, NewReport, Report, ReportFilters, ReportFormat, ReportId, ReportSource, ReportStatus, ScanId,
+    FindingId, GroupBy, NewReport, Report, ReportFilters, ReportFormat, ReportId, ReportSource,
+    ReportStatus, ScanId,
 };
 use crate::dashboard::runtime::NewFile;
 
@@ -82,9 +83,10 @@ struct CreateArgs {
     /// This finding; repeatable
     #[arg(long, value_name = "ID")]
     finding: Vec<FindingId>,
-    /// Filter of the content, such as include_info=false; repeatable: include_finding_history, include_all_targets,
-    /// include_how_to_reproduce, include_false_positives, include_info, include_not_verified, include_ignored,
-    /// include_accepted, include_fixed, include_tool_configuration
+    /// Filter of the content, such as include_info=false; repeatable: include_finding_history,
+    /// include_all_targets, include_how_to_reproduce, include_false_positives, include_info,
+    /// include_not_verified, include_ignored, include_accepted, include_fixed,
+    /// include_tool_configuration
     #[arg(long, value_name = "NAME=BOOL")]
     filter: Vec<String>,
     /// URL that receives a JSON notification when the report is ready
@@ -110,7 +112,12 @@ pub async fn run(args: ReportsArgs) -> anyhow::Result<ExitCode> {
             let id = client.create_report(&new_report(create)?).await?;
             out.created("report_id", id.0)?;
         }
-        ReportsCommand::Download { id, output, existing, wait } => {
+        ReportsCommand::Download {
+            id,
+            output,
+            existing,
+            wait,
+        } => {
             let file = download(&session, id, wait).await?;
             match output {
                 Some(path) if path.as_os_str() == "-" => {
@@ -130,16 +137,33 @@ pub async fn run(args: ReportsArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn table(all: &[Report]) -> PrintTable {
-    PrintTable::of(["ID", "NAME", "STATUS", "FORMAT", "CREATED", "EXPIRES"], all, |one| {
-        let (made, expires) = (or_dash(one.generation_date), or_dash(one.expiration_date));
-        cells![one.id, one.download_name, one.status, one.format, made, expires]
-    })
+    PrintTable::of(
+        ["ID", "NAME", "STATUS", "FORMAT", "CREATED", "EXPIRES"],
+        all,
+        |one| {
+            let (made, expires) = (or_dash(one.generation_date), or_dash(one.expiration_date));
+            cells![
+                one.id,
+                one.download_name,
+                one.status,
+                one.format,
+                made,
+                expires
+            ]
+        },
+    )
 }
 
 fn new_report(create: CreateArgs) -> anyhow::Result<NewReport> {
     let (source, resources) = match create.scan.is_empty() {
-        false => (ReportSource::Scans, create.scan.iter().map(|id| id.0).collect()),
-        true => (ReportSource::Findings, create.finding.iter().map(|id| id.0).collect()),
+        false => (
+            ReportSource::Scans,
+            create.scan.iter().map(|id| id.0).collect(),
+        ),
+        true => (
+            ReportSource::Findings,
+            create.finding.iter().map(|id| id.0).collect(),
+        ),
     };
     Ok(NewReport {
         format: create.format,
@@ -172,41 +196,67 @@ fn filters(changes: &[String]) -> anyhow::Result<Option<ReportFilters>> {
     Ok(Some(serde_json::from_value(all)?))
 }
 
-async fn download(session: &HeadlessSession, id: ReportId, wait: bool) -> anyhow::Result<ReportFile> {
+async fn download(
+    session: &HeadlessSession,
+    id: ReportId,
+    wait: bool,
+) -> anyhow::Result<ReportFile> {
     let mut delays = poll_delays(Duration::from_millis(200), Duration::from_secs(5));
     let failed = |message, hint| Err(CliError::new(message, hint).into());
     loop {
         match session.client()?.download_report(id).await? {
             Download::Ready(file) => return Ok(file),
             Download::NoData => {
-                return failed("the report is empty", "its scans have no findings that pass its filters");
+                return failed(
+                    "the report is empty",
+                    "its scans have no findings that pass its filters",
+                );
             }
             Download::Pending if !wait => {
-                return Err(CliError::new("the report is not ready", "wait for it with --wait").into());
+                return Err(
+                    CliError::new("the report is not ready", "wait for it with --wait").into(),
+                );
             }
             Download::Pending => {}
         }
         // On some services a failed report remains pending.
         if session.client()?.get_report(id).await?.status == ReportStatus::Failed {
-            return failed("the report failed", "check its filters, and create it again");
+            return failed(
+                "the report failed",
+                "check its filters, and create it again",
+            );
         }
         pause(&mut delays).await;
     }
 }
 
 /// Saves the report under the given path.
-async fn save_as(file: ReportFile, path: PathBuf, existing: ExistingFile) -> anyhow::Result<String> {
+async fn save_as(
+    file: ReportFile,
+    path: PathBuf,
+    existing: ExistingFile,
+) -> anyhow::Result<String> {
     let output = OutputFile::open(&path, existing)?;
-    file.save_to(tokio::fs::File::from_std(output.file().try_clone()?)).await?;
+    file.save_to(tokio::fs::File::from_std(output.file().try_clone()?))
+        .await?;
     output.keep()?;
     Ok(path.display().to_string())
 }
 
 /// Saves the report under its own name in the current directory.
-async fn save_under_own_name(session: &HeadlessSession, id: ReportId, file: ReportFile) -> anyhow::Result<String> {
+async fn save_under_own_name(
+    session: &HeadlessSession,
+    id: ReportId,
+    file: ReportFile,
+) -> anyhow::Result<String> {
     let name = match &file.name {
         Some(name) => name.clone(),
-        None => session.client()?.get_report(id).await?.download_name.to_string(),
+        None => session
+            .client()?
+            .get_report(id)
+            .await?
+            .download_name
+            .to_string(),
     };
     let new = NewFile::create(&NewFile::here()?, &name)?;
     file.save_to(new.writer()?).await?;

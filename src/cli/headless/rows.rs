@@ -1,4 +1,5 @@
-//! The findings as the rows of the dashboard: all occurrences, grouped by identity, with their decisions.
+//! The findings as the rows of the dashboard: all occurrences, grouped by identity, with their
+//! decisions.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,8 +15,8 @@ use crate::query::Query;
 use crate::table::{OtherLists, Table};
 use crate::triage::retest::retest_results;
 use crate::triage::{
-    AssessedFinding, CorrelationInput, FindingKey, Issue, ListedFinding, ReadTimes, StoredSettings, TriageState,
-    correlate,
+    AssessedFinding, CorrelationInput, FindingKey, Issue, ListedFinding, ReadTimes, StoredSettings,
+    TriageState, correlate,
 };
 
 /// The local day, on which decisions expire.
@@ -57,12 +58,16 @@ impl OtherLists for Names {
     }
 
     fn notes(&self, key: FindingKey) -> Vec<&Shared> {
-        self.state.finding_state(key).map(|state| state.noted().collect()).unwrap_or_default()
+        self.state
+            .finding_state(key)
+            .map(|state| state.noted().collect())
+            .unwrap_or_default()
     }
 }
 
 impl FindingRows {
-    /// Loads the rows of the selected workspaces, or of their bundles if the service is not reachable.
+    /// Loads the rows of the selected workspaces, or of their bundles if the service is not
+    /// reachable.
     ///
     /// # Errors
     /// Those of the service.
@@ -76,12 +81,24 @@ impl FindingRows {
             }
             Err(error) => {
                 for bundle in bundles::replacement(session, error)? {
-                    let findings = bundle.findings.into_iter().map(|one| Arc::unwrap_or_clone(one).into()).collect();
-                    rows.add(session, bundle.manifest.workspace, findings, bundle.scans, bundle.targets).await?;
+                    let findings = bundle
+                        .findings
+                        .into_iter()
+                        .map(|one| Arc::unwrap_or_clone(one).into())
+                        .collect();
+                    rows.add(
+                        session,
+                        bundle.manifest.workspace,
+                        findings,
+                        bundle.scans,
+                        bundle.targets,
+                    )
+                    .await?;
                 }
             }
         }
-        rows.all.sort_by(|a, b| (b.risk(), &a.issue.name).cmp(&(a.risk(), &b.issue.name)));
+        rows.all
+            .sort_by(|a, b| (b.risk(), &a.issue.name).cmp(&(a.risk(), &b.issue.name)));
         Ok(rows)
     }
 
@@ -89,33 +106,67 @@ impl FindingRows {
     ///
     /// # Errors
     /// Those of the service.
-    pub async fn load_one(session: &HeadlessSession, workspace: Option<WorkspaceId>) -> anyhow::Result<Self> {
-        let Some(id) = workspace else { return Self::load(session).await };
+    pub async fn load_one(
+        session: &HeadlessSession,
+        workspace: Option<WorkspaceId>,
+    ) -> anyhow::Result<Self> {
+        let Some(id) = workspace else {
+            return Self::load(session).await;
+        };
         let mut rows = Self::empty(session).await?;
-        rows.read(session, &session.client()?.get_workspace(id).await?).await?;
+        rows.read(session, &session.client()?.get_workspace(id).await?)
+            .await?;
         Ok(rows)
     }
 
     /// No rows yet, only decisions.
     async fn empty(session: &HeadlessSession) -> anyhow::Result<Self> {
         let (state, settings) = decisions::read(&session.memory).await?;
-        let names = Names { state, settings, ..Names::default() };
-        Ok(Self { now: Timestamp::now().as_second(), names, ..Self::default() })
+        let names = Names {
+            state,
+            settings,
+            ..Names::default()
+        };
+        Ok(Self {
+            now: Timestamp::now().as_second(),
+            names,
+            ..Self::default()
+        })
     }
 
     pub fn state(&self) -> &TriageState {
         &self.names.state
     }
 
-    async fn read(&mut self, session: &HeadlessSession, workspace: &Workspace) -> anyhow::Result<()> {
+    async fn read(
+        &mut self,
+        session: &HeadlessSession,
+        workspace: &Workspace,
+    ) -> anyhow::Result<()> {
         let (client, id) = (session.client()?, Some(workspace.id));
-        let findings = client.list_findings(&FindingQuery { workspace_id: id, ..FindingQuery::default() }).await?;
-        let scans = client.list_all_scans(&ScanQuery { workspace_id: id, ..ScanQuery::default() }).await?;
-        let targets = client.list_all_targets(&TargetQuery { workspace_id: id, ..TargetQuery::default() }).await?;
+        let findings = client
+            .list_findings(&FindingQuery {
+                workspace_id: id,
+                ..FindingQuery::default()
+            })
+            .await?;
+        let scans = client
+            .list_all_scans(&ScanQuery {
+                workspace_id: id,
+                ..ScanQuery::default()
+            })
+            .await?;
+        let targets = client
+            .list_all_targets(&TargetQuery {
+                workspace_id: id,
+                ..TargetQuery::default()
+            })
+            .await?;
         let findings = findings.into_iter().map(Into::into).collect();
         let scans = scans.into_iter().map(Arc::new).collect();
         let targets = targets.into_iter().map(Arc::new).collect();
-        self.add(session, workspace.name.clone(), findings, scans, targets).await
+        self.add(session, workspace.name.clone(), findings, scans, targets)
+            .await
     }
 
     /// Adds the rows of one workspace.
@@ -131,7 +182,10 @@ impl FindingRows {
         let scans = Arc::new(Table::new(scans));
         self.scans = Table::new(self.scans.items().iter().chain(scans.items()).cloned());
         // Scans that ended before this time are complete.
-        let read = ReadTimes { all: Timestamp::from_second(self.now).ok().map(Stamp), ..ReadTimes::default() };
+        let read = ReadTimes {
+            all: Timestamp::from_second(self.now).ok().map(Stamp),
+            ..ReadTimes::default()
+        };
         let input = CorrelationInput {
             findings: Arc::new(Table::new(findings)),
             scans: Arc::clone(&scans),
@@ -147,30 +201,54 @@ impl FindingRows {
             earlier: None,
         };
         let correlated = tokio::task::spawn_blocking(move || correlate(&input)).await?;
-        let retests = retest_results(&self.names.settings, &workspace, (&correlated.issues, &scans), &read);
-        let rows = correlated.issues.items().iter().zip(correlated.assessments.iter()).map(|(issue, assessment)| {
-            let tool = issue.task_id().and_then(|scan| self.names.tool(scan));
-            let target = self.names.target_of(issue);
-            let retest = retests.get(&issue.key()).cloned();
-            let row = ExportRow::new(
-                Arc::clone(issue),
-                (**assessment).clone(),
-                &self.names.state,
-                target,
-                tool,
-                workspace.clone(),
-            );
-            ExportRow { retest, correlation: Some(Arc::clone(&correlated.earlier)), ..row }
-        });
+        let retests = retest_results(
+            &self.names.settings,
+            &workspace,
+            (&correlated.issues, &scans),
+            &read,
+        );
+        let rows = correlated
+            .issues
+            .items()
+            .iter()
+            .zip(correlated.assessments.iter())
+            .map(|(issue, assessment)| {
+                let tool = issue.task_id().and_then(|scan| self.names.tool(scan));
+                let target = self.names.target_of(issue);
+                let retest = retests.get(&issue.key()).cloned();
+                let row = ExportRow::new(
+                    Arc::clone(issue),
+                    (**assessment).clone(),
+                    &self.names.state,
+                    target,
+                    tool,
+                    workspace.clone(),
+                );
+                ExportRow {
+                    retest,
+                    correlation: Some(Arc::clone(&correlated.earlier)),
+                    ..row
+                }
+            });
         self.all.extend(rows);
         Ok(())
     }
 
     /// The rows that match.
     pub fn matching(&self, query: &Query) -> Vec<ExportRow> {
-        let assessed: Vec<AssessedFinding> =
-            self.all.iter().map(|row| AssessedFinding { issue: &row.issue, assessment: &row.assessment }).collect();
-        let found = query.matches(&crate::table::Rows { rows: &assessed, others: &self.names, now: self.now });
+        let assessed: Vec<AssessedFinding> = self
+            .all
+            .iter()
+            .map(|row| AssessedFinding {
+                issue: &row.issue,
+                assessment: &row.assessment,
+            })
+            .collect();
+        let found = query.matches(&crate::table::Rows {
+            rows: &assessed,
+            others: &self.names,
+            now: self.now,
+        });
         found.rows().map(|at| self.all[at].clone()).collect()
     }
 
@@ -198,9 +276,17 @@ impl FindingRows {
         let each = row.issue.earlier.iter().map(|seen| {
             let finding = Arc::clone(&seen.finding);
             let tool = finding.task_id().and_then(|scan| self.names.tool(scan));
-            let issue =
-                Arc::new(Issue { finding, earlier: Box::default(), last_seen: seen.at.into(), ..(*row.issue).clone() });
-            ExportRow { issue, tool, ..row.clone() }
+            let issue = Arc::new(Issue {
+                finding,
+                earlier: Box::default(),
+                last_seen: seen.at.into(),
+                ..(*row.issue).clone()
+            });
+            ExportRow {
+                issue,
+                tool,
+                ..row.clone()
+            }
         });
         each.collect()
     }
@@ -208,14 +294,24 @@ impl FindingRows {
 
 impl Names {
     fn add(&mut self, workspace: &Shared, scans: &[Arc<Scan>], targets: &[Arc<Target>]) {
-        self.tools.extend(scans.iter().map(|scan| (scan.id, scan.tool_id)));
-        self.workspaces.extend(targets.iter().map(|target| (target.id, workspace.clone())));
-        self.targets.extend(targets.iter().map(|target| (target.id, target.name.clone())));
+        self.tools
+            .extend(scans.iter().map(|scan| (scan.id, scan.tool_id)));
+        self.workspaces
+            .extend(targets.iter().map(|target| (target.id, workspace.clone())));
+        self.targets.extend(
+            targets
+                .iter()
+                .map(|target| (target.id, target.name.clone())),
+        );
     }
 
     fn target_of(&self, issue: &Issue) -> Shared {
-        let by_id = issue.target_id().and_then(|id| self.targets.get(&id).cloned());
-        by_id.or_else(|| issue.target_name().clone()).unwrap_or_else(|| issue.identity.asset.clone())
+        let by_id = issue
+            .target_id()
+            .and_then(|id| self.targets.get(&id).cloned());
+        by_id
+            .or_else(|| issue.target_name().clone())
+            .unwrap_or_else(|| issue.identity.asset.clone())
     }
 }
 
@@ -234,10 +330,19 @@ mod tests {
             fixture.found(scan, "csp", "").risk_level = risk;
         }
         let (issue, assessment) = fixture.last();
-        let row =
-            ExportRow::new(issue, assessment, &TriageState::default(), "shop.test".into(), Some(170), "acme".into());
+        let row = ExportRow::new(
+            issue,
+            assessment,
+            &TriageState::default(),
+            "shop.test".into(),
+            Some(170),
+            "acme".into(),
+        );
         let found = |scan: i64, text: &str| {
-            let mut rows = FindingRows { all: vec![row.clone()], ..FindingRows::default() };
+            let mut rows = FindingRows {
+                all: vec![row.clone()],
+                ..FindingRows::default()
+            };
             rows.retain_scan(ScanId(scan));
             rows.matching(&Query::parse(text, QueryKind::Findings).unwrap())
                 .iter()
@@ -246,6 +351,9 @@ mod tests {
         };
         let ids: Vec<FindingId> = fixture.findings.iter().map(|finding| finding.id).collect();
         assert_eq!(found(1, "risk>=high"), ids[..1]);
-        assert_eq!((found(2, "risk>=high"), found(2, "risk:low")), (vec![], vec![ids[1]]));
+        assert_eq!(
+            (found(2, "risk>=high"), found(2, "risk:low")),
+            (vec![], vec![ids[1]])
+        );
     }
 }

@@ -13,7 +13,9 @@ use super::{HeadlessSession, PrintTable, ServiceArgs, diff, start, targets, watc
 use crate::cli::error::CliError;
 use crate::cli::value::id;
 use crate::client::{Interval, ScanQuery, TargetQuery, TestQuery};
-use crate::contract::{INCOMPLETE, ResourceType, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId, Test, Tool};
+use crate::contract::{
+    INCOMPLETE, ResourceType, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId, Test, Tool,
+};
 use crate::text;
 use std::collections::HashMap;
 
@@ -62,7 +64,8 @@ enum ScansCommand {
         #[arg(long)]
         yes: bool,
     },
-    /// Compare the findings of two scans: new, absent, changed, not retested; with --all also unchanged
+    /// Compare the findings of two scans: new, absent, changed, not retested; with --all also
+    /// unchanged
     #[command(after_help = "Example:\n  scandeck scans diff 14 12")]
     Diff {
         /// Scan id
@@ -131,7 +134,9 @@ struct ListArgs {
 
 fn time(text: &str) -> Result<Stamp, String> {
     let day = || Stamp::parse(&format!("{text} 00:00:00"));
-    Stamp::parse(text).or_else(day).ok_or_else(|| "use 2026-11-21 or \"2026-11-21 13:00:00\"".to_owned())
+    Stamp::parse(text)
+        .or_else(day)
+        .ok_or_else(|| "use 2026-11-21 or \"2026-11-21 13:00:00\"".to_owned())
 }
 
 /// A scan with the names of its tool and target.
@@ -155,7 +160,12 @@ struct ListedTest<'a> {
 
 impl<'a> NamedScan<'a> {
     pub fn new(scan: &'a Scan, target_name: Option<Shared>) -> Self {
-        Self { scan, tool_name: Tool(scan.tool_id).name(), target_name, incomplete: scan.is_incomplete() }
+        Self {
+            scan,
+            tool_name: Tool(scan.tool_id).name(),
+            target_name,
+            incomplete: scan.is_incomplete(),
+        }
     }
 }
 
@@ -182,7 +192,9 @@ pub async fn run(args: ScansArgs) -> anyhow::Result<ExitCode> {
             }
             match &ended[..] {
                 [] => {}
-                [one] => return Err(CliError::new(format!("scan {one} has already ended"), "").into()),
+                [one] => {
+                    return Err(CliError::new(format!("scan {one} has already ended"), "").into());
+                }
                 several => {
                     let message = format!("scans {} have already ended", several.join(", "));
                     return Err(CliError::new(message, "").into());
@@ -191,12 +203,21 @@ pub async fn run(args: ScansArgs) -> anyhow::Result<ExitCode> {
         }
         ScansCommand::Delete { id, yes } => {
             let scan = client.get_scan(id).await?;
-            let object = format!("scan {id} ({}, {}) with its findings", Tool(scan.tool_id), scan.status_name);
+            let object = format!(
+                "scan {id} ({}, {}) with its findings",
+                Tool(scan.tool_id),
+                scan.status_name
+            );
             session.confirm_delete(yes, &object)?;
             client.delete_scan(id).await?;
         }
         ScansCommand::Diff { id, other, all } => diff::run(&session, id, other, all).await?,
-        ScansCommand::Output { id, output: Some(path), existing, .. } => {
+        ScansCommand::Output {
+            id,
+            output: Some(path),
+            existing,
+            ..
+        } => {
             let pdf = client.scan_output_pdf(id).await?;
             save::write(&path, &pdf, existing)?;
             out.line(&path.display().to_string())?;
@@ -207,14 +228,36 @@ pub async fn run(args: ScansArgs) -> anyhow::Result<ExitCode> {
             if out.json {
                 out.value(&lines)?;
             } else {
-                out.with_raw(raw)
-                    .outside(lines.iter().map(|line| format!("{line}\n")).collect::<String>().as_bytes())?;
+                out.with_raw(raw).outside(
+                    lines
+                        .iter()
+                        .map(|line| format!("{line}\n"))
+                        .collect::<String>()
+                        .as_bytes(),
+                )?;
             }
         }
-        ScansCommand::Tests { id, resource_type, resource_id } => {
-            let all = client.list_tests(id, &TestQuery { resource_type, resource_id }).await?;
-            let all: Vec<ListedTest> =
-                all.iter().map(|test| ListedTest { test, incomplete: test.is_incomplete() }).collect();
+        ScansCommand::Tests {
+            id,
+            resource_type,
+            resource_id,
+        } => {
+            let all = client
+                .list_tests(
+                    id,
+                    &TestQuery {
+                        resource_type,
+                        resource_id,
+                    },
+                )
+                .await?;
+            let all: Vec<ListedTest> = all
+                .iter()
+                .map(|test| ListedTest {
+                    test,
+                    incomplete: test.is_incomplete(),
+                })
+                .collect();
             out.list(&all, || tests(&all))?;
         }
     }
@@ -226,7 +269,10 @@ async fn list(session: &HeadlessSession, args: ListArgs) -> anyhow::Result<()> {
         Some(target) => Some(targets::get(session, target).await?.id),
         None => None,
     };
-    let start_time = Interval { from: args.from, to: args.to };
+    let start_time = Interval {
+        from: args.from,
+        to: args.to,
+    };
     let query = ScanQuery {
         tool: args.tool.map(Tool),
         target_id,
@@ -236,17 +282,22 @@ async fn list(session: &HeadlessSession, args: ListArgs) -> anyhow::Result<()> {
     };
     let scans = list_scans(session, &query).await?;
     let names = target_names(session).await?;
-    let named: Vec<NamedScan> =
-        scans.iter().map(|scan| NamedScan::new(scan, names.get(&scan.target_id).cloned())).collect();
+    let named: Vec<NamedScan> = scans
+        .iter()
+        .map(|scan| NamedScan::new(scan, names.get(&scan.target_id).cloned()))
+        .collect();
     session.out.list(&named, || table(&named))
 }
 
-/// The scans of all selected workspaces, newest first. Without a workspace id the service would list only the workspace
-/// last selected in a browser.
+/// The scans of all selected workspaces, newest first. Without a workspace id the service would
+/// list only the workspace last selected in a browser.
 async fn list_scans(session: &HeadlessSession, query: &ScanQuery) -> anyhow::Result<Vec<Scan>> {
     let mut scans = Vec::new();
     for workspace in session.workspaces().await? {
-        let query = ScanQuery { workspace_id: Some(workspace.id), ..query.clone() };
+        let query = ScanQuery {
+            workspace_id: Some(workspace.id),
+            ..query.clone()
+        };
         scans.extend(session.client()?.list_all_scans(&query).await?);
     }
     scans.sort_by_key(|scan| std::cmp::Reverse(scan.id));
@@ -255,8 +306,14 @@ async fn list_scans(session: &HeadlessSession, query: &ScanQuery) -> anyhow::Res
 }
 
 async fn target_names(session: &HeadlessSession) -> anyhow::Result<HashMap<TargetId, Shared>> {
-    let all = session.client()?.list_all_targets(&TargetQuery::default()).await?;
-    Ok(all.into_iter().map(|target| (target.id, target.name)).collect())
+    let all = session
+        .client()?
+        .list_all_targets(&TargetQuery::default())
+        .await?;
+    Ok(all
+        .into_iter()
+        .map(|target| (target.id, target.name))
+        .collect())
 }
 
 /// Labels of the fields whose names do not say what they hold.
@@ -297,27 +354,58 @@ async fn show(session: &HeadlessSession, scan: &Scan) -> anyhow::Result<()> {
 async fn watch_all(session: &HeadlessSession, mut ids: Vec<ScanId>) -> anyhow::Result<ExitCode> {
     if ids.is_empty() {
         let all = list_scans(session, &ScanQuery::default()).await?;
-        ids = all.iter().filter(|scan| scan.is_active()).map(|scan| scan.id).collect();
+        ids = all
+            .iter()
+            .filter(|scan| scan.is_active())
+            .map(|scan| scan.id)
+            .collect();
     }
     if ids.is_empty() {
         return Err(CliError::new("no active scans", "add the ids of the scans to watch").into());
     }
     let scans = watch::until_ended(session, &ids).await?;
     if session.out.json {
-        session.out.value(&scans.iter().map(|scan| NamedScan::new(scan, None)).collect::<Vec<_>>())?;
+        session.out.value(
+            &scans
+                .iter()
+                .map(|scan| NamedScan::new(scan, None))
+                .collect::<Vec<_>>(),
+        )?;
     }
     Ok(watch::code(&scans))
 }
 
 fn table(all: &[NamedScan]) -> PrintTable {
-    let header = ["ID", "TOOL", "TARGET", "STATUS", "DONE", "STARTED", "C", "H", "M", "L", "I"];
-    PrintTable::of(header, all, |NamedScan { scan, target_name, .. }| {
-        let target = target_name.as_ref().map_or_else(|| scan.target_id.to_string(), ToString::to_string);
-        let (done, started) = (format!("{}%", scan.progress), or_dash(scan.start_time));
-        let [critical, high, medium, low, info] = scan.result_summary.by_risk().map(or_dash);
-        let tool = Tool(scan.tool_id);
-        cells![scan.id, tool, target, scan.shown_status(), done, started, critical, high, medium, low, info]
-    })
+    let header = [
+        "ID", "TOOL", "TARGET", "STATUS", "DONE", "STARTED", "C", "H", "M", "L", "I",
+    ];
+    PrintTable::of(
+        header,
+        all,
+        |NamedScan {
+             scan, target_name, ..
+         }| {
+            let target = target_name
+                .as_ref()
+                .map_or_else(|| scan.target_id.to_string(), ToString::to_string);
+            let (done, started) = (format!("{}%", scan.progress), or_dash(scan.start_time));
+            let [critical, high, medium, low, info] = scan.result_summary.by_risk().map(or_dash);
+            let tool = Tool(scan.tool_id);
+            cells![
+                scan.id,
+                tool,
+                target,
+                scan.shown_status(),
+                done,
+                started,
+                critical,
+                high,
+                medium,
+                low,
+                info
+            ]
+        },
+    )
 }
 
 fn tests(all: &[ListedTest]) -> PrintTable {
@@ -325,13 +413,21 @@ fn tests(all: &[ListedTest]) -> PrintTable {
         ["ID", "TIME", "STATUS", "FINDING", "TEST", "DESCRIPTION"],
         all,
         |ListedTest { test, incomplete }| {
-            let finding = Some(test.resource_id).filter(|_| test.resource_type == ResourceType::Finding);
+            let finding =
+                Some(test.resource_id).filter(|_| test.resource_type == ResourceType::Finding);
             let status = match (*incomplete, test.incomplete_cause()) {
                 (false, _) => "done".to_owned(),
                 (true, "") => INCOMPLETE.to_owned(),
                 (true, cause) => format!("{INCOMPLETE}: {cause}"),
             };
-            cells![test.id, or_dash(test.performed_at), status, or_dash(finding), test.uid, test.description]
+            cells![
+                test.id,
+                or_dash(test.performed_at),
+                status,
+                or_dash(finding),
+                test.uid,
+                test.description
+            ]
         },
     )
 }

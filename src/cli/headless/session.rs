@@ -19,9 +19,9 @@ use crate::dashboard::runtime::Memory;
 pub struct ServiceArgs {
     /// Base URL of the service, with or without /api/v2 [env: SCANDECK_BASE_URL]
     ///
-    /// The API key comes from SCANDECK_API_KEY, the profile or --api-key-file, never from the command line. Without a
-    /// configuration, commands use the local service if it runs. Without a service, only the captures, payloads and
-    /// decisions on this machine can be read.
+    /// The API key comes from SCANDECK_API_KEY, the profile or --api-key-file, never from the
+    /// command line. Without a configuration, commands use the local service if it runs. Without a
+    /// service, only the captures, payloads and decisions on this machine can be read.
     #[arg(long, value_name = "URL", global = true)]
     pub base_url: Option<String>,
     /// File with the API key, readable by its owner only
@@ -68,13 +68,17 @@ impl HeadlessSession {
     /// Finds the service.
     ///
     /// # Errors
-    /// When the configuration is invalid, or no service is configured, none runs here and no data is stored here.
+    /// When the configuration is invalid, or no service is configured, none runs here and no data
+    /// is stored here.
     pub async fn open(args: &ServiceArgs) -> anyhow::Result<Self> {
         let (environment, config) = load_config(args)?;
         let (settings, service) = match &config.connection {
             Connection::Remote { base, key } => {
                 let settings = ClientSettings::new(base.clone(), key.read().await?);
-                (Some(settings.with_key_source(&key.to_string())), config.service_at(base))
+                (
+                    Some(settings.with_key_source(&key.to_string())),
+                    config.service_at(base),
+                )
             }
             Connection::Local => (local(&environment, true).await?, ServiceName::Local),
             Connection::Prompt => (local(&environment, false).await?, ServiceName::Local),
@@ -89,8 +93,17 @@ impl HeadlessSession {
                 _ => client::Error::not_configured().into(),
             });
         }
-        let (client, workspace) = (settings.map(Client::new).transpose()?, args.workspace.clone());
-        Ok(Self { client, out: Output::new(args.json), config, memory, workspace })
+        let (client, workspace) = (
+            settings.map(Client::new).transpose()?,
+            args.workspace.clone(),
+        );
+        Ok(Self {
+            client,
+            out: Output::new(args.json),
+            config,
+            memory,
+            workspace,
+        })
     }
 
     /// The client of the service.
@@ -98,17 +111,24 @@ impl HeadlessSession {
     /// # Errors
     /// When no service is configured, and none runs here.
     pub fn client(&self) -> client::ClientResult<&Client> {
-        self.client.as_ref().ok_or_else(client::Error::not_configured)
+        self.client
+            .as_ref()
+            .ok_or_else(client::Error::not_configured)
     }
 
     /// The service's clock minus the local clock in seconds; `None` before the first response.
     pub fn clock_offset(&self) -> Option<i64> {
-        self.client.as_ref()?.clock_offset().map(|offset| offset.as_secs())
+        self.client
+            .as_ref()?
+            .clock_offset()
+            .map(|offset| offset.as_secs())
     }
 
     /// Whether the command includes this workspace.
     pub fn includes(&self, workspace: &str) -> bool {
-        self.workspace.as_ref().is_none_or(|name| is_same_name(name, workspace))
+        self.workspace
+            .as_ref()
+            .is_none_or(|name| is_same_name(name, workspace))
     }
 
     /// Checks that the command may change the service.
@@ -120,7 +140,10 @@ impl HeadlessSession {
             return Ok(());
         }
         let hint = "choose another profile, or remove read_only from this one";
-        Err(CliError::new(format!("profile {} is read-only", self.config.name), hint))
+        Err(CliError::new(
+            format!("profile {} is read-only", self.config.name),
+            hint,
+        ))
     }
 
     /// Checks that the command may delete an object.
@@ -137,7 +160,11 @@ impl HeadlessSession {
     /// The message, unless `--yes` confirms, and when the session is read-only.
     pub fn confirm(&self, yes: bool, message: String) -> Result<(), CliError> {
         self.require_writable()?;
-        if yes { Ok(()) } else { Err(CliError::usage(message, "add --yes to confirm")) }
+        if yes {
+            Ok(())
+        } else {
+            Err(CliError::usage(message, "add --yes to confirm"))
+        }
     }
 
     /// The selected workspace, or all.
@@ -146,12 +173,19 @@ impl HeadlessSession {
     /// When the selected workspace does not exist, and those of the call.
     pub async fn workspaces(&self) -> anyhow::Result<Vec<Workspace>> {
         let all = self.client()?.list_workspaces().await?;
-        let Some(name) = &self.workspace else { return Ok(all) };
+        let Some(name) = &self.workspace else {
+            return Ok(all);
+        };
         let by_id = all.iter().find(|one| name.parse() == Ok(one.id));
         let by_name = || all.iter().find(|one| is_same_name(&one.name, name));
         match by_id.or_else(by_name) {
             Some(one) => Ok(vec![one.clone()]),
-            None => Err(CliError::not_found("workspace", name, all.iter().map(|one| one.name.as_str())).into()),
+            None => {
+                Err(
+                    CliError::not_found("workspace", name, all.iter().map(|one| one.name.as_str()))
+                        .into(),
+                )
+            }
         }
     }
 
@@ -174,13 +208,26 @@ impl HeadlessSession {
 pub fn stored_service(args: &ServiceArgs) -> anyhow::Result<StoredService> {
     let (environment, config) = load_config(args)?;
     let memory = memory(&environment, &config, &config.service());
-    Ok(StoredService { memory, config, state: environment.state_dir() })
+    Ok(StoredService {
+        memory,
+        config,
+        state: environment.state_dir(),
+    })
 }
 
-/// Directory of the decisions about a service, and the person who decides. Commands do not cache lists.
+/// Directory of the decisions about a service, and the person who decides. Commands do not cache
+/// lists.
 pub fn memory(environment: &Environment, config: &Config, service: &ServiceName) -> Memory {
-    let (directory, who) = (environment.state_dir().of_service(service), config.user.clone());
-    Memory { directory, cache: None, who, keep_days: config.keep_days }
+    let (directory, who) = (
+        environment.state_dir().of_service(service),
+        config.user.clone(),
+    );
+    Memory {
+        directory,
+        cache: None,
+        who,
+        keep_days: config.keep_days,
+    }
 }
 
 /// Environment and configuration of a command.
@@ -206,11 +253,23 @@ pub fn load_config(args: &ServiceArgs) -> anyhow::Result<(Environment, Config)> 
 /// # Errors
 /// When it cannot be used.
 #[cfg(feature = "service")]
-pub async fn local(environment: &Environment, start: bool) -> anyhow::Result<Option<ClientSettings>> {
+pub async fn local(
+    environment: &Environment,
+    start: bool,
+) -> anyhow::Result<Option<ClientSettings>> {
     use crate::dashboard::runtime::local::{LocalError, LocalService, find, find_or_start};
     let directory = environment.state_dir().service_dir();
-    let found = if start { find_or_start(&directory).await.map(Some) } else { find(&directory).await };
-    let failed = |error: LocalError| CliError::new(format!("local service not connected: {error}"), error.hint());
+    let found = if start {
+        find_or_start(&directory).await.map(Some)
+    } else {
+        find(&directory).await
+    };
+    let failed = |error: LocalError| {
+        CliError::new(
+            format!("local service not connected: {error}"),
+            error.hint(),
+        )
+    };
     let found = found.map_err(failed)?;
     Ok(found.as_ref().map(LocalService::client_settings))
 }

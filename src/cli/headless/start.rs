@@ -1,4 +1,5 @@
-//! `scandeck scans start`: starts a scan, waits for its end, and fails a build because of its findings.
+//! `scandeck scans start`: starts a scan, waits for its end, and fails a build because of its
+//! findings.
 
 use std::process::ExitCode;
 
@@ -10,7 +11,8 @@ use super::{HeadlessSession, api, exit, listed, scans, targets, watch};
 use crate::cli::error::CliError;
 use crate::cli::value::{id, number_in};
 use crate::contract::{
-    NewScan, RedirectLevel, ReportCallback, Risk, SCAN_MINUTES, Scan, ScanId, ScanStatus, TargetId, Tool,
+    NewScan, RedirectLevel, ReportCallback, Risk, SCAN_MINUTES, Scan, ScanId, ScanStatus, TargetId,
+    Tool,
 };
 use crate::query::{Query, QueryKind};
 use crate::text::plural;
@@ -32,7 +34,8 @@ pub struct StartArgs {
     /// Time limit of the scan
     #[arg(long, value_name = "MINUTES", value_parser = |text: &str| number_in(SCAN_MINUTES, text))]
     max_scan_time: Option<i64>,
-    /// Redirects to follow: none, check_accessibility, same_host, same_domain, allow_all [default: same_domain]
+    /// Redirects to follow: none, check_accessibility, same_host, same_domain, allow_all [default:
+    /// same_domain]
     #[arg(long, value_name = "LEVEL", value_parser = RedirectLevel::known)]
     redirect_level: Option<RedirectLevel>,
     /// Scan the URL as given, even if it redirects
@@ -55,12 +58,16 @@ pub struct StartArgs {
     fail_on: Option<Query>,
 }
 
-/// The query of `--fail-on`. The bare name of a severity would search for that word and match next to nothing.
+/// The query of `--fail-on`. The bare name of a severity would search for that word and match next
+/// to nothing.
 fn gate(text: &str) -> Result<Query, String> {
-    match Risk::DOWN.into_iter().find(|risk| text.trim().eq_ignore_ascii_case(risk.as_str())) {
-        Some(risk) => {
-            Err(format!("`{text}` searches for the word \"{text}\"; to compare the risk, write `risk>={risk}`"))
-        }
+    match Risk::DOWN
+        .into_iter()
+        .find(|risk| text.trim().eq_ignore_ascii_case(risk.as_str()))
+    {
+        Some(risk) => Err(format!(
+            "`{text}` searches for the word \"{text}\"; to compare the risk, write `risk>={risk}`"
+        )),
         None => super::query(text, QueryKind::Findings),
     }
 }
@@ -76,7 +83,8 @@ pub async fn run(session: &HeadlessSession, args: StartArgs) -> anyhow::Result<E
     let hint = "`scandeck scans list` shows whether it was started";
     let created = match session.client()?.create_scan(&new).await {
         Err(error) if error.is_outcome_unknown() => {
-            let message = format!("outcome unknown: the service may have started the scan: {error}");
+            let message =
+                format!("outcome unknown: the service may have started the scan: {error}");
             return Err(CliError::new(message, hint).into());
         }
         result => listed("targets", result.map_err(Into::into))?,
@@ -88,11 +96,19 @@ pub async fn run(session: &HeadlessSession, args: StartArgs) -> anyhow::Result<E
         session.out.created("created_id", id.0)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let scan = watch::until_ended(session, &[id]).await?.pop().unwrap_or_default();
+    let scan = watch::until_ended(session, &[id])
+        .await?
+        .pop()
+        .unwrap_or_default();
     finish(session, id, scan, fail_on).await
 }
 
-async fn finish(session: &HeadlessSession, id: ScanId, scan: Scan, fail_on: Option<Query>) -> anyhow::Result<ExitCode> {
+async fn finish(
+    session: &HeadlessSession,
+    id: ScanId,
+    scan: Scan,
+    fail_on: Option<Query>,
+) -> anyhow::Result<ExitCode> {
     let mut gaps: Vec<String> = Vec::new();
     let found = match &fail_on {
         Some(query) => {
@@ -117,7 +133,9 @@ async fn finish(session: &HeadlessSession, id: ScanId, scan: Scan, fail_on: Opti
         }
     }
     if gaps.is_empty() && scan.is_incomplete() {
-        note!("scandeck: scan {id} is incomplete; `scandeck scans tests {id}` shows the tests without a result");
+        note!(
+            "scandeck: scan {id} is incomplete; `scandeck scans tests {id}` shows the tests without a result"
+        );
     }
     if !gaps.is_empty() {
         note!("scandeck: scan {id} is incomplete ({})", gaps.join(", "));
@@ -127,7 +145,10 @@ async fn finish(session: &HeadlessSession, id: ScanId, scan: Scan, fail_on: Opti
     if !found.is_empty() {
         let number = found.len();
         let verb = if number == 1 { "matches" } else { "match" };
-        note!("scandeck: {} of scan {id} {verb} --fail-on", plural(number, "finding"));
+        note!(
+            "scandeck: {} of scan {id} {verb} --fail-on",
+            plural(number, "finding")
+        );
         return Ok(ExitCode::from(exit::MATCHED));
     }
     Ok(match scan.status_name {
@@ -142,15 +163,23 @@ async fn new_scan(session: &HeadlessSession, args: StartArgs) -> anyhow::Result<
         Ok(id) => Some(session.client()?.get_target(id).await?),
         Err(_) => targets::find(session, &args.target).await?,
     };
-    let tool_params = args.params.map(|params| api::json("--params", &params)).transpose()?;
+    let tool_params = args
+        .params
+        .map(|params| api::json("--params", &params))
+        .transpose()?;
     Ok(NewScan {
         tool_id: Tool(args.tool).0,
         target_id: existing.as_ref().map(|target| target.id),
         target_name: existing.is_none().then(|| args.target.clone()),
         workspace_id: workspace.or(existing.map(|target| target.workspace_id)),
-        vpn_profile_uuid: args.vpn_profile.map(|uuid| Some(uuid).filter(|uuid| uuid != "none")),
+        vpn_profile_uuid: args
+            .vpn_profile
+            .map(|uuid| Some(uuid).filter(|uuid| uuid != "none")),
         max_scan_time: args.max_scan_time,
-        report_callback: args.callback_url.map(|url| ReportCallback { url, format: args.callback_format }),
+        report_callback: args.callback_url.map(|url| ReportCallback {
+            url,
+            format: args.callback_format,
+        }),
         scan_original_url: args.scan_original_url.then_some(true),
         redirect_level: args.redirect_level,
         tool_params,

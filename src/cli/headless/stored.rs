@@ -1,5 +1,5 @@
-//! The stores of a service on this machine and the workspaces in them, by name in any case or by the last recorded id. No
-//! request is sent.
+//! The stores of a service on this machine and the workspaces in them, by name in any case or by
+//! the last recorded id. No request is sent.
 
 use anyhow::Context;
 
@@ -31,12 +31,18 @@ impl Stores {
             (true, false) => Some(decisions::open(memory).await?),
             (true, true) => Some(decisions::open_writable(memory).await?),
         };
-        let (decisions, state) = opened.map(|(store, state)| (Some(store), state)).unwrap_or_default();
+        let (decisions, state) = opened
+            .map(|(store, state)| (Some(store), state))
+            .unwrap_or_default();
         let archive = match oob::Store::exists(&memory.directory)? {
             true => Some(decisions::open_archive(memory).await?),
             false => None,
         };
-        Ok(Self { decisions, state, archive })
+        Ok(Self {
+            decisions,
+            state,
+            archive,
+        })
     }
 
     pub async fn close(self) {
@@ -61,7 +67,10 @@ impl Stores {
             all.extend(archive.workspaces().await?);
         }
         let directory = &service.memory.directory;
-        all.extend(cached_lists::names(directory).with_context(|| format!("cannot read {}", directory.display()))?);
+        all.extend(
+            cached_lists::names(directory)
+                .with_context(|| format!("cannot read {}", directory.display()))?,
+        );
         all.sort();
         all.dedup();
         Ok(all)
@@ -83,15 +92,24 @@ pub async fn workspace(service: &StoredService, name: &str) -> anyhow::Result<Sh
 ///
 /// # Errors
 /// When a file is unreadable.
-pub fn find(names: &[Shared], service: &StoredService, name: &str) -> anyhow::Result<Option<Shared>> {
-    let by_name = names.iter().find(|one| ***one == *name).or_else(|| names.iter().find(|one| is_same_name(one, name)));
+pub fn find(
+    names: &[Shared],
+    service: &StoredService,
+    name: &str,
+) -> anyhow::Result<Option<Shared>> {
+    let by_name = names
+        .iter()
+        .find(|one| ***one == *name)
+        .or_else(|| names.iter().find(|one| is_same_name(one, name)));
     if let Some(one) = by_name {
         return Ok(Some(one.clone()));
     }
-    Ok(cached(service, name)?.into_iter().find_map(|one| match one {
-        CachedWorkspace::Lists(name) => Some(name),
-        CachedWorkspace::Perhaps(_) => None,
-    }))
+    Ok(cached(service, name)?
+        .into_iter()
+        .find_map(|one| match one {
+            CachedWorkspace::Lists(name) => Some(name),
+            CachedWorkspace::Perhaps(_) => None,
+        }))
 }
 
 /// The cached lists about a workspace.
@@ -100,15 +118,25 @@ pub fn find(names: &[Shared], service: &StoredService, name: &str) -> anyhow::Re
 /// When the directory is unreadable.
 pub fn cached(service: &StoredService, workspace: &str) -> anyhow::Result<Vec<CachedWorkspace>> {
     let directory = &service.memory.directory;
-    cached_lists::about(directory, workspace).with_context(|| format!("cannot read {}", directory.display()))
+    cached_lists::about(directory, workspace)
+        .with_context(|| format!("cannot read {}", directory.display()))
 }
 
 /// The error about a workspace without data.
 pub fn no_data(names: &[Shared], name: &str) -> CliError {
-    let names: Vec<&str> = names.iter().map(|one| one.as_str()).filter(|one| !one.is_empty()).collect();
+    let names: Vec<&str> = names
+        .iter()
+        .map(|one| one.as_str())
+        .filter(|one| !one.is_empty())
+        .collect();
     let hint = match names.is_empty() {
-        true => "check the name and --base-url: this machine has no data about the service".to_owned(),
-        false => format!("use the name of a workspace with data: {}", names.join(", ")),
+        true => {
+            "check the name and --base-url: this machine has no data about the service".to_owned()
+        }
+        false => format!(
+            "use the name of a workspace with data: {}",
+            names.join(", ")
+        ),
     };
     CliError::new(format!("no data about workspace {name:?}"), hint)
 }

@@ -67,7 +67,11 @@ pub async fn run(args: TargetsArgs) -> anyhow::Result<ExitCode> {
     let session = HeadlessSession::open(&args.service).await?;
     match args.command {
         TargetsCommand::List { kind } => {
-            let query = TargetQuery { workspace_id: session.workspace_id().await?, kind, ..TargetQuery::default() };
+            let query = TargetQuery {
+                workspace_id: session.workspace_id().await?,
+                kind,
+                ..TargetQuery::default()
+            };
             let all = session.client()?.list_all_targets(&query).await?;
             session.out.list(&all, || table(&all))?;
         }
@@ -77,7 +81,11 @@ pub async fn run(args: TargetsArgs) -> anyhow::Result<ExitCode> {
             let workspace_id = session.workspace_id().await?;
             let mut added = Vec::new();
             for name in names {
-                let new = NewTarget { name, description: description.clone(), workspace_id };
+                let new = NewTarget {
+                    name,
+                    description: description.clone(),
+                    workspace_id,
+                };
                 let id = session.client()?.create_target(&new).await?;
                 if !session.out.json {
                     session.out.created("created_id", id.0)?;
@@ -90,7 +98,10 @@ pub async fn run(args: TargetsArgs) -> anyhow::Result<ExitCode> {
         }
         TargetsCommand::Delete { target, yes } => {
             let target = get(&session, &target).await?;
-            session.confirm_delete(yes, &format!("target {} with its scans and their findings", target.name))?;
+            session.confirm_delete(
+                yes,
+                &format!("target {} with its scans and their findings", target.name),
+            )?;
             session.client()?.delete_target(target.id).await?;
         }
     }
@@ -98,9 +109,19 @@ pub async fn run(args: TargetsArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn table(all: &[Target]) -> PrintTable {
-    PrintTable::of(["ID", "NAME", "TYPE", "WORKSPACE", "DESCRIPTION"], all, |one| {
-        cells![one.id, one.name, one.kind, one.workspace_id, one.description]
-    })
+    PrintTable::of(
+        ["ID", "NAME", "TYPE", "WORKSPACE", "DESCRIPTION"],
+        all,
+        |one| {
+            cells![
+                one.id,
+                one.name,
+                one.kind,
+                one.workspace_id,
+                one.description
+            ]
+        },
+    )
 }
 
 /// The target with this id or name.
@@ -111,13 +132,21 @@ pub(super) async fn get(session: &HeadlessSession, text: &str) -> anyhow::Result
     if let Ok(id) = text.parse::<TargetId>() {
         return Ok(session.client()?.get_target(id).await?);
     }
-    let not_found = || CliError::new(format!("target {text:?} not found"), "`scandeck targets list` lists targets");
+    let not_found = || {
+        CliError::new(
+            format!("target {text:?} not found"),
+            "`scandeck targets list` lists targets",
+        )
+    };
     Ok(find(session, text).await?.ok_or_else(not_found)?)
 }
 
 /// The target with this name, if there is one.
 pub(super) async fn find(session: &HeadlessSession, name: &str) -> anyhow::Result<Option<Target>> {
-    let query = TargetQuery { workspace_id: session.workspace_id().await?, ..TargetQuery::default() };
+    let query = TargetQuery {
+        workspace_id: session.workspace_id().await?,
+        ..TargetQuery::default()
+    };
     let mut all = session.client()?.list_all_targets(&query).await?;
     all.retain(|target| &*target.name == name || asset(&target.name) == asset(name));
     if all.len() > 1 {

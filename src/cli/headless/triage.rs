@@ -71,21 +71,35 @@ async fn export(args: &ServiceArgs, to: &Destination) -> anyhow::Result<()> {
         Some(workspace) => jsonl::write(&state.events_of(workspace)),
         None => jsonl::write(state.events()),
     };
-    to.write(Output::new(args.json), text.as_bytes(), &plural(text.lines().count(), "decision"))
+    to.write(
+        Output::new(args.json),
+        text.as_bytes(),
+        &plural(text.lines().count(), "decision"),
+    )
 }
 
 async fn import(args: &ServiceArgs, file: &Path, strict: bool) -> anyhow::Result<()> {
     let read = parse(&read_bytes(file, InputKind::Decisions)?);
     // A file of another kind has no valid line: its first lines say so.
-    let shown = if read.events.is_empty() { FIRST_LINES } else { usize::MAX };
+    let shown = if read.events.is_empty() {
+        FIRST_LINES
+    } else {
+        usize::MAX
+    };
     for bad in read.bad.iter().take(shown) {
         note!("{}:{}: {}", file.display(), bad.line, bad.reason);
     }
     if read.bad.len() > shown {
-        note!("and {}", plural(read.bad.len() - shown, "more invalid line"));
+        note!(
+            "and {}",
+            plural(read.bad.len() - shown, "more invalid line")
+        );
     }
     if strict && !read.bad.is_empty() {
-        let message = format!("{} invalid: nothing was imported", plural(read.bad.len(), "line"));
+        let message = format!(
+            "{} invalid: nothing was imported",
+            plural(read.bad.len(), "line")
+        );
         return Err(CliError::new(message, "correct the lines, or remove --strict").into());
     }
     if read.events.is_empty() && !read.bad.is_empty() {
@@ -119,12 +133,18 @@ async fn import(args: &ServiceArgs, file: &Path, strict: bool) -> anyhow::Result
 /// Parses lines, of which some may not be UTF-8.
 fn parse(bytes: &[u8]) -> jsonl::Read {
     let mut not_text = Vec::new();
-    let lines = bytes.split(|byte| *byte == b'\n').enumerate().map(|(at, line)| {
-        std::str::from_utf8(line).unwrap_or_else(|_| {
-            not_text.push(BadLine { line: at + 1, reason: "not UTF-8 text".to_owned() });
-            ""
-        })
-    });
+    let lines = bytes
+        .split(|byte| *byte == b'\n')
+        .enumerate()
+        .map(|(at, line)| {
+            std::str::from_utf8(line).unwrap_or_else(|_| {
+                not_text.push(BadLine {
+                    line: at + 1,
+                    reason: "not UTF-8 text".to_owned(),
+                });
+                ""
+            })
+        });
     let text = lines.collect::<Vec<_>>().join("\n");
     let mut read = jsonl::read(&text);
     read.bad.append(&mut not_text);

@@ -1,7 +1,7 @@
 //! `scandeck unbundle`: imports a bundle into the data on this machine.
 //!
-//! Events, payloads with their hits, captures and seen marks are added. An existing setting remains. The lists of the
-//! service are stored beside, for when the service is not reachable.
+//! Events, payloads with their hits, captures and seen marks are added. An existing setting
+//! remains. The lists of the service are stored beside, for when the service is not reachable.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -42,21 +42,33 @@ pub async fn run(args: UnbundleArgs) -> anyhow::Result<ExitCode> {
     let service = stored_service(&args.service)?;
     let (memory, workspace) = (&service.memory, &bundle.manifest.workspace);
     let (mut store, state) = decisions::open_writable(memory).await?;
-    let new = bundle.events.iter().filter(|event| !state.knows(event.id)).count();
+    let new = bundle
+        .events
+        .iter()
+        .filter(|event| !state.knows(event.id))
+        .count();
     store.record(&bundle.events).await?;
     store.mark_seen(workspace, &bundle.seen).await?;
     let existing = store.settings().await?;
     // Bundles of earlier versions have the filters of their sender.
-    for setting in bundle.settings.iter().filter(|setting| !is_personal(&setting.key)) {
+    for setting in bundle
+        .settings
+        .iter()
+        .filter(|setting| !is_personal(&setting.key))
+    {
         if !existing.contains_key(&(setting.key.clone(), workspace.clone())) {
-            store.put_setting(&setting.key, workspace, &setting.json).await?;
+            store
+                .put_setting(&setting.key, workspace, &setting.json)
+                .await?;
         }
     }
     store.close().await;
     if !bundle.captures.is_empty() || !bundle.payloads.is_empty() || !bundle.hits.is_empty() {
         let mut archive = decisions::open_archive(memory).await?;
         archive.plant(&bundle.payloads).await?;
-        archive.insert_hits(&bundle.hits, RowRange::default()).await?;
+        archive
+            .insert_hits(&bundle.hits, RowRange::default())
+            .await?;
         archive.archive(bundle.captures.clone()).await?;
         // Captures of this machine may contain payloads of the bundle.
         archive.look_again().await?;

@@ -1,4 +1,5 @@
-//! Waiting for scans: one line per change of state, a progress line on a terminal, and the exit code.
+//! Waiting for scans: one line per change of state, a progress line on a terminal, and the exit
+//! code.
 
 use std::collections::HashMap;
 use std::io::{IsTerminal, Write, stderr};
@@ -9,13 +10,16 @@ use super::{HeadlessSession, exit};
 use crate::contract::{Scan, ScanId, ScanStatus, Tool};
 use crate::text;
 
-/// Longest delay between two polls of one scan. A service allows 250 reads per minute for all clients of an account.
+/// Longest delay between two polls of one scan. A service allows 250 reads per minute for all
+/// clients of an account.
 const LONGEST: Duration = Duration::from_secs(2);
 const FIRST: Duration = Duration::from_millis(100);
 
 /// Delays between polls: `first`, then longer ones up to `longest`.
 pub fn poll_delays(first: Duration, longest: Duration) -> impl Iterator<Item = Duration> {
-    std::iter::successors(Some(first), move |delay| Some((*delay * 3 / 2).min(longest)))
+    std::iter::successors(Some(first), move |delay| {
+        Some((*delay * 3 / 2).min(longest))
+    })
 }
 
 /// Waits for the next delay.
@@ -49,7 +53,8 @@ pub async fn until_ended(session: &HeadlessSession, ids: &[ScanId]) -> anyhow::R
             }
         }
         for scan in &scans {
-            if states.insert(scan.id, scan.status_name.clone()).as_ref() != Some(&scan.status_name) {
+            if states.insert(scan.id, scan.status_name.clone()).as_ref() != Some(&scan.status_name)
+            {
                 line.clear();
                 note!("{}", text::clean(&status_line(scan)));
                 delays = poll_delays(FIRST, longest);
@@ -66,21 +71,38 @@ pub async fn until_ended(session: &HeadlessSession, ids: &[ScanId]) -> anyhow::R
 
 /// 0 when all scans finished.
 pub fn code(scans: &[Scan]) -> ExitCode {
-    match scans.iter().all(|scan| scan.status_name == ScanStatus::Finished) {
+    match scans
+        .iter()
+        .all(|scan| scan.status_name == ScanStatus::Finished)
+    {
         true => ExitCode::SUCCESS,
         false => ExitCode::from(exit::UNFINISHED),
     }
 }
 
 fn status_line(scan: &Scan) -> String {
-    let message = if scan.status_message.is_empty() { String::new() } else { format!(" · {}", scan.status_message) };
-    format!("scan {} ({}): {}{message}{}", scan.id, Tool(scan.tool_id), scan.shown_status(), counts(scan))
+    let message = if scan.status_message.is_empty() {
+        String::new()
+    } else {
+        format!(" · {}", scan.status_message)
+    };
+    format!(
+        "scan {} ({}): {}{message}{}",
+        scan.id,
+        Tool(scan.tool_id),
+        scan.shown_status(),
+        counts(scan)
+    )
 }
 
 /// The findings by risk in brackets, such as ` (2 high, 1 info)`.
 fn counts(scan: &Scan) -> String {
     let found = found(scan);
-    if found.is_empty() { found } else { format!(" ({found})") }
+    if found.is_empty() {
+        found
+    } else {
+        format!(" ({found})")
+    }
 }
 
 /// The findings by risk, such as `2 high, 1 info`; empty if there are none.
@@ -88,7 +110,9 @@ pub fn found(scan: &Scan) -> String {
     let names = ["critical", "high", "medium", "low", "info"];
     let counts = scan.result_summary.by_risk().into_iter().zip(names);
     let found = counts.filter_map(|(count, name)| Some((count.filter(|count| *count > 0)?, name)));
-    let counts: Vec<String> = found.map(|(count, name)| format!("{count} {name}")).collect();
+    let counts: Vec<String> = found
+        .map(|(count, name)| format!("{count} {name}"))
+        .collect();
     counts.join(", ")
 }
 
@@ -106,12 +130,24 @@ impl ProgressLine {
         let parts: Vec<String> = scans
             .iter()
             .filter(|scan| !scan.has_ended())
-            .map(|scan| format!("scan {} {} {}%{}", scan.id, bar(scan.progress), scan.progress, counts(scan)))
+            .map(|scan| {
+                format!(
+                    "scan {} {} {}%{}",
+                    scan.id,
+                    bar(scan.progress),
+                    scan.progress,
+                    counts(scan)
+                )
+            })
             .collect();
         let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
         self.clear();
         let mut out = stderr();
-        let _ = write!(out, "{}", text::start(&text::clean(&parts.join("  ")), columns.saturating_sub(1)));
+        let _ = write!(
+            out,
+            "{}",
+            text::start(&text::clean(&parts.join("  ")), columns.saturating_sub(1))
+        );
         let _ = out.flush();
         self.is_shown = true;
     }
@@ -141,11 +177,22 @@ mod tests {
             tool_id: 170,
             status_name: ScanStatus::Finished,
             status_message: "all tests ended".into(),
-            result_summary: ResultSummary { high: Some(2), low: Some(0), info: None, ..ResultSummary::default() },
+            result_summary: ResultSummary {
+                high: Some(2),
+                low: Some(0),
+                info: None,
+                ..ResultSummary::default()
+            },
             ..Scan::default()
         };
-        assert_eq!(status_line(&scan), "scan 12 (Website): finished · all tests ended (2 high)");
+        assert_eq!(
+            status_line(&scan),
+            "scan 12 (Website): finished · all tests ended (2 high)"
+        );
         assert_eq!(bar(66), "━━━━━━┄┄┄┄");
-        assert_eq!((bar(-4).chars().count(), bar(400).chars().count()), (10, 10));
+        assert_eq!(
+            (bar(-4).chars().count(), bar(400).chars().count()),
+            (10, 10)
+        );
     }
 }

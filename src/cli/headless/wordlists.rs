@@ -1,4 +1,5 @@
-//! `scandeck wordlists`: list, show, contents, delete. The parent module has the import into the local service.
+//! `scandeck wordlists`: list, show, contents, delete. The parent module has the import into the
+//! local service.
 
 use std::process::ExitCode;
 
@@ -71,8 +72,12 @@ pub async fn run(session: &HeadlessSession, call: WordlistsCall) -> anyhow::Resu
 }
 
 fn table(all: &[Wordlist]) -> PrintTable {
-    PrintTable::of(["ID", "NAME", "WORDS", "PREDEFINED", "DESCRIPTION"], all, |one| {
-        let predefined = if one.predefined { "yes" } else { "no" };
-        cells![one.id, one.name, one.num_words, predefined, one.description]
-    })
+    PrintTable::of(
+        ["ID", "NAME", "WORDS", "PREDEFINED", "DESCRIPTION"],
+        all,
+        |one| {
+            let predefined = if one.predefined { "yes" } else { "no" };
+            cells![one.id, one.name, one.num_words, predefined, one.description]
+        },
+    )
 }

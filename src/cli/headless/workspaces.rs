@@ -54,7 +54,8 @@ enum WorkspacesCommand {
         #[arg(long, value_name = "TEXT")]
         description: Option<String>,
     },
-    /// Archive all captures of a workspace on this machine, then delete the workspace with everything in it
+    /// Archive all captures of a workspace on this machine, then delete the workspace with
+    /// everything in it
     #[command(after_help = "Example:\n  scandeck workspaces delete 3 --yes")]
     Delete {
         /// Workspace id
@@ -80,33 +81,64 @@ pub async fn run(args: WorkspacesArgs) -> anyhow::Result<ExitCode> {
         WorkspacesCommand::Show { id } => session.out.single(&client.get_workspace(id).await?)?,
         WorkspacesCommand::Create { name, description } => {
             session.require_writable()?;
-            let id = client.create_workspace(&NewWorkspace { name, description }).await?;
+            let id = client
+                .create_workspace(&NewWorkspace { name, description })
+                .await?;
             session.out.created("created_id", id.0)?;
         }
-        WorkspacesCommand::Edit { id, name, description } => {
+        WorkspacesCommand::Edit {
+            id,
+            name,
+            description,
+        } => {
             session.require_writable()?;
             if name.is_none() && description.is_none() {
                 return Err(CliError::usage("no changes", "set --name or --description").into());
             }
-            client.edit_workspace(id, &EditWorkspace { name, description }).await?;
+            client
+                .edit_workspace(id, &EditWorkspace { name, description })
+                .await?;
         }
         WorkspacesCommand::Delete { id, yes } => {
             let one = client.get_workspace(id).await?;
             let counted = |count: i64, noun| plural(count.max(0) as usize, noun);
-            let (targets, scans) = (counted(one.target_count, "target"), counted(one.scan_count, "scan"));
-            session.confirm_delete(yes, &format!("workspace {} with {targets} and {scans}", one.name))?;
+            let (targets, scans) = (
+                counted(one.target_count, "target"),
+                counted(one.scan_count, "scan"),
+            );
+            session.confirm_delete(
+                yes,
+                &format!("workspace {} with {targets} and {scans}", one.name),
+            )?;
             let loggers = client.list_loggers(Some(id)).await?.into_iter();
             let loggers: Vec<_> = loggers.map(|logger| (one.name.clone(), logger)).collect();
-            let (call, delete) = (format!("DELETE /workspaces/{id}"), client.delete_workspace(id));
-            let counts = ArchiveReader::archive_and_delete(&session, &loggers, &call, delete).await?;
-            note!("scandeck: workspace {} deleted: {counts}", text::clean(&one.name));
+            let (call, delete) = (
+                format!("DELETE /workspaces/{id}"),
+                client.delete_workspace(id),
+            );
+            let counts =
+                ArchiveReader::archive_and_delete(&session, &loggers, &call, delete).await?;
+            note!(
+                "scandeck: workspace {} deleted: {counts}",
+                text::clean(&one.name)
+            );
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn table(all: &[Workspace]) -> PrintTable {
-    PrintTable::of(["ID", "NAME", "TARGETS", "SCANS", "DESCRIPTION"], all, |one| {
-        cells![one.id, one.name, one.target_count, one.scan_count, one.description]
-    })
+    PrintTable::of(
+        ["ID", "NAME", "TARGETS", "SCANS", "DESCRIPTION"],
+        all,
+        |one| {
+            cells![
+                one.id,
+                one.name,
+                one.target_count,
+                one.scan_count,
+                one.description
+            ]
+        },
+    )
 }

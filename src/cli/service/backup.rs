@@ -45,10 +45,19 @@ pub async fn back_up(args: BackupArgs) -> anyhow::Result<ExitCode> {
     let dir = args.directory.required()?;
     let copied = back_up_dir(&dir, &args.to, !args.without_keys).await?;
     audit(&dir, "backup", &args.to.display().to_string());
-    note!("{} copied to {}: {}", dir.path().display(), args.to.display(), copied.join(", "));
+    note!(
+        "{} copied to {}: {}",
+        dir.path().display(),
+        args.to.display(),
+        copied.join(", ")
+    );
     if !args.without_keys {
         let missing = elsewhere(&dir, &copied);
-        let (files, flags) = if missing.len() == 1 { ("this file", "flag") } else { ("these files", "flags") };
+        let (files, flags) = if missing.len() == 1 {
+            ("this file", "flag")
+        } else {
+            ("these files", "flags")
+        };
         if !missing.is_empty() {
             note!(
                 "not in the backup: {}; copy {files} too, and start the restored service with the same {flags}",
@@ -59,17 +68,21 @@ pub async fn back_up(args: BackupArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The key files of the service that are not in its data directory, by path, else by the flag that names them.
+/// The key files of the service that are not in its data directory, by path, else by the flag that
+/// names them.
 fn elsewhere(dir: &DataDir, copied: &[&str]) -> Vec<String> {
     let api_key = dir.info().and_then(|info| info.api_key_file);
-    [("key", "--api-key-file", api_key), ("secrets.key", "--secrets-key-file", None)]
-        .into_iter()
-        .filter(|(name, _, path)| path.is_some() || !copied.contains(name))
-        .map(|(_, flag, path)| match path {
-            Some(path) => format!("{} ({flag})", path.display()),
-            None => format!("the file of {flag}, if this flag is used"),
-        })
-        .collect()
+    [
+        ("key", "--api-key-file", api_key),
+        ("secrets.key", "--secrets-key-file", None),
+    ]
+    .into_iter()
+    .filter(|(name, _, path)| path.is_some() || !copied.contains(name))
+    .map(|(_, flag, path)| match path {
+        Some(path) => format!("{} ({flag})", path.display()),
+        None => format!("the file of {flag}, if this flag is used"),
+    })
+    .collect()
 }
 
 /// Restores a backup while no service runs.
@@ -82,6 +95,10 @@ pub async fn restore(args: RestoreArgs) -> anyhow::Result<ExitCode> {
         note!("previous database kept as {}", old.display());
     }
     audit(&dir, "restore", &args.from.display().to_string());
-    note!("{} restored from {}", dir.path().display(), args.from.display());
+    note!(
+        "{} restored from {}",
+        dir.path().display(),
+        args.from.display()
+    );
     Ok(ExitCode::SUCCESS)
 }

@@ -12,7 +12,8 @@ use crate::service::DataDir;
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct DataDirArg {
-    /// Data directory of the service [default: $XDG_STATE_HOME/scandeck/service, or ~/.local/state/scandeck/service]
+    /// Data directory of the service [default: $XDG_STATE_HOME/scandeck/service, or
+    /// ~/.local/state/scandeck/service]
     // Global: hints of the service end with `scandeck scope add TARGET --data-dir DIR`.
     #[arg(long, value_name = "DIR", global = true)]
     pub data_dir: Option<PathBuf>,
@@ -26,8 +27,12 @@ impl DataDirArg {
     pub fn path(&self) -> anyhow::Result<PathBuf> {
         match &self.data_dir {
             Some(path) => Ok(path.clone()),
-            None => DataDir::default_path()
-                .map_err(|error| anyhow!("{error}; {}, or name a directory with --data-dir", NoHomeError::HINT)),
+            None => DataDir::default_path().map_err(|error| {
+                anyhow!(
+                    "{error}; {}, or name a directory with --data-dir",
+                    NoHomeError::HINT
+                )
+            }),
         }
     }
 
@@ -54,7 +59,11 @@ impl DataDirArg {
     /// # Errors
     /// When the given path does not exist, and those of [`Self::existing`].
     pub fn named(&self) -> anyhow::Result<Option<DataDir>> {
-        if self.data_dir.is_some() { self.required().map(Some) } else { self.existing() }
+        if self.data_dir.is_some() {
+            self.required().map(Some)
+        } else {
+            self.existing()
+        }
     }
 
     /// Opens the directory, which must exist.
@@ -65,7 +74,9 @@ impl DataDirArg {
         let path = self.path()?;
         self.existing()?.with_context(|| {
             let path = path.display();
-            format!("{path} does not exist: start a service, or name another directory with --data-dir")
+            format!(
+                "{path} does not exist: start a service, or name another directory with --data-dir"
+            )
         })
     }
 }

@@ -1,4 +1,5 @@
-//! `scandeck keys add|list|revoke`: named API keys of the local service. A running service applies a change within a second.
+//! `scandeck keys add|list|revoke`: named API keys of the local service. A running service applies
+//! a change within a second.
 
 use std::process::ExitCode;
 
@@ -20,8 +21,8 @@ pub enum KeysCommand {
         /// Name of the key in logs
         #[arg(value_name = "NAME", value_parser = key_name)]
         name: String,
-        /// read: reads everything; triage: also changes reports and loggers; scan: also targets, scans and wordlists;
-        /// admin: also workspaces
+        /// read: reads everything; triage: also changes reports and loggers; scan: also targets,
+        /// scans and wordlists; admin: also workspaces
         #[arg(long, value_name = "ROLE")]
         role: Role,
     },
@@ -55,12 +56,18 @@ pub async fn run(directory: &DataDirArg, command: KeysCommand) -> anyhow::Result
                     );
                     stdio::print(format!("{key}\n").as_bytes())?;
                 }
-                None => bail!("key `{name}` already exists; choose another name, or revoke this key first"),
+                None => bail!(
+                    "key `{name}` already exists; choose another name, or revoke this key first"
+                ),
             }
         }
         KeysCommand::List => {
             let dir = directory.required()?;
-            let keys = if is_present(&dir.database())? { list_keys(&dir).await? } else { Vec::new() };
+            let keys = if is_present(&dir.database())? {
+                list_keys(&dir).await?
+            } else {
+                Vec::new()
+            };
             match keys.is_empty() {
                 true if is_present(&dir.key_file())? => {
                     note!("no named keys; the key in the file `key` has the role admin")
@@ -68,13 +75,25 @@ pub async fn run(directory: &DataDirArg, command: KeysCommand) -> anyhow::Result
                 true => note!("no keys; `scandeck keys add NAME --role ROLE` adds one"),
                 false => {}
             }
-            let width = keys.iter().map(|key| key.name.len()).max().unwrap_or_default();
-            stdio::print(keys.iter().map(|key| line(key, width)).collect::<String>().as_bytes())?;
+            let width = keys
+                .iter()
+                .map(|key| key.name.len())
+                .max()
+                .unwrap_or_default();
+            stdio::print(
+                keys.iter()
+                    .map(|key| line(key, width))
+                    .collect::<String>()
+                    .as_bytes(),
+            )?;
         }
         KeysCommand::Revoke { name } => {
             let dir = directory.required()?;
             if !(is_present(&dir.database())? && revoke_key(&dir, &name).await?) {
-                bail!("key `{}` not found; `scandeck keys list` shows all keys", text::clean(&name));
+                bail!(
+                    "key `{}` not found; `scandeck keys list` shows all keys",
+                    text::clean(&name)
+                );
             }
             audit(&dir, "keys revoke", &name);
             note!("key `{name}` in {} revoked", dir.path().display());
@@ -84,8 +103,15 @@ pub async fn run(directory: &DataDirArg, command: KeysCommand) -> anyhow::Result
 }
 
 fn line(key: &KeyRow, width: usize) -> String {
-    let used = key.last_used_at.map_or_else(|| "never used".to_owned(), |at| format!("last used {at}"));
-    let (name, role, added, who) = (&key.name, key.role.as_str(), key.created_at, text::clean(&key.created_by));
+    let used = key
+        .last_used_at
+        .map_or_else(|| "never used".to_owned(), |at| format!("last used {at}"));
+    let (name, role, added, who) = (
+        &key.name,
+        key.role.as_str(),
+        key.created_at,
+        text::clean(&key.created_by),
+    );
     format!("{name:width$}  {role:6}  added {added} by {who}  {used}\n")
 }
 

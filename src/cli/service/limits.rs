@@ -37,7 +37,8 @@ pub struct ScanLimitArgs {
     /// Maximum size of a script that a deep website scan reads
     #[arg(long, value_name = "BYTES", default_value_t = 4_194_304, value_parser = |text: &str| at_least(524_288_usize, text))]
     scan_script_bytes: usize,
-    /// Maximum time for a TLS handshake with a slow server; default: 10 for this machine, 30 elsewhere
+    /// Maximum time for a TLS handshake with a slow server; default: 10 for this machine, 30
+    /// elsewhere
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     scan_handshake_seconds: Option<u64>,
     /// Highest `requests_per_second` that a scan may set; 0: 200 for this machine, 10 elsewhere

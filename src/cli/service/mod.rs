@@ -28,7 +28,8 @@ pub enum ServiceCommand {
     /// Show whether a local service runs, its addresses and its scans; exit code 1 if none runs
     #[command(after_help = "Example:\n  scandeck status")]
     Status(DataDirArg),
-    /// Stop the local service; its scans restart at the next start; exit code 0 even if no service runs
+    /// Stop the local service; its scans restart at the next start; exit code 0 even if no service
+    /// runs
     #[command(after_help = "Example:\n  scandeck stop")]
     Stop(DataDirArg),
     /// Back up the local service to a new directory, also while it runs
@@ -44,7 +45,11 @@ pub enum ServiceCommand {
 /// Writes a change of a command into the audit log of the service.
 fn audit(dir: &DataDir, command: &str, subject: &str) {
     let who = login(|name| std::env::var(name).ok());
-    let entry = AuditedCommand { who: &who, command, subject };
+    let entry = AuditedCommand {
+        who: &who,
+        command,
+        subject,
+    };
     AuditLog::new(dir.audit_log(), None).write("command", &entry, Timestamp::now());
 }
 

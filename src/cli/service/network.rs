@@ -44,8 +44,14 @@ impl NetworkArgs {
 
     /// The settings with these flags.
     pub fn apply(self, settings: Settings) -> Settings {
-        let tls = self.tls_cert.zip(self.tls_key).map(|(cert, key)| TlsFiles { cert, key });
-        let logger_tls = self.logger_tls_cert.zip(self.logger_tls_key).map(|(cert, key)| TlsFiles { cert, key });
+        let tls = self
+            .tls_cert
+            .zip(self.tls_key)
+            .map(|(cert, key)| TlsFiles { cert, key });
+        let logger_tls = self
+            .logger_tls_cert
+            .zip(self.logger_tls_key)
+            .map(|(cert, key)| TlsFiles { cert, key });
         Settings {
             tls,
             logger_tls,
@@ -92,7 +98,10 @@ mod tests {
             assert!(proxy(trusted).is_ok(), "{trusted}");
         }
         for open in ["0.0.0.0/0", "0.0.0.0/1", "::/0"] {
-            assert!(proxy(open).unwrap_err().contains("address of the proxy"), "{open}");
+            assert!(
+                proxy(open).unwrap_err().contains("address of the proxy"),
+                "{open}"
+            );
         }
     }
 }

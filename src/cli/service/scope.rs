@@ -1,7 +1,7 @@
 //! `scandeck scope`: targets beyond this machine that the local service may scan.
 //!
-//! A running service applies a change of the file within two seconds. `deny` and `remove` wait for it, and print the scans
-//! that ended.
+//! A running service applies a change of the file within two seconds. `deny` and `remove` wait for
+//! it, and print the scans that ended.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,7 +17,9 @@ use crate::cli::{read_input, stdio};
 use crate::contract::Stamp;
 use crate::input_files::InputKind;
 use crate::login::login;
-use crate::service::scope::{LineError, Pattern, ReplacedEntry, ScanScope, ScopeEntry, ScopeFile, parse_list};
+use crate::service::scope::{
+    LineError, Pattern, ReplacedEntry, ScanScope, ScopeEntry, ScopeFile, parse_list,
+};
 use crate::service::scope_check::is_metadata;
 use crate::service::{DataDir, RunningScans};
 use crate::sqlite::is_present;
@@ -52,7 +54,12 @@ enum ScopeCommand {
         #[arg(required = true, value_name = "TARGET")]
         targets: Vec<Pattern>,
         /// The reason
-        #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+        #[arg(
+            long,
+            value_name = "TEXT",
+            default_value = "",
+            hide_default_value = true
+        )]
         note: String,
     },
     /// Allow the targets of a file: one per line, `#` starts a comment
@@ -81,7 +88,12 @@ struct Terms {
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = future_date)]
     until: Option<Date>,
     /// The reason, such as a contract number
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
     note: String,
 }
 
@@ -105,7 +117,8 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
         ScopeCommand::Import { file: list, terms } => {
             let name = list.display();
             let text = read_input(&list, InputKind::Scope)?;
-            let invalid = |error: LineError| anyhow!("{name}:{}: {error}; nothing was imported", error.line);
+            let invalid =
+                |error: LineError| anyhow!("{name}:{}: {error}; nothing was imported", error.line);
             let targets = parse_list(&text).map_err(invalid)?;
             if targets.is_empty() {
                 note!("no entries in {name}; the scope is unchanged");
@@ -134,15 +147,25 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
                 None => None,
             };
             let removed = remove(dir.clone().map(file).as_ref(), &targets)?;
-            let removed: Vec<Pattern> =
-                removed.allow.into_iter().chain(removed.deny).map(|entry| entry.target).collect();
+            let removed: Vec<Pattern> = removed
+                .allow
+                .into_iter()
+                .chain(removed.deny)
+                .map(|entry| entry.target)
+                .collect();
             if !removed.is_empty() {
-                dir.iter().for_each(|dir| audit(dir, "scope remove", &listed(&removed)));
+                dir.iter()
+                    .for_each(|dir| audit(dir, "scope remove", &listed(&removed)));
                 report_ended(running).await;
             }
-            let missing: Vec<&Pattern> = targets.iter().filter(|target| !removed.contains(target)).collect();
+            let missing: Vec<&Pattern> = targets
+                .iter()
+                .filter(|target| !removed.contains(target))
+                .collect();
             for target in &missing {
-                note!("scandeck: `{target}` is not in the scope file; `scandeck scope list` shows all entries");
+                note!(
+                    "scandeck: `{target}` is not in the scope file; `scandeck scope list` shows all entries"
+                );
             }
             if !missing.is_empty() {
                 return Ok(ExitCode::FAILURE);
@@ -157,7 +180,11 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn listed(targets: &[Pattern]) -> String {
-    targets.iter().map(Pattern::to_string).collect::<Vec<_>>().join(" ")
+    targets
+        .iter()
+        .map(Pattern::to_string)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Prints what was added, and what became of earlier entries for the same targets.
@@ -165,14 +192,20 @@ fn report_added(verb: &str, file: &ScopeFile, targets: &[Pattern], replaced: &[R
     for entry in replaced {
         note!("{}", changed(verb, entry));
     }
-    let subject = if let [target] = targets { target.to_string() } else { plural(targets.len(), "target") };
+    let subject = if let [target] = targets {
+        target.to_string()
+    } else {
+        plural(targets.len(), "target")
+    };
     note!("{subject} {verb} in {}", file.path().display());
 }
 
 /// Warns of addresses that give credentials to whoever reaches them.
 fn warn_of_metadata(targets: &[Pattern]) {
     for target in targets.iter().filter(|target| is_metadata(target)) {
-        note!("warning: {target} is the metadata address of a cloud provider; its responses can contain credentials");
+        note!(
+            "warning: {target} is the metadata address of a cloud provider; its responses can contain credentials"
+        );
     }
 }
 
@@ -204,29 +237,51 @@ fn changed(verb: &str, ReplacedEntry { old, new }: &ReplacedEntry) -> String {
         false => Some("note replaced".to_owned()),
     };
     let changes: Vec<String> = until.into_iter().chain(note).collect();
-    let changes = if changes.is_empty() { "nothing changed".to_owned() } else { changes.join(", ") };
+    let changes = if changes.is_empty() {
+        "nothing changed".to_owned()
+    } else {
+        changes.join(", ")
+    };
     format!("{} was already {verb}: {changes}", new.target)
 }
 
 fn entries(targets: &[Pattern], until: Option<Date>, note: &str) -> Vec<ScopeEntry> {
-    let (who, added) = (login(|name| std::env::var(name).ok()), Some(Stamp(Timestamp::now())));
-    let entry =
-        |target: &Pattern| ScopeEntry { target: target.clone(), until, note: note.to_owned(), who: who.clone(), added };
+    let (who, added) = (
+        login(|name| std::env::var(name).ok()),
+        Some(Stamp(Timestamp::now())),
+    );
+    let entry = |target: &Pattern| ScopeEntry {
+        target: target.clone(),
+        until,
+        note: note.to_owned(),
+        who: who.clone(),
+        added,
+    };
     targets.iter().map(entry).collect()
 }
 
 /// Removes entries, and prints them.
 fn remove(file: Option<&ScopeFile>, targets: &[Pattern]) -> anyhow::Result<ScanScope> {
-    let Some(file) = file else { return Ok(ScanScope::default()) };
+    let Some(file) = file else {
+        return Ok(ScanScope::default());
+    };
     if !is_present(file.path())? {
         return Ok(ScanScope::default());
     }
     let removed = file.remove(targets)?;
     let entries = |verb: &'static str| move |entry: &ScopeEntry| format!("{verb} {}", entry.target);
-    let named: Vec<String> =
-        removed.allow.iter().map(entries("allow")).chain(removed.deny.iter().map(entries("deny"))).collect();
+    let named: Vec<String> = removed
+        .allow
+        .iter()
+        .map(entries("allow"))
+        .chain(removed.deny.iter().map(entries("deny")))
+        .collect();
     if !named.is_empty() {
-        note!("removed from {}: {}", file.path().display(), named.join(", "));
+        note!(
+            "removed from {}: {}",
+            file.path().display(),
+            named.join(", ")
+        );
     }
     Ok(removed)
 }
@@ -253,7 +308,9 @@ async fn report_ended(running: Option<RunningScans>) {
 
 fn list(scope: &ScanScope) -> anyhow::Result<()> {
     let allowed = scope.allow.iter().map(|entry| line("allow", entry));
-    let text: String = allowed.chain(scope.deny.iter().map(|entry| line("deny ", entry))).collect();
+    let text: String = allowed
+        .chain(scope.deny.iter().map(|entry| line("deny ", entry)))
+        .collect();
     if text.is_empty() {
         note!("the scope is empty: only loopback and this host are allowed");
     }
@@ -270,7 +327,13 @@ fn line(verb: &str, entry: &ScopeEntry) -> String {
         line.push_str(&format!("  {}", text::clean(&entry.note)));
     }
     let added = entry.added.map(|added| format!("  added {added}"));
-    line.push_str(&added.unwrap_or_else(|| if entry.who.is_empty() { String::new() } else { "  added".to_owned() }));
+    line.push_str(&added.unwrap_or_else(|| {
+        if entry.who.is_empty() {
+            String::new()
+        } else {
+            "  added".to_owned()
+        }
+    }));
     if !entry.who.is_empty() {
         line.push_str(&format!(" by {}", text::clean(&entry.who)));
     }
@@ -284,8 +347,12 @@ mod tests {
     #[test]
     fn line_of_an_entry_cannot_control_the_terminal() {
         let entry: ScopeEntry =
-            toml::from_str("target = \"10.0.4.0/24\"\nnote = \"SOW\\u001b[2J \\u202egpj\"").unwrap();
-        assert_eq!(line("allow", &entry), "allow  10.0.4.0/24  SOW␛[2J <U+202E>gpj\n");
+            toml::from_str("target = \"10.0.4.0/24\"\nnote = \"SOW\\u001b[2J \\u202egpj\"")
+                .unwrap();
+        assert_eq!(
+            line("allow", &entry),
+            "allow  10.0.4.0/24  SOW␛[2J <U+202E>gpj\n"
+        );
     }
 
     #[test]
@@ -300,15 +367,38 @@ mod tests {
 
     #[test]
     fn changed_entry_names_kept_and_lost_values() {
-        let old: ScopeEntry = toml::from_str("target = \"b.test\"\nuntil = \"2026-12-31\"\nnote = \"SOW 1\"").unwrap();
-        let changed = |new: ScopeEntry| changed("allowed", &ReplacedEntry { old: old.clone(), new });
+        let old: ScopeEntry =
+            toml::from_str("target = \"b.test\"\nuntil = \"2026-12-31\"\nnote = \"SOW 1\"")
+                .unwrap();
+        let changed = |new: ScopeEntry| {
+            changed(
+                "allowed",
+                &ReplacedEntry {
+                    old: old.clone(),
+                    new,
+                },
+            )
+        };
         assert_eq!(
             changed(old.clone()),
             "b.test was already allowed: expiry date 2026-12-31 unchanged, note unchanged: SOW 1"
         );
-        let later = ScopeEntry { until: Some("2027-01-31".parse().unwrap()), note: "SOW 2".into(), ..old.clone() };
-        assert_eq!(changed(later), "b.test was already allowed: now until 2027-01-31, note replaced");
-        let over = changed(ScopeEntry { until: None, ..old.clone() });
-        assert!(over.contains("--until 2026-12-31 is over and was removed"), "{over}");
+        let later = ScopeEntry {
+            until: Some("2027-01-31".parse().unwrap()),
+            note: "SOW 2".into(),
+            ..old.clone()
+        };
+        assert_eq!(
+            changed(later),
+            "b.test was already allowed: now until 2027-01-31, note replaced"
+        );
+        let over = changed(ScopeEntry {
+            until: None,
+            ..old.clone()
+        });
+        assert!(
+            over.contains("--until 2026-12-31 is over and was removed"),
+            "{over}"
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! `scandeck serve`: the service alone, in the foreground, until SIGTERM or SIGINT.
 //!
-//! Standard output gets one line, `listening on http://ADDR:PORT/api/v2`, when the service is ready; notes and the log go
-//! to standard error.
+//! Standard output gets one line, `listening on http://ADDR:PORT/api/v2`, when the service is
+//! ready; notes and the log go to standard error.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -24,7 +24,8 @@ use crate::cli::value::{at_least, at_least_one, name_server, number, number_in, 
 use crate::contract::WorkspaceId;
 use crate::service::{KeyQuotas, RateLimit, ServerIdentity, Settings, start};
 
-/// A service that the dashboard started ends after this time without a scan, an active logger or a client.
+/// A service that the dashboard started ends after this time without a scan, an active logger or a
+/// client.
 const IDLE_LIMIT: Duration = Duration::from_secs(30 * 60);
 
 #[derive(Args, Clone, Debug)]
@@ -54,7 +55,8 @@ pub struct ServeArgs {
     /// File with the API key, created (0600) if missing [default: DIR/key]
     #[arg(long, value_name = "FILE")]
     api_key_file: Option<PathBuf>,
-    /// File with the key that encrypts the credentials of scans, created (0600) if missing [default: DIR/secrets.key]
+    /// File with the key that encrypts the credentials of scans, created (0600) if missing
+    /// [default: DIR/secrets.key]
     #[arg(long, value_name = "FILE")]
     secrets_key_file: Option<PathBuf>,
     /// Host name, address or network to allow in addition to the scope file; repeatable
@@ -63,7 +65,8 @@ pub struct ServeArgs {
     /// Allow scans of private and link-local addresses
     #[arg(long)]
     allow_private: bool,
-    /// GET requests per minute, `hosted` (250) or `off`; half for POST, PUT and DELETE, a quarter for scan output
+    /// GET requests per minute, `hosted` (250) or `off`; half for POST, PUT and DELETE, a quarter
+    /// for scan output
     #[arg(long, value_name = "N", default_value = "3000")]
     rate_limit: RateLimit,
     /// Maximum number of targets
@@ -90,7 +93,8 @@ pub struct ServeArgs {
     /// Loggers, and as many reports, that a key with the role `triage` may create in an hour
     #[arg(long, value_name = "N", default_value_t = 100)]
     triage_quota: u32,
-    /// Loggers, and as many reports and scans, that a key with the role `scan` may create in an hour
+    /// Loggers, and as many reports and scans, that a key with the role `scan` may create in an
+    /// hour
     #[arg(long, value_name = "N", default_value_t = 1000)]
     scan_quota: u32,
     /// Maximum size of all reports; the oldest ones expire first
@@ -108,7 +112,8 @@ pub struct ServeArgs {
     connections: ConnectionArgs,
     #[command(flatten)]
     scan_limits: ScanLimitArgs,
-    /// Used by the dashboard: runs in its own session, reuses its ports or picks free ones, exits when unused
+    /// Used by the dashboard: runs in its own session, reuses its ports or picks free ones, exits
+    /// when unused
     #[arg(long, hide = true)]
     detached: bool,
 }
@@ -152,7 +157,10 @@ impl ServeArgs {
             logger_days: self.logger_days,
             logger_bytes: self.logger_bytes,
             wrong_keys: self.wrong_keys,
-            key_quotas: KeyQuotas { triage: self.triage_quota, scan: self.scan_quota },
+            key_quotas: KeyQuotas {
+                triage: self.triage_quota,
+                scan: self.scan_quota,
+            },
             max_loggers: self.max_loggers,
             report_bytes: self.report_bytes,
             connections: self.connections.into(),
@@ -169,7 +177,8 @@ impl ServeArgs {
 /// When the service cannot start.
 pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     if args.detached {
-        // The service must outlive the terminal of the dashboard. A group leader already has a session.
+        // The service must outlive the terminal of the dashboard. A group leader already has a
+        // session.
         let _ = rustix::process::setsid();
     }
     log_to_stderr(args.log_format);
@@ -183,7 +192,11 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     };
     let signals = tokio::spawn(stop_on_signal(hangup, shutdown.clone()));
     let running = start(args.settings()?, shutdown.clone()).await?;
-    let identities: Vec<_> = [&running.identity, &running.logger_identity].into_iter().flatten().cloned().collect();
+    let identities: Vec<_> = [&running.identity, &running.logger_identity]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect();
     let reloads = tokio::spawn(reload_certificates(identities, reload));
     if running.logger_base.host_str().is_some_and(is_loopback) {
         note!("note: loggers are reachable from this machine only; see --logger-url");
@@ -202,19 +215,30 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn is_loopback(host: &str) -> bool {
-    let ip = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    let ip = host
+        .trim_start_matches('[')
+        .trim_end_matches(']')
+        .parse::<std::net::IpAddr>();
     host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())
 }
 
 fn log_to_stderr(format: LogFormat) {
-    let filter = EnvFilter::try_from_env("SCANDECK_LOG").unwrap_or_else(|_| EnvFilter::new("warn,scandeck=info"));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false);
+    let filter = EnvFilter::try_from_env("SCANDECK_LOG")
+        .unwrap_or_else(|_| EnvFilter::new("warn,scandeck=info"));
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(false);
     // A closed standard error must not stop the service.
     let log = log.log_internal_errors(false);
     // Another part of the program may have set a log already.
     let _ = match format {
         LogFormat::Text => log.try_init(),
-        LogFormat::Json => log.json().flatten_event(true).with_span_list(false).try_init(),
+        LogFormat::Json => log
+            .json()
+            .flatten_event(true)
+            .with_span_list(false)
+            .try_init(),
     };
 }
 
@@ -230,7 +254,11 @@ enum Hangup {
 
 /// Cancels `shutdown` at SIGTERM, SIGINT or, with a terminal, SIGHUP.
 async fn stop_on_signal(at_hangup: Hangup, shutdown: CancellationToken) {
-    let streams = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()), signal(SignalKind::hangup()));
+    let streams = (
+        signal(SignalKind::terminate()),
+        signal(SignalKind::interrupt()),
+        signal(SignalKind::hangup()),
+    );
     let (Ok(mut terminate), Ok(mut interrupt), Ok(mut hangup)) = streams else {
         note!("note: signals cannot be caught; stop the service with `scandeck stop`");
         return;
@@ -277,7 +305,11 @@ mod tests {
     }
 
     fn settings(args: &str) -> Settings {
-        Command::try_parse_from(["serve"].into_iter().chain(args.split_whitespace())).unwrap().serve.settings().unwrap()
+        Command::try_parse_from(["serve"].into_iter().chain(args.split_whitespace()))
+            .unwrap()
+            .serve
+            .settings()
+            .unwrap()
     }
 
     #[test]
@@ -295,10 +327,18 @@ mod tests {
 
     #[test]
     fn invalid_values_are_rejected() {
-        for args in
-            ["--listen nowhere", "--rate-limit 0", "--scans-at-once 0", "--logger-url oob.example", "--logger-days 0"]
-        {
-            assert!(Command::try_parse_from(["serve"].into_iter().chain(args.split_whitespace())).is_err(), "{args}");
+        for args in [
+            "--listen nowhere",
+            "--rate-limit 0",
+            "--scans-at-once 0",
+            "--logger-url oob.example",
+            "--logger-days 0",
+        ] {
+            assert!(
+                Command::try_parse_from(["serve"].into_iter().chain(args.split_whitespace()))
+                    .is_err(),
+                "{args}"
+            );
         }
     }
 }

@@ -14,14 +14,20 @@ pub async fn run(directory: DataDirArg) -> anyhow::Result<ExitCode> {
     let path = directory.path()?;
     let not_running = || {
         let path = path.display();
-        note!("no local service is running with data directory {path}; `scandeck serve` starts one");
+        note!(
+            "no local service is running with data directory {path}; `scandeck serve` starts one"
+        );
         Ok(ExitCode::FAILURE)
     };
-    let Some(dir) = directory.existing()? else { return not_running() };
+    let Some(dir) = directory.existing()? else {
+        return not_running();
+    };
     let text = match dir.holder()? {
         Holder::Nobody => return not_running(),
         Holder::Running(None) => "the service is starting or stopping\n".to_owned(),
-        Holder::Running(Some(info)) => summary(&dir, &info, &activity(&dir, info.logger_days).await?),
+        Holder::Running(Some(info)) => {
+            summary(&dir, &info, &activity(&dir, info.logger_days).await?)
+        }
     };
     stdio::print(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
@@ -37,6 +43,10 @@ fn summary(dir: &DataDir, info: &ServiceInfo, activity: &Activity) -> String {
         activity.running,
         activity.waiting,
         activity.loggers,
-        if activity.loggers == 1 { "logger" } else { "loggers" },
+        if activity.loggers == 1 {
+            "logger"
+        } else {
+            "loggers"
+        },
     )
 }

@@ -22,17 +22,31 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 pub async fn run(directory: DataDirArg) -> anyhow::Result<ExitCode> {
     let path = directory.path()?;
     let not_running = || {
-        note!("no local service is running with data directory {}", path.display());
+        note!(
+            "no local service is running with data directory {}",
+            path.display()
+        );
         Ok(ExitCode::SUCCESS)
     };
-    let Some(dir) = directory.existing()? else { return not_running() };
+    let Some(dir) = directory.existing()? else {
+        return not_running();
+    };
     let info = match dir.holder()? {
         Holder::Nobody => return not_running(),
-        Holder::Running(info) => info.context("the service is starting or stopping; try again in a moment")?,
+        Holder::Running(info) => {
+            info.context("the service is starting or stopping; try again in a moment")?
+        }
     };
-    let pid = i32::try_from(info.pid).ok().and_then(Pid::from_raw).context("service.json contains no process id")?;
-    kill_process(pid, Signal::TERM)
-        .with_context(|| format!("cannot signal process {}; stop it as the user who started it", info.pid))?;
+    let pid = i32::try_from(info.pid)
+        .ok()
+        .and_then(Pid::from_raw)
+        .context("service.json contains no process id")?;
+    kill_process(pid, Signal::TERM).with_context(|| {
+        format!(
+            "cannot signal process {}; stop it as the user who started it",
+            info.pid
+        )
+    })?;
     wait_for_end(&dir).await?;
     note!("stopped {}", info.base_url);
     Ok(ExitCode::SUCCESS)
@@ -42,7 +56,10 @@ async fn wait_for_end(dir: &DataDir) -> anyhow::Result<()> {
     let began = Instant::now();
     while !matches!(dir.holder()?, Holder::Nobody) {
         if began.elapsed() > TIMEOUT {
-            bail!("service still runs after {} s; `kill -9` loses no acknowledged data", TIMEOUT.as_secs());
+            bail!(
+                "service still runs after {} s; `kill -9` loses no acknowledged data",
+                TIMEOUT.as_secs()
+            );
         }
         tokio::time::sleep(POLL_INTERVAL).await;
     }

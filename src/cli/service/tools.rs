@@ -39,7 +39,9 @@ fn row(one: OfferedTool) -> Value {
             "path": path, "remedy": guest.find().is_none().then(|| guest.remedy()),
         })
     });
-    let is_ready = !missing_scanners().iter().any(|missing| missing.tool == one.tool);
+    let is_ready = !missing_scanners()
+        .iter()
+        .any(|missing| missing.tool == one.tool);
     json!({
         "id": one.tool.0, "name": one.tool.name(), "function": one.function, "ready": is_ready, "scanner": guest,
     })
@@ -49,16 +51,29 @@ fn lines(one: &OfferedTool) -> String {
     let name = one.tool.name().unwrap_or_default();
     let line = format!("{:>4}  {name:<20}  {}\n", one.tool.0, one.function);
     let guest = one.guest.map(|(guest, how)| scanner(guest, how));
-    let lacks_raw_sockets =
-        missing_scanners().iter().any(|missing| missing.tool == one.tool && &*missing.program == RAW_SOCKETS);
-    let rights = lacks_raw_sockets.then(|| format!("needs a service that runs as root or with {RAW_SOCKETS}"));
-    guest.into_iter().chain(rights).fold(line, |lines, more| format!("{lines}{:28}{more}\n", ""))
+    let lacks_raw_sockets = missing_scanners()
+        .iter()
+        .any(|missing| missing.tool == one.tool && &*missing.program == RAW_SOCKETS);
+    let rights = lacks_raw_sockets
+        .then(|| format!("needs a service that runs as root or with {RAW_SOCKETS}"));
+    guest
+        .into_iter()
+        .chain(rights)
+        .fold(line, |lines, more| format!("{lines}{:28}{more}\n", ""))
 }
 
 fn scanner(guest: Guest, how: GuestUse) -> String {
-    let verb = if how == GuestUse::Required { "needs" } else { "can use" };
+    let verb = if how == GuestUse::Required {
+        "needs"
+    } else {
+        "can use"
+    };
     match guest.find() {
         Some(path) => format!("uses {}: {}", guest.program(), path.display()),
-        None => format!("{verb} {}: not installed; {}", guest.program(), guest.remedy()),
+        None => format!(
+            "{verb} {}: not installed; {}",
+            guest.program(),
+            guest.remedy()
+        ),
     }
 }

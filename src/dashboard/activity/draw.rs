@@ -5,8 +5,9 @@ use crate::contract::Stamp;
 use crate::dashboard::base::{Link, RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, CopyAction, ItemAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell, columns_of, draw_table, fact,
-    format, is_constant, key, pane_of, plain, retry_in, sampled_items, widest, words,
+    Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell,
+    columns_of, draw_table, fact, format, is_constant, key, pane_of, plain, retry_in,
+    sampled_items, widest, words,
 };
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Style};
@@ -21,12 +22,22 @@ fn columns(cx: &Cx<'_>) -> [TableColumn; 8] {
     [
         TableColumn::fixed("SENT", 8),
         TableColumn::fixed("STATUS", 9),
-        TableColumn::fixed("METHOD", 6).gives_way_if(is_constant(calls().map(|call| &call.method)), 4),
+        TableColumn::fixed("METHOD", 6)
+            .gives_way_if(is_constant(calls().map(|call| &call.method)), 4),
         TableColumn::flex("PATH", 16, 3).content(path, 0),
         TableColumn::fixed("TOOK", 7).right(),
-        TableColumn::fixed("SIZE", 8).right().expendable(1).gives_way_if(calls().all(|call| size(call).is_none()), 3),
-        TableColumn::fixed("RETRIES", 7).right().expendable(2).gives_way_if(calls().all(|call| call.retries == 0), 2),
-        TableColumn::flex("ERROR", 16, 2).content(error, 0).from(120).omitted(error == 0),
+        TableColumn::fixed("SIZE", 8)
+            .right()
+            .expendable(1)
+            .gives_way_if(calls().all(|call| size(call).is_none()), 3),
+        TableColumn::fixed("RETRIES", 7)
+            .right()
+            .expendable(2)
+            .gives_way_if(calls().all(|call| call.retries == 0), 2),
+        TableColumn::flex("ERROR", 16, 2)
+            .content(error, 0)
+            .from(120)
+            .omitted(error == 0),
     ]
 }
 
@@ -35,7 +46,12 @@ const PATH: usize = 3;
 /// Parameters that most requests of a path share, the most different first.
 const SHARED: [&str; 4] = ["page=", "workspace_id=", "include=", "limit="];
 
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
+pub(crate) fn draw_list(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    slot: &Slot,
+    cache: &mut ViewCache,
+) -> ShownRows {
     let remote = &cx.model.data.calls;
     let columns = columns_of::<ApiCall>(cx, cache, || columns(cx).to_vec());
     let pane = ListPane {
@@ -46,23 +62,43 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             false => "no requests to the service yet".to_owned(),
         },
         // Without a service there are no calls, and none are loading.
-        state: if remote.value().is_some() { ListState::of(remote) } else { ListState::Loaded },
+        state: if remote.value().is_some() {
+            ListState::of(remote)
+        } else {
+            ListState::Loaded
+        },
         ..pane_of::<ApiCall>(cx)
     };
-    draw_table::<ApiCall>(cx, buf, slot, cache, pane, |call, widths| cells(cx, call, widths))
+    draw_table::<ApiCall>(cx, buf, slot, cache, pane, |call, widths| {
+        cells(cx, call, widths)
+    })
 }
 
 /// `2 in flight · 231 of 250/min left · 84 MB RAM`.
 fn note(cx: &Cx<'_>) -> String {
     let model = cx.model;
-    let running = model.items::<ApiCall>().iter().filter(|call| call.end.is_none()).count();
+    let running = model
+        .items::<ApiCall>()
+        .iter()
+        .filter(|call| call.end.is_none())
+        .count();
     let mut parts = vec![format!("{running} in flight")];
     if let Link::Retrying { next, .. } = &model.connection.link {
         let wait = (next.as_second() - model.now.wall.as_second()).max(0);
         parts.push(retry_in(wait));
     }
-    parts.extend(model.connection.budget.map(|budget| format!("{} of {}/min left", budget.remaining, budget.limit)));
-    parts.extend(model.calls.memory.map(|bytes| format!("{} MB RAM", bytes / 1_000_000)));
+    parts.extend(
+        model
+            .connection
+            .budget
+            .map(|budget| format!("{} of {}/min left", budget.remaining, budget.limit)),
+    );
+    parts.extend(
+        model
+            .calls
+            .memory
+            .map(|bytes| format!("{} MB RAM", bytes / 1_000_000)),
+    );
     parts.join(&format!(" {} ", cx.theme.glyphs.separator))
 }
 
@@ -81,16 +117,21 @@ fn cells<'a>(cx: &Cx<'a>, call: &'a ApiCall, widths: &[u16]) -> Vec<Line<'a>> {
             0 => dash(),
             retries => words(retries.to_string(), cx.theme.warn()),
         },
-        end.and_then(|end| end.error.as_ref()).map_or_else(Line::default, |error| cell(error)),
+        end.and_then(|end| end.error.as_ref())
+            .map_or_else(Line::default, |error| cell(error)),
     ]
 }
 
-/// A path and its query. Where it does not fit, the parameters that most requests of a path share come last.
+/// A path and its query. Where it does not fit, the parameters that most requests of a path share
+/// come last.
 fn path<'a>(cx: &Cx<'_>, path: &'a str, columns: usize) -> Line<'a> {
     // The mask does not recognise a name that is cut.
     let clean = text::clean(path);
     let shown = cx.shown(&clean);
-    let Some((begin, query)) = shown.split_once('?').filter(|_| text::width(&shown) > columns) else {
+    let Some((begin, query)) = shown
+        .split_once('?')
+        .filter(|_| text::width(&shown) > columns)
+    else {
         return words(shown.into_owned(), cx.theme.text());
     };
     let mut parameters: Vec<&str> = query.split('&').collect();
@@ -104,7 +145,11 @@ fn status(cx: &Cx<'_>, call: &ApiCall) -> (String, Style) {
     match &call.end {
         None => ("in flight".to_owned(), theme.active()),
         Some(end) => {
-            let style = if end.error.is_some() { theme.bad() } else { theme.good() };
+            let style = if end.error.is_some() {
+                theme.bad()
+            } else {
+                theme.good()
+            };
             match end.status {
                 Some(status) => (status.to_string(), style),
                 None if end.error.is_none() => ("unused".to_owned(), theme.dim()),
@@ -148,13 +193,28 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     let clean = |outside: &str| text::clean(outside).into_owned();
     let (status, style) = status(cx, call);
     let head = vec![
-        words(format!("{} {}", clean(&call.method), clean(&call.path)), theme.strong()),
+        words(
+            format!("{} {}", clean(&call.method), clean(&call.path)),
+            theme.strong(),
+        ),
         words(status, style),
         Line::default(),
         fact(theme, "Sent", format::stamp(theme, call.started)),
-        fact(theme, if call.end.is_some() { "Took" } else { "Running for" }, took(cx, call)),
+        fact(
+            theme,
+            if call.end.is_some() {
+                "Took"
+            } else {
+                "Running for"
+            },
+            took(cx, call),
+        ),
         fact(theme, "Retries", call.retries.to_string()),
-        fact(theme, "Size", size(call).unwrap_or_else(|| theme.glyphs.dash.to_owned())),
+        fact(
+            theme,
+            "Size",
+            size(call).unwrap_or_else(|| theme.glyphs.dash.to_owned()),
+        ),
     ];
     let curl = key(cx, Context::Copy, Action::Copy(CopyAction::Curl));
     let cancel = key(cx, Context::Activity, Action::Item(ItemAction::CancelCall));
@@ -175,10 +235,17 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
             lines.push(words(format!("{cancel} cancels this request"), theme.dim()));
         }
         lines.push(words(
-            format!("{curl} copies this request as curl, which reads the key from $SCANDECK_API_KEY"),
+            format!(
+                "{curl} copies this request as curl, which reads the key from $SCANDECK_API_KEY"
+            ),
             theme.dim(),
         ));
         lines
     });
-    Some(DetailPane { id: RowRef::Item(cx.model.selected_item::<ApiCall>()?.id.0), head, tabs: Vec::new(), text })
+    Some(DetailPane {
+        id: RowRef::Item(cx.model.selected_item::<ApiCall>()?.id.0),
+        head,
+        tabs: Vec::new(),
+        text,
+    })
 }

@@ -5,7 +5,8 @@
 //!                         ▲ Effect::CancelCall                                           keys (cancel, curl)
 //! ```
 //!
-//! A record has no header, and secrets in bodies are replaced, so neither screen nor copies contain the key.
+//! A record has no header, and secrets in bodies are replaced, so neither screen nor copies contain
+//! the key.
 
 pub mod draw;
 pub mod keys;

@@ -16,7 +16,12 @@ fn call(id: i64, end: Option<CallEnd>) -> ApiCall {
 }
 
 fn failed() -> Option<CallEnd> {
-    Some(CallEnd { milliseconds: 30_000, status: None, bytes: 0, error: Some("no response in time".into()) })
+    Some(CallEnd {
+        milliseconds: 30_000,
+        status: None,
+        bytes: 0,
+        error: Some("no response in time".into()),
+    })
 }
 
 fn copied(effects: &[Effect]) -> String {
@@ -30,12 +35,19 @@ fn copied(effects: &[Effect]) -> String {
 #[test]
 fn calls_are_listed_newest_first_after_those_in_flight_and_can_be_filtered() {
     let mut app = TestDashboard::new();
-    app.record([call(1, Some(CallEnd::default())), call(2, None), call(3, failed())]);
+    app.record([
+        call(1, Some(CallEnd::default())),
+        call(2, None),
+        call(3, failed()),
+    ]);
     app.keys("8");
     assert_eq!(app.shown(Pane::Activity), [2, 3, 1]);
-    for (query, rows) in
-        [("is:running", vec![2]), ("is:failed", vec![3]), ("duration>10s", vec![3]), ("error:response", vec![3])]
-    {
+    for (query, rows) in [
+        ("is:running", vec![2]),
+        ("is:failed", vec![3]),
+        ("duration>10s", vec![3]),
+        ("error:response", vec![3]),
+    ] {
         app.keys(&format!("/ '{query}' enter"));
         assert_eq!(app.shown(Pane::Activity), rows, "{query}");
         app.keys("backspace");
@@ -52,7 +64,10 @@ fn calls_are_awaited_only_while_the_view_is_open() {
     let second = Some(Duration::from_secs(1));
     assert!(!app.model.shows_activity() && wait(&app) > second);
     app.keys("8");
-    assert!(app.model.shows_activity() && wait(&app) <= second, "the duration of the call in flight counts up");
+    assert!(
+        app.model.shows_activity() && wait(&app) <= second,
+        "the duration of the call in flight counts up"
+    );
     app.record([call(1, failed())]);
     assert!(wait(&app) > second);
 }
@@ -61,12 +76,27 @@ fn calls_are_awaited_only_while_the_view_is_open() {
 fn narrow_list_drops_whole_parts_of_its_summary() {
     let mut app = TestDashboard::blank(80, 24);
     let problem = Arc::new(Problem::local("connection refused"));
-    app.model.connection.link = Link::Retrying { attempt: 1, next: Stamp(app.model.now.wall), problem };
-    app.model.connection.budget = Some(PollBudget { limit: 3000, remaining: 2991, reset: None });
+    app.model.connection.link = Link::Retrying {
+        attempt: 1,
+        next: Stamp(app.model.now.wall),
+        problem,
+    };
+    app.model.connection.budget = Some(PollBudget {
+        limit: 3000,
+        remaining: 2991,
+        reset: None,
+    });
     app.model.calls.memory = Some(84_100_000);
     app.keys("8");
-    let line = app.frame().into_iter().find(|line| line.contains("0 in flight")).unwrap_or_default();
-    assert!(line.contains("retrying · 2991 of 3000/min left") && !line.contains('…'), "{line}");
+    let line = app
+        .frame()
+        .into_iter()
+        .find(|line| line.contains("0 in flight"))
+        .unwrap_or_default();
+    assert!(
+        line.contains("retrying · 2991 of 3000/min left") && !line.contains('…'),
+        "{line}"
+    );
 }
 
 #[test]
@@ -82,7 +112,11 @@ fn selection_follows_the_newest_call_until_it_leaves_the_first_row() {
     assert_eq!(app.selected(Pane::Activity), Some(3));
     app.keys("home enter");
     app.record(ended(1..=6));
-    assert_eq!(app.selected(Pane::Activity), Some(5), "an open detail remains");
+    assert_eq!(
+        app.selected(Pane::Activity),
+        Some(5),
+        "an open detail remains"
+    );
 }
 
 #[test]
@@ -98,12 +132,20 @@ fn cancel_sends_calls_in_flight_only() {
     let mut app = TestDashboard::new();
     app.record([call(1, failed()), call(2, None), call(3, None)]);
     assert_eq!(app.keys("8 x"), [Effect::CancelCall(CallId(3))]);
-    assert!(app.notices().contains("cancelling GET /scans/7"), "{}", app.notices());
+    assert!(
+        app.notices().contains("cancelling GET /scans/7"),
+        "{}",
+        app.notices()
+    );
     assert_eq!(app.keys("* x").len(), 2);
     let mut app = TestDashboard::new();
     app.record([call(1, failed())]);
     assert_eq!(app.keys("8 x"), []);
-    assert!(app.notices().contains("request has already ended"), "{}", app.notices());
+    assert!(
+        app.notices().contains("request has already ended"),
+        "{}",
+        app.notices()
+    );
 }
 
 #[test]
@@ -111,10 +153,15 @@ fn copied_curl_command_has_body_but_no_key() {
     let mut app = TestDashboard::new();
     let body = |text: Option<&str>| ApiCall {
         method: "POST".into(),
-        body: Some(SentBody { content_type: "application/json", text: text.map(Into::into) }),
+        body: Some(SentBody {
+            content_type: "application/json",
+            text: text.map(Into::into),
+        }),
         ..call(1, failed())
     };
-    app.record([body(Some(&format!(r#"{{"name":"it's","password":"{HIDDEN}"}}"#)))]);
+    app.record([body(Some(&format!(
+        r#"{{"name":"it's","password":"{HIDDEN}"}}"#
+    )))]);
     let curl = copied(&app.keys("8 y c"));
     let expected = format!(
         "curl -X 'POST' -H 'accept: application/json' -H \"authorization: Bearer $SCANDECK_API_KEY\" \
@@ -122,20 +169,40 @@ fn copied_curl_command_has_body_but_no_key() {
          'http://127.0.0.1:8765/api/v2/scans/7'"
     );
     assert_eq!(curl, expected);
-    assert!(app.notices().contains("secrets of the body"), "{}", app.notices());
+    assert!(
+        app.notices().contains("secrets of the body"),
+        "{}",
+        app.notices()
+    );
     app.record([body(None)]);
     assert!(!copied(&app.keys("y c")).contains("--data"));
     assert!(app.notices().contains("body too long"), "{}", app.notices());
-    assert_eq!(copied(&app.keys("y u")), "http://127.0.0.1:8765/api/v2/scans/7");
+    assert_eq!(
+        copied(&app.keys("y u")),
+        "http://127.0.0.1:8765/api/v2/scans/7"
+    );
 }
 
 #[test]
 fn long_query_shows_first_what_distinguishes_it() {
     let mut app = TestDashboard::new();
-    let path = |id: i64| format!("/findings?include=evidence&limit=100&page=1&scan_id={id}").as_str().into();
-    app.record([7, 8].map(|id| ApiCall { path: path(id), ..call(id, Some(CallEnd::default())) }));
+    let path = |id: i64| {
+        format!("/findings?include=evidence&limit=100&page=1&scan_id={id}")
+            .as_str()
+            .into()
+    };
+    app.record([7, 8].map(|id| ApiCall {
+        path: path(id),
+        ..call(id, Some(CallEnd::default()))
+    }));
     app.keys("8");
-    app.model.screen.size = Size { columns: 80, rows: 24 };
+    app.model.screen.size = Size {
+        columns: 80,
+        rows: 24,
+    };
     let frame = app.frame().join("\n");
-    assert!(frame.contains("/findings?scan_id=7&page") && frame.contains("/findings?scan_id=8&page"), "{frame}");
+    assert!(
+        frame.contains("/findings?scan_id=7&page") && frame.contains("/findings?scan_id=8&page"),
+        "{frame}"
+    );
 }

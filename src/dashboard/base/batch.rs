@@ -4,8 +4,8 @@
 //!   form or prompt ─► Batch of jobs ─► at most 4 under way ─► each answered ─► concluded
 //! ```
 //!
-//! 60 pasted targets are 60 calls. They are sent four at a time; a refused call does not stop the others, and the batch
-//! keeps the message of every refusal for its form.
+//! 60 pasted targets are 60 calls. They are sent four at a time; a refused call does not stop the
+//! others, and the batch keeps the message of every refusal for its form.
 
 use crate::client::Problem;
 use crate::contract::{ScanId, Shared};
@@ -30,7 +30,10 @@ pub struct Job {
 
 impl Job {
     pub fn new(about: impl Into<String>, call: Call) -> Self {
-        Self { about: about.into(), call }
+        Self {
+            about: about.into(),
+            call,
+        }
     }
 }
 
@@ -75,24 +78,42 @@ pub struct Progress {
 impl Batch {
     /// A batch with all jobs waiting.
     pub fn new(verb: &'static str, form: Option<FormTag>, jobs: Vec<Job>) -> Self {
-        let jobs = jobs.into_iter().map(|job| (job, JobState::Waiting)).collect();
+        let jobs = jobs
+            .into_iter()
+            .map(|job| (job, JobState::Waiting))
+            .collect();
         let (workspace, began, existing) = (Shared::default(), Duration::ZERO, BTreeSet::new());
-        Self { verb, form, retest: Vec::new(), workspace, jobs, began, existing }
+        Self {
+            verb,
+            form,
+            retest: Vec::new(),
+            workspace,
+            jobs,
+            began,
+            existing,
+        }
     }
 
     /// The finished jobs with their answers.
     pub fn done(&self) -> impl Iterator<Item = (&Job, &CallAnswer)> {
-        self.jobs.iter().filter_map(|(job, state)| Some((job, state.try_as_done_ref()?)))
+        self.jobs
+            .iter()
+            .filter_map(|(job, state)| Some((job, state.try_as_done_ref()?)))
     }
 
     pub fn refused(&self) -> impl Iterator<Item = (&Job, &Problem)> {
-        self.jobs.iter().filter_map(|(job, state)| Some((job, state.try_as_refused_ref()?)))
+        self.jobs
+            .iter()
+            .filter_map(|(job, state)| Some((job, state.try_as_refused_ref()?)))
     }
 
     /// The calls to send now, so that at most [`AT_ONCE`] are in flight.
     pub fn next(&mut self, mut ticket: impl FnMut() -> Ticket) -> Vec<(Ticket, Call)> {
         let in_flight = self.in_flight();
-        let waiting = self.jobs.iter_mut().filter(|(_, state)| *state == JobState::Waiting);
+        let waiting = self
+            .jobs
+            .iter_mut()
+            .filter(|(_, state)| *state == JobState::Waiting);
         waiting
             .take(AT_ONCE.saturating_sub(in_flight))
             .map(|(job, state)| {
@@ -105,17 +126,26 @@ impl Batch {
 
     /// The number of calls in flight.
     pub fn in_flight(&self) -> usize {
-        self.jobs.iter().filter(|(_, state)| matches!(state, JobState::InFlight(_))).count()
+        self.jobs
+            .iter()
+            .filter(|(_, state)| matches!(state, JobState::InFlight(_)))
+            .count()
     }
 
     /// Whether this ticket belongs to a call in flight.
     pub fn holds(&self, ticket: Ticket) -> bool {
-        self.jobs.iter().any(|(_, state)| *state == JobState::InFlight(ticket))
+        self.jobs
+            .iter()
+            .any(|(_, state)| *state == JobState::InFlight(ticket))
     }
 
     /// Stores the answer of a call in flight.
     pub fn answer(&mut self, ticket: Ticket, result: Result<CallAnswer, Problem>) {
-        if let Some((_, state)) = self.jobs.iter_mut().find(|(_, state)| *state == JobState::InFlight(ticket)) {
+        if let Some((_, state)) = self
+            .jobs
+            .iter_mut()
+            .find(|(_, state)| *state == JobState::InFlight(ticket))
+        {
             *state = match result {
                 Ok(answer) => JobState::Done(answer),
                 Err(problem) => JobState::Refused(problem),
@@ -125,17 +155,28 @@ impl Batch {
 
     /// Cancels the jobs that were not sent; returns their number.
     pub fn cancel(&mut self) -> usize {
-        let waiting = self.jobs.iter_mut().filter(|(_, state)| *state == JobState::Waiting);
-        waiting.map(|(_, state)| *state = JobState::Cancelled).count()
+        let waiting = self
+            .jobs
+            .iter_mut()
+            .filter(|(_, state)| *state == JobState::Waiting);
+        waiting
+            .map(|(_, state)| *state = JobState::Cancelled)
+            .count()
     }
 
     /// Whether no job is waiting or in flight.
     pub fn is_over(&self) -> bool {
-        !self.jobs.iter().any(|(_, state)| matches!(state, JobState::Waiting | JobState::InFlight(_)))
+        !self
+            .jobs
+            .iter()
+            .any(|(_, state)| matches!(state, JobState::Waiting | JobState::InFlight(_)))
     }
 
     pub fn progress(&self) -> Progress {
-        let mut progress = Progress { total: self.jobs.len(), ..Progress::default() };
+        let mut progress = Progress {
+            total: self.jobs.len(),
+            ..Progress::default()
+        };
         for (_, state) in &self.jobs {
             match state {
                 JobState::Done(_) => progress.done += 1,
@@ -155,7 +196,9 @@ mod tests {
 
     #[test]
     fn sixty_jobs_are_sent_four_at_a_time_despite_a_refusal() {
-        let jobs = (0..60).map(|id| Job::new(id.to_string(), Call::DeleteTarget(TargetId(id)))).collect();
+        let jobs = (0..60)
+            .map(|id| Job::new(id.to_string(), Call::DeleteTarget(TargetId(id))))
+            .collect();
         let mut batch = Batch::new("delete", None, jobs);
         let mut issued = 0;
         let mut in_flight = Vec::new();
@@ -166,18 +209,28 @@ mod tests {
             }));
             assert!(in_flight.len() <= AT_ONCE);
             let (ticket, _) = in_flight.remove(0);
-            let result = if ticket.0 == 7 { Err(Problem::local("no")) } else { Ok(CallAnswer::Done) };
+            let result = if ticket.0 == 7 {
+                Err(Problem::local("no"))
+            } else {
+                Ok(CallAnswer::Done)
+            };
             assert!(batch.holds(ticket));
             batch.answer(ticket, result);
         }
         batch.answer(Ticket(7), Ok(CallAnswer::Done));
         let progress = batch.progress();
-        assert_eq!((issued, progress.done, progress.refused), (60, 59, 1), "an answer counts once");
+        assert_eq!(
+            (issued, progress.done, progress.refused),
+            (60, 59, 1),
+            "an answer counts once"
+        );
     }
 
     #[test]
     fn cancelled_batch_keeps_jobs_in_flight() {
-        let jobs = (0..6).map(|id| Job::new("x", Call::DeleteTarget(TargetId(id)))).collect();
+        let jobs = (0..6)
+            .map(|id| Job::new("x", Call::DeleteTarget(TargetId(id))))
+            .collect();
         let mut batch = Batch::new("delete", None, jobs);
         let sent = batch.next(|| Ticket(1)).len();
         assert_eq!((sent, batch.cancel(), batch.is_over()), (4, 2, false));

@@ -3,9 +3,14 @@
 use crate::contract::{Stamp, WorkspaceId};
 use crate::dashboard::base::{Generation, ListKind, Snapshot};
 
-/// The lists of a workspace that are cached, in the order they are of use: rows are made of findings last. The list of
-/// the workspaces themselves is cached too.
-pub const CACHED_LISTS: [ListKind; 4] = [ListKind::Targets, ListKind::Scans, ListKind::Loggers, ListKind::Findings];
+/// The lists of a workspace that are cached, in the order they are of use: rows are made of
+/// findings last. The list of the workspaces themselves is cached too.
+pub const CACHED_LISTS: [ListKind; 4] = [
+    ListKind::Targets,
+    ListKind::Scans,
+    ListKind::Loggers,
+    ListKind::Findings,
+];
 
 /// A list as an earlier dashboard read it.
 #[derive(Clone, Debug)]

@@ -1,15 +1,18 @@
-//! Effects: requests of `update` to the outside, as data. The runtime executes them and answers with a message.
+//! Effects: requests of `update` to the outside, as data. The runtime executes them and answers
+//! with a message.
 
 use crate::client::calls::CallId;
 use crate::contract::{
-    EditWorkspace, LoggerId, NewReport, NewScan, NewTarget, NewWorkspace, ReportId, ScanCreated, ScanId, Shared, Stamp,
-    TargetId, WordlistId, WorkspaceId,
+    EditWorkspace, LoggerId, NewReport, NewScan, NewTarget, NewWorkspace, ReportId, ScanCreated,
+    ScanId, Shared, Stamp, TargetId, WordlistId, WorkspaceId,
 };
 use crate::dashboard::base::{CaptureRow, ColumnRequest, Generation, Signal, TextChunk};
 use crate::dashboard::input::CustomAction;
 use crate::export::{ExportFormat, ExportRow};
 use crate::mask::Mask;
-use crate::oob::{CaptureRecord, ClearedRequests, Payload, PayloadBook, PayloadRequest, Replay, out};
+use crate::oob::{
+    CaptureRecord, ClearedRequests, Payload, PayloadBook, PayloadRequest, Replay, out,
+};
 use crate::triage;
 use crate::triage::{Event, FindingKey, ListedFinding};
 use std::sync::Arc;
@@ -36,20 +39,20 @@ pub enum Effect {
         what: String,
         /// The text.
         text: String,
-        /// Whether the text is useless when masked, such as a URL that records requests. It is not copied while the mask
-        /// is on.
+        /// Whether the text is useless when masked, such as a URL that records requests. It is not
+        /// copied while the mask is on.
         needs_names: bool,
     },
-    /// Write a file under a cleaned name, without overwriting another, into the current directory unless the name has a
-    /// path; answered by `Msg::Saved`.
+    /// Write a file under a cleaned name, without overwriting another, into the current directory
+    /// unless the name has a path; answered by `Msg::Saved`.
     Save {
         /// The preferred base name.
         name: String,
         /// Its content.
         content: Arc<[u8]>,
     },
-    /// Write the body of a captured request into the current directory, unless it is there already; answered by
-    /// `Msg::BodySaved`.
+    /// Write the body of a captured request into the current directory, unless it is there already;
+    /// answered by `Msg::BodySaved`.
     SaveBody {
         /// The preferred base name.
         name: String,
@@ -64,7 +67,8 @@ pub enum Effect {
     ExportCaptures(Box<ExportedCaptures>),
     /// Open a field's text in `$EDITOR`; answered by `Msg::Edited`.
     Edit(String),
-    /// Show a text in `$PAGER`; none is the text of the detail on the screen. Answered by `Msg::Paged`.
+    /// Show a text in `$PAGER`; none is the text of the detail on the screen. Answered by
+    /// `Msg::Paged`.
     Page(Option<String>),
     /// Hand the terminal back to the shell until it is resumed.
     Suspend,
@@ -82,13 +86,16 @@ pub enum Effect {
     StartService,
     /// Make the rows of the findings, off the UI thread; answered by `Msg::Correlated`.
     Correlate(Generation, Box<triage::CorrelationInput>),
-    /// Build columns, an order and groups of findings, off the UI thread; answered by `Msg::ColumnsBuilt`.
+    /// Build columns, an order and groups of findings, off the UI thread; answered by
+    /// `Msg::ColumnsBuilt`.
     BuildColumns(Box<ColumnRequest>),
     /// Search long texts, off the UI thread; answered by `Msg::TextsSearched`.
     SearchTexts(TextChunk),
-    /// Read the long texts of findings, off the UI thread, and go on with them; answered by `Msg::FindingsRead`.
+    /// Read the long texts of findings, off the UI thread, and go on with them; answered by
+    /// `Msg::FindingsRead`.
     ReadFindings(FindingUse, Vec<Arc<ListedFinding>>),
-    /// Read the bodies of captures, off the UI thread, and go on with them; answered by `Msg::CapturesRead`.
+    /// Read the bodies of captures, off the UI thread, and go on with them; answered by
+    /// `Msg::CapturesRead`.
     ReadCaptures(CaptureUse, Vec<CaptureRecord>),
     /// Run a command of the configuration; answered by `Msg::CommandEnded`.
     Run(Box<CommandRun>),
@@ -111,7 +118,8 @@ pub enum Effect {
     },
     /// Store payloads: new ones, and changed ones with a higher version.
     Plant(Vec<Arc<Payload>>),
-    /// Look again for tokens in captures that were here before them; answered by `OobNews::Recognized`.
+    /// Look again for tokens in captures that were here before them; answered by
+    /// `OobNews::Recognized`.
     Recognize {
         /// The captures, sharing what they hold.
         captures: Vec<CaptureRow>,
@@ -122,7 +130,8 @@ pub enum Effect {
     Mouse(bool),
     /// Send `Msg::NextChunk` after the keys that are queued.
     NextChunk,
-    /// Store one of several settings of a kind, without changing the others that another dashboard stored.
+    /// Store one of several settings of a kind, without changing the others that another dashboard
+    /// stored.
     RememberOne {
         /// The kind, such as `alert`.
         of: &'static str,
@@ -150,7 +159,8 @@ pub struct CommandRun {
     pub variables: Vec<(&'static str, String)>,
     /// JSON for its standard input.
     pub input: String,
-    /// Whether variables and input are masked; the command then does not get the address of the service either.
+    /// Whether variables and input are masked; the command then does not get the address of the
+    /// service either.
     pub is_masked: bool,
 }
 
@@ -231,8 +241,14 @@ pub struct ExportedCaptures {
 /// The same findings into the same file.
 impl PartialEq for Exported {
     fn eq(&self, other: &Self) -> bool {
-        let keys = |it: &Self| it.rows.iter().map(|row| row.issue.key()).collect::<Vec<_>>();
-        (&self.name, self.format, &self.query, self.made) == (&other.name, other.format, &other.query, other.made)
+        let keys = |it: &Self| {
+            it.rows
+                .iter()
+                .map(|row| row.issue.key())
+                .collect::<Vec<_>>()
+        };
+        (&self.name, self.format, &self.query, self.made)
+            == (&other.name, other.format, &other.query, other.made)
             && keys(self) == keys(other)
     }
 }

@@ -1,4 +1,5 @@
-//! Work on many findings that the UI thread leaves to others: columns, orders and groups, and the search of long texts.
+//! Work on many findings that the UI thread leaves to others: columns, orders and groups, and the
+//! search of long texts.
 
 use crate::dashboard::base::FindingGroupBy;
 use crate::query::{Clause, Evaluator, Expr, Field, RowSet, SortKey};
@@ -20,7 +21,8 @@ pub struct ColumnRequest {
 impl PartialEq for ColumnRequest {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.input.issues, &other.input.issues)
-            && (&self.fields, &self.order, self.groups) == (&other.fields, &other.order, other.groups)
+            && (&self.fields, &self.order, self.groups)
+                == (&other.fields, &other.order, other.groups)
     }
 }
 
@@ -37,7 +39,8 @@ pub struct TextChunk {
 /// The same texts of the same findings.
 impl PartialEq for TextChunk {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.table, &other.table) && (&self.clauses, &self.rows) == (&other.clauses, &other.rows)
+        Arc::ptr_eq(&self.table, &other.table)
+            && (&self.clauses, &self.rows) == (&other.clauses, &other.rows)
     }
 }
 
@@ -45,12 +48,26 @@ impl TextChunk {
     /// The matches of each clause, by the index of the row. Texts in files are read.
     pub fn search(&self) -> Vec<RowSet> {
         let assessment = Assessment::default();
-        let issues = self.rows.iter().filter_map(|&row| self.table.items().get(row as usize));
-        let rows: Vec<AssessedFinding<'_>> =
-            issues.map(|issue| AssessedFinding { issue, assessment: &assessment }).collect();
-        let source = Rows { rows: &rows, others: &NoOtherLists, now: 0 };
+        let issues = self
+            .rows
+            .iter()
+            .filter_map(|&row| self.table.items().get(row as usize));
+        let rows: Vec<AssessedFinding<'_>> = issues
+            .map(|issue| AssessedFinding {
+                issue,
+                assessment: &assessment,
+            })
+            .collect();
+        let source = Rows {
+            rows: &rows,
+            others: &NoOtherLists,
+            now: 0,
+        };
         // Clauses of one field share its column.
         let mut evaluator = Evaluator::default();
-        self.clauses.iter().map(|clause| evaluator.rows(&Expr::Clause(clause.clone()), &source)).collect()
+        self.clauses
+            .iter()
+            .map(|clause| evaluator.rows(&Expr::Clause(clause.clone()), &source))
+            .collect()
     }
 }

@@ -27,7 +27,15 @@ impl Default for LiveSettings {
     fn default() -> Self {
         let (notify_command, keymap, theme) = (Vec::new(), Keymap::builtin(), AUTO.to_owned());
         let (themes, invalid_themes) = (Vec::new(), Vec::new());
-        Self { notify_command, keymap, mouse: false, theme, themes, invalid_themes, fixed: Vec::new() }
+        Self {
+            notify_command,
+            keymap,
+            mouse: false,
+            theme,
+            themes,
+            invalid_themes,
+            fixed: Vec::new(),
+        }
     }
 }
 
@@ -36,11 +44,18 @@ impl LiveSettings {
     pub fn invalid_theme(&self, name: &str) -> Option<&Problem> {
         // The built-in themes keep their names, also beside a file with this name.
         let is_builtin = name == AUTO || Scheme::named(name).is_some();
-        self.invalid_themes.iter().find(|(invalid, _)| invalid == name && !is_builtin).map(|(_, problem)| problem)
+        self.invalid_themes
+            .iter()
+            .find(|(invalid, _)| invalid == name && !is_builtin)
+            .map(|(_, problem)| problem)
     }
 }
 
 /// The names that the setting `theme` and `:theme` take.
 pub fn theme_names(own: &[OwnTheme]) -> Vec<&str> {
-    [AUTO].into_iter().chain(Scheme::NAMES).chain(own.iter().map(|theme| theme.name.as_str())).collect()
+    [AUTO]
+        .into_iter()
+        .chain(Scheme::NAMES)
+        .chain(own.iter().map(|theme| theme.name.as_str()))
+        .collect()
 }

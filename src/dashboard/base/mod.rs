@@ -1,4 +1,5 @@
-//! The vocabulary of the dashboard: panes, effects, calls, notices, the poll plan. Every layer above may import it.
+//! The vocabulary of the dashboard: panes, effects, calls, notices, the poll plan. Every layer
+//! above may import it.
 //!
 //! ```text
 //!   core::update ─► Effect (a call, a copy, a file, …) ─► runtime ─► Answer
@@ -34,8 +35,8 @@ pub use batch::{AT_ONCE, Batch, Job, JobState};
 pub use cached::{CACHED_LISTS, CachedList};
 pub use capture::{CaptureKey, CaptureRow};
 pub use effect::{
-    Call, CallAnswer, CaptureUse, CommandRun, ConnectionChoice, CopyFailed, Effect, Exported, ExportedCaptures,
-    FindingUse, Secret, Ticket,
+    Call, CallAnswer, CaptureUse, CommandRun, ConnectionChoice, CopyFailed, Effect, Exported,
+    ExportedCaptures, FindingUse, Secret, Ticket,
 };
 pub use finding_group_by::FindingGroupBy;
 pub use finding_work::{ColumnRequest, TextChunk};
@@ -46,11 +47,12 @@ pub use own_theme::{AUTO, ColourRole, OwnColours, OwnTheme};
 pub use pane::{Focus, Pane, Scope};
 pub use pane_sizes::{Divider, PaneSizes};
 pub use plan::{
-    ArchivedCaptures, Generation, Link, ListItem, ListKind, PartData, PollBudget, PollEvent, PollPlan, ScanPart,
-    Snapshot, UnreadScans, Update,
+    ArchivedCaptures, Generation, Link, ListItem, ListKind, PartData, PollBudget, PollEvent,
+    PollPlan, ScanPart, Snapshot, UnreadScans, Update,
 };
 pub use plot::{
-    FindingCounts, HeatMap, Plot, PlotBox, PlotCounts, PlotNumbers, PlotTarget, ProgressPoint, ScanHistory, ScopedPlot,
+    FindingCounts, HeatMap, Plot, PlotBox, PlotCounts, PlotNumbers, PlotTarget, ProgressPoint,
+    ScanHistory, ScopedPlot,
 };
 pub use row::{GroupId, RowRef};
 pub use scheme::Scheme;

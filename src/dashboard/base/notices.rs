@@ -56,7 +56,12 @@ impl Notices {
             Tone::Good => 4,
             Tone::Bad => 10,
         };
-        self.all.push_back(Notice { tone, text, until: now + Duration::from_secs(seconds), end: NoticeEnd::Time });
+        self.all.push_back(Notice {
+            tone,
+            text,
+            until: now + Duration::from_secs(seconds),
+            end: NoticeEnd::Time,
+        });
         while self.all.len() > MOST {
             self.all.pop_front();
         }
@@ -90,7 +95,8 @@ impl Notices {
 
     /// Removes the notices that start with one of these texts.
     pub fn remove_starting(&mut self, texts: &[&str]) {
-        self.all.retain(|notice| !texts.iter().any(|text| notice.text.starts_with(text)));
+        self.all
+            .retain(|notice| !texts.iter().any(|text| notice.text.starts_with(text)));
     }
 
     /// A key was pressed.
@@ -104,12 +110,17 @@ impl Notices {
 
     /// Removes expired notices.
     pub fn expire(&mut self, now: Duration) {
-        self.all.retain(|notice| notice.until > now || notice.end == NoticeEnd::KeyAfterTime);
+        self.all
+            .retain(|notice| notice.until > now || notice.end == NoticeEnd::KeyAfterTime);
     }
 
     /// When the next notice expires.
     pub fn next_expiry(&self) -> Option<Duration> {
-        self.all.iter().filter(|notice| notice.end != NoticeEnd::KeyAfterTime).map(|notice| notice.until).min()
+        self.all
+            .iter()
+            .filter(|notice| notice.end != NoticeEnd::KeyAfterTime)
+            .map(|notice| notice.until)
+            .min()
     }
 
     /// Oldest first.
@@ -129,7 +140,13 @@ mod tests {
         notices.notify_until_key(Duration::ZERO, "nothing to close");
         assert_eq!(notices.iter().count(), 2);
         notices.key_pressed(Duration::ZERO);
-        assert_eq!(notices.iter().map(|notice| notice.text.as_str()).collect::<Vec<_>>(), ["saved"]);
+        assert_eq!(
+            notices
+                .iter()
+                .map(|notice| notice.text.as_str())
+                .collect::<Vec<_>>(),
+            ["saved"]
+        );
     }
 
     #[test]
@@ -149,7 +166,13 @@ mod tests {
         for text in ["a", "b", "b", "c", "d"] {
             notices.notify(Duration::ZERO, Tone::Good, text);
         }
-        assert_eq!(notices.iter().map(|notice| notice.text.as_str()).collect::<Vec<_>>(), ["b", "c", "d"]);
+        assert_eq!(
+            notices
+                .iter()
+                .map(|notice| notice.text.as_str())
+                .collect::<Vec<_>>(),
+            ["b", "c", "d"]
+        );
         notices.expire(Duration::from_secs(3));
         assert_eq!(notices.iter().count(), 3);
         notices.expire(notices.next_expiry().unwrap());

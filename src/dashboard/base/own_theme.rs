@@ -52,8 +52,10 @@ impl ColourRole {
         Self::Match,
     ];
     /// Their names in files, in the same order.
-    pub const NAMES: [&str; 13] =
-        ["dim", "critical", "high", "medium", "low", "info", "bad", "warn", "good", "active", "key", "border", "match"];
+    pub const NAMES: [&str; 13] = [
+        "dim", "critical", "high", "medium", "low", "info", "bad", "warn", "good", "active", "key",
+        "border", "match",
+    ];
 }
 
 /// The changed colours by role.
@@ -78,7 +80,8 @@ impl OwnTheme {
     /// Checks a file.
     ///
     /// # Errors
-    /// When the file is not TOML, or has an unknown field or value: with path, line, field and remedy.
+    /// When the file is not TOML, or has an unknown field or value: with path, line, field and
+    /// remedy.
     pub fn parse(file: &ThemeFile) -> Result<Self, Problem> {
         let problem = |byte: usize, why: String, hint: String| {
             let line = file.text[..byte].matches('\n').count() + 1;
@@ -88,28 +91,52 @@ impl OwnTheme {
             let (why, hint) = match kind {
                 ErrorKind::IsADirectory => ("is a directory", "remove it"),
                 ErrorKind::InvalidData => ("is not UTF-8 text", "save it as UTF-8, or remove it"),
-                ErrorKind::PermissionDenied => ("is not readable: permission denied", "change its mode, or remove it"),
+                ErrorKind::PermissionDenied => (
+                    "is not readable: permission denied",
+                    "change its mode, or remove it",
+                ),
                 _ => ("is not readable", "check the file, or remove it"),
             };
             return Err(Problem::local(format!("{} {why}", file.path)).with_hint(hint));
         }
         if file.name == AUTO || Scheme::named(&file.name).is_some() {
-            return Err(problem(0, format!("{} is a built-in theme", file.name), "rename the file".to_owned()));
+            return Err(problem(
+                0,
+                format!("{} is a built-in theme", file.name),
+                "rename the file".to_owned(),
+            ));
         }
-        let fields: HashMap<Spanned<String>, Spanned<Value>> = toml::from_str(&file.text).map_err(|error| {
-            let TomlProblem { line, message, hint } = TomlProblem::new(&file.text, &error);
-            Problem::local(format!("{}:{line}: {message}", file.path)).with_hint(hint)
-        })?;
-        let mut fields: Vec<_> = fields.iter().map(|(field, value)| (field.span().start, field, value)).collect();
+        let fields: HashMap<Spanned<String>, Spanned<Value>> =
+            toml::from_str(&file.text).map_err(|error| {
+                let TomlProblem {
+                    line,
+                    message,
+                    hint,
+                } = TomlProblem::new(&file.text, &error);
+                Problem::local(format!("{}:{line}: {message}", file.path)).with_hint(hint)
+            })?;
+        let mut fields: Vec<_> = fields
+            .iter()
+            .map(|(field, value)| (field.span().start, field, value))
+            .collect();
         fields.sort_by_key(|(place, ..)| *place);
-        let mut theme = Self { name: file.name.clone(), base: Scheme::Dark, colours: OwnColours::default() };
+        let mut theme = Self {
+            name: file.name.clone(),
+            base: Scheme::Dark,
+            colours: OwnColours::default(),
+        };
         for (place, field, value) in fields {
             let (field, text) = (field.get_ref().as_str(), value.get_ref().as_str());
             let role = ColourRole::NAMES.iter().position(|name| *name == field);
             let given = value.get_ref();
             if let Some(role) = role {
-                let wrong =
-                    || problem(place, format!("invalid colour {given} for {field}"), "use \"#RRGGBB\"".to_owned());
+                let wrong = || {
+                    problem(
+                        place,
+                        format!("invalid colour {given} for {field}"),
+                        "use \"#RRGGBB\"".to_owned(),
+                    )
+                };
                 theme.colours.0[role] = Some(text.and_then(colour).ok_or_else(wrong)?);
             } else if field == "base" {
                 let hint = format!("use one of {}", Scheme::NAMES.join(", "));
@@ -126,28 +153,60 @@ impl OwnTheme {
     /// The colours that are hard to read on the background of the base, as one line.
     pub fn contrast_warning(&self) -> Option<String> {
         let low = self.low_contrasts();
-        let background = if self.base == Scheme::Light { "white" } else { "black" };
-        let roles: Vec<String> = low.iter().map(|(role, contrast)| format!("{role} ({contrast:.1}:1)")).collect();
+        let background = if self.base == Scheme::Light {
+            "white"
+        } else {
+            "black"
+        };
+        let roles: Vec<String> = low
+            .iter()
+            .map(|(role, contrast)| format!("{role} ({contrast:.1}:1)"))
+            .collect();
         let limit = LEAST_CONTRAST;
-        (!low.is_empty()).then(|| format!("contrast below {limit}:1 on {background}: {}", roles.join(", ")))
+        (!low.is_empty()).then(|| {
+            format!(
+                "contrast below {limit}:1 on {background}: {}",
+                roles.join(", ")
+            )
+        })
     }
 
-    /// The roles whose colours are hard to read on the background of the base, with their contrasts.
+    /// The roles whose colours are hard to read on the background of the base, with their
+    /// contrasts.
     pub fn low_contrasts(&self) -> Vec<(&'static str, f64)> {
-        let background = if self.base == Scheme::Light { [255; 3] } else { [0; 3] };
+        let background = if self.base == Scheme::Light {
+            [255; 3]
+        } else {
+            [0; 3]
+        };
         let of_role = |role: ColourRole| {
             // Black text on the colour of a match.
-            let background = if role == ColourRole::Match { [0; 3] } else { background };
-            Some((ColourRole::NAMES[role as usize], contrast(self.colours.of(role)?, background)))
+            let background = if role == ColourRole::Match {
+                [0; 3]
+            } else {
+                background
+            };
+            Some((
+                ColourRole::NAMES[role as usize],
+                contrast(self.colours.of(role)?, background),
+            ))
         };
-        ColourRole::ALL.into_iter().filter_map(of_role).filter(|(_, contrast)| *contrast < LEAST_CONTRAST).collect()
+        ColourRole::ALL
+            .into_iter()
+            .filter_map(of_role)
+            .filter(|(_, contrast)| *contrast < LEAST_CONTRAST)
+            .collect()
     }
 }
 
 /// `#rrggbb`.
 fn colour(text: &str) -> Option<[u8; 3]> {
-    let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii())?;
-    let number = u32::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'))?;
+    let digits = text
+        .strip_prefix('#')
+        .filter(|digits| digits.len() == 6 && digits.is_ascii())?;
+    let number = u32::from_str_radix(digits, 16)
+        .ok()
+        .filter(|_| !digits.starts_with('+'))?;
     let [_, red, green, blue] = number.to_be_bytes();
     Some([red, green, blue])
 }
@@ -173,13 +232,21 @@ mod tests {
 
     fn parse(name: &str, text: &str) -> Result<OwnTheme, Problem> {
         let path = format!("themes/{name}.toml");
-        OwnTheme::parse(&ThemeFile { name: name.into(), path, text: text.into(), unreadable: None })
+        OwnTheme::parse(&ThemeFile {
+            name: name.into(),
+            path,
+            text: text.into(),
+            unreadable: None,
+        })
     }
 
     #[test]
     fn theme_file_changes_colours_of_its_base() {
         let theme = parse("dusk", "base = \"light\"\nhigh = \"#a00010\"\n").unwrap();
-        assert_eq!((theme.base, theme.colours.of(ColourRole::High)), (Scheme::Light, Some([0xa0, 0, 0x10])));
+        assert_eq!(
+            (theme.base, theme.colours.of(ColourRole::High)),
+            (Scheme::Light, Some([0xa0, 0, 0x10]))
+        );
         assert_eq!(theme.colours.of(ColourRole::Low), None);
         assert_eq!(theme.low_contrasts(), []);
     }
@@ -187,17 +254,36 @@ mod tests {
     #[test]
     fn theme_with_error_is_refused_with_file_line_and_field() {
         for (name, text, words) in [
-            ("a", "high = \"#a00010\"\nlow = \"red\"\n", "themes/a.toml:2: invalid colour \"red\" for low"),
-            ("a", "\nlow = 7", "themes/a.toml:2: invalid colour 7 for low"),
+            (
+                "a",
+                "high = \"#a00010\"\nlow = \"red\"\n",
+                "themes/a.toml:2: invalid colour \"red\" for low",
+            ),
+            (
+                "a",
+                "\nlow = 7",
+                "themes/a.toml:2: invalid colour 7 for low",
+            ),
             ("a", "low = \"#+12345\"", "themes/a.toml:1: invalid colour"),
             ("a", "low = \"#é1234\"", "themes/a.toml:1: invalid colour"),
-            ("a", "base = \"sepia\"", "themes/a.toml:1: unknown base \"sepia\""),
-            ("a", "# a\n\nhihg = \"#a00010\"", "themes/a.toml:3: unknown role \"hihg\""),
+            (
+                "a",
+                "base = \"sepia\"",
+                "themes/a.toml:1: unknown base \"sepia\"",
+            ),
+            (
+                "a",
+                "# a\n\nhihg = \"#a00010\"",
+                "themes/a.toml:3: unknown role \"hihg\"",
+            ),
             ("a", "low = \"#a00010\"\nlow =", "themes/a.toml:2: "),
             ("dark", "", "themes/dark.toml:1: dark is a built-in theme"),
         ] {
             let problem = parse(name, text).unwrap_err();
-            assert!(problem.message.starts_with(words) && problem.hint.is_some(), "{problem}");
+            assert!(
+                problem.message.starts_with(words) && problem.hint.is_some(),
+                "{problem}"
+            );
         }
     }
 
@@ -205,10 +291,19 @@ mod tests {
     fn colour_with_low_contrast_is_named_with_its_role() {
         let low = |text: &str| {
             let all = parse("a", text).unwrap().low_contrasts();
-            all.into_iter().map(|(role, contrast)| format!("{role} {contrast:.1}")).collect::<Vec<_>>()
+            all.into_iter()
+                .map(|(role, contrast)| format!("{role} {contrast:.1}"))
+                .collect::<Vec<_>>()
         };
         assert_eq!(low("high = \"#800000\"\nlow = \"#00ffff\""), ["high 1.9"]);
-        assert_eq!(low("base = \"light\"\nhigh = \"#800000\"\nlow = \"#00ffff\""), ["low 1.3"]);
-        assert_eq!(low("base = \"light\"\nmatch = \"#ffff00\""), Vec::<String>::new(), "text on it is black");
+        assert_eq!(
+            low("base = \"light\"\nhigh = \"#800000\"\nlow = \"#00ffff\""),
+            ["low 1.3"]
+        );
+        assert_eq!(
+            low("base = \"light\"\nmatch = \"#ffff00\""),
+            Vec::<String>::new(),
+            "text on it is black"
+        );
     }
 }

@@ -10,7 +10,8 @@ macro_rules! panes {
         $(#[$doc:meta])*
         $pane:ident($number:expr, $list:expr, $kind:ident, $is_full_view:literal, $parent:expr, $tabs:expr);
     )+) => {
-        /// The panes and full views, in the order of their keys 1 to 8. Captures and Loggers share key 5.
+        /// The panes and full views, in the order of their keys 1 to 8. Captures and Loggers share
+        /// key 5.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Pane { $($(#[$doc])* $pane,)+ }
 
@@ -112,7 +113,10 @@ impl Pane {
 
     /// The pane that shows a list of the service.
     pub fn of_list(list: ListKind) -> Self {
-        Self::ALL.into_iter().find(|pane| pane.list_kind() == Some(list)).unwrap_or(Self::Findings)
+        Self::ALL
+            .into_iter()
+            .find(|pane| pane.list_kind() == Some(list))
+            .unwrap_or(Self::Findings)
     }
 
     /// Whether it is never shown beside other panes.

@@ -23,13 +23,14 @@ pub enum Divider {
     Portrait,
 }
 
-/// The dividers that were moved, each with the share of the cells before it, so that another size of the terminal keeps
-/// the proportions. All other dividers have an automatic place.
+/// The dividers that were moved, each with the share of the cells before it, so that another size
+/// of the terminal keeps the proportions. All other dividers have an automatic place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PaneSizes(BTreeMap<Divider, u16>);
 
-/// The unit of a share: fine enough to return the same number of cells at the same size of the terminal.
+/// The unit of a share: fine enough to return the same number of cells at the same size of the
+/// terminal.
 const WHOLE: u32 = 10_000;
 
 impl PaneSizes {
@@ -62,11 +63,21 @@ mod tests {
             for cells in 0..=length {
                 let mut sizes = PaneSizes::default();
                 sizes.set(Divider::Beside, cells, length);
-                assert_eq!(sizes.cells(Divider::Beside, length), Some(cells), "{cells} of {length}");
+                assert_eq!(
+                    sizes.cells(Divider::Beside, length),
+                    Some(cells),
+                    "{cells} of {length}"
+                );
             }
         }
         let mut sizes = PaneSizes::default();
         sizes.set(Divider::Scans, 20, 40);
-        assert_eq!((sizes.cells(Divider::Scans, 60), sizes.cells(Divider::Captures, 60)), (Some(30), None));
+        assert_eq!(
+            (
+                sizes.cells(Divider::Scans, 60),
+                sizes.cells(Divider::Captures, 60)
+            ),
+            (Some(30), None)
+        );
     }
 }

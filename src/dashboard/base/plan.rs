@@ -1,9 +1,10 @@
-//! The interface between model and poller: the data that the screen needs (down), and the data that was fetched (up).
+//! The interface between model and poller: the data that the screen needs (down), and the data that
+//! was fetched (up).
 
 use crate::client::Problem;
 use crate::contract::{
-    Capture, Logger, LoggerId, MissingScanner, Report, Scan, ScanId, ScanOutput, Shared, Stamp, Target, Test,
-    Unreadable, Wordlist, Workspace, WorkspaceId,
+    Capture, Logger, LoggerId, MissingScanner, Report, Scan, ScanId, ScanOutput, Shared, Stamp,
+    Target, Test, Unreadable, Wordlist, Workspace, WorkspaceId,
 };
 use crate::oob::NewestCapture;
 use crate::table::{Item, Table};
@@ -12,8 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Seconds after the end of a scan. Findings that arrive earlier may have been requested before the end, or belong to other
-/// scans; then only the counts of the scan show whether all its findings were fetched.
+/// Seconds after the end of a scan. Findings that arrive earlier may have been requested before the
+/// end, or belong to other scans; then only the counts of the scan show whether all its findings
+/// were fetched.
 pub const SETTLING: i64 = 10;
 
 /// Incremented when the workspace or profile changes; answers for an older one are dropped.
@@ -46,7 +48,8 @@ impl ListKind {
     ];
 }
 
-/// The data that the screen needs, derived from the model after every update and sent to the poller when it differs.
+/// The data that the screen needs, derived from the model after every update and sent to the poller
+/// when it differs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PollPlan {
     /// Copied into every update that answers this plan.
@@ -67,7 +70,8 @@ pub struct PollPlan {
     pub wanted_scans: Vec<ScanId>,
 }
 
-/// Scans whose findings were not read, because the workspace has more findings than the dashboard can hold.
+/// Scans whose findings were not read, because the workspace has more findings than the dashboard
+/// can hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnreadScans {
     pub ids: Arc<BTreeSet<ScanId>>,
@@ -116,7 +120,8 @@ pub enum PollEvent {
     /// The tools that the service cannot run changed.
     MissingScanners(Arc<[MissingScanner]>),
     Snapshot(Snapshot),
-    /// The findings, the scans of which some are not read yet, and when those of each scan were read.
+    /// The findings, the scans of which some are not read yet, and when those of each scan were
+    /// read.
     SomeFindings(Arc<Table<ListedFinding>>, UnreadScans, ReadTimes),
     Captures {
         logger: Arc<Logger>,
@@ -170,8 +175,8 @@ pub(crate) use each_list;
 
 macro_rules! snapshots {
     ($($list:ident($item:ty),)*) => {
-        /// A whole list as read, made into a table off the UI thread: the poller fetches and reports snapshots, the
-        /// cache keeps them.
+        /// A whole list as read, made into a table off the UI thread: the poller fetches and
+        /// reports snapshots, the cache keeps them.
         #[derive(Clone, Debug)]
         pub enum Snapshot {
             $($list(Arc<Table<$item>>),)*
@@ -204,7 +209,8 @@ macro_rules! snapshots {
                 self.len() == 0
             }
 
-            /// This list with the items of an earlier one that it lacks and that are among these, and their number.
+            /// This list with the items of an earlier one that it lacks and that are among these,
+            /// and their number.
             pub fn with_unreadable_of(&self, earlier: &Self, unreadable: &Unreadable) -> (Self, usize) {
                 match (self, earlier) {
                     $((Self::$list(new), Self::$list(earlier)) => {
@@ -223,7 +229,8 @@ macro_rules! snapshots {
                 }
             }
 
-            /// Whether both hold the same table, as they do when a list did not change between two reads.
+            /// Whether both hold the same table, as they do when a list did not change between two
+            /// reads.
             pub fn is_same(&self, other: &Self) -> bool {
                 match (self, other) {
                     $((Self::$list(one), Self::$list(other)) => Arc::ptr_eq(one, other),)*

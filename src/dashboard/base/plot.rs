@@ -16,12 +16,21 @@ pub enum Plot {
 }
 
 impl Plot {
-    pub const ALL: [Self; 5] = [Self::Findings, Self::Decisions, Self::Captures, Self::HeatMap, Self::Progress];
+    pub const ALL: [Self; 5] = [
+        Self::Findings,
+        Self::Decisions,
+        Self::Captures,
+        Self::HeatMap,
+        Self::Progress,
+    ];
     /// Their names, in the same order.
     pub const NAMES: [&str; 5] = ["findings", "decisions", "captures", "heatmap", "progress"];
 
     pub fn named(name: &str) -> Option<Self> {
-        Self::NAMES.iter().position(|other| *other == name).map(|at| Self::ALL[at])
+        Self::NAMES
+            .iter()
+            .position(|other| *other == name)
+            .map(|at| Self::ALL[at])
     }
 
     pub fn name(self) -> &'static str {
@@ -113,8 +122,13 @@ impl FindingCounts {
 
     /// The counts at a time between the first and the last sample.
     pub fn at(&self, second: i64) -> PlotCounts {
-        let next = self.samples.partition_point(|(at, _)| at.0.as_second() <= second);
-        self.samples.get(next.saturating_sub(1)).map(|(_, counts)| *counts).unwrap_or_default()
+        let next = self
+            .samples
+            .partition_point(|(at, _)| at.0.as_second() <= second);
+        self.samples
+            .get(next.saturating_sub(1))
+            .map(|(_, counts)| *counts)
+            .unwrap_or_default()
     }
 
     /// The samples, and one for the current time.
@@ -139,19 +153,27 @@ pub struct HeatMap {
 
 impl HeatMap {
     pub fn cell(&self, class: &Shared, target: &PlotTarget) -> PlotCounts {
-        self.cells.get(&(class.clone(), target.clone())).copied().unwrap_or_default()
+        self.cells
+            .get(&(class.clone(), target.clone()))
+            .copied()
+            .unwrap_or_default()
     }
 
     /// The findings of the fullest cell.
     pub fn most(&self) -> u64 {
-        self.cells.values().map(|cell| cell.iter().sum()).max().unwrap_or(1)
+        self.cells
+            .values()
+            .map(|cell| cell.iter().sum())
+            .max()
+            .unwrap_or(1)
     }
 }
 
 /// The progress of a scan at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgressPoint {
-    /// Seconds since the scan started, or since the first observation if the service reports no duration.
+    /// Seconds since the scan started, or since the first observation if the service reports no
+    /// duration.
     pub elapsed: u64,
     pub percent: u64,
     /// Finished tests.

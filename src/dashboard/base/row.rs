@@ -4,7 +4,8 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupId(pub u64);
 
-/// One row of a list. Items are identified by their id, where the type of the list is not known by a number.
+/// One row of a list. Items are identified by their id, where the type of the list is not known by
+/// a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RowRef<Id = i64> {
     Group(GroupId),

@@ -19,14 +19,29 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    pub const ALL: [Self; 6] =
-        [Self::Dark, Self::Light, Self::HighContrast, Self::Deuteranopia, Self::Tritanopia, Self::Mono];
+    pub const ALL: [Self; 6] = [
+        Self::Dark,
+        Self::Light,
+        Self::HighContrast,
+        Self::Deuteranopia,
+        Self::Tritanopia,
+        Self::Mono,
+    ];
     /// Their names, in the same order.
-    pub const NAMES: [&str; 6] = ["dark", "light", "high-contrast", "deuteranopia", "tritanopia", "mono"];
+    pub const NAMES: [&str; 6] = [
+        "dark",
+        "light",
+        "high-contrast",
+        "deuteranopia",
+        "tritanopia",
+        "mono",
+    ];
 
     /// The scheme of this name.
     pub fn named(name: &str) -> Option<Self> {
-        let at = Self::NAMES.iter().position(|other| other.eq_ignore_ascii_case(name))?;
+        let at = Self::NAMES
+            .iter()
+            .position(|other| other.eq_ignore_ascii_case(name))?;
         Some(Self::ALL[at])
     }
 

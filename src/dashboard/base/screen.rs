@@ -49,13 +49,14 @@ pub enum SlotPart {
     Line,
 }
 
-/// The measures of the last frame; the runtime puts them into the model after drawing. Paging and the clamping of
-/// scrolled text use them.
+/// The measures of the last frame; the runtime puts them into the model after drawing. Paging and
+/// the clamping of scrolled text use them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
     /// Rows of the focused list that were visible.
     pub list_rows: u16,
-    /// The selected row of the focused pane, if it was on the screen: in its list, or as the detail.
+    /// The selected row of the focused pane, if it was on the screen: in its list, or as the
+    /// detail.
     pub row: Option<RowRef>,
     /// First visible line of the shown detail.
     pub detail_top: u32,
@@ -67,8 +68,8 @@ pub struct Measures {
     pub detail_cursor: u32,
     /// Columns the shown detail has beyond its width when not wrapped.
     pub detail_overhang: u16,
-    /// The fold at each line of the shown detail, stored because keys can arrive before the next frame. Empty unless the detail has
-    /// JSON and the focus: only then it has a cursor.
+    /// The fold at each line of the shown detail, stored because keys can arrive before the next
+    /// frame. Empty unless the detail has JSON and the focus: only then it has a cursor.
     pub folds: Arc<[Option<JsonFold>]>,
     pub map: ScreenMap,
     /// Visible rows of a plot with more rows than the screen, and its greatest first row.

@@ -1,4 +1,5 @@
-//! The places of panes, rows and dividers in the last frame: for sizes that depend on the screen, and for the mouse.
+//! The places of panes, rows and dividers in the last frame: for sizes that depend on the screen,
+//! and for the mouse.
 
 use crate::dashboard::base::{Divider, Pane, SlotPart};
 
@@ -20,7 +21,8 @@ pub enum Axis {
 
 impl CellArea {
     pub fn contains(self, x: u16, y: u16) -> bool {
-        (self.x..self.end(Axis::Columns)).contains(&x) && (self.y..self.end(Axis::Rows)).contains(&y)
+        (self.x..self.end(Axis::Columns)).contains(&x)
+            && (self.y..self.end(Axis::Rows)).contains(&y)
     }
 
     /// The first cell.
@@ -57,8 +59,8 @@ pub struct ShownRows {
 }
 
 impl ShownRows {
-    /// Whether steps of the cursor from the last frame to this one can change the row at this place in the list: the
-    /// cursor has moved through it, or it was not visible.
+    /// Whether steps of the cursor from the last frame to this one can change the row at this place
+    /// in the list: the cursor has moved through it, or it was not visible.
     pub fn is_changed_by_step(self, last: Self, at: usize) -> bool {
         let was_visible = (last.first..last.first + usize::from(last.area.height)).contains(&at);
         !was_visible || (last.at.min(self.at)..=last.at.max(self.at)).contains(&at)
@@ -128,15 +130,24 @@ impl ScreenMap {
         })
     }
 
-    /// The divider next to an area in a direction, and whether the area is before it. The divider after the area comes
-    /// first.
+    /// The divider next to an area in a direction, and whether the area is before it. The divider
+    /// after the area comes first.
     pub fn divider_beside(&self, area: CellArea, axis: Axis) -> Option<(usize, bool)> {
         let touching = |is_before: bool| {
-            let edge = if is_before { area.end(axis) } else { area.start(axis) };
-            let is_at_edge = |divider: &PlacedDivider| {
-                divider.axis == axis && divider.at() == edge && divider.area.contains(area.x, area.y)
+            let edge = if is_before {
+                area.end(axis)
+            } else {
+                area.start(axis)
             };
-            self.dividers.iter().position(is_at_edge).map(|found| (found, is_before))
+            let is_at_edge = |divider: &PlacedDivider| {
+                divider.axis == axis
+                    && divider.at() == edge
+                    && divider.area.contains(area.x, area.y)
+            };
+            self.dividers
+                .iter()
+                .position(is_at_edge)
+                .map(|found| (found, is_before))
         };
         touching(true).or_else(|| touching(false))
     }

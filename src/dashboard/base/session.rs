@@ -11,7 +11,8 @@ pub struct Session {
     pub name: String,
     /// Base URL, for copies as curl.
     pub base_url: String,
-    /// The flags by which a command finds this service, such as `--profile prod`; without its base URL.
+    /// The flags by which a command finds this service, such as `--profile prod`; without its base
+    /// URL.
     pub service_flags: Vec<String>,
     /// The colour of its name, from the profile.
     pub colour: Option<ProfileColour>,
@@ -31,7 +32,8 @@ pub struct Session {
     pub reads_key_again: bool,
     /// Where the API key came from.
     pub key_source: String,
-    /// Represents the workspace in fingerprints: set in the profile when several servers share a file of decisions.
+    /// Represents the workspace in fingerprints: set in the profile when several servers share a
+    /// file of decisions.
     pub alias: Shared,
     /// Addresses of the analyst: requests from there were not sent by a target.
     pub own_addresses: Vec<Network>,

@@ -1,10 +1,15 @@
-//! Messages of the archive: captures in groups, payloads of other programs, and the notices about them.
+//! Messages of the archive: captures in groups, payloads of other programs, and the notices about
+//! them.
 
 use crate::client::Problem;
 use crate::contract::{Capture, CaptureId, Logger, LoggerId};
-use crate::dashboard::base::{ArchivedCaptures, CaptureRow, CaptureUse, Effect, Now, Pane, Snapshot};
+use crate::dashboard::base::{
+    ArchivedCaptures, CaptureRow, CaptureUse, Effect, Now, Pane, Snapshot,
+};
 use crate::dashboard::core::{Msg, update};
-use crate::dashboard::data::{Archive, ArchiveBacklog, OobNews, Recalled, StoredArchive, WholeCapture};
+use crate::dashboard::data::{
+    Archive, ArchiveBacklog, OobNews, Recalled, StoredArchive, WholeCapture,
+};
 use crate::dashboard::list::CHUNK;
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::testing::{TestDashboard, capture, capture_row, events, stamp, table};
@@ -15,7 +20,14 @@ use std::time::Duration;
 
 fn calls(id: i64, token: u64, from: &str) -> CaptureRow {
     let url_params = format!("t={}", Token::of(token)).into();
-    let mut captured = capture_row(1, Capture { url_params, ip_address: from.into(), ..capture(id) });
+    let mut captured = capture_row(
+        1,
+        Capture {
+            url_params,
+            ip_address: from.into(),
+            ..capture(id)
+        },
+    );
     let mention = Mention {
         token: Token::of(token),
         known: true,
@@ -28,7 +40,13 @@ fn calls(id: i64, token: u64, from: &str) -> CaptureRow {
 }
 
 fn plain(id: i64, from: &str) -> CaptureRow {
-    capture_row(1, Capture { ip_address: from.into(), ..capture(id) })
+    capture_row(
+        1,
+        Capture {
+            ip_address: from.into(),
+            ..capture(id)
+        },
+    )
 }
 
 fn receive(app: &mut TestDashboard, new: Vec<CaptureRow>) -> Vec<Effect> {
@@ -36,12 +54,17 @@ fn receive(app: &mut TestDashboard, new: Vec<CaptureRow>) -> Vec<Effect> {
     app.send(Msg::Oob(OobNews::Captures { generation, new }))
 }
 
-/// Hits of two payloads in turn, and two captures from one bot. The three captures of the dashboard have no address.
+/// Hits of two payloads in turn, and two captures from one bot. The three captures of the dashboard
+/// have no address.
 fn hunted() -> TestDashboard {
     let mut app = TestDashboard::new();
-    let new = [(10, 1), (11, 2), (12, 1), (13, 1)].map(|(id, token)| calls(id, token, "203.0.113.9"));
+    let new =
+        [(10, 1), (11, 2), (12, 1), (13, 1)].map(|(id, token)| calls(id, token, "203.0.113.9"));
     receive(&mut app, new.into());
-    receive(&mut app, vec![plain(14, "192.0.2.44"), plain(15, "192.0.2.44")]);
+    receive(
+        &mut app,
+        vec![plain(14, "192.0.2.44"), plain(15, "192.0.2.44")],
+    );
     app.keys("5");
     app
 }
@@ -50,20 +73,43 @@ fn hunted() -> TestDashboard {
 fn hits_of_payload_fold_under_group_header() {
     let mut app = hunted();
     app.keys("b p");
-    // No payload without address, payload 2 alone, payload 1, no payload with address: in the order of their newest.
+    // No payload without address, payload 2 alone, payload 1, no payload with address: in the order
+    // of their newest.
     assert_eq!(app.shown(Pane::Captures), [3, 11, 13, 15]);
-    assert_eq!(app.selected(Pane::Captures), Some(15), "the cursor is on the header of its group");
+    assert_eq!(
+        app.selected(Pane::Captures),
+        Some(15),
+        "the cursor is on the header of its group"
+    );
     app.keys("k enter");
     assert_eq!(app.shown(Pane::Captures), [3, 11, 13, 10, 12, 13, 15]);
-    assert_eq!(app.selected(Pane::Captures), Some(13), "the header of the unfolded group");
+    assert_eq!(
+        app.selected(Pane::Captures),
+        Some(13),
+        "the header of the unfolded group"
+    );
     app.keys("enter j");
     assert_eq!(app.selected(Pane::Captures), Some(12));
     app.keys("h");
-    assert!(app.model.lists.captures.groups.header(app.model.lists.captures.at).is_some());
+    assert!(
+        app.model
+            .lists
+            .captures
+            .groups
+            .header(app.model.lists.captures.at)
+            .is_some()
+    );
     app.keys("h");
     assert_eq!(app.shown(Pane::Captures), [3, 11, 13, 15]);
     app.keys("space");
-    let marked: Vec<i64> = app.model.lists.captures.marks().iter().map(|id| id.capture.0).collect();
+    let marked: Vec<i64> = app
+        .model
+        .lists
+        .captures
+        .marks()
+        .iter()
+        .map(|id| id.capture.0)
+        .collect();
     assert_eq!(marked, [10, 12, 13]);
     app.keys("b n");
     assert_eq!(app.shown(Pane::Captures), [1, 2, 3, 10, 11, 12, 13, 14, 15]);
@@ -73,9 +119,16 @@ fn hits_of_payload_fold_under_group_header() {
 fn selected_header_remains_with_new_hits_and_end_is_followed() {
     let mut app = hunted();
     app.keys("b p k");
-    receive(&mut app, vec![calls(16, 2, "203.0.113.9"), calls(17, 1, "203.0.113.9")]);
+    receive(
+        &mut app,
+        vec![calls(16, 2, "203.0.113.9"), calls(17, 1, "203.0.113.9")],
+    );
     assert_eq!(app.shown(Pane::Captures), [3, 15, 16, 17]);
-    assert_eq!(app.selected(Pane::Captures), Some(17), "its newest capture is a new one");
+    assert_eq!(
+        app.selected(Pane::Captures),
+        Some(17),
+        "its newest capture is a new one"
+    );
     app.keys("G");
     receive(&mut app, vec![plain(18, "192.0.2.44")]);
     assert_eq!(app.selected(Pane::Captures), Some(18));
@@ -89,12 +142,21 @@ fn selected_header_remains_with_new_hits_and_end_is_followed() {
 fn payload_of_command_is_searched_from_day_before_it() {
     let mut app = TestDashboard::new();
     let old = capture(1).request_date.unwrap().0;
-    let at = |days: i64| old.checked_add(jiff::SignedDuration::from_hours(24 * days)).unwrap();
-    let payload = |token, days| Payload { token: Token::of(token), at: Some(at(days).into()), ..Payload::default() };
+    let at = |days: i64| {
+        old.checked_add(jiff::SignedDuration::from_hours(24 * days))
+            .unwrap()
+    };
+    let payload = |token, days| Payload {
+        token: Token::of(token),
+        at: Some(at(days).into()),
+        ..Payload::default()
+    };
     let mut sent = |payload| app.send(Msg::Oob(OobNews::Payloads(vec![Arc::new(payload)])));
     assert_eq!(sent(payload(1, 3)), [], "all captures are days older");
     let effects = sent(payload(2, 0));
-    let [Effect::Recognize { captures, grown }] = effects.as_slice() else { panic!("{effects:?}") };
+    let [Effect::Recognize { captures, grown }] = effects.as_slice() else {
+        panic!("{effects:?}")
+    };
     assert_eq!((captures.len(), grown.len()), (3, 1));
     assert_eq!(sent(payload(2, 0)), [], "the payload is known");
     let mentions = calls(2, 2, "").mentions;
@@ -107,20 +169,35 @@ fn payload_of_command_is_searched_from_day_before_it() {
 fn known_mentions_precede_unknown_ones() {
     let first = calls(1, 1, "");
     let text = format!("t={}&u={}", Token::of(1), Token::of(2));
-    let capture = Capture { url_params: text.into(), ..(*first.capture).clone() };
-    let both = CaptureRow { capture: Arc::new(capture), ..first };
+    let capture = Capture {
+        url_params: text.into(),
+        ..(*first.capture).clone()
+    };
+    let both = CaptureRow {
+        capture: Arc::new(capture),
+        ..first
+    };
     let mut grown = crate::oob::PayloadBook::default();
     assert_eq!(both.mentions_of(&grown), None);
-    grown.take([Arc::new(Payload { token: Token::of(2), ..Payload::default() })]);
+    grown.take([Arc::new(Payload {
+        token: Token::of(2),
+        ..Payload::default()
+    })]);
     let now = both.mentions_of(&grown).unwrap();
-    assert_eq!(now.iter().map(|mention| mention.token).collect::<Vec<_>>(), [Token::of(1), Token::of(2)]);
+    assert_eq!(
+        now.iter().map(|mention| mention.token).collect::<Vec<_>>(),
+        [Token::of(1), Token::of(2)]
+    );
 }
 
 #[test]
 fn poller_waits_for_archive_until_it_fails() {
     let mut app = TestDashboard::new();
     assert_eq!(app.model.plan().archived, ArchivedCaptures::Awaited);
-    app.send(Msg::Oob(OobNews::Opened(Box::new(StoredArchive { writable: true, ..StoredArchive::default() }))));
+    app.send(Msg::Oob(OobNews::Opened(Box::new(StoredArchive {
+        writable: true,
+        ..StoredArchive::default()
+    }))));
     assert_eq!(app.model.plan().archived, ArchivedCaptures::Awaited);
     let newest = Arc::new([(LoggerId(1), (CaptureId(3), None))].into());
     let recalled = Recalled {
@@ -129,28 +206,50 @@ fn poller_waits_for_archive_until_it_fails() {
         captures: vec![calls(-5, 1, "")],
         older: Some(true),
     };
-    app.send(Msg::Oob(OobNews::Recalled(Box::new(Recalled { generation: 99, ..recalled.clone() }))));
-    assert_eq!(app.model.plan().archived, ArchivedCaptures::Awaited, "of another workspace");
+    app.send(Msg::Oob(OobNews::Recalled(Box::new(Recalled {
+        generation: 99,
+        ..recalled.clone()
+    }))));
+    assert_eq!(
+        app.model.plan().archived,
+        ArchivedCaptures::Awaited,
+        "of another workspace"
+    );
     app.send(Msg::Oob(OobNews::Recalled(Box::new(recalled))));
     assert_eq!(app.model.plan().archived, ArchivedCaptures::Newest(newest));
     assert_eq!(app.shown(Pane::Captures), [-5, 1, 2, 3]);
     app.keys("5 z");
     let frame = app.frame().join("\n");
-    let day = app.model.data.captures.rows[0].capture.request_date.unwrap().0.strftime("%Y-%m-%d");
-    let listed = format!("older captures not loaded · scandeck captures list --query 'time<={day}'");
+    let day = app.model.data.captures.rows[0]
+        .capture
+        .request_date
+        .unwrap()
+        .0
+        .strftime("%Y-%m-%d");
+    let listed =
+        format!("older captures not loaded · scandeck captures list --query 'time<={day}'");
     assert!(frame.contains(&listed), "{frame}");
-    app.send(Msg::Oob(OobNews::Failed(Arc::new(Problem::local("the disk is full")))));
+    app.send(Msg::Oob(OobNews::Failed(Arc::new(Problem::local(
+        "the disk is full",
+    )))));
     assert_eq!(
         (app.model.plan().archived, &app.model.captures.oob.archive),
         (ArchivedCaptures::Nothing, &Archive::Broken)
     );
-    assert!(app.notices().contains("captures: the disk is full"), "{}", app.notices());
+    assert!(
+        app.notices().contains("captures: the disk is full"),
+        "{}",
+        app.notices()
+    );
 }
 
 #[test]
 fn full_disk_is_shown_until_captures_are_archived() {
     let mut app = TestDashboard::new();
-    app.send(Msg::Oob(OobNews::Opened(Box::new(StoredArchive { writable: true, ..StoredArchive::default() }))));
+    app.send(Msg::Oob(OobNews::Opened(Box::new(StoredArchive {
+        writable: true,
+        ..StoredArchive::default()
+    }))));
     let newest = Arc::<std::collections::BTreeMap<_, _>>::default();
     let generation = app.model.connection.generation;
     app.send(Msg::Oob(OobNews::Recalled(Box::new(Recalled {
@@ -162,22 +261,46 @@ fn full_disk_is_shown_until_captures_are_archived() {
     let problem = Arc::new(Problem::local("captures.db: database or disk is full"));
     let retrying = |captures, is_full| {
         let problem = Arc::clone(&problem);
-        Msg::Oob(OobNews::Retrying(ArchiveBacklog { problem, captures, payloads: 0, is_full }))
+        Msg::Oob(OobNews::Retrying(ArchiveBacklog {
+            problem,
+            captures,
+            payloads: 0,
+            is_full,
+        }))
     };
     app.send(retrying(0, false));
-    assert!(app.notices().contains("captures not archived; retrying: captures.db"), "{}", app.notices());
-    assert!(!app.model.captures.oob.writable, "a payload is saved before its URL is used");
+    assert!(
+        app.notices()
+            .contains("captures not archived; retrying: captures.db"),
+        "{}",
+        app.notices()
+    );
+    assert!(
+        !app.model.captures.oob.writable,
+        "a payload is saved before its URL is used"
+    );
     app.send(retrying(7, false));
-    assert_eq!(app.model.plan().archived, ArchivedCaptures::Newest(Arc::clone(&newest)));
+    assert_eq!(
+        app.model.plan().archived,
+        ArchivedCaptures::Newest(Arc::clone(&newest))
+    );
     app.send(retrying(20_000, true));
-    assert_eq!(app.model.plan().archived, ArchivedCaptures::Awaited, "the service keeps further captures");
+    assert_eq!(
+        app.model.plan().archived,
+        ArchivedCaptures::Awaited,
+        "the service keeps further captures"
+    );
     app.send(Msg::Oob(OobNews::Recovered { writable: true }));
     assert_eq!(app.model.plan().archived, ArchivedCaptures::Newest(newest));
     assert!(app.model.captures.oob.writable && app.notices().contains("captures archived"));
     assert_eq!(app.model.captures.oob.backlog, None);
     app.send(retrying(0, false));
     app.send(Msg::Oob(OobNews::Recovered { writable: false }));
-    assert!(!app.model.captures.oob.writable && app.notices().contains("read-only"), "{}", app.notices());
+    assert!(
+        !app.model.captures.oob.writable && app.notices().contains("read-only"),
+        "{}",
+        app.notices()
+    );
 }
 
 #[test]
@@ -191,19 +314,34 @@ fn ending_logger_is_reported_once() {
         ..Logger::default()
     };
     app.feed(Snapshot::Loggers(table([logger(2, 900)])));
-    assert!(app.notices().contains("logger probe: 2 days left"), "{}", app.notices());
+    assert!(
+        app.notices().contains("logger probe: 2 days left"),
+        "{}",
+        app.notices()
+    );
     app.at += Duration::from_secs(60);
     app.feed(Snapshot::Loggers(table([logger(1, 899)])));
     assert!(!app.notices().contains("left"), "{}", app.notices());
     app.feed(Snapshot::Loggers(table([logger(0, 899)])));
-    assert!(app.notices().contains("logger probe: stopped recording"), "{}", app.notices());
+    assert!(
+        app.notices().contains("logger probe: stopped recording"),
+        "{}",
+        app.notices()
+    );
 }
 
 /// A capture whose body is half a chunk; the bodies repeat one of two words.
 fn long(id: i64) -> CaptureRow {
     let word = if id % 2 == 0 { "even" } else { "odd" };
-    let body = base64::engine::general_purpose::STANDARD.encode(word.repeat(CHUNK / 2 / word.len()));
-    capture_row(1, Capture { request_body_base64: body.as_str().into(), ..capture(id) })
+    let body =
+        base64::engine::general_purpose::STANDARD.encode(word.repeat(CHUNK / 2 / word.len()));
+    capture_row(
+        1,
+        Capture {
+            request_body_base64: body.as_str().into(),
+            ..capture(id)
+        },
+    )
 }
 
 /// The ids of the captures shown.
@@ -219,24 +357,44 @@ fn filter_over_long_bodies_runs_in_chunks_and_newest_wins() {
     let now = app.model.now;
     let model = &mut app.model;
     let presses = |model: &mut Model, script: &str| -> Vec<Effect> {
-        events(script).into_iter().flat_map(|event| update(model, now, Msg::Key(event))).collect()
+        events(script)
+            .into_iter()
+            .flat_map(|event| update(model, now, Msg::Key(event)))
+            .collect()
     };
     let effects = presses(model, "/ 'body:even'");
-    assert_eq!(effects, [Effect::NextChunk], "one chunk is in progress after any number of keys");
+    assert_eq!(
+        effects,
+        [Effect::NextChunk],
+        "one chunk is in progress after any number of keys"
+    );
     let before = shown(model);
     assert!(before.len() < 5 && before.ends_with(&[18]), "{before:?}");
     presses(model, "ctrl-u");
     presses(model, "'body:odd' enter");
     let refused = presses(model, "*");
-    assert!(model.lists.captures.marks().is_empty() && refused.is_empty(), "not on a part");
-    assert!(model.overlay.notices.iter().any(|notice| notice.text.contains("still being filtered")));
+    assert!(
+        model.lists.captures.marks().is_empty() && refused.is_empty(),
+        "not on a part"
+    );
+    assert!(
+        model
+            .overlay
+            .notices
+            .iter()
+            .any(|notice| notice.text.contains("still being filtered"))
+    );
     let mut chunks = 0;
     while !update(model, now, Msg::NextChunk).is_empty() {
         chunks += 1;
     }
     assert!(chunks > 2, "{chunks}");
     assert_eq!(shown(model), [11, 13, 15, 17, 19]);
-    assert_eq!(model.selected_id(Pane::Captures), Some(19), "the end was followed throughout");
+    assert_eq!(
+        model.selected_id(Pane::Captures),
+        Some(19),
+        "the end was followed throughout"
+    );
     presses(model, "*");
     assert_eq!(model.lists.captures.marks().len(), 5);
 }
@@ -248,15 +406,30 @@ fn export_of_query_is_collected_in_chunks_and_complete() {
     receive(&mut app, (10..20).map(long).collect());
     let exported = |effects: Vec<Effect>| -> Option<Vec<i64>> {
         effects.iter().find_map(|effect| match effect {
-            Effect::ExportCaptures(exported) => Some(exported.sent.iter().map(|sent| sent.capture.id.0).collect()),
+            Effect::ExportCaptures(exported) => {
+                Some(exported.sent.iter().map(|sent| sent.capture.id.0).collect())
+            }
             _ => None,
         })
     };
-    assert_eq!(exported(app.keys(": 'export captures har body:even' enter")), Some(vec![10, 12, 14, 16, 18]));
+    assert_eq!(
+        exported(app.keys(": 'export captures har body:even' enter")),
+        Some(vec![10, 12, 14, 16, 18])
+    );
     app.keys("/ 'body:odd' enter");
-    assert_eq!(exported(app.keys(": 'export captures har' enter")), Some(vec![11, 13, 15, 17, 19]));
-    assert_eq!(exported(app.keys(": 'export captures har body:neither' enter")), None);
-    assert!(app.notices().contains("no captures to export"), "{}", app.notices());
+    assert_eq!(
+        exported(app.keys(": 'export captures har' enter")),
+        Some(vec![11, 13, 15, 17, 19])
+    );
+    assert_eq!(
+        exported(app.keys(": 'export captures har body:neither' enter")),
+        None
+    );
+    assert!(
+        app.notices().contains("no captures to export"),
+        "{}",
+        app.notices()
+    );
 }
 
 #[test]
@@ -267,8 +440,16 @@ fn export_is_cancelled_by_change_of_workspace() {
     for event in events(": 'export captures har body:even' enter") {
         update(&mut app.model, now, Msg::Key(event));
     }
-    assert!(app.keys("1 j enter").iter().all(|effect| !matches!(effect, Effect::ExportCaptures(_))));
-    assert!(app.notices().contains("export of captures cancelled"), "{}", app.notices());
+    assert!(
+        app.keys("1 j enter")
+            .iter()
+            .all(|effect| !matches!(effect, Effect::ExportCaptures(_)))
+    );
+    assert!(
+        app.notices().contains("export of captures cancelled"),
+        "{}",
+        app.notices()
+    );
 }
 
 #[test]
@@ -277,10 +458,14 @@ fn export_is_written_before_quit() {
     receive(&mut app, (10..20).map(long).collect());
     let now = app.model.now;
     let typed = events(": 'export captures har body:even' enter q");
-    let effects: Vec<Effect> =
-        typed.into_iter().flat_map(|event| update(&mut app.model, now, Msg::Key(event))).collect();
+    let effects: Vec<Effect> = typed
+        .into_iter()
+        .flat_map(|event| update(&mut app.model, now, Msg::Key(event)))
+        .collect();
     let place = |predicate: fn(&Effect) -> bool| effects.iter().position(predicate).unwrap();
-    let written = place(|effect| matches!(effect, Effect::ExportCaptures(exported) if exported.sent.len() == 5));
+    let written = place(
+        |effect| matches!(effect, Effect::ExportCaptures(exported) if exported.sent.len() == 5),
+    );
     assert!(written < place(|effect| *effect == Effect::Quit));
 }
 
@@ -292,7 +477,9 @@ fn header_is_not_actionable_before_filter_is_complete() {
     receive(&mut app, (10..20).map(long).collect());
     let model = &mut app.model;
     let presses = |model: &mut Model, script: &str| {
-        events(script).into_iter().for_each(|event| _ = update(model, now, Msg::Key(event)));
+        events(script)
+            .into_iter()
+            .for_each(|event| _ = update(model, now, Msg::Key(event)));
     };
     presses(model, "/ 'body:even' enter");
     update(model, now, Msg::NextChunk);
@@ -308,7 +495,10 @@ fn header_is_not_actionable_before_filter_is_complete() {
 fn stored(captures: Vec<CaptureRow>) -> Vec<CaptureRow> {
     let directory = tempfile::tempdir().unwrap();
     let mut bodies = BodyStore::new(directory.path());
-    let stored = captures.into_iter().map(|one| one.stored(&mut bodies).unwrap()).collect();
+    let stored = captures
+        .into_iter()
+        .map(|one| one.stored(&mut bodies).unwrap())
+        .collect();
     bodies.flush().unwrap();
     stored
 }
@@ -319,19 +509,38 @@ fn bodies_in_files_are_searched_copied_and_exported() {
     app.keys("5");
     receive(&mut app, stored((10..20).map(long).collect()));
     let rows = || (10..20).map(|id| capture(id).id);
-    let in_file = app.model.data.captures.rows.iter().filter(|row| row.unread_body().is_some());
+    let in_file = app
+        .model
+        .data
+        .captures
+        .rows
+        .iter()
+        .filter(|row| row.unread_body().is_some());
     assert!(in_file.map(|row| row.capture.id).eq(rows()));
     app.keys("/ 'body:odd' enter");
     assert_eq!(shown(&mut app.model), [11, 13, 15, 17, 19]);
     let copied = app.keys("G y r");
-    assert!(matches!(copied.as_slice(), [Effect::Copy { text, .. }] if text.contains("oddodd")), "{}", app.notices());
+    assert!(
+        matches!(copied.as_slice(), [Effect::Copy { text, .. }] if text.contains("oddodd")),
+        "{}",
+        app.notices()
+    );
     let exported = app.keys(": 'export captures jsonl body:even' enter");
-    let [.., Effect::ExportCaptures(exported)] = exported.as_slice() else { panic!("{}", app.notices()) };
+    let [.., Effect::ExportCaptures(exported)] = exported.as_slice() else {
+        panic!("{}", app.notices())
+    };
     let ids: Vec<i64> = exported.sent.iter().map(|sent| sent.capture.id.0).collect();
     assert_eq!(ids, [10, 12, 14, 16, 18]);
-    assert!(exported.sent.iter().all(|sent| sent.whole().unwrap().capture == long(sent.capture.id.0).capture));
+    assert!(
+        exported
+            .sent
+            .iter()
+            .all(|sent| sent.whole().unwrap().capture == long(sent.capture.id.0).capture)
+    );
     app.keys("n");
-    let Some(Modal::Form(form)) = app.model.overlay.modals.last() else { panic!("{}", app.notices()) };
+    let Some(Modal::Form(form)) = app.model.overlay.modals.last() else {
+        panic!("{}", app.notices())
+    };
     let finding = &form.subject.manual.as_ref().unwrap().finding;
     assert!(finding.evidence.contains("oddodd") && finding.captures.len() == 1);
 }
@@ -344,8 +553,14 @@ fn query_on_bodies_in_files_waits_for_each_chunk() {
     let now = app.model.now;
     let model = &mut app.model;
     let typed = events("/ 'body:even' enter");
-    let mut effects: Vec<Effect> = typed.into_iter().flat_map(|event| update(model, now, Msg::Key(event))).collect();
-    assert!(shown(model).is_empty() && model.lists.captures.pending() > 9, "nothing is known before the bodies");
+    let mut effects: Vec<Effect> = typed
+        .into_iter()
+        .flat_map(|event| update(model, now, Msg::Key(event)))
+        .collect();
+    assert!(
+        shown(model).is_empty() && model.lists.captures.pending() > 9,
+        "nothing is known before the bodies"
+    );
     let (mut chunks, mut lost) = (0, false);
     while let Some(effect) = effects.pop() {
         let Effect::ReadCaptures(purpose @ CaptureUse::Filter, captures) = effect else {
@@ -357,16 +572,42 @@ fn query_on_bodies_in_files_waits_for_each_chunk() {
         assert!(captures.len() <= 3, "a chunk is 1 MB: {}", captures.len());
         // The bodies of the second chunk cannot be read.
         let problem = (chunks == 1).then(|| Problem::local("the disk is broken"));
-        let read = |record: &CaptureRecord| if problem.is_some() { record.clone() } else { record.whole().unwrap() };
+        let read = |record: &CaptureRecord| {
+            if problem.is_some() {
+                record.clone()
+            } else {
+                record.whole().unwrap()
+            }
+        };
         let captures = captures.iter().map(read).collect();
         lost |= problem.is_some();
-        effects.extend(update(model, now, Msg::CapturesRead { purpose, captures, problem }));
+        effects.extend(update(
+            model,
+            now,
+            Msg::CapturesRead {
+                purpose,
+                captures,
+                problem,
+            },
+        ));
         chunks += 1;
     }
     let found = shown(model);
-    assert!(lost && chunks > 3 && model.lists.captures.pending() == 0, "{chunks}");
-    assert!(found.contains(&10) && found.contains(&18) && found.len() == 4, "{found:?}");
-    assert!(model.overlay.notices.iter().any(|notice| notice.text.contains("bodies not searched")));
+    assert!(
+        lost && chunks > 3 && model.lists.captures.pending() == 0,
+        "{chunks}"
+    );
+    assert!(
+        found.contains(&10) && found.contains(&18) && found.len() == 4,
+        "{found:?}"
+    );
+    assert!(
+        model
+            .overlay
+            .notices
+            .iter()
+            .any(|notice| notice.text.contains("bodies not searched"))
+    );
 }
 
 #[test]
@@ -376,22 +617,44 @@ fn shown_body_is_read_and_newest_selection_wins() {
     receive(&mut app, stored((10..20).map(long).collect()));
     let now = app.model.now;
     let model = &mut app.model;
-    let follows = Now { mono: now.mono + Duration::from_millis(30), ..now };
+    let follows = Now {
+        mono: now.mono + Duration::from_millis(30),
+        ..now
+    };
     let select = |model: &mut Model, key: &str| {
         let step = events(key).into_iter().map(|event| (now, Msg::Key(event)));
-        let effects = step.chain([(follows, Msg::Wake)]).flat_map(|(now, msg)| update(model, now, msg));
+        let effects = step
+            .chain([(follows, Msg::Wake)])
+            .flat_map(|(now, msg)| update(model, now, msg));
         let shown = |effect| match effect {
             Effect::ReadCaptures(CaptureUse::Show, captures) => Some(captures),
             _ => None,
         };
-        effects.collect::<Vec<_>>().into_iter().find_map(shown).unwrap()
+        effects
+            .collect::<Vec<_>>()
+            .into_iter()
+            .find_map(shown)
+            .unwrap()
     };
     let first = select(model, "k");
     let second = select(model, "k");
     let take = |model: &mut Model, captures, problem| {
-        update(model, now, Msg::CapturesRead { purpose: CaptureUse::Show, captures, problem });
+        update(
+            model,
+            now,
+            Msg::CapturesRead {
+                purpose: CaptureUse::Show,
+                captures,
+                problem,
+            },
+        );
     };
-    let whole = |captures: &[CaptureRecord]| captures.iter().map(|one| one.whole().unwrap()).collect::<Vec<_>>();
+    let whole = |captures: &[CaptureRecord]| {
+        captures
+            .iter()
+            .map(|one| one.whole().unwrap())
+            .collect::<Vec<_>>()
+    };
     let state = |model: &Model| match model.whole_capture(model.selected_capture().unwrap()) {
         WholeCapture::Read(capture) => capture.request_body_base64.len().to_string(),
         WholeCapture::Reading => "reading".to_owned(),
@@ -399,12 +662,23 @@ fn shown_body_is_read_and_newest_selection_wins() {
     };
     assert_eq!(state(model), "reading");
     take(model, whole(&first), None);
-    assert_eq!(state(model), "reading", "the answer is about another capture");
-    take(model, second.clone(), Some(Problem::local("the disk is broken")));
+    assert_eq!(
+        state(model),
+        "reading",
+        "the answer is about another capture"
+    );
+    take(
+        model,
+        second.clone(),
+        Some(Problem::local("the disk is broken")),
+    );
     assert_eq!(state(model), "the disk is broken");
     let again = select(model, "k");
     take(model, whole(&again), None);
-    assert_eq!(state(model), long(16).capture.request_body_base64.len().to_string());
+    assert_eq!(
+        state(model),
+        long(16).capture.request_body_base64.len().to_string()
+    );
 }
 
 #[test]
@@ -413,8 +687,14 @@ fn compared_body_is_read_only_where_it_is_compared() {
     app.keys("5 G");
     let from_one_address = |id| {
         let one = long(id);
-        let capture = Capture { ip_address: "192.0.2.7".into(), ..Capture::clone(&one.capture) };
-        CaptureRow { capture: Arc::new(capture), ..one }
+        let capture = Capture {
+            ip_address: "192.0.2.7".into(),
+            ..Capture::clone(&one.capture)
+        };
+        CaptureRow {
+            capture: Arc::new(capture),
+            ..one
+        }
     };
     receive(&mut app, stored((10..20).map(from_one_address).collect()));
     let bodies = |effects: &[Effect]| {
@@ -427,8 +707,15 @@ fn compared_body_is_read_only_where_it_is_compared() {
     let generation = app.model.connection.generation;
     let arrives = |app: &mut TestDashboard, id| {
         let new = stored(vec![from_one_address(id)]);
-        let follows = Now { mono: app.model.now.mono + Duration::from_secs(1), ..app.model.now };
-        let mut effects = update(&mut app.model, follows, Msg::Oob(OobNews::Captures { generation, new }));
+        let follows = Now {
+            mono: app.model.now.mono + Duration::from_secs(1),
+            ..app.model.now
+        };
+        let mut effects = update(
+            &mut app.model,
+            follows,
+            Msg::Oob(OobNews::Captures { generation, new }),
+        );
         effects.extend(update(&mut app.model, follows, Msg::Wake));
         bodies(&effects)
     };
@@ -447,10 +734,19 @@ fn alert_rule_on_body_matches_new_capture_with_body_in_file() {
     let generation = app.model.connection.generation;
     let mut signals = |id| {
         let old = long(id);
-        let recent = Capture { request_date: Some(stamp()), ..Capture::clone(&old.capture) };
-        let new = stored(vec![CaptureRow { capture: Arc::new(recent), ..old }]);
+        let recent = Capture {
+            request_date: Some(stamp()),
+            ..Capture::clone(&old.capture)
+        };
+        let new = stored(vec![CaptureRow {
+            capture: Arc::new(recent),
+            ..old
+        }]);
         let effects = app.send(Msg::Oob(OobNews::Captures { generation, new }));
-        effects.iter().filter(|effect| matches!(effect, Effect::Signal(_))).count()
+        effects
+            .iter()
+            .filter(|effect| matches!(effect, Effect::Signal(_)))
+            .count()
     };
     assert_eq!((signals(11), signals(12)), (0, 1));
 }
@@ -461,15 +757,21 @@ fn export_that_reads_bodies_is_written_before_quit() {
     receive(&mut app, stored((10..20).map(long).collect()));
     let now = app.model.now;
     let typed = events(": 'export captures har body:even' enter q");
-    let mut effects: Vec<Effect> =
-        typed.into_iter().flat_map(|event| update(&mut app.model, now, Msg::Key(event))).collect();
+    let mut effects: Vec<Effect> = typed
+        .into_iter()
+        .flat_map(|event| update(&mut app.model, now, Msg::Key(event)))
+        .collect();
     assert!(!effects.contains(&Effect::Quit), "bodies are not read yet");
     let mut at = 0;
     while at < effects.len() {
         let msg = match effects[at].clone() {
             Effect::ReadCaptures(purpose, captures) => {
                 let captures = captures.iter().map(|one| one.whole().unwrap()).collect();
-                Msg::CapturesRead { purpose, captures, problem: None }
+                Msg::CapturesRead {
+                    purpose,
+                    captures,
+                    problem: None,
+                }
             }
             Effect::NextChunk => Msg::NextChunk,
             _ => Msg::Wake,
@@ -480,6 +782,8 @@ fn export_that_reads_bodies_is_written_before_quit() {
         at += 1;
     }
     let place = |predicate: fn(&Effect) -> bool| effects.iter().position(predicate).unwrap();
-    let written = place(|effect| matches!(effect, Effect::ExportCaptures(exported) if exported.sent.len() == 5));
+    let written = place(
+        |effect| matches!(effect, Effect::ExportCaptures(exported) if exported.sent.len() == 5),
+    );
     assert!(written < place(|effect| *effect == Effect::Quit));
 }

@@ -30,25 +30,48 @@ pub(crate) static COMMANDS: &[Command] = &[
         |model, args, effects| prompt_replay(model, &args.text().unwrap_or_default(), effects),
     )
     .or(Action::Item(ItemAction::Replay)),
-    Command::new("unattributed", &[], "show requests that match no logger", "unattributed", |model, _, effects| {
-        let job = Job::new("Unattributed requests", Call::UnattributedRequests);
-        model.begin(Batch::new("read", None, vec![job]), effects);
-        Ok(())
-    }),
+    Command::new(
+        "unattributed",
+        &[],
+        "show requests that match no logger",
+        "unattributed",
+        |model, _, effects| {
+            let job = Job::new("Unattributed requests", Call::UnattributedRequests);
+            model.begin(Batch::new("read", None, vec![job]), effects);
+            Ok(())
+        },
+    ),
 ];
 
 /// Captures of a query are collected in chunks; marked captures are exported at once.
 fn export(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
-    let format = args.choice().and_then(CaptureFormat::named).ok_or("format is missing")?;
-    let marked: Vec<CaptureRecord> =
-        model.marked_captures().into_iter().map(|captured| model.record_of(captured)).collect();
-    let workspace = model.workspace().map(|workspace| workspace.name.to_string()).unwrap_or_default();
-    let name = args.text().unwrap_or_else(|| file_name(&format!("captures-{workspace}.{format}")));
-    let exported = ExportedCaptures { name, format, sent: marked, mask: None };
+    let format = args
+        .choice()
+        .and_then(CaptureFormat::named)
+        .ok_or("format is missing")?;
+    let marked: Vec<CaptureRecord> = model
+        .marked_captures()
+        .into_iter()
+        .map(|captured| model.record_of(captured))
+        .collect();
+    let workspace = model
+        .workspace()
+        .map(|workspace| workspace.name.to_string())
+        .unwrap_or_default();
+    let name = args
+        .text()
+        .unwrap_or_else(|| file_name(&format!("captures-{workspace}.{format}")));
+    let exported = ExportedCaptures {
+        name,
+        format,
+        sent: marked,
+        mask: None,
+    };
     let gathering = match args.query() {
-        Some(query) => {
-            CaptureExport::new(Query::parse(&query, QueryKind::Captures).map_err(|error| error.to_string())?, None)
-        }
+        Some(query) => CaptureExport::new(
+            Query::parse(&query, QueryKind::Captures).map_err(|error| error.to_string())?,
+            None,
+        ),
         None if exported.sent.is_empty() => CaptureExport::new(
             query_of(&model.lists.captures.filter, QueryKind::Captures),
             model.navigation.scope.logger,

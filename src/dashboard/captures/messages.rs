@@ -13,11 +13,17 @@ use std::sync::Arc;
 const DAY: i64 = 24 * 3600;
 
 impl Model {
-    /// Handles a message of the archive. Captures of a workspace that is no longer shown are ignored; they are archived.
+    /// Handles a message of the archive. Captures of a workspace that is no longer shown are
+    /// ignored; they are archived.
     pub(crate) fn handle_oob(&mut self, news: OobNews, effects: &mut Vec<Effect>) {
         match news {
             OobNews::Opened(stored) => {
-                let StoredArchive { book, writable, problem, forgotten } = *stored;
+                let StoredArchive {
+                    book,
+                    writable,
+                    problem,
+                    forgotten,
+                } = *stored;
                 let oob = &mut self.captures.oob;
                 oob.book = book;
                 (oob.writable, oob.problem) = (writable && oob.backlog.is_none(), problem);
@@ -32,22 +38,29 @@ impl Model {
                 self.handle_recalled(*recalled)
             }
             OobNews::Captures { generation, new } if generation == self.connection.generation => {
-                let new: Vec<CaptureRow> = new.into_iter().filter(|one| self.data.captures.is_new(one)).collect();
+                let new: Vec<CaptureRow> = new
+                    .into_iter()
+                    .filter(|one| self.data.captures.is_new(one))
+                    .collect();
                 self.notify_of_captures(&new, effects);
                 let rows = self.data.captures.take(new);
                 let focus = self.navigation.focus;
                 let is_read = focus.pane == Pane::Captures && focus.in_detail;
                 self.filter_captures(|list, asking| {
                     let (follows, matches) = (list.follow, list.matches());
-                    // The capture that is being read stays, and is still the last one if no other was added.
+                    // The capture that is being read stays, and is still the last one if no other
+                    // was added.
                     list.follow &= !is_read;
                     list.extend(asking, &rows);
-                    list.follow |= follows && is_read && (list.pending(), list.matches()) == (0, matches);
+                    list.follow |=
+                        follows && is_read && (list.pending(), list.matches()) == (0, matches);
                 });
             }
-            OobNews::Hits { generation, hits, all } if generation == self.connection.generation => {
-                self.handle_hits(hits, all)
-            }
+            OobNews::Hits {
+                generation,
+                hits,
+                all,
+            } if generation == self.connection.generation => self.handle_hits(hits, all),
             OobNews::Recalled(_) | OobNews::Captures { .. } | OobNews::Hits { .. } => {}
             OobNews::Payloads(payloads) => self.handle_payloads(payloads, effects),
             OobNews::Recognized(changed) => {
@@ -88,14 +101,22 @@ impl Model {
         }
     }
 
-    /// Handles payloads of another dashboard or command. Captures that arrived before them are searched again, from one day
-    /// before the creation of the first payload.
+    /// Handles payloads of another dashboard or command. Captures that arrived before them are
+    /// searched again, from one day before the creation of the first payload.
     fn handle_payloads(&mut self, payloads: Vec<Arc<Payload>>, effects: &mut Vec<Effect>) {
         let mut grown = PayloadBook::default();
-        grown.take(payloads.iter().filter(|payload| self.captures.oob.book.get(payload.token).is_none()).cloned());
+        grown.take(
+            payloads
+                .iter()
+                .filter(|payload| self.captures.oob.book.get(payload.token).is_none())
+                .cloned(),
+        );
         self.captures.oob.book.take(payloads);
         self.list_payloads();
-        let first = grown.payloads().map(|payload| payload.at.map_or(i64::MIN, Stamp::as_second)).min();
+        let first = grown
+            .payloads()
+            .map(|payload| payload.at.map_or(i64::MIN, Stamp::as_second))
+            .min();
         let Some(first) = first else { return };
         let since = Timestamp::from_second(first.saturating_sub(DAY)).unwrap_or(Timestamp::MIN);
         let captures: Vec<CaptureRow> = self.data.captures.since(Stamp(since)).cloned().collect();

@@ -9,8 +9,9 @@
 //!                     └─► Model::wake_at()   when the screen changes next without a message
 //! ```
 //!
-//! `update` routes messages and keys, `commands` holds the command line, `draw` puts the features on the screen. The
-//! state is in `dashboard/model`; the work on one list is in the folder of its feature.
+//! `update` routes messages and keys, `commands` holds the command line, `draw` puts the features
+//! on the screen. The state is in `dashboard/model`; the work on one list is in the folder of its
+//! feature.
 //!
 //! Reading order: `msg`, `update`, `draw`, `commands`.
 
@@ -23,6 +24,8 @@ pub mod update;
 pub use commands::parse::Ready;
 pub use msg::Msg;
 
-pub use crate::dashboard::base::{Call, CallAnswer, Effect, ListKind, Now, PollPlan, Ticket, Update};
+pub use crate::dashboard::base::{
+    Call, CallAnswer, Effect, ListKind, Now, PollPlan, Ticket, Update,
+};
 pub use crate::dashboard::core::update::update;
 pub use crate::dashboard::model::Model;

@@ -2,8 +2,8 @@
 
 use crate::client::Problem;
 use crate::dashboard::base::{
-    CachedList, CallAnswer, CaptureUse, CopyFailed, FindingUse, Generation, LiveSettings, Session, Size, TextChunk,
-    Ticket, Update,
+    CachedList, CallAnswer, CaptureUse, CopyFailed, FindingUse, Generation, LiveSettings, Session,
+    Size, TextChunk, Ticket, Update,
 };
 use crate::dashboard::data::{OobNews, ReadFinding, RecordedCalls, TriageNews};
 use crate::dashboard::input::CustomAction;
@@ -27,7 +27,10 @@ pub enum Msg {
     /// An update of the poller.
     Update(Update),
     /// A call that the user started was answered.
-    Called { ticket: Ticket, result: Result<CallAnswer, Problem> },
+    Called {
+        ticket: Ticket,
+        result: Result<CallAnswer, Problem>,
+    },
     /// The clipboard was written, with a message about how, or was not.
     Copied(Result<String, CopyFailed>),
     /// A URL was opened in the browser, or was not.
@@ -52,7 +55,10 @@ pub enum Msg {
     /// The report formats that the service lists in its OpenAPI document.
     ReportFormats(BTreeSet<String>),
     /// The API key was read again from its source; whether it is another one.
-    KeyRead { source: String, result: Result<bool, Problem> },
+    KeyRead {
+        source: String,
+        result: Result<bool, Problem>,
+    },
     /// Targets were added to the scope file of the local service: their number, or why not.
     ScopeExtended(Result<usize, Problem>),
     /// The local service was started again, or why not.
@@ -63,12 +69,18 @@ pub enum Msg {
     Correlated(Generation, Box<Correlated>),
     /// Columns, an order and groups of findings were built.
     ColumnsBuilt(Box<BuiltColumns>),
-    /// Long texts were searched: the matches of each clause, by the index of the row. None if they could not be.
+    /// Long texts were searched: the matches of each clause, by the index of the row. None if they
+    /// could not be.
     TextsSearched(TextChunk, Option<Vec<RowSet>>),
     /// The long texts of findings were read, or not.
     FindingsRead(FindingUse, Vec<ReadFinding>),
-    /// The bodies of captures were read; those that could not be read still name their place, with the reason.
-    CapturesRead { purpose: CaptureUse, captures: Vec<CaptureRecord>, problem: Option<Problem> },
+    /// The bodies of captures were read; those that could not be read still name their place, with
+    /// the reason.
+    CapturesRead {
+        purpose: CaptureUse,
+        captures: Vec<CaptureRecord>,
+        problem: Option<Problem>,
+    },
     /// A list as an earlier dashboard read it.
     Cached(CachedList),
     /// Calls of the API began or ended, while the activity view is open.
@@ -82,7 +94,10 @@ pub enum Msg {
     /// The command of an alert failed.
     SignalFailed(Problem),
     /// A command of the configuration ended with this output, or failed.
-    CommandEnded { action: CustomAction, result: Result<String, Problem> },
+    CommandEnded {
+        action: CustomAction,
+        result: Result<String, Problem>,
+    },
     /// The settings were read again after a change of their files.
     SettingsRead(Result<Box<LiveSettings>, Problem>),
     /// The next chunk of captures is to be queried.

@@ -28,14 +28,15 @@ pub enum Archive {
     /// It is being opened, or read for the current workspace.
     #[default]
     Awaited,
-    /// The newest captures of the workspace of this generation are loaded, with the newest archived one of each logger.
+    /// The newest captures of the workspace of this generation are loaded, with the newest archived
+    /// one of each logger.
     Recalled(Generation, Arc<BTreeMap<LoggerId, NewestCapture>>),
     /// It cannot be read or written: captures are shown but not archived.
     Broken,
 }
 
-/// Messages of the archive. Captures are shown only after they come from here: a capture on the screen is archived, or a
-/// problem says that it is not.
+/// Messages of the archive. Captures are shown only after they come from here: a capture on the
+/// screen is archived, or a problem says that it is not.
 #[derive(Clone, Debug)]
 pub enum OobNews {
     Opened(Box<StoredArchive>),
@@ -47,7 +48,8 @@ pub enum OobNews {
         generation: Generation,
         new: Vec<CaptureRow>,
     },
-    /// Hits of payloads, as counted by the archive. Payloads that are not listed have the same hits as before.
+    /// Hits of payloads, as counted by the archive. Payloads that are not listed have the same hits
+    /// as before.
     Hits {
         generation: Generation,
         hits: Vec<(Token, Hits)>,

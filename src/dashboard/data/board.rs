@@ -50,10 +50,15 @@ impl Item for BoardRow {
     const SEARCHED: bool = false;
     type Id = IssueId;
     const SORTS: &'static [SortOrder<Self>] = &[
-        SortOrder { name: sort::BY_RISK, compare: |a, b| (b.risk, &a.name, a.id).cmp(&(a.risk, &b.name, b.id)) },
+        SortOrder {
+            name: sort::BY_RISK,
+            compare: |a, b| (b.risk, &a.name, a.id).cmp(&(a.risk, &b.name, b.id)),
+        },
         SortOrder {
             name: "now",
-            compare: |a, b| (a.now.rank(), b.risk, &a.name, a.id).cmp(&(b.now.rank(), a.risk, &b.name, b.id)),
+            compare: |a, b| {
+                (a.now.rank(), b.risk, &a.name, a.id).cmp(&(b.now.rank(), a.risk, &b.name, b.id))
+            },
         },
         SortOrder {
             name: "target",
@@ -80,7 +85,12 @@ impl Board {
         }
     }
 
-    pub(crate) fn rows(&self, issues: &Table<Issue>, scans: &Table<Scan>, read: &ReadTimes) -> Vec<BoardRow> {
+    pub(crate) fn rows(
+        &self,
+        issues: &Table<Issue>,
+        scans: &Table<Scan>,
+        read: &ReadTimes,
+    ) -> Vec<BoardRow> {
         match self {
             Self::Retest(retest) => retest_rows(retest, issues, scans, read),
             Self::Compare(before, after) => match (scans.get(*before), scans.get(*after)) {
@@ -91,34 +101,59 @@ impl Board {
     }
 }
 
-fn retest_rows(retest: &Retest, issues: &Table<Issue>, scans: &Table<Scan>, read: &ReadTimes) -> Vec<BoardRow> {
+fn retest_rows(
+    retest: &Retest,
+    issues: &Table<Issue>,
+    scans: &Table<Scan>,
+    read: &ReadTimes,
+) -> Vec<BoardRow> {
     let row = |(finding, now): (&RetestFinding, RetestStatus)| BoardRow {
         id: finding.id(),
         name: finding.name.clone(),
-        risk: issues.get(finding.id()).map_or(finding.risk, |issue| issue.risk()),
+        risk: issues
+            .get(finding.id())
+            .map_or(finding.risk, |issue| issue.risk()),
         target: finding.target,
         target_name: finding.target_name.clone(),
         before: finding.before.clone(),
         now,
     };
-    retest.findings.iter().zip(retest.now(issues, scans, read)).map(row).collect()
+    retest
+        .findings
+        .iter()
+        .zip(retest.now(issues, scans, read))
+        .map(row)
+        .collect()
 }
 
 fn compared_rows(issues: &Table<Issue>, before: &Scan, after: &Scan) -> Vec<BoardRow> {
-    let risk =
-        |finding: &Option<Arc<ListedFinding>>| finding.as_ref().map_or("", |finding| finding.risk_level.as_str());
+    let risk = |finding: &Option<Arc<ListedFinding>>| {
+        finding
+            .as_ref()
+            .map_or("", |finding| finding.risk_level.as_str())
+    };
     let row = |one: ComparedFinding| {
         let issue = &issues.items()[one.at];
-        let shown = one.after.as_ref().or(one.before.as_ref()).unwrap_or(&issue.finding);
+        let shown = one
+            .after
+            .as_ref()
+            .or(one.before.as_ref())
+            .unwrap_or(&issue.finding);
         BoardRow {
             id: issue.id,
             name: shown.name.clone(),
             risk: shown.risk_level,
             target: shown.target_id(),
-            target_name: shown.target_name().clone().unwrap_or_else(|| issue.identity.asset.clone()),
+            target_name: shown
+                .target_name()
+                .clone()
+                .unwrap_or_else(|| issue.identity.asset.clone()),
             before: risk(&one.before).into(),
             now: RetestStatus::Is(one.outcome),
         }
     };
-    compare(issues, before, after).into_iter().map(row).collect()
+    compare(issues, before, after)
+        .into_iter()
+        .map(row)
+        .collect()
 }

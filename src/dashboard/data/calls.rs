@@ -33,12 +33,24 @@ impl Row for ApiCall {
             Field::Time => to.time(self.started),
             Field::Method => to.shared(&self.method),
             Field::Path => to.shared(&self.path),
-            Field::Status => end.and_then(|end| end.status).into_iter().for_each(|status| to.text(&status.to_string())),
+            Field::Status => end
+                .and_then(|end| end.status)
+                .into_iter()
+                .for_each(|status| to.text(&status.to_string())),
             Field::Duration => to.maybe(self.duration().map(|took| took.as_secs_f64())),
             Field::Bytes => to.maybe(end.map(|end| end.bytes as f64)),
             Field::Retries => to.whole(self.retries.into()),
-            Field::Message => end.and_then(|end| end.error.as_ref()).into_iter().for_each(|error| to.shared(error)),
-            Field::Is => flags(to, &[(Flag::Active, self.end.is_none()), (Flag::Failed, self.has_failed())]),
+            Field::Message => end
+                .and_then(|end| end.error.as_ref())
+                .into_iter()
+                .for_each(|error| to.shared(error)),
+            Field::Is => flags(
+                to,
+                &[
+                    (Flag::Active, self.end.is_none()),
+                    (Flag::Failed, self.has_failed()),
+                ],
+            ),
             _ => {}
         }
     }
@@ -48,9 +60,18 @@ impl Row for ApiCall {
 impl Item for ApiCall {
     type Id = CallId;
     const SORTS: &'static [SortOrder<Self>] = &[
-        SortOrder { name: "newest", compare: |a, b| by(a, 0).cmp(&by(b, 0)) },
-        SortOrder { name: "duration", compare: |a, b| by(a, milliseconds(a)).cmp(&by(b, milliseconds(b))) },
-        SortOrder { name: "size", compare: |a, b| by(a, bytes(a)).cmp(&by(b, bytes(b))) },
+        SortOrder {
+            name: "newest",
+            compare: |a, b| by(a, 0).cmp(&by(b, 0)),
+        },
+        SortOrder {
+            name: "duration",
+            compare: |a, b| by(a, milliseconds(a)).cmp(&by(b, milliseconds(b))),
+        },
+        SortOrder {
+            name: "size",
+            compare: |a, b| by(a, bytes(a)).cmp(&by(b, bytes(b))),
+        },
     ];
     fn id(&self) -> CallId {
         self.id
@@ -79,11 +100,26 @@ mod tests {
     fn calls_in_flight_precede_those_that_ended() {
         let call = |id, end: Option<(u64, u64)>| ApiCall {
             id: CallId(id),
-            end: end.map(|(milliseconds, bytes)| CallEnd { milliseconds, bytes, ..CallEnd::default() }),
+            end: end.map(|(milliseconds, bytes)| CallEnd {
+                milliseconds,
+                bytes,
+                ..CallEnd::default()
+            }),
             ..ApiCall::default()
         };
-        let table = Table::new([call(1, Some((9, 1))), call(2, None), call(3, Some((1, 9))), call(4, None)]);
-        let order = |sort| table.order(sort).iter().map(|&row| table.items()[row as usize].id.0).collect::<Vec<_>>();
+        let table = Table::new([
+            call(1, Some((9, 1))),
+            call(2, None),
+            call(3, Some((1, 9))),
+            call(4, None),
+        ]);
+        let order = |sort| {
+            table
+                .order(sort)
+                .iter()
+                .map(|&row| table.items()[row as usize].id.0)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(order(0), [4, 2, 3, 1]);
         assert_eq!(order(2), [4, 2, 3, 1]);
         assert_eq!(order(1), [4, 2, 1, 3]);

@@ -1,4 +1,5 @@
-//! Decisions on findings in the dashboard: the folded events, the pen that writes new ones, and a stance for every row.
+//! Decisions on findings in the dashboard: the folded events, the pen that writes new ones, and a
+//! stance for every row.
 //!
 //! ```text
 //!   findings, scans, targets, rules, the day ─► Basis differs? ─► Effect::Arrange ─► Msg::Arranged ─► rows + stances
@@ -10,8 +11,8 @@ use crate::contract::{Scan, ScanId, Shared, Target};
 use crate::dashboard::base::Generation;
 use crate::table::Table;
 use crate::triage::{
-    Assessment, DecisionDefaults, Draft, EarlierCorrelation, Event, EventId, EventWriter, FindingFacts, FindingKey,
-    IssueId, ListedFinding, ReadTimes, ReopenCause, TriageState,
+    Assessment, DecisionDefaults, Draft, EarlierCorrelation, Event, EventId, EventWriter,
+    FindingFacts, FindingKey, IssueId, ListedFinding, ReadTimes, ReopenCause, TriageState,
 };
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
@@ -60,7 +61,8 @@ pub struct Triage {
     pub(crate) opened: Option<u64>,
     /// Findings with new decisions since then.
     pub(crate) touched: Vec<FindingKey>,
-    /// Incremented by changes that concern more than single findings: a rule, a baseline, manual findings.
+    /// Incremented by changes that concern more than single findings: a rule, a baseline, manual
+    /// findings.
     pub(crate) wide_revision: u64,
 }
 
@@ -75,15 +77,23 @@ pub struct Reopened {
 
 impl Reopened {
     pub(crate) fn of(assessments: &[Arc<Assessment>]) -> Self {
-        let with =
-            |again: ReopenCause| assessments.iter().filter(|assessment| assessment.reopened == Some(again)).count();
-        Self { conflicts: with(ReopenCause::Conflict), regressions: with(ReopenCause::Regression) }
+        let with = |again: ReopenCause| {
+            assessments
+                .iter()
+                .filter(|assessment| assessment.reopened == Some(again))
+                .count()
+        };
+        Self {
+            conflicts: with(ReopenCause::Conflict),
+            regressions: with(ReopenCause::Regression),
+        }
     }
 
     pub(crate) fn change(&mut self, was: &Assessment, now: &Assessment) {
-        for (again, count) in
-            [(ReopenCause::Conflict, &mut self.conflicts), (ReopenCause::Regression, &mut self.regressions)]
-        {
+        for (again, count) in [
+            (ReopenCause::Conflict, &mut self.conflicts),
+            (ReopenCause::Regression, &mut self.regressions),
+        ] {
             *count += usize::from(now.reopened == Some(again));
             *count = count.saturating_sub(usize::from(was.reopened == Some(again)));
         }
@@ -96,8 +106,8 @@ pub(crate) struct Basis {
     pub(crate) generation: Generation,
     pub(crate) findings: Same<Table<ListedFinding>>,
     pub(crate) targets: Option<Same<Table<Target>>>,
-    /// A digest of ids, status and results of the scans, and of which ended before the findings were read. Progress is
-    /// excluded, because it changes every second.
+    /// A digest of ids, status and results of the scans, and of which ended before the findings
+    /// were read. Progress is excluded, because it changes every second.
     pub(crate) scans: u64,
     /// The scans whose findings were not read.
     pub(crate) unread: Arc<BTreeSet<ScanId>>,
@@ -118,8 +128,16 @@ impl<T> PartialEq for Same<T> {
 fn digest(scans: &Table<Scan>, read: &ReadTimes) -> u64 {
     let mut hasher = DefaultHasher::new();
     for scan in scans.items() {
-        (scan.id, scan.status_name.as_str(), scan.start_time, scan.end_time).hash(&mut hasher);
-        scan.has_ended().then(|| (scan.result_summary.by_risk(), read.is_after_end(scan))).hash(&mut hasher);
+        (
+            scan.id,
+            scan.status_name.as_str(),
+            scan.start_time,
+            scan.end_time,
+        )
+            .hash(&mut hasher);
+        scan.has_ended()
+            .then(|| (scan.result_summary.by_risk(), read.is_after_end(scan)))
+            .hash(&mut hasher);
     }
     hasher.finish()
 }
@@ -143,7 +161,11 @@ impl Triage {
                 at.clone_from(read);
                 *digest
             }
-            _ => self.digest.insert((Same(Arc::clone(scans)), read.clone(), digest(scans, read))).2,
+            _ => {
+                self.digest
+                    .insert((Same(Arc::clone(scans)), read.clone(), digest(scans, read)))
+                    .2
+            }
         }
     }
 }
@@ -180,18 +202,29 @@ mod tests {
     use super::*;
     use crate::contract::Stamp;
 
-    /// With many scans, a comparison of all times would cost each message more than the message itself.
+    /// With many scans, a comparison of all times would cost each message more than the message
+    /// itself.
     #[test]
     fn equal_times_of_scans_are_compared_once() {
         let (mut triage, scans) = (Triage::default(), Arc::new(Table::default()));
         let at = Stamp::parse("2026-11-21 12:00:00").unwrap();
-        let read = || ReadTimes { scans: Arc::new([(ScanId(1), at)].into()), ..ReadTimes::default() };
+        let read = || ReadTimes {
+            scans: Arc::new([(ScanId(1), at)].into()),
+            ..ReadTimes::default()
+        };
         let (first, second) = (read(), read());
         triage.digest_of(&scans, &first);
         // Any number that no digest computed again would be.
         triage.digest.as_mut().unwrap().2 = 7;
-        assert_eq!(triage.digest_of(&scans, &second), 7, "the digest is not computed again");
+        assert_eq!(
+            triage.digest_of(&scans, &second),
+            7,
+            "the digest is not computed again"
+        );
         let (_, held, _) = triage.digest.unwrap();
-        assert!(Arc::ptr_eq(&held.scans, &second.scans), "the next comparison is one of addresses");
+        assert!(
+            Arc::ptr_eq(&held.scans, &second.scans),
+            "the next comparison is one of addresses"
+        );
     }
 }

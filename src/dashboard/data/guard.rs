@@ -1,8 +1,9 @@
 //! Guard against type-ahead: a verdict counts only for a row that was on the screen.
 //!
-//! A row (or review card) that was selected without a moving key, because a decision selected the next row, because the
-//! previous row disappeared or because the board opened by itself, accepts a verdict 150 ms after it was first drawn.
-//! A held key therefore decides one row, and no key typed ahead decides a row that nobody has seen.
+//! A row (or review card) that was selected without a moving key, because a decision selected the
+//! next row, because the previous row disappeared or because the board opened by itself, accepts a
+//! verdict 150 ms after it was first drawn. A held key therefore decides one row, and no key typed
+//! ahead decides a row that nobody has seen.
 
 use crate::dashboard::base::{Pane, RowRef};
 use std::time::Duration;
@@ -83,6 +84,9 @@ mod tests {
         assert!(guard.is_early(ms(6_149), two) && !guard.is_early(ms(6_150), two));
         guard.arm(Some(three));
         guard.lift();
-        assert!(!guard.is_early(ms(6_151), three), "the user moved to this row");
+        assert!(
+            !guard.is_early(ms(6_151), three),
+            "the user moved to this row"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The progress of scans over time, as the dashboard has observed it: a bounded number of points for each scan.
+//! The progress of scans over time, as the dashboard has observed it: a bounded number of points
+//! for each scan.
 
 use crate::contract::{Scan, ScanId, ScanStatus};
 use crate::dashboard::base::{ProgressPoint, ScanHistory};
@@ -33,17 +34,31 @@ impl ObservedScans {
         self.0.get(&scan).map(|observed| &observed.history)
     }
 
-    /// Takes a new list of scans. A scan is observed while it runs, and once more when it has ended. A scan that the service
-    /// has started again is observed from the beginning.
+    /// Takes a new list of scans. A scan is observed while it runs, and once more when it has
+    /// ended. A scan that the service has started again is observed from the beginning.
     pub fn take(&mut self, now: Duration, scans: &Table<Scan>) {
         for scan in scans.items().iter() {
             let is_running = scan.status_name == ScanStatus::Running;
-            let is_new = self.0.get(&scan.id).is_none_or(|observed| observed.is_restarted(scan));
+            let is_new = self
+                .0
+                .get(&scan.id)
+                .is_none_or(|observed| observed.is_restarted(scan));
             if is_running && is_new && (self.0.contains_key(&scan.id) || self.has_room(now)) {
                 let (first, history) = ((now, seconds(scan)), ScanHistory::default());
-                self.0.insert(scan.id, ObservedScan { history, first, last: now, has_ended: false });
+                self.0.insert(
+                    scan.id,
+                    ObservedScan {
+                        history,
+                        first,
+                        last: now,
+                        has_ended: false,
+                    },
+                );
             }
-            if let Some(observed) = self.0.get_mut(&scan.id).filter(|observed| !observed.has_ended)
+            if let Some(observed) = self
+                .0
+                .get_mut(&scan.id)
+                .filter(|observed| !observed.has_ended)
                 && (is_running || scan.has_ended())
             {
                 observed.record(now, scan);
@@ -57,9 +72,12 @@ impl ObservedScans {
         if self.0.len() < MOST_SCANS {
             return true;
         }
-        let is_over = |observed: &ObservedScan| observed.has_ended || observed.last + FORGOTTEN < now;
+        let is_over =
+            |observed: &ObservedScan| observed.has_ended || observed.last + FORGOTTEN < now;
         let over = self.0.iter().filter(|(_, observed)| is_over(observed));
-        let oldest = over.min_by_key(|(_, observed)| observed.last).map(|(id, _)| *id);
+        let oldest = over
+            .min_by_key(|(_, observed)| observed.last)
+            .map(|(id, _)| *id);
         oldest.is_some_and(|oldest| self.0.remove(&oldest).is_some())
     }
 }
@@ -81,7 +99,12 @@ impl ObservedScan {
             reported => reported,
         };
         let elapsed = elapsed.max(history.until);
-        let found: i64 = scan.result_summary.by_risk().into_iter().flatten().fold(0, i64::saturating_add);
+        let found: i64 = scan
+            .result_summary
+            .by_risk()
+            .into_iter()
+            .flatten()
+            .fold(0, i64::saturating_add);
         let point = ProgressPoint {
             elapsed,
             percent: scan.progress.clamp(0, 100) as u64,
@@ -116,7 +139,13 @@ mod tests {
     use super::*;
 
     fn scan(id: i64, status: ScanStatus, percent: i64) -> Scan {
-        Scan { id: ScanId(id), status_name: status, progress: percent, num_tests: 10, ..Scan::default() }
+        Scan {
+            id: ScanId(id),
+            status_name: status,
+            progress: percent,
+            num_tests: 10,
+            ..Scan::default()
+        }
     }
 
     fn observed(lists: &[(u64, Scan)]) -> ObservedScans {
@@ -129,7 +158,14 @@ mod tests {
 
     fn points(observed: &ObservedScans, id: i64) -> Vec<(u64, u64)> {
         let history = observed.of(ScanId(id));
-        history.map(|all| all.points.iter().map(|point| (point.elapsed, point.percent)).collect()).unwrap_or_default()
+        history
+            .map(|all| {
+                all.points
+                    .iter()
+                    .map(|point| (point.elapsed, point.percent))
+                    .collect()
+            })
+            .unwrap_or_default()
     }
 
     #[test]
@@ -147,22 +183,35 @@ mod tests {
         assert_eq!(points(&all, 1), [(0, 10), (20, 60), (30, 100)]);
         assert_eq!(all.of(ScanId(1)).map(|history| history.until), Some(30));
         assert_eq!(all.of(ScanId(2)), None);
-        assert_eq!(observed(&[(5, scan(1, Finished, 100))]).of(ScanId(1)), None, "nothing was observed");
+        assert_eq!(
+            observed(&[(5, scan(1, Finished, 100))]).of(ScanId(1)),
+            None,
+            "nothing was observed"
+        );
     }
 
     #[test]
     fn elapsed_time_is_that_of_the_service_if_it_reports_one() {
-        let at = |duration, percent| Scan { duration, ..scan(1, ScanStatus::Running, percent) };
+        let at = |duration, percent| Scan {
+            duration,
+            ..scan(1, ScanStatus::Running, percent)
+        };
         assert_eq!(
-            points(&observed(&[(0, at(30, 5)), (2, at(300, 40)), (3, at(0, 50))]), 1),
+            points(
+                &observed(&[(0, at(30, 5)), (2, at(300, 40)), (3, at(0, 50))]),
+                1
+            ),
             [(30, 5), (300, 40), (300, 50)]
         );
     }
 
     #[test]
     fn scan_that_was_started_again_is_observed_from_the_beginning() {
-        let at =
-            |status, duration, percent, tests| Scan { duration, num_finished_tests: tests, ..scan(1, status, percent) };
+        let at = |status, duration, percent, tests| Scan {
+            duration,
+            num_finished_tests: tests,
+            ..scan(1, status, percent)
+        };
         use ScanStatus::{Running, Waiting};
         let lists = [
             (600, at(Running, 600, 40, 4)),
@@ -176,26 +225,41 @@ mod tests {
     #[test]
     fn running_scans_beyond_the_limit_leave_the_others_observed() {
         let mut all = ObservedScans::default();
-        let running = |percent| Table::new((1..=200).map(|id| scan(id, ScanStatus::Running, percent)));
+        let running =
+            |percent| Table::new((1..=200).map(|id| scan(id, ScanStatus::Running, percent)));
         all.take(Duration::from_secs(1), &running(1));
         all.take(Duration::from_secs(2), &running(2));
         assert_eq!(all.0.len(), MOST_SCANS);
-        assert!(all.0.values().all(|observed| observed.history.points.len() == 2));
+        assert!(
+            all.0
+                .values()
+                .all(|observed| observed.history.points.len() == 2)
+        );
     }
 
     #[test]
     fn points_and_scans_are_bounded() {
         let mut all = ObservedScans::default();
         for step in 0..5_000 {
-            let scan = Scan { num_finished_tests: step, ..scan(1, ScanStatus::Running, 0) };
+            let scan = Scan {
+                num_finished_tests: step,
+                ..scan(1, ScanStatus::Running, 0)
+            };
             all.take(Duration::from_secs(step as u64), &Table::new([scan]));
         }
         let history = all.of(ScanId(1)).unwrap();
-        assert!((200..=MOST_POINTS).contains(&history.points.len()), "{}", history.points.len());
+        assert!(
+            (200..=MOST_POINTS).contains(&history.points.len()),
+            "{}",
+            history.points.len()
+        );
         assert_eq!(history.points.first().map(|point| point.tests), Some(0));
         assert_eq!(history.points.last().map(|point| point.tests), Some(4_999));
         for id in 2..500 {
-            all.take(Duration::from_secs(5_000 + id as u64), &Table::new([scan(id, ScanStatus::Running, 0)]));
+            all.take(
+                Duration::from_secs(5_000 + id as u64),
+                &Table::new([scan(id, ScanStatus::Running, 0)]),
+            );
         }
         assert_eq!(all.0.len(), MOST_SCANS);
         assert!(all.of(ScanId(1)).is_none() && all.of(ScanId(499)).is_some());

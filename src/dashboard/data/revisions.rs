@@ -1,4 +1,5 @@
-//! Revisions: which parts of the state changed since rows, counts and the board were computed from them.
+//! Revisions: which parts of the state changed since rows, counts and the board were computed from
+//! them.
 //!
 //! ```text
 //!   table replaced, counter raised ─► Revisions differ ─► Model::refresh ─► rows, board, counts
@@ -40,6 +41,8 @@ impl Revisions {
 
     /// Whether one of these segments differs.
     pub fn differ(&self, other: &Self, segments: &[Segment]) -> bool {
-        segments.iter().any(|&segment| self.0[segment as usize] != other.0[segment as usize])
+        segments
+            .iter()
+            .any(|&segment| self.0[segment as usize] != other.0[segment as usize])
     }
 }

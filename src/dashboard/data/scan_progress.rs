@@ -1,6 +1,7 @@
 //! Progress of scans over time: stalled scans, ETA, and failures that nobody has seen.
 //!
-//! The service reports the progress of a scan. Its speed is measured here, from one response to the next.
+//! The service reports the progress of a scan. Its speed is measured here, from one response to the
+//! next.
 
 use crate::contract::{Scan, ScanId, ScanStatus, Shared};
 use crate::dashboard::base::ScanHistory;
@@ -34,7 +35,8 @@ pub struct ScanProgress {
     /// Failed scans that a person has seen.
     seen: BTreeSet<ScanId>,
     observed: ObservedScans,
-    /// The revision of the last list that was counted, and the positions of scans that are not finished.
+    /// The revision of the last list that was counted, and the positions of scans that are not
+    /// finished.
     unfinished: (u64, Vec<u32>),
     begun: bool,
     /// Since when the service does not respond. Scans are not stalled because of that.
@@ -56,25 +58,52 @@ impl ScanProgress {
     /// Takes a new list of scans. Failures in the first list count as seen.
     pub fn take(&mut self, now: Duration, scans: &Table<Scan>) {
         if !std::mem::replace(&mut self.begun, true) {
-            self.seen.extend(scans.items().iter().filter(|scan| scan.status_name.is_failure()).map(|scan| scan.id));
+            self.seen.extend(
+                scans
+                    .items()
+                    .iter()
+                    .filter(|scan| scan.status_name.is_failure())
+                    .map(|scan| scan.id),
+            );
         }
         self.observed.take(now, scans);
-        let runs = |id: &ScanId| scans.get(*id).is_some_and(|scan| scan.status_name == ScanStatus::Running);
+        let runs = |id: &ScanId| {
+            scans
+                .get(*id)
+                .is_some_and(|scan| scan.status_name == ScanStatus::Running)
+        };
         self.running.retain(|id, _| runs(id));
-        for scan in scans.items().iter().filter(|scan| scan.status_name == ScanStatus::Running) {
+        for scan in scans
+            .items()
+            .iter()
+            .filter(|scan| scan.status_name == ScanStatus::Running)
+        {
             let found = scan.result_summary.by_risk().into_iter().flatten().sum();
-            let state = (scan.progress, scan.num_finished_tests, found, scan.status_message.clone());
+            let state = (
+                scan.progress,
+                scan.num_finished_tests,
+                found,
+                scan.status_message.clone(),
+            );
             let samples = || VecDeque::from([(now, portion(scan))]);
-            let fresh = || TrackedScan { samples: samples(), state: state.clone(), moved: now };
+            let fresh = || TrackedScan {
+                samples: samples(),
+                state: state.clone(),
+                moved: now,
+            };
             let watched = self.running.entry(scan.id).or_insert_with(fresh);
-            // The service has started the scan again: the earlier speed is not that of the new attempt.
+            // The service has started the scan again: the earlier speed is not that of the new
+            // attempt.
             if scan.num_finished_tests < watched.state.1 {
                 *watched = fresh();
             }
             if watched.state != state {
                 watched.state = state;
                 watched.moved = now;
-                let has_advanced = watched.samples.back().is_none_or(|(_, last)| *last < portion(scan));
+                let has_advanced = watched
+                    .samples
+                    .back()
+                    .is_none_or(|(_, last)| *last < portion(scan));
                 if has_advanced {
                     watched.samples.push_back((now, portion(scan)));
                 }
@@ -108,25 +137,34 @@ impl ScanProgress {
 
     /// How long a running scan has been without progress, if it is stalled.
     pub fn stalled_for(&self, now: Duration, scan: ScanId) -> Option<Duration> {
-        let idle = self.last_response(now).checked_sub(self.running.get(&scan)?.moved)?;
+        let idle = self
+            .last_response(now)
+            .checked_sub(self.running.get(&scan)?.moved)?;
         (idle >= STALLED).then_some(idle)
     }
 
     /// When the next running scan becomes stalled.
     pub fn next_stall(&self, now: Duration) -> Option<Duration> {
-        let stalls = self.running.values().map(|watched| watched.moved + STALLED).filter(|&at| at > now);
+        let stalls = self
+            .running
+            .values()
+            .map(|watched| watched.moved + STALLED)
+            .filter(|&at| at > now);
         stalls.min().filter(|_| self.offline.is_none())
     }
 
     /// Whether any scan is stalled.
     pub fn any_stalled(&self, now: Duration) -> bool {
         let last_response = self.last_response(now);
-        self.running.values().any(|watched| watched.moved + STALLED <= last_response)
+        self.running
+            .values()
+            .any(|watched| watched.moved + STALLED <= last_response)
     }
 
-    /// The ETA of a running scan at its current speed; none before the progress has increased twice. The time before the first
-    /// increase is not counted: a scan starts slowly, or was running already. The ETA increases when the scan becomes
-    /// slower, and while its next increase is later than usual.
+    /// The ETA of a running scan at its current speed; none before the progress has increased
+    /// twice. The time before the first increase is not counted: a scan starts slowly, or was
+    /// running already. The ETA increases when the scan becomes slower, and while its next increase
+    /// is later than usual.
     pub fn time_left(&self, now: Duration, scan: ScanId) -> Option<Duration> {
         let samples = &self.running.get(&scan)?.samples;
         let (&(from, low), &(to, high)) = (samples.get(1)?, samples.back()?);
@@ -150,16 +188,23 @@ impl ScanProgress {
         scan.status_name.is_failure() && !self.seen.contains(&scan.id)
     }
 
-    /// Numbers of scans by state. Every message counts them and most of 20,000 scans are finished, so the positions of the
-    /// others are remembered.
+    /// Numbers of scans by state. Every message counts them and most of 20,000 scans are finished,
+    /// so the positions of the others are remembered.
     pub fn tally(&mut self, now: Duration, scans: &Table<Scan>) -> Tally {
         if self.unfinished.0 != scans.revision() {
             let all = scans.items().iter().zip(0..);
-            let unfinished = all.filter(|(scan, _)| scan.status_name != ScanStatus::Finished).map(|(_, at)| at);
+            let unfinished = all
+                .filter(|(scan, _)| scan.status_name != ScanStatus::Finished)
+                .map(|(_, at)| at);
             self.unfinished = (scans.revision(), unfinished.collect());
         }
         let mut tally = Tally::default();
-        for scan in self.unfinished.1.iter().map(|&at| &scans.items()[at as usize]) {
+        for scan in self
+            .unfinished
+            .1
+            .iter()
+            .map(|&at| &scans.items()[at as usize])
+        {
             match scan.status_name {
                 ScanStatus::Running => {
                     tally.running += 1;
@@ -172,8 +217,8 @@ impl ScanProgress {
         tally
     }
 
-    /// The ETA in powers of two, so that rows do not swap places with every response. Scans of unknown speed follow,
-    /// ordered by progress.
+    /// The ETA in powers of two, so that rows do not swap places with every response. Scans of
+    /// unknown speed follow, ordered by progress.
     fn coarse_time_left(&self, now: Duration, scan: &Scan) -> u64 {
         match self.time_left(now, scan.id) {
             Some(left) => u64::from(left.as_secs().max(1).ilog2()),
@@ -227,7 +272,13 @@ mod tests {
         let mut progress = ScanProgress::default();
         progress.take(secs(0), &scans(ScanStatus::Running, 10));
         progress.take(secs(39), &scans(ScanStatus::Running, 10));
-        assert_eq!((progress.stalled_for(secs(39), ScanId(1)), progress.next_stall(secs(39))), (None, Some(secs(40))));
+        assert_eq!(
+            (
+                progress.stalled_for(secs(39), ScanId(1)),
+                progress.next_stall(secs(39))
+            ),
+            (None, Some(secs(40)))
+        );
         assert_eq!(progress.stalled_for(secs(45), ScanId(1)), Some(secs(45)));
         progress.take(secs(46), &scans(ScanStatus::Running, 11));
         assert_eq!(progress.stalled_for(secs(46), ScanId(1)), None);
@@ -239,7 +290,11 @@ mod tests {
         progress.take(secs(0), &scans(ScanStatus::Running, 0));
         assert_eq!(progress.time_left(secs(0), ScanId(1)), None);
         progress.take(secs(7), &scans(ScanStatus::Running, 10));
-        assert_eq!(progress.time_left(secs(7), ScanId(1)), None, "the scan may have started slowly");
+        assert_eq!(
+            progress.time_left(secs(7), ScanId(1)),
+            None,
+            "the scan may have started slowly"
+        );
         progress.take(secs(17), &scans(ScanStatus::Running, 30));
         assert_eq!(progress.time_left(secs(17), ScanId(1)), Some(secs(35)));
         assert_eq!(progress.time_left(secs(27), ScanId(1)), Some(secs(25)));
@@ -251,17 +306,29 @@ mod tests {
         for (at, done) in [(0, 0), (5, 10), (15, 30), (25, 50)] {
             progress.take(secs(at), &scans(ScanStatus::Running, done));
         }
-        let left = [25, 35, 45, 55].map(|at| progress.time_left(secs(at), ScanId(1)).unwrap().as_secs_f64());
+        let left = [25, 35, 45, 55].map(|at| {
+            progress
+                .time_left(secs(at), ScanId(1))
+                .unwrap()
+                .as_secs_f64()
+        });
         assert_eq!(left, [25.0, 15.0, 27.5, 40.0]);
         progress.take(secs(55), &scans(ScanStatus::Running, 60));
-        assert_eq!(progress.time_left(secs(55), ScanId(1)), Some(secs(40)), "no jump when the scan advances");
+        assert_eq!(
+            progress.time_left(secs(55), ScanId(1)),
+            Some(secs(40)),
+            "no jump when the scan advances"
+        );
     }
 
     #[test]
     fn step_without_finished_test_shows_that_scan_is_not_stalled() {
         let step = |sent: &str| {
             let scan = scans(ScanStatus::Running, 30).items()[0].as_ref().clone();
-            Table::new([Scan { status_message: sent.into(), ..scan }])
+            Table::new([Scan {
+                status_message: sent.into(),
+                ..scan
+            }])
         };
         let mut progress = ScanProgress::default();
         for (at, done) in [(0, 0), (10, 20), (15, 30)] {
@@ -271,7 +338,10 @@ mod tests {
         assert_eq!(progress.stalled_for(secs(60), ScanId(1)), None);
         let left = progress.time_left(secs(50), ScanId(1));
         progress.take(secs(60), &step("60 requests sent"));
-        assert!(progress.time_left(secs(60), ScanId(1)) > left, "more requests are no more finished tests");
+        assert!(
+            progress.time_left(secs(60), ScanId(1)) > left,
+            "more requests are no more finished tests"
+        );
     }
 
     #[test]
@@ -288,9 +358,16 @@ mod tests {
     #[test]
     fn tally_follows_the_list() {
         let mut progress = ScanProgress::default();
-        let scan = |id: i64, status| Scan { id: id.into(), status_name: status, ..Scan::default() };
-        let first =
-            Table::new([scan(1, ScanStatus::Finished), scan(2, ScanStatus::Running), scan(3, ScanStatus::Waiting)]);
+        let scan = |id: i64, status| Scan {
+            id: id.into(),
+            status_name: status,
+            ..Scan::default()
+        };
+        let first = Table::new([
+            scan(1, ScanStatus::Finished),
+            scan(2, ScanStatus::Running),
+            scan(3, ScanStatus::Waiting),
+        ]);
         progress.take(secs(0), &first);
         let tally = progress.tally(secs(0), &first);
         assert_eq!((tally.running, tally.waiting, tally.failed), (1, 1, 0));

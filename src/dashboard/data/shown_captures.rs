@@ -1,4 +1,5 @@
-//! The captures in the detail whose bodies are in files: they are read off the UI thread, and the newest request wins.
+//! The captures in the detail whose bodies are in files: they are read off the UI thread, and the
+//! newest request wins.
 
 use crate::client::Problem;
 use crate::contract::Capture;
@@ -26,8 +27,11 @@ pub struct ShownCaptures {
 impl ShownCaptures {
     /// Requests these captures. False if they were requested last.
     pub fn request(&mut self, captures: &[CaptureRecord]) -> bool {
-        let same = |(one, other): (&CaptureRecord, &CaptureRecord)| Arc::ptr_eq(&one.capture, &other.capture);
-        if captures.len() == self.requested.len() && captures.iter().zip(&self.requested).all(same) {
+        let same = |(one, other): (&CaptureRecord, &CaptureRecord)| {
+            Arc::ptr_eq(&one.capture, &other.capture)
+        };
+        if captures.len() == self.requested.len() && captures.iter().zip(&self.requested).all(same)
+        {
             return false;
         }
         (self.requested, self.read) = (captures.to_vec(), None);
@@ -44,10 +48,15 @@ impl ShownCaptures {
 
     /// A requested capture with its body.
     pub fn whole(&self, capture: &Arc<Capture>) -> WholeCapture<'_> {
-        let at = self.requested.iter().position(|requested| Arc::ptr_eq(&requested.capture, capture));
+        let at = self
+            .requested
+            .iter()
+            .position(|requested| Arc::ptr_eq(&requested.capture, capture));
         match (at, &self.read) {
             (Some(at), Some((read, problem))) => match (read.get(at), problem) {
-                (Some(record), Some(problem)) if record.body.is_some() => WholeCapture::Unreadable(problem),
+                (Some(record), Some(problem)) if record.body.is_some() => {
+                    WholeCapture::Unreadable(problem)
+                }
                 (Some(record), _) => WholeCapture::Read(&record.capture),
                 (None, _) => WholeCapture::Reading,
             },

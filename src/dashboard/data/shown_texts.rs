@@ -1,4 +1,5 @@
-//! The long texts of the findings on the screen: they are read off the UI thread, and the newest request wins.
+//! The long texts of the findings on the screen: they are read off the UI thread, and the newest
+//! request wins.
 
 use crate::client::Problem;
 use crate::triage::{FindingTexts, ListedFinding};
@@ -47,8 +48,14 @@ impl ShownTexts {
 
     /// Takes texts that were read, unless others were requested later.
     pub fn take(&mut self, read: Vec<ReadFinding>) {
-        if same(read.iter().map(|(finding, _)| finding), self.requested.iter()) {
-            self.read = read.into_iter().map(|(finding, texts)| (address(&finding), texts)).collect();
+        if same(
+            read.iter().map(|(finding, _)| finding),
+            self.requested.iter(),
+        ) {
+            self.read = read
+                .into_iter()
+                .map(|(finding, texts)| (address(&finding), texts))
+                .collect();
             self.revision += 1;
         }
     }

@@ -11,7 +11,8 @@ pub(crate) const APART: Duration = Duration::from_secs(5);
 /// Least time between two signals for one payload.
 pub(crate) const AGAIN: Duration = Duration::from_secs(60);
 
-/// Captures of up to this many seconds ago cause signals: when their payload becomes known, and at start.
+/// Captures of up to this many seconds ago cause signals: when their payload becomes known, and at
+/// start.
 pub(crate) const RECENT: i64 = 120;
 
 /// Longest text of a fact of a signal.
@@ -78,7 +79,10 @@ impl AlertState {
 
     /// Whether a payload may cause a signal now. If so, its next one has to wait.
     pub(crate) fn may_notify(&mut self, now: Duration, token: Token) -> bool {
-        let may = self.notified.get(&token).is_none_or(|last| now >= *last + AGAIN);
+        let may = self
+            .notified
+            .get(&token)
+            .is_none_or(|last| now >= *last + AGAIN);
         if may {
             self.notified.insert(token, now);
         }
@@ -88,7 +92,11 @@ impl AlertState {
     /// The next time at which a delayed signal or a timeout is due.
     pub fn next(&self) -> Option<Duration> {
         let held = self.held.as_ref().map(|_| self.next);
-        self.waits.iter().filter_map(|wait| wait.until).chain(held).min()
+        self.waits
+            .iter()
+            .filter_map(|wait| wait.until)
+            .chain(held)
+            .min()
     }
 
     /// The wait for a payload.

@@ -2,7 +2,8 @@
 
 use crate::client::calls::ApiCall;
 use crate::contract::{
-    Logger, MissingScanner, Report, Scan, ScanId, ScanOutput, Shared, Target, Test, Unreadable, Wordlist, Workspace,
+    Logger, MissingScanner, Report, Scan, ScanId, ScanOutput, Shared, Target, Test, Unreadable,
+    Wordlist, Workspace,
 };
 use crate::dashboard::base::{ListKind, UnreadScans};
 use crate::dashboard::data::{BoardRow, Stream};

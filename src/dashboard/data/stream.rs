@@ -6,8 +6,8 @@
 //!   loggers ─► archive ─► at the end┘     └─► the oldest leave when it is full; the archive keeps them
 //! ```
 //!
-//! Row number − `first` is the index in memory. Numbers do not change when captures are added in front or at the end; a
-//! late capture moves those after it by one.
+//! Row number − `first` is the index in memory. Numbers do not change when captures are added in
+//! front or at the end; a late capture moves those after it by one.
 
 use crate::contract::{LoggerId, Shared, Stamp};
 use crate::dashboard::base::{CaptureKey, CaptureRow};
@@ -19,7 +19,8 @@ use std::sync::Arc;
 /// Most captures in memory.
 pub const MOST: usize = 100_000;
 
-/// Most bytes of the loaded captures, approximately: of their rows in memory and of their bodies in files.
+/// Most bytes of the loaded captures, approximately: of their rows in memory and of their bodies in
+/// files.
 pub const MOST_BYTES: usize = 128 << 20;
 
 /// The number of the first row. Older captures have lower numbers.
@@ -74,7 +75,8 @@ impl Stream {
 
     /// The capture of a row number.
     pub fn get(&self, row: u64) -> Option<&CaptureRow> {
-        self.rows.get(usize::try_from(row.checked_sub(self.first)?).ok()?)
+        self.rows
+            .get(usize::try_from(row.checked_sub(self.first)?).ok()?)
     }
 
     /// Whether a capture is in memory.
@@ -88,13 +90,18 @@ impl Stream {
 
     /// The number of captures of a logger, or of all.
     pub fn count_of(&self, logger: Option<LoggerId>) -> usize {
-        logger.map_or(self.rows.len(), |logger| self.loggers.get(&logger).copied().unwrap_or_default())
+        logger.map_or(self.rows.len(), |logger| {
+            self.loggers.get(&logger).copied().unwrap_or_default()
+        })
     }
 
     /// Whether a capture was never here. One that is older than all may have been dropped before.
     pub fn is_new(&self, captured: &CaptureRow) -> bool {
         let full = self.dropped > 0 || self.older;
-        let before_all = self.rows.front().is_some_and(|first| captured.id() < first.id());
+        let before_all = self
+            .rows
+            .front()
+            .is_some_and(|first| captured.id() < first.id());
         !(full && before_all || self.holds(captured.id()))
     }
 
@@ -113,8 +120,8 @@ impl Stream {
         self.rows.partition_point(|captured| captured.id() < id)
     }
 
-    /// Adds new captures, except those that are here or were dropped. Returns the row numbers, ascending, of those that
-    /// were not added in front: each moved the rows after it by one.
+    /// Adds new captures, except those that are here or were dropped. Returns the row numbers,
+    /// ascending, of those that were not added in front: each moved the rows after it by one.
     pub fn take(&mut self, mut new: Vec<CaptureRow>) -> Vec<u64> {
         new.retain(|captured| self.is_new(captured));
         let rows = self.insert(new);
@@ -144,14 +151,24 @@ impl Stream {
         for captured in &mut new {
             captured.release_body();
             self.bytes += captured.bytes();
-            *self.sources.entry(captured.capture.ip_address.clone()).or_default() += 1;
+            *self
+                .sources
+                .entry(captured.capture.ip_address.clone())
+                .or_default() += 1;
             *self.loggers.entry(captured.logger).or_default() += 1;
         }
         let first = self.rows.front().map(CaptureRow::id);
-        let later = new.split_off(first.map_or(0, |first| new.partition_point(|captured| captured.id() < first)));
+        let later = new.split_off(first.map_or(0, |first| {
+            new.partition_point(|captured| captured.id() < first)
+        }));
         self.first -= new.len() as u64;
-        new.into_iter().rev().for_each(|captured| self.rows.push_front(captured));
-        let places: Vec<usize> = later.iter().map(|captured| self.place_of(captured.id())).collect();
+        new.into_iter()
+            .rev()
+            .for_each(|captured| self.rows.push_front(captured));
+        let places: Vec<usize> = later
+            .iter()
+            .map(|captured| self.place_of(captured.id()))
+            .collect();
         let mut at = places.first().copied().unwrap_or(self.rows.len());
         let mut tail = self.rows.split_off(at).into_iter();
         let mut rows = Vec::with_capacity(later.len());
@@ -189,7 +206,12 @@ impl Stream {
     }
 
     fn place_after(&self, time: Stamp) -> usize {
-        self.rows.partition_point(|captured| captured.capture.request_date.is_none_or(|date| date <= time))
+        self.rows.partition_point(|captured| {
+            captured
+                .capture
+                .request_date
+                .is_none_or(|date| date <= time)
+        })
     }
 
     fn is_over(&self) -> bool {

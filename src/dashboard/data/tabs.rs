@@ -40,7 +40,10 @@ pub struct Tabs {
 
 impl Default for Tabs {
     fn default() -> Self {
-        let of = |(name, query): (&str, &str)| Saved { name: name.to_owned(), query: query.to_owned() };
+        let of = |(name, query): (&str, &str)| Saved {
+            name: name.to_owned(),
+            query: query.to_owned(),
+        };
         let saved = [
             ("New", "is:new"),
             ("Undecided", UNDECIDED),
@@ -48,7 +51,13 @@ impl Default for Tabs {
             ("Confirmed", "verdict:confirmed is:present"),
             ("Accepted", "verdict:risk_accepted is:present"),
         ];
-        Self { saved: saved.map(of).into(), counts: Vec::new(), partial: Vec::new(), at: 1, typed: BTreeMap::new() }
+        Self {
+            saved: saved.map(of).into(),
+            counts: Vec::new(),
+            partial: Vec::new(),
+            at: 1,
+            typed: BTreeMap::new(),
+        }
     }
 }
 
@@ -57,17 +66,26 @@ impl Tabs {
     pub fn chosen(&self, filter: &str) -> Option<usize> {
         let query = query_of(filter, QueryKind::Findings);
         let saved = query_of(&self.saved.get(self.at)?.query, QueryKind::Findings);
-        let is_extended = saved.parts().iter().all(|part| query.parts().contains(part));
-        (is_extended && !filter.is_empty() || saved.is_empty() && query.is_empty()).then_some(self.at)
+        let is_extended = saved
+            .parts()
+            .iter()
+            .all(|part| query.parts().contains(part));
+        (is_extended && !filter.is_empty() || saved.is_empty() && query.is_empty())
+            .then_some(self.at)
     }
 
     /// Whether a filter is exactly the query of the tab opened last.
     pub fn is_plain(&self, filter: &str) -> bool {
-        self.saved.get(self.at).is_some_and(|saved| saved.query == filter)
+        self.saved
+            .get(self.at)
+            .is_some_and(|saved| saved.query == filter)
     }
 
     /// The queries typed in a pane, the newest last.
     pub fn typed(&self, pane: Pane) -> &[String] {
-        self.typed.get(pane.kind().as_str()).map(Vec::as_slice).unwrap_or_default()
+        self.typed
+            .get(pane.kind().as_str())
+            .map(Vec::as_slice)
+            .unwrap_or_default()
     }
 }

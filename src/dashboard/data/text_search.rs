@@ -1,4 +1,5 @@
-//! The search of long texts of findings, which are in files: in chunks, in the order of the list, off the UI thread.
+//! The search of long texts of findings, which are in files: in chunks, in the order of the list,
+//! off the UI thread.
 //!
 //! ```text
 //!   clauses of the query ─► rows that were not searched ─► TextChunk ─► found, searched ─► rows of the list
@@ -6,8 +7,8 @@
 //!                                      └───────── the next chunk ◄────────────┘
 //! ```
 //!
-//! A new query replaces the clauses, so that nothing more is read for the one before. New findings keep the results of the
-//! unchanged ones.
+//! A new query replaces the clauses, so that nothing more is read for the one before. New findings
+//! keep the results of the unchanged ones.
 
 use crate::dashboard::base::TextChunk;
 use crate::query::{Clause, RowSet, SearchedRows};
@@ -42,9 +43,16 @@ impl TextSearch {
             return;
         }
         let places: Vec<Option<u32>> = table.places_in(&before).collect();
-        let moved = |rows: &RowSet| RowSet::of(places.len(), |row| places[row].is_some_and(|at| rows.has(at as usize)));
+        let moved = |rows: &RowSet| {
+            RowSet::of(places.len(), |row| {
+                places[row].is_some_and(|at| rows.has(at as usize))
+            })
+        };
         for (_, rows) in &mut self.clauses {
-            *rows = SearchedRows { found: moved(&rows.found), searched: moved(&rows.searched) };
+            *rows = SearchedRows {
+                found: moved(&rows.found),
+                searched: moved(&rows.searched),
+            };
         }
     }
 
@@ -58,13 +66,17 @@ impl TextSearch {
         let len = self.table.len();
         for &clause in clauses {
             if !self.clauses.iter().any(|(known, _)| known == clause) {
-                let none = SearchedRows { found: RowSet::none(len), searched: RowSet::none(len) };
+                let none = SearchedRows {
+                    found: RowSet::none(len),
+                    searched: RowSet::none(len),
+                };
                 self.clauses.push((clause.clone(), none));
             }
         }
         let is_wanted = |clause: &Clause| clauses.contains(&clause);
         let is_whole = |rows: &SearchedRows| rows.searched.count() == len;
-        self.clauses.retain(|(clause, rows)| is_wanted(clause) || is_whole(rows));
+        self.clauses
+            .retain(|(clause, rows)| is_wanted(clause) || is_whole(rows));
         let mut excess = self.clauses.len().saturating_sub(clauses.len() + MOST_KEPT);
         self.clauses.retain(|(clause, _)| {
             let is_dropped = excess > 0 && !is_wanted(clause);
@@ -76,7 +88,10 @@ impl TextSearch {
     /// The results of a clause in a table.
     pub fn of(&self, table: &Table<Issue>, clause: &Clause) -> Option<&SearchedRows> {
         let is_of = self.table.revision() == table.revision();
-        self.clauses.iter().find(|(known, _)| is_of && known == clause).map(|(_, rows)| rows)
+        self.clauses
+            .iter()
+            .find(|(known, _)| is_of && known == clause)
+            .map(|(_, rows)| rows)
     }
 
     /// How many of these rows were searched for all of these clauses.
@@ -97,22 +112,34 @@ impl TextSearch {
     }
 
     /// The next chunk for clauses among some rows, in this order.
-    pub fn next_chunk(&self, clauses: &[&Clause], rows: &RowSet, order: &[u32]) -> Option<TextChunk> {
+    pub fn next_chunk(
+        &self,
+        clauses: &[&Clause],
+        rows: &RowSet,
+        order: &[u32],
+    ) -> Option<TextChunk> {
         let searched = self.of_all(clauses, rows);
         let most = LEAST.max(self.table.len() / CHUNKS);
         let is_due = |&&row: &&u32| rows.has(row as usize) && !searched.has(row as usize);
         let rows: Vec<u32> = order.iter().filter(is_due).take(most).copied().collect();
         let clauses: Vec<Clause> = clauses.iter().map(|&clause| clause.clone()).collect();
-        (!rows.is_empty()).then(|| TextChunk { table: Arc::clone(&self.table), clauses, rows })
+        (!rows.is_empty()).then(|| TextChunk {
+            table: Arc::clone(&self.table),
+            clauses,
+            rows,
+        })
     }
 
-    /// Takes the matches of a chunk, by clause. Those of other findings are dropped, as are those of earlier queries.
+    /// Takes the matches of a chunk, by clause. Those of other findings are dropped, as are those
+    /// of earlier queries.
     pub fn take(&mut self, chunk: &TextChunk, found: &[RowSet]) {
         if !Arc::ptr_eq(&chunk.table, &self.table) {
             return;
         }
         for (clause, matches) in chunk.clauses.iter().zip(found) {
-            let Some((_, rows)) = self.clauses.iter_mut().find(|(known, _)| known == clause) else { continue };
+            let Some((_, rows)) = self.clauses.iter_mut().find(|(known, _)| known == clause) else {
+                continue;
+            };
             for (at, &row) in chunk.rows.iter().enumerate() {
                 rows.searched.set(row as usize);
                 rows.found.put(row as usize, matches.has(at));
@@ -130,17 +157,29 @@ mod tests {
 
     fn issue(id: i64, text: u8) -> Arc<Issue> {
         let text = ["red", "blue", "red and blue"][usize::from(text) % 3];
-        let finding = Finding { vuln_evidence: Evidence::from_value(&text.into()), ..Finding::default() };
-        Arc::new(Issue { id: IssueId(id), finding: finding.into(), ..Issue::default() })
+        let finding = Finding {
+            vuln_evidence: Evidence::from_value(&text.into()),
+            ..Finding::default()
+        };
+        Arc::new(Issue {
+            id: IssueId(id),
+            finding: finding.into(),
+            ..Issue::default()
+        })
     }
 
     /// A search is right about the searched rows, whatever happened before.
     fn check(search: &TextSearch, query: &Query) {
         let rows: Vec<u32> = (0..search.table.len() as u32).collect();
         for clause in query.root().clauses() {
-            let Some(known) = search.of(&search.table, clause) else { continue };
-            let whole =
-                TextChunk { table: Arc::clone(&search.table), clauses: vec![clause.clone()], rows: rows.clone() };
+            let Some(known) = search.of(&search.table, clause) else {
+                continue;
+            };
+            let whole = TextChunk {
+                table: Arc::clone(&search.table),
+                clauses: vec![clause.clone()],
+                rows: rows.clone(),
+            };
             let mut expected = whole.search().remove(0);
             expected.and(&known.searched);
             assert_eq!(known.found, expected);

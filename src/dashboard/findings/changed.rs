@@ -14,7 +14,11 @@ pub(crate) fn walk(model: &mut Model, down: bool) {
         issue.is_some_and(|issue| issue.presence != Presence::Unchanged)
     };
     let (at, rows) = (cursor.at(), cursor.len());
-    let found = if down { (at + 1..rows).find(is_changed) } else { (0..at.min(rows)).rev().find(is_changed) };
+    let found = if down {
+        (at + 1..rows).find(is_changed)
+    } else {
+        (0..at.min(rows)).rev().find(is_changed)
+    };
     match found {
         Some(at) => cursor.select(at),
         None => {

@@ -9,9 +9,16 @@ fn app() -> TestDashboard {
     let mut app = TestDashboard::new();
     let ended = |id: i64| {
         let at = Stamp(jiff::Timestamp::from_second(stamp().0.as_second() - 1000 + id).unwrap());
-        Scan { start_time: Some(at), end_time: Some(at), ..scan(id, 1, ScanStatus::Finished, 100) }
+        Scan {
+            start_time: Some(at),
+            end_time: Some(at),
+            ..scan(id, 1, ScanStatus::Finished, 100)
+        }
     };
-    let of = |id: i64, by: i64, name: &str| Finding { task_id: Some(ScanId(by)), ..finding(id, 1, name, Risk::High) };
+    let of = |id: i64, by: i64, name: &str| Finding {
+        task_id: Some(ScanId(by)),
+        ..finding(id, 1, name, Risk::High)
+    };
     app.feed(Snapshot::Scans(table([ended(1), ended(2)])));
     app.feed(Snapshot::Findings(table([
         of(1, 1, "A key"),
@@ -30,15 +37,26 @@ fn parentheses_select_changed_rows() {
     app.model.set_query(Pane::Findings, "is:undecided").unwrap();
     app.keys("3 home");
     let shown = app.shown(Pane::Findings);
-    let changed: Vec<i64> = shown.iter().copied().filter(|id| [2, 14].contains(id)).collect();
+    let changed: Vec<i64> = shown
+        .iter()
+        .copied()
+        .filter(|id| [2, 14].contains(id))
+        .collect();
     assert_eq!(changed.len(), 2, "{shown:?}");
     let mut seen = Vec::new();
     for _ in 0..3 {
-        seen.extend(app.selected(Pane::Findings).filter(|id| changed.contains(id) && !seen.contains(id)));
+        seen.extend(
+            app.selected(Pane::Findings)
+                .filter(|id| changed.contains(id) && !seen.contains(id)),
+        );
         app.keys(")");
     }
     assert_eq!(seen, changed);
-    assert!(app.notices().contains("no changed finding below"), "{}", app.notices());
+    assert!(
+        app.notices().contains("no changed finding below"),
+        "{}",
+        app.notices()
+    );
     app.keys("end (");
     let back = app.selected(Pane::Findings).unwrap();
     assert!(changed.contains(&back), "{back}");
@@ -47,18 +65,36 @@ fn parentheses_select_changed_rows() {
 #[test]
 fn difference_of_absent_finding_is_between_last_scan_with_it_and_first_without() {
     let mut app = app();
-    let mut scans: Vec<Scan> =
-        app.model.data.scans.value().unwrap().items().iter().map(|scan| (**scan).clone()).collect();
+    let mut scans: Vec<Scan> = app
+        .model
+        .data
+        .scans
+        .value()
+        .unwrap()
+        .items()
+        .iter()
+        .map(|scan| (**scan).clone())
+        .collect();
     let later = Stamp(jiff::Timestamp::from_second(stamp().0.as_second() - 500).unwrap());
-    scans.push(Scan { start_time: Some(later), end_time: Some(later), ..scan(3, 1, ScanStatus::Finished, 100) });
+    scans.push(Scan {
+        start_time: Some(later),
+        end_time: Some(later),
+        ..scan(3, 1, ScanStatus::Finished, 100)
+    });
     app.feed(Snapshot::Scans(table(scans)));
     app.model.set_query(Pane::Findings, "id:2").unwrap();
     app.keys("3 d");
-    let Some(crate::dashboard::testing::Modal::Text(shown)) = app.model.overlay.modals.last() else {
+    let Some(crate::dashboard::testing::Modal::Text(shown)) = app.model.overlay.modals.last()
+    else {
         panic!("{}", app.notices())
     };
     let lines: Vec<&str> = shown.body.lines().collect();
     let words = |id| app.model.scan_words(ScanId(id));
-    assert_eq!(lines[..2], [format!("- {}", words(1)), format!("+ {}", words(2))], "{}", shown.body);
+    assert_eq!(
+        lines[..2],
+        [format!("- {}", words(1)), format!("+ {}", words(2))],
+        "{}",
+        shown.body
+    );
     assert_eq!(lines[3], "absent");
 }

@@ -7,7 +7,9 @@ use crate::dashboard::model::Model;
 use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command, RULED, VERDICTS};
 use crate::dashboard::prompts::{PendingDecision, Prompt, Then};
 use crate::text::plural;
-use crate::triage::{Baseline, Change, Draft, DraftValue, IssueId, Subject, Verdict, VerdictSource};
+use crate::triage::{
+    Baseline, Change, Draft, DraftValue, IssueId, Subject, Verdict, VerdictSource,
+};
 
 /// The commands of this area.
 pub(crate) static COMMANDS: &[Command] = &[
@@ -53,7 +55,14 @@ pub(crate) static COMMANDS: &[Command] = &[
         "note asked the owner",
         |model, args, effects| {
             let note = DraftValue::Set(args.text().unwrap_or_default().as_str().into());
-            on_chosen(model, Draft { note, ..Draft::default() }, effects)
+            on_chosen(
+                model,
+                Draft {
+                    note,
+                    ..Draft::default()
+                },
+                effects,
+            )
         },
     )
     .or(Action::Decide(DecideAction::Note))
@@ -65,7 +74,15 @@ pub(crate) static COMMANDS: &[Command] = &[
         "tag +client -later",
         |model, args, effects| {
             let (tag, untag) = args.tags().unwrap_or_default();
-            on_chosen(model, Draft { tag, untag, ..Draft::default() }, effects)
+            on_chosen(
+                model,
+                Draft {
+                    tag,
+                    untag,
+                    ..Draft::default()
+                },
+                effects,
+            )
         },
     )
     .off_when(Model::cannot_decide),
@@ -103,45 +120,80 @@ fn on_chosen(model: &mut Model, draft: Draft, effects: &mut Vec<Effect>) -> Resu
 
 fn draft(args: &Args) -> Draft {
     let verdict = args.choice().and_then(Verdict::named);
-    Draft { verdict, ..args.details().unwrap_or_default() }
+    Draft {
+        verdict,
+        ..args.details().unwrap_or_default()
+    }
 }
 
 fn issues(model: &mut Model, query: &str) -> Result<Vec<IssueId>, String> {
-    Ok(model.ids_matching(Pane::Findings, query)?.into_iter().map(IssueId).collect())
+    Ok(model
+        .ids_matching(Pane::Findings, query)?
+        .into_iter()
+        .map(IssueId)
+        .collect())
 }
 
 fn verdict(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
-    let of = args.finding().and_then(|id| Some(model.data.findings.value()?.get(id)?.key()));
-    let draft = Draft { duplicate_of: of, ..draft(args) };
+    let of = args
+        .finding()
+        .and_then(|id| Some(model.data.findings.value()?.get(id)?.key()));
+    let draft = Draft {
+        duplicate_of: of,
+        ..draft(args)
+    };
     match (draft.verdict == Some(Verdict::Duplicate), of) {
-        (true, None) => return Err("duplicate needs its original: add `of` with an id or a name".to_owned()),
+        (true, None) => {
+            return Err("duplicate needs its original: add `of` with an id or a name".to_owned());
+        }
         (false, Some(_)) => return Err("`of` works with the verdict duplicate only".to_owned()),
         _ => {}
     }
-    let Some(query) = args.query() else { return on_chosen(model, draft, effects) };
+    let Some(query) = args.query() else {
+        return on_chosen(model, draft, effects);
+    };
     let ids = issues(model, &query)?;
     if ids.is_empty() {
         return Err(format!("no finding matches {query}"));
     }
     // The findings of a query are not all on the screen, so a prompt names their number first.
     let words = draft.verdict.map(Verdict::phrase).unwrap_or_default();
-    let question = format!("Mark {} that match {query} as {words}?", plural(ids.len(), "finding"));
-    let pending = PendingDecision { draft, ids, next: false };
+    let question = format!(
+        "Mark {} that match {query} as {words}?",
+        plural(ids.len(), "finding")
+    );
+    let pending = PendingDecision {
+        draft,
+        ids,
+        next: false,
+    };
     model.open_prompt(Prompt::new(question, Then::Decide(Box::new(pending))).with_enter());
     Ok(())
 }
 
 fn reuse_earlier(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
     let draft = Draft::reusing_earlier();
-    let Some(query) = args.query() else { return on_chosen(model, draft, effects) };
+    let Some(query) = args.query() else {
+        return on_chosen(model, draft, effects);
+    };
     let mut ids = issues(model, &query)?;
     ids.retain(|&id| model.earlier_decision(id).is_some());
     if ids.is_empty() {
-        model.notify(Tone::Plain, format!("no finding that matches {query} has an earlier decision to reuse"));
+        model.notify(
+            Tone::Plain,
+            format!("no finding that matches {query} has an earlier decision to reuse"),
+        );
         return Ok(());
     }
-    let question = format!("Reuse the earlier decision on {} that match {query}?", plural(ids.len(), "finding"));
-    let pending = PendingDecision { draft, ids, next: false };
+    let question = format!(
+        "Reuse the earlier decision on {} that match {query}?",
+        plural(ids.len(), "finding")
+    );
+    let pending = PendingDecision {
+        draft,
+        ids,
+        next: false,
+    };
     model.open_prompt(Prompt::new(question, Then::Decide(Box::new(pending))).with_enter());
     Ok(())
 }
@@ -154,30 +206,45 @@ fn rule(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
         ("tag", !draft.tag.is_empty()),
     ];
     if let Some((word, _)) = of_finding.iter().find(|(_, is_given)| *is_given) {
-        return Err(format!("a rule has no {word}; remove `{word}=`, or use `:verdict`"));
+        return Err(format!(
+            "a rule has no {word}; remove `{word}=`, or use `:verdict`"
+        ));
     }
     let matching = issues(model, &query)?;
-    let decision = draft.decision(None, model.today()).ok_or("verdict is missing")?;
+    let decision = draft
+        .decision(None, model.today())
+        .ok_or("verdict is missing")?;
     // A rule leaves the decisions of people, also those that reopened a finding.
     let is_changed = |id: &&IssueId| {
-        model.assessment(**id).is_none_or(|now| now.source != VerdictSource::Person && now.verdict != decision.verdict)
+        model.assessment(**id).is_none_or(|now| {
+            now.source != VerdictSource::Person && now.verdict != decision.verdict
+        })
     };
     let (now, changed) = (matching.len(), matching.iter().filter(is_changed).count());
     let words = decision.verdict.phrase();
-    let reason = decision.reason.map(|reason| format!("Reason: {}.", reason.phrase()));
+    let reason = decision
+        .reason
+        .map(|reason| format!("Reason: {}.", reason.phrase()));
     let until = decision.until.map(|day| format!("Until {day}."));
-    let details = [reason, until].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let details = [reason, until]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" ");
     let change = model.rule(0, query.as_str().into(), decision);
     let question = format!("Add the rule \"{words}\" for {query}?");
     let then = Then::Record(vec![change]);
     let matches = if now == 1 { "matches" } else { "match" };
     let changes = if changed == 1 { "changes" } else { "change" };
-    let mut prompt = Prompt::new(question, then)
-        .with_line(format!("{} {matches} now, {changed} {changes}.", plural(now, "finding")));
+    let mut prompt = Prompt::new(question, then).with_line(format!(
+        "{} {matches} now, {changed} {changes}.",
+        plural(now, "finding")
+    ));
     if !details.is_empty() {
         prompt = prompt.with_line(details);
     }
-    let prompt = prompt.with_line("Manual decisions take precedence over rules. Undo removes the rule.");
+    let prompt =
+        prompt.with_line("Manual decisions take precedence over rules. Undo removes the rule.");
     model.open_prompt(prompt);
     Ok(())
 }
@@ -192,15 +259,28 @@ fn seen(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(),
         }
     };
     let table = model.data.findings.value().cloned().unwrap_or_default();
-    let keys: Vec<_> = ids.iter().filter_map(|&id| Some(table.get(id)?.key())).collect();
-    model.notify(Tone::Plain, format!("{} marked as seen", plural(keys.len(), "finding")));
+    let keys: Vec<_> = ids
+        .iter()
+        .filter_map(|&id| Some(table.get(id)?.key()))
+        .collect();
+    model.notify(
+        Tone::Plain,
+        format!("{} marked as seen", plural(keys.len(), "finding")),
+    );
     model.see(keys, effects);
     Ok(())
 }
 
 fn baseline(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
     let baseline = args.baseline().flatten();
-    if baseline.is_none() && model.findings.triage.state.baseline(&model.workspace_name()).is_none() {
+    if baseline.is_none()
+        && model
+            .findings
+            .triage
+            .state
+            .baseline(&model.workspace_name())
+            .is_none()
+    {
         model.notify(Tone::Plain, "no baseline to remove");
         return Ok(());
     }
@@ -209,10 +289,19 @@ fn baseline(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result
         Some(Baseline::Day(day)) => format!("baseline set: {day}"),
         Some(Baseline::Scans(scans)) => {
             let ids: Vec<String> = scans.iter().map(ToString::to_string).collect();
-            format!("baseline set: {} {}", if ids.len() == 1 { "scan" } else { "scans" }, ids.join(", "))
+            format!(
+                "baseline set: {} {}",
+                if ids.len() == 1 { "scan" } else { "scans" },
+                ids.join(", ")
+            )
         }
     };
-    model.record(vec![(Subject::Workspace, Change::Baseline(baseline))], effects).ok_or("decisions cannot be saved")?;
+    model
+        .record(
+            vec![(Subject::Workspace, Change::Baseline(baseline))],
+            effects,
+        )
+        .ok_or("decisions cannot be saved")?;
     model.notify(Tone::Good, notice);
     Ok(())
 }

@@ -16,20 +16,41 @@ fn recorded(effects: &[Effect]) -> Vec<Change> {
 #[test]
 fn verdict_command_decides_chosen_findings_with_details() {
     let mut app = app();
-    let effects = run(&mut app, "verdict false_positive reason=not_reproducible note=\"two tries\" tag=a,b");
+    let effects = run(
+        &mut app,
+        "verdict false_positive reason=not_reproducible note=\"two tries\" tag=a,b",
+    );
     let changes = recorded(&effects);
-    let Change::Decide(decision) = &changes[0] else { panic!("{changes:?}") };
-    assert_eq!((decision.verdict, decision.reason), (Verdict::FalsePositive, Some(Reason::NotReproducible)));
+    let Change::Decide(decision) = &changes[0] else {
+        panic!("{changes:?}")
+    };
+    assert_eq!(
+        (decision.verdict, decision.reason),
+        (Verdict::FalsePositive, Some(Reason::NotReproducible))
+    );
     assert!(changes.contains(&Change::Note("two tries".into())));
-    assert!(changes.contains(&Change::Tag { add: vec!["a".into(), "b".into()], remove: Vec::new() }));
+    assert!(changes.contains(&Change::Tag {
+        add: vec!["a".into(), "b".into()],
+        remove: Vec::new()
+    }));
     assert_eq!(
         recorded(&run(&mut app, "tag -a +c")),
-        [Change::Tag { add: vec!["c".into()], remove: vec!["a".into()] }]
+        [Change::Tag {
+            add: vec!["c".into()],
+            remove: vec!["a".into()]
+        }]
     );
-    assert_eq!(recorded(&run(&mut app, "note asked the owner")), [Change::Note("asked the owner".into())]);
+    assert_eq!(
+        recorded(&run(&mut app, "note asked the owner")),
+        [Change::Note("asked the owner".into())]
+    );
     assert_eq!(recorded(&run(&mut app, "undo")), [Change::Undo]);
     app.keys("4 : 'note x' enter");
-    assert!(app.notices().contains("no findings selected"), "{}", app.notices());
+    assert!(
+        app.notices().contains("no findings selected"),
+        "{}",
+        app.notices()
+    );
 }
 
 #[test]
@@ -38,7 +59,10 @@ fn verdict_on_query_prompts_with_number_of_findings() {
     let effects = app.keys(": 'verdict risk_accepted until=2027-01-31 on name:git' enter");
     assert_eq!(
         (recorded(&effects), app.prompt().question.as_str()),
-        (vec![], "Mark 2 findings that match name:git as risk accepted?")
+        (
+            vec![],
+            "Mark 2 findings that match name:git as risk accepted?"
+        )
     );
     app.at += Duration::from_secs(1);
     let changes = recorded(&app.keys("enter"));
@@ -48,35 +72,61 @@ fn verdict_on_query_prompts_with_number_of_findings() {
         .all(|change| matches!(change, Change::Decide(it) if it.until == Some(jiff::civil::date(2027, 1, 31))));
     assert!(until, "{changes:?}");
     app.keys(": 'verdict fixed on name:nothing' enter");
-    assert!(app.notices().contains("no finding matches name:nothing"), "{}", app.notices());
+    assert!(
+        app.notices().contains("no finding matches name:nothing"),
+        "{}",
+        app.notices()
+    );
 }
 
 #[test]
 fn rule_command_shows_matches_and_records_after_enter() {
     let mut app = app();
     for option in ["note=\"lab\"", "tag=lab", "severity=low"] {
-        app.keys(&format!(": 'rule not_applicable {option} on name:git' enter"));
+        app.keys(&format!(
+            ": 'rule not_applicable {option} on name:git' enter"
+        ));
         let word = option.split('=').next().unwrap();
         let refusal = format!("a rule has no {word}");
         assert!(
             app.notices().contains(&refusal)
-                || line(&app).fault.as_ref().is_some_and(|fault| fault.reason.contains(&refusal)),
+                || line(&app)
+                    .fault
+                    .as_ref()
+                    .is_some_and(|fault| fault.reason.contains(&refusal)),
             "{option}"
         );
         app.keys("esc esc");
     }
     app.keys(": 'rule not_applicable reason=by_design on name:git' enter");
-    assert_eq!(app.prompt().question, "Add the rule \"not applicable\" for name:git?");
+    assert_eq!(
+        app.prompt().question,
+        "Add the rule \"not applicable\" for name:git?"
+    );
     assert_eq!(app.prompt().lines[1], "Reason: by design.");
     app.at += Duration::from_secs(1);
     let changes = recorded(&app.keys("y"));
-    assert!(matches!(&changes[..], [Change::Rule { query, .. }] if query.as_str() == "name:git"), "{changes:?}");
-    assert_eq!(app.shown(Pane::Findings).len(), 6, "decided rows are shown until the filter is applied again");
+    assert!(
+        matches!(&changes[..], [Change::Rule { query, .. }] if query.as_str() == "name:git"),
+        "{changes:?}"
+    );
+    assert_eq!(
+        app.shown(Pane::Findings).len(),
+        6,
+        "decided rows are shown until the filter is applied again"
+    );
     app.keys("r");
-    assert_eq!(app.shown(Pane::Findings), [1, 4, 6, 5], "findings decided by the rule are hidden");
+    assert_eq!(
+        app.shown(Pane::Findings),
+        [1, 4, 6, 5],
+        "findings decided by the rule are hidden"
+    );
     app.keys(": 'findings name:git' enter enter > > >");
     let screen = app.frame().join("\n");
-    assert!(screen.contains("rule name:git: not applicable, by"), "{screen}");
+    assert!(
+        screen.contains("rule name:git: not applicable, by"),
+        "{screen}"
+    );
     assert!(!screen.contains("no decisions yet"), "{screen}");
 }
 
@@ -86,11 +136,24 @@ fn duplicate_accepts_id_or_words_of_name() {
     app.keys("3 j");
     let of = |app: &TestDashboard, name: &str| {
         let table = app.model.data.findings.value().unwrap();
-        table.items().iter().find(|issue| issue.name.as_str() == name).unwrap().key()
+        table
+            .items()
+            .iter()
+            .find(|issue| issue.name.as_str() == name)
+            .unwrap()
+            .key()
     };
-    let changes = recorded(&run(&mut app, "verdict duplicate note=\"see there\" of private key"));
-    let [Change::Decide(decision), Change::Note(note)] = &changes[..] else { panic!("{changes:?}") };
-    assert_eq!((decision.verdict, decision.duplicate_of), (Verdict::Duplicate, Some(of(&app, "Private key"))));
+    let changes = recorded(&run(
+        &mut app,
+        "verdict duplicate note=\"see there\" of private key",
+    ));
+    let [Change::Decide(decision), Change::Note(note)] = &changes[..] else {
+        panic!("{changes:?}")
+    };
+    assert_eq!(
+        (decision.verdict, decision.duplicate_of),
+        (Verdict::Duplicate, Some(of(&app, "Private key")))
+    );
     assert_eq!(note.as_str(), "see there");
     app.keys("G");
     let changes = recorded(&run(&mut app, "verdict duplicate of 4"));
@@ -98,8 +161,10 @@ fn duplicate_accepts_id_or_words_of_name() {
         matches!(&changes[..], [Change::Decide(it), ..] if it.duplicate_of == Some(of(&app, "Cookie flags"))),
         "{changes:?}"
     );
-    for (typed, why) in [("verdict duplicate", "needs its original"), ("verdict fixed of 4", "verdict duplicate only")]
-    {
+    for (typed, why) in [
+        ("verdict duplicate", "needs its original"),
+        ("verdict fixed of 4", "verdict duplicate only"),
+    ] {
         assert!(recorded(&app.keys(&format!(": '{typed}' enter"))).is_empty());
         assert!(app.notices().contains(why), "{typed}: {}", app.notices());
     }
@@ -118,36 +183,66 @@ fn report_and_manual_finding_commands_fill_in_arguments() {
         [FieldId::MadeBy, FieldId::Format, FieldId::Resources].map(chosen),
         ["scandeck, with decisions", "csv", "name:git (2)"]
     );
-    let made = app.keys("ctrl-o").into_iter().find_map(|effect| match effect {
-        Effect::Export(exported) => Some((exported.format, exported.rows.len())),
-        _ => None,
-    });
+    let made = app
+        .keys("ctrl-o")
+        .into_iter()
+        .find_map(|effect| match effect {
+            Effect::Export(exported) => Some((exported.format, exported.rows.len())),
+            _ => None,
+        });
     assert_eq!(made, Some((ExportFormat::Csv, 2)));
     app.keys(": 'report html on name:nothing' enter");
-    assert!(app.notices().contains("no finding matches name:nothing"), "{}", app.notices());
+    assert!(
+        app.notices().contains("no finding matches name:nothing"),
+        "{}",
+        app.notices()
+    );
 
     app.keys(": 'own \"SSRF on the way in\" risk critical on t3' enter");
     let form = app.form();
-    assert_eq!((form.text(FieldId::Name).as_str(), form.choice(FieldId::Risk)), ("SSRF on the way in", 0));
+    assert_eq!(
+        (
+            form.text(FieldId::Name).as_str(),
+            form.choice(FieldId::Risk)
+        ),
+        ("SSRF on the way in", 0)
+    );
     assert_eq!(form.text(FieldId::TargetName), "t3.acme.test");
     let changes = recorded(&app.keys("ctrl-o"));
-    assert!(matches!(&changes[..], [Change::Manual(own)] if own.name.as_str() == "SSRF on the way in"), "{changes:?}");
+    assert!(
+        matches!(&changes[..], [Change::Manual(own)] if own.name.as_str() == "SSRF on the way in"),
+        "{changes:?}"
+    );
 }
 
 #[test]
 fn notice_of_an_export_counts_its_rows() {
     let mut app = app();
     app.send(Msg::Exported("2 findings".into(), Ok("/tmp/f.csv".into())));
-    assert!(app.notices().contains("2 findings saved to /tmp/f.csv"), "{}", app.notices());
-    app.send(Msg::Exported("2 findings".into(), Err(Problem::local("f.csv not written: disk full"))));
-    assert!(app.notices().contains("f.csv not written: disk full"), "{}", app.notices());
+    assert!(
+        app.notices().contains("2 findings saved to /tmp/f.csv"),
+        "{}",
+        app.notices()
+    );
+    app.send(Msg::Exported(
+        "2 findings".into(),
+        Err(Problem::local("f.csv not written: disk full")),
+    ));
+    assert!(
+        app.notices().contains("f.csv not written: disk full"),
+        "{}",
+        app.notices()
+    );
 }
 
 #[test]
 fn details_are_validated_and_completed_while_typing() {
     let mut app = app();
     app.keys(": 'verdict fal' tab 're' tab 'notrep' tab");
-    assert_eq!(line(&app).input.text(), "verdict false_positive reason=not_reproducible ");
+    assert_eq!(
+        line(&app).input.text(),
+        "verdict false_positive reason=not_reproducible "
+    );
     app.keys("'reason=by_design'");
     let fault = line(&app).fault.clone().unwrap();
     assert!(fault.reason.contains("not_reproducible"), "{fault}");
@@ -158,7 +253,11 @@ fn details_are_validated_and_completed_while_typing() {
 fn seen_command_marks_findings_of_query() {
     let mut app = app();
     let effects = run(&mut app, "seen risk:info");
-    assert!(effects.iter().any(|effect| matches!(effect, Effect::MarkSeen { keys, .. } if keys.len() == 2)));
+    assert!(
+        effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::MarkSeen { keys, .. } if keys.len() == 2))
+    );
 }
 
 #[test]
@@ -167,7 +266,10 @@ fn compare_and_retest_commands_open_board() {
     run(&mut app, "compare 1 4");
     assert_eq!(app.model.navigation.focus.pane, Pane::Board);
     app.keys("3 : 'compare 1 9'");
-    assert_eq!(line(&app).fault.as_ref().unwrap().reason, "scan `9` not found in this workspace");
+    assert_eq!(
+        line(&app).fault.as_ref().unwrap().reason,
+        "scan `9` not found in this workspace"
+    );
     app.keys("ctrl-u 'compare 1 1' enter");
     assert!(app.notices().contains("with itself"), "{}", app.notices());
     run(&mut app, "retest");
@@ -177,30 +279,60 @@ fn compare_and_retest_commands_open_board() {
 fn export_prefers_query_then_marked_then_shown() {
     let mut app = app();
     let mut exported = |keys: &str| {
-        let found = app.keys(&format!(": '{keys}' enter")).into_iter().find_map(|effect| match effect {
-            Effect::Export(exported) => Some(exported),
-            _ => None,
-        });
-        found.map(|it| (it.name, it.format, it.rows.iter().map(|row| row.issue.finding.id.0).collect::<Vec<_>>()))
+        let found = app
+            .keys(&format!(": '{keys}' enter"))
+            .into_iter()
+            .find_map(|effect| match effect {
+                Effect::Export(exported) => Some(exported),
+                _ => None,
+            });
+        found.map(|it| {
+            (
+                it.name,
+                it.format,
+                it.rows
+                    .iter()
+                    .map(|row| row.issue.finding.id.0)
+                    .collect::<Vec<_>>(),
+            )
+        })
     };
-    assert_eq!(exported("export csv name:git to git.csv"), Some(("git.csv".into(), ExportFormat::Csv, vec![2, 3])));
+    assert_eq!(
+        exported("export csv name:git to git.csv"),
+        Some(("git.csv".into(), ExportFormat::Csv, vec![2, 3]))
+    );
     let all = vec![1, 2, 3, 4, 6, 5];
-    assert_eq!(exported("export vex"), Some(("findings-Acme.cdx.json".into(), ExportFormat::Vex, all)));
+    assert_eq!(
+        exported("export vex"),
+        Some(("findings-Acme.cdx.json".into(), ExportFormat::Vex, all))
+    );
     assert_eq!(exported("mark risk:low"), None);
-    assert_eq!(exported("export sarif"), Some(("findings-Acme.sarif".into(), ExportFormat::Sarif, vec![4])));
+    assert_eq!(
+        exported("export sarif"),
+        Some(("findings-Acme.sarif".into(), ExportFormat::Sarif, vec![4]))
+    );
     assert_eq!(exported("export csv name:nothing"), None);
-    assert!(app.notices().contains("no findings to export"), "{}", app.notices());
+    assert!(
+        app.notices().contains("no findings to export"),
+        "{}",
+        app.notices()
+    );
 }
 
 #[test]
 fn verdict_and_format_names_of_palette_parse() {
-    for (offered, known) in
-        [("verdict ", Verdict::ALL.len()), ("rule ", Verdict::ALL.len() - 1), ("export ", ExportFormat::ALL.len())]
-    {
+    for (offered, known) in [
+        ("verdict ", Verdict::ALL.len()),
+        ("rule ", Verdict::ALL.len() - 1),
+        ("export ", ExportFormat::ALL.len()),
+    ] {
         let mut app = app();
         app.keys(&format!(": '{offered}'"));
         // A rule makes no duplicates.
-        assert_eq!(crate::dashboard::findings::commands_tests::offered(&app).len(), known);
+        assert_eq!(
+            crate::dashboard::findings::commands_tests::offered(&app).len(),
+            known
+        );
     }
 }
 
@@ -209,7 +341,10 @@ fn absent_finding_is_counted_nowhere() {
     let mut app = TestDashboard::new();
     let ended = crate::dashboard::findings::retest::tests::ended;
     let found = crate::dashboard::findings::retest::tests::found;
-    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(2, 1, -600)])));
+    app.feed(Snapshot::Scans(table([
+        ended(1, 1, -900),
+        ended(2, 1, -600),
+    ])));
     app.feed(Snapshot::Findings(table([
         found(1, 1, 1, "Private key", Risk::Critical),
         found(2, 1, 1, "Other key", Risk::Critical),
@@ -217,7 +352,11 @@ fn absent_finding_is_counted_nowhere() {
     ])));
     assert_eq!(app.model.risks_of(TargetId(1)), Some([1, 0, 0, 0, 0]));
     let tabs = &app.model.settings.tabs;
-    let high = tabs.saved.iter().position(|saved| saved.name == "High+").unwrap();
+    let high = tabs
+        .saved
+        .iter()
+        .position(|saved| saved.name == "High+")
+        .unwrap();
     assert_eq!(tabs.counts[high], 1);
     app.model.open_tab(high);
     assert_eq!(app.shown(Pane::Findings).len(), 1);
@@ -234,9 +373,16 @@ fn rule_command_counts_findings_that_the_rule_changes() {
     };
     assert_eq!(line(&mut app), "2 findings match now, 2 change.");
     app.keys("esc 3 j c o");
-    assert_eq!(line(&mut app), "2 findings match now, 1 changes.", "a reopened finding is decided by a person");
+    assert_eq!(
+        line(&mut app),
+        "2 findings match now, 1 changes.",
+        "a reopened finding is decided by a person"
+    );
     app.at += Duration::from_secs(1);
     app.keys("y g r");
     let screen = app.frame().join("\n");
-    assert!(screen.contains("by design  decides 1 finding  ann@"), "{screen}");
+    assert!(
+        screen.contains("by design  decides 1 finding  ann@"),
+        "{screen}"
+    );
 }

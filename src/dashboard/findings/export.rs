@@ -12,8 +12,19 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-const FORMATS: &[&str] =
-    &["csv", "markdown", "jsonl", "defectdojo", "sarif", "vex", "html", "json", "pdf", "docx", "xlsx"];
+const FORMATS: &[&str] = &[
+    "csv",
+    "markdown",
+    "jsonl",
+    "defectdojo",
+    "sarif",
+    "vex",
+    "html",
+    "json",
+    "pdf",
+    "docx",
+    "xlsx",
+];
 
 pub(crate) static COMMANDS: &[Command] = &[Command::new(
     "export",
@@ -28,7 +39,10 @@ pub(crate) static COMMANDS: &[Command] = &[Command::new(
 )];
 
 fn export(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
-    let format = args.choice().and_then(ExportFormat::named).ok_or("format is missing")?;
+    let format = args
+        .choice()
+        .and_then(ExportFormat::named)
+        .ok_or("format is missing")?;
     let (ids, query) = chosen(model, args.query())?;
     send(model, &ids, (format, query, args.text()), effects)
 }
@@ -40,8 +54,15 @@ pub(crate) fn write(
     format: ExportFormat,
     effects: &mut Vec<Effect>,
 ) -> Result<(), String> {
-    let workspace = model.workspace().map(|workspace| workspace.name.to_string()).unwrap_or_default();
-    let name = file_name(&format!("report-{}.{}", shown(model, &workspace), format.ending()));
+    let workspace = model
+        .workspace()
+        .map(|workspace| workspace.name.to_string())
+        .unwrap_or_default();
+    let name = file_name(&format!(
+        "report-{}.{}",
+        shown(model, &workspace),
+        format.ending()
+    ));
     send(model, ids, (format, String::new(), Some(name)), effects)
 }
 
@@ -53,48 +74,88 @@ fn send(
 ) -> Result<(), String> {
     let workspace = model.workspace_name();
     let retests = retests(model, &workspace);
-    let rows: Vec<ExportRow> = ids.iter().filter_map(|&id| row(model, id, &workspace, &retests)).collect();
+    let rows: Vec<ExportRow> = ids
+        .iter()
+        .filter_map(|&id| row(model, id, &workspace, &retests))
+        .collect();
     if rows.is_empty() {
         return Err("no findings to export".to_owned());
     }
-    let name = name.unwrap_or_else(|| file_name(&format!("findings-{}.{}", shown(model, &workspace), format.ending())));
+    let name = name.unwrap_or_else(|| {
+        file_name(&format!(
+            "findings-{}.{}",
+            shown(model, &workspace),
+            format.ending()
+        ))
+    });
     let made = Stamp(model.now.wall);
-    effects.push(Effect::Export(Box::new(Exported { name, format, title: workspace, query, made, rows, mask: None })));
+    effects.push(Effect::Export(Box::new(Exported {
+        name,
+        format,
+        title: workspace,
+        query,
+        made,
+        rows,
+        mask: None,
+    })));
     Ok(())
 }
 
 /// A name as the screen shows it, for the name of a file.
 fn shown<'a>(model: &Model, name: &'a str) -> Cow<'a, str> {
-    model.mask().map_or(Cow::Borrowed(name), |mask| mask.text(name))
+    model
+        .mask()
+        .map_or(Cow::Borrowed(name), |mask| mask.text(name))
 }
 
 /// Ids in the order of the list, and the query that selects them.
-pub(crate) fn chosen(model: &mut Model, query: Option<String>) -> Result<(Vec<IssueId>, String), String> {
+pub(crate) fn chosen(
+    model: &mut Model,
+    query: Option<String>,
+) -> Result<(Vec<IssueId>, String), String> {
     let table = model.data.findings.value().cloned().unwrap_or_default();
     if let Some(query) = query {
-        let matches: HashSet<i64> = model.ids_matching(Pane::Findings, &query)?.into_iter().collect();
-        let order = table.order(0).iter().map(|&row| table.items()[row as usize].id);
+        let matches: HashSet<i64> = model
+            .ids_matching(Pane::Findings, &query)?
+            .into_iter()
+            .collect();
+        let order = table
+            .order(0)
+            .iter()
+            .map(|&row| table.items()[row as usize].id);
         return Ok((order.filter(|id| matches.contains(&id.0)).collect(), query));
     }
     if let Some(why) = model.findings_wait_notice() {
         return Err(why.to_owned());
     }
     let list = &model.lists.findings;
-    let marked: Vec<IssueId> = list.shown(&table).filter(|id| list.marks.contains(*id)).collect();
+    let marked: Vec<IssueId> = list
+        .shown(&table)
+        .filter(|id| list.marks.contains(*id))
+        .collect();
     if !marked.is_empty() {
         return Ok((marked, String::new()));
     }
     // Rows that remain on the screen after a decision no longer match the query.
-    let matching = list.shown(&table).filter(|id| !list.retained_only.contains(id)).collect();
+    let matching = list
+        .shown(&table)
+        .filter(|id| !list.retained_only.contains(id))
+        .collect();
     Ok((matching, model.query_of_findings()))
 }
 
 /// The retest results available now.
 fn retests(model: &Model, workspace: &str) -> HashMap<FindingKey, RetestResult> {
-    let (Some(issues), Some(scans)) = (model.data.findings.value(), model.data.scans.value()) else {
+    let (Some(issues), Some(scans)) = (model.data.findings.value(), model.data.scans.value())
+    else {
         return HashMap::new();
     };
-    retest_results(&model.findings.triage.settings, workspace, (issues, scans), &model.findings.triage.read)
+    retest_results(
+        &model.findings.triage.settings,
+        workspace,
+        (issues, scans),
+        &model.findings.triage.read,
+    )
 }
 
 fn row(
@@ -105,11 +166,26 @@ fn row(
 ) -> Option<ExportRow> {
     let issue: &Arc<Issue> = model.data.findings.value()?.get(id)?;
     let assessment = model.assessment(id).cloned().unwrap_or_default();
-    let target = issue.target_id().and_then(|target| model.target_name(target)).or(issue.target_name().as_ref());
+    let target = issue
+        .target_id()
+        .and_then(|target| model.target_name(target))
+        .or(issue.target_name().as_ref());
     let target = target.unwrap_or(&issue.identity.asset).clone();
-    let tool = issue.task_id().and_then(|scan| Some(model.data.scans.value()?.get(scan)?.tool_id));
-    let row =
-        ExportRow::new(Arc::clone(issue), assessment, &model.findings.triage.state, target, tool, workspace.clone());
+    let tool = issue
+        .task_id()
+        .and_then(|scan| Some(model.data.scans.value()?.get(scan)?.tool_id));
+    let row = ExportRow::new(
+        Arc::clone(issue),
+        assessment,
+        &model.findings.triage.state,
+        target,
+        tool,
+        workspace.clone(),
+    );
     let correlation = model.findings.triage.earlier.clone();
-    Some(ExportRow { retest: retests.get(&issue.key()).cloned(), correlation, ..row })
+    Some(ExportRow {
+        retest: retests.get(&issue.key()).cloned(),
+        correlation,
+        ..row
+    })
 }

@@ -25,15 +25,26 @@ fn grouped() -> TestDashboard {
 }
 
 fn of_class(id: i64, target: i64, class: &str, name: &str, risk: Risk) -> Finding {
-    Finding { vuln_id: class.into(), ..finding(id, target, name, risk) }
+    Finding {
+        vuln_id: class.into(),
+        ..finding(id, target, name, risk)
+    }
 }
 
 /// The rows in order: headers by title, findings by id.
 fn rows(app: &TestDashboard) -> Vec<String> {
-    let Lists { findings: list, finding_groups: groups, .. } = &app.model.lists;
+    let Lists {
+        findings: list,
+        finding_groups: groups,
+        ..
+    } = &app.model.lists;
     let table = app.model.data.findings.value().unwrap();
     let row = |at| match list.row_at(table, at).unwrap() {
-        RowRef::Group(id) => groups.name(list.groups.get(id).unwrap()).unwrap().title.to_string(),
+        RowRef::Group(id) => groups
+            .name(list.groups.get(id).unwrap())
+            .unwrap()
+            .title
+            .to_string(),
         RowRef::Item(id) => app.model.service_id(Pane::Findings, id.0).to_string(),
     };
     (0..list.len()).map(row).collect()
@@ -46,24 +57,44 @@ fn cursor(app: &TestDashboard) -> String {
 #[test]
 fn header_counts_decided_findings_until_all_are_decided() {
     let mut app = grouped();
-    app.model.screen.size = Size { columns: 120, rows: 40 };
+    app.model.screen.size = Size {
+        columns: 120,
+        rows: 40,
+    };
     app.keys("j enter j f");
-    let header = app.frame().into_iter().find(|line| line.contains("Weak cookie  ")).unwrap();
+    let header = app
+        .frame()
+        .into_iter()
+        .find(|line| line.contains("Weak cookie  "))
+        .unwrap();
     assert!(header.contains("1/2 decided"), "{header}");
 }
 
 #[test]
 fn headers_summarise_groups_by_highest_risk() {
     let app = grouped();
-    let Lists { findings: list, finding_groups: groups, .. } = &app.model.lists;
+    let Lists {
+        findings: list,
+        finding_groups: groups,
+        ..
+    } = &app.model.lists;
     assert_eq!(rows(&app), ["Database dump", "Weak cookie", "Banner"]);
     let facts = |group| {
-        let GroupSummary { risk, others, undecided, .. } = groups.summary(group);
+        let GroupSummary {
+            risk,
+            others,
+            undecided,
+            ..
+        } = groups.summary(group);
         (risk, group.rows.len(), others, undecided)
     };
     assert_eq!(
         list.groups.iter().map(facts).collect::<Vec<_>>(),
-        [(Risk::Critical, 3, 3, 3), (Risk::Low, 2, 1, 2), (Risk::Info, 1, 1, 1)]
+        [
+            (Risk::Critical, 3, 3, 3),
+            (Risk::Low, 2, 1, 2),
+            (Risk::Info, 1, 1, 1)
+        ]
     );
 }
 
@@ -71,8 +102,17 @@ fn headers_summarise_groups_by_highest_risk() {
 fn header_counts_decisions_as_they_are_made() {
     let mut app = grouped();
     let decided = |app: &TestDashboard| {
-        let Lists { findings: list, finding_groups: groups, .. } = &app.model.lists;
-        let counts = |group| (groups.summary(group).undecided, groups.summary(group).decided);
+        let Lists {
+            findings: list,
+            finding_groups: groups,
+            ..
+        } = &app.model.lists;
+        let counts = |group| {
+            (
+                groups.summary(group).undecided,
+                groups.summary(group).decided,
+            )
+        };
         list.groups.iter().map(counts).collect::<Vec<_>>()
     };
     // The header of a class, then a finding of it.
@@ -84,14 +124,18 @@ fn header_counts_decisions_as_they_are_made() {
     assert_eq!(decided(&app), [(2, 1), (2, 0), (1, 0)]);
 }
 
-/// Groups with present findings of the last scan, and with absent ones that only the scan before found.
+/// Groups with present findings of the last scan, and with absent ones that only the scan before
+/// found.
 fn grouped_with_absent() -> TestDashboard {
     let mut app = grouped();
     let of = |id: i64, scan: i64, class: &str| Finding {
         vuln_id: class.into(),
         ..found(id, scan, 1, &format!("finding {id}"), Risk::High)
     };
-    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(2, 1, -600)])));
+    app.feed(Snapshot::Scans(table([
+        ended(1, 1, -900),
+        ended(2, 1, -600),
+    ])));
     app.feed(Snapshot::Findings(table([
         of(1, 1, "dump"),
         of(2, 2, "dump"),
@@ -104,8 +148,15 @@ fn grouped_with_absent() -> TestDashboard {
 }
 
 fn summaries(app: &TestDashboard) -> Vec<GroupSummary> {
-    let Lists { findings: list, finding_groups: groups, .. } = &app.model.lists;
-    list.groups.iter().map(|group| groups.summary(group)).collect()
+    let Lists {
+        findings: list,
+        finding_groups: groups,
+        ..
+    } = &app.model.lists;
+    list.groups
+        .iter()
+        .map(|group| groups.summary(group))
+        .collect()
 }
 
 proptest! {
@@ -132,7 +183,10 @@ proptest! {
 fn l_unfolds_and_h_folds_group() {
     let mut app = grouped();
     app.keys("g g l");
-    assert_eq!(rows(&app), ["Database dump", "12", "11", "10", "Weak cookie", "Banner"]);
+    assert_eq!(
+        rows(&app),
+        ["Database dump", "12", "11", "10", "Weak cookie", "Banner"]
+    );
     assert_eq!(cursor(&app), "Database dump");
     app.keys("l j");
     assert_eq!(cursor(&app), "11");
@@ -141,7 +195,11 @@ fn l_unfolds_and_h_folds_group() {
     app.keys("h");
     assert_eq!(rows(&app), ["Database dump", "Weak cookie", "Banner"]);
     app.keys("h");
-    assert_eq!(app.model.navigation.focus.pane, Pane::Targets, "from a folded header it leaves the list");
+    assert_eq!(
+        app.model.navigation.focus.pane,
+        Pane::Targets,
+        "from a folded header it leaves the list"
+    );
 }
 
 #[test]
@@ -153,11 +211,19 @@ fn header_marks_and_chooses_its_findings() {
     assert_eq!(app.chosen(Pane::Findings), (vec![14, 13], vec![]));
     assert_eq!(app.model.lists.findings.marks.len(), 2);
     app.keys("b b");
-    assert_eq!(app.chosen(Pane::Findings), (vec![14, 13], vec![]), "marks remain without the groups");
+    assert_eq!(
+        app.chosen(Pane::Findings),
+        (vec![14, 13], vec![]),
+        "marks remain without the groups"
+    );
     app.keys("b c !");
     assert_eq!(app.chosen(Pane::Findings).0, [12, 11, 10, 15]);
     app.keys("/ 'dump' enter");
-    assert_eq!(app.chosen(Pane::Findings).0, [12, 11, 10], "hidden rows are excluded");
+    assert_eq!(
+        app.chosen(Pane::Findings).0,
+        [12, 11, 10],
+        "hidden rows are excluded"
+    );
 }
 
 #[test]
@@ -177,9 +243,17 @@ fn cursor_keeps_finding_when_grouping_changes() {
     assert_eq!(app.selected(Pane::Findings), Some(11));
     app.keys("b t");
     assert_eq!(rows(&app).len(), 3);
-    assert_eq!(cursor(&app), "t2.acme.test", "the header of its folded group");
+    assert_eq!(
+        cursor(&app),
+        "t2.acme.test",
+        "the header of its folded group"
+    );
     app.keys("b b");
-    assert_eq!(app.selected(Pane::Findings), Some(11), "the first finding of the group");
+    assert_eq!(
+        app.selected(Pane::Findings),
+        Some(11),
+        "the first finding of the group"
+    );
 }
 
 #[test]
@@ -189,19 +263,38 @@ fn selected_header_is_restored_after_restart() {
     let mut effects = Vec::new();
     app.model.remember_view(&mut effects);
     let setting = |effect: Effect| match effect {
-        Effect::Remember { key, workspace, value } => Some(((*key).into(), workspace, value)),
+        Effect::Remember {
+            key,
+            workspace,
+            value,
+        } => Some(((*key).into(), workspace, value)),
         _ => None,
     };
-    let settings = effects.into_iter().filter_map(setting).map(|(key, workspace, value)| ((key, workspace), value));
-    let stored = StoredDecisions { settings: settings.collect(), ..StoredDecisions::default() };
+    let settings = effects
+        .into_iter()
+        .filter_map(setting)
+        .map(|(key, workspace, value)| ((key, workspace), value));
+    let stored = StoredDecisions {
+        settings: settings.collect(),
+        ..StoredDecisions::default()
+    };
     let mut again = TestDashboard::new();
     let findings = app.model.data.occurrences.value().unwrap().clone();
     again.send(Msg::Triage(TriageNews::Opened(Box::new(stored.clone()))));
     // The first findings that arrive have no group of this class.
-    again.feed(Snapshot::Findings(table([of_class(15, 2, "banner", "Banner", Risk::Info)])));
+    again.feed(Snapshot::Findings(table([of_class(
+        15,
+        2,
+        "banner",
+        "Banner",
+        Risk::Info,
+    )])));
     assert_eq!(cursor(&again), "Banner");
     again.feed(Snapshot::Findings(findings.clone()));
-    assert_eq!((cursor(&again), again.model.lists.findings.at), (cursor(&app), 1));
+    assert_eq!(
+        (cursor(&again), again.model.lists.findings.at),
+        (cursor(&app), 1)
+    );
     let mut late = TestDashboard::new();
     late.feed(Snapshot::Findings(findings));
     late.send(Msg::Triage(TriageNews::Opened(Box::new(stored))));
@@ -211,14 +304,29 @@ fn selected_header_is_restored_after_restart() {
 #[test]
 fn zoomed_list_shows_whole_verdicts_and_the_others_short_ones() {
     let mut app = grouped();
-    app.model.screen.size = Size { columns: 120, rows: 40 };
+    app.model.screen.size = Size {
+        columns: 120,
+        rows: 40,
+    };
     app.keys("g g f");
-    let header = |app: &mut TestDashboard| app.frame().into_iter().find(|line| line.contains("▸ ◆ CRIT")).unwrap();
+    let header = |app: &mut TestDashboard| {
+        app.frame()
+            .into_iter()
+            .find(|line| line.contains("▸ ◆ CRIT"))
+            .unwrap()
+    };
     let list = |line: String| line.chars().take(66).collect::<String>();
     let short = list(header(&mut app));
-    assert!(short.contains("false pos") && !short.contains("false positive"), "{short}");
+    assert!(
+        short.contains("false pos") && !short.contains("false positive"),
+        "{short}"
+    );
     app.keys("z");
-    assert!(header(&mut app).contains("false positive"), "{}", header(&mut app));
+    assert!(
+        header(&mut app).contains("false positive"),
+        "{}",
+        header(&mut app)
+    );
     app.keys("z");
     assert!(!list(header(&mut app)).contains("false positive"));
 }
@@ -228,7 +336,15 @@ fn poll_keeps_cursor_and_unfolded_groups() {
     let mut app = grouped();
     app.keys("g g l G k");
     assert_eq!(cursor(&app), "Weak cookie");
-    let more = (20..60).map(|id| of_class(id, 3, &format!("other {id}"), &format!("Other {id}"), Risk::High));
+    let more = (20..60).map(|id| {
+        of_class(
+            id,
+            3,
+            &format!("other {id}"),
+            &format!("Other {id}"),
+            Risk::High,
+        )
+    });
     let old = [
         of_class(12, 3, "dump", "Database dump at /c.sql", Risk::Critical),
         of_class(13, 1, "cookie", "Weak cookie: sid", Risk::Low),
@@ -276,8 +392,14 @@ fn moving_in_detail_skips_headers() {
 #[test]
 fn members_do_not_repeat_the_value_of_their_group() {
     let mut app = TestDashboard::new();
-    app.model.screen.size = Size { columns: 90, rows: 30 };
-    app.feed(Snapshot::Targets(table([target(1, "http://127.0.0.1:8300"), target(2, "shop.acme.test")])));
+    app.model.screen.size = Size {
+        columns: 90,
+        rows: 30,
+    };
+    app.feed(Snapshot::Targets(table([
+        target(1, "http://127.0.0.1:8300"),
+        target(2, "shop.acme.test"),
+    ])));
     let found = |id: i64, target: i64, name: &str| Finding {
         port: 8300,
         protocol: "tcp".into(),
@@ -292,18 +414,36 @@ fn members_do_not_repeat_the_value_of_their_group() {
     let members = |app: &mut TestDashboard, keys: &str| {
         app.keys(&format!("3 z b {keys} * l z"));
         let frame = app.frame();
-        let head = frame.iter().position(|line| line.contains("COUNT")).unwrap();
+        let head = frame
+            .iter()
+            .position(|line| line.contains("COUNT"))
+            .unwrap();
         frame[head + 2..head + 4].join("\n")
     };
     let by_port = members(&mut app, "p");
-    assert!(!by_port.contains("8300") && by_port.contains("Open port: http"), "{by_port}");
-    assert!(by_port.contains("127.0.0.1 ") && by_port.contains("shop.acme.test"), "{by_port}");
+    assert!(
+        !by_port.contains("8300") && by_port.contains("Open port: http"),
+        "{by_port}"
+    );
+    assert!(
+        by_port.contains("127.0.0.1 ") && by_port.contains("shop.acme.test"),
+        "{by_port}"
+    );
     let by_class = members(&mut app, "c");
-    assert!(!by_class.contains("Open port"), "the header has the whole name: {by_class}");
-    assert!(by_class.contains("+   127.0.0.1:8300  ") && by_class.contains("+   shop.acme.test  "), "{by_class}");
+    assert!(
+        !by_class.contains("Open port"),
+        "the header has the whole name: {by_class}"
+    );
+    assert!(
+        by_class.contains("+   127.0.0.1:8300  ") && by_class.contains("+   shop.acme.test  "),
+        "{by_class}"
+    );
     for (keys, value) in [("w", "CWE-77"), ("v", "CVE-2021-1")] {
         let rows = members(&mut app, keys);
-        assert!(!rows.contains(value) && rows.contains(" 127.0.0.1:8300"), "{rows}");
+        assert!(
+            !rows.contains(value) && rows.contains(" 127.0.0.1:8300"),
+            "{rows}"
+        );
     }
     app.keys("b b");
 }
@@ -317,7 +457,10 @@ fn status_of_groups_is_shown_before_other_counts() {
         app.model.screen.size = Size { columns, rows: 40 };
         app.keys("b p l j a");
         let frame = app.frame().join("\n");
-        assert!(frame.contains("STATUS") && frame.contains("1/6 decided"), "{columns}:\n{frame}");
+        assert!(
+            frame.contains("STATUS") && frame.contains("1/6 decided"),
+            "{columns}:\n{frame}"
+        );
     }
 }
 
@@ -331,10 +474,16 @@ fn equal_ages_give_way_before_a_name_is_cut() {
     };
     app.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
     app.feed(Snapshot::Findings(table((1..=4).map(of))));
-    app.model.screen.size = Size { columns: 80, rows: 24 };
+    app.model.screen.size = Size {
+        columns: 80,
+        rows: 24,
+    };
     app.keys("b t l");
     let frame = app.frame().join("\n");
-    assert!(frame.contains(&format!("{name} 4")) && !frame.contains("CLASSES"), "{frame}");
+    assert!(
+        frame.contains(&format!("{name} 4")) && !frame.contains("CLASSES"),
+        "{frame}"
+    );
 }
 
 #[test]
@@ -347,12 +496,20 @@ fn target_of_all_rows_gives_way_before_a_name_is_cut() {
         ..found(id, 1, target, &format!("{name} {id}"), Risk::Low)
     };
     app.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
-    app.feed(Snapshot::Targets(table((1..=3).map(|id| target(id, &format!("host-{id}.acme-{id}.test"))))));
-    app.model.screen.size = Size { columns: 80, rows: 24 };
+    app.feed(Snapshot::Targets(table(
+        (1..=3).map(|id| target(id, &format!("host-{id}.acme-{id}.test"))),
+    )));
+    app.model.screen.size = Size {
+        columns: 80,
+        rows: 24,
+    };
     app.feed(Snapshot::Findings(table([of(1, 1), of(2, 2)])));
     app.keys("b p l");
     let shown = |app: &mut TestDashboard| {
-        app.frame().into_iter().filter(|row| row.contains("Cookie without")).collect::<String>()
+        app.frame()
+            .into_iter()
+            .filter(|row| row.contains("Cookie without"))
+            .collect::<String>()
     };
     assert!(shown(&mut app).contains("host-2"), "{}", shown(&mut app));
     app.feed(Snapshot::Findings(table([of(1, 1), of(2, 1)])));
@@ -366,7 +523,10 @@ fn target_of_all_rows_gives_way_before_a_name_is_cut() {
 #[test]
 fn next_finding_of_its_group_takes_the_place_of_one_that_a_poll_hides() {
     let mut app = grouped();
-    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(2, 2, -900)])));
+    app.feed(Snapshot::Scans(table([
+        ended(1, 1, -900),
+        ended(2, 2, -900),
+    ])));
     let of = |id, scan, target, class: &str, risk| Finding {
         vuln_id: class.into(),
         ..found(id, scan, target, &format!("{class} at /{id}"), risk)
@@ -382,19 +542,33 @@ fn next_finding_of_its_group_takes_the_place_of_one_that_a_poll_hides() {
     ];
     app.feed(Snapshot::Findings(table(before.clone())));
     app.keys("/ 'is:present' enter g g");
-    app.model.lists.findings.groups.iter().map(|group| group.id).collect::<Vec<_>>().into_iter().for_each(|id| {
-        app.model.lists.findings.groups.set_open(id, true);
-    });
+    app.model
+        .lists
+        .findings
+        .groups
+        .iter()
+        .map(|group| group.id)
+        .collect::<Vec<_>>()
+        .into_iter()
+        .for_each(|id| {
+            app.model.lists.findings.groups.set_open(id, true);
+        });
     app.keys("j");
     assert_eq!(
         (rows(&app)[..4].to_vec(), cursor(&app)),
-        (["env", "1", "2", "5"].map(String::from).to_vec(), "1".into())
+        (
+            ["env", "1", "2", "5"].map(String::from).to_vec(),
+            "1".into()
+        )
     );
     // A critical finding moves the other group up.
     let mut after = before[1..].to_vec();
     after.push(of(9, 2, 2, "git", Risk::Critical));
     app.feed(Snapshot::Findings(table(after)));
-    assert_eq!((rows(&app)[..2].to_vec(), cursor(&app)), (["git", "9"].map(String::from).to_vec(), "2".into()));
+    assert_eq!(
+        (rows(&app)[..2].to_vec(), cursor(&app)),
+        (["git", "9"].map(String::from).to_vec(), "2".into())
+    );
 }
 
 #[test]
@@ -407,12 +581,21 @@ fn equal_changes_and_equal_counts_of_targets_give_way_before_a_name_is_cut() {
     };
     app.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
     app.feed(Snapshot::Findings(table((1..=4).map(of))));
-    app.model.screen.size = Size { columns: 80, rows: 24 };
+    app.model.screen.size = Size {
+        columns: 80,
+        rows: 24,
+    };
     let shown = |app: &mut TestDashboard| app.frame()[2..8].join("\n");
     let grouped = shown(&mut app);
     assert!(grouped.contains(&format!("{name} 4")), "{grouped}");
-    assert!(!grouped.contains("TARGETS") && !grouped.contains('Δ'), "{grouped}");
+    assert!(
+        !grouped.contains("TARGETS") && !grouped.contains('Δ'),
+        "{grouped}"
+    );
     app.keys("b b");
     let ungrouped = shown(&mut app);
-    assert!(ungrouped.contains(&format!("{name} 4")) && !ungrouped.contains('Δ'), "{ungrouped}");
+    assert!(
+        ungrouped.contains(&format!("{name} 4")) && !ungrouped.contains('Δ'),
+        "{ungrouped}"
+    );
 }

@@ -5,8 +5,9 @@
 //!   key ─► decide (verdicts, rules, undo) · review (card by card) · retest (board) · manual ─► Effect::Record, calls
 //! ```
 //!
-//! The sub-features `decide`, `review`, `retest` and `manual` are folders of the same shape. Fingerprints, events and
-//! rules of decisions are in the top-level module `triage`; grouping is in `dashboard/list/groups.rs`.
+//! The sub-features `decide`, `review`, `retest` and `manual` are folders of the same shape.
+//! Fingerprints, events and rules of decisions are in the top-level module `triage`; grouping is in
+//! `dashboard/list/groups.rs`.
 
 #[cfg(test)]
 mod groups_tests;

@@ -1,4 +1,5 @@
-//! A decided row keeps its place until the filter is applied again; changes that scans report appear at once.
+//! A decided row keeps its place until the filter is applied again; changes that scans report
+//! appear at once.
 
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::{StoredDecisions, TriageNews};
@@ -10,7 +11,12 @@ use proptest::prelude::*;
 fn one(id: i64) -> Finding {
     // Numbers would make one class of them.
     let letter = char::from(b'a' + id as u8);
-    finding(id, 1 + id % 5, &format!("Finding {letter}"), Risk::from(id % 5))
+    finding(
+        id,
+        1 + id % 5,
+        &format!("Finding {letter}"),
+        Risk::from(id % 5),
+    )
 }
 
 fn app() -> TestDashboard {
@@ -22,18 +28,36 @@ fn app() -> TestDashboard {
 
 /// The rows as the list holds them.
 fn rows(app: &TestDashboard) -> Vec<IssueId> {
-    app.model.lists.findings.shown(app.model.data.findings.value().unwrap()).collect()
+    app.model
+        .lists
+        .findings
+        .shown(app.model.data.findings.value().unwrap())
+        .collect()
 }
 
 /// Somebody else decides about a finding.
 fn another_decides(app: &mut TestDashboard, finding: i64, number: u64, verdict: Verdict) {
     let table = app.model.data.findings.value().unwrap();
-    let Some(issue) = table.items().iter().find(|issue| issue.finding.id.0 == finding) else { return };
+    let Some(issue) = table
+        .items()
+        .iter()
+        .find(|issue| issue.finding.id.0 == finding)
+    else {
+        return;
+    };
     let subject = Subject::Finding(issue.identity.clone());
-    let mut ben = EventWriter { who: "ben@test".into(), instance: 9, number, ..EventWriter::default() };
+    let mut ben = EventWriter {
+        who: "ben@test".into(),
+        instance: 9,
+        number,
+        ..EventWriter::default()
+    };
     let (batch, clock) = (ben.next(), app.model.findings.triage.state.clock() + 1);
     let after = app.model.findings.triage.state.heads(issue.key());
-    let change = Change::Decide(Decision { verdict, ..Decision::default() });
+    let change = Change::Decide(Decision {
+        verdict,
+        ..Decision::default()
+    });
     let event: Event = ben.write((stamp(), clock), batch, after, subject, change);
     app.send(Msg::Triage(TriageNews::Events(vec![Arc::new(event)])));
 }
@@ -46,11 +70,20 @@ fn decided_rows_keep_place_in_order_by_verdict() {
     app.keys("j f G x");
     let with_more = || Snapshot::Findings(table((1..=9).map(one)));
     app.feed(with_more());
-    let after: Vec<IssueId> = rows(&app).into_iter().filter(|id| before.contains(id)).collect();
+    let after: Vec<IssueId> = rows(&app)
+        .into_iter()
+        .filter(|id| before.contains(id))
+        .collect();
     assert_eq!(after, before, "nothing moved");
     assert_eq!(rows(&app).len(), 9, "what is new has come");
     app.keys("r");
-    assert_ne!(rows(&app).into_iter().filter(|id| before.contains(id)).collect::<Vec<_>>(), before);
+    assert_ne!(
+        rows(&app)
+            .into_iter()
+            .filter(|id| before.contains(id))
+            .collect::<Vec<_>>(),
+        before
+    );
 }
 
 #[test]
@@ -76,7 +109,10 @@ fn decided_findings_are_hidden_when_store_opens() {
     let state = before.model.findings.triage.state.clone();
     let stored = StoredDecisions {
         state,
-        writer: Some(EventWriter { instance: 2, ..EventWriter::default() }),
+        writer: Some(EventWriter {
+            instance: 2,
+            ..EventWriter::default()
+        }),
         ..StoredDecisions::default()
     };
     later.send(Msg::Triage(TriageNews::Opened(Box::new(stored))));
@@ -94,12 +130,18 @@ fn decided_findings_are_hidden_when_store_opens() {
 fn scan_results_apply_to_filter_at_once() {
     let mut app = TestDashboard::new();
     app.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
-    let before = [found(1, 1, 1, "Private key", Risk::High), found(2, 1, 1, "Banner", Risk::Low)];
+    let before = [
+        found(1, 1, 1, "Private key", Risk::High),
+        found(2, 1, 1, "Banner", Risk::Low),
+    ];
     app.feed(Snapshot::Findings(table(before.clone())));
     app.model.set_query(Pane::Findings, "is:undecided").unwrap();
     app.keys("3 x r");
     assert_eq!(app.shown(Pane::Findings), [2], "fixed is not undecided");
-    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(5, 1, 3_600)])));
+    app.feed(Snapshot::Scans(table([
+        ended(1, 1, -900),
+        ended(5, 1, 3_600),
+    ])));
     let again = found(11, 5, 1, "Private key", Risk::High);
     app.feed(Snapshot::Findings(table(before.into_iter().chain([again]))));
     assert_eq!(app.shown(Pane::Findings), [11, 2], "a regression");
@@ -107,7 +149,11 @@ fn scan_results_apply_to_filter_at_once() {
         found(1, 1, 1, "Private key", Risk::High),
         found(11, 5, 1, "Private key", Risk::High),
     ])));
-    assert_eq!(app.shown(Pane::Findings), [11], "the service forgot the other one");
+    assert_eq!(
+        app.shown(Pane::Findings),
+        [11],
+        "the service forgot the other one"
+    );
 }
 
 #[test]
@@ -118,20 +164,38 @@ fn reopened_findings_are_counted_for_header() {
         found(1, 1, 1, "Private key", Risk::High),
         found(2, 1, 1, "Banner", Risk::Low),
     ])));
-    let counted =
-        |app: &TestDashboard| (app.model.findings.triage.again.conflicts, app.model.findings.triage.again.regressions);
+    let counted = |app: &TestDashboard| {
+        (
+            app.model.findings.triage.again.conflicts,
+            app.model.findings.triage.again.regressions,
+        )
+    };
     app.keys("3 x j f");
     assert_eq!(counted(&app), (0, 0));
     // Ben did not know of the verdict on the second one.
     let table_now = app.model.data.findings.value().unwrap().clone();
-    let issue = table_now.items().iter().find(|issue| issue.finding.id.0 == 2).unwrap();
-    let mut ben = EventWriter { who: "ben@test".into(), instance: 9, ..EventWriter::default() };
+    let issue = table_now
+        .items()
+        .iter()
+        .find(|issue| issue.finding.id.0 == 2)
+        .unwrap();
+    let mut ben = EventWriter {
+        who: "ben@test".into(),
+        instance: 9,
+        ..EventWriter::default()
+    };
     let (batch, subject) = (ben.next(), Subject::Finding(issue.identity.clone()));
-    let decided = Change::Decide(Decision { verdict: Verdict::Confirmed, ..Decision::default() });
+    let decided = Change::Decide(Decision {
+        verdict: Verdict::Confirmed,
+        ..Decision::default()
+    });
     let event = ben.write((stamp(), 1), batch, Vec::new(), subject, decided);
     app.send(Msg::Triage(TriageNews::Events(vec![Arc::new(event)])));
     assert_eq!(counted(&app), (1, 0));
-    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(5, 1, 3_600)])));
+    app.feed(Snapshot::Scans(table([
+        ended(1, 1, -900),
+        ended(5, 1, 3_600),
+    ])));
     app.feed(Snapshot::Findings(table([
         found(1, 1, 1, "Private key", Risk::High),
         found(2, 1, 1, "Banner", Risk::Low),
@@ -139,9 +203,17 @@ fn reopened_findings_are_counted_for_header() {
         found(12, 5, 1, "Banner", Risk::Low),
     ])));
     assert_eq!(counted(&app), (1, 1));
-    assert!(app.frame()[0].contains("1 regression"), "{}", app.frame()[0]);
+    assert!(
+        app.frame()[0].contains("1 regression"),
+        "{}",
+        app.frame()[0]
+    );
     app.keys("/ 'is:regression' enter");
-    assert_eq!(app.shown(Pane::Findings).len(), 1, "the header counts as the query does");
+    assert_eq!(
+        app.shown(Pane::Findings).len(),
+        1,
+        "the header counts as the query does"
+    );
     app.keys("/ ctrl-u enter");
     app.keys("* c");
     assert_eq!(counted(&app), (0, 0), "any verdict settles them");
@@ -154,7 +226,9 @@ fn decided_board_row_remains_under_filter() {
     app.keys(": 'retest' enter / 'is:undecided' enter c");
     let before = app.model.cursor(Pane::Board).shown_ids();
     assert_eq!(before.len(), 4);
-    app.feed(Snapshot::Findings(table(crate::dashboard::findings::retest::tests::before())));
+    app.feed(Snapshot::Findings(table(
+        crate::dashboard::findings::retest::tests::before(),
+    )));
     assert_eq!(app.model.cursor(Pane::Board).shown_ids(), before);
     app.keys("r");
     assert_eq!(app.model.cursor(Pane::Board).shown_ids().len(), 3);

@@ -7,11 +7,19 @@ use crate::dashboard::testing::TestDashboard;
 use crate::triage::{EventWriter, FindingKey};
 use std::time::Duration;
 
-/// A dashboard whose store is open, with the detail of the first finding on the screen for no time yet.
+/// A dashboard whose store is open, with the detail of the first finding on the screen for no time
+/// yet.
 fn app() -> TestDashboard {
     let mut app = TestDashboard::new();
-    let writer = Some(EventWriter { who: "ann".into(), instance: 1, ..EventWriter::default() });
-    app.send(Msg::Triage(TriageNews::Opened(Box::new(StoredDecisions { writer, ..StoredDecisions::default() }))));
+    let writer = Some(EventWriter {
+        who: "ann".into(),
+        instance: 1,
+        ..EventWriter::default()
+    });
+    app.send(Msg::Triage(TriageNews::Opened(Box::new(StoredDecisions {
+        writer,
+        ..StoredDecisions::default()
+    }))));
     app
 }
 
@@ -37,11 +45,20 @@ fn finding_counts_as_seen_once_after_a_second() {
     app.keys("3 j k");
     let first = key(&app, 0);
     assert!(app.model.is_unread(first));
-    assert!(seen_after(&mut app, Duration::from_millis(600)).is_empty(), "not yet");
-    assert!(app.model.wake_at().unwrap() <= app.at + Duration::from_secs(1), "the screen changes by itself then");
+    assert!(
+        seen_after(&mut app, Duration::from_millis(600)).is_empty(),
+        "not yet"
+    );
+    assert!(
+        app.model.wake_at().unwrap() <= app.at + Duration::from_secs(1),
+        "the screen changes by itself then"
+    );
     assert_eq!(seen_after(&mut app, Duration::from_millis(500)), [first]);
     assert!(!app.model.is_unread(first));
-    assert!(seen_after(&mut app, Duration::from_secs(5)).is_empty(), "once");
+    assert!(
+        seen_after(&mut app, Duration::from_secs(5)).is_empty(),
+        "once"
+    );
 }
 
 #[test]

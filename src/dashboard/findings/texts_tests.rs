@@ -1,5 +1,5 @@
-//! Long texts of findings in files: they are read for the screen, for reviews and for copies, and searched in chunks. Columns
-//! and groups of many findings are built off the UI thread.
+//! Long texts of findings in files: they are read for the screen, for reviews and for copies, and
+//! searched in chunks. Columns and groups of many findings are built off the UI thread.
 
 use crate::client::Problem;
 use crate::contract::{Evidence, Finding, TargetId};
@@ -22,7 +22,10 @@ fn stored(texts: &[&str]) -> Vec<Arc<ListedFinding>> {
         vuln_evidence: Evidence::from_value(&(*text).into()),
         ..finding(id, 1, "Dump readable", Risk::High)
     };
-    let rows = (100..).zip(texts).map(|one| store.list(of(one), None)).collect();
+    let rows = (100..)
+        .zip(texts)
+        .map(|one| store.list(of(one), None))
+        .collect();
     store.flush().unwrap();
     rows
 }
@@ -45,7 +48,13 @@ fn texts_in_files_are_copied() {
         Effect::Save { content, .. } => Some(String::from_utf8_lossy(content).into_owned()),
         _ => None,
     };
-    assert!(saved.iter().find_map(content).is_some_and(|text| text.contains("first words")), "{saved:?}");
+    assert!(
+        saved
+            .iter()
+            .find_map(content)
+            .is_some_and(|text| text.contains("first words")),
+        "{saved:?}"
+    );
 }
 
 #[test]
@@ -53,11 +62,16 @@ fn shown_texts_are_read_and_newest_selection_wins() {
     let mut app = app(&["first words", "second words", "third words"]);
     let now = app.model.now;
     let model = &mut app.model;
-    let follows = Now { mono: now.mono + Duration::from_millis(30), ..now };
+    let follows = Now {
+        mono: now.mono + Duration::from_millis(30),
+        ..now
+    };
     let select = |model: &mut Model, key: &str| {
         let step = events(key).into_iter().map(|event| (now, Msg::Key(event)));
-        let effects: Vec<Effect> =
-            step.chain([(follows, Msg::Wake)]).flat_map(|(now, msg)| update(model, now, msg)).collect();
+        let effects: Vec<Effect> = step
+            .chain([(follows, Msg::Wake)])
+            .flat_map(|(now, msg)| update(model, now, msg))
+            .collect();
         let shown = |effect| match effect {
             Effect::ReadFindings(FindingUse::Show, findings) => Some(findings),
             _ => None,
@@ -71,7 +85,9 @@ fn shown_texts_are_read_and_newest_selection_wins() {
     };
     let take = |model: &mut Model, findings: Vec<Arc<ListedFinding>>, problem: Option<Problem>| {
         let texts = |one: Arc<ListedFinding>| {
-            let texts = problem.clone().map_or_else(|| Ok(one.texts().unwrap()), Err);
+            let texts = problem
+                .clone()
+                .map_or_else(|| Ok(one.texts().unwrap()), Err);
             (one, texts)
         };
         let read = findings.into_iter().map(texts).collect();
@@ -81,7 +97,11 @@ fn shown_texts_are_read_and_newest_selection_wins() {
     let second = select(model, "j");
     assert_eq!(state(model), "reading");
     take(model, first.clone(), None);
-    assert_eq!(state(model), "reading", "the answer is about another finding");
+    assert_eq!(
+        state(model),
+        "reading",
+        "the answer is about another finding"
+    );
     take(model, second, Some(Problem::local("the disk is broken")));
     assert_eq!(state(model), "the disk is broken");
     let again = select(model, "k");
@@ -96,7 +116,9 @@ fn texts_are_read_when_their_detail_is_shown() {
     app.keys("z");
     let now = app.model.now;
     let mut reads = |key: &str| {
-        let mut effects = events(key).into_iter().flat_map(|event| update(&mut app.model, now, Msg::Key(event)));
+        let mut effects = events(key)
+            .into_iter()
+            .flat_map(|event| update(&mut app.model, now, Msg::Key(event)));
         effects.any(|effect| matches!(effect, Effect::ReadFindings(FindingUse::Show, _)))
     };
     assert_eq!(["j", "enter"].map(&mut reads), [false, true]);
@@ -106,12 +128,21 @@ fn texts_are_read_when_their_detail_is_shown() {
 fn review_compares_evidence_in_files() {
     let answer = "HTTP/1.1 200 OK\nDate: Mon, 02 Nov 2026 10:00:00 GMT";
     let app = {
-        let mut app = app(&[answer, &answer.replace("10:00", "11:00"), "HTTP/1.1 301 Moved"]);
+        let mut app = app(&[
+            answer,
+            &answer.replace("10:00", "11:00"),
+            "HTTP/1.1 301 Moved",
+        ]);
         app.keys("b c B");
         app
     };
     let facts = &app.model.findings.review.as_ref().unwrap().facts;
-    let kinds: Vec<_> = facts.evidence.kinds.iter().map(|kind| (kind.count, kind.line.as_str())).collect();
+    let kinds: Vec<_> = facts
+        .evidence
+        .kinds
+        .iter()
+        .map(|kind| (kind.count, kind.line.as_str()))
+        .collect();
     assert_eq!(kinds, [(2, "HTTP/1.1 200 OK"), (1, "HTTP/1.1 301 Moved")]);
     assert!(facts.evidence.unread.is_none());
 }
@@ -149,21 +180,35 @@ fn build(app: &mut TestDashboard, request: ColumnRequest) -> Vec<Effect> {
 
 fn receive(app: &mut TestDashboard, findings: Vec<Finding>) -> Vec<Effect> {
     let event = PollEvent::Snapshot(Snapshot::Findings(table(findings)));
-    app.send(Msg::Update(Update { generation: app.model.connection.generation, at: stamp(), event }))
+    app.send(Msg::Update(Update {
+        generation: app.model.connection.generation,
+        at: stamp(),
+        event,
+    }))
 }
 
 #[test]
 fn columns_of_many_findings_are_built_off_the_ui_thread() {
-    for (query, field, count) in
-        [("port:3", Field::Port, 172), ("target:t2.acme.test", Field::Target, 240), ("source:person", Field::Source, 0)]
-    {
+    for (query, field, count) in [
+        ("port:3", Field::Port, 172),
+        ("target:t2.acme.test", Field::Target, 240),
+        ("source:person", Field::Source, 0),
+    ] {
         let mut app = app_of_many();
         let request = requested(app.keys(&format!("/ '{query}'"))).unwrap();
         let expected: Vec<Field> = [field].into();
         assert_eq!(request.fields, expected);
-        assert_eq!(app.model.lists.findings.rows.len(), 1_200, "the rows of the last filter remain");
+        assert_eq!(
+            app.model.lists.findings.rows.len(),
+            1_200,
+            "the rows of the last filter remain"
+        );
         app.keys("enter * c");
-        assert!(app.notices().contains("still being filtered"), "{}", app.notices());
+        assert!(
+            app.notices().contains("still being filtered"),
+            "{}",
+            app.notices()
+        );
         assert!(app.model.lists.findings.marks.is_empty() && app.model.overlay.modals.is_empty());
         build(&mut app, request);
         assert_eq!(app.model.lists.findings.rows.len(), count, "{query}");
@@ -175,11 +220,19 @@ fn columns_of_many_findings_are_built_off_the_ui_thread() {
 #[test]
 fn column_of_changed_targets_is_built_again() {
     let mut app = app_of_many();
-    let renamed = || Snapshot::Targets(table((1..=5).map(|id| target(id, &format!("new{id}.acme.test")))));
+    let renamed = || {
+        Snapshot::Targets(table(
+            (1..=5).map(|id| target(id, &format!("new{id}.acme.test"))),
+        ))
+    };
     let request = requested(app.keys("/ 'target:new2*' enter")).unwrap();
     app.feed(renamed());
     let again = requested(build(&mut app, request)).unwrap();
-    assert_eq!(again.fields, [Field::Target], "the first column has the former names");
+    assert_eq!(
+        again.fields,
+        [Field::Target],
+        "the first column has the former names"
+    );
     build(&mut app, again);
     assert_eq!(app.model.lists.findings.rows.len(), 240);
 }
@@ -191,7 +244,11 @@ fn many_findings_are_grouped_off_the_ui_thread() {
     assert_eq!(request.groups, Some(FindingGroupBy::Class));
     assert!(!app.model.lists.findings.groups.is_on(), "the rows remain");
     app.keys("*");
-    assert!(app.notices().contains("still being filtered"), "{}", app.notices());
+    assert!(
+        app.notices().contains("still being filtered"),
+        "{}",
+        app.notices()
+    );
     build(&mut app, request);
     assert_eq!(app.model.lists.findings.len(), 4);
     app.keys("*");
@@ -203,7 +260,13 @@ fn many_findings_are_grouped_off_the_ui_thread() {
     assert_eq!(request.groups, Some(FindingGroupBy::Class));
     build(&mut app, request);
     assert_eq!(app.model.data.findings.value().unwrap().len(), 1_196);
-    assert_eq!((app.model.lists.findings.len(), app.model.lists.findings.marks.len()), (4, 1_196));
+    assert_eq!(
+        (
+            app.model.lists.findings.len(),
+            app.model.lists.findings.marks.len()
+        ),
+        (4, 1_196)
+    );
     let header = app.model.lists.findings.groups.iter().next().unwrap();
     assert_eq!(header.rows.len(), 299);
 }
@@ -235,9 +298,16 @@ fn order_without_the_latest_decision_is_shown_and_built_again() {
     let request = requested(receive(&mut app, many(4))).unwrap();
     app.keys("g g f");
     let of_waiting = requested(build(&mut app, request)).unwrap();
-    assert_eq!(app.model.lists.findings.rows.len(), 1_200, "a decision was made meanwhile");
+    assert_eq!(
+        app.model.lists.findings.rows.len(),
+        1_200,
+        "a decision was made meanwhile"
+    );
     let again = requested(build(&mut app, of_waiting)).unwrap();
-    assert_eq!((app.model.lists.findings.rows.len(), again.order.len()), (1_196, 1));
+    assert_eq!(
+        (app.model.lists.findings.rows.len(), again.order.len()),
+        (1_196, 1)
+    );
     assert_eq!(requested(build(&mut app, again)), None);
     assert!(!app.model.lists.findings.is_behind);
 }
@@ -253,7 +323,10 @@ fn long_texts_are_not_read_for_completions() {
 fn query_of_a_command_waits_for_columns() {
     let mut app = app_of_many();
     let effects = app.keys(": 'mark port:3' enter");
-    assert!(app.model.lists.findings.marks.is_empty(), "not without the column");
+    assert!(
+        app.model.lists.findings.marks.is_empty(),
+        "not without the column"
+    );
     build(&mut app, requested(effects).unwrap());
     app.keys("esc esc : 'mark port:3' enter");
     assert_eq!(app.model.lists.findings.marks.len(), 172);
@@ -263,15 +336,30 @@ fn query_of_a_command_waits_for_columns() {
 fn values_of_many_findings_are_offered_when_their_column_is_built() {
     let mut app = app_of_many();
     let offered = |app: &TestDashboard| match app.model.overlay.modals.last() {
-        Some(Modal::Line(line)) => line.help.offers.all.iter().map(|offer| offer.text.clone()).collect::<Vec<_>>(),
-        Some(Modal::Command(line)) => line.offers.all.iter().map(|offer| offer.text.clone()).collect(),
+        Some(Modal::Line(line)) => line
+            .help
+            .offers
+            .all
+            .iter()
+            .map(|offer| offer.text.clone())
+            .collect::<Vec<_>>(),
+        Some(Modal::Command(line)) => line
+            .offers
+            .all
+            .iter()
+            .map(|offer| offer.text.clone())
+            .collect(),
         _ => Vec::new(),
     };
-    for (keys, field, value) in
-        [("/ 'workspace:'", Field::Workspace, "Acme"), (": 'mark target:t2'", Field::Target, "t2.acme.test")]
-    {
+    for (keys, field, value) in [
+        ("/ 'workspace:'", Field::Workspace, "Acme"),
+        (": 'mark target:t2'", Field::Target, "t2.acme.test"),
+    ] {
         let request = requested(app.keys(keys)).unwrap();
-        assert_eq!((request.fields.as_slice(), offered(&app)), ([field].as_slice(), Vec::new()));
+        assert_eq!(
+            (request.fields.as_slice(), offered(&app)),
+            ([field].as_slice(), Vec::new())
+        );
         build(&mut app, request);
         assert_eq!(offered(&app), [value], "{keys}");
         assert_eq!(requested(app.keys("esc esc")), None);
@@ -285,7 +373,10 @@ fn headers_keep_the_names_of_their_grouping() {
     build(&mut app, by_class);
     let names = |app: &TestDashboard| {
         let (list, groups) = (&app.model.lists.findings, &app.model.lists.finding_groups);
-        list.groups.iter().map(|group| format!("{:?}", groups.name(group).unwrap())).collect::<Vec<_>>()
+        list.groups
+            .iter()
+            .map(|group| format!("{:?}", groups.name(group).unwrap()))
+            .collect::<Vec<_>>()
     };
     let classes = names(&app);
     let by_target = requested(app.keys("b t")).unwrap();
@@ -298,8 +389,16 @@ fn headers_keep_the_names_of_their_grouping() {
 fn board_keeps_its_rows_while_columns_are_built() {
     let mut app = app_of_many();
     let findings = app.model.data.findings.value().unwrap().items().iter();
-    let findings = findings.map(|issue| RetestFinding { key: issue.key(), ..Default::default() }).collect();
-    app.model.findings.board = Some(Board::Retest(Retest { findings, ..Default::default() }));
+    let findings = findings
+        .map(|issue| RetestFinding {
+            key: issue.key(),
+            ..Default::default()
+        })
+        .collect();
+    app.model.findings.board = Some(Board::Retest(Retest {
+        findings,
+        ..Default::default()
+    }));
     app.model.make_board();
     assert_eq!(app.model.lists.board.rows.len(), 1_200);
     let found = |app: &TestDashboard| app.model.lists.board.rows.len();
@@ -307,12 +406,18 @@ fn board_keeps_its_rows_while_columns_are_built() {
     let request = requested(app.send(Msg::Wake)).unwrap();
     build(&mut app, request);
     assert_eq!(found(&app), 172);
-    app.model.set_query(Pane::Board, "target:t2.acme.test").unwrap();
+    app.model
+        .set_query(Pane::Board, "target:t2.acme.test")
+        .unwrap();
     let request = requested(app.send(Msg::Wake)).unwrap();
     assert_eq!(found(&app), 172, "the rows of the last filter remain");
     app.model.navigation.focus.pane = Pane::Board;
     app.keys("* c");
-    assert!(app.notices().contains("still being filtered"), "{}", app.notices());
+    assert!(
+        app.notices().contains("still being filtered"),
+        "{}",
+        app.notices()
+    );
     assert!(app.model.lists.board.marks.is_empty() && app.model.overlay.modals.is_empty());
     build(&mut app, request);
     assert_eq!(found(&app), 240);
@@ -343,19 +448,34 @@ fn texts_in_files_are_searched_in_chunks() {
     let first = chunk(filter(&mut app, "evidence:red")).unwrap();
     assert!(app.shown(Pane::Findings).is_empty() && first.rows.len() == 2);
     let frame = app.frame().join("\n");
-    assert!(frame.contains("texts: 0 of 5 searched") && frame.contains("no matches yet"), "{frame}");
+    assert!(
+        frame.contains("texts: 0 of 5 searched") && frame.contains("no matches yet"),
+        "{frame}"
+    );
     let second = chunk(search(&mut app, first)).unwrap();
     let partial = app.shown(Pane::Findings);
     assert_eq!(partial, [104], "the newest first, as the list is sorted");
     assert!(app.frame().join("\n").contains("texts: 2 of 5 searched"));
     app.keys("*");
-    assert!(app.notices().contains("still being filtered") && app.model.lists.findings.marks.is_empty());
+    assert!(
+        app.notices().contains("still being filtered") && app.model.lists.findings.marks.is_empty()
+    );
     let third = chunk(search(&mut app, second)).unwrap();
-    assert_eq!(app.shown(Pane::Findings)[..1], partial, "rows keep their places");
+    assert_eq!(
+        app.shown(Pane::Findings)[..1],
+        partial,
+        "rows keep their places"
+    );
     // A new query stops the search of the one before.
-    assert!(chunk(filter(&mut app, "-evidence:blue")).is_none(), "one chunk at a time");
+    assert!(
+        chunk(filter(&mut app, "-evidence:blue")).is_none(),
+        "one chunk at a time"
+    );
     let newer = chunk(search(&mut app, third)).unwrap();
-    assert_eq!((newer.clauses[0].to_string().as_str(), newer.rows.len()), ("evidence:blue", 2));
+    assert_eq!(
+        (newer.clauses[0].to_string().as_str(), newer.rows.len()),
+        ("evidence:blue", 2)
+    );
     let mut next = Some(newer);
     while let Some(chunk_of) = next {
         next = chunk(search(&mut app, chunk_of));
@@ -369,8 +489,16 @@ fn board_waits_for_the_texts_that_its_filter_searches() {
     let mut app = app(&["red", "blue", "red"]);
     app.keys("/ ctrl-u enter");
     let findings = app.model.data.findings.value().unwrap().items().iter();
-    let findings = findings.map(|issue| RetestFinding { key: issue.key(), ..Default::default() }).collect();
-    app.model.findings.board = Some(Board::Retest(Retest { findings, ..Default::default() }));
+    let findings = findings
+        .map(|issue| RetestFinding {
+            key: issue.key(),
+            ..Default::default()
+        })
+        .collect();
+    app.model.findings.board = Some(Board::Retest(Retest {
+        findings,
+        ..Default::default()
+    }));
     app.model.make_board();
     app.model.navigation.focus.pane = Pane::Board;
     app.holds_work = true;
@@ -378,7 +506,9 @@ fn board_waits_for_the_texts_that_its_filter_searches() {
     let first = chunk(app.send(Msg::Wake)).unwrap();
     let second = chunk(search(&mut app, first)).unwrap();
     app.keys("*");
-    assert!(app.notices().contains("still being filtered") && app.model.lists.board.marks.is_empty());
+    assert!(
+        app.notices().contains("still being filtered") && app.model.lists.board.marks.is_empty()
+    );
     search(&mut app, second);
     app.keys("*");
     assert_eq!(app.model.lists.board.marks.len(), 2);
@@ -393,7 +523,12 @@ fn tab_counts_the_searched_texts() {
     app.model.settings.revision += 1;
     let first = chunk(app.send(Msg::Wake)).unwrap();
     let second = chunk(search(&mut app, first)).unwrap();
-    let tabs = |app: &TestDashboard| (app.model.settings.tabs.counts[0], app.model.settings.tabs.partial[0]);
+    let tabs = |app: &TestDashboard| {
+        (
+            app.model.settings.tabs.counts[0],
+            app.model.settings.tabs.partial[0],
+        )
+    };
     assert_eq!(tabs(&app), (1, true));
     search(&mut app, second);
     assert_eq!(tabs(&app), (2, false));
@@ -404,7 +539,14 @@ fn actions_on_all_rows_wait_for_the_search() {
     let mut app = app(&["red", "blue", "red"]);
     app.holds_work = true;
     let mut next = chunk(filter(&mut app, "evidence:red"));
-    for keys in ["B", "R", "4 R", "3 : 'report' enter", ": 'export csv' enter", ": 'mark evidence:blue' enter"] {
+    for keys in [
+        "B",
+        "R",
+        "4 R",
+        "3 : 'report' enter",
+        ": 'export csv' enter",
+        ": 'mark evidence:blue' enter",
+    ] {
         app.model.overlay.notices = Default::default();
         app.keys(keys);
         assert!(
@@ -443,11 +585,20 @@ fn query_of_a_command_searches_findings_outside_the_scope() {
     app.holds_work = true;
     app.model.navigation.scope.target = Some(TargetId(2));
     let query = "evidence:red";
-    assert!(app.model.ids_matching(Pane::Findings, query).is_err(), "not before the search");
+    assert!(
+        app.model.ids_matching(Pane::Findings, query).is_err(),
+        "not before the search"
+    );
     let mut next = chunk(app.send(Msg::Wake));
     while let Some(chunk_of) = next {
         next = chunk(search(&mut app, chunk_of));
     }
-    assert_eq!(app.model.ids_matching(Pane::Findings, query).unwrap().len(), 2);
-    assert_eq!(app.model.findings.columns.asked, None, "later findings are not searched for it");
+    assert_eq!(
+        app.model.ids_matching(Pane::Findings, query).unwrap().len(),
+        2
+    );
+    assert_eq!(
+        app.model.findings.columns.asked, None,
+        "later findings are not searched for it"
+    );
 }

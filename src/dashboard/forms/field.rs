@@ -3,7 +3,8 @@ use crate::dashboard::base::Secret;
 use crate::dashboard::text::TextInput;
 use std::collections::BTreeMap;
 
-/// Declares the fields, with the names that the service uses for them when it refuses; none for what is never sent.
+/// Declares the fields, with the names that the service uses for them when it refuses; none for
+/// what is never sent.
 macro_rules! fields {
     ($($(#[$doc:meta])* $field:ident $($name:literal)*;)+) => {
         /// Which field; forms share them.
@@ -11,7 +12,8 @@ macro_rules! fields {
         pub enum FieldId { $($(#[$doc])* $field,)+ }
 
         impl FieldId {
-            /// How the service calls it when it refuses, lower case; matched in its words, any case.
+            /// How the service calls it when it refuses, lower case; matched in its words, any
+            /// case.
             pub fn wire_names(self) -> &'static [&'static str] {
                 match self { $(Self::$field => &[$($name),*],)+ }
             }
@@ -93,7 +95,10 @@ fields! {
 impl FieldId {
     /// A refusal that names no field (403, 409) is shown here.
     pub fn is_object_name(self) -> bool {
-        matches!(self, Self::Name | Self::Label | Self::TargetName | Self::Targets)
+        matches!(
+            self,
+            Self::Name | Self::Label | Self::TargetName | Self::Targets
+        )
     }
 }
 
@@ -174,7 +179,11 @@ impl FormField {
 
     /// One line with a usual value, which typed text replaces.
     pub fn preset(id: FieldId, label: &'static str, text: &str) -> Self {
-        Self::with_value(id, label, FieldValue::Text(Box::new(TextInput::preset(text))))
+        Self::with_value(
+            id,
+            label,
+            FieldValue::Text(Box::new(TextInput::preset(text))),
+        )
     }
 
     /// One line that is never shown.
@@ -184,7 +193,11 @@ impl FormField {
 
     /// Several lines of text.
     pub fn lines(id: FieldId, label: &'static str, text: &str) -> Self {
-        Self::with_value(id, label, FieldValue::Text(Box::new(TextInput::lines(text))))
+        Self::with_value(
+            id,
+            label,
+            FieldValue::Text(Box::new(TextInput::lines(text))),
+        )
     }
 
     /// With the cursor at the end of its text, which is continued.
@@ -262,9 +275,15 @@ impl FormField {
 
     /// Chooses another option, going around. Disabled ones are skipped.
     pub fn choose(&mut self, by: isize) {
-        let FieldValue::Choice { options, at } = &mut self.value else { return };
-        let place = |step: isize| (*at as isize + by * step).rem_euclid(options.len() as isize) as usize;
-        if let Some(next) = (1..=options.len() as isize).map(place).find(|next| !self.disabled.contains_key(next)) {
+        let FieldValue::Choice { options, at } = &mut self.value else {
+            return;
+        };
+        let place =
+            |step: isize| (*at as isize + by * step).rem_euclid(options.len() as isize) as usize;
+        if let Some(next) = (1..=options.len() as isize)
+            .map(place)
+            .find(|next| !self.disabled.contains_key(next))
+        {
             *at = next;
             self.touched = true;
         }
@@ -283,10 +302,15 @@ impl FormField {
 
     /// Why options are disabled: `html, xlsx not available: format must be pdf`, a line per reason.
     pub(crate) fn disabled_reasons(&self) -> Vec<String> {
-        let FieldValue::Choice { options, .. } = &self.value else { return Vec::new() };
+        let FieldValue::Choice { options, .. } = &self.value else {
+            return Vec::new();
+        };
         let mut options_of: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (&at, reason) in &self.disabled {
-            options_of.entry(reason).or_default().extend(options.get(at).map(String::as_str));
+            options_of
+                .entry(reason)
+                .or_default()
+                .extend(options.get(at).map(String::as_str));
         }
         options_of
             .into_iter()

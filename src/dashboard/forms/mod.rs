@@ -1,4 +1,5 @@
-//! Forms: fields to fill in, checked after every key, with the service's refusals shown at the field.
+//! Forms: fields to fill in, checked after every key, with the service's refusals shown at the
+//! field.
 //!
 //! ```text
 //!   open ─► keys ─► check (after every key) ─► send ─► jobs ─► Batch ─► accepted: closed
@@ -6,8 +7,8 @@
 //!    └── draft (esc saves it)
 //! ```
 //!
-//! This folder has what all forms share. Each form is in the folder of its feature (`form.rs`): the fields it opens
-//! with, what it refuses, and the calls that it makes ([`FormKind`]).
+//! This folder has what all forms share. Each form is in the folder of its feature (`form.rs`): the
+//! fields it opens with, what it refuses, and the calls that it makes ([`FormKind`]).
 
 pub mod field;
 
@@ -44,7 +45,12 @@ pub struct FormKind {
 impl FormKind {
     /// A form without checks and calls.
     pub const fn new(verb: &'static str) -> Self {
-        Self { verb, check: |_, _| Vec::new(), jobs: |_| Vec::new(), keep_refused: |_, _| false }
+        Self {
+            verb,
+            check: |_, _| Vec::new(),
+            jobs: |_| Vec::new(),
+            keep_refused: |_, _| false,
+        }
     }
 }
 
@@ -154,13 +160,17 @@ impl Form {
         self
     }
 
-    /// Checks the input and puts the problems at the fields; true when it can be sent. Missing input is shown as an
-    /// error once the field was touched or sending was attempted.
+    /// Checks the input and puts the problems at the fields; true when it can be sent. Missing
+    /// input is shown as an error once the field was touched or sending was attempted.
     pub fn check(&mut self, data: &Data) -> bool {
         let problems = (self.kind.check)(self, data);
         for field in &mut self.fields {
-            let found = problems.iter().find(|(id, _)| *id == field.id && field.shown);
-            let shown = found.filter(|_| self.tried || field.touched).map(|(_, problem)| problem.clone());
+            let found = problems
+                .iter()
+                .find(|(id, _)| *id == field.id && field.shown);
+            let shown = found
+                .filter(|_| self.tried || field.touched)
+                .map(|(_, problem)| problem.clone());
             field.error = shown.or_else(|| field.refusal());
         }
         if self.fields.get(self.at).is_some_and(|field| !field.shown) {
@@ -197,7 +207,9 @@ impl Form {
 
     /// The trimmed text of a field; empty when the field is not shown.
     pub fn text(&self, id: FieldId) -> String {
-        self.shown(id).map(|field| field.text().trim().to_owned()).unwrap_or_default()
+        self.shown(id)
+            .map(|field| field.text().trim().to_owned())
+            .unwrap_or_default()
     }
 
     /// The trimmed text of a field that is shown and not empty.
@@ -229,22 +241,35 @@ impl Form {
         }
     }
 
-    /// The first place that can be focused, from `start` in the direction of `by`, around the ends. The button always
-    /// can.
+    /// The first place that can be focused, from `start` in the direction of `by`, around the ends.
+    /// The button always can.
     fn next_place(&self, start: usize, by: isize) -> usize {
         let places = self.fields.len() + 1;
-        let place = |step: usize| (start as isize + by.signum() * step as isize).rem_euclid(places as isize) as usize;
-        let can_focus = |field: &FormField| field.shown && !matches!(field.value, FieldValue::Info(_));
-        let found = (0..places).map(place).find(|&at| self.fields.get(at).is_none_or(can_focus));
+        let place = |step: usize| {
+            (start as isize + by.signum() * step as isize).rem_euclid(places as isize) as usize
+        };
+        let can_focus =
+            |field: &FormField| field.shown && !matches!(field.value, FieldValue::Info(_));
+        let found = (0..places)
+            .map(place)
+            .find(|&at| self.fields.get(at).is_none_or(can_focus));
         found.unwrap_or(self.fields.len())
     }
 
     /// Puts a refusal of the service at the field it names, in the words of the service.
     pub fn show_refusal(&mut self, problem: Problem) {
         self.sending = false;
-        let text = format!("{} {}", problem.message, problem.details.as_deref().unwrap_or_default()).to_lowercase();
+        let text = format!(
+            "{} {}",
+            problem.message,
+            problem.details.as_deref().unwrap_or_default()
+        )
+        .to_lowercase();
         let about = self.named_in(&text).or_else(|| match problem.status {
-            Some(403 | 409) => self.fields.iter().position(|field| field.shown && field.id.is_object_name()),
+            Some(403 | 409) => self
+                .fields
+                .iter()
+                .position(|field| field.shown && field.id.is_object_name()),
             _ => None,
         });
         let Some(at) = about else {
@@ -258,26 +283,39 @@ impl Form {
         self.at = at;
     }
 
-    /// The field that a lower-case text names. The longest name wins, so that `report_callback.format` does not match
-    /// `format`, nor `resources` match `source`.
+    /// The field that a lower-case text names. The longest name wins, so that
+    /// `report_callback.format` does not match `format`, nor `resources` match `source`.
     fn named_in(&self, text: &str) -> Option<usize> {
-        let is_in_word = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
-        let is_word = |at: usize, name: &str| {
-            !is_in_word(text[..at].chars().next_back()) && !is_in_word(text[at + name.len()..].chars().next())
+        let is_in_word = |letter: Option<char>| {
+            letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_')
         };
-        let shown = self.fields.iter().enumerate().filter(|(_, field)| field.shown);
+        let is_word = |at: usize, name: &str| {
+            !is_in_word(text[..at].chars().next_back())
+                && !is_in_word(text[at + name.len()..].chars().next())
+        };
+        let shown = self
+            .fields
+            .iter()
+            .enumerate()
+            .filter(|(_, field)| field.shown);
         let named = shown.filter_map(|(at, field)| {
             let names = field.id.wire_names().iter();
-            let found = names.filter(|name| text.match_indices(*name).any(|(at, name)| is_word(at, name)));
+            let found = names.filter(|name| {
+                text.match_indices(*name)
+                    .any(|(at, name)| is_word(at, name))
+            });
             Some((found.map(|name| name.len()).max()?, at))
         });
-        named.max_by_key(|&(length, at)| (length, std::cmp::Reverse(at))).map(|(_, at)| at)
+        named
+            .max_by_key(|&(length, at)| (length, std::cmp::Reverse(at)))
+            .map(|(_, at)| at)
     }
 
     /// Restores what the user typed or chose in a draft of the same form.
     pub fn restore(&mut self, draft: Form) {
         self.refused_lines = draft.refused_lines;
-        // A form that was closed while it is sent waits for its answer, that of other objects does not.
+        // A form that was closed while it is sent waits for its answer, that of other objects does
+        // not.
         self.sending = draft.sending && self.subject.has_objects_of(&draft.subject);
         for old in draft.fields.into_iter().filter(|old| old.touched) {
             if let Some(field) = self.field_mut(old.id)
@@ -296,7 +334,10 @@ impl Form {
 
     /// Whether it waits for the answer to these jobs. Its input does not change while it is sent.
     pub fn waits_for(&self, jobs: &[(Job, JobState)]) -> bool {
-        self.sending && (self.kind.jobs)(self).iter().eq(jobs.iter().map(|(job, _)| job))
+        self.sending
+            && (self.kind.jobs)(self)
+                .iter()
+                .eq(jobs.iter().map(|(job, _)| job))
     }
 
     /// Whether anything was typed or chosen.
@@ -306,7 +347,10 @@ impl Form {
 
     /// Whether some typed lines cannot be sent yet.
     pub fn has_lines_left(&self) -> bool {
-        self.fields.iter().flat_map(|field| &field.notes).any(|note| matches!(note, LineNote::Bad(_)))
+        self.fields
+            .iter()
+            .flat_map(|field| &field.notes)
+            .any(|note| matches!(note, LineNote::Bad(_)))
     }
 
     /// Reduces the form to the jobs that were not done, with the messages of the refused ones.
@@ -328,7 +372,8 @@ pub(crate) fn message_of(problem: &Problem) -> String {
     }
 }
 
-/// The cause of a refusal in a few words, without the object: `out of scope` of `shop.acme.test is out of scope; ...`.
+/// The cause of a refusal in a few words, without the object: `out of scope` of
+/// `shop.acme.test is out of scope; ...`.
 pub(crate) fn cause_of(object: &str, problem: &Problem) -> String {
     let message = text::clean(problem.details.as_deref().unwrap_or(&problem.message)).into_owned();
     let cause = message.split([';', '(']).next().unwrap_or(&message).trim();
@@ -342,5 +387,6 @@ pub(crate) fn cause_of(object: &str, problem: &Problem) -> String {
 }
 
 pub(crate) fn is_web_url(text: &str) -> bool {
-    url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+    url::Url::parse(text)
+        .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 use strum::EnumTryAs;
 
-/// Declares the actions by area: name in the key table, short word of the footer (empty: not shown there), sentence of
-/// the help.
+/// Declares the actions by area: name in the key table, short word of the footer (empty: not shown
+/// there), sentence of the help.
 macro_rules! actions {
     ($($(#[$doc:meta])+ $actions:ident($area:ident) { $($variant:ident $name:literal $short:literal $help:literal;)+ })+) => {
         /// The action of a key.
@@ -279,8 +279,12 @@ actions! {
 impl Action {
     /// The action of this name.
     pub fn named(name: &str) -> Option<Self> {
-        static BY_NAME: LazyLock<HashMap<&str, Action>> =
-            LazyLock::new(|| Action::ALL.iter().map(|action| (action.name(), *action)).collect());
+        static BY_NAME: LazyLock<HashMap<&str, Action>> = LazyLock::new(|| {
+            Action::ALL
+                .iter()
+                .map(|action| (action.name(), *action))
+                .collect()
+        });
         BY_NAME.get(name).copied()
     }
 
@@ -289,8 +293,8 @@ impl Action {
         self.words()[0]
     }
 
-    /// Its name on the command line, in words. It differs from the name in the key table where that one is unclear;
-    /// names of earlier versions are accepted too (`palette::FORMER`).
+    /// Its name on the command line, in words. It differs from the name in the key table where that
+    /// one is unclear; names of earlier versions are accepted too (`palette::FORMER`).
     pub fn command(self) -> String {
         match self {
             Self::List(ListAction::In) => "open".to_owned(),
@@ -342,10 +346,14 @@ impl Action {
             (Self::Item(ItemAction::New), Context::Loggers) => "create a logger",
             (Self::Item(ItemAction::New), Context::Reports) => "create a report",
             (Self::Item(ItemAction::New), Context::Findings) => "create a manual finding",
-            (Self::Item(ItemAction::New), Context::Captures) => "create a manual finding from these captures",
+            (Self::Item(ItemAction::New), Context::Captures) => {
+                "create a manual finding from these captures"
+            }
             (Self::Item(ItemAction::Delete), Context::Alerts) => "delete the rule",
             (Self::Item(ItemAction::Edit), Context::Findings) => "edit a manual finding",
-            (Self::Item(ItemAction::Delete), Context::Findings) => "delete a manual finding, after a confirmation",
+            (Self::Item(ItemAction::Delete), Context::Findings) => {
+                "delete a manual finding, after a confirmation"
+            }
             (Self::Item(ItemAction::Compare), Context::Findings | Context::Board) => {
                 "compare the last two scans of this finding"
             }
@@ -353,17 +361,26 @@ impl Action {
                 "compare with the previous capture, or compare two marked captures"
             }
             (Self::List(ListAction::In), Context::Setup) => "choose",
-            (Self::List(ListAction::TakeBack), Context::Decide) => "undo the last choice in this menu",
+            (Self::List(ListAction::TakeBack), Context::Decide) => {
+                "undo the last choice in this menu"
+            }
             (Self::Edit(EditAction::Accept), Context::Decide) => "save without a verdict",
             (Self::Edit(EditAction::Close), Context::Form) => "close; the form keeps its draft",
-            (Self::Edit(EditAction::Close), Context::Rules | Context::Alerts | Context::Plot) => "close",
-            (Self::Edit(EditAction::LinePageDown), Context::Prompt) => "next page of a long question",
-            (Self::Edit(EditAction::LinePageUp), Context::Prompt) => "previous page of a long question",
+            (Self::Edit(EditAction::Close), Context::Rules | Context::Alerts | Context::Plot) => {
+                "close"
+            }
+            (Self::Edit(EditAction::LinePageDown), Context::Prompt) => {
+                "next page of a long question"
+            }
+            (Self::Edit(EditAction::LinePageUp), Context::Prompt) => {
+                "previous page of a long question"
+            }
             _ => self.describe(),
         }
     }
 
-    /// Whether it changes the service, creates a payload, sends a request, or runs a command that changes something: off in a read-only session.
+    /// Whether it changes the service, creates a payload, sends a request, or runs a command that
+    /// changes something: off in a read-only session.
     pub fn changes(self) -> bool {
         match self {
             Self::Item(action) => action.changes(),
@@ -412,7 +429,10 @@ impl ItemAction {
 impl ViewAction {
     /// Whether it changes the sizes of the panes.
     pub fn resizes(self) -> bool {
-        matches!(self, Self::Taller | Self::Lower | Self::Wider | Self::Narrower | Self::ResetSizes)
+        matches!(
+            self,
+            Self::Taller | Self::Lower | Self::Wider | Self::Narrower | Self::ResetSizes
+        )
     }
 }
 

@@ -17,8 +17,8 @@ macro_rules! contexts {
                 match self { $(Self::$context => $name,)+ }
             }
 
-            /// Its heading in the help and the documents, with `{}` for the keys before those of this context
-            /// (`Keymap::title`).
+            /// Its heading in the help and the documents, with `{}` for the keys before those of
+            /// this context (`Keymap::title`).
             pub fn title(self) -> &'static str {
                 match self { $(Self::$context => $title,)+ }
             }
@@ -106,10 +106,19 @@ impl Context {
         }
     }
 
-    /// Whether an action can have several keys in a row here. A prompt or a form takes each key at once.
+    /// Whether an action can have several keys in a row here. A prompt or a form takes each key at
+    /// once.
     pub fn takes_sequences(self) -> bool {
-        let takes_each =
-            [Self::Form, Self::Decide, Self::Rules, Self::Alerts, Self::Plot, Self::Prompt, Self::Line, Self::Setup];
+        let takes_each = [
+            Self::Form,
+            Self::Decide,
+            Self::Rules,
+            Self::Alerts,
+            Self::Plot,
+            Self::Prompt,
+            Self::Line,
+            Self::Setup,
+        ];
         self.opened_by().is_none() && !takes_each.contains(&self)
     }
 }

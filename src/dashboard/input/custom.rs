@@ -1,6 +1,7 @@
 //! Commands of the configuration as actions.
 //!
-//! An action is a small value with static words, so the few commands of a configuration live as long as the program.
+//! An action is a small value with static words, so the few commands of a configuration live as
+//! long as the program.
 
 use crate::config::file::{CommandOutput, CommandSetting};
 
@@ -23,11 +24,25 @@ pub struct CustomAction(&'static CustomCommand);
 
 impl CustomAction {
     pub fn new(setting: &CommandSetting) -> Self {
-        let name = if setting.name.is_empty() { setting.words.join(" ") } else { setting.name.clone() };
-        let named = if setting.name.is_empty() { String::new() } else { format!("{}: ", setting.name) };
+        let name = if setting.name.is_empty() {
+            setting.words.join(" ")
+        } else {
+            setting.name.clone()
+        };
+        let named = if setting.name.is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", setting.name)
+        };
         let description = format!("{named}run `{}`", setting.words.join(" "));
         let (output, changes, words) = (setting.output, setting.changes, setting.words.clone());
-        Self(Box::leak(Box::new(CustomCommand { name, description, words, output, changes })))
+        Self(Box::leak(Box::new(CustomCommand {
+            name,
+            description,
+            words,
+            output,
+            changes,
+        })))
     }
 
     pub fn command(self) -> &'static CustomCommand {

@@ -1,7 +1,8 @@
 //! One key press in a form that compares: terminals report the same key in several ways.
 //!
-//! `G` arrives as `G`, as shift-`g` or as shift-`G`; backtab with or without shift. Here each is one value, with one
-//! spelling (`G`, `shift-tab`, `ctrl-d`, `space`) that [`KeyChord::parse`] reads and `Display` writes.
+//! `G` arrives as `G`, as shift-`g` or as shift-`G`; backtab with or without shift. Here each is
+//! one value, with one spelling (`G`, `shift-tab`, `ctrl-d`, `space`) that [`KeyChord::parse`]
+//! reads and `Display` writes.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::fmt;
@@ -35,7 +36,10 @@ const NAMED: &[(&str, KeyCode)] = &[
 impl KeyChord {
     /// A key without modifiers.
     pub const fn plain(code: KeyCode) -> Self {
-        Self { code, modifiers: KeyModifiers::NONE }
+        Self {
+            code,
+            modifiers: KeyModifiers::NONE,
+        }
     }
 
     /// A character.
@@ -45,7 +49,10 @@ impl KeyChord {
 
     /// A character with ctrl.
     pub const fn ctrl(letter: char) -> Self {
-        Self { code: KeyCode::Char(letter), modifiers: KeyModifiers::CONTROL }
+        Self {
+            code: KeyCode::Char(letter),
+            modifiers: KeyModifiers::CONTROL,
+        }
     }
 
     /// The key's code.
@@ -61,7 +68,8 @@ impl KeyChord {
         }
     }
 
-    /// Parses a key: a character, a name, `f1`, with `ctrl-` or `alt-` before it. None for any other text.
+    /// Parses a key: a character, a name, `f1`, with `ctrl-` or `alt-` before it. None for any
+    /// other text.
     pub fn parse(text: &str) -> Option<Self> {
         let mut chars = text.chars();
         if let (Some(letter), None) = (chars.next(), chars.next()) {
@@ -71,7 +79,9 @@ impl KeyChord {
             return Some(Self::plain(code));
         }
         if let Some(number) = text.strip_prefix('f').and_then(|rest| rest.parse().ok()) {
-            return (1..=12).contains(&number).then_some(Self::plain(KeyCode::F(number)));
+            return (1..=12)
+                .contains(&number)
+                .then_some(Self::plain(KeyCode::F(number)));
         }
         let (modifier, rest) = text.split_once('-')?;
         let mut key = Self::parse(rest)?;
@@ -89,15 +99,21 @@ impl From<KeyEvent> for KeyChord {
         let mut modifiers = event.modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT);
         let code = match event.code {
             KeyCode::Char('\r' | '\n') => KeyCode::Enter,
-            KeyCode::Char(letter) if event.modifiers.contains(KeyModifiers::SHIFT) && letter.is_ascii_lowercase() => {
+            KeyCode::Char(letter)
+                if event.modifiers.contains(KeyModifiers::SHIFT) && letter.is_ascii_lowercase() =>
+            {
                 KeyCode::Char(letter.to_ascii_uppercase())
             }
             KeyCode::Tab if event.modifiers.contains(KeyModifiers::SHIFT) => KeyCode::BackTab,
             code => code,
         };
-        // ctrl-J with Caps Lock is ctrl-j: terminals that distinguish them would lose the key otherwise.
+        // ctrl-J with Caps Lock is ctrl-j: terminals that distinguish them would lose the key
+        // otherwise.
         if let (KeyCode::Char(letter), true) = (code, modifiers.contains(KeyModifiers::CONTROL)) {
-            return Self { code: KeyCode::Char(letter.to_ascii_lowercase()), modifiers };
+            return Self {
+                code: KeyCode::Char(letter.to_ascii_lowercase()),
+                modifiers,
+            };
         }
         if code == KeyCode::BackTab {
             modifiers = KeyModifiers::NONE;
@@ -131,8 +147,25 @@ mod tests {
 
     #[test]
     fn printed_key_parses_to_itself() {
-        for text in ["a", "G", "?", "-", "space", "shift-tab", "ctrl-d", "alt-x", "ctrl--", "f1", "pgdn", "<", "é"] {
-            assert_eq!(KeyChord::parse(text).map(|key| key.to_string()).as_deref(), Some(text));
+        for text in [
+            "a",
+            "G",
+            "?",
+            "-",
+            "space",
+            "shift-tab",
+            "ctrl-d",
+            "alt-x",
+            "ctrl--",
+            "f1",
+            "pgdn",
+            "<",
+            "é",
+        ] {
+            assert_eq!(
+                KeyChord::parse(text).map(|key| key.to_string()).as_deref(),
+                Some(text)
+            );
         }
         for text in ["", "ctrl", "hyper-x", "f13", " ", "ctrl-", "nokey"] {
             assert_eq!(KeyChord::parse(text), None, "{text:?}");
@@ -149,7 +182,16 @@ mod tests {
         ] {
             assert_eq!(same, KeyChord::char('G'));
         }
-        assert_eq!(event(KeyCode::BackTab, KeyModifiers::SHIFT), event(KeyCode::Tab, KeyModifiers::SHIFT));
-        assert_eq!(event(KeyCode::Char('D'), KeyModifiers::CONTROL | KeyModifiers::SHIFT), KeyChord::ctrl('d'));
+        assert_eq!(
+            event(KeyCode::BackTab, KeyModifiers::SHIFT),
+            event(KeyCode::Tab, KeyModifiers::SHIFT)
+        );
+        assert_eq!(
+            event(
+                KeyCode::Char('D'),
+                KeyModifiers::CONTROL | KeyModifiers::SHIFT
+            ),
+            KeyChord::ctrl('d')
+        );
     }
 }

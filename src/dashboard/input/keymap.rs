@@ -1,5 +1,5 @@
-//! The key map: read from TOML, refused where two actions share a key, looked up by layers, printed as footer, help and
-//! Markdown.
+//! The key map: read from TOML, refused where two actions share a key, looked up by layers, printed
+//! as footer, help and Markdown.
 
 use crate::dashboard::input::action::Action;
 use crate::dashboard::input::sequence::printed;
@@ -48,19 +48,51 @@ pub enum KeymapError {
     #[error("[keys.{place}]: unknown action {action:?}")]
     Action { place: &'static str, action: String },
     #[error("[keys.{place}] {action}: invalid key {key:?}")]
-    Key { place: &'static str, action: &'static str, key: String },
+    Key {
+        place: &'static str,
+        action: &'static str,
+        key: String,
+    },
     #[error("[keys.{place}] {action}: {key:?}: this context accepts one key only")]
-    Single { place: &'static str, action: &'static str, key: String },
+    Single {
+        place: &'static str,
+        action: &'static str,
+        key: String,
+    },
     #[error("[keys.{place}] {action}: {key:?} is a character that is typed in this context")]
-    Typed { place: &'static str, action: &'static str, key: String },
+    Typed {
+        place: &'static str,
+        action: &'static str,
+        key: String,
+    },
     #[error("in context {place}, key {key} is assigned to both {first} and {second}")]
-    Twice { place: &'static str, key: String, first: &'static str, second: &'static str },
-    #[error("[keys.{place}]: {keys:?} of {second} and {others:?} of {first}: one begins with the other")]
-    Overlap { place: &'static str, keys: String, others: String, first: &'static str, second: &'static str },
+    Twice {
+        place: &'static str,
+        key: String,
+        first: &'static str,
+        second: &'static str,
+    },
+    #[error(
+        "[keys.{place}]: {keys:?} of {second} and {others:?} of {first}: one begins with the other"
+    )]
+    Overlap {
+        place: &'static str,
+        keys: String,
+        others: String,
+        first: &'static str,
+        second: &'static str,
+    },
     #[error("[keys.{place}] {action}: ctrl-c always cancels and cannot be assigned")]
-    Reserved { place: &'static str, action: &'static str },
+    Reserved {
+        place: &'static str,
+        action: &'static str,
+    },
     #[error("[[commands]]{}: {why}", if name.is_empty() { String::new() } else { format!(" {name:?}") })]
-    Command { name: String, why: String, hint: &'static str },
+    Command {
+        name: String,
+        why: String,
+        hint: &'static str,
+    },
 }
 
 /// The key map.
@@ -82,17 +114,20 @@ pub enum KeyStep {
 impl Keymap {
     /// The default key map. A test holds that it can be read.
     pub fn builtin() -> Arc<Self> {
-        static KEYMAP: LazyLock<Arc<Keymap>> = LazyLock::new(|| Arc::new(Keymap::parse(BUILTIN).unwrap_or_default()));
+        static KEYMAP: LazyLock<Arc<Keymap>> =
+            LazyLock::new(|| Arc::new(Keymap::parse(BUILTIN).unwrap_or_default()));
         Arc::clone(&KEYMAP)
     }
 
     /// Reads a table.
     ///
     /// # Errors
-    /// The text is not TOML, names an unknown context, action or key, or has a key twice in one context.
+    /// The text is not TOML, names an unknown context, action or key, or has a key twice in one
+    /// context.
     pub fn parse(text: &str) -> Result<Self, KeymapError> {
         type Raw = HashMap<String, toml::Table>;
-        let raw: Raw = toml::from_str(text).map_err(|error| KeymapError::Toml(error.message().to_owned()))?;
+        let raw: Raw =
+            toml::from_str(text).map_err(|error| KeymapError::Toml(error.message().to_owned()))?;
         if let Some(unknown) = raw.keys().find(|name| Context::named(name).is_none()) {
             return Err(KeymapError::Place(unknown.clone()));
         }
@@ -107,11 +142,25 @@ impl Keymap {
 
     fn add(&mut self, context: Context, name: &str, keys: &toml::Value) -> Result<(), KeymapError> {
         let place = context.name();
-        let action = Action::named(name).ok_or_else(|| KeymapError::Action { place, action: name.to_owned() })?;
-        let bad = |key: String| KeymapError::Key { place, action: action.name(), key };
-        self.entries.push(Entry { context, action, keys: Vec::new() });
+        let action = Action::named(name).ok_or_else(|| KeymapError::Action {
+            place,
+            action: name.to_owned(),
+        })?;
+        let bad = |key: String| KeymapError::Key {
+            place,
+            action: action.name(),
+            key,
+        };
+        self.entries.push(Entry {
+            context,
+            action,
+            keys: Vec::new(),
+        });
         for key in keys.as_array().ok_or_else(|| bad(keys.to_string()))? {
-            let sequence = key.as_str().and_then(KeySequence::parse).ok_or_else(|| bad(key.to_string()))?;
+            let sequence = key
+                .as_str()
+                .and_then(KeySequence::parse)
+                .ok_or_else(|| bad(key.to_string()))?;
             self.bind(context, action, sequence)?;
         }
         Ok(())
@@ -121,9 +170,16 @@ impl Keymap {
     pub(super) fn of(entries: Vec<Entry>) -> Self {
         let of_entry = |entry: &Entry| {
             let (context, action) = (entry.context, entry.action);
-            entry.keys.iter().map(move |keys| ((context, keys.clone()), action)).collect::<Vec<_>>()
+            entry
+                .keys
+                .iter()
+                .map(move |keys| ((context, keys.clone()), action))
+                .collect::<Vec<_>>()
         };
-        Self { by_key: entries.iter().flat_map(of_entry).collect(), entries }
+        Self {
+            by_key: entries.iter().flat_map(of_entry).collect(),
+            entries,
+        }
     }
 
     /// Every entry, in the order of the table.
@@ -138,37 +194,68 @@ impl Keymap {
 
     /// The names of the commands of the configuration.
     pub fn custom_names(&self) -> Vec<&str> {
-        let custom = self.entries.iter().filter_map(|entry| entry.action.try_as_custom());
-        let mut names: Vec<&str> = custom.map(|custom| custom.command().name.as_str()).collect();
+        let custom = self
+            .entries
+            .iter()
+            .filter_map(|entry| entry.action.try_as_custom());
+        let mut names: Vec<&str> = custom
+            .map(|custom| custom.command().name.as_str())
+            .collect();
         names.dedup();
         names
     }
 
     /// The command of the configuration with this name.
     pub fn custom(&self, name: &str) -> Option<CustomAction> {
-        let custom = self.entries.iter().filter_map(|entry| entry.action.try_as_custom());
-        custom.into_iter().find(|custom| custom.command().name == name)
+        let custom = self
+            .entries
+            .iter()
+            .filter_map(|entry| entry.action.try_as_custom());
+        custom
+            .into_iter()
+            .find(|custom| custom.command().name == name)
     }
 
     /// Adds keys to the entry of an action.
     ///
     /// # Errors
-    /// When another action of the context has these keys, or one of both sequences begins with the other.
-    pub(super) fn bind(&mut self, context: Context, action: Action, keys: KeySequence) -> Result<(), KeymapError> {
+    /// When another action of the context has these keys, or one of both sequences begins with the
+    /// other.
+    pub(super) fn bind(
+        &mut self,
+        context: Context,
+        action: Action,
+        keys: KeySequence,
+    ) -> Result<(), KeymapError> {
         for other in self.entries(context).filter(|other| other.action != action) {
-            let overlaps = |others: &&KeySequence| others.starts_with(keys.keys()) || keys.starts_with(others.keys());
+            let overlaps = |others: &&KeySequence| {
+                others.starts_with(keys.keys()) || keys.starts_with(others.keys())
+            };
             if let Some(others) = other.keys.iter().find(overlaps) {
                 let (place, first, second) = (context.name(), other.action.name(), action.name());
                 if *others == keys {
-                    return Err(KeymapError::Twice { place, key: keys.to_string(), first, second });
+                    return Err(KeymapError::Twice {
+                        place,
+                        key: keys.to_string(),
+                        first,
+                        second,
+                    });
                 }
                 let (keys, others) = (keys.setting(), others.setting());
-                return Err(KeymapError::Overlap { place, keys, others, first, second });
+                return Err(KeymapError::Overlap {
+                    place,
+                    keys,
+                    others,
+                    first,
+                    second,
+                });
             }
         }
         self.by_key.insert((context, keys.clone()), action);
         let mut entries = self.entries.iter_mut();
-        if let Some(entry) = entries.find(|entry| entry.context == context && entry.action == action) {
+        if let Some(entry) =
+            entries.find(|entry| entry.context == context && entry.action == action)
+        {
             entry.keys.push(keys);
         }
         Ok(())
@@ -190,7 +277,11 @@ impl Keymap {
             if let Some(&action) = self.by_key.get(&(context, sequence.clone())) {
                 return KeyStep::Action(action);
             }
-            if self.entries(context).flat_map(|entry| &entry.keys).any(|sequence| sequence.starts_with(&keys)) {
+            if self
+                .entries(context)
+                .flat_map(|entry| &entry.keys)
+                .any(|sequence| sequence.starts_with(&keys))
+            {
                 return KeyStep::Partial;
             }
         }
@@ -201,11 +292,21 @@ impl Keymap {
     pub fn continuations(&self, contexts: &[Context], typed: &[KeyChord]) -> Vec<KeyHint> {
         let entries = contexts.iter().flat_map(|&context| self.entries(context));
         let next = |entry: &Entry| {
-            let following = entry.keys.iter().filter(|keys| keys.starts_with(typed) && keys.keys().len() > typed.len());
+            let following = entry
+                .keys
+                .iter()
+                .filter(|keys| keys.starts_with(typed) && keys.keys().len() > typed.len());
             let short = entry.action.short_in(entry.context);
-            let label = if short.is_empty() { entry.action.describe_in(entry.context) } else { short };
-            let hint =
-                |keys: &KeySequence| KeyHint { key: printed(&keys.keys()[typed.len()..]), label, action: entry.action };
+            let label = if short.is_empty() {
+                entry.action.describe_in(entry.context)
+            } else {
+                short
+            };
+            let hint = |keys: &KeySequence| KeyHint {
+                key: printed(&keys.keys()[typed.len()..]),
+                label,
+                action: entry.action,
+            };
             following.map(hint).collect::<Vec<_>>()
         };
         entries.flat_map(next).collect()
@@ -213,20 +314,30 @@ impl Keymap {
 
     /// The entries of one context, in the order of the table.
     pub fn entries(&self, context: Context) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().filter(move |entry| entry.context == context)
+        self.entries
+            .iter()
+            .filter(move |entry| entry.context == context)
     }
 
     /// The first key of an action in a context, as printed.
     pub fn key_of(&self, context: Context, action: Action) -> Option<String> {
-        self.entries(context).find(|entry| entry.action == action)?.keys.first().map(KeySequence::to_string)
+        self.entries(context)
+            .find(|entry| entry.action == action)?
+            .keys
+            .first()
+            .map(KeySequence::to_string)
     }
 
-    /// The key of an action for a sentence, with the keys before it: of this context, else of all lists, else of every
-    /// place; without a key its command.
+    /// The key of an action for a sentence, with the keys before it: of this context, else of all
+    /// lists, else of every place; without a key its command.
     pub fn label(&self, context: Context, action: Action) -> String {
         let contexts = [context, Context::Lists, Context::Everywhere];
         let key = contexts.into_iter().find_map(|context| {
-            let keys = self.entries(context).find(|entry| entry.action == action)?.keys.first()?;
+            let keys = self
+                .entries(context)
+                .find(|entry| entry.action == action)?
+                .keys
+                .first()?;
             Some(printed(self.prefix(context)?.iter().chain(keys.keys())))
         });
         key.unwrap_or_else(|| format!(":{}", action.command()))
@@ -235,27 +346,43 @@ impl Keymap {
     /// The keys of an action in a context as printed, with the keys before them.
     pub fn keys_of(&self, context: Context, action: Action) -> Vec<String> {
         let entry = self.entries(context).find(|entry| entry.action == action);
-        entry.map(|entry| self.printed_keys(entry)).unwrap_or_default()
+        entry
+            .map(|entry| self.printed_keys(entry))
+            .unwrap_or_default()
     }
 
     /// The keys after which those of a context are waited for; `None` if no key leads there.
     pub(crate) fn prefix(&self, context: Context) -> Option<Vec<KeyChord>> {
-        let Some((place, action)) = context.opened_by() else { return Some(Vec::new()) };
-        let opening = self.entries(place).find(|entry| entry.action == action)?.keys.first()?;
+        let Some((place, action)) = context.opened_by() else {
+            return Some(Vec::new());
+        };
+        let opening = self
+            .entries(place)
+            .find(|entry| entry.action == action)?
+            .keys
+            .first()?;
         Some([self.prefix(place)?.as_slice(), opening.keys()].concat())
     }
 
     /// The heading of a context.
     pub fn title(&self, context: Context) -> String {
-        let prefix = self.prefix(context).map_or_else(|| "(no key)".to_owned(), |keys| printed(&keys));
+        let prefix = self
+            .prefix(context)
+            .map_or_else(|| "(no key)".to_owned(), |keys| printed(&keys));
         context.title().replace("{}", &prefix)
     }
 
-    /// Whether one of these inner contexts has the first key of an action, alone or at the start of a sequence.
+    /// Whether one of these inner contexts has the first key of an action, alone or at the start of
+    /// a sequence.
     pub fn is_shadowed(&self, inner: &[Context], context: Context, action: Action) -> bool {
         let entry = self.entries(context).find(|entry| entry.action == action);
-        let Some(keys) = entry.and_then(|entry| entry.keys.first()) else { return false };
-        let mut others = inner.iter().flat_map(|&context| self.entries(context)).flat_map(|entry| &entry.keys);
+        let Some(keys) = entry.and_then(|entry| entry.keys.first()) else {
+            return false;
+        };
+        let mut others = inner
+            .iter()
+            .flat_map(|&context| self.entries(context))
+            .flat_map(|entry| &entry.keys);
         others.any(|of| of.starts_with(keys.keys()))
     }
 
@@ -265,7 +392,11 @@ impl Keymap {
             .filter(|entry| !entry.action.short().is_empty())
             .filter_map(|entry| {
                 let key = entry.keys.first()?.to_string();
-                Some(KeyHint { key, label: entry.action.short_in(context), action: entry.action })
+                Some(KeyHint {
+                    key,
+                    label: entry.action.short_in(context),
+                    action: entry.action,
+                })
             })
             .collect()
     }
@@ -274,20 +405,39 @@ impl Keymap {
     pub fn help(&self) -> Vec<HelpSection> {
         Context::ALL
             .into_iter()
-            .map(|context| HelpSection { context, title: self.title(context), lines: self.help_lines(context) })
+            .map(|context| HelpSection {
+                context,
+                title: self.title(context),
+                lines: self.help_lines(context),
+            })
             .filter(|section| !section.lines.is_empty())
             .collect()
     }
 
     fn help_lines(&self, context: Context) -> Vec<(Action, Vec<String>, &'static str)> {
-        let line = |entry: &Entry| (entry.action, self.printed_keys(entry), entry.action.describe_in(context));
-        self.entries(context).map(line).filter(|(_, keys, _)| !keys.is_empty()).collect()
+        let line = |entry: &Entry| {
+            (
+                entry.action,
+                self.printed_keys(entry),
+                entry.action.describe_in(context),
+            )
+        };
+        self.entries(context)
+            .map(line)
+            .filter(|(_, keys, _)| !keys.is_empty())
+            .collect()
     }
 
     /// The keys of an entry as printed, with those before them.
     fn printed_keys(&self, entry: &Entry) -> Vec<String> {
-        let Some(prefix) = self.prefix(entry.context) else { return Vec::new() };
-        entry.keys.iter().map(|keys| printed(prefix.iter().chain(keys.keys()))).collect()
+        let Some(prefix) = self.prefix(entry.context) else {
+            return Vec::new();
+        };
+        entry
+            .keys
+            .iter()
+            .map(|keys| printed(prefix.iter().chain(keys.keys())))
+            .collect()
     }
 }
 
@@ -309,7 +459,10 @@ mod tests {
     fn action_has_a_key() {
         let keymap = Keymap::builtin();
         for &action in Action::ALL {
-            assert!(keymap.entries.iter().any(|entry| entry.action == action), "{action:?}");
+            assert!(
+                keymap.entries.iter().any(|entry| entry.action == action),
+                "{action:?}"
+            );
         }
     }
 
@@ -332,7 +485,11 @@ mod tests {
             for under in [Context::Lists, Context::Text, Context::Everywhere] {
                 for keys in keymap.entries(pane).flat_map(|entry| &entry.keys) {
                     let key = keys.keys()[0];
-                    assert_eq!(keymap.action(&[under], key), None, "{key} of {pane:?} hides that of {under:?}");
+                    assert_eq!(
+                        keymap.action(&[under], key),
+                        None,
+                        "{key} of {pane:?} hides that of {under:?}"
+                    );
                 }
             }
         }
@@ -356,7 +513,13 @@ mod tests {
     #[test]
     fn help_lists_every_key_in_the_section_of_its_context() {
         let help = Keymap::builtin().help();
-        let keys_of = |context| help.iter().find(|section| section.context == context).unwrap().lines.iter();
+        let keys_of = |context| {
+            help.iter()
+                .find(|section| section.context == context)
+                .unwrap()
+                .lines
+                .iter()
+        };
         assert!(keys_of(Context::Copy).any(|(_, keys, _)| *keys == ["yc"]));
         assert!(keys_of(Context::Lists).any(|(_, keys, _)| *keys == ["j", "down"]));
     }
@@ -364,8 +527,17 @@ mod tests {
     #[test]
     fn footer_has_the_order_of_the_key_map() {
         let hints = Keymap::builtin().hints(Context::Scans);
-        let hints: Vec<_> = hints.iter().map(|hint| (hint.key.as_str(), hint.label)).collect();
-        let first = [("s", "repeat"), ("n", "new"), ("S", "stop"), ("R", "report"), ("D", "delete")];
+        let hints: Vec<_> = hints
+            .iter()
+            .map(|hint| (hint.key.as_str(), hint.label))
+            .collect();
+        let first = [
+            ("s", "repeat"),
+            ("n", "new"),
+            ("S", "stop"),
+            ("R", "report"),
+            ("D", "delete"),
+        ];
         assert_eq!(hints[..first.len()], first);
     }
 }

@@ -6,9 +6,9 @@
 //!   [keys] of config.toml ─┘      └─► Keymap::help()                  `?`, `docs/keys.md` and `scandeck keys`
 //! ```
 //!
-//! The contexts are layers: the innermost one that knows a key decides. They are derived from the open modals and the
-//! focus (`Model::contexts`), never stored. The effect of an action is not defined here but in `core/update` and the
-//! features.
+//! The contexts are layers: the innermost one that knows a key decides. They are derived from the
+//! open modals and the focus (`Model::contexts`), never stored. The effect of an action is not
+//! defined here but in `core/update` and the features.
 
 pub mod action;
 pub mod context;
@@ -19,15 +19,19 @@ pub mod rebind;
 pub mod sequence;
 
 pub use crate::dashboard::input::action::{
-    Action, AppAction, CopyAction, DecideAction, EditAction, FormAction, GoAction, GroupAction, ItemAction, ListAction,
-    MoveAction, PayloadAction, PlotAction, ReviewAction, SetupAction, ShapeAction, TerminalAction, TextAction,
-    VerdictAction, ViewAction,
+    Action, AppAction, CopyAction, DecideAction, EditAction, FormAction, GoAction, GroupAction,
+    ItemAction, ListAction, MoveAction, PayloadAction, PlotAction, ReviewAction, SetupAction,
+    ShapeAction, TerminalAction, TextAction, VerdictAction, ViewAction,
 };
 pub use crate::dashboard::input::context::Context;
 pub use crate::dashboard::input::custom::{CustomAction, CustomCommand};
 pub use crate::dashboard::input::key::KeyChord;
-pub use crate::dashboard::input::keymap::{Entry, HelpSection, KeyHint, KeyStep, Keymap, KeymapError};
+pub use crate::dashboard::input::keymap::{
+    Entry, HelpSection, KeyHint, KeyStep, Keymap, KeymapError,
+};
 pub use crate::dashboard::input::rebind::RebindError;
 pub use crate::dashboard::input::sequence::KeySequence;
 /// The events of the terminal: keys, for what types text, and the mouse.
-pub use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+pub use crossterm::event::{
+    KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};

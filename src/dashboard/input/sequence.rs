@@ -13,8 +13,13 @@ impl KeySequence {
 
     /// Parses keys with blanks between them; at most four.
     pub fn parse(text: &str) -> Option<Self> {
-        let keys: Vec<KeyChord> = text.split_whitespace().map(KeyChord::parse).collect::<Option<_>>()?;
-        (1..=Self::LONGEST).contains(&keys.len()).then_some(Self(keys))
+        let keys: Vec<KeyChord> = text
+            .split_whitespace()
+            .map(KeyChord::parse)
+            .collect::<Option<_>>()?;
+        (1..=Self::LONGEST)
+            .contains(&keys.len())
+            .then_some(Self(keys))
     }
 
     pub fn keys(&self) -> &[KeyChord] {
@@ -39,10 +44,15 @@ impl From<Vec<KeyChord>> for KeySequence {
     }
 }
 
-/// Keys as printed: characters without blanks, as in `gx`; with a longer name among them with blanks, as in `space r`.
+/// Keys as printed: characters without blanks, as in `gx`; with a longer name among them with
+/// blanks, as in `space r`.
 pub fn printed<'keys>(keys: impl IntoIterator<Item = &'keys KeyChord>) -> String {
     let keys: Vec<String> = keys.into_iter().map(KeyChord::to_string).collect();
-    keys.join(if keys.iter().all(|key| key.chars().count() == 1) { "" } else { " " })
+    keys.join(if keys.iter().all(|key| key.chars().count() == 1) {
+        ""
+    } else {
+        " "
+    })
 }
 
 impl fmt::Display for KeySequence {
@@ -57,8 +67,18 @@ mod tests {
 
     #[test]
     fn sequence_is_printed_as_short_as_it_stays_readable() {
-        for (text, printed) in [("g", "g"), ("g x", "gx"), ("space r", "space r"), ("ctrl-w +", "ctrl-w +")] {
-            assert_eq!(KeySequence::parse(text).map(|keys| keys.to_string()).as_deref(), Some(printed));
+        for (text, printed) in [
+            ("g", "g"),
+            ("g x", "gx"),
+            ("space r", "space r"),
+            ("ctrl-w +", "ctrl-w +"),
+        ] {
+            assert_eq!(
+                KeySequence::parse(text)
+                    .map(|keys| keys.to_string())
+                    .as_deref(),
+                Some(printed)
+            );
         }
         for text in ["", "  ", "gx", "a b c d e"] {
             assert_eq!(KeySequence::parse(text), None, "{text:?}");

@@ -19,12 +19,16 @@ pub struct BuiltColumns {
 impl BuiltColumns {
     /// The answer when nothing could be built.
     pub fn none(request: ColumnRequest) -> Self {
-        Self { request, ..Self::default() }
+        Self {
+            request,
+            ..Self::default()
+        }
     }
 
     /// Adds a later answer about the same findings.
     pub fn absorb(&mut self, later: Self) {
-        self.columns.retain(|(field, _)| !later.columns.iter().any(|(of, _)| of == field));
+        self.columns
+            .retain(|(field, _)| !later.columns.iter().any(|(of, _)| of == field));
         self.columns.extend(later.columns);
         if later.order.is_some() {
             (self.order, self.request.order) = (later.order, later.request.order);
@@ -35,12 +39,23 @@ impl BuiltColumns {
     /// Builds what was requested. Columns of the findings alone become part of their table.
     pub fn of(request: ColumnRequest) -> Self {
         let (input, mut evaluator) = (&request.input, Evaluator::default());
-        let of_others = request.fields.iter().copied().filter(|&field| input.ready(field).is_none());
+        let of_others = request
+            .fields
+            .iter()
+            .copied()
+            .filter(|&field| input.ready(field).is_none());
         evaluator.add_columns(of_others.map(|field| (field, column_of(field, input))));
-        let order =
-            (!request.order.is_empty()).then(|| Arc::new(order::ordered(&request.order, &mut evaluator, input)));
-        let groups = request.groups.map(|by| Arc::new(GroupKeys::of(by, &input.issues)));
+        let order = (!request.order.is_empty())
+            .then(|| Arc::new(order::ordered(&request.order, &mut evaluator, input)));
+        let groups = request
+            .groups
+            .map(|by| Arc::new(GroupKeys::of(by, &input.issues)));
         let columns = evaluator.into_columns().collect();
-        Self { columns, order, groups, request }
+        Self {
+            columns,
+            order,
+            groups,
+            request,
+        }
     }
 }

@@ -8,7 +8,8 @@ use crate::triage::IssueId;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// A list together with its data. Ids are numbers here, because the keys do not depend on the type of the items.
+/// A list together with its data. Ids are numbers here, because the keys do not depend on the type
+/// of the items.
 pub trait Cursor {
     /// Rows shown: items and group headers.
     fn len(&self) -> usize;
@@ -64,7 +65,11 @@ pub trait Cursor {
     /// Unfolds the selected group, or goes from an unfolded group to its first row.
     fn unfold(&mut self) {
         let at = self.at();
-        match self.groups().header(at).map(|group| (group.id, group.is_open)) {
+        match self
+            .groups()
+            .header(at)
+            .map(|group| (group.id, group.is_open))
+        {
             Some((_, true)) => self.select(at + 1),
             Some((id, false)) => self.set_open(RowRef::Group(id), true),
             None => {}
@@ -98,19 +103,39 @@ pub trait Cursor {
         }
     }
 
-    /// The rows of an action: the marked and shown items and those of the range, else the items of the selected row.
+    /// The rows of an action: the marked and shown items and those of the range, else the items of
+    /// the selected row.
     fn chosen(&self) -> Chosen {
         let at = self.at();
         let (marked, hidden) = self.marked();
         let range = self.range().map(|from| from.min(at)..=from.max(at));
         if marked == 0 && range.is_none() {
             let ids = self.ids_at(at);
-            return Chosen { many: ids.len() > 1, ids, hidden: Vec::new() };
+            return Chosen {
+                many: ids.len() > 1,
+                ids,
+                hidden: Vec::new(),
+            };
         }
-        let in_range: BTreeSet<i64> = range.into_iter().flatten().flat_map(|at| self.ids_at(at)).collect();
-        let chosen = self.items().into_iter().filter(|(id, is_marked)| *is_marked || in_range.contains(id));
-        let hidden = if hidden > 0 { self.hidden_marks() } else { Vec::new() };
-        Chosen { ids: chosen.map(|(id, _)| id).collect(), hidden, many: true }
+        let in_range: BTreeSet<i64> = range
+            .into_iter()
+            .flatten()
+            .flat_map(|at| self.ids_at(at))
+            .collect();
+        let chosen = self
+            .items()
+            .into_iter()
+            .filter(|(id, is_marked)| *is_marked || in_range.contains(id));
+        let hidden = if hidden > 0 {
+            self.hidden_marks()
+        } else {
+            Vec::new()
+        };
+        Chosen {
+            ids: chosen.map(|(id, _)| id).collect(),
+            hidden,
+            many: true,
+        }
     }
 
     /// All shown items in their order, folded ones too.
@@ -120,8 +145,12 @@ pub trait Cursor {
 
     /// Selects a row; the group of an item is unfolded. Returns whether the row is shown.
     fn select_row(&mut self, row: RowRef) -> bool {
-        let Some(mut at) = self.place(row) else { return false };
-        if let (Some(header), RowRef::Item(_)) = (self.groups().header(at).map(|group| group.id), row) {
+        let Some(mut at) = self.place(row) else {
+            return false;
+        };
+        if let (Some(header), RowRef::Item(_)) =
+            (self.groups().header(at).map(|group| group.id), row)
+        {
             self.groups().set_open(header, true);
             at = self.place(row).unwrap_or(at);
         }
@@ -172,19 +201,26 @@ impl<T: Item> Cursor for TableRows<'_, T> {
         self.list.selected_row().map(|row| row.map(Into::into))
     }
     fn row_at(&self, at: usize) -> Option<RowRef> {
-        self.list.row_at(&self.table, at).map(|row| row.map(Into::into))
+        self.list
+            .row_at(&self.table, at)
+            .map(|row| row.map(Into::into))
     }
     fn place(&self, row: RowRef) -> Option<usize> {
         self.list.place(&self.table, row.map(Into::into))
     }
     fn ids_at(&self, at: usize) -> Vec<i64> {
         let items = self.table.items();
-        self.list.positions_at(at).map(|position| items[position as usize].id().into()).collect()
+        self.list
+            .positions_at(at)
+            .map(|position| items[position as usize].id().into())
+            .collect()
     }
     fn items(&self) -> Vec<(i64, bool)> {
         let (items, marks) = (self.table.items(), &self.list.marks);
         let shown = self.list.shown_rows();
-        shown.map(|row| (items[row as usize].id().into(), marks.has(&self.table, row))).collect()
+        shown
+            .map(|row| (items[row as usize].id().into(), marks.has(&self.table, row)))
+            .collect()
     }
     fn groups(&mut self) -> &mut Groups {
         &mut self.list.groups
@@ -208,7 +244,10 @@ impl<T: Item> Cursor for TableRows<'_, T> {
         self.list.count_marks(&self.table)
     }
     fn hidden_marks(&self) -> Vec<i64> {
-        self.list.hidden_marks(&self.table).map(Into::into).collect()
+        self.list
+            .hidden_marks(&self.table)
+            .map(Into::into)
+            .collect()
     }
     fn range(&self) -> Option<usize> {
         self.list.range_start(&self.table)
@@ -240,27 +279,39 @@ impl Cursor for StreamRows<'_> {
         self.list.select_at(self.stream, at);
     }
     fn selected_row(&self) -> Option<RowRef> {
-        self.list.selected_row().map(|row| row.map(|id| id.capture.0))
+        self.list
+            .selected_row()
+            .map(|row| row.map(|id| id.capture.0))
     }
     fn row_at(&self, at: usize) -> Option<RowRef> {
-        self.list.row_at(self.stream, at).map(|row| row.map(|id| id.capture.0))
+        self.list
+            .row_at(self.stream, at)
+            .map(|row| row.map(|id| id.capture.0))
     }
     fn place(&self, row: RowRef) -> Option<usize> {
         match row {
             RowRef::Group(id) => self.list.groups.place_of(id),
             RowRef::Item(number) => {
-                let id = self.list.all(self.stream).map(|captured| captured.id()).find(|id| id.capture.0 == number)?;
+                let id = self
+                    .list
+                    .all(self.stream)
+                    .map(|captured| captured.id())
+                    .find(|id| id.capture.0 == number)?;
                 self.list.place(self.stream, id)
             }
         }
     }
     fn ids_at(&self, at: usize) -> Vec<i64> {
-        self.list.ids_at(self.stream, at).map(|id| id.capture.0).collect()
+        self.list
+            .ids_at(self.stream, at)
+            .map(|id| id.capture.0)
+            .collect()
     }
     fn items(&self) -> Vec<(i64, bool)> {
         let marks = self.list.marks();
         let ids = self.list.all(self.stream).map(|captured| captured.id());
-        ids.map(|id| (id.capture.0, !marks.is_empty() && marks.contains(&id))).collect()
+        ids.map(|id| (id.capture.0, !marks.is_empty() && marks.contains(&id)))
+            .collect()
     }
     fn groups(&mut self) -> &mut Groups {
         &mut self.list.groups
@@ -288,7 +339,10 @@ impl Cursor for StreamRows<'_> {
         (self.list.marks().len(), self.list.marks_hidden())
     }
     fn hidden_marks(&self) -> Vec<i64> {
-        self.list.hidden_marks(self.stream).map(|id| id.capture.0).collect()
+        self.list
+            .hidden_marks(self.stream)
+            .map(|id| id.capture.0)
+            .collect()
     }
     fn range(&self) -> Option<usize> {
         self.list.range_start(self.stream)

@@ -4,8 +4,9 @@
 //!   row ─► number of its group ─► groups, ordered by rank ─► places: headers, and the rows of unfolded groups
 //! ```
 //!
-//! A row that is added or removed changes only its own group. Places are calculated from the order and never stored: a
-//! request that arrives in a list of 100,000 captures must not cost a pass over all of them.
+//! A row that is added or removed changes only its own group. Places are calculated from the order
+//! and never stored: a request that arrives in a list of 100,000 captures must not cost a pass over
+//! all of them.
 
 use crate::dashboard::base::GroupId;
 use std::collections::vec_deque::Iter;
@@ -88,8 +89,19 @@ impl Groups {
     /// Removes all rows.
     pub fn clear(&mut self) {
         let toggled = std::mem::take(&mut self.toggled);
-        let Self { is_on, starts_open, least, .. } = *self;
-        *self = Self { is_on, starts_open, least, toggled, ..Self::default() };
+        let Self {
+            is_on,
+            starts_open,
+            least,
+            ..
+        } = *self;
+        *self = Self {
+            is_on,
+            starts_open,
+            least,
+            toggled,
+            ..Self::default()
+        };
     }
 
     /// Groups that are folded although the others start unfolded, or the reverse.
@@ -111,8 +123,8 @@ impl Groups {
         self.is_on
     }
 
-    /// Groups rows that are counted from zero: `ids` has the group of each number, `number_of` the number of each row.
-    /// The groups are in the order of their first rows.
+    /// Groups rows that are counted from zero: `ids` has the group of each number, `number_of` the
+    /// number of each row. The groups are in the order of their first rows.
     pub fn fill(&mut self, ids: impl IntoIterator<Item = GroupId>, number_of: Vec<u32>) {
         self.clear();
         let ids = ids.into_iter();
@@ -120,9 +132,14 @@ impl Groups {
         self.numbers.reserve(ids.size_hint().0);
         ids.for_each(|id| _ = self.begin(id));
         let mut sizes = vec![0; self.groups.len()];
-        number_of.iter().for_each(|&number| sizes[number as usize] += 1);
+        number_of
+            .iter()
+            .for_each(|&number| sizes[number as usize] += 1);
         // A queue that grows row by row copies its rows again and again.
-        self.groups.iter_mut().zip(sizes).for_each(|(group, size)| group.rows.reserve_exact(size));
+        self.groups
+            .iter_mut()
+            .zip(sizes)
+            .for_each(|(group, size)| group.rows.reserve_exact(size));
         for (row, &number) in number_of.iter().enumerate() {
             let group = &mut self.groups[number as usize];
             if group.rows.is_empty() {
@@ -137,7 +154,11 @@ impl Groups {
 
     /// Orders the groups by a key.
     pub fn sort_by_key<K: Ord>(&mut self, key: impl Fn(&Group) -> K) {
-        let mut groups: Vec<&mut Group> = self.groups.iter_mut().filter(|group| !group.rows.is_empty()).collect();
+        let mut groups: Vec<&mut Group> = self
+            .groups
+            .iter_mut()
+            .filter(|group| !group.rows.is_empty())
+            .collect();
         groups.sort_by_cached_key(|group| key(group));
         self.order.clear();
         for (rank, group) in groups.into_iter().enumerate() {
@@ -175,7 +196,11 @@ impl Groups {
             }
         };
         let group = self.group(self.order.get(index)?.1);
-        Some(if self.has_header(group) { GroupPlace::Header(group) } else { GroupPlace::Row(group, 0) })
+        Some(if self.has_header(group) {
+            GroupPlace::Header(group)
+        } else {
+            GroupPlace::Row(group, 0)
+        })
     }
 
     /// The group whose header is at a place.
@@ -208,14 +233,19 @@ impl Groups {
     pub fn place_of(&self, id: GroupId) -> Option<usize> {
         let number = *self.numbers.get(&id)?;
         let rank = self.group(number).rank;
-        self.order.binary_search(&(rank, number)).ok().map(|index| self.place_at(index))
+        self.order
+            .binary_search(&(rank, number))
+            .ok()
+            .map(|index| self.place_at(index))
     }
 
     /// The place of a row of a group; of a folded row that of the header.
     pub fn place_in(&self, number: u32, row: u64) -> Option<usize> {
         let group = self.groups.get(number as usize)?;
         let header = self.place_of(group.id)?;
-        let index = (group.is_open && self.has_header(group)).then(|| group.rows.binary_search(&row).ok()).flatten();
+        let index = (group.is_open && self.has_header(group))
+            .then(|| group.rows.binary_search(&row).ok())
+            .flatten();
         Some(index.map_or(header, |index| header + 1 + index))
     }
 
@@ -224,7 +254,8 @@ impl Groups {
         self.number_of.get(row).map(|&number| self.group(number))
     }
 
-    /// Place of the first row of a group at or after `row`, else of its last one; of a folded group, that of its header.
+    /// Place of the first row of a group at or after `row`, else of its last one; of a folded
+    /// group, that of its header.
     pub fn place_from(&self, id: GroupId, row: u64) -> Option<usize> {
         let (group, header) = (self.get(id)?, self.place_of(id)?);
         let last = group.rows.len().checked_sub(1)?;
@@ -250,9 +281,14 @@ impl Groups {
         self.locate_headers();
     }
 
-    /// Adds a row and returns the number of its group. [`Groups::arrange`] must follow, as after [`Groups::remove`].
+    /// Adds a row and returns the number of its group. [`Groups::arrange`] must follow, as after
+    /// [`Groups::remove`].
     pub fn add(&mut self, id: GroupId, row: u64) -> u32 {
-        let number = self.numbers.get(&id).copied().unwrap_or_else(|| self.begin(id));
+        let number = self
+            .numbers
+            .get(&id)
+            .copied()
+            .unwrap_or_else(|| self.begin(id));
         self.add_to(number, row);
         number
     }
@@ -295,8 +331,11 @@ impl Groups {
         touched.sort_unstable();
         touched.dedup();
         let mut is_touched = vec![false; self.groups.len()];
-        touched.iter().for_each(|&number| is_touched[number as usize] = true);
-        self.order.retain(|(_, number)| !is_touched[*number as usize]);
+        touched
+            .iter()
+            .for_each(|&number| is_touched[number as usize] = true);
+        self.order
+            .retain(|(_, number)| !is_touched[*number as usize]);
         for number in touched {
             let group = &mut self.groups[number as usize];
             if !group.rows.iter().is_sorted() {
@@ -321,7 +360,13 @@ impl Groups {
     fn begin(&mut self, id: GroupId) -> u32 {
         let number = self.free.pop().unwrap_or(self.groups.len() as u32);
         let is_open = self.toggled.contains(&id) != self.starts_open;
-        let group = Group { id, number, rows: VecDeque::new(), is_open, rank: 0 };
+        let group = Group {
+            id,
+            number,
+            rows: VecDeque::new(),
+            is_open,
+            rank: 0,
+        };
         match self.groups.get_mut(number as usize) {
             Some(free) => *free = group,
             None => self.groups.push(group),
@@ -354,7 +399,11 @@ impl Groups {
         let mut place = 0;
         for (index, group) in self.iter().enumerate() {
             if group.is_open && self.has_header(group) {
-                unfolded.push(Unfolded { index, place, rows: group.rows.len() });
+                unfolded.push(Unfolded {
+                    index,
+                    place,
+                    rows: group.rows.len(),
+                });
                 place += group.rows.len();
             }
             place += 1;

@@ -18,14 +18,26 @@ pub struct HiddenNews {
 impl HiddenNews {
     /// Counts from the end of the visit in which the filter was last used.
     pub fn restore(&mut self, filter: &str, last_visit: Option<Stamp>) {
-        *self = Self { filter: filter.to_owned(), since: last_visit, count: 0 };
+        *self = Self {
+            filter: filter.to_owned(),
+            since: last_visit,
+            count: 0,
+        };
     }
 
     /// The time from which rows are counted; none without a filter. Another filter counts from now.
     pub fn since(&mut self, filter: &str, now: Stamp) -> Option<Stamp> {
         if self.filter != filter {
-            *self = Self { filter: filter.to_owned(), since: Some(now), count: 0 };
+            *self = Self {
+                filter: filter.to_owned(),
+                since: Some(now),
+                count: 0,
+            };
         }
-        if self.filter.is_empty() { None } else { Some(*self.since.get_or_insert(now)) }
+        if self.filter.is_empty() {
+            None
+        } else {
+            Some(*self.since.get_or_insert(now))
+        }
     }
 }

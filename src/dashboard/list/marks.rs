@@ -15,7 +15,11 @@ pub struct Marks<T: Item> {
 
 impl<T: Item> Default for Marks<T> {
     fn default() -> Self {
-        Self { table: None, rows: RowSet::default(), len: 0 }
+        Self {
+            table: None,
+            rows: RowSet::default(),
+            len: 0,
+        }
     }
 }
 
@@ -49,7 +53,11 @@ impl<T: Item> Marks<T> {
         if !self.is_of(table) {
             self.follow(table);
             if self.table.is_none() {
-                *self = Self { table: Some(Arc::clone(table)), rows: RowSet::none(table.len()), len: 0 };
+                *self = Self {
+                    table: Some(Arc::clone(table)),
+                    rows: RowSet::none(table.len()),
+                    len: 0,
+                };
             }
         }
         if self.rows.has(row as usize) != on {
@@ -87,7 +95,11 @@ impl<T: Item> Marks<T> {
 
     /// The marked items.
     pub fn ids(&self) -> impl Iterator<Item = T::Id> {
-        let items = self.table.as_ref().map(|table| table.items()).unwrap_or_default();
+        let items = self
+            .table
+            .as_ref()
+            .map(|table| table.items())
+            .unwrap_or_default();
         self.rows.rows().map(|at| items[at].id())
     }
 
@@ -96,7 +108,9 @@ impl<T: Item> Marks<T> {
         if self.is_of(table) {
             return;
         }
-        let Some(before) = self.table.take().filter(|_| self.len > 0) else { return self.clear() };
+        let Some(before) = self.table.take().filter(|_| self.len > 0) else {
+            return self.clear();
+        };
         let (was, mut rows) = (std::mem::take(&mut self.rows), RowSet::none(table.len()));
         let mut changed = was.clone();
         for (row, old) in table.places_in(&before).enumerate() {
@@ -106,13 +120,21 @@ impl<T: Item> Marks<T> {
             }
         }
         // Items that changed have the same id.
-        let changed = changed.rows().filter_map(|old| table.position(before.items()[old].id()));
+        let changed = changed
+            .rows()
+            .filter_map(|old| table.position(before.items()[old].id()));
         changed.for_each(|row| rows.put(row, true));
-        *self = Self { table: Some(Arc::clone(table)), len: rows.count(), rows };
+        *self = Self {
+            table: Some(Arc::clone(table)),
+            len: rows.count(),
+            rows,
+        };
     }
 
     fn is_of(&self, table: &Table<T>) -> bool {
-        self.table.as_ref().is_some_and(|of| of.revision() == table.revision())
+        self.table
+            .as_ref()
+            .is_some_and(|of| of.revision() == table.revision())
     }
 
     fn position(&self, id: T::Id) -> Option<usize> {

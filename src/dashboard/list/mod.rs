@@ -1,16 +1,19 @@
-//! The state of one list pane: the selected row, the marks, the filter, the groups, and the rows that the filter matches.
+//! The state of one list pane: the selected row, the marks, the filter, the groups, and the rows
+//! that the filter matches.
 //!
 //! ```text
 //!   Table (data) ─► scope, query, order ─► rows (positions) ─► groups ─► cursor keys, marks ─► ui/list draws them
 //! ```
 //!
-//! A row is selected by its id. `rows` are positions in the table of the list; they are found again when the table, the
-//! filter, the scope or the sort order changes, and the selection stays on its id. When new data removes that id, the row
-//! that took its place is selected; when a filter hides it, the first row. A list in which no key was pressed yet stays at
-//! its top, so that the most severe rows are visible.
+//! A row is selected by its id. `rows` are positions in the table of the list; they are found again
+//! when the table, the filter, the scope or the sort order changes, and the selection stays on its
+//! id. When new data removes that id, the row that took its place is selected; when a filter hides
+//! it, the first row. A list in which no key was pressed yet stays at its top, so that the most
+//! severe rows are visible.
 //!
-//! `stream` is the list of captured requests, `groups` the group headers of all lists, `finding_groups` what findings are
-//! grouped by. `ui/list` draws lists; their data is in `table` and `data`.
+//! `stream` is the list of captured requests, `groups` the group headers of all lists,
+//! `finding_groups` what findings are grouped by. `ui/list` draws lists; their data is in `table`
+//! and `data`.
 
 pub mod columns;
 pub mod cursor;
@@ -26,7 +29,9 @@ pub mod stream;
 pub use columns::BuiltColumns;
 pub use cursor::{Chosen, Cursor};
 pub(crate) use cursor::{StreamRows, TableRows};
-pub use finding_groups::{Counted, FindingGroupBy, FindingGroups, GroupKeys, GroupName, GroupSummary};
+pub use finding_groups::{
+    Counted, FindingGroupBy, FindingGroups, GroupKeys, GroupName, GroupSummary,
+};
 pub use groups::{Group, GroupPlace, Groups};
 pub use hidden_news::HiddenNews;
 pub use lists::Lists;
@@ -65,11 +70,12 @@ pub enum RetainedRow<Id> {
     Anywhere,
 }
 
-/// The places of a list that decide which columns are drawn: its first rows, and those that a screen of so many rows can show
-/// around the cursor. Of long lists the others are not read.
+/// The places of a list that decide which columns are drawn: its first rows, and those that a
+/// screen of so many rows can show around the cursor. Of long lists the others are not read.
 pub(crate) fn sampled_places(len: usize, at: usize, screen: usize) -> impl Iterator<Item = usize> {
     let block = sampled_block(at) * SAMPLE;
-    let near = block.saturating_sub(screen).max(SAMPLE)..block.saturating_add(SAMPLE + screen).min(len);
+    let near =
+        block.saturating_sub(screen).max(SAMPLE)..block.saturating_add(SAMPLE + screen).min(len);
     (0..len.min(SAMPLE)).chain(near)
 }
 
@@ -100,7 +106,8 @@ pub struct List<T: Item> {
     pub header: Option<GroupId>,
     /// Place of the selected row. When that row is absent, the row at this place is selected.
     pub at: usize,
-    /// The rows around the selected one with their places, in the order in which they take its place: below it, then above it.
+    /// The rows around the selected one with their places, in the order in which they take its
+    /// place: below it, then above it.
     near: Vec<(usize, RowRef<T::Id>)>,
     /// The unfolded group of the selected row.
     group: Option<GroupId>,
@@ -108,7 +115,8 @@ pub struct List<T: Item> {
     pub marks: Marks<T>,
     /// Where `v` began a range.
     pub range_from: Option<RowRef<T::Id>>,
-    /// Items that are shown although the filter hides them, because a decision on them was recorded (see `retained_rows.rs`).
+    /// Items that are shown although the filter hides them, because a decision on them was recorded
+    /// (see `retained_rows.rs`).
     pub retained: BTreeMap<T::Id, RetainedRow<T::Id>>,
     /// The retained items that the filter hides.
     pub retained_only: Vec<T::Id>,
@@ -137,7 +145,8 @@ pub struct List<T: Item> {
     pending_selection: Option<PendingSelection<T::Id>>,
     /// The revision of the table to which the rows belong.
     shown: u64,
-    /// The rows are those of the last filter, order and groups, because columns are being built off the UI thread.
+    /// The rows are those of the last filter, order and groups, because columns are being built off
+    /// the UI thread.
     pub(crate) is_behind: bool,
 }
 
@@ -187,7 +196,10 @@ impl<T: Item> List<T> {
     pub(crate) fn settle(&mut self, table: &Arc<Table<T>>) {
         self.shown = table.revision();
         let selected = self.selected_row();
-        let mut pending = self.pending_selection.take().filter(|pending| pending.selected == selected);
+        let mut pending = self
+            .pending_selection
+            .take()
+            .filter(|pending| pending.selected == selected);
         match pending.map(|pending| pending.row) {
             Some(RowRef::Group(id)) if self.groups.place_of(id).is_some() => {
                 (self.selected, self.header, pending) = (None, Some(id), None);
@@ -202,12 +214,18 @@ impl<T: Item> List<T> {
             _ => {}
         }
         let at = match self.held {
-            true => self.selected_row().and_then(|row| self.place(table, row)).unwrap_or_else(|| self.successor(table)),
+            true => self
+                .selected_row()
+                .and_then(|row| self.place(table, row))
+                .unwrap_or_else(|| self.successor(table)),
             false => 0,
         };
         self.select_at(table, at);
         let selected = self.selected_row();
-        self.pending_selection = pending.map(|pending| PendingSelection { selected, ..pending });
+        self.pending_selection = pending.map(|pending| PendingSelection {
+            selected,
+            ..pending
+        });
         self.marks.follow(table);
         self.range_from = self.range_from.filter(|&row| match row {
             RowRef::Item(id) => table.position(id).is_some(),
@@ -215,33 +233,57 @@ impl<T: Item> List<T> {
         });
     }
 
-    /// The place of the row that took the place of the selected one, which is no longer shown: the next row that is still
-    /// where it was among the rows around it, because a poll can move rows to another end of the list as well. In a group it
-    /// is a row of that group, wherever the group is now.
+    /// The place of the row that took the place of the selected one, which is no longer shown: the
+    /// next row that is still where it was among the rows around it, because a poll can move rows
+    /// to another end of the list as well. In a group it is a row of that group, wherever the group
+    /// is now.
     fn successor(&self, table: &Table<T>) -> usize {
         // One pass over all rows for those around it.
-        let wanted = self.near.iter().filter_map(|&(_, row)| table.position(row.item()?)).map(|at| at as u32);
+        let wanted = self
+            .near
+            .iter()
+            .filter_map(|&(_, row)| table.position(row.item()?))
+            .map(|at| at as u32);
         let wanted: HashSet<u32> = wanted.collect();
-        let shown = self.rows.iter().enumerate().filter(|(_, row)| wanted.contains(row));
+        let shown = self
+            .rows
+            .iter()
+            .enumerate()
+            .filter(|(_, row)| wanted.contains(row));
         let indices: HashMap<u32, usize> = shown.map(|(index, &row)| (row, index)).collect();
         let place = |row: RowRef<T::Id>| match row {
             RowRef::Group(id) => self.groups.place_of(id),
             RowRef::Item(id) => self.place_of_index(*indices.get(&(table.position(id)? as u32))?),
         };
-        let left: Vec<(usize, usize)> = self.near.iter().filter_map(|&(old, row)| Some((old, place(row)?))).collect();
+        let left: Vec<(usize, usize)> = self
+            .near
+            .iter()
+            .filter_map(|&(old, row)| Some((old, place(row)?)))
+            .collect();
         let has_stayed = |one: &&(usize, usize)| {
-            let is_passed = |other: &&(usize, usize)| (other.0 < one.0) != (other.1 < one.1) && other.1 != one.1;
+            let is_passed = |other: &&(usize, usize)| {
+                (other.0 < one.0) != (other.1 < one.1) && other.1 != one.1
+            };
             2 * left.iter().filter(is_passed).count() < left.len()
         };
         let header = self.group.and_then(|id| self.groups.place_of(id));
-        let in_group = |&&(_, now): &&(usize, usize)| header.is_some() && self.groups.header_above(now) == header;
-        let stayed = left.iter().find(in_group).or_else(|| left.iter().find(has_stayed));
+        let in_group = |&&(_, now): &&(usize, usize)| {
+            header.is_some() && self.groups.header_above(now) == header
+        };
+        let stayed = left
+            .iter()
+            .find(in_group)
+            .or_else(|| left.iter().find(has_stayed));
         stayed.map_or(self.at, |&(_, now)| now)
     }
 
     /// Rows on the screen: group headers and unfolded items, or all items.
     pub fn len(&self) -> usize {
-        if self.groups.is_on() { self.groups.places() } else { self.rows.len() }
+        if self.groups.is_on() {
+            self.groups.places()
+        } else {
+            self.rows.len()
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -250,21 +292,29 @@ impl<T: Item> List<T> {
 
     /// The selected item or group header.
     pub fn selected_row(&self) -> Option<RowRef<T::Id>> {
-        self.header.map(RowRef::Group).or(self.selected.map(RowRef::Item))
+        self.header
+            .map(RowRef::Group)
+            .or(self.selected.map(RowRef::Item))
     }
 
     /// The row at a place.
     pub fn row_at(&self, table: &Table<T>, at: usize) -> Option<RowRef<T::Id>> {
         match self.groups.header(at) {
             Some(group) => Some(RowRef::Group(group.id)),
-            None => self.positions_at(at).next().map(|position| RowRef::Item(table.items()[position as usize].id())),
+            None => self
+                .positions_at(at)
+                .next()
+                .map(|position| RowRef::Item(table.items()[position as usize].id())),
         }
     }
 
     /// Positions of the items that a place represents: of a group header all items of the group.
     pub fn positions_at(&self, at: usize) -> impl Iterator<Item = u32> + '_ {
         let ungrouped = (!self.groups.is_on() && at < self.rows.len()).then_some(at as u64);
-        self.groups.rows_at(at).chain(ungrouped).map(|row| self.rows[row as usize])
+        self.groups
+            .rows_at(at)
+            .chain(ungrouped)
+            .map(|row| self.rows[row as usize])
     }
 
     /// Positions of the items of a group.
@@ -301,10 +351,14 @@ impl<T: Item> List<T> {
     /// Selects this row as soon as it arrives, unless the user selects another one before.
     pub fn select_when_loaded(&mut self, row: RowRef<T::Id>) {
         self.held = true;
-        self.pending_selection = Some(PendingSelection { row, selected: self.selected_row() });
+        self.pending_selection = Some(PendingSelection {
+            row,
+            selected: self.selected_row(),
+        });
     }
 
-    /// From now on the selection stays on its row. A list without rows has none yet: its first rows begin at the top.
+    /// From now on the selection stays on its row. A list without rows has none yet: its first rows
+    /// begin at the top.
     pub fn hold(&mut self) {
         self.held |= self.selected_row().is_some();
     }
@@ -315,9 +369,18 @@ impl<T: Item> List<T> {
         let row = self.row_at(table, self.at);
         self.selected = row.and_then(RowRef::item);
         self.header = self.groups.header(self.at).map(|group| group.id);
-        self.group = self.groups.header_above(self.at).and_then(|at| Some(self.groups.header(at)?.id));
-        let (below, above) = (self.at + 1..self.at + 1 + NEAR, (self.at.saturating_sub(NEAR)..self.at).rev());
-        self.near = below.chain(above).filter_map(|at| Some((at, self.row_at(table, at)?))).collect();
+        self.group = self
+            .groups
+            .header_above(self.at)
+            .and_then(|at| Some(self.groups.header(at)?.id));
+        let (below, above) = (
+            self.at + 1..self.at + 1 + NEAR,
+            (self.at.saturating_sub(NEAR)..self.at).rev(),
+        );
+        self.near = below
+            .chain(above)
+            .filter_map(|at| Some((at, self.row_at(table, at)?)))
+            .collect();
     }
 
     /// The filter changed: if it hides the selected row, the first row is selected.
@@ -327,7 +390,8 @@ impl<T: Item> List<T> {
         self.at = 0;
     }
 
-    /// Moves the selection from a group header to the first item of the group, before the groups change.
+    /// Moves the selection from a group header to the first item of the group, before the groups
+    /// change.
     pub fn leave_header(&mut self, table: &Table<T>) {
         if let Some(group) = self.header.take().and_then(|id| self.groups.get(id)) {
             let first = self.positions_in(group).next();
@@ -335,14 +399,18 @@ impl<T: Item> List<T> {
         }
     }
 
-    /// Changes to the next sort order and returns its name. An order by several fields changes to the named order first.
+    /// Changes to the next sort order and returns its name. An order by several fields changes to
+    /// the named order first.
     pub fn next_sort(&mut self) -> &'static str {
         self.forget_places();
         let sorts = T::SORTS;
         let by = usize::from(self.order.is_empty());
         self.order.clear();
         self.sort = (self.sort + by) % sorts.len().max(1);
-        sorts.get(self.sort).map(|sort| sort.name).unwrap_or_default()
+        sorts
+            .get(self.sort)
+            .map(|sort| sort.name)
+            .unwrap_or_default()
     }
 
     pub(crate) fn set_order(&mut self, keys: Vec<SortKey>) {
@@ -352,7 +420,9 @@ impl<T: Item> List<T> {
 
     /// Lets a new order place the retained rows.
     pub(crate) fn forget_places(&mut self) {
-        self.retained.values_mut().for_each(|retained| *retained = RetainedRow::Anywhere);
+        self.retained
+            .values_mut()
+            .for_each(|retained| *retained = RetainedRow::Anywhere);
     }
 
     /// The place where the range began, if there is a range and the row is shown.
@@ -372,7 +442,8 @@ impl<T: Item> List<T> {
     /// Marks the items that a place represents, or removes their marks.
     pub(crate) fn mark(&mut self, table: &Arc<Table<T>>, at: usize, on: bool) {
         let mut marks = std::mem::take(&mut self.marks);
-        self.positions_at(at).for_each(|position| marks.set(table, position, on));
+        self.positions_at(at)
+            .for_each(|position| marks.set(table, position, on));
         self.marks = marks;
     }
 
@@ -381,7 +452,9 @@ impl<T: Item> List<T> {
         if self.rows.iter().all(|&row| self.marks.has(table, row)) {
             return self.marks.clear();
         }
-        self.rows.iter().for_each(|&row| self.marks.set(table, row, true));
+        self.rows
+            .iter()
+            .for_each(|&row| self.marks.set(table, row, true));
     }
 
     /// Marks the shown items without a mark and removes the marks of the others.
@@ -397,7 +470,15 @@ impl<T: Item> List<T> {
         let marks = self.marks.len();
         match marks == 0 || self.rows.len() == table.len() {
             true => (marks, 0),
-            false => (marks, marks - self.rows.iter().filter(|&&row| self.marks.has(table, row)).count()),
+            false => (
+                marks,
+                marks
+                    - self
+                        .rows
+                        .iter()
+                        .filter(|&&row| self.marks.has(table, row))
+                        .count(),
+            ),
         }
     }
 
@@ -405,18 +486,29 @@ impl<T: Item> List<T> {
     pub(crate) fn hidden_marks(&self, table: &Table<T>) -> impl Iterator<Item = T::Id> {
         let mut shown = RowSet::none(table.len());
         self.rows.iter().for_each(|&row| shown.set(row as usize));
-        self.marks.rows().filter(move |&at| !shown.has(at)).filter_map(|at| Some(table.items().get(at)?.id()))
+        self.marks
+            .rows()
+            .filter(move |&at| !shown.has(at))
+            .filter_map(|at| Some(table.items().get(at)?.id()))
     }
 
     /// The shown items in their order, folded ones too.
     pub fn shown<'a>(&'a self, table: &'a Table<T>) -> impl Iterator<Item = T::Id> + 'a {
-        self.shown_rows().map(|row| table.items()[row as usize].id())
+        self.shown_rows()
+            .map(|row| table.items()[row as usize].id())
     }
 
     /// The positions of the shown items in their order, folded ones too.
     pub(crate) fn shown_rows(&self) -> impl Iterator<Item = u32> + '_ {
-        let ungrouped = if self.groups.is_on() { &[] } else { self.rows.as_slice() };
-        let grouped = self.groups.iter().flat_map(|group| self.positions_in(group));
+        let ungrouped = if self.groups.is_on() {
+            &[]
+        } else {
+            self.rows.as_slice()
+        };
+        let grouped = self
+            .groups
+            .iter()
+            .flat_map(|group| self.positions_in(group));
         ungrouped.iter().copied().chain(grouped)
     }
 }

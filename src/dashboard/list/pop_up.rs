@@ -1,4 +1,5 @@
-//! A short list in a pop-up: rules, alerts. Only the selection is here; the rows are read from their owner.
+//! A short list in a pop-up: rules, alerts. Only the selection is here; the rows are read from
+//! their owner.
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PopUpList {

@@ -19,7 +19,11 @@ pub(crate) type AnyTable = Option<Arc<dyn Any + Send + Sync>>;
 
 impl QueryCache {
     /// Drops the results that are not valid for these tables.
-    pub(crate) fn fit<T: Item>(&mut self, own: &Arc<Table<T>>, others: Vec<(AnyTable, &'static [Field])>) {
+    pub(crate) fn fit<T: Item>(
+        &mut self,
+        own: &Arc<Table<T>>,
+        others: Vec<(AnyTable, &'static [Field])>,
+    ) {
         let same = |a: &AnyTable, b: &AnyTable| match (a, b) {
             (Some(a), Some(b)) => std::ptr::addr_eq(Arc::as_ptr(a), Arc::as_ptr(b)),
             (None, None) => true,
@@ -31,7 +35,11 @@ impl QueryCache {
             self.order = None;
         }
         for (at, (other, fields)) in others.iter().enumerate() {
-            if !self.others.get(at).is_some_and(|before| same(before, other)) {
+            if !self
+                .others
+                .get(at)
+                .is_some_and(|before| same(before, other))
+            {
                 self.forget_fields(fields);
             }
         }
@@ -41,13 +49,15 @@ impl QueryCache {
 
     /// Drops the results and the order that need one of these fields.
     pub(crate) fn forget_fields(&mut self, fields: &[Field]) {
-        self.evaluator.forget_fields(|field| fields.contains(&field));
+        self.evaluator
+            .forget_fields(|field| fields.contains(&field));
         self.forget_order(fields);
     }
 
     /// Drops the order that needs one of these fields.
     pub(crate) fn forget_order(&mut self, fields: &[Field]) {
-        self.order.take_if(|(keys, _)| keys.iter().any(|key| fields.contains(&key.field)));
+        self.order
+            .take_if(|(keys, _)| keys.iter().any(|key| fields.contains(&key.field)));
     }
 
     /// Whether the rows are in the order of these keys already.
@@ -86,8 +96,13 @@ impl QueryCache {
 
     /// Updates the cached decisions on some rows.
     pub(crate) fn update_decisions(&mut self, rows: &[usize], source: &dyn RowSource) {
-        self.evaluator.update_rows(rows, Field::is_of_decision, source);
-        if self.order.as_ref().is_some_and(|(keys, _)| keys.iter().any(|key| key.field.is_of_decision())) {
+        self.evaluator
+            .update_rows(rows, Field::is_of_decision, source);
+        if self
+            .order
+            .as_ref()
+            .is_some_and(|(keys, _)| keys.iter().any(|key| key.field.is_of_decision()))
+        {
             self.order = None;
         }
     }

@@ -17,7 +17,12 @@ impl Model {
 
     /// Updates the hosts of the targets, and the captures if their filter queries targets.
     pub(crate) fn learn_hosts(&mut self) {
-        let targets = self.data.targets.value().map(|targets| targets.items()).unwrap_or_default();
+        let targets = self
+            .data
+            .targets
+            .value()
+            .map(|targets| targets.items())
+            .unwrap_or_default();
         let hosts = TargetHosts::of(targets.iter().map(|target| &target.name));
         if hosts == self.captures.oob.hosts {
             return;
@@ -30,7 +35,13 @@ impl Model {
 
     /// The captures that the poller need not fetch.
     pub(crate) fn known_captures(&self) -> ArchivedCaptures {
-        if self.captures.oob.backlog.as_ref().is_some_and(|backlog| backlog.is_full) {
+        if self
+            .captures
+            .oob
+            .backlog
+            .as_ref()
+            .is_some_and(|backlog| backlog.is_full)
+        {
             return ArchivedCaptures::Awaited;
         }
         match &self.captures.oob.archive {

@@ -18,10 +18,17 @@ pub(crate) const RETEST_ENDED: &str = "retest ended: ";
 impl Model {
     /// Makes the rows of the board, after scans, findings or the board changed.
     pub(crate) fn make_board(&mut self) {
-        let Some(board) = &self.findings.board else { return };
-        let (Some(issues), Some(scans)) = (self.data.findings.value(), self.data.scans.value()) else { return };
+        let Some(board) = &self.findings.board else {
+            return;
+        };
+        let (Some(issues), Some(scans)) = (self.data.findings.value(), self.data.scans.value())
+        else {
+            return;
+        };
         let rows = board.rows(issues, scans, &self.findings.triage.read);
-        self.data.board.succeed(Arc::new(Table::new(rows)), Stamp(self.now.wall));
+        self.data
+            .board
+            .succeed(Arc::new(Table::new(rows)), Stamp(self.now.wall));
         self.show_rows(Pane::Board);
     }
 
@@ -36,33 +43,55 @@ impl Model {
 
     /// Reports the result of a retest when the last of its scans has one.
     pub(crate) fn report_retest(&mut self) {
-        let Some(retest) = self.retest_of(&self.workspace_name()) else { return };
-        let (Some(issues), Some(scans)) = (self.data.findings.value(), self.data.scans.value()) else { return };
+        let Some(retest) = self.retest_of(&self.workspace_name()) else {
+            return;
+        };
+        let (Some(issues), Some(scans)) = (self.data.findings.value(), self.data.scans.value())
+        else {
+            return;
+        };
         let now = retest.now(issues, scans, &self.findings.triage.read);
         let is_open = |now: &RetestStatus| {
-            matches!(now, RetestStatus::Running(_) | RetestStatus::Reading | RetestStatus::Waiting)
+            matches!(
+                now,
+                RetestStatus::Running(_) | RetestStatus::Reading | RetestStatus::Waiting
+            )
         };
         let is_running = now.iter().any(is_open);
         if !std::mem::replace(&mut self.findings.is_retest_running, is_running) || is_running {
             return;
         }
-        // Only the findings that were requested since the last notice are counted; after a restart, all.
+        // Only the findings that were requested since the last notice are counted; after a restart,
+        // all.
         let requested = self.findings.requested_retest.take();
-        let is_requested = |key: &FindingKey| requested.as_ref().is_none_or(|requested| requested.contains(key));
+        let is_requested = |key: &FindingKey| {
+            requested
+                .as_ref()
+                .is_none_or(|requested| requested.contains(key))
+        };
         let mut counts = BTreeMap::<_, (usize, &str)>::new();
-        for (_, status) in retest.findings.iter().zip(now).filter(|(finding, _)| is_requested(&finding.key)) {
+        for (_, status) in retest
+            .findings
+            .iter()
+            .zip(now)
+            .filter(|(finding, _)| is_requested(&finding.key))
+        {
             counts.entry(status.rank()).or_insert((0, status.label())).0 += 1;
         }
         if counts.is_empty() {
             return;
         }
-        let counts: Vec<String> =
-            counts.values().map(|(count, label)| format!("{} {label}", plural(*count, "finding"))).collect();
+        let counts: Vec<String> = counts
+            .values()
+            .map(|(count, label)| format!("{} {label}", plural(*count, "finding")))
+            .collect();
         let mut text = format!("{RETEST_ENDED}{}", counts.join(", "));
         if self.navigation.focus.pane != Pane::Board {
             text.push_str(&format!(" · {} opens the board", self.retest_board_keys()));
         }
-        self.overlay.notices.notify_until_seen(self.now.mono, Tone::Good, text);
+        self.overlay
+            .notices
+            .notify_until_seen(self.now.mono, Tone::Good, text);
     }
 
     /// The keys that open the board from the findings.
@@ -72,7 +101,9 @@ impl Model {
 
     /// Shows the rows that the filter matches, in groups where the order is that of NOW.
     pub(crate) fn show_board(&mut self) {
-        let Some(table) = self.data.board.value().cloned() else { return };
+        let Some(table) = self.data.board.value().cloned() else {
+            return;
+        };
         let filter = self.lists.board.filter.clone();
         let query = query_of(&filter, QueryKind::Findings);
         // While the columns of many findings are built, the findings that were found before remain.
@@ -84,18 +115,27 @@ impl Model {
         let found = (!filter.is_empty()).then_some(&self.findings.board_found);
         let list = &mut self.lists.board;
         list.in_scope = table.len();
-        let is_found =
-            |id: IssueId| found.as_ref().is_none_or(|found| found.contains(&id)) || list.retained.contains_key(&id);
+        let is_found = |id: IssueId| {
+            found.as_ref().is_none_or(|found| found.contains(&id))
+                || list.retained.contains_key(&id)
+        };
         let order = table.order(list.sort).iter();
-        let rows: Vec<u32> = order.filter(|row| is_found(table.items()[**row as usize].id)).copied().collect();
+        let rows: Vec<u32> = order
+            .filter(|row| is_found(table.items()[**row as usize].id))
+            .copied()
+            .collect();
         match list.sort == BY_NOW {
             true => {
-                let ranks: Vec<u32> = rows.iter().map(|&row| table.items()[row as usize].now.rank() as u32).collect();
+                let ranks: Vec<u32> = rows
+                    .iter()
+                    .map(|&row| table.items()[row as usize].now.rank() as u32)
+                    .collect();
                 let last = ranks.iter().copied().max().unwrap_or(0);
                 if !list.groups.is_on() {
                     list.groups.enable(true, 1);
                 }
-                list.groups.fill((0..=last).map(|rank| GroupId(rank.into())), ranks);
+                list.groups
+                    .fill((0..=last).map(|rank| GroupId(rank.into())), ranks);
             }
             false => {
                 list.leave_header(&table);
@@ -106,8 +146,15 @@ impl Model {
     }
 
     fn findings_found(&mut self, query: &Query) -> HashSet<IssueId> {
-        let hits = self.query_list(Pane::Findings, |evaluator, source| evaluator.matches(query, source));
-        let (Some(hits), Some(table)) = (hits, self.data.findings.value()) else { return HashSet::new() };
-        hits.rows().filter_map(|row| table.items().get(row)).map(|issue| issue.id).collect()
+        let hits = self.query_list(Pane::Findings, |evaluator, source| {
+            evaluator.matches(query, source)
+        });
+        let (Some(hits), Some(table)) = (hits, self.data.findings.value()) else {
+            return HashSet::new();
+        };
+        hits.rows()
+            .filter_map(|row| table.items().get(row))
+            .map(|issue| issue.id)
+            .collect()
     }
 }

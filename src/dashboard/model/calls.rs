@@ -5,7 +5,8 @@ use crate::dashboard::base::{Batch, Effect, Tone};
 use crate::dashboard::model::Model;
 
 impl Model {
-    /// Sends the first calls of a batch, or asks first when the service may have carried one of them out already.
+    /// Sends the first calls of a batch, or asks first when the service may have carried one of
+    /// them out already.
     pub(crate) fn begin(&mut self, batch: Batch, effects: &mut Vec<Effect>) {
         match self.question_before(&batch) {
             Some(prompt) => self.open_prompt(prompt),
@@ -30,12 +31,20 @@ impl Model {
             tickets.0 += 1;
             *tickets
         });
-        effects.extend(calls.into_iter().map(|(ticket, call)| Effect::Call(ticket, Box::new(call))));
+        effects.extend(
+            calls
+                .into_iter()
+                .map(|(ticket, call)| Effect::Call(ticket, Box::new(call))),
+        );
     }
 
     /// Shows a notice with the failed object, the cause and the next step.
     pub(crate) fn notify_problem(&mut self, what: &str, problem: &Problem) {
-        let hint = problem.hint.as_deref().map(|hint| format!(" · {hint}")).unwrap_or_default();
+        let hint = problem
+            .hint
+            .as_deref()
+            .map(|hint| format!(" · {hint}"))
+            .unwrap_or_default();
         self.notify(Tone::Bad, format!("{what}: {problem}{hint}"));
     }
 }

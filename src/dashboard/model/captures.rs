@@ -19,8 +19,14 @@ impl Model {
         }
     }
 
-    /// Requests the bodies of captures that are in files. If there are any, the action continues when they were read.
-    pub(crate) fn must_read(&self, purpose: CaptureUse, captures: &[CaptureRecord], effects: &mut Vec<Effect>) -> bool {
+    /// Requests the bodies of captures that are in files. If there are any, the action continues
+    /// when they were read.
+    pub(crate) fn must_read(
+        &self,
+        purpose: CaptureUse,
+        captures: &[CaptureRecord],
+        effects: &mut Vec<Effect>,
+    ) -> bool {
         let must = captures.iter().any(|record| record.body.is_some());
         if must {
             effects.push(Effect::ReadCaptures(purpose, captures.to_vec()));
@@ -56,14 +62,18 @@ impl Model {
         self.lists.captures.current(&self.data.captures)
     }
 
-    /// The captures of an action: the marked ones, oldest first, else the selected one or those of the group.
+    /// The captures of an action: the marked ones, oldest first, else the selected one or those of
+    /// the group.
     pub(crate) fn chosen_captures(&self) -> Vec<CaptureRecord> {
         let (list, stream) = (&self.lists.captures, &self.data.captures);
         let chosen = match self.navigation.focus.in_detail {
             true => list.current(stream).into_iter().collect(),
             false => list.chosen(stream),
         };
-        chosen.into_iter().map(|captured| self.record_of(captured)).collect()
+        chosen
+            .into_iter()
+            .map(|captured| self.record_of(captured))
+            .collect()
     }
 
     /// The marked captures in memory, oldest first.
@@ -71,13 +81,16 @@ impl Model {
         self.lists.captures.marked(&self.data.captures)
     }
 
-    /// The capture that the selected one is compared with: the other one of two marked captures, else the previous one
-    /// with the same payload or from the same address.
+    /// The capture that the selected one is compared with: the other one of two marked captures,
+    /// else the previous one with the same payload or from the same address.
     pub fn compared_capture(&self) -> Option<&CaptureRow> {
         let selected = self.selected_capture()?;
         if let [one, two] = self.marked_captures().as_slice() {
             let others = [(one, two), (two, one)];
-            if let Some((_, other)) = others.into_iter().find(|(this, _)| this.id() == selected.id()) {
+            if let Some((_, other)) = others
+                .into_iter()
+                .find(|(this, _)| this.id() == selected.id())
+            {
                 return Some(other);
             }
         }
@@ -97,5 +110,9 @@ impl Model {
 }
 
 fn payload(captured: &CaptureRow) -> Option<Token> {
-    captured.mentions.iter().find(|mention| mention.known).map(|mention| mention.token)
+    captured
+        .mentions
+        .iter()
+        .find(|mention| mention.known)
+        .map(|mention| mention.token)
 }

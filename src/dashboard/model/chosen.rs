@@ -11,32 +11,51 @@ use std::sync::Arc;
 impl Model {
     /// The findings in the scope, in the order of the list; also those that the filter hides.
     pub(crate) fn findings_in_scope(&self) -> Vec<i64> {
-        let Some(table) = self.data.findings.value() else { return Vec::new() };
+        let Some(table) = self.data.findings.value() else {
+            return Vec::new();
+        };
         let in_scope = Issue::in_scope(&self.navigation.scope);
-        let issues = table.order(0).iter().map(|&row| &table.items()[row as usize]);
-        issues.filter(|issue| in_scope.as_ref().is_none_or(|holds| holds(issue))).map(|issue| issue.id.0).collect()
+        let issues = table
+            .order(0)
+            .iter()
+            .map(|&row| &table.items()[row as usize]);
+        issues
+            .filter(|issue| in_scope.as_ref().is_none_or(|holds| holds(issue)))
+            .map(|issue| issue.id.0)
+            .collect()
     }
 
     /// The query of the shown findings: the scope and the filter.
     pub(crate) fn query_of_findings(&self) -> String {
         let (scope, filter) = (&self.navigation.scope, self.lists.findings.filter.trim());
         let is_alone = scope.target.is_none() && scope.scan.is_none();
-        let has_or =
-            Query::parse(filter, Pane::Findings.kind()).is_ok_and(|query| matches!(query.root(), Expr::Any(_)));
-        let filter = if is_alone || !has_or { filter.to_owned() } else { format!("({filter})") };
+        let has_or = Query::parse(filter, Pane::Findings.kind())
+            .is_ok_and(|query| matches!(query.root(), Expr::Any(_)));
+        let filter = if is_alone || !has_or {
+            filter.to_owned()
+        } else {
+            format!("({filter})")
+        };
         let target = scope.target.map(|target| format!("target_id:{target}"));
         let scan = scope.scan.map(|scan| format!("scan:{scan}"));
         let clauses: Vec<String> = [target, scan, Some(filter)].into_iter().flatten().collect();
         clauses.join(" ").trim_end().to_owned()
     }
 
-    /// The rows of an action: in a list the marked rows or the selected one, in a detail its row alone.
+    /// The rows of an action: in a list the marked rows or the selected one, in a detail its row
+    /// alone.
     pub(crate) fn chosen(&mut self, pane: Pane) -> Chosen {
         if let (Pane::Findings, Some(ids)) = (pane, self.reviewing().map(Review::included)) {
-            return Chosen { ids: ids.into_iter().map(i64::from).collect(), ..Chosen::default() };
+            return Chosen {
+                ids: ids.into_iter().map(i64::from).collect(),
+                ..Chosen::default()
+            };
         }
         if self.navigation.focus.in_detail && self.navigation.focus.pane == pane {
-            return Chosen { ids: self.selected_id(pane).into_iter().collect(), ..Chosen::default() };
+            return Chosen {
+                ids: self.selected_id(pane).into_iter().collect(),
+                ..Chosen::default()
+            };
         }
         self.cursor(pane).chosen()
     }
@@ -44,7 +63,11 @@ impl Model {
     /// The selected finding of the findings or of the board.
     pub(crate) fn issue_at_hand(&self) -> Option<&Arc<Issue>> {
         match self.navigation.focus.pane {
-            pane @ (Pane::Findings | Pane::Board) => self.data.findings.value()?.get(IssueId(self.selected_id(pane)?)),
+            pane @ (Pane::Findings | Pane::Board) => self
+                .data
+                .findings
+                .value()?
+                .get(IssueId(self.selected_id(pane)?)),
             _ => None,
         }
     }
@@ -55,10 +78,22 @@ impl Model {
         match self.navigation.focus.pane {
             Pane::Targets => lists.targets.selected,
             Pane::Findings | Pane::Board => self.issue_at_hand()?.target_id(),
-            Pane::Scans => Some(self.data.scans.value()?.get(lists.scans.selected?)?.target_id),
+            Pane::Scans => Some(
+                self.data
+                    .scans
+                    .value()?
+                    .get(lists.scans.selected?)?
+                    .target_id,
+            ),
             Pane::Payloads | Pane::Captures => {
                 let name = &self.payload_at_hand()?.target;
-                self.data.targets.value()?.items().iter().find(|target| target.name == *name).map(|target| target.id)
+                self.data
+                    .targets
+                    .value()?
+                    .items()
+                    .iter()
+                    .find(|target| target.name == *name)
+                    .map(|target| target.id)
             }
             _ => None,
         }
@@ -67,7 +102,9 @@ impl Model {
     /// A scan as a phrase: `scan 118 (Website scan of shop.acme.test)`.
     pub(crate) fn scan_words(&self, id: ScanId) -> String {
         let scan = self.data.scans.value().and_then(|all| all.get(id));
-        let Some(scan) = scan else { return format!("scan {id}") };
+        let Some(scan) = scan else {
+            return format!("scan {id}");
+        };
         let tool = Tool(scan.tool_id).scan();
         match self.target_name(scan.target_id) {
             Some(target) => format!("scan {id} ({tool} of {target})"),
@@ -78,6 +115,9 @@ impl Model {
     /// The name of a workspace for prompts.
     pub(crate) fn workspace_words(&self, id: WorkspaceId) -> String {
         let workspace = self.data.workspaces.value().and_then(|all| all.get(id));
-        workspace.map_or_else(|| format!("workspace {id}"), |workspace| workspace.name.to_string())
+        workspace.map_or_else(
+            || format!("workspace {id}"),
+            |workspace| workspace.name.to_string(),
+        )
     }
 }

@@ -5,8 +5,8 @@
 //!   new findings ─► missing? ─► wait for their columns, while the findings before are shown ─► shown
 //! ```
 //!
-//! While columns are missing, the rows of the last filter, order and groups remain (`List::is_behind`), and marks and verdicts
-//! wait.
+//! While columns are missing, the rows of the last filter, order and groups remain
+//! (`List::is_behind`), and marks and verdicts wait.
 
 use crate::contract::{Scan, Target, Workspace};
 use crate::dashboard::base::{ColumnRequest, Effect, FindingGroupBy, Generation, Pane};
@@ -20,7 +20,8 @@ use crate::triage::{Assessment, Correlated, FindingColumns, Issue};
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
-/// The lists that are not read: always the same empty ones, so that a column built from them stays current.
+/// The lists that are not read: always the same empty ones, so that a column built from them stays
+/// current.
 static NO_TARGETS: LazyLock<Arc<Table<Target>>> = LazyLock::new(Arc::default);
 static NO_WORKSPACES: LazyLock<Arc<Table<Workspace>>> = LazyLock::new(Arc::default);
 static NO_SCANS: LazyLock<Arc<Table<Scan>>> = LazyLock::new(Arc::default);
@@ -51,16 +52,32 @@ struct WaitingFindings {
 impl Model {
     /// The queries of the findings whose results are on the screen, that of the list first.
     pub(crate) fn finding_queries(&self) -> Vec<Query> {
-        let tabs = self.settings.tabs.saved.iter().map(|tab| tab.query.as_str());
-        let texts = [self.lists.findings.filter.as_str(), self.lists.board.filter.as_str()].into_iter().chain(tabs);
-        let queries = texts.filter(|text| !text.is_empty()).map(|text| query_of(text, QueryKind::Findings));
+        let tabs = self
+            .settings
+            .tabs
+            .saved
+            .iter()
+            .map(|tab| tab.query.as_str());
+        let texts = [
+            self.lists.findings.filter.as_str(),
+            self.lists.board.filter.as_str(),
+        ]
+        .into_iter()
+        .chain(tabs);
+        let queries = texts
+            .filter(|text| !text.is_empty())
+            .map(|text| query_of(text, QueryKind::Findings));
         queries.chain(self.findings.columns.asked.clone()).collect()
     }
 
-    /// The fields whose columns these queries and the order need. Long texts are searched in chunks, but sorted by a column.
+    /// The fields whose columns these queries and the order need. Long texts are searched in
+    /// chunks, but sorted by a column.
     fn needed_fields(&self, queries: &[Query]) -> BTreeSet<Field> {
-        let mut fields: BTreeSet<Field> =
-            queries.iter().flat_map(Query::fields).filter(|&field| !is_long(field)).collect();
+        let mut fields: BTreeSet<Field> = queries
+            .iter()
+            .flat_map(Query::fields)
+            .filter(|&field| !is_long(field))
+            .collect();
         if fields.contains(&Field::Is) {
             fields.insert(Field::Decision);
         }
@@ -71,18 +88,35 @@ impl Model {
 
     /// The fields of columns that new findings take over from the findings before.
     pub(crate) fn searched_fields(&self) -> Vec<Field> {
-        let are_many = self.data.findings.value().is_some_and(|table| table.len() >= Issue::MANY);
+        let are_many = self
+            .data
+            .findings
+            .value()
+            .is_some_and(|table| table.len() >= Issue::MANY);
         let fields = self.needed_fields(&self.finding_queries()).into_iter();
-        fields.filter(|&field| !field.needs_others(QueryKind::Findings) && (are_many || is_long(field))).collect()
+        fields
+            .filter(|&field| {
+                !field.needs_others(QueryKind::Findings) && (are_many || is_long(field))
+            })
+            .collect()
     }
 
-    fn column_input(&self, issues: &Arc<Table<Issue>>, assessments: &Arc<Vec<Arc<Assessment>>>) -> FindingColumns {
+    fn column_input(
+        &self,
+        issues: &Arc<Table<Issue>>,
+        assessments: &Arc<Vec<Arc<Assessment>>>,
+    ) -> FindingColumns {
         FindingColumns {
             issues: Arc::clone(issues),
             assessments: Arc::clone(assessments),
             state: self.findings.triage.state.clone(),
             targets: self.data.targets.value().unwrap_or(&NO_TARGETS).clone(),
-            workspaces: self.data.workspaces.value().unwrap_or(&NO_WORKSPACES).clone(),
+            workspaces: self
+                .data
+                .workspaces
+                .value()
+                .unwrap_or(&NO_WORKSPACES)
+                .clone(),
             scans: self.data.scans.value().unwrap_or(&NO_SCANS).clone(),
         }
     }
@@ -99,29 +133,49 @@ impl Model {
         let list = &self.lists.findings;
         table.len() >= Issue::MANY
             && (!self
-                .missing_fields(table, self.needed_fields(&[query_of(&list.filter, QueryKind::Findings)]))
+                .missing_fields(
+                    table,
+                    self.needed_fields(&[query_of(&list.filter, QueryKind::Findings)]),
+                )
                 .is_empty()
                 || !list.order.is_empty() && !list.cache.has_order(&list.order)
-                || self.lists.finding_groups.requested.is_some_and(|by| !self.lists.finding_groups.has_keys(by, table)))
+                || self
+                    .lists
+                    .finding_groups
+                    .requested
+                    .is_some_and(|by| !self.lists.finding_groups.has_keys(by, table)))
     }
 
-    /// Completions at a byte of a query on a list. Values of many findings are offered when their column was built.
+    /// Completions at a byte of a query on a list. Values of many findings are offered when their
+    /// column was built.
     pub(crate) fn completions(&mut self, pane: Pane, text: &str, cursor: usize) -> Vec<Completion> {
         if pane.query_pane() == Pane::Findings {
-            self.findings.columns.completed = field_at(text, cursor, QueryKind::Findings).and_then(offered_column);
+            self.findings.columns.completed =
+                field_at(text, cursor, QueryKind::Findings).and_then(offered_column);
         }
-        self.query_list(pane, |evaluator, source| complete(text, cursor, evaluator, source)).unwrap_or_default()
+        self.query_list(pane, |evaluator, source| {
+            complete(text, cursor, evaluator, source)
+        })
+        .unwrap_or_default()
     }
 
     /// Whether the columns of a query are complete.
     pub(crate) fn has_columns_of(&mut self, query: &Query) -> bool {
-        let Some(table) = self.data.findings.value().cloned() else { return true };
+        let Some(table) = self.data.findings.value().cloned() else {
+            return true;
+        };
         self.with_cache(&table, |_, _, _| ());
-        self.missing_fields(&table, self.needed_fields(std::slice::from_ref(query))).is_empty()
+        self.missing_fields(&table, self.needed_fields(std::slice::from_ref(query)))
+            .is_empty()
     }
 
-    /// The groups of the findings. Those of many findings are requested, and are there when the key is pressed again.
-    pub(crate) fn groups_of(&mut self, by: FindingGroupBy, table: &Arc<Table<Issue>>) -> Option<Arc<GroupKeys>> {
+    /// The groups of the findings. Those of many findings are requested, and are there when the key
+    /// is pressed again.
+    pub(crate) fn groups_of(
+        &mut self,
+        by: FindingGroupBy,
+        table: &Arc<Table<Issue>>,
+    ) -> Option<Arc<GroupKeys>> {
         let keys = self.lists.finding_groups.keys(by, table);
         self.findings.columns.asked_groups = Some(by).filter(|_| keys.is_none());
         keys
@@ -129,7 +183,10 @@ impl Model {
 
     /// Requests what the queries of the findings lack: columns, and the next chunk of texts.
     pub(crate) fn prepare_queries(&mut self, effects: &mut Vec<Effect>) {
-        if !matches!(self.overlay.modals.last(), Some(Modal::Line(_) | Modal::Command(_))) {
+        if !matches!(
+            self.overlay.modals.last(),
+            Some(Modal::Line(_) | Modal::Command(_))
+        ) {
             self.findings.columns.completed = None;
         }
         self.drop_outdated_order();
@@ -141,7 +198,13 @@ impl Model {
     /// After its rows were shown.
     fn drop_outdated_order(&mut self) {
         if std::mem::take(&mut self.findings.columns.is_order_outdated) {
-            let fields: Vec<Field> = self.lists.findings.order.iter().map(|key| key.field).collect();
+            let fields: Vec<Field> = self
+                .lists
+                .findings
+                .order
+                .iter()
+                .map(|key| key.field)
+                .collect();
             self.lists.findings.cache.forget_order(&fields);
         }
     }
@@ -151,7 +214,10 @@ impl Model {
         if self.findings.columns.is_building {
             return;
         }
-        let request = match (&self.findings.columns.waiting, self.data.findings.value().cloned()) {
+        let request = match (
+            &self.findings.columns.waiting,
+            self.data.findings.value().cloned(),
+        ) {
             (Some(waiting), _) => self.missing_of_waiting(waiting, queries),
             (None, Some(table)) => {
                 // Columns of other lists that changed are dropped.
@@ -166,7 +232,11 @@ impl Model {
         }
     }
 
-    fn missing_of_list(&self, table: &Arc<Table<Issue>>, queries: &[Query]) -> Option<ColumnRequest> {
+    fn missing_of_list(
+        &self,
+        table: &Arc<Table<Issue>>,
+        queries: &[Query],
+    ) -> Option<ColumnRequest> {
         let (list, groups) = (&self.lists.findings, &self.lists.finding_groups);
         let mut fields = self.needed_fields(queries);
         fields.extend(self.findings.columns.completed);
@@ -179,30 +249,66 @@ impl Model {
         request(fields, has_order, by, list.order.as_slice(), input)
     }
 
-    fn missing_of_waiting(&self, waiting: &WaitingFindings, queries: &[Query]) -> Option<ColumnRequest> {
-        let WaitingFindings { correlated, built, .. } = waiting;
+    fn missing_of_waiting(
+        &self,
+        waiting: &WaitingFindings,
+        queries: &[Query],
+    ) -> Option<ColumnRequest> {
+        let WaitingFindings {
+            correlated, built, ..
+        } = waiting;
         let (table, list) = (&correlated.issues, &self.lists.findings);
-        let has = |field| correlated.columns.iter().chain(&built.columns).any(|(of, _)| *of == field);
+        let has = |field| {
+            correlated
+                .columns
+                .iter()
+                .chain(&built.columns)
+                .any(|(of, _)| *of == field)
+        };
         let fields = self.needed_fields(queries);
-        let fields = fields.into_iter().filter(|&field| lacks(table, field, has)).collect();
+        let fields = fields
+            .into_iter()
+            .filter(|&field| lacks(table, field, has))
+            .collect();
         let are_many = table.len() >= Issue::MANY;
-        let has_order =
-            !are_many || list.order.is_empty() || built.order.is_some() && built.request.order == list.order;
-        let has_groups = |by| built.groups.as_ref().is_some_and(|groups| groups.fits(by, table));
-        let by = self.lists.finding_groups.requested.filter(|&by| are_many && !has_groups(by));
-        request(fields, has_order, by, &list.order, || self.column_input(table, &correlated.assessments))
+        let has_order = !are_many
+            || list.order.is_empty()
+            || built.order.is_some() && built.request.order == list.order;
+        let has_groups = |by| {
+            built
+                .groups
+                .as_ref()
+                .is_some_and(|groups| groups.fits(by, table))
+        };
+        let by = self
+            .lists
+            .finding_groups
+            .requested
+            .filter(|&by| are_many && !has_groups(by));
+        request(fields, has_order, by, &list.order, || {
+            self.column_input(table, &correlated.assessments)
+        })
     }
 
     /// Shows new findings; many of them when their columns are complete.
     pub(crate) fn handle_correlated(&mut self, generation: Generation, correlated: Correlated) {
-        self.place(Box::new(WaitingFindings { generation, correlated, built: BuiltColumns::default() }));
+        self.place(Box::new(WaitingFindings {
+            generation,
+            correlated,
+            built: BuiltColumns::default(),
+        }));
     }
 
     fn place(&mut self, mut waiting: Box<WaitingFindings>) {
         let is_current = waiting.generation == self.connection.generation;
         let is_shown = |table: &Arc<Table<Issue>>| Arc::ptr_eq(table, &waiting.correlated.issues);
         let is_new = !self.data.findings.value().is_some_and(is_shown);
-        if is_current && is_new && self.missing_of_waiting(&waiting, &self.finding_queries()).is_some() {
+        if is_current
+            && is_new
+            && self
+                .missing_of_waiting(&waiting, &self.finding_queries())
+                .is_some()
+        {
             self.findings.columns.waiting = Some(waiting);
             return;
         }
@@ -210,14 +316,21 @@ impl Model {
         waiting.correlated.columns.extend(built.columns);
         // An order by decisions lacks those that were made since: it is shown, and requested again.
         let has_decided = !self.findings.triage.touched.is_empty();
-        let is_outdated = has_decided && built.request.order.iter().any(|key| key.field.is_of_decision());
+        let is_outdated = has_decided
+            && built
+                .request
+                .order
+                .iter()
+                .any(|key| key.field.is_of_decision());
         self.install_correlated(waiting.generation, waiting.correlated);
         if !is_current {
             return;
         }
         self.findings.columns.is_order_outdated = is_outdated && built.order.is_some();
         if let (Some(order), Some(table)) = (built.order, self.data.findings.value().cloned()) {
-            self.with_cache(&table, |_, _, cache| cache.take_order(built.request.order, order));
+            self.with_cache(&table, |_, _, cache| {
+                cache.take_order(built.request.order, order)
+            });
         }
         if let Some(groups) = built.groups {
             self.lists.finding_groups.take(groups);
@@ -235,7 +348,15 @@ impl Model {
             }
             return self.place(waiting);
         }
-        let Some(table) = self.data.findings.value().filter(|table| Arc::ptr_eq(table, &of)).cloned() else { return };
+        let Some(table) = self
+            .data
+            .findings
+            .value()
+            .filter(|table| Arc::ptr_eq(table, &of))
+            .cloned()
+        else {
+            return;
+        };
         let assessments = Arc::clone(&self.findings.triage.assessments);
         self.drop_outdated(&mut built, &assessments, false);
         let fields: Vec<Field> = built.request.fields;
@@ -261,14 +382,24 @@ impl Model {
         self.count_tabs();
     }
 
-    /// Drops columns and orders whose other lists, or decisions, changed while they were built. Decisions on findings that wait
-    /// are applied when these are shown.
-    fn drop_outdated(&self, built: &mut BuiltColumns, assessments: &Arc<Vec<Arc<Assessment>>>, waits: bool) {
+    /// Drops columns and orders whose other lists, or decisions, changed while they were built.
+    /// Decisions on findings that wait are applied when these are shown.
+    fn drop_outdated(
+        &self,
+        built: &mut BuiltColumns,
+        assessments: &Arc<Vec<Arc<Assessment>>>,
+        waits: bool,
+    ) {
         let request = &built.request;
         let now = self.column_input(&request.input.issues, assessments);
         let is_current = |field| request.input.is_current(field, &now);
-        built.columns.retain(|(field, _)| is_current(*field) || waits && field.is_of_decision());
-        built.order = built.order.take().filter(|_| request.order.iter().all(|key| is_current(key.field)));
+        built
+            .columns
+            .retain(|(field, _)| is_current(*field) || waits && field.is_of_decision());
+        built.order = built
+            .order
+            .take()
+            .filter(|_| request.order.iter().all(|key| is_current(key.field)));
     }
 }
 
@@ -276,7 +407,11 @@ impl Model {
 fn offered_column(field: Field) -> Option<Field> {
     match field.spec().values {
         ValueKind::Flags => Some(Field::Decision),
-        ValueKind::Choice(_) | ValueKind::Word | ValueKind::Prose | ValueKind::Risk if !is_long(field) => Some(field),
+        ValueKind::Choice(_) | ValueKind::Word | ValueKind::Prose | ValueKind::Risk
+            if !is_long(field) =>
+        {
+            Some(field)
+        }
         _ => None,
     }
 }
@@ -296,9 +431,18 @@ fn request(
     order: &[crate::query::SortKey],
     input: impl FnOnce() -> FindingColumns,
 ) -> Option<ColumnRequest> {
-    let order = if has_order { Vec::new() } else { order.to_vec() };
+    let order = if has_order {
+        Vec::new()
+    } else {
+        order.to_vec()
+    };
     let is_needed = !fields.is_empty() || !has_order || groups.is_some();
-    is_needed.then(|| ColumnRequest { input: input(), fields, order, groups })
+    is_needed.then(|| ColumnRequest {
+        input: input(),
+        fields,
+        order,
+        groups,
+    })
 }
 
 #[cfg(test)]

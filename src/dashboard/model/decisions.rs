@@ -8,8 +8,8 @@ use crate::dashboard::model::{Lists, Model};
 use crate::query::RowSet;
 use crate::table::Remote;
 use crate::triage::{
-    Assessment, Change, Correlated, CorrelationInput, DecisionDefaults, Event, EventId, FindingKey, FindingState,
-    IssueId, ReadTimes, Subject, Touched, VerdictSource, reassess,
+    Assessment, Change, Correlated, CorrelationInput, DecisionDefaults, Event, EventId, FindingKey,
+    FindingState, IssueId, ReadTimes, Subject, Touched, VerdictSource, reassess,
 };
 use jiff::civil::Date;
 use std::sync::Arc;
@@ -28,10 +28,16 @@ impl Model {
         if self.findings.triage.arranging {
             return;
         }
-        let (Remote::Fresh { value, .. } | Remote::Stale { value, .. }) = &self.data.occurrences else { return };
+        let (Remote::Fresh { value, .. } | Remote::Stale { value, .. }) = &self.data.occurrences
+        else {
+            return;
+        };
         let findings = Arc::clone(value);
         let offset = self.connection.clock_offset.unwrap_or(0) - SETTLING;
-        let read = ReadTimes { offset, ..self.data.findings_read.clone() };
+        let read = ReadTimes {
+            offset,
+            ..self.data.findings_read.clone()
+        };
         let scans = self.data.scans.value().cloned().unwrap_or_default();
         let basis = Basis {
             generation: self.connection.generation,
@@ -68,7 +74,10 @@ impl Model {
         self.findings.triage.basis = Some(basis);
         self.findings.triage.arranging = true;
         self.findings.triage.touched.clear();
-        effects.push(Effect::Correlate(self.connection.generation, Box::new(input)));
+        effects.push(Effect::Correlate(
+            self.connection.generation,
+            Box::new(input),
+        ));
     }
 
     /// The time of a read of the findings, or a later time at which unchanged scans confirmed them.
@@ -91,12 +100,17 @@ impl Model {
         };
         let before = self.data.findings.value().cloned();
         self.findings.texts.follow(&correlated.issues);
-        self.data.findings.succeed(correlated.issues, self.last_confirmed(at));
+        self.data
+            .findings
+            .succeed(correlated.issues, self.last_confirmed(at));
         if let Remote::Stale { problem, .. } = &self.data.occurrences {
             self.data.findings.fail(Arc::clone(problem));
         }
         self.findings.triage.again = Reopened::of(&correlated.assessments);
-        let assessments = std::mem::replace(&mut self.findings.triage.assessments, correlated.assessments);
+        let assessments = std::mem::replace(
+            &mut self.findings.triage.assessments,
+            correlated.assessments,
+        );
         self.findings.triage.rules = correlated.rules;
         self.findings.triage.facts = correlated.facts;
         self.findings.triage.read = correlated.read;
@@ -104,14 +118,23 @@ impl Model {
         // The board depends on the time of reading too.
         self.findings.board_revision += 1;
         self.add_columns(correlated.columns);
-        let wide_revision = self.findings.triage.basis.as_ref().map_or(0, |basis| basis.wide_revision);
+        let wide_revision = self
+            .findings
+            .triage
+            .basis
+            .as_ref()
+            .map_or(0, |basis| basis.wide_revision);
         let made_before = std::mem::replace(&mut self.findings.triage.correlated, wide_revision);
         if let Some(before) = &before {
             self.retain_absent_after_retest(before);
         }
         // Decisions from opening the store are not changes.
         if made_before != wide_revision
-            && self.findings.triage.opened.is_none_or(|opened| made_before >= opened)
+            && self
+                .findings
+                .triage
+                .opened
+                .is_none_or(|opened| made_before >= opened)
             && let Some(before) = before
         {
             self.retain_where_decision_changed(&before, &assessments);
@@ -120,13 +143,25 @@ impl Model {
         self.reassess(&touched);
     }
 
-    /// Updates the assessments of some findings. Returns the positions of those that became decided or undecided.
+    /// Updates the assessments of some findings. Returns the positions of those that became decided
+    /// or undecided.
     fn reassess(&mut self, keys: &[FindingKey]) -> RowSet {
         let today = self.today();
-        let Some(table) = self.data.findings.value() else { return RowSet::default() };
+        let Some(table) = self.data.findings.value() else {
+            return RowSet::default();
+        };
         let mut changed = RowSet::none(table.len());
-        let rows: Vec<usize> = keys.iter().filter_map(|&key| table.position(IssueId::from(key))).collect();
-        let Triage { assessments, rules, state, again, .. } = &mut self.findings.triage;
+        let rows: Vec<usize> = keys
+            .iter()
+            .filter_map(|&key| table.position(IssueId::from(key)))
+            .collect();
+        let Triage {
+            assessments,
+            rules,
+            state,
+            again,
+            ..
+        } = &mut self.findings.triage;
         for &at in &rows {
             if let Some(assessment) = Arc::make_mut(assessments).get_mut(at) {
                 let rule = rules.get(at).copied().flatten();
@@ -134,7 +169,10 @@ impl Model {
                 let was = std::mem::replace(assessment, Arc::clone(&now));
                 again.change(&was, &now);
                 // A finding can be among the keys twice.
-                changed.put(at, changed.has(at) != (was.is_undecided() != now.is_undecided()));
+                changed.put(
+                    at,
+                    changed.has(at) != (was.is_undecided() != now.is_undecided()),
+                );
             }
         }
         if !rows.is_empty() {
@@ -146,9 +184,9 @@ impl Model {
     /// The id of a row at the service: of a finding, that of its latest occurrence.
     pub fn service_id(&self, pane: Pane, id: i64) -> i64 {
         match (pane, self.data.findings.value()) {
-            (Pane::Findings | Pane::Board, Some(table)) => {
-                table.get(IssueId(id)).map_or(id, |issue| issue.finding.id.0)
-            }
+            (Pane::Findings | Pane::Board, Some(table)) => table
+                .get(IssueId(id))
+                .map_or(id, |issue| issue.finding.id.0),
             _ => id,
         }
     }
@@ -159,19 +197,34 @@ impl Model {
 
     /// The assessment of the finding at a position of the table.
     pub fn assessment_at(&self, position: usize) -> Option<&Assessment> {
-        self.findings.triage.assessments.get(position).map(Arc::as_ref)
+        self.findings
+            .triage
+            .assessments
+            .get(position)
+            .map(Arc::as_ref)
     }
 
-    /// The earlier decision on a finding whose port moved, as long as no person decided the finding.
+    /// The earlier decision on a finding whose port moved, as long as no person decided the
+    /// finding.
     pub fn earlier_decision(&self, id: IssueId) -> Option<&FindingState> {
         let issue = self.data.findings.value()?.get(id)?;
-        let decided = self.assessment(id).is_some_and(|assessment| assessment.source == VerdictSource::Person);
-        let before = self.findings.triage.state.finding_state(issue.earlier_decision().filter(|_| !decided)?)?;
+        let decided = self
+            .assessment(id)
+            .is_some_and(|assessment| assessment.source == VerdictSource::Person);
+        let before = self
+            .findings
+            .triage
+            .state
+            .finding_state(issue.earlier_decision().filter(|_| !decided)?)?;
         before.shown().map(|_| before)
     }
 
     /// Records the changes of one key press as a batch. None without a pen.
-    pub(crate) fn record(&mut self, drafts: Vec<(Subject, Change)>, effects: &mut Vec<Effect>) -> Option<EventId> {
+    pub(crate) fn record(
+        &mut self,
+        drafts: Vec<(Subject, Change)>,
+        effects: &mut Vec<Effect>,
+    ) -> Option<EventId> {
         let workspace = self.workspace_name();
         let at = Stamp(self.now.wall);
         let triage = &mut self.findings.triage;
@@ -179,15 +232,21 @@ impl Model {
         let batch = writer.next();
         // The key undoes only the last batch.
         self.overlay.notices.remove_ending(UNDOES);
-        self.overlay.notices.remove_starting(&["undone: ", "redone: ", "already "]);
-        let changes = drafts.into_iter().map(|(subject, change)| (workspace.clone(), subject, change));
+        self.overlay
+            .notices
+            .remove_starting(&["undone: ", "redone: ", "already "]);
+        let changes = drafts
+            .into_iter()
+            .map(|(subject, change)| (workspace.clone(), subject, change));
         let events = writer.write_batch((at, triage.state.clock() + 1), &triage.state, changes);
         triage.writer = Some(writer);
         self.take_events(&events);
-        let decided = events.iter().filter_map(|event| match (&event.subject, &event.change) {
-            (Subject::Finding(identity), Change::Decide(_)) => Some(identity.key),
-            _ => None,
-        });
+        let decided = events
+            .iter()
+            .filter_map(|event| match (&event.subject, &event.change) {
+                (Subject::Finding(identity), Change::Decide(_)) => Some(identity.key),
+                _ => None,
+            });
         self.see(decided.collect(), effects);
         let keys = events.iter().filter_map(|event| match &event.subject {
             Subject::Finding(identity) => Some(identity.key),
@@ -217,11 +276,26 @@ impl Model {
             }
         }
         let changed = self.reassess(&touched);
-        self.retain_decided_rows(&touched.iter().map(|&key| IssueId::from(key)).collect::<Vec<_>>());
+        self.retain_decided_rows(
+            &touched
+                .iter()
+                .map(|&key| IssueId::from(key))
+                .collect::<Vec<_>>(),
+        );
         self.findings.triage.touched.extend(touched);
-        // The rows of the list may still be those of the findings before; they are counted when they are shown.
-        let Lists { findings, finding_groups, .. } = &mut self.lists;
-        if self.data.findings.value().is_some_and(|table| findings.shows(table)) {
+        // The rows of the list may still be those of the findings before; they are counted when
+        // they are shown.
+        let Lists {
+            findings,
+            finding_groups,
+            ..
+        } = &mut self.lists;
+        if self
+            .data
+            .findings
+            .value()
+            .is_some_and(|table| findings.shows(table))
+        {
             finding_groups.count_decided(findings, &changed, &self.findings.triage.assessments);
         }
     }
@@ -230,7 +304,13 @@ impl Model {
     pub(crate) fn handle_triage(&mut self, news: TriageNews) {
         match news {
             TriageNews::Opened(stored) => {
-                let StoredDecisions { state, writer, settings, seen, problem } = *stored;
+                let StoredDecisions {
+                    state,
+                    writer,
+                    settings,
+                    seen,
+                    problem,
+                } = *stored;
                 if writer.is_some() && self.findings.triage.has_no_store() {
                     self.notify(Tone::Good, "decisions can be saved again");
                 }
@@ -241,8 +321,10 @@ impl Model {
                 self.findings.triage.unsaved.clear();
                 self.findings.triage.settings = settings;
                 self.findings.triage.seen = seen;
-                (self.findings.triage.wide_revision, self.findings.triage.opened) =
-                    (wide_revision, Some(wide_revision));
+                (
+                    self.findings.triage.wide_revision,
+                    self.findings.triage.opened,
+                ) = (wide_revision, Some(wide_revision));
                 self.findings.triage.problem = problem;
                 self.settings.last_visit.opened = true;
                 self.restore_pane_sizes();

@@ -24,13 +24,17 @@ impl Model {
             Some(review) if review.card().is_none() => DetailSubject::ReviewSummary,
             _ => DetailSubject::Row(self.selected_row(pane)?),
         };
-        let tab = self.reviewing().map_or_else(|| self.detail.tab(pane), |review| review.tab);
+        let tab = self
+            .reviewing()
+            .map_or_else(|| self.detail.tab(pane), |review| review.tab);
         Some((pane, subject, tab))
     }
 
-    /// Whether the detail of the selected row is on the screen: not while a list is zoomed, or walked.
+    /// Whether the detail of the selected row is on the screen: not while a list is zoomed, or
+    /// walked.
     pub(crate) fn shows_current_detail(&self) -> bool {
-        (self.shown_detail().is_some() || self.reviewing().is_some()) && !self.screen.detail.is_behind()
+        (self.shown_detail().is_some() || self.reviewing().is_some())
+            && !self.screen.detail.is_behind()
     }
 
     /// The id of a pane's selected item; in a review that of the card.
@@ -51,33 +55,51 @@ impl Model {
 
     /// The part of a scan that the open detail needs read, if any.
     pub fn scan_part(&self) -> Option<(ScanId, ScanPart)> {
-        match self.shown_detail().filter(|_| !self.screen.detail.is_behind())? {
-            (Pane::Scans, DetailSubject::Row(RowRef::Item(id)), tab) => Some((ScanId(id), tab.scan_part()?)),
+        match self
+            .shown_detail()
+            .filter(|_| !self.screen.detail.is_behind())?
+        {
+            (Pane::Scans, DetailSubject::Row(RowRef::Item(id)), tab) => {
+                Some((ScanId(id), tab.scan_part()?))
+            }
             _ => None,
         }
     }
 
-    /// The contexts in which a key is looked up, the innermost first: derived from the modals and the focus.
+    /// The contexts in which a key is looked up, the innermost first: derived from the modals and
+    /// the focus.
     pub fn contexts(&self) -> Vec<Context> {
         self.contexts_under(self.overlay.modals.last())
     }
 
     /// The contexts that the help shows first: those below it.
     pub fn help_contexts(&self) -> Vec<Context> {
-        self.contexts_under(self.overlay.modals.iter().rev().find(|modal| !matches!(modal, Modal::Help(_))))
+        self.contexts_under(
+            self.overlay
+                .modals
+                .iter()
+                .rev()
+                .find(|modal| !matches!(modal, Modal::Help(_))),
+        )
     }
 
     fn contexts_under(&self, modal: Option<&Modal>) -> Vec<Context> {
         match modal {
             Some(Modal::Prompt(prompt)) => vec![prompt.context()],
             Some(Modal::Form(_)) => vec![Context::Form],
-            Some(Modal::Rules(rules)) => vec![if rules.edit.is_some() { Context::Line } else { Context::Rules }],
-            Some(Modal::Alerts(_)) => vec![Context::Alerts],
-            Some(Modal::Decide(menu)) => vec![match menu.entry.as_ref().map(|entry| entry.choice) {
-                None => Context::Decide,
-                Some(MenuChoice::Note) => Context::Form,
-                Some(_) => Context::Line,
+            Some(Modal::Rules(rules)) => vec![if rules.edit.is_some() {
+                Context::Line
+            } else {
+                Context::Rules
             }],
+            Some(Modal::Alerts(_)) => vec![Context::Alerts],
+            Some(Modal::Decide(menu)) => {
+                vec![match menu.entry.as_ref().map(|entry| entry.choice) {
+                    None => Context::Decide,
+                    Some(MenuChoice::Note) => Context::Form,
+                    Some(_) => Context::Line,
+                }]
+            }
             Some(Modal::Line(_) | Modal::Help(_) | Modal::Command(_)) => vec![Context::Line],
             Some(Modal::Text(_)) => vec![Context::Text, Context::Everywhere],
             Some(Modal::Plot(_)) => vec![Context::Plot],
@@ -91,7 +113,11 @@ impl Model {
         if let Some(sequence) = self.keyboard.pending {
             return vec![sequence];
         }
-        let pane = if self.reviewing().is_some() { Context::Review } else { self.navigation.focus.pane.context() };
+        let pane = if self.reviewing().is_some() {
+            Context::Review
+        } else {
+            self.navigation.focus.pane.context()
+        };
         match (self.navigation.focus.in_detail, &self.detail.search) {
             (true, Some(_)) => vec![Context::Search, pane, Context::Text, Context::Everywhere],
             (true, None) => vec![pane, Context::Text, Context::Everywhere],
@@ -100,30 +126,50 @@ impl Model {
     }
 
     pub fn workspace(&self) -> Option<&Workspace> {
-        self.data.workspaces.value()?.get(self.navigation.scope.workspace?).map(|workspace| &**workspace)
+        self.data
+            .workspaces
+            .value()?
+            .get(self.navigation.scope.workspace?)
+            .map(|workspace| &**workspace)
     }
 
     /// The name of the current workspace; empty without one.
     pub fn workspace_name(&self) -> Shared {
-        self.workspace().map(|workspace| workspace.name.clone()).unwrap_or_default()
+        self.workspace()
+            .map(|workspace| workspace.name.clone())
+            .unwrap_or_default()
     }
 
     pub fn target_name(&self, target: TargetId) -> Option<&Shared> {
-        self.data.targets.value()?.get(target).map(|target| &target.name)
+        self.data
+            .targets
+            .value()?
+            .get(target)
+            .map(|target| &target.name)
     }
 
     /// The ETA of a running scan; none before its speed is known.
     pub fn time_left(&self, scan: ScanId) -> Option<Duration> {
         let left = self.scans.progress.time_left(self.now.mono, scan)?;
-        Some(self.time_to_limit(scan).map_or(left, |limit| left.min(limit)))
+        Some(
+            self.time_to_limit(scan)
+                .map_or(left, |limit| left.min(limit)),
+        )
     }
 
     /// Until the service ends a running scan because of its time limit; at least a second.
     fn time_to_limit(&self, scan: ScanId) -> Option<Duration> {
         let scan = self.data.scans.value()?.get(scan)?;
-        let limit = scan.max_scan_time.filter(|minutes| *minutes > 0)?.checked_mul(60)?;
+        let limit = scan
+            .max_scan_time
+            .filter(|minutes| *minutes > 0)?
+            .checked_mul(60)?;
         let end = scan.start_time?.0.as_second().checked_add(limit)?;
-        Some(Duration::from_secs(u64::try_from(end - self.service_now().as_second()).unwrap_or(0).max(1)))
+        Some(Duration::from_secs(
+            u64::try_from(end - self.service_now().as_second())
+                .unwrap_or(0)
+                .max(1),
+        ))
     }
 
     /// How long a running scan has been stalled.
@@ -134,7 +180,12 @@ impl Model {
     /// Findings of a target by risk, from critical down to info.
     pub fn risks_of(&self, target: TargetId) -> Option<[u32; 5]> {
         let findings = self.data.findings.value()?;
-        Some(findings.of_target(target).map(|of| of.risks).unwrap_or_default())
+        Some(
+            findings
+                .of_target(target)
+                .map(|of| of.risks)
+                .unwrap_or_default(),
+        )
     }
 
     /// The current time by the service's clock, if the offset is known.
@@ -158,11 +209,15 @@ impl Model {
         // Manual findings are local.
         let local = match pane {
             Pane::Findings => {
-                matches!(action, Action::Item(ItemAction::New | ItemAction::Edit | ItemAction::Delete))
+                matches!(
+                    action,
+                    Action::Item(ItemAction::New | ItemAction::Edit | ItemAction::Delete)
+                )
             }
             Pane::Captures => action == Action::Item(ItemAction::New),
             _ => false,
         };
-        (self.session.read_only && action.changes() && !local).then(|| "off in a read-only session".to_owned())
+        (self.session.read_only && action.changes() && !local)
+            .then(|| "off in a read-only session".to_owned())
     }
 }

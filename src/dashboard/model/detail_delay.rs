@@ -1,11 +1,13 @@
-//! When the detail follows the selection: 30 ms after the last step through a list, so that moving through a list only draws the list.
+//! When the detail follows the selection: 30 ms after the last step through a list, so that moving
+//! through a list only draws the list.
 //!
 //! ```text
 //!   step ─► the detail shows the row before ─► 30 ms without a step ─► it shows the selected row
 //!   another key, pane, tab or view ──────────────────────────────────► at once
 //! ```
 //!
-//! Drawing, the reading of texts and the poll plan wait for it. Keys always act on the selected row.
+//! Drawing, the reading of texts and the poll plan wait for it. Keys always act on the selected
+//! row.
 
 use crate::dashboard::base::{Pane, Tab};
 use crate::dashboard::text::DetailSubject;
@@ -29,8 +31,14 @@ impl DetailDelay {
         self.has_stepped = true;
     }
 
-    /// The end of a message: `selected` is the detail of the selected row, if the screen has room for one.
-    pub(crate) fn settle(&mut self, now: Duration, by_hand: bool, selected: Option<(Pane, DetailSubject, Tab)>) {
+    /// The end of a message: `selected` is the detail of the selected row, if the screen has room
+    /// for one.
+    pub(crate) fn settle(
+        &mut self,
+        now: Duration,
+        by_hand: bool,
+        selected: Option<(Pane, DetailSubject, Tab)>,
+    ) {
         let has_stepped = std::mem::take(&mut self.has_stepped);
         let only_row_differs = match (self.shown, selected) {
             (Some((pane, row, tab)), Some((now_pane, now_row, now_tab))) => {
@@ -65,7 +73,11 @@ mod tests {
     use crate::dashboard::base::RowRef;
 
     fn row(id: i64) -> Option<(Pane, DetailSubject, Tab)> {
-        Some((Pane::Findings, DetailSubject::Row(RowRef::Item(id)), Tab::Overview))
+        Some((
+            Pane::Findings,
+            DetailSubject::Row(RowRef::Item(id)),
+            Tab::Overview,
+        ))
     }
 
     fn stepped_at(now: u64, delay: &mut DetailDelay, id: i64) {
@@ -94,7 +106,14 @@ mod tests {
         for (by_hand, selected) in [
             (true, row(2)),
             (false, row(1)),
-            (false, Some((Pane::Findings, DetailSubject::Row(RowRef::Item(2)), Tab::Evidence))),
+            (
+                false,
+                Some((
+                    Pane::Findings,
+                    DetailSubject::Row(RowRef::Item(2)),
+                    Tab::Evidence,
+                )),
+            ),
             (false, None),
         ] {
             delay.settle(Duration::ZERO, true, row(1));

@@ -5,10 +5,15 @@ use crate::dashboard::forms::Form;
 use crate::dashboard::model::{Modal, Model};
 
 impl Model {
-    /// Opens a form with the input of its draft. A draft of a report is of the rows that its form was opened for.
+    /// Opens a form with the input of its draft. A draft of a report is of the rows that its form
+    /// was opened for.
     pub(crate) fn open_form(&mut self, mut form: Form) {
         let is_of_these_rows = |draft: &Form| draft.subject.sets == form.subject.sets;
-        if self.overlay.drafts.get(&form.tag).is_some_and(is_of_these_rows)
+        if self
+            .overlay
+            .drafts
+            .get(&form.tag)
+            .is_some_and(is_of_these_rows)
             && let Some(draft) = self.overlay.drafts.remove(&form.tag)
         {
             if draft.is_touched() {
@@ -21,7 +26,8 @@ impl Model {
         self.check_form();
     }
 
-    /// Checks the form that has the keys and marks its invalid fields. Returns whether it can be sent.
+    /// Checks the form that has the keys and marks its invalid fields. Returns whether it can be
+    /// sent.
     pub(crate) fn check_form(&mut self) -> bool {
         match self.overlay.modals.last_mut() {
             Some(Modal::Form(form)) => form.check(&self.data),

@@ -11,7 +11,8 @@ const MOST: usize = 200;
 impl Model {
     /// The lines of the history, the newest last.
     pub fn commands_run(&self) -> Vec<String> {
-        self.setting(SETTING, &Shared::default()).unwrap_or_default()
+        self.setting(SETTING, &Shared::default())
+            .unwrap_or_default()
     }
 
     /// Adds a line to the history. A line that is there already moves to the end.
@@ -19,6 +20,11 @@ impl Model {
         let mut lines = self.commands_run();
         lines.retain(|other| other != line);
         lines.push(line.to_owned());
-        self.remember(SETTING, &Shared::default(), &&lines[lines.len().saturating_sub(MOST)..], effects);
+        self.remember(
+            SETTING,
+            &Shared::default(),
+            &&lines[lines.len().saturating_sub(MOST)..],
+            effects,
+        );
     }
 }

@@ -1,7 +1,8 @@
-//! The registry of lists: where each pane keeps its list and its table, and what can be done with any of them.
+//! The registry of lists: where each pane keeps its list and its table, and what can be done with
+//! any of them.
 //!
-//! A new list is a row of `registry!` and an `impl PaneItem`. The captures are a list of their own: they come as a
-//! stream, whose query runs in chunks.
+//! A new list is a row of `registry!` and an `impl PaneItem`. The captures are a list of their own:
+//! they come as a stream, whose query runs in chunks.
 
 use crate::client::Problem;
 use crate::client::calls::ApiCall;
@@ -9,12 +10,15 @@ use crate::contract::{Logger, Report, Scan, Stamp, Target, TargetId, Wordlist, W
 use crate::dashboard::base::{ListKind, Pane, RowRef, Scope};
 use crate::dashboard::data::{BoardRow, Data};
 use crate::dashboard::list::{
-    Counted, Cursor, HiddenNews, List, Lists, StreamChunk, StreamContext, StreamList, StreamRows, TableRows,
+    Counted, Cursor, HiddenNews, List, Lists, StreamChunk, StreamContext, StreamList, StreamRows,
+    TableRows,
 };
 use crate::dashboard::model::Model;
 use crate::dashboard::model::sources::Listed;
 use crate::oob::Payload;
-use crate::query::{Clause, ColumnBuilder, Evaluator, Field, Query, RowSet, RowSource, SearchedRows, SortKey};
+use crate::query::{
+    Clause, ColumnBuilder, Evaluator, Field, Query, RowSet, RowSource, SearchedRows, SortKey,
+};
 use crate::table::{Item, Remote, Row, Table, sort};
 use crate::triage::{AssessedFinding, Issue};
 use std::cmp::Reverse;
@@ -85,7 +89,8 @@ pub(crate) trait PaneItem: Stored {
     }
 }
 
-/// The registry: pane, item, and the field of [`Lists`] and [`Data`]. A macro is applied to all rows of it.
+/// The registry: pane, item, and the field of [`Lists`] and [`Data`]. A macro is applied to all
+/// rows of it.
 macro_rules! registry {
     ($apply:ident $args:tt) => {
         $apply! { $args
@@ -126,7 +131,8 @@ macro_rules! store {
 
 registry!(store []);
 
-/// `registry!(of [pane, T => …, captures => …])`: an expression for the list of a pane, `T` being its item.
+/// `registry!(of [pane, T => …, captures => …])`: an expression for the list of a pane, `T` being
+/// its item.
 macro_rules! of {
     ([$of:expr, $item:ident => $table:expr, captures => $stream:expr]
      $($pane:ident: $type:ty => $field:ident,)*) => {
@@ -159,9 +165,15 @@ impl PaneItem for ApiCall {
 impl PaneItem for Target {
     fn refine(model: &Model, order: &str, table: &Table<Self>, rows: &mut [u32]) {
         let findings = model.data.findings.value();
-        let risks = |id: TargetId| findings.and_then(|all| all.of_target(id)).map(|of| of.risks);
+        let risks = |id: TargetId| {
+            findings
+                .and_then(|all| all.of_target(id))
+                .map(|of| of.risks)
+        };
         if order == sort::BY_RISK {
-            rows.sort_by_cached_key(|&row| Reverse(risks(table.items()[row as usize].id).unwrap_or_default()));
+            rows.sort_by_cached_key(|&row| {
+                Reverse(risks(table.items()[row as usize].id).unwrap_or_default())
+            });
         }
     }
 }
@@ -178,7 +190,12 @@ impl PaneItem for Scan {
 
     fn refine(model: &Model, order: &str, table: &Table<Self>, rows: &mut [u32]) {
         if order == sort::BY_NEED {
-            rows.sort_by_key(|&row| model.scans.progress.need(model.now.mono, &table.items()[row as usize]));
+            rows.sort_by_key(|&row| {
+                model
+                    .scans
+                    .progress
+                    .need(model.now.mono, &table.items()[row as usize])
+            });
         }
     }
 }
@@ -191,7 +208,13 @@ impl PaneItem for Payload {
     fn refine(model: &Model, order: &str, table: &Table<Self>, rows: &mut [u32]) {
         if order == sort::BY_HITS {
             rows.sort_by_cached_key(|&row| {
-                Reverse(model.captures.payloads.hits_of(table.items()[row as usize].token).count)
+                Reverse(
+                    model
+                        .captures
+                        .payloads
+                        .hits_of(table.items()[row as usize].token)
+                        .count,
+                )
             });
         }
     }
@@ -201,7 +224,9 @@ impl PaneItem for Issue {
     fn write_listed(listed: &Listed<'_, Self>, row: usize, field: Field, to: &mut ColumnBuilder) {
         let issue = &listed.table.items()[row];
         match listed.list_context.assessments.get(row) {
-            Some(assessment) => AssessedFinding { issue, assessment }.write_field(field, &listed.list_context, to),
+            Some(assessment) => {
+                AssessedFinding { issue, assessment }.write_field(field, &listed.list_context, to)
+            }
             None => issue.write_field(field, &listed.list_context, to),
         }
     }
@@ -209,12 +234,15 @@ impl PaneItem for Issue {
     fn in_scope(scope: &Scope) -> Option<InScope<Self>> {
         let (target, scan) = (scope.target, scope.scan);
         let is_inside = move |issue: &Self| {
-            (target.is_none() || issue.target_id() == target) && scan.is_none_or(|scan| issue.is_found_by(scan))
+            (target.is_none() || issue.target_id() == target)
+                && scan.is_none_or(|scan| issue.is_found_by(scan))
         };
-        (target.is_some() || scan.is_some()).then(|| Box::new(is_inside) as Box<dyn Fn(&Self) -> bool>)
+        (target.is_some() || scan.is_some())
+            .then(|| Box::new(is_inside) as Box<dyn Fn(&Self) -> bool>)
     }
 
-    /// By the start of the scan that found it first: a scan that runs when the filter is typed has no news.
+    /// By the start of the scan that found it first: a scan that runs when the filter is typed has
+    /// no news.
     fn is_new(_: &Model, since: Stamp) -> Option<IsNew<Self>> {
         Some(Box::new(move |issue| issue.first_seen.get() > Some(since)))
     }
@@ -229,14 +257,30 @@ impl PaneItem for Issue {
         }
         let none = || RowSet::none(listed.table.len());
         let known = listed.list_context.texts.of(listed.table, clause).cloned();
-        Some(known.unwrap_or_else(|| SearchedRows { found: none(), searched: none() }))
+        Some(known.unwrap_or_else(|| SearchedRows {
+            found: none(),
+            searched: none(),
+        }))
     }
 
     fn take_rows(model: &mut Model, table: &Arc<Table<Self>>, rows: Vec<u32>) {
-        let Lists { findings, finding_groups, .. } = &mut model.lists;
+        let Lists {
+            findings,
+            finding_groups,
+            ..
+        } = &mut model.lists;
         let counts_present = findings.filter.is_empty() && model.navigation.scope.scan.is_none();
-        let counted = if counts_present { Counted::Present } else { Counted::All };
-        finding_groups.show(findings, (table, rows), &model.findings.triage.assessments, counted);
+        let counted = if counts_present {
+            Counted::Present
+        } else {
+            Counted::All
+        };
+        finding_groups.show(
+            findings,
+            (table, rows),
+            &model.findings.triage.assessments,
+            counted,
+        );
     }
 }
 
@@ -249,18 +293,26 @@ impl PaneItem for BoardRow {
 impl Model {
     /// All items of a list; none while it is loading.
     pub(crate) fn items<T: Stored>(&self) -> &[Arc<T>] {
-        T::remote(&self.data).value().map(|table| table.items()).unwrap_or_default()
+        T::remote(&self.data)
+            .value()
+            .map(|table| table.items())
+            .unwrap_or_default()
     }
 
     /// The items of these ids, without those that the list does not have.
-    pub(crate) fn items_of<'a, T: Stored>(&'a self, ids: &'a [i64]) -> impl Iterator<Item = &'a Arc<T>> {
+    pub(crate) fn items_of<'a, T: Stored>(
+        &'a self,
+        ids: &'a [i64],
+    ) -> impl Iterator<Item = &'a Arc<T>> {
         let table = T::remote(&self.data).value();
         ids.iter().filter_map(move |&id| table?.get(id.into()))
     }
 
     /// The selected item of a list.
     pub(crate) fn selected_item<T: Stored>(&self) -> Option<&Arc<T>> {
-        T::remote(&self.data).value()?.get(T::list(&self.lists).selected?)
+        T::remote(&self.data)
+            .value()?
+            .get(T::list(&self.lists).selected?)
     }
 
     /// The cursor on the list of a pane.
@@ -299,11 +351,19 @@ impl Model {
     }
 
     /// Ids of the rows that match a query, shown or not. Not for captures.
-    pub(crate) fn ids_matching(&mut self, pane: Pane, query: &str) -> Result<BTreeSet<i64>, String> {
+    pub(crate) fn ids_matching(
+        &mut self,
+        pane: Pane,
+        query: &str,
+    ) -> Result<BTreeSet<i64>, String> {
         let query = Query::parse(query, pane.kind()).map_err(|error| error.to_string())?;
-        if pane.query_pane() == Pane::Findings && !(self.has_columns_of(&query) && self.has_searched_of(&query, None)) {
+        if pane.query_pane() == Pane::Findings
+            && !(self.has_columns_of(&query) && self.has_searched_of(&query, None))
+        {
             self.findings.columns.asked = Some(query);
-            return Err("the findings are being searched for this query: try again in a moment".to_owned());
+            return Err(
+                "the findings are being searched for this query: try again in a moment".to_owned(),
+            );
         }
         self.findings.columns.asked = None;
         let rows = self.query_list(pane, |evaluator, source| evaluator.matches(&query, source));
@@ -318,13 +378,14 @@ impl Model {
         ]))
     }
 
-    /// From now on the selection of a pane stays on its row, if it has rows. Captures follow their end until the selection
-    /// leaves it.
+    /// From now on the selection of a pane stays on its row, if it has rows. Captures follow their
+    /// end until the selection leaves it.
     pub(crate) fn hold(&mut self, pane: Pane) {
         registry!(of [pane, T => T::list_mut(&mut self.lists).hold(), captures => {}]);
     }
 
-    /// If the changed filter of a pane hides the selected row, its first row is selected. Captures follow their end.
+    /// If the changed filter of a pane hides the selected row, its first row is selected. Captures
+    /// follow their end.
     pub(crate) fn forget_place(&mut self, pane: Pane) {
         registry!(of [pane, T => T::list_mut(&mut self.lists).forget_place(), captures => {}]);
     }
@@ -406,7 +467,12 @@ impl Lists {
 
     /// The named order of a pane, and the order by several fields that replaces it.
     pub(crate) fn order_of(&self, pane: Pane) -> (usize, String) {
-        let text = |keys: &[SortKey]| keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        let text = |keys: &[SortKey]| {
+            keys.iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(",")
+        };
         registry!(of [pane, T => (T::list(self).sort, text(&T::list(self).order)), captures => (0, String::new())])
     }
 
@@ -456,10 +522,14 @@ impl Data {
         ])
     }
 
-    /// The number of rows of a pane, including filtered rows; for findings, the number of present findings.
+    /// The number of rows of a pane, including filtered rows; for findings, the number of present
+    /// findings.
     pub(crate) fn count(&self, pane: Pane) -> Option<usize> {
         if pane == Pane::Findings {
-            return self.findings.value().map(|table| table.risks().iter().sum::<u32>() as usize);
+            return self
+                .findings
+                .value()
+                .map(|table| table.risks().iter().sum::<u32>() as usize);
         }
         registry!(of [
             pane,
@@ -472,6 +542,10 @@ impl Data {
 impl Pane {
     /// The pane on whose list queries run: the rows of the board are findings.
     pub(crate) fn query_pane(self) -> Self {
-        if self == Self::Board { Self::Findings } else { self }
+        if self == Self::Board {
+            Self::Findings
+        } else {
+            self
+        }
     }
 }

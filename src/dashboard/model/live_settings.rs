@@ -4,7 +4,8 @@ use crate::dashboard::base::{LiveSettings, OwnColours, Scheme, Tone, theme_names
 use crate::dashboard::model::{Modal, Model};
 
 impl Model {
-    /// Uses these settings. An unchanged setting leaves the choice of `:theme` or `:mouse` as it is.
+    /// Uses these settings. An unchanged setting leaves the choice of `:theme` or `:mouse` as it
+    /// is.
     pub fn use_settings(&mut self, new: LiveSettings) {
         self.keyboard.keymap = new.keymap.clone();
         self.keyboard.typed.clear();
@@ -21,7 +22,9 @@ impl Model {
     /// Notifies about colours of the theme in use that are hard to read.
     pub(crate) fn warn_of_contrast(&mut self) {
         let themes = &self.settings.live.themes;
-        let Some(theme) = themes.iter().find(|theme| theme.name == self.screen.theme) else { return };
+        let Some(theme) = themes.iter().find(|theme| theme.name == self.screen.theme) else {
+            return;
+        };
         if let Some(warning) = theme.contrast_warning() {
             self.notify(Tone::Plain, format!("theme {:?}: {warning}", theme.name));
         }
@@ -32,18 +35,33 @@ impl Model {
         theme_names(&self.settings.live.themes)
     }
 
-    /// The colours of the chosen theme, or of the one that is being completed after `:theme`. None follows the terminal.
+    /// The colours of the chosen theme, or of the one that is being completed after `:theme`. None
+    /// follows the terminal.
     pub fn scheme(&self) -> Option<(Scheme, OwnColours)> {
         let typed = self.overlay.modals.last().and_then(|modal| match modal {
             Modal::Command(line) => {
-                let text = line.offers.selected().map_or_else(|| line.input.text(), |offer| line.with(offer));
-                Some(text.trim_start_matches([' ', ':']).strip_prefix("theme ")?.trim().to_owned())
+                let text = line
+                    .offers
+                    .selected()
+                    .map_or_else(|| line.input.text(), |offer| line.with(offer));
+                Some(
+                    text.trim_start_matches([' ', ':'])
+                        .strip_prefix("theme ")?
+                        .trim()
+                        .to_owned(),
+                )
             }
             _ => None,
         });
         let name = typed.filter(|name| self.theme_names().contains(&name.as_str()));
         let name = name.as_deref().unwrap_or(&self.screen.theme);
-        let own = || self.settings.live.themes.iter().find(|theme| theme.name == name);
+        let own = || {
+            self.settings
+                .live
+                .themes
+                .iter()
+                .find(|theme| theme.name == name)
+        };
         match Scheme::named(name) {
             Some(scheme) => Some((scheme, OwnColours::default())),
             None => own().map(|theme| (theme.base, theme.colours)),

@@ -54,7 +54,11 @@ impl Model {
         if !is_on {
             self.overlay.notices.remove_ending(MASK_OFF);
         }
-        let state = if is_on { "names masked on the screen, in copies and files" } else { "mask off; names are shown" };
+        let state = if is_on {
+            "names masked on the screen, in copies and files"
+        } else {
+            "mask off; names are shown"
+        };
         self.notify(Tone::Plain, state);
     }
 
@@ -71,7 +75,12 @@ impl Model {
         if session.service_flags.iter().any(|flag| flag == "--profile") {
             known.add(&clean(&session.name), MaskedKind::Service);
         }
-        for workspace in data.workspaces.value().iter().flat_map(|table| table.items()) {
+        for workspace in data
+            .workspaces
+            .value()
+            .iter()
+            .flat_map(|table| table.items())
+        {
             known.add(&clean(&workspace.name), MaskedKind::Workspace);
         }
         for target in data.targets.value().iter().flat_map(|table| table.items()) {
@@ -81,29 +90,55 @@ impl Model {
             known.add(&clean(&logger.label), MaskedKind::Logger);
             known.add_host(&logger.handler_url);
             // The last part of its path is the secret of a logger.
-            let secret = logger.handler_url.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            let secret = logger
+                .handler_url
+                .trim_end_matches('/')
+                .rsplit('/')
+                .next()
+                .unwrap_or_default();
             known.add(secret, MaskedKind::Token);
         }
         for payload in data.payloads.value().iter().flat_map(|table| table.items()) {
             known.add(&payload.token.to_string(), MaskedKind::Token);
         }
-        let issues = data.findings.value().into_iter().flat_map(|table| table.items());
-        let named: HashSet<&str> = issues.filter_map(|issue| issue.target_name().as_deref()).collect();
+        let issues = data
+            .findings
+            .value()
+            .into_iter()
+            .flat_map(|table| table.items());
+        let named: HashSet<&str> = issues
+            .filter_map(|issue| issue.target_name().as_deref())
+            .collect();
         named.into_iter().for_each(|name| known.add_host(name));
         let assessments = self.findings.triage.assessments.iter();
-        let mut users: HashSet<&str> = assessments.filter_map(|assessment| assessment.who.as_deref()).collect();
-        users.extend(self.findings.triage.writer.as_ref().map(|writer| &*writer.who));
-        users.into_iter().for_each(|user| known.add(user, MaskedKind::User));
+        let mut users: HashSet<&str> = assessments
+            .filter_map(|assessment| assessment.who.as_deref())
+            .collect();
+        users.extend(
+            self.findings
+                .triage
+                .writer
+                .as_ref()
+                .map(|writer| &*writer.who),
+        );
+        users
+            .into_iter()
+            .for_each(|user| known.add(user, MaskedKind::User));
         self.screen.mask.mask = self.screen.mask.mask.with_names(known);
     }
 
     /// Masks everything that leaves the dashboard by these effects.
     pub(crate) fn mask_effects(&mut self, effects: &mut Vec<Effect>) {
-        let Some(mask) = self.mask().cloned() else { return };
+        let Some(mask) = self.mask().cloned() else {
+            return;
+        };
         let is_useless = |effect: &Effect| matches!(effect, Effect::Copy { text, needs_names: true, .. } if mask.text(text) != *text);
         if effects.iter().any(is_useless) {
             effects.retain(|effect| !is_useless(effect));
-            self.notify(Tone::Bad, format!("URL not copied: a masked URL records nothing{MASK_OFF}"));
+            self.notify(
+                Tone::Bad,
+                format!("URL not copied: a masked URL records nothing{MASK_OFF}"),
+            );
         }
         for effect in effects.iter_mut() {
             match effect {
@@ -117,7 +152,9 @@ impl Model {
                 Effect::Export(exported) => exported.mask = Some(mask.clone()),
                 Effect::ExportCaptures(exported) => exported.mask = Some(mask.clone()),
                 Effect::Run(run) => {
-                    run.variables.iter_mut().for_each(|(_, value)| *value = mask.text(value).into_owned());
+                    run.variables
+                        .iter_mut()
+                        .for_each(|(_, value)| *value = mask.text(value).into_owned());
                     run.input = mask.text(&run.input).into_owned();
                     run.is_masked = true;
                 }
@@ -128,7 +165,10 @@ impl Model {
         let before = effects.len();
         effects.retain(|effect| !matches!(effect, Effect::Edit(_)));
         if effects.len() < before {
-            self.notify(Tone::Plain, format!("$EDITOR would reveal masked names{MASK_OFF}"));
+            self.notify(
+                Tone::Plain,
+                format!("$EDITOR would reveal masked names{MASK_OFF}"),
+            );
         }
     }
 }

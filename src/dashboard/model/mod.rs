@@ -4,9 +4,10 @@
 //!   base, data, list, text, forms, prompts ─► Model ─► features (keys, commands, drawing) ─► core (routing)
 //! ```
 //!
-//! The state of all panes is one tree, because five panes are on the screen at once and most keys read more than one
-//! list. Functions that several features need (the rows of a list, the selected row, navigation, notices) are here, a
-//! file per area. Functions of one feature are in the folder of that feature and take the model as an argument.
+//! The state of all panes is one tree, because five panes are on the screen at once and most keys
+//! read more than one list. Functions that several features need (the rows of a list, the selected
+//! row, navigation, notices) are here, a file per area. Functions of one feature are in the folder
+//! of that feature and take the model as an argument.
 
 pub mod review;
 
@@ -64,12 +65,12 @@ pub(crate) use seen::SEEN_AFTER;
 use crate::client::Problem;
 use crate::contract::{LoggerId, Stamp};
 use crate::dashboard::base::{
-    AUTO, Batch, ExportedCaptures, FormTag, Generation, Link, ListKind, LiveSettings, Measures, Notices, Now,
-    PaneSizes, PollBudget, Scope, Session, Size, Ticket,
+    AUTO, Batch, ExportedCaptures, FormTag, Generation, Link, ListKind, LiveSettings, Measures,
+    Notices, Now, PaneSizes, PollBudget, Scope, Session, Size, Ticket,
 };
 use crate::dashboard::data::{
-    AlertState, Board, Data, Guards, LastVisit, Oob, Payloads, ScanProgress, ShownCaptures, ShownTexts, Tabs, Tally,
-    TextSearch, Triage,
+    AlertState, Board, Data, Guards, LastVisit, Oob, Payloads, ScanProgress, ShownCaptures,
+    ShownTexts, Tabs, Tally, TextSearch, Triage,
 };
 use crate::dashboard::forms::Form;
 use crate::dashboard::input::{Context, KeyChord, Keymap};
@@ -148,7 +149,8 @@ pub struct FindingsState {
     pub columns: ColumnsState,
     /// The long texts that queries search.
     pub texts: TextSearch,
-    /// How many findings the filter has searched, and how many it searches, while that is not complete.
+    /// How many findings the filter has searched, and how many it searches, while that is not
+    /// complete.
     pub(crate) search_progress: Option<(usize, usize)>,
     /// Raised when it shows something else.
     pub(crate) board_revision: u64,
@@ -288,7 +290,10 @@ impl Model {
         lists.findings.filter = tabs.saved[tabs.at].query.clone();
         Self {
             session,
-            now: Now { mono: Duration::ZERO, wall: Timestamp::UNIX_EPOCH },
+            now: Now {
+                mono: Duration::ZERO,
+                wall: Timestamp::UNIX_EPOCH,
+            },
             data: Data::default(),
             lists,
             detail: Detail::default(),
@@ -304,7 +309,11 @@ impl Model {
             },
             navigation: Navigation {
                 scope: Scope::default(),
-                focus: Focus { pane: Pane::Findings, in_detail: false, zoomed: false },
+                focus: Focus {
+                    pane: Pane::Findings,
+                    in_detail: false,
+                    zoomed: false,
+                },
                 fifth: Pane::Captures,
                 previous: None,
             },
@@ -334,7 +343,10 @@ impl Model {
 
     /// The same with the first-start question open, and the problem of the last answer.
     pub fn with_setup(mut self, problem: Option<Problem>) -> Self {
-        self.overlay.modals.push(Modal::Setup(Box::new(Setup { problem, ..Setup::default() })));
+        self.overlay.modals.push(Modal::Setup(Box::new(Setup {
+            problem,
+            ..Setup::default()
+        })));
         self
     }
 

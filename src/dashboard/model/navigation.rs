@@ -7,7 +7,11 @@ use std::sync::Arc;
 
 /// Focuses the list of a pane. The loggers are shown in place of captures while there are neither.
 pub(crate) fn go(model: &mut Model, pane: Pane) {
-    let pane = if pane == Pane::Captures && model.has_no_captures() { Pane::Loggers } else { pane };
+    let pane = if pane == Pane::Captures && model.has_no_captures() {
+        Pane::Loggers
+    } else {
+        pane
+    };
     let before = (model.navigation.focus, model.navigation.scope.clone());
     if model.navigation.focus.pane != pane || model.navigation.focus.in_detail {
         model.navigation.previous = Some(before);
@@ -46,14 +50,18 @@ pub(crate) fn set_scope(model: &mut Model, scope: Scope) {
 }
 
 impl Model {
-    /// Changes to a workspace: clears the data of the previous one and ignores late responses for it.
+    /// Changes to a workspace: clears the data of the previous one and ignores late responses for
+    /// it.
     pub(crate) fn work_in(&mut self, workspace: WorkspaceId) {
         if self.navigation.scope.workspace == Some(workspace) {
             return;
         }
         // The review is saved in its workspace.
         crate::dashboard::model::review::open::close(self);
-        self.navigation.scope = Scope { workspace: Some(workspace), ..Scope::default() };
+        self.navigation.scope = Scope {
+            workspace: Some(workspace),
+            ..Scope::default()
+        };
         self.connection.generation += 1;
         self.connection.unanswered = None;
         self.findings.columns.asked = None;
@@ -72,7 +80,10 @@ impl Model {
         self.findings.is_retest_running = false;
         self.findings.requested_retest = None;
         if !std::mem::take(&mut self.captures.exports).is_empty() {
-            self.notify(Tone::Bad, "export of captures cancelled: the workspace changed");
+            self.notify(
+                Tone::Bad,
+                "export of captures cancelled: the workspace changed",
+            );
         }
         let lists = std::mem::take(&mut self.lists);
         self.lists.workspaces = lists.workspaces;
@@ -82,7 +93,9 @@ impl Model {
         self.lists.finding_groups.requested = lists.finding_groups.requested;
         self.lists.workspaces.selected = Some(workspace);
         self.load_tabs();
-        self.overlay.modals.retain(|modal| !matches!(modal, Modal::Alerts(_)));
+        self.overlay
+            .modals
+            .retain(|modal| !matches!(modal, Modal::Alerts(_)));
         self.captures.payloads.hits = Default::default();
         self.captures.payloads.counted = false;
         self.list_payloads();
@@ -112,7 +125,15 @@ pub(crate) fn reveal(model: &mut Model, pane: Pane, id: i64) {
         earlier.push(had);
     }
     drop(cursor);
-    set_scope(model, Scope { target: None, scan: None, logger: None, ..model.navigation.scope.clone() });
+    set_scope(
+        model,
+        Scope {
+            target: None,
+            scan: None,
+            logger: None,
+            ..model.navigation.scope.clone()
+        },
+    );
     model.show_rows(pane);
     let found = model.cursor(pane).select_id(id);
     match found {

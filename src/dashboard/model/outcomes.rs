@@ -1,4 +1,5 @@
-//! Creations whose outcome is unknown: no response came, or one that does not say, and the list of the service decides.
+//! Creations whose outcome is unknown: no response came, or one that does not say, and the list of
+//! the service decides.
 //!
 //! ```text
 //!   call ─► no response ─► notice, its list is read ─► a new object in it ─► notice
@@ -33,13 +34,22 @@ impl Model {
         if created_in(&job.call).is_some() {
             let (job, past, existing) = (job.clone(), past.to_owned(), existing.clone());
             let until = self.now.mono + WATCH;
-            self.calls.unknown.retain(|unknown| unknown.job.call != job.call);
-            self.calls.unknown.push(UnknownOutcome { job, past, existing, found: None, until });
+            self.calls
+                .unknown
+                .retain(|unknown| unknown.job.call != job.call);
+            self.calls.unknown.push(UnknownOutcome {
+                job,
+                past,
+                existing,
+                found: None,
+                until,
+            });
             self.find_outcomes();
         }
     }
 
-    /// Reports objects that have appeared, and creations that were not carried out as far as the service lists.
+    /// Reports objects that have appeared, and creations that were not carried out as far as the
+    /// service lists.
     pub(crate) fn find_outcomes(&mut self) {
         let mut unknown = std::mem::take(&mut self.calls.unknown);
         for one in unknown.iter_mut().filter(|one| one.found.is_none()) {
@@ -48,14 +58,23 @@ impl Model {
                 self.lists.select_when_loaded(pane, RowRef::Item(id));
                 self.notify(
                     Tone::Good,
-                    format!("{} {} (id {id}), although its response was lost", one.job.about, one.past),
+                    format!(
+                        "{} {} (id {id}), although its response was lost",
+                        one.job.about, one.past
+                    ),
                 );
             }
         }
         let now = self.now.mono;
         for one in unknown.extract_if(.., |one| one.until <= now) {
             if one.found.is_none() {
-                self.notify(Tone::Plain, format!("{} not {}: the service does not list it", one.job.about, one.past));
+                self.notify(
+                    Tone::Plain,
+                    format!(
+                        "{} not {}: the service does not list it",
+                        one.job.about, one.past
+                    ),
+                );
             }
         }
         self.calls.unknown = unknown;
@@ -68,16 +87,23 @@ impl Model {
 
     /// The objects of the list in which the batch creates some.
     pub(crate) fn existing_before(&self, batch: &Batch) -> BTreeSet<i64> {
-        let pane = batch.jobs.first().and_then(|(job, _)| created_in(&job.call));
+        let pane = batch
+            .jobs
+            .first()
+            .and_then(|(job, _)| created_in(&job.call));
         pane.map(|pane| self.data.ids(pane)).unwrap_or_default()
     }
 
     /// The question before a creation that may have been carried out already.
     pub(crate) fn question_before(&mut self, batch: &Batch) -> Option<Prompt> {
-        let repeats = |one: &&UnknownOutcome| batch.jobs.iter().any(|(job, _)| job.call == one.job.call);
+        let repeats =
+            |one: &&UnknownOutcome| batch.jobs.iter().any(|(job, _)| job.call == one.job.call);
         let one = self.calls.unknown.iter().find(repeats)?;
         let line = match one.found {
-            Some(id) => format!("The service has already {} {} (id {id}).", one.past, one.job.about),
+            Some(id) => format!(
+                "The service has already {} {} (id {id}).",
+                one.past, one.job.about
+            ),
             None => format!(
                 "The service may already have {} {}: the first request got no response.",
                 one.past, one.job.about
@@ -106,7 +132,8 @@ impl Model {
                     .items()
                     .iter()
                     .rfind(|scan| {
-                        let is_of_target = new.target_id.is_none_or(|target| scan.target_id == target);
+                        let is_of_target =
+                            new.target_id.is_none_or(|target| scan.target_id == target);
                         is_new(scan.id.0) && scan.tool_id == new.tool_id && is_of_target
                     })?
                     .id
@@ -123,12 +150,32 @@ impl Model {
             }
             Call::CreateWorkspace(new) => {
                 let named = |name: &str| name == new.name;
-                data.workspaces.value()?.items().iter().rfind(|one| is_new(one.id.0) && named(&one.name))?.id.0
+                data.workspaces
+                    .value()?
+                    .items()
+                    .iter()
+                    .rfind(|one| is_new(one.id.0) && named(&one.name))?
+                    .id
+                    .0
             }
             Call::CreateLogger { label, .. } => {
-                data.loggers.value()?.items().iter().rfind(|one| is_new(one.id.0) && *one.label == **label)?.id.0
+                data.loggers
+                    .value()?
+                    .items()
+                    .iter()
+                    .rfind(|one| is_new(one.id.0) && *one.label == **label)?
+                    .id
+                    .0
             }
-            Call::CreateReport(_) => data.reports.value()?.items().iter().rfind(|report| is_new(report.id.0))?.id.0,
+            Call::CreateReport(_) => {
+                data.reports
+                    .value()?
+                    .items()
+                    .iter()
+                    .rfind(|report| is_new(report.id.0))?
+                    .id
+                    .0
+            }
             _ => return None,
         };
         Some((created_in(call)?, id))
@@ -162,5 +209,8 @@ fn created_in(call: &Call) -> Option<Pane> {
 
 fn capitalized(verb: &str) -> String {
     let mut letters = verb.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+    letters
+        .next()
+        .map(|first| first.to_uppercase().chain(letters).collect())
+        .unwrap_or_default()
 }

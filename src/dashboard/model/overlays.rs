@@ -9,29 +9,40 @@ use crate::dashboard::text::TextInput;
 impl Model {
     /// Opens the command line with a text. The core looks up the completions.
     pub(crate) fn open_command_line(&mut self, text: &str) {
-        let line = CommandLine { input: TextInput::line(text), ..CommandLine::default() };
+        let line = CommandLine {
+            input: TextInput::line(text),
+            ..CommandLine::default()
+        };
         self.overlay.modals.push(Modal::Command(Box::new(line)));
     }
 
     /// Shows a text over the panes.
     pub(crate) fn show_text(&mut self, title: impl Into<String>, body: impl Into<String>) {
-        self.overlay.modals.push(Modal::Text(TextBox { title: title.into(), body: body.into(), scroll: 0 }));
+        self.overlay.modals.push(Modal::Text(TextBox {
+            title: title.into(),
+            body: body.into(),
+            scroll: 0,
+        }));
     }
 
-    /// The character that a key types into the open line of a filter or a search. Blanks are keys of their own, because
-    /// pasted text loses those at its ends.
+    /// The character that a key types into the open line of a filter or a search. Blanks are keys
+    /// of their own, because pasted text loses those at its ends.
     pub(crate) fn line_letter(&self, event: KeyEvent) -> Option<char> {
         if !matches!(self.overlay.modals.last(), Some(Modal::Line(_))) {
             return None;
         }
         let key = KeyChord::from(event);
         let step = self.keyboard.keymap.step(&self.contexts(), &[], key);
-        key.typed().filter(|letter| !letter.is_whitespace() && matches!(step, KeyStep::Unknown))
+        key.typed()
+            .filter(|letter| !letter.is_whitespace() && matches!(step, KeyStep::Unknown))
     }
 
     /// Notifies that an action has no effect in the focused pane.
     pub(crate) fn notify_no_effect(&mut self, action: Action) {
-        self.notify(Tone::Plain, format!("`{}` has no effect here", action.command()));
+        self.notify(
+            Tone::Plain,
+            format!("`{}` has no effect here", action.command()),
+        );
     }
 
     /// The key of an action, for notices.

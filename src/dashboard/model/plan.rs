@@ -18,7 +18,12 @@ impl Model {
     /// The panes on the screen.
     pub fn on_screen(&self) -> Vec<Pane> {
         let focus = self.navigation.focus.pane;
-        if self.overlay.modals.iter().any(|modal| matches!(modal, Modal::Setup(_))) {
+        if self
+            .overlay
+            .modals
+            .iter()
+            .any(|modal| matches!(modal, Modal::Setup(_)))
+        {
             return Vec::new();
         }
         if self.navigation.focus.zoomed {
@@ -27,7 +32,13 @@ impl Model {
         let mut panes = match self.layout() {
             Layout::Wide if focus.is_full_view() => vec![Pane::Workspaces, Pane::Targets, focus],
             _ if focus.is_full_view() => vec![focus],
-            Layout::Wide => vec![Pane::Workspaces, Pane::Targets, Pane::Findings, Pane::Scans, self.navigation.fifth],
+            Layout::Wide => vec![
+                Pane::Workspaces,
+                Pane::Targets,
+                Pane::Findings,
+                Pane::Scans,
+                self.navigation.fifth,
+            ],
             Layout::Portrait => vec![focus, Pane::Scans, self.navigation.fifth],
             Layout::Beside | Layout::Stacked => vec![focus],
         };
@@ -38,7 +49,11 @@ impl Model {
 
     /// Whether calls in flight are on the screen, whose duration is shown in seconds.
     fn shows_running_calls(&self) -> bool {
-        self.shows_activity() && self.items::<ApiCall>().iter().any(|call| call.end.is_none())
+        self.shows_activity()
+            && self
+                .items::<ApiCall>()
+                .iter()
+                .any(|call| call.end.is_none())
     }
 
     /// Whether the activity view is on the screen. Calls are reported only while it is.
@@ -66,13 +81,22 @@ impl Model {
 
     /// Why rows of a list on the screen, or the scans that the header counts, are not current.
     pub fn visible_problem(&self) -> Option<&Problem> {
-        self.visible().into_iter().chain([ListKind::Scans]).find_map(|list| self.data.problem(list))
+        self.visible()
+            .into_iter()
+            .chain([ListKind::Scans])
+            .find_map(|list| self.data.problem(list))
     }
 
-    /// Whether a list on the screen was never read. Without a workspace, only the workspaces are read.
+    /// Whether a list on the screen was never read. Without a workspace, only the workspaces are
+    /// read.
     pub fn is_loading(&self) -> bool {
-        let is_requested = |list: &ListKind| *list == ListKind::Workspaces || self.navigation.scope.workspace.is_some();
-        self.visible().iter().filter(|list| is_requested(list)).any(|list| self.data.is_unread(*list))
+        let is_requested = |list: &ListKind| {
+            *list == ListKind::Workspaces || self.navigation.scope.workspace.is_some()
+        };
+        self.visible()
+            .iter()
+            .filter(|list| is_requested(list))
+            .any(|list| self.data.is_unread(*list))
     }
 
     /// The seconds for which lists on the screen wait for a response, if they wait for long.
@@ -126,12 +150,26 @@ impl Model {
         }
         let scope = &self.navigation.scope;
         let query = query_of(&self.lists.findings.filter, QueryKind::Findings);
-        let scans = scope.target.and_then(|target| Some((self.data.scans.value()?, target)));
+        let scans = scope
+            .target
+            .and_then(|target| Some((self.data.scans.value()?, target)));
         let of_target = scans.into_iter().flat_map(|(scans, target)| {
-            let positions = scans.of_target(target).map(|of| of.positions.as_slice()).unwrap_or_default();
-            positions.iter().rev().map(|&at| scans.items()[at as usize].id)
+            let positions = scans
+                .of_target(target)
+                .map(|of| of.positions.as_slice())
+                .unwrap_or_default();
+            positions
+                .iter()
+                .rev()
+                .map(|&at| scans.items()[at as usize].id)
         });
-        scope.scan.into_iter().chain(named_scans(query.root())).chain(of_target).take(MOST_WANTED).collect()
+        scope
+            .scan
+            .into_iter()
+            .chain(named_scans(query.root()))
+            .chain(of_target)
+            .take(MOST_WANTED)
+            .collect()
     }
 
     /// The next time, on the monotonic clock, when the screen changes without a message.
@@ -145,7 +183,9 @@ impl Model {
         let next_second = Duration::from_secs(now.as_secs() + 1);
         let retries = matches!(self.connection.link, Link::Retrying { .. })
             || self.connection.unanswered.is_some()
-            || self.visible_problem().is_some_and(|problem| problem.retry_at.is_some());
+            || self
+                .visible_problem()
+                .is_some_and(|problem| problem.retry_at.is_some());
         let counts = retries || self.scans.progress.any_stalled(now);
         let ages = (!self.on_screen().is_empty()).then_some(now + AGES_CHANGE);
         let times = [
@@ -156,13 +196,23 @@ impl Model {
             (self.captures.signals.next(), "a signal is due"),
             (self.outcomes_end(), "an outcome remains unknown"),
             (
-                self.calls.batches.iter().map(|batch| batch.began + MOMENT).find(|shown| *shown > now),
+                self.calls
+                    .batches
+                    .iter()
+                    .map(|batch| batch.began + MOMENT)
+                    .find(|shown| *shown > now),
                 "a call takes long",
             ),
-            ((counts || self.shows_running_calls()).then_some(next_second), "seconds are counted"),
+            (
+                (counts || self.shows_running_calls()).then_some(next_second),
+                "seconds are counted",
+            ),
             (ages, "ages are shown"),
         ];
-        times.into_iter().filter_map(|(at, reason)| Some((at?, reason))).min()
+        times
+            .into_iter()
+            .filter_map(|(at, reason)| Some((at?, reason)))
+            .min()
     }
 }
 
@@ -170,8 +220,14 @@ impl Model {
 fn named_scans(query: &Expr) -> Vec<ScanId> {
     match query {
         Expr::All(parts) | Expr::Any(parts) => parts.iter().flat_map(named_scans).collect(),
-        Expr::Clause(Clause { field: Field::Scan, test: ClauseTest::Number(Compare::Like, numbers) }) => {
-            let whole = numbers.iter().map(|number| number.get()).filter(|number| number.fract() == 0.0);
+        Expr::Clause(Clause {
+            field: Field::Scan,
+            test: ClauseTest::Number(Compare::Like, numbers),
+        }) => {
+            let whole = numbers
+                .iter()
+                .map(|number| number.get())
+                .filter(|number| number.fract() == 0.0);
             whole.map(|number| ScanId(number as i64)).collect()
         }
         Expr::Not(_) | Expr::Clause(_) => Vec::new(),
@@ -185,11 +241,22 @@ mod tests {
     #[test]
     fn query_names_the_scans_that_it_does_not_exclude() {
         let named = |filter: &str| -> Vec<i64> {
-            named_scans(query_of(filter, QueryKind::Findings).root()).iter().map(|scan| scan.0).collect()
+            named_scans(query_of(filter, QueryKind::Findings).root())
+                .iter()
+                .map(|scan| scan.0)
+                .collect()
         };
         assert_eq!(named("scan:3,4"), [3, 4]);
         assert_eq!(named("risk>=high (scan=3 or scan:7)"), [3, 7]);
-        assert!(named("-scan:5").is_empty() && named("-(risk:high scan:5)").is_empty() && named("scan!=5").is_empty());
-        assert!(named("scan>5").is_empty() && named("scan:2.5").is_empty() && named("scan:*").is_empty());
+        assert!(
+            named("-scan:5").is_empty()
+                && named("-(risk:high scan:5)").is_empty()
+                && named("scan!=5").is_empty()
+        );
+        assert!(
+            named("scan>5").is_empty()
+                && named("scan:2.5").is_empty()
+                && named("scan:*").is_empty()
+        );
     }
 }

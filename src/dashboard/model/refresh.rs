@@ -5,8 +5,9 @@
 //!   ten seconds                ─► filters whose result changes with time ─► rows
 //! ```
 //!
-//! A message changes data and no more; here is the only place that knows what depends on it. Keys that change filter,
-//! order, scope or groups show the rows of their list at once (`show_rows`), because they go on with the new cursor.
+//! A message changes data and no more; here is the only place that knows what depends on it. Keys
+//! that change filter, order, scope or groups show the rows of their list at once (`show_rows`),
+//! because they go on with the new cursor.
 
 use crate::dashboard::base::{Pane, Scope, Tone};
 use crate::dashboard::data::{Revisions, Segment};
@@ -63,8 +64,9 @@ impl Model {
         }
     }
 
-    /// Applies the filters on the screen again whose result changes with time, such as `age<1h`. A row that is being read
-    /// stays, and bodies of captures are not read from their files again for each step of time.
+    /// Applies the filters on the screen again whose result changes with time, such as `age<1h`. A
+    /// row that is being read stays, and bodies of captures are not read from their files again for
+    /// each step of time.
     fn follow_time(&mut self) {
         if self.now.mono < self.lists.followed_time + AGES_CHANGE {
             return;
@@ -74,7 +76,8 @@ impl Model {
             let focus = self.navigation.focus;
             let query = query_of(&self.cursor(pane).filter().0.clone(), pane.kind());
             let is_running = self.lists.captures.pending() > 0 || needs_bodies(&query);
-            let stays = focus.pane == pane && focus.in_detail || pane == Pane::Captures && is_running;
+            let stays =
+                focus.pane == pane && focus.in_detail || pane == Pane::Captures && is_running;
             if query.depends_on_now() && !stays {
                 self.screen.only_steps = false;
                 self.show_rows(pane);
@@ -113,10 +116,12 @@ impl Model {
         }
     }
 
-    /// Removes targets, scans and loggers that no longer exist from the scope: they would hide all rows.
+    /// Removes targets, scans and loggers that no longer exist from the scope: they would hide all
+    /// rows.
     pub(crate) fn drop_lost_scope(&mut self) {
         fn is_lost<T: Item>(id: Option<T::Id>, remote: &Remote<Arc<Table<T>>>) -> bool {
-            id.zip(remote.value()).is_some_and(|(id, table)| table.get(id).is_none())
+            id.zip(remote.value())
+                .is_some_and(|(id, table)| table.get(id).is_none())
         }
         let (data, scope) = (&self.data, &self.navigation.scope);
         let lost_target = is_lost(scope.target, &data.targets);
@@ -128,16 +133,24 @@ impl Model {
             scan: scope.scan.filter(|_| !lost_scan),
             logger: scope.logger.filter(|_| !lost_logger),
         };
-        for (noun, is_lost) in [("target", lost_target), ("scan", lost_scan), ("logger", lost_logger)] {
+        for (noun, is_lost) in [
+            ("target", lost_target),
+            ("scan", lost_scan),
+            ("logger", lost_logger),
+        ] {
             if is_lost {
-                self.notify(Tone::Plain, format!("{noun} deleted; its scope was removed"));
+                self.notify(
+                    Tone::Plain,
+                    format!("{noun} deleted; its scope was removed"),
+                );
             }
         }
         navigation::set_scope(self, scope);
     }
 }
 
-/// The segments that the rows of a pane are computed from. The board and the captures have functions of their own.
+/// The segments that the rows of a pane are computed from. The board and the captures have
+/// functions of their own.
 fn inputs(pane: Pane) -> &'static [Segment] {
     match pane {
         Pane::Workspaces => &[Segment::Workspaces],

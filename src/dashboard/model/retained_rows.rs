@@ -1,13 +1,14 @@
-//! Retained rows. A decided row keeps its place on the screen until the filter is applied again, so that nothing under the
-//! cursor moves because of a decision.
+//! Retained rows. A decided row keeps its place on the screen until the filter is applied again, so
+//! that nothing under the cursor moves because of a decision.
 //!
 //! ```text
 //!   decided or undone, here or elsewhere ─► shown? ─► List::retained, with the row above ─► still a row, in its place
 //!   r, another filter or scope, leaving the pane, except for the board ─► no row is retained
 //! ```
 //!
-//! Changes by scans apply at once: new, reappeared and absent findings. Only a finding under retest is retained when its
-//! scan no longer finds it: a verdict pressed at that moment would decide the row that takes its place.
+//! Changes by scans apply at once: new, reappeared and absent findings. Only a finding under retest
+//! is retained when its scan no longer finds it: a verdict pressed at that moment would decide the
+//! row that takes its place.
 
 use crate::contract::{Risk, Shared, Stamp};
 use crate::dashboard::list::{List, RetainedRow};
@@ -36,52 +37,98 @@ impl Model {
     /// Shows these rows until the filter is applied again, even if it hides them.
     pub(crate) fn retain_rows(&mut self, ids: &[IssueId]) {
         for &id in ids {
-            self.lists.findings.retained.entry(id).or_insert(RetainedRow::Anywhere);
+            self.lists
+                .findings
+                .retained
+                .entry(id)
+                .or_insert(RetainedRow::Anywhere);
         }
     }
 
     /// Retains the shown rows that became absent by the retest of this workspace.
     pub(crate) fn retain_absent_after_retest(&mut self, before: &Table<Issue>) {
-        let (Some(retest), Some(table)) = (self.retest_of(&self.workspace_name()), self.data.findings.value()) else {
+        let (Some(retest), Some(table)) = (
+            self.retest_of(&self.workspace_name()),
+            self.data.findings.value(),
+        ) else {
             return;
         };
         let became_absent = |id: &IssueId| {
             let was_present = before.get(*id).is_some_and(|issue| issue.is_present());
             was_present && table.get(*id).is_some_and(|issue| !issue.is_present())
         };
-        let ids: Vec<IssueId> = retest.findings.iter().map(|finding| finding.id()).filter(became_absent).collect();
+        let ids: Vec<IssueId> = retest
+            .findings
+            .iter()
+            .map(|finding| finding.id())
+            .filter(became_absent)
+            .collect();
         self.lists.findings.retain_shown(before, &ids);
     }
 
-    /// Retains the shown rows whose decision changed by a rule or by another change of many findings.
-    pub(crate) fn retain_where_decision_changed(&mut self, before: &Table<Issue>, assessments: &[Arc<Assessment>]) {
-        let Some(table) = self.data.findings.value() else { return };
+    /// Retains the shown rows whose decision changed by a rule or by another change of many
+    /// findings.
+    pub(crate) fn retain_where_decision_changed(
+        &mut self,
+        before: &Table<Issue>,
+        assessments: &[Arc<Assessment>],
+    ) {
+        let Some(table) = self.data.findings.value() else {
+            return;
+        };
         let changed = |row: &u32| {
             let id = before.items().get(*row as usize)?.id;
-            let (was, now) =
-                (assessments.get(*row as usize)?, self.findings.triage.assessments.get(table.position(id)?)?);
+            let (was, now) = (
+                assessments.get(*row as usize)?,
+                self.findings.triage.assessments.get(table.position(id)?)?,
+            );
             (decision_of(was) != decision_of(now)).then_some(id)
         };
-        let ids: Vec<IssueId> = self.lists.findings.rows.iter().filter_map(changed).collect();
+        let ids: Vec<IssueId> = self
+            .lists
+            .findings
+            .rows
+            .iter()
+            .filter_map(changed)
+            .collect();
         self.lists.findings.retain_shown(before, &ids);
     }
 }
 
 /// The decision of persons, rules and the service, without the facts of scans.
-fn decision_of(assessment: &Assessment) -> (Verdict, VerdictSource, Option<Stamp>, Option<Risk>, &[Shared]) {
-    (assessment.verdict, assessment.source, assessment.at, assessment.severity, &assessment.tags)
+fn decision_of(
+    assessment: &Assessment,
+) -> (
+    Verdict,
+    VerdictSource,
+    Option<Stamp>,
+    Option<Risk>,
+    &[Shared],
+) {
+    (
+        assessment.verdict,
+        assessment.source,
+        assessment.at,
+        assessment.severity,
+        &assessment.tags,
+    )
 }
 
 impl<T: Item> List<T> {
     /// Retains those of the items that are shown, each below the row above it.
     fn retain_shown(&mut self, table: &Table<T>, ids: &[T::Id]) {
         let mut decided = RowSet::none(table.len());
-        ids.iter().filter_map(|&id| table.position(id)).for_each(|at| decided.set(at));
+        ids.iter()
+            .filter_map(|&id| table.position(id))
+            .for_each(|at| decided.set(at));
         let id = |row: u32| table.items()[row as usize].id();
         let mut above = None;
         for &row in self.rows.iter() {
             if decided.has(row as usize) {
-                let retained = self.retained.entry(id(row)).or_insert(RetainedRow::Anywhere);
+                let retained = self
+                    .retained
+                    .entry(id(row))
+                    .or_insert(RetainedRow::Anywhere);
                 *retained = above.map_or(RetainedRow::Top, |above| RetainedRow::Under(id(above)));
             }
             above = Some(row);
@@ -99,7 +146,9 @@ impl<T: Item> List<T> {
             let above = match retained {
                 RetainedRow::Anywhere => continue,
                 RetainedRow::Top => None,
-                RetainedRow::Under(above) => place(*above).filter(|&above| shown.has(above as usize)),
+                RetainedRow::Under(above) => {
+                    place(*above).filter(|&above| shown.has(above as usize))
+                }
             };
             // Without the row above, the order places the row.
             let lost = above.is_none() && *retained != RetainedRow::Top;
@@ -122,7 +171,13 @@ impl<T: Item> List<T> {
             }
         };
         put(None);
-        rows.iter().filter(|&&row| !held.has(row as usize)).for_each(|&row| put(Some(row)));
-        if placed.len() == rows.len() { placed } else { rows }
+        rows.iter()
+            .filter(|&&row| !held.has(row as usize))
+            .for_each(|&row| put(Some(row)));
+        if placed.len() == rows.len() {
+            placed
+        } else {
+            rows
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! Findings that this person has seen: their detail was on the screen for a second, or they were decided. They are stored
-//! by identity, so that a new scan does not make them unread.
+//! Findings that this person has seen: their detail was on the screen for a second, or they were
+//! decided. They are stored by identity, so that a new scan does not make them unread.
 
 use crate::dashboard::base::{Effect, Pane};
 use crate::dashboard::model::Model;
@@ -18,8 +18,14 @@ impl Model {
     /// The unread finding whose detail is on the screen, and when it counts as seen.
     pub(crate) fn unread_on_screen(&self) -> Option<(FindingKey, Duration)> {
         let (pane, id, since) = self.findings.looking?;
-        let issue = self.data.findings.value().filter(|_| pane == Pane::Findings)?.get(IssueId(id))?;
-        self.is_unread(issue.key()).then(|| (issue.key(), since + SEEN_AFTER))
+        let issue = self
+            .data
+            .findings
+            .value()
+            .filter(|_| pane == Pane::Findings)?
+            .get(IssueId(id))?;
+        self.is_unread(issue.key())
+            .then(|| (issue.key(), since + SEEN_AFTER))
     }
 
     /// Marks the finding on the screen as seen after a second.

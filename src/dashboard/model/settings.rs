@@ -10,7 +10,11 @@ use serde::de::DeserializeOwned;
 impl Model {
     /// A setting; none if it cannot be read.
     pub(crate) fn setting<T: DeserializeOwned>(&self, key: &str, workspace: &Shared) -> Option<T> {
-        let json = self.findings.triage.settings.get(&(key.into(), workspace.clone()))?;
+        let json = self
+            .findings
+            .triage
+            .settings
+            .get(&(key.into(), workspace.clone()))?;
         serde_json::from_str(json).ok()
     }
 
@@ -28,7 +32,12 @@ impl Model {
     }
 
     /// Saves a setting of the current workspace.
-    pub fn remember_here(&mut self, key: &'static str, value: &impl Serialize, effects: &mut Vec<Effect>) {
+    pub fn remember_here(
+        &mut self,
+        key: &'static str,
+        value: &impl Serialize,
+        effects: &mut Vec<Effect>,
+    ) {
         if let Some(workspace) = self.workspace().map(|workspace| workspace.name.clone()) {
             self.remember(key, &workspace, value, effects);
         }
@@ -41,13 +50,30 @@ impl Model {
         }
     }
 
-    fn remember_json(&mut self, key: &'static str, workspace: &Shared, json: String, effects: &mut Vec<Effect>) {
-        self.findings.triage.settings.insert((key.into(), workspace.clone()), json.clone());
-        effects.push(Effect::Remember { key, workspace: workspace.clone(), value: json });
+    fn remember_json(
+        &mut self,
+        key: &'static str,
+        workspace: &Shared,
+        json: String,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.findings
+            .triage
+            .settings
+            .insert((key.into(), workspace.clone()), json.clone());
+        effects.push(Effect::Remember {
+            key,
+            workspace: workspace.clone(),
+            value: json,
+        });
     }
 
     /// Name and value of the settings of a kind that are not deleted.
-    pub(crate) fn settings_of(&self, of: &'static str, workspace: &Shared) -> Vec<(String, String)> {
+    pub(crate) fn settings_of(
+        &self,
+        of: &'static str,
+        workspace: &Shared,
+    ) -> Vec<(String, String)> {
         settings_of(&self.findings.triage.settings, of, workspace)
     }
 
@@ -61,7 +87,15 @@ impl Model {
     ) {
         // A deletion is sent too, because another dashboard may still have the setting.
         let value = serde_json::to_string(&value).unwrap_or_default();
-        self.findings.triage.settings.insert((setting(of, name), workspace.clone()), value.clone());
-        effects.push(Effect::RememberOne { of, name: name.into(), workspace, value });
+        self.findings
+            .triage
+            .settings
+            .insert((setting(of, name), workspace.clone()), value.clone());
+        effects.push(Effect::RememberOne {
+            of,
+            name: name.into(),
+            workspace,
+            value,
+        });
     }
 }

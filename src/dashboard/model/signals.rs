@@ -4,8 +4,8 @@
 //!   new captures ─► known payload? alert rule? waited for? ─► Signal ─► one in 5 s, the rest counted ─► Effect::Signal
 //! ```
 //!
-//! A payload causes at most one signal a minute. Requests of bots and of the analyst's addresses cause one only if an
-//! alert rule matches them.
+//! A payload causes at most one signal a minute. Requests of bots and of the analyst's addresses
+//! cause one only if an alert rule matches them.
 
 use crate::contract::{Capture, Shared, Stamp};
 use crate::dashboard::base::{CaptureKey, CaptureRow, Effect, Signal, Tone};
@@ -29,15 +29,19 @@ enum AlertReason<'a> {
 impl Model {
     /// Sends signals for new captures, and counts their hits if there is no archive that does it.
     pub(crate) fn notify_of_captures(&mut self, new: &[CaptureRow], effects: &mut Vec<Effect>) {
-        let new: Vec<&CaptureRow> =
-            new.iter().filter(|captured| self.data.captures.row_of(captured.id()).is_none()).collect();
+        let new: Vec<&CaptureRow> = new
+            .iter()
+            .filter(|captured| self.data.captures.row_of(captured.id()).is_none())
+            .collect();
         let alerts = self.alerted(&new);
         let mut any = false;
         for (captured, alert) in new.into_iter().zip(alerts) {
             let mut is_hit = false;
             for token in captured.tokens() {
                 if !self.captures.oob.writable {
-                    self.captures.payloads.hit(token, captured.capture.request_date);
+                    self.captures
+                        .payloads
+                        .hit(token, captured.capture.request_date);
                 }
                 is_hit |= self.notify_of_hit(token, captured, alert.as_deref(), effects);
             }
@@ -59,10 +63,13 @@ impl Model {
     /// Whether a capture is from before the dashboard started. It is counted, but causes no signal.
     fn is_old(&self, capture: &Capture) -> bool {
         let began = self.service_now().as_second() - self.now.mono.as_secs() as i64;
-        capture.request_date.is_some_and(|date| date.as_second() < began - RECENT)
+        capture
+            .request_date
+            .is_some_and(|date| date.as_second() < began - RECENT)
     }
 
-    /// Notifies of a capture with the token of a payload. Returns whether the payload book has the token.
+    /// Notifies of a capture with the token of a payload. Returns whether the payload book has the
+    /// token.
     fn notify_of_hit(
         &mut self,
         token: Token,
@@ -70,9 +77,19 @@ impl Model {
         alert: Option<&str>,
         effects: &mut Vec<Effect>,
     ) -> bool {
-        let Some(payload) = self.captures.oob.book.get(token).cloned() else { return false };
-        let (quiet, old) = (self.is_quiet(&captured.capture), self.is_old(&captured.capture));
-        *self.captures.payloads.unseen.entry(captured.logger).or_default() += u64::from(!quiet);
+        let Some(payload) = self.captures.oob.book.get(token).cloned() else {
+            return false;
+        };
+        let (quiet, old) = (
+            self.is_quiet(&captured.capture),
+            self.is_old(&captured.capture),
+        );
+        *self
+            .captures
+            .payloads
+            .unseen
+            .entry(captured.logger)
+            .or_default() += u64::from(!quiet);
         let awaited = !quiet && !old && self.end_wait(token);
         let why = match alert {
             _ if awaited => AlertReason::Awaited,
@@ -88,13 +105,27 @@ impl Model {
     }
 
     /// Notifies of recent captures whose tokens became known when the payload book changed.
-    pub(crate) fn notify_of_recognized(&mut self, changed: &[(CaptureKey, Arc<[Mention]>)], effects: &mut Vec<Effect>) {
+    pub(crate) fn notify_of_recognized(
+        &mut self,
+        changed: &[(CaptureKey, Arc<[Mention]>)],
+        effects: &mut Vec<Effect>,
+    ) {
         let ids: BTreeSet<CaptureKey> = changed.iter().map(|(id, _)| *id).collect();
         let recent = self.service_now().as_second() - RECENT;
-        let is_recent =
-            |captured: &&CaptureRow| captured.capture.request_date.is_none_or(|date| date.as_second() >= recent);
-        let of =
-            self.data.captures.rows.iter().rev().take_while(is_recent).filter(|captured| ids.contains(&captured.id()));
+        let is_recent = |captured: &&CaptureRow| {
+            captured
+                .capture
+                .request_date
+                .is_none_or(|date| date.as_second() >= recent)
+        };
+        let of = self
+            .data
+            .captures
+            .rows
+            .iter()
+            .rev()
+            .take_while(is_recent)
+            .filter(|captured| ids.contains(&captured.id()));
         // A clone is cheap: captures share their texts.
         let found: Vec<CaptureRow> = of.cloned().collect();
         for captured in found.iter().rev() {
@@ -107,37 +138,70 @@ impl Model {
     /// Sends delayed signals and ends waits that timed out.
     pub(crate) fn tend_signals(&mut self, effects: &mut Vec<Effect>) {
         let now = self.now.mono;
-        effects.extend(self.captures.signals.due(now).map(|signal| Effect::Signal(Box::new(signal))));
+        effects.extend(
+            self.captures
+                .signals
+                .due(now)
+                .map(|signal| Effect::Signal(Box::new(signal))),
+        );
         let over = |wait: &Wait| wait.until.is_some_and(|until| now >= until);
-        let ended: Vec<Wait> = self.captures.signals.waits.iter().copied().filter(over).collect();
+        let ended: Vec<Wait> = self
+            .captures
+            .signals
+            .waits
+            .iter()
+            .copied()
+            .filter(over)
+            .collect();
         self.captures.signals.waits.retain(|wait| !over(wait));
         if !ended.is_empty() {
             self.payloads_changed();
         }
         for wait in ended {
-            self.notify(Tone::Bad, format!("payload {}: no request before the timeout", wait.token));
+            self.notify(
+                Tone::Bad,
+                format!("payload {}: no request before the timeout", wait.token),
+            );
         }
     }
 
     /// Ends the wait for a payload. Returns whether there was one.
     fn end_wait(&mut self, token: Token) -> bool {
         let before = self.captures.signals.waits.len();
-        self.captures.signals.waits.retain(|wait| wait.token != token);
+        self.captures
+            .signals
+            .waits
+            .retain(|wait| wait.token != token);
         self.captures.signals.waits.len() < before
     }
 
     /// For each capture the alert rule that matches it.
     fn alerted(&self, new: &[&CaptureRow]) -> Vec<Option<String>> {
         let mut matches = vec![None; new.len()];
-        let on: Vec<&Alert> = self.captures.signals.alerts.iter().filter(|alert| !alert.off).collect();
+        let on: Vec<&Alert> = self
+            .captures
+            .signals
+            .alerts
+            .iter()
+            .filter(|alert| !alert.off)
+            .collect();
         if on.is_empty() || new.is_empty() {
             return matches;
         }
         let list_context = self.list_context();
-        let rows: Vec<RecognizedCapture<'_>> = new.iter().map(|captured| captured.recognized(None)).collect();
-        let source = Rows { rows: &rows, others: &list_context, now: self.service_now().as_second() };
+        let rows: Vec<RecognizedCapture<'_>> = new
+            .iter()
+            .map(|captured| captured.recognized(None))
+            .collect();
+        let source = Rows {
+            rows: &rows,
+            others: &list_context,
+            now: self.service_now().as_second(),
+        };
         for alert in on {
-            let Ok(query) = Query::parse(&alert.query, QueryKind::Captures) else { continue };
+            let Ok(query) = Query::parse(&alert.query, QueryKind::Captures) else {
+                continue;
+            };
             for row in query.matches(&source).rows() {
                 matches[row].get_or_insert_with(|| alert.query.clone());
             }
@@ -154,28 +218,54 @@ impl Model {
     ) {
         let signal = self.signal(why, captured, payload);
         let text = format!("{}: {}", signal.title, signal.body);
-        self.overlay.notices.notify_until_seen(self.now.mono, Tone::Good, text);
+        self.overlay
+            .notices
+            .notify_until_seen(self.now.mono, Tone::Good, text);
         let sent = self.captures.signals.notify(self.now.mono, signal);
         effects.extend(sent.map(|signal| Effect::Signal(Box::new(signal))));
     }
 
-    fn signal(&self, why: &AlertReason<'_>, captured: &CaptureRow, payload: Option<&Payload>) -> Signal {
+    fn signal(
+        &self,
+        why: &AlertReason<'_>,
+        captured: &CaptureRow,
+        payload: Option<&Payload>,
+    ) -> Signal {
         let capture = &captured.capture;
-        let delay = payload.and_then(|payload| payload.delay(capture.request_date, self.connection.clock_offset));
+        let delay = payload
+            .and_then(|payload| payload.delay(capture.request_date, self.connection.clock_offset));
         let delay = delay.map(|delay| delay.to_string()).unwrap_or_default();
         let place = payload.map(Payload::place).unwrap_or_default();
-        let token = payload.map(|payload| payload.token.to_string()).unwrap_or_default();
-        let of = |text: fn(&Payload) -> &Shared| payload.map(|payload| text(payload).to_string()).unwrap_or_default();
+        let token = payload
+            .map(|payload| payload.token.to_string())
+            .unwrap_or_default();
+        let of = |text: fn(&Payload) -> &Shared| {
+            payload
+                .map(|payload| text(payload).to_string())
+                .unwrap_or_default()
+        };
         let (event, title) = match why {
             AlertReason::Alert(query) => ("alert", format!("alert rule `{query}`")),
             AlertReason::Awaited => ("wait", "awaited request".to_owned()),
             AlertReason::Payload => ("payload", "payload hit".to_owned()),
         };
-        let what = if place.is_empty() { token.clone() } else { place.clone() };
+        let what = if place.is_empty() {
+            token.clone()
+        } else {
+            place.clone()
+        };
         let from = format!("{} from {}", capture.request_method, capture.ip_address);
         let parts = [what, of(|payload| &payload.technique), delay.clone(), from];
-        let body = parts.iter().filter(|text| !text.is_empty()).map(String::as_str).collect::<Vec<_>>().join(", ");
-        let time = capture.request_date.map(|date: Stamp| date.to_string()).unwrap_or_default();
+        let body = parts
+            .iter()
+            .filter(|text| !text.is_empty())
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(", ");
+        let time = capture
+            .request_date
+            .map(|date: Stamp| date.to_string())
+            .unwrap_or_default();
         let fields = vec![
             ("event", event.to_owned()),
             ("token", token),
@@ -186,11 +276,19 @@ impl Model {
             ("note", of(|payload| &payload.note)),
             ("delay", delay),
             ("logger", captured.label.to_string()),
-            ("workspace", self.workspace().map(|workspace| workspace.name.to_string()).unwrap_or_default()),
+            (
+                "workspace",
+                self.workspace()
+                    .map(|workspace| workspace.name.to_string())
+                    .unwrap_or_default(),
+            ),
             ("time", time),
             ("from", capture.ip_address.to_string()),
             ("method", capture.request_method.to_string()),
-            ("path", capture.path.as_deref().unwrap_or_default().to_owned()),
+            (
+                "path",
+                capture.path.as_deref().unwrap_or_default().to_owned(),
+            ),
             ("query", capture.url_params.to_string()),
             ("agent", capture.user_agent.to_string()),
         ];
@@ -198,7 +296,10 @@ impl Model {
         Signal {
             title: clean(&title),
             body: clean(&body),
-            fields: fields.into_iter().map(|(name, text)| (name, clean(&text))).collect(),
+            fields: fields
+                .into_iter()
+                .map(|(name, text)| (name, clean(&text)))
+                .collect(),
         }
     }
 
@@ -206,7 +307,12 @@ impl Model {
     pub(crate) fn load_alerts(&mut self) {
         let workspace = self.workspace_name();
         let stored = self.settings_of(ALERT, &workspace).into_iter();
-        self.captures.signals.alerts = stored.map(|(query, state)| Alert { query, off: state == OFF }).collect();
+        self.captures.signals.alerts = stored
+            .map(|(query, state)| Alert {
+                query,
+                off: state == OFF,
+            })
+            .collect();
     }
 
     /// Stores an alert rule as on or off; none deletes it.

@@ -7,7 +7,9 @@ use crate::dashboard::list::query_cache::any;
 use crate::dashboard::model::{Model, PaneItem};
 use crate::oob::source::is_own;
 use crate::oob::{Hits, Network, Payload, PayloadBook, TargetHosts, Token};
-use crate::query::{Clause, Column, ColumnBuilder, Field, QueryKind, RowSet, RowSource, SearchedRows};
+use crate::query::{
+    Clause, Column, ColumnBuilder, Field, QueryKind, RowSet, RowSource, SearchedRows,
+};
 use crate::table::{Item, OtherLists, Table};
 use crate::text::search_form;
 use crate::triage::{Assessment, FindingKey, TriageState};
@@ -31,12 +33,20 @@ pub struct ListContext<'a> {
 
 impl OtherLists for ListContext<'_> {
     fn target_name(&self, target: TargetId) -> Option<&Shared> {
-        self.data.targets.value()?.get(target).map(|target| &target.name)
+        self.data
+            .targets
+            .value()?
+            .get(target)
+            .map(|target| &target.name)
     }
 
     fn workspace_name(&self, target: TargetId) -> Option<&Shared> {
         let workspace = self.data.targets.value()?.get(target)?.workspace_id;
-        self.data.workspaces.value()?.get(workspace).map(|workspace| &workspace.name)
+        self.data
+            .workspaces
+            .value()?
+            .get(workspace)
+            .map(|workspace| &workspace.name)
     }
 
     fn tool(&self, scan: ScanId) -> Option<i64> {
@@ -44,13 +54,23 @@ impl OtherLists for ListContext<'_> {
     }
 
     fn risks(&self, target: TargetId) -> Option<[u32; 5]> {
-        self.data.findings.value()?.of_target(target).map(|of| of.risks)
+        self.data
+            .findings
+            .value()?
+            .of_target(target)
+            .map(|of| of.risks)
     }
 
     fn scans(&self, target: TargetId) -> Option<(usize, usize)> {
         let scans = self.data.scans.value()?;
-        let Some(of) = scans.of_target(target) else { return Some((0, 0)) };
-        let active = of.positions.iter().filter(|&&at| scans.items()[at as usize].is_active()).count();
+        let Some(of) = scans.of_target(target) else {
+            return Some((0, 0));
+        };
+        let active = of
+            .positions
+            .iter()
+            .filter(|&&at| scans.items()[at as usize].is_active())
+            .count();
         Some((of.positions.len(), active))
     }
 
@@ -71,7 +91,11 @@ impl OtherLists for ListContext<'_> {
     }
 
     fn targets_of(&self, capture: &Capture) -> Vec<Shared> {
-        self.hosts.named_in(capture).into_iter().map(|named| named.target).collect()
+        self.hosts
+            .named_in(capture)
+            .into_iter()
+            .map(|named| named.target)
+            .collect()
     }
 
     fn is_own(&self, capture: &Capture) -> bool {
@@ -83,7 +107,10 @@ impl OtherLists for ListContext<'_> {
     }
 
     fn notes(&self, key: FindingKey) -> Vec<&Shared> {
-        self.state.finding_state(key).map(|finding_state| finding_state.noted().collect()).unwrap_or_default()
+        self.state
+            .finding_state(key)
+            .map(|finding_state| finding_state.noted().collect())
+            .unwrap_or_default()
     }
 }
 
@@ -107,7 +134,11 @@ impl<T: PaneItem> RowSource for Listed<'_, T> {
     fn ready(&self, field: Field) -> Option<&Column> {
         // Columns of many rows that need other lists are added when they were built.
         let is_awaited = self.table.len() >= T::MANY && field.needs_others(T::KIND);
-        if is_awaited { Some(self.table.blank()) } else { self.table.column_now(field) }
+        if is_awaited {
+            Some(self.table.blank())
+        } else {
+            self.table.column_now(field)
+        }
     }
 
     fn searched(&self, clause: &Clause) -> Option<SearchedRows> {
@@ -134,8 +165,15 @@ impl<T: PaneItem> RowSource for Listed<'_, T> {
 impl ListContext<'_> {
     /// Targets whose name contains a text in its [`search_form`].
     fn targets_named(&self, text: &str) -> Vec<TargetId> {
-        let targets = self.data.targets.value().map(|targets| targets.items()).unwrap_or_default();
-        let named = targets.iter().filter(|target| search_form(&target.name).contains(text));
+        let targets = self
+            .data
+            .targets
+            .value()
+            .map(|targets| targets.items())
+            .unwrap_or_default();
+        let named = targets
+            .iter()
+            .filter(|target| search_form(&target.name).contains(text));
         named.map(|target| target.id).collect()
     }
 }
@@ -159,19 +197,29 @@ impl Model {
 
     /// A table as a source of queries.
     pub(crate) fn listed<'a, T: PaneItem>(&'a self, table: &'a Table<T>) -> Listed<'a, T> {
-        Listed { table, list_context: self.list_context(), now: self.service_now().as_second() }
+        Listed {
+            table,
+            list_context: self.list_context(),
+            now: self.service_now().as_second(),
+        }
     }
 
     /// Takes columns of the findings that a worker thread made.
     pub(crate) fn add_columns(&mut self, made: Vec<(Field, ColumnBuilder)>) {
-        let Some(table) = self.data.findings.value().cloned() else { return };
+        let Some(table) = self.data.findings.value().cloned() else {
+            return;
+        };
         self.with_cache(&table, |_, _, cache| cache.evaluator.add_columns(made));
     }
 
     /// Updates the cached columns of findings whose decision changed.
     pub(crate) fn update_decisions(&mut self, rows: &[usize]) {
-        let Some(table) = self.data.findings.value().cloned() else { return };
-        self.with_cache(&table, |model, _, cache| cache.update_decisions(rows, &model.listed(&table)));
+        let Some(table) = self.data.findings.value().cloned() else {
+            return;
+        };
+        self.with_cache(&table, |model, _, cache| {
+            cache.update_decisions(rows, &model.listed(&table))
+        });
         self.findings.triage.revision += 1;
     }
 
@@ -180,16 +228,24 @@ impl Model {
         let data = &self.data;
         match kind {
             QueryKind::Findings | QueryKind::Scans => {
-                let scans = if kind == QueryKind::Findings { any(data.scans.value()) } else { None };
+                let scans = if kind == QueryKind::Findings {
+                    any(data.scans.value())
+                } else {
+                    None
+                };
                 vec![
                     // Bare words search the names of targets too.
-                    (any(data.targets.value()), &[Field::Text, Field::Target, Field::Workspace]),
+                    (
+                        any(data.targets.value()),
+                        &[Field::Text, Field::Target, Field::Workspace],
+                    ),
                     (any(data.workspaces.value()), &[Field::Workspace]),
                     (scans, &[Field::Tool]),
                 ]
             }
             QueryKind::Payloads => {
-                let hits = Some(Arc::clone(&self.captures.payloads.hits) as Arc<dyn Any + Send + Sync>);
+                let hits =
+                    Some(Arc::clone(&self.captures.payloads.hits) as Arc<dyn Any + Send + Sync>);
                 vec![(hits, &[Field::Hits, Field::Delay, Field::Seen, Field::Is])]
             }
             QueryKind::Targets => vec![

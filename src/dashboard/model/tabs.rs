@@ -1,4 +1,5 @@
-//! Saved queries of the findings as tabs with counts, per workspace; and the history of typed queries.
+//! Saved queries of the findings as tabs with counts, per workspace; and the history of typed
+//! queries.
 
 use crate::dashboard::base::{Effect, Pane};
 use crate::dashboard::data::{HISTORY, MOST_TYPED, Saved, TABS, Tabs, UNDECIDED};
@@ -50,7 +51,15 @@ impl Model {
 
     /// Opens a tab: its query is the filter.
     pub fn open_tab(&mut self, at: usize) {
-        let Some(query) = self.settings.tabs.saved.get(at).map(|saved| saved.query.clone()) else { return };
+        let Some(query) = self
+            .settings
+            .tabs
+            .saved
+            .get(at)
+            .map(|saved| saved.query.clone())
+        else {
+            return;
+        };
         self.settings.tabs.at = at;
         self.lists.findings.filter = query;
         self.lists.findings.earlier.clear();
@@ -63,12 +72,15 @@ impl Model {
         if most > 0 {
             let chosen = self.settings.tabs.chosen(&self.lists.findings.filter);
             // From an edited query, the first step returns to its tab.
-            let at = chosen.map_or(self.settings.tabs.at, |at| (at as isize + by).rem_euclid(most as isize) as usize);
+            let at = chosen.map_or(self.settings.tabs.at, |at| {
+                (at as isize + by).rem_euclid(most as isize) as usize
+            });
             self.open_tab(at);
         }
     }
 
-    /// Saves the present query of the findings as a tab, after the present one; a tab of this name gets the query.
+    /// Saves the present query of the findings as a tab, after the present one; a tab of this name
+    /// gets the query.
     ///
     /// # Errors
     /// There is no query, or no name.
@@ -81,14 +93,24 @@ impl Model {
             return Err("no filter to save".to_owned());
         }
         let tabs = &mut self.settings.tabs;
-        match tabs.saved.iter().position(|saved| saved.name.eq_ignore_ascii_case(name)) {
+        match tabs
+            .saved
+            .iter()
+            .position(|saved| saved.name.eq_ignore_ascii_case(name))
+        {
             Some(at) => {
                 tabs.saved[at].query = query;
                 tabs.at = at;
             }
             None => {
                 tabs.at = (tabs.at + 1).min(tabs.saved.len());
-                tabs.saved.insert(tabs.at, Saved { name: name.to_owned(), query });
+                tabs.saved.insert(
+                    tabs.at,
+                    Saved {
+                        name: name.to_owned(),
+                        query,
+                    },
+                );
             }
         }
         self.tabs_changed(effects);
@@ -100,11 +122,14 @@ impl Model {
     /// # Errors
     /// The filter does not contain the query of the tab opened last.
     fn current_tab(&self) -> Result<usize, String> {
-        self.settings.tabs.chosen(&self.lists.findings.filter).ok_or_else(|| {
-            let key = |action| self.key_label(Context::Everywhere, Action::View(action));
-            let [left, right] = [key(ViewAction::PreviousTab), key(ViewAction::NextTab)];
-            format!("no current tab · {left} or {right} in the findings opens a tab")
-        })
+        self.settings
+            .tabs
+            .chosen(&self.lists.findings.filter)
+            .ok_or_else(|| {
+                let key = |action| self.key_label(Context::Everywhere, Action::View(action));
+                let [left, right] = [key(ViewAction::PreviousTab), key(ViewAction::NextTab)];
+                format!("no current tab · {left} or {right} in the findings opens a tab")
+            })
     }
 
     /// Renames the current tab, and returns its former name.
@@ -113,11 +138,14 @@ impl Model {
         if name.is_empty() {
             return Err("tab name is missing".to_owned());
         }
-        let taken = |(other, saved): (usize, &Saved)| other != at && saved.name.eq_ignore_ascii_case(name);
+        let taken =
+            |(other, saved): (usize, &Saved)| other != at && saved.name.eq_ignore_ascii_case(name);
         if self.settings.tabs.saved.iter().enumerate().any(taken) {
             return Err(format!("tab {name} already exists"));
         }
-        let Some(saved) = self.settings.tabs.saved.get_mut(at) else { return Err("no current tab".to_owned()) };
+        let Some(saved) = self.settings.tabs.saved.get_mut(at) else {
+            return Err("no current tab".to_owned());
+        };
         let former = std::mem::replace(&mut saved.name, name.to_owned());
         self.tabs_changed(effects);
         Ok(former)
@@ -125,7 +153,12 @@ impl Model {
 
     /// Deletes the tab of this name and returns it. The filter remains.
     pub fn delete_tab(&mut self, name: &str, effects: &mut Vec<Effect>) -> Option<Saved> {
-        let at = self.settings.tabs.saved.iter().position(|saved| saved.name == name)?;
+        let at = self
+            .settings
+            .tabs
+            .saved
+            .iter()
+            .position(|saved| saved.name == name)?;
         let deleted = self.settings.tabs.saved.remove(at);
         self.settings.tabs.at = at.min(self.settings.tabs.saved.len().saturating_sub(1));
         self.tabs_changed(effects);
@@ -135,7 +168,11 @@ impl Model {
     /// The current tab.
     pub fn chosen_tab(&self) -> Result<&Saved, String> {
         let at = self.current_tab()?;
-        self.settings.tabs.saved.get(at).ok_or_else(|| "no current tab".to_owned())
+        self.settings
+            .tabs
+            .saved
+            .get(at)
+            .ok_or_else(|| "no current tab".to_owned())
     }
 
     fn tabs_changed(&mut self, effects: &mut Vec<Effect>) {
@@ -150,7 +187,12 @@ impl Model {
         if text.is_empty() {
             return;
         }
-        let typed = self.settings.tabs.typed.entry(pane.kind().as_str().to_owned()).or_default();
+        let typed = self
+            .settings
+            .tabs
+            .typed
+            .entry(pane.kind().as_str().to_owned())
+            .or_default();
         typed.retain(|one| one != text);
         typed.push(text.to_owned());
         let too_many = typed.len().saturating_sub(MOST_TYPED);
@@ -165,13 +207,19 @@ impl Model {
         let mut tabs = Tabs::default();
         if let Some(mut saved) = self.setting::<Vec<Saved>>(TABS, &workspace) {
             saved.retain(|saved| Query::parse(&saved.query, QueryKind::Findings).is_ok());
-            tabs.at =
-                saved.iter().position(|saved| [UNDECIDED, "is:undecided"].contains(&saved.query.as_str())).unwrap_or(0);
+            tabs.at = saved
+                .iter()
+                .position(|saved| [UNDECIDED, "is:undecided"].contains(&saved.query.as_str()))
+                .unwrap_or(0);
             tabs.saved = saved;
         }
         tabs.typed = self.setting(HISTORY, &workspace).unwrap_or_default();
-        let untouched =
-            self.lists.findings.filter.is_empty() || self.settings.tabs.chosen(&self.lists.findings.filter).is_some();
+        let untouched = self.lists.findings.filter.is_empty()
+            || self
+                .settings
+                .tabs
+                .chosen(&self.lists.findings.filter)
+                .is_some();
         let at = tabs.at;
         self.settings.tabs = tabs;
         self.settings.revision += 1;
@@ -192,11 +240,17 @@ impl Model {
             self.settings.tabs.counts.clear();
             return;
         };
-        let queries: Vec<Query> =
-            self.settings.tabs.saved.iter().map(|saved| query_of(&saved.query, QueryKind::Findings)).collect();
+        let queries: Vec<Query> = self
+            .settings
+            .tabs
+            .saved
+            .iter()
+            .map(|saved| query_of(&saved.query, QueryKind::Findings))
+            .collect();
         let in_scope = Issue::in_scope(&self.navigation.scope);
         let counts = self.with_cache(&table, |model, list, cache| {
-            let scope = in_scope.map(|holds| RowSet::of(table.len(), |row| holds(&table.items()[row])));
+            let scope =
+                in_scope.map(|holds| RowSet::of(table.len(), |row| holds(&table.items()[row])));
             let source = model.listed(&table);
             if !list.retained.is_empty() {
                 let matching = cache.matches(&query_of(&list.filter, QueryKind::Findings), &source);
@@ -210,6 +264,9 @@ impl Model {
             queries.iter().map(count).collect()
         });
         self.settings.tabs.counts = counts;
-        self.settings.tabs.partial = queries.iter().map(|query| !self.has_searched(query)).collect();
+        self.settings.tabs.partial = queries
+            .iter()
+            .map(|query| !self.has_searched(query))
+            .collect();
     }
 }

@@ -1,4 +1,5 @@
-//! Options of a verdict, in any order: `reason=not_reproducible until=2027-01-31 note="two proxies"`.
+//! Options of a verdict, in any order:
+//! `reason=not_reproducible until=2027-01-31 note="two proxies"`.
 
 use crate::contract::{Risk, Shared};
 use crate::dashboard::model::Fault;
@@ -10,30 +11,66 @@ use jiff::civil::Date;
 use std::ops::Range;
 
 /// The verdicts by name, for the table of commands.
-pub const VERDICTS: &[&str] =
-    &["open", "in_review", "confirmed", "false_positive", "risk_accepted", "not_applicable", "fixed", "duplicate"];
+pub const VERDICTS: &[&str] = &[
+    "open",
+    "in_review",
+    "confirmed",
+    "false_positive",
+    "risk_accepted",
+    "not_applicable",
+    "fixed",
+    "duplicate",
+];
 /// The verdicts of rules: a duplicate refers to a single finding.
 pub const RULED: &[&str] = VERDICTS.split_at(7).0;
 
 /// The keys with their descriptions.
 pub const KEYS: [(&str, &str); 5] = [
     ("reason=", "reason; none for no reason"),
-    ("until=", "expiry date or period, such as 2027-01-31 or 30d; none for no expiry"),
+    (
+        "until=",
+        "expiry date or period, such as 2027-01-31 or 30d; none for no expiry",
+    ),
     ("note=", "note; in quotes when it contains spaces"),
-    ("severity=", "severity override; none for the severity of the scanner"),
+    (
+        "severity=",
+        "severity override; none for the severity of the scanner",
+    ),
     ("tag=", "tags, separated by commas"),
 ];
 
 /// The risks by name.
-pub const RISKS: [Risk; 5] = [Risk::Critical, Risk::High, Risk::Medium, Risk::Low, Risk::Info];
+pub const RISKS: [Risk; 5] = [
+    Risk::Critical,
+    Risk::High,
+    Risk::Medium,
+    Risk::Low,
+    Risk::Info,
+];
 
 /// Parses the options of a verdict.
-pub(crate) fn read(verdict: Option<Verdict>, text: &str, place: Range<usize>, today: Date) -> Result<Draft, Fault> {
-    let mut draft = Draft { verdict, ..Draft::default() };
+pub(crate) fn read(
+    verdict: Option<Verdict>,
+    text: &str,
+    place: Range<usize>,
+    today: Date,
+) -> Result<Draft, Fault> {
+    let mut draft = Draft {
+        verdict,
+        ..Draft::default()
+    };
     for word in slot::words(&text[..place.end], place.start) {
-        let (key, value) = text[word.clone()].split_once('=').unwrap_or((&text[word.clone()], ""));
+        let (key, value) = text[word.clone()]
+            .split_once('=')
+            .unwrap_or((&text[word.clone()], ""));
         let at = (word.start + key.len() + 1).min(word.end)..word.end;
-        put(&mut draft, verdict, (key, value.trim_matches('"')), (word, at), today)?;
+        put(
+            &mut draft,
+            verdict,
+            (key, value.trim_matches('"')),
+            (word, at),
+            today,
+        )?;
     }
     Ok(draft)
 }
@@ -48,10 +85,13 @@ fn put(
     let known = KEYS.iter().map(|(key, _)| key.trim_end_matches('='));
     if !known.clone().any(|known| known == key) {
         let keys: Vec<&str> = known.clone().collect();
-        let fault = Fault::new(word, format!("unknown key `{key}`; use one of {}", keys.join(", ")));
-        return Err(
-            nearest(key, known).map_or(fault.clone(), |known| fault.with_hint(did_you_mean(&format!("{known}="))))
+        let fault = Fault::new(
+            word,
+            format!("unknown key `{key}`; use one of {}", keys.join(", ")),
         );
+        return Err(nearest(key, known).map_or(fault.clone(), |known| {
+            fault.with_hint(did_you_mean(&format!("{known}=")))
+        }));
     }
     if value.is_empty() {
         return Err(Fault::new(at, format!("value of {key}= is missing")));
@@ -61,13 +101,26 @@ fn put(
         "until" => draft.until = until(value, today).map_err(|why| Fault::new(at, why))?,
         "severity" => draft.severity = draft_value(value, || risk(value, &at))?,
         "note" => draft.note = DraftValue::Set(value.into()),
-        _ => draft.tag.extend(value.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(Shared::from)),
+        _ => draft.tag.extend(
+            value
+                .split(',')
+                .map(str::trim)
+                .filter(|tag| !tag.is_empty())
+                .map(Shared::from),
+        ),
     }
     Ok(())
 }
 
-fn draft_value<T>(value: &str, read: impl FnOnce() -> Result<T, Fault>) -> Result<DraftValue<T>, Fault> {
-    if value == "none" { Ok(DraftValue::Empty) } else { read().map(DraftValue::Set) }
+fn draft_value<T>(
+    value: &str,
+    read: impl FnOnce() -> Result<T, Fault>,
+) -> Result<DraftValue<T>, Fault> {
+    if value == "none" {
+        Ok(DraftValue::Empty)
+    } else {
+        read().map(DraftValue::Set)
+    }
 }
 
 fn reason(verdict: Option<Verdict>, value: &str, at: &Range<usize>) -> Result<Reason, Fault> {
@@ -80,14 +133,18 @@ fn reason(verdict: Option<Verdict>, value: &str, at: &Range<usize>) -> Result<Re
         },
         words => format!("unknown reason `{value}`; use one of {}", words.join(", ")),
     };
-    Reason::named(value).filter(|reason| fits.contains(reason)).ok_or_else(|| {
-        let fault = Fault::new(at.clone(), message);
-        nearest(value, words.iter().copied()).map_or(fault.clone(), |near| fault.with_hint(did_you_mean(near)))
-    })
+    Reason::named(value)
+        .filter(|reason| fits.contains(reason))
+        .ok_or_else(|| {
+            let fault = Fault::new(at.clone(), message);
+            nearest(value, words.iter().copied())
+                .map_or(fault.clone(), |near| fault.with_hint(did_you_mean(near)))
+        })
 }
 
 fn risk(value: &str, at: &Range<usize>) -> Result<Risk, Fault> {
     let found = RISKS.into_iter().find(|risk| risk.as_str() == value);
-    let unknown = || format!("unknown severity `{value}`; use info, low, medium, high, critical or none");
+    let unknown =
+        || format!("unknown severity `{value}`; use info, low, medium, high, critical or none");
     found.ok_or_else(|| Fault::new(at.clone(), unknown()))
 }

@@ -1,11 +1,11 @@
-//! Drawing of the command line: the input in the last row, the suggestions above it, and between them the usage of the
-//! command or the reason why the line cannot be run.
+//! Drawing of the command line: the input in the last row, the suggestions above it, and between
+//! them the usage of the command or the reason why the line cannot be run.
 
 use crate::dashboard::input::{Action, Context, EditAction};
 use crate::dashboard::model::{CommandLine, CommandOffer};
 use crate::dashboard::ui::{
-    COMMAND_NAME, Cx, Hint, Theme, command_sheet, draw_line, draw_sides, hint_line, input_spans_in, restyle, row_of,
-    take_bottom, take_top,
+    COMMAND_NAME, Cx, Hint, Theme, command_sheet, draw_line, draw_sides, hint_line, input_spans_in,
+    restyle, row_of, take_bottom, take_top,
 };
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
@@ -26,14 +26,27 @@ pub(crate) fn draw_command(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, line: &Com
 /// A rule with the keys of the line.
 fn draw_head(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
     let theme = cx.theme;
-    let rule = Line::from(Span::styled(theme.glyphs.rule.repeat(usize::from(area.width)), theme.border(true)));
+    let rule = Line::from(Span::styled(
+        theme.glyphs.rule.repeat(usize::from(area.width)),
+        theme.border(true),
+    ));
     draw_line(buf, area, &rule);
-    let key = |action| cx.model.keyboard.keymap.key_of(Context::Line, action).unwrap_or_default();
+    let key = |action| {
+        cx.model
+            .keyboard
+            .keymap
+            .key_of(Context::Line, action)
+            .unwrap_or_default()
+    };
     let hints = [
         Hint::new(key(Action::Edit(EditAction::Accept)), "run"),
         Hint::new(key(Action::Edit(EditAction::Complete)), "complete"),
         Hint::new(
-            format!("{} {}", key(Action::Edit(EditAction::LineUp)), key(Action::Edit(EditAction::LineDown))),
+            format!(
+                "{} {}",
+                key(Action::Edit(EditAction::LineUp)),
+                key(Action::Edit(EditAction::LineDown))
+            ),
             "select or recall",
         ),
         Hint::new(key(Action::Edit(EditAction::Close)), "close"),
@@ -41,7 +54,11 @@ fn draw_head(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
     let mut keys = hint_line(theme, &hints, &[], area.width.saturating_sub(6));
     keys.spans.insert(0, Span::raw(" "));
     keys.push_span(Span::raw(" "));
-    let inner = Rect { x: area.x + 2.min(area.width), width: area.width.saturating_sub(2), ..area };
+    let inner = Rect {
+        x: area.x + 2.min(area.width),
+        width: area.width.saturating_sub(2),
+        ..area
+    };
     draw_line(buf, inner, &keys);
 }
 
@@ -61,9 +78,17 @@ fn draw_offer(theme: Theme, buf: &mut Buffer, area: Rect, offer: &CommandOffer, 
     let bar = if chosen { theme.glyphs.selected } else { " " };
     let mut left = Line::from(Span::styled(bar, theme.key()));
     left.push_span(Span::raw(" "));
-    let name = if offer.off.is_some() { theme.dim() } else { theme.strong() };
+    let name = if offer.off.is_some() {
+        theme.dim()
+    } else {
+        theme.strong()
+    };
     for (at, letter) in offer.text.chars().enumerate() {
-        let style = if offer.letters.contains(&at) { name.patch(theme.key()) } else { name };
+        let style = if offer.letters.contains(&at) {
+            name.patch(theme.key())
+        } else {
+            name
+        };
         left.push_span(Span::styled(letter.to_string(), style));
     }
     left.push_span(Span::styled(format!(" {}", offer.shape), theme.dim()));
@@ -74,12 +99,21 @@ fn draw_offer(theme: Theme, buf: &mut Buffer, area: Rect, offer: &CommandOffer, 
         Some(why) => (why, theme.dim()),
         None => (&offer.words, theme.text()),
     };
-    let key = offer.key.as_ref().map(|key| format!("{key} ")).unwrap_or_default();
+    let key = offer
+        .key
+        .as_ref()
+        .map(|key| format!("{key} "))
+        .unwrap_or_default();
     let room = usize::from(area.width).saturating_sub(left.width() + text::width(&key) + 1);
     let words = text::clean(words);
     let words = text::start_with(&words, room, theme.glyphs.ellipsis);
     left.push_span(Span::styled(words.into_owned(), style));
-    draw_sides(buf, area, &left, &Line::from(Span::styled(key, theme.key())));
+    draw_sides(
+        buf,
+        area,
+        &left,
+        &Line::from(Span::styled(key, theme.key())),
+    );
 }
 
 /// Why the line cannot be run, else usage and description of its command.
@@ -90,16 +124,26 @@ fn info_line(cx: &Cx<'_>, line: &CommandLine, width: u16) -> Line<'static> {
         // Under its place, as long as it fits there.
         let typed = line.input.text();
         let place = text::width(&text::clean(&typed[..fault.at.start.min(typed.len())])) + 1;
-        let words = text::start_with(&words, usize::from(width).saturating_sub(2), theme.glyphs.ellipsis);
+        let words = text::start_with(
+            &words,
+            usize::from(width).saturating_sub(2),
+            theme.glyphs.ellipsis,
+        );
         let indent = place.min(usize::from(width).saturating_sub(text::width(&words) + 2));
-        let arrow = if indent == place { theme.glyphs.more_below } else { " " };
+        let arrow = if indent == place {
+            theme.glyphs.more_below
+        } else {
+            " "
+        };
         return Line::from(vec![
             Span::raw(" ".repeat(indent)),
             Span::styled(arrow, theme.bad()),
             Span::styled(format!(" {words}"), theme.bad()),
         ]);
     }
-    let Some(command) = &line.command else { return Line::default() };
+    let Some(command) = &line.command else {
+        return Line::default();
+    };
     let (words, style) = match &command.off {
         Some(why) => (why, theme.warn()),
         None => (&command.words, theme.dim()),
@@ -107,11 +151,18 @@ fn info_line(cx: &Cx<'_>, line: &CommandLine, width: u16) -> Line<'static> {
     let usage = format!(" {}", command.usage);
     let room = usize::from(width).saturating_sub(text::width(&usage) + 2);
     let words = text::start_with(words, room, theme.glyphs.ellipsis);
-    Line::from(vec![Span::styled(usage, theme.key()), Span::styled(format!("  {words}"), style)])
+    Line::from(vec![
+        Span::styled(usage, theme.key()),
+        Span::styled(format!("  {words}"), style),
+    ])
 }
 
 fn draw_input(theme: Theme, buf: &mut Buffer, area: Rect, line: &CommandLine) {
     let mut typed = Line::from(Span::styled(":", theme.key()));
-    typed.extend(input_spans_in(theme, &line.input, area.width.saturating_sub(1)));
+    typed.extend(input_spans_in(
+        theme,
+        &line.input,
+        area.width.saturating_sub(1),
+    ));
     draw_line(buf, area, &typed);
 }

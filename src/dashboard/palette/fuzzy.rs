@@ -9,12 +9,21 @@ pub struct Fit {
     pub letters: Vec<usize>,
 }
 
-/// Matches typed letters with a name, ignoring case and blanks; none when the name does not contain them in this order.
+/// Matches typed letters with a name, ignoring case and blanks; none when the name does not contain
+/// them in this order.
 pub fn fit(typed: &str, name: &str) -> Option<Fit> {
     let letters = |text: &str| text.to_lowercase().chars().collect::<Vec<_>>();
     let (pattern, name) = (letters(typed), letters(name));
-    let pattern: Vec<char> = pattern.into_iter().filter(|letter| !is_gap(*letter)).collect();
-    let Some(&first) = pattern.first() else { return Some(Fit { score: 0, letters: Vec::new() }) };
+    let pattern: Vec<char> = pattern
+        .into_iter()
+        .filter(|letter| !is_gap(*letter))
+        .collect();
+    let Some(&first) = pattern.first() else {
+        return Some(Fit {
+            score: 0,
+            letters: Vec::new(),
+        });
+    };
     let starts = (0..name.len()).filter(|&at| name[at] == first);
     starts
         .filter_map(|start| fit_from(&pattern, &name, start))
@@ -40,8 +49,16 @@ fn fit_from(pattern: &[char], name: &[char], start: usize) -> Option<Fit> {
     let mut score = -(name.len() as i32);
     for (nth, &at) in letters.iter().enumerate() {
         score += if begins(at) { 20 } else { 0 };
-        score += if nth > 0 && letters[nth - 1] + 1 == at { 15 } else { 0 };
-        score -= if nth == 0 { at as i32 } else { (at - letters[nth - 1]) as i32 };
+        score += if nth > 0 && letters[nth - 1] + 1 == at {
+            15
+        } else {
+            0
+        };
+        score -= if nth == 0 {
+            at as i32
+        } else {
+            (at - letters[nth - 1]) as i32
+        };
     }
     Some(Fit { score, letters })
 }
@@ -51,7 +68,10 @@ mod tests {
     use super::*;
 
     fn best<'a>(typed: &str, names: &[&'a str]) -> Vec<&'a str> {
-        let mut fits: Vec<_> = names.iter().filter_map(|name| Some((fit(typed, name)?.score, *name))).collect();
+        let mut fits: Vec<_> = names
+            .iter()
+            .filter_map(|name| Some((fit(typed, name)?.score, *name)))
+            .collect();
         fits.sort_by_key(|(score, _)| -score);
         fits.into_iter().map(|(_, name)| name).collect()
     }
@@ -67,7 +87,10 @@ mod tests {
 
     #[test]
     fn match_ignores_gaps_and_returns_its_letters() {
-        assert_eq!(fit("false_p", "false positive").unwrap().letters, [0, 1, 2, 3, 4, 6]);
+        assert_eq!(
+            fit("false_p", "false positive").unwrap().letters,
+            [0, 1, 2, 3, 4, 6]
+        );
         assert_eq!(fit("fp", "false positive").unwrap().letters, [0, 6]);
         assert!(fit("", "anything").unwrap().letters.is_empty());
     }

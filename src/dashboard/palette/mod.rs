@@ -1,4 +1,5 @@
-//! The command line as data: every command with its arguments, its action or function, and the key for the same action.
+//! The command line as data: every command with its arguments, its action or function, and the key
+//! for the same action.
 //!
 //! ```text
 //!   ":findings risk>=high"
@@ -8,9 +9,10 @@
 //!                     └─► Fault: place and reason, shown while the line is typed
 //! ```
 //!
-//! `core/commands/table.rs` splits and reads a line, with the slots of this folder. The table has two halves: the commands that take arguments, declared by `core/commands` and by the `commands.rs`
-//! files of the features, and every action of the key table that needs no cursor. `:` and the help show the table, and
-//! `docs/commands.md` is generated from it.
+//! `core/commands/table.rs` splits and reads a line, with the slots of this folder. The table has
+//! two halves: the commands that take arguments, declared by `core/commands` and by the
+//! `commands.rs` files of the features, and every action of the key table that needs no cursor. `:`
+//! and the help show the table, and `docs/commands.md` is generated from it.
 
 pub mod args;
 pub mod bulk_payloads;
@@ -64,12 +66,28 @@ impl Command {
         example: &'static str,
         run: Run,
     ) -> Self {
-        Self { name: Cow::Borrowed(name), slots, words, example, action: None, run: Some(run), off: |_| None }
+        Self {
+            name: Cow::Borrowed(name),
+            slots,
+            words,
+            example,
+            action: None,
+            run: Some(run),
+            off: |_| None,
+        }
     }
 
     /// An action under another name than in the key map.
     pub const fn act(name: Cow<'static, str>, action: Action, words: &'static str) -> Self {
-        Self { name, slots: &[], words, example: "", action: Some(action), run: None, off: |_| None }
+        Self {
+            name,
+            slots: &[],
+            words,
+            example: "",
+            action: Some(action),
+            run: None,
+            off: |_| None,
+        }
     }
 
     /// Without arguments it runs an action.
@@ -93,7 +111,9 @@ impl Command {
 
     /// `:findings [QUERY]`, for the help, the palette and `docs/commands.md`.
     pub fn usage(&self) -> String {
-        format!(":{} {}", self.name, self.shape()).trim_end().to_owned()
+        format!(":{} {}", self.name, self.shape())
+            .trim_end()
+            .to_owned()
     }
 
     /// Its arguments as printed: `QUERY [to FILE]`.
@@ -140,7 +160,11 @@ pub fn places(keymap: &Keymap, action: Action) -> Vec<Context> {
         Context::Setup,
     ];
     let has = |context: &Context| keymap.entries(*context).any(|entry| entry.action == action);
-    Context::ALL.into_iter().filter(|context| !typed.contains(context)).filter(has).collect()
+    Context::ALL
+        .into_iter()
+        .filter(|context| !typed.contains(context))
+        .filter(has)
+        .collect()
 }
 
 /// A part of a text without the blanks around it.
@@ -191,6 +215,10 @@ impl Model {
         let mut places = places(&self.keyboard.keymap, action);
         places.sort_by_key(|place| !here.contains(place));
         let place = *places.first()?;
-        self.keyboard.keymap.keys_of(place, action).into_iter().next()
+        self.keyboard
+            .keymap
+            .keys_of(place, action)
+            .into_iter()
+            .next()
     }
 }

@@ -67,28 +67,48 @@ pub enum ArgumentShape {
 impl ArgumentSlot {
     /// An argument that must be there.
     pub const fn needed(shape: ArgumentShape) -> Self {
-        Self { lead: "", shape, optional: false }
+        Self {
+            lead: "",
+            shape,
+            optional: false,
+        }
     }
 
     /// An optional argument.
     pub const fn optional(shape: ArgumentShape) -> Self {
-        Self { lead: "", shape, optional: true }
+        Self {
+            lead: "",
+            shape,
+            optional: true,
+        }
     }
 
     /// An argument after a word.
     pub const fn lead(lead: &'static str, shape: ArgumentShape) -> Self {
-        Self { lead, shape, optional: false }
+        Self {
+            lead,
+            shape,
+            optional: false,
+        }
     }
 
     /// An optional argument after a word.
     pub const fn after(lead: &'static str, shape: ArgumentShape) -> Self {
-        Self { lead, shape, optional: true }
+        Self {
+            lead,
+            shape,
+            optional: true,
+        }
     }
 }
 
 impl fmt::Display for ArgumentSlot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lead = if self.lead.is_empty() { String::new() } else { format!("{} ", self.lead) };
+        let lead = if self.lead.is_empty() {
+            String::new()
+        } else {
+            format!("{} ", self.lead)
+        };
         match self.optional {
             true => write!(f, "[{lead}{}]", self.shape),
             false => write!(f, "{lead}{}", self.shape),
@@ -102,9 +122,12 @@ impl fmt::Display for ArgumentShape {
             Self::Query(_) | Self::Here | Self::Findings => f.write_str("QUERY"),
             Self::Text(name) => f.write_str(name),
             Self::Order => f.write_str("FIELDS"),
-            Self::Workspace | Self::Target | Self::Logger | Self::Tab | Self::Theme | Self::Custom => {
-                f.write_str("NAME")
-            }
+            Self::Workspace
+            | Self::Target
+            | Self::Logger
+            | Self::Tab
+            | Self::Theme
+            | Self::Custom => f.write_str("NAME"),
             Self::Scan => f.write_str("ID"),
             Self::Payload => f.write_str("TOKEN"),
             Self::PayloadBook => f.write_str("QUERY|COUNT FILE [shape=SHAPE]"),
@@ -142,17 +165,28 @@ impl ArgumentShape {
 /// The parts of a line with their slots, in the order of the line. A part may be empty.
 pub fn parts(slots: &[ArgumentSlot], text: &str, from: usize) -> Vec<(usize, Range<usize>)> {
     let mut leads: Vec<(usize, Range<usize>)> = Vec::new();
-    for (nth, slot) in slots.iter().enumerate().filter(|(_, slot)| !slot.lead.is_empty()) {
+    for (nth, slot) in slots
+        .iter()
+        .enumerate()
+        .filter(|(_, slot)| !slot.lead.is_empty())
+    {
         let after = leads.last().map_or(from, |(_, lead)| lead.end);
-        if let Some(lead) = words(text, after).into_iter().find(|word| text[word.clone()] == *slot.lead) {
+        if let Some(lead) = words(text, after)
+            .into_iter()
+            .find(|word| text[word.clone()] == *slot.lead)
+        {
             leads.push((nth, lead));
         }
     }
     let end = leads.first().map_or(text.len(), |(_, lead)| lead.start);
-    let plain: Vec<usize> = (0..slots.len()).filter(|&nth| slots[nth].lead.is_empty()).collect();
+    let plain: Vec<usize> = (0..slots.len())
+        .filter(|&nth| slots[nth].lead.is_empty())
+        .collect();
     let mut parts = plain_parts(slots, &plain, text, from..end);
     for (nth, (slot, lead)) in leads.iter().enumerate() {
-        let end = leads.get(nth + 1).map_or(text.len(), |(_, next)| next.start);
+        let end = leads
+            .get(nth + 1)
+            .map_or(text.len(), |(_, next)| next.start);
         parts.push((*slot, lead.end..end));
     }
     parts
@@ -188,7 +222,10 @@ fn plain_parts(
 pub(crate) fn words(text: &str, from: usize) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     let (mut start, mut quoted) = (None, false);
-    for (at, letter) in text[from..].char_indices().map(|(at, letter)| (from + at, letter)) {
+    for (at, letter) in text[from..]
+        .char_indices()
+        .map(|(at, letter)| (from + at, letter))
+    {
         quoted ^= letter == '"';
         match (letter.is_whitespace() && !quoted, start) {
             (true, Some(begin)) => {
@@ -204,7 +241,12 @@ pub(crate) fn words(text: &str, from: usize) -> Vec<Range<usize>> {
 }
 
 /// Parses the arguments of a line.
-pub(crate) fn read_all(model: &Model, slots: &[ArgumentSlot], text: &str, from: usize) -> Result<Args, Fault> {
+pub(crate) fn read_all(
+    model: &Model,
+    slots: &[ArgumentSlot],
+    text: &str,
+    from: usize,
+) -> Result<Args, Fault> {
     let mut args = Args::default();
     let parts = parts(slots, text, from);
     for (index, part) in &parts {
@@ -220,7 +262,10 @@ pub(crate) fn read_all(model: &Model, slots: &[ArgumentSlot], text: &str, from: 
         }
     }
     if slots.is_empty() && !text[from..].trim().is_empty() {
-        return Err(Fault::new(trimmed(text, from..text.len()), "too many arguments"));
+        return Err(Fault::new(
+            trimmed(text, from..text.len()),
+            "too many arguments",
+        ));
     }
     let given = |nth: &usize| parts.iter().any(|(slot, _)| slot == nth);
     match (0..slots.len()).find(|nth| !slots[*nth].optional && !given(nth)) {
@@ -231,12 +276,16 @@ pub(crate) fn read_all(model: &Model, slots: &[ArgumentSlot], text: &str, from: 
 
 fn missing(text: &str, slots: &[ArgumentSlot], nth: usize) -> Fault {
     let slot = &slots[nth];
-    let is_second = slots[..nth].iter().any(|other| other.shape.to_string() == slot.shape.to_string());
+    let is_second = slots[..nth]
+        .iter()
+        .any(|other| other.shape.to_string() == slot.shape.to_string());
     let what = match slot.shape {
         ArgumentShape::Tags => "tag is missing: +TAG adds, -TAG removes".to_owned(),
         ArgumentShape::Baseline => "baseline is missing: a date, scan ids or none".to_owned(),
         ArgumentShape::Theme => "theme is missing".to_owned(),
-        ArgumentShape::Query(_) if !slot.lead.is_empty() => format!("query is missing: {} QUERY", slot.lead),
+        ArgumentShape::Query(_) if !slot.lead.is_empty() => {
+            format!("query is missing: {} QUERY", slot.lead)
+        }
         ArgumentShape::Scan if is_second => "id of the second scan is missing".to_owned(),
         shape if slot.lead.is_empty() => format!("{} is missing", shape.noun()),
         shape => format!("add `{} {shape}`", slot.lead),
@@ -258,19 +307,35 @@ fn read_one(
         ArgumentShape::Findings => query(QueryKind::Findings, typed, &place),
         ArgumentShape::Details => {
             let verdict = before.choice().and_then(Verdict::named);
-            details::read(verdict, text, place, model.today()).map(|draft| ArgumentValue::Details(Box::new(draft)))
+            details::read(verdict, text, place, model.today())
+                .map(|draft| ArgumentValue::Details(Box::new(draft)))
         }
         ArgumentShape::Tags => tags(typed, place),
         ArgumentShape::Here => query(model.navigation.focus.pane.kind(), typed, &place),
-        ArgumentShape::Order => match SortKey::parse_all(typed, model.navigation.focus.pane.kind()) {
+        ArgumentShape::Order => match SortKey::parse_all(typed, model.navigation.focus.pane.kind())
+        {
             Ok(_) => Ok(ArgumentValue::Text(typed.to_owned())),
             Err(fault) => Err(moved(fault, place.start)),
         },
         ArgumentShape::Tab => {
-            let names: Vec<&str> = model.settings.tabs.saved.iter().map(|saved| saved.name.as_str()).collect();
+            let names: Vec<&str> = model
+                .settings
+                .tabs
+                .saved
+                .iter()
+                .map(|saved| saved.name.as_str())
+                .collect();
             let known = names.iter().any(|name| name.eq_ignore_ascii_case(typed));
-            let unknown = || with_names(Fault::new(place, format!("tab `{typed}` not found")), typed, &names);
-            known.then(|| ArgumentValue::Text(typed.to_owned())).ok_or_else(unknown)
+            let unknown = || {
+                with_names(
+                    Fault::new(place, format!("tab `{typed}` not found")),
+                    typed,
+                    &names,
+                )
+            };
+            known
+                .then(|| ArgumentValue::Text(typed.to_owned()))
+                .ok_or_else(unknown)
         }
         ArgumentShape::Custom => {
             let names = model.keyboard.keymap.custom_names();
@@ -279,45 +344,69 @@ fn read_one(
                 let message = format!("no command `{typed}` in [[commands]] of the configuration");
                 with_names(Fault::new(place, message), typed, &names)
             };
-            known.then(|| ArgumentValue::Text(typed.to_owned())).ok_or_else(unknown)
+            known
+                .then(|| ArgumentValue::Text(typed.to_owned()))
+                .ok_or_else(unknown)
         }
         ArgumentShape::Text(_) => Ok(ArgumentValue::Text(typed.to_owned())),
-        ArgumentShape::Choice(words, _) => match words.iter().find(|word| word.eq_ignore_ascii_case(typed)) {
-            Some(word) => Ok(ArgumentValue::Choice(word)),
-            None => {
-                let names = match words {
-                    [one, other] => format!("{one} or {other}"),
-                    words => format!("one of {}", words.join(", ")),
-                };
-                let message = format!("unknown {} `{typed}`; use {names}", shape.noun());
-                Err(with_nearest(Fault::new(place, message), typed, words))
+        ArgumentShape::Choice(words, _) => {
+            match words.iter().find(|word| word.eq_ignore_ascii_case(typed)) {
+                Some(word) => Ok(ArgumentValue::Choice(word)),
+                None => {
+                    let names = match words {
+                        [one, other] => format!("{one} or {other}"),
+                        words => format!("one of {}", words.join(", ")),
+                    };
+                    let message = format!("unknown {} `{typed}`; use {names}", shape.noun());
+                    Err(with_nearest(Fault::new(place, message), typed, words))
+                }
             }
-        },
+        }
         ArgumentShape::Theme => {
             let names = model.theme_names();
             let known = names.iter().find(|name| name.eq_ignore_ascii_case(typed));
             let unknown = || match model.settings.live.invalid_theme(typed) {
                 Some(problem) => Fault::new(place, problem.to_string()),
-                None => with_names(Fault::new(place, format!("theme `{typed}` not found")), typed, &names),
+                None => with_names(
+                    Fault::new(place, format!("theme `{typed}` not found")),
+                    typed,
+                    &names,
+                ),
             };
-            known.map(|name| ArgumentValue::Text((*name).to_owned())).ok_or_else(unknown)
+            known
+                .map(|name| ArgumentValue::Text((*name).to_owned()))
+                .ok_or_else(unknown)
         }
         ArgumentShape::Workspace => {
             let table = data.workspaces.value();
             named("workspace", table, |item| &item.name, typed, place).map(ArgumentValue::Workspace)
         }
-        ArgumentShape::Target => {
-            named("target", data.targets.value(), |item| &item.name, typed, place).map(ArgumentValue::Target)
-        }
-        ArgumentShape::Logger => {
-            named("logger", data.loggers.value(), |item| &item.label, typed, place).map(ArgumentValue::Logger)
-        }
+        ArgumentShape::Target => named(
+            "target",
+            data.targets.value(),
+            |item| &item.name,
+            typed,
+            place,
+        )
+        .map(ArgumentValue::Target),
+        ArgumentShape::Logger => named(
+            "logger",
+            data.loggers.value(),
+            |item| &item.label,
+            typed,
+            place,
+        )
+        .map(ArgumentValue::Logger),
         ArgumentShape::Scan => {
             let id = typed.trim_start_matches('#').parse().ok().map(ScanId);
-            let known = id.filter(|&id| data.scans.value().is_some_and(|scans| scans.get(id).is_some()));
-            known
-                .map(ArgumentValue::Scan)
-                .ok_or_else(|| Fault::new(place, format!("scan `{typed}` not found in this workspace")))
+            let known = id.filter(|&id| {
+                data.scans
+                    .value()
+                    .is_some_and(|scans| scans.get(id).is_some())
+            });
+            known.map(ArgumentValue::Scan).ok_or_else(|| {
+                Fault::new(place, format!("scan `{typed}` not found in this workspace"))
+            })
         }
         ArgumentShape::Finding => finding(model, typed)
             .map(ArgumentValue::Finding)
@@ -332,7 +421,9 @@ fn read_one(
 }
 
 fn query(kind: QueryKind, typed: &str, place: &Range<usize>) -> Result<ArgumentValue, Fault> {
-    Query::parse(typed, kind).map(|_| ArgumentValue::Query(typed.to_owned())).map_err(|fault| moved(fault, place.start))
+    Query::parse(typed, kind)
+        .map(|_| ArgumentValue::Query(typed.to_owned()))
+        .map_err(|fault| moved(fault, place.start))
 }
 
 /// The fault of a part of the line, moved to the start of that part.
@@ -372,59 +463,92 @@ where
     let needle = typed.to_lowercase();
     let by = |fits: &dyn Fn(&T) -> bool| {
         let mut all = items.iter().filter(|item| fits(item));
-        all.next().filter(|_| all.next().is_none()).map(|item| item.id())
+        all.next()
+            .filter(|_| all.next().is_none())
+            .map(|item| item.id())
     };
     let found = by(&|item| name(item) == typed)
         .or_else(|| by(&|item| name(item).to_lowercase() == needle))
         .or_else(|| by(&|item| Ok(item.id().into()) == typed.parse::<i64>()))
         .or_else(|| by(&|item| name(item).to_lowercase().contains(&needle)));
     found.ok_or_else(|| {
-        let several = items.iter().filter(|item| name(item).to_lowercase().contains(&needle)).count();
+        let several = items
+            .iter()
+            .filter(|item| name(item).to_lowercase().contains(&needle))
+            .count();
         match several {
             0 => with_nearest(
                 Fault::new(place, format!("{what} `{typed}` not found")),
                 typed,
                 &items.iter().map(|item| name(item)).collect::<Vec<_>>(),
             ),
-            _ => Fault::new(place, format!("{several} {what}s match `{typed}`; use the full name or the id")),
+            _ => Fault::new(
+                place,
+                format!("{several} {what}s match `{typed}`; use the full name or the id"),
+            ),
         }
     })
 }
 
-/// A finding by an id of the service, else the first one in the list that has the words in its name.
+/// A finding by an id of the service, else the first one in the list that has the words in its
+/// name.
 fn finding(model: &Model, typed: &str) -> Option<IssueId> {
     let table = model.data.findings.value()?;
     if let Ok(id) = typed.trim_start_matches('#').parse() {
-        let with_id = table.items().iter().find(|issue| issue.finding_ids().any(|other| other == FindingId(id)));
+        let with_id = table
+            .items()
+            .iter()
+            .find(|issue| issue.finding_ids().any(|other| other == FindingId(id)));
         if let Some(issue) = with_id {
             return Some(issue.id);
         }
     }
     let needle = typed.to_lowercase();
-    let has = |id: &IssueId| table.get(*id).is_some_and(|issue| issue.name.to_lowercase().contains(&needle));
+    let has = |id: &IssueId| {
+        table
+            .get(*id)
+            .is_some_and(|issue| issue.name.to_lowercase().contains(&needle))
+    };
     let shown = model.lists.findings.shown(table).find(has);
     shown.or_else(|| table.items().iter().map(|issue| issue.id).find(has))
 }
 
 /// A payload of the workspace by the beginning of its token, which only it has.
 fn payload(model: &Model, typed: &str, place: Range<usize>) -> Result<Token, Fault> {
-    let all = model.data.payloads.value().map(|table| table.items()).unwrap_or_default();
+    let all = model
+        .data
+        .payloads
+        .value()
+        .map(|table| table.items())
+        .unwrap_or_default();
     let needle = typed.to_lowercase();
-    let mut fits = all.iter().map(|payload| payload.token).filter(|token| token.to_string().starts_with(&needle));
+    let mut fits = all
+        .iter()
+        .map(|payload| payload.token)
+        .filter(|token| token.to_string().starts_with(&needle));
     match (fits.next(), fits.next()) {
         (Some(token), None) => Ok(token),
-        (None, _) => Err(Fault::new(place, format!("no payload token begins with `{typed}`"))),
-        (Some(_), Some(_)) => {
-            Err(Fault::new(place, format!("{} payload tokens begin with `{typed}`", fits.count() + 2)))
-        }
+        (None, _) => Err(Fault::new(
+            place,
+            format!("no payload token begins with `{typed}`"),
+        )),
+        (Some(_), Some(_)) => Err(Fault::new(
+            place,
+            format!("{} payload tokens begin with `{typed}`", fits.count() + 2),
+        )),
     }
 }
 
 fn tags(typed: &str, place: Range<usize>) -> Result<ArgumentValue, Fault> {
     let (mut add, mut remove) = (Vec::new(), Vec::new());
     for word in typed.split([' ', ',']).filter(|word| !word.is_empty()) {
-        match (word.strip_prefix('-'), word.strip_prefix('+').unwrap_or(word)) {
-            (Some(""), _) | (_, "") => return Err(Fault::new(place, "tag is missing after + or -")),
+        match (
+            word.strip_prefix('-'),
+            word.strip_prefix('+').unwrap_or(word),
+        ) {
+            (Some(""), _) | (_, "") => {
+                return Err(Fault::new(place, "tag is missing after + or -"));
+            }
             (Some(tag), _) => remove.push(Shared::from(tag)),
             (None, tag) => add.push(Shared::from(tag)),
         }
@@ -438,17 +562,28 @@ fn baseline(model: &Model, typed: &str, place: Range<usize>) -> Result<Option<Ba
     }
     if let Ok(day) = Date::strptime("%Y-%m-%d", typed) {
         return match day > model.today() {
-            true => Err(Fault::new(place, format!("{day} is in the future; use an earlier date"))),
+            true => Err(Fault::new(
+                place,
+                format!("{day} is in the future; use an earlier date"),
+            )),
             false => Ok(Some(Baseline::Day(day))),
         };
     }
     let ids = typed.split([' ', ',']).filter(|id| !id.is_empty());
-    let scans: Result<Vec<ScanId>, _> = ids.map(|id| id.trim_start_matches('#').parse().map(ScanId)).collect();
+    let scans: Result<Vec<ScanId>, _> = ids
+        .map(|id| id.trim_start_matches('#').parse().map(ScanId))
+        .collect();
     let reason = "use a date such as 2026-10-01, scan ids, or none";
     let scans = scans.map_err(|_| Fault::new(place.clone(), reason))?;
     let all = model.data.scans.value();
-    match scans.iter().find(|&&id| all.is_some_and(|all| all.get(id).is_none())) {
-        Some(unknown) => Err(Fault::new(place, format!("scan {unknown} not found in this workspace"))),
+    match scans
+        .iter()
+        .find(|&&id| all.is_some_and(|all| all.get(id).is_none()))
+    {
+        Some(unknown) => Err(Fault::new(
+            place,
+            format!("scan {unknown} not found in this workspace"),
+        )),
         None => Ok(Some(Baseline::Scans(scans))),
     }
 }

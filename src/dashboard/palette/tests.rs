@@ -6,7 +6,13 @@ use crate::dashboard::core::commands::table::all;
 use crate::dashboard::palette::*;
 
 fn model() -> Model {
-    Model::new(Session::default(), Size { columns: 80, rows: 24 })
+    Model::new(
+        Session::default(),
+        Size {
+            columns: 80,
+            rows: 24,
+        },
+    )
 }
 
 #[test]
@@ -22,7 +28,11 @@ fn longest_name_at_the_start_is_the_command() {
         ("take  back", "undo filter", ""),
     ] {
         let (command, from) = split(line).unwrap_or_else(|| panic!("{line:?} is no command"));
-        assert_eq!((command.name.as_ref(), &line[from..]), (name, rest), "{line:?}");
+        assert_eq!(
+            (command.name.as_ref(), &line[from..]),
+            (name, rest),
+            "{line:?}"
+        );
     }
     for line in ["", ":", "find", "findingsx", "down", "1"] {
         assert!(split(line).is_none(), "{line:?}");
@@ -38,18 +48,43 @@ fn command_has_a_unique_name_and_a_description() {
     assert_eq!(names.len(), count);
     for command in all() {
         assert!(!command.words.is_empty(), "{}", command.name);
-        assert!(command.action.is_some() || command.run.is_some(), "{} does nothing", command.name);
+        assert!(
+            command.action.is_some() || command.run.is_some(),
+            "{} does nothing",
+            command.name
+        );
         assert_eq!(command.name, command.name.to_lowercase());
     }
 }
 
 #[test]
 fn action_without_cursor_has_a_command() {
-    for name in ["help", "refresh", "zoom", "report", "copy_curl", "mark_all", "sort", "quit", "go_target"] {
+    for name in [
+        "help",
+        "refresh",
+        "zoom",
+        "report",
+        "copy_curl",
+        "mark_all",
+        "sort",
+        "quit",
+        "go_target",
+    ] {
         let action = Action::named(name).unwrap();
-        assert!(all().iter().any(|command| command.action == Some(action)), "{name}");
+        assert!(
+            all().iter().any(|command| command.action == Some(action)),
+            "{name}"
+        );
     }
-    for name in ["down", "page up", "go", "accept", "yes", "later activity", "commands"] {
+    for name in [
+        "down",
+        "page up",
+        "go",
+        "accept",
+        "yes",
+        "later activity",
+        "commands",
+    ] {
         assert!(all().iter().all(|command| command.name != name), "{name}");
     }
 }
@@ -78,12 +113,23 @@ fn arguments_are_parsed_into_typed_values() {
     model.now.wall = "2026-11-21T12:00:00Z".parse().unwrap();
     let args = |line: &str| parse(&model, line).unwrap().args;
     assert_eq!(args("findings").values, []);
-    assert_eq!(args("findings  risk>=high text:\"a b\" ").query().as_deref(), Some("risk>=high text:\"a b\""));
+    assert_eq!(
+        args("findings  risk>=high text:\"a b\" ")
+            .query()
+            .as_deref(),
+        Some("risk>=high text:\"a b\"")
+    );
     let day = jiff::civil::date(2026, 10, 1);
-    assert_eq!(args("baseline 2026-10-01").baseline(), Some(Some(crate::triage::Baseline::Day(day))));
+    assert_eq!(
+        args("baseline 2026-10-01").baseline(),
+        Some(Some(crate::triage::Baseline::Day(day)))
+    );
     assert_eq!(args("baseline none").baseline(), Some(None));
     let scans = [7, 8].map(crate::contract::ScanId).to_vec();
-    assert_eq!(args("baseline 7, #8").baseline(), Some(Some(crate::triage::Baseline::Scans(scans))));
+    assert_eq!(
+        args("baseline 7, #8").baseline(),
+        Some(Some(crate::triage::Baseline::Scans(scans)))
+    );
 }
 
 proptest::proptest! {

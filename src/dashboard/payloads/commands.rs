@@ -21,7 +21,10 @@ const FORMS: &[&str] = &["query", "path"];
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "payload",
-        &[ArgumentSlot::needed(ArgumentShape::Choice(FORMS, "query|path"))],
+        &[ArgumentSlot::needed(ArgumentShape::Choice(
+            FORMS,
+            "query|path",
+        ))],
         "create and copy a payload in this part of the URL",
         "payload path",
         payload,
@@ -37,27 +40,38 @@ pub(crate) static COMMANDS: &[Command] = &[
     .or(Action::Go(GoAction::Payloads)),
     Command::new(
         "wait payload",
-        &[ArgumentSlot::needed(ArgumentShape::Payload), ArgumentSlot::after("timeout", ArgumentShape::Text("TIME"))],
+        &[
+            ArgumentSlot::needed(ArgumentShape::Payload),
+            ArgumentSlot::after("timeout", ArgumentShape::Text("TIME")),
+        ],
         "alert on the next hit of a payload, or at the timeout",
         "wait payload k7f2 timeout 10m",
         wait,
     ),
-    Command::new("wait end", &[], "cancel all waits", "wait end", |model, _, _| {
-        let count = std::mem::take(&mut model.captures.signals.waits).len();
-        model.payloads_changed();
-        model.notify(
-            Tone::Plain,
-            if count == 0 {
-                "not waiting for any payload".to_owned()
-            } else {
-                format!("{} cancelled", plural(count, "wait"))
-            },
-        );
-        Ok(())
-    }),
+    Command::new(
+        "wait end",
+        &[],
+        "cancel all waits",
+        "wait end",
+        |model, _, _| {
+            let count = std::mem::take(&mut model.captures.signals.waits).len();
+            model.payloads_changed();
+            model.notify(
+                Tone::Plain,
+                if count == 0 {
+                    "not waiting for any payload".to_owned()
+                } else {
+                    format!("{} cancelled", plural(count, "wait"))
+                },
+            );
+            Ok(())
+        },
+    ),
     Command::new(
         "alert",
-        &[ArgumentSlot::needed(ArgumentShape::Query(QueryKind::Captures))],
+        &[ArgumentSlot::needed(ArgumentShape::Query(
+            QueryKind::Captures,
+        ))],
         "alert on every capture that matches, even from bots or your addresses",
         "alert from:203.0.113.* method:POST",
         alert,
@@ -77,7 +91,10 @@ pub(crate) static COMMANDS: &[Command] = &[
         |model, _, _| {
             match model.captures.signals.alerts.is_empty() {
                 true => model.notify(Tone::Plain, "no alert rules · `:alert QUERY` adds one"),
-                false => model.overlay.modals.push(Modal::Alerts(PopUpList::default())),
+                false => model
+                    .overlay
+                    .modals
+                    .push(Modal::Alerts(PopUpList::default())),
             }
             Ok(())
         },
@@ -85,7 +102,11 @@ pub(crate) static COMMANDS: &[Command] = &[
 ];
 
 fn payload(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
-    let form = if args.choice() == Some("path") { UrlForm::Path } else { UrlForm::Query };
+    let form = if args.choice() == Some("path") {
+        UrlForm::Path
+    } else {
+        UrlForm::Query
+    };
     payloads::plant(model, form, effects)?;
     model.keep_url_form(form, effects);
     Ok(())
@@ -97,7 +118,9 @@ fn book(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(),
     }
     navigation::go(model, Pane::Payloads);
     match args.query() {
-        Some(query) => model.set_query(Pane::Payloads, &query).map_err(|error| error.to_string()),
+        Some(query) => model
+            .set_query(Pane::Payloads, &query)
+            .map_err(|error| error.to_string()),
         None => Ok(()),
     }
 }
@@ -109,7 +132,9 @@ fn wait(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
         Some(text) => Some(
             span(&text)
                 .filter(|seconds| (1..=LONGEST_WAIT).contains(seconds))
-                .ok_or_else(|| format!("invalid timeout `{text}`; use 90s, 10m or 2h, at most a year"))?,
+                .ok_or_else(|| {
+                    format!("invalid timeout `{text}`; use 90s, 10m or 2h, at most a year")
+                })?,
         ),
     };
     let until = limit.map(|seconds| model.now.mono + Duration::from_secs(seconds.unsigned_abs()));
@@ -118,14 +143,27 @@ fn wait(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
     waits.push(Wait { token, until });
     model.payloads_changed();
     let hits = model.captures.payloads.hits_of(token).count;
-    let so_far = if hits > 0 { format!(" ({} so far)", plural(hits as usize, "hit")) } else { String::new() };
-    model.notify(Tone::Good, format!("waiting for a hit of payload {token}{so_far}"));
+    let so_far = if hits > 0 {
+        format!(" ({} so far)", plural(hits as usize, "hit"))
+    } else {
+        String::new()
+    };
+    model.notify(
+        Tone::Good,
+        format!("waiting for a hit of payload {token}{so_far}"),
+    );
     Ok(())
 }
 
 fn alert(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
     let query = args.query().unwrap_or_default();
-    if model.captures.signals.alerts.iter().any(|alert| alert.query == query && !alert.off) {
+    if model
+        .captures
+        .signals
+        .alerts
+        .iter()
+        .any(|alert| alert.query == query && !alert.off)
+    {
         return Err("this alert rule already exists".to_owned());
     }
     model.keep_alert(&query, Some(false), effects);

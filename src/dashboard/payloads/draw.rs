@@ -3,8 +3,8 @@
 use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, CopyAction, ItemAction, ListAction, PayloadAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell, draw_table, fact, format,
-    invite, is_constant, key, pane_of, plain, sampled_items, words,
+    Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell,
+    draw_table, fact, format, invite, is_constant, key, pane_of, plain, sampled_items, words,
 };
 use crate::oob::Payload;
 use crate::text;
@@ -20,13 +20,27 @@ const COLUMNS: [TableColumn; 7] = [
     TableColumn::flex("NOTE", 12, 2).from(120),
 ];
 
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
+pub(crate) fn draw_list(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    slot: &Slot,
+    cache: &mut ViewCache,
+) -> ShownRows {
     let remote = &cx.model.data.payloads;
-    let new = key(cx, Context::Everywhere, Action::Payload(PayloadAction::Plant));
+    let new = key(
+        cx,
+        Context::Everywhere,
+        Action::Payload(PayloadAction::Plant),
+    );
     let shown = || sampled_items::<Payload>(cx).map(|(_, payload)| payload);
     let has_technique = shown().any(|payload| !payload.technique.is_empty());
     let is_one_technique = !has_technique || is_constant(shown().map(|payload| &payload.technique));
-    let is_one_logger = cx.model.data.loggers.value().is_some_and(|loggers| loggers.len() == 1);
+    let is_one_logger = cx
+        .model
+        .data
+        .loggers
+        .value()
+        .is_some_and(|loggers| loggers.len() == 1);
     let is_one_logger = is_one_logger || is_constant(shown().map(|payload| &payload.label));
     let columns = COLUMNS.map(|column| match column.title {
         "TECHNIQUE" => column.constant(is_one_technique),
@@ -36,33 +50,64 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let pane = ListPane {
         columns: &columns,
         note: note(cx),
-        invitation: match cx.model.data.loggers.value().is_some_and(|loggers| loggers.is_empty()) {
-            false => invite(cx, "no payloads", &format!("{new} in any pane creates and copies one")),
+        invitation: match cx
+            .model
+            .data
+            .loggers
+            .value()
+            .is_some_and(|loggers| loggers.is_empty())
+        {
+            false => invite(
+                cx,
+                "no payloads",
+                &format!("{new} in any pane creates and copies one"),
+            ),
             true => {
                 let loggers = cx.model.logger_keys();
                 let create = key(cx, Context::Loggers, Action::Item(ItemAction::New));
-                invite(cx, "no loggers", &format!("{loggers}, then {create} creates one; then {new} creates a payload"))
+                invite(
+                    cx,
+                    "no loggers",
+                    &format!("{loggers}, then {create} creates one; then {new} creates a payload"),
+                )
             }
         },
         // Without an archive the book is empty, not loading.
-        state: if remote.value().is_some() { ListState::of(remote) } else { ListState::Loaded },
+        state: if remote.value().is_some() {
+            ListState::of(remote)
+        } else {
+            ListState::Loaded
+        },
         ..pane_of::<Payload>(cx)
     };
-    draw_table::<Payload>(cx, buf, slot, cache, pane, |payload, widths| cells(cx, payload, widths))
+    draw_table::<Payload>(cx, buf, slot, cache, pane, |payload, widths| {
+        cells(cx, payload, widths)
+    })
 }
 
 /// `6 waiting`.
 fn note(cx: &Cx<'_>) -> Line<'static> {
     match cx.model.payloads_waiting() {
         0 => Line::default(),
-        waiting => words(format!("{} waiting", format::thousands(waiting as u64)), cx.theme.dim()),
+        waiting => words(
+            format!("{} waiting", format::thousands(waiting as u64)),
+            cx.theme.dim(),
+        ),
     }
 }
 
 fn cells<'a>(cx: &Cx<'a>, payload: &'a Payload, widths: &[u16]) -> Vec<Line<'a>> {
     let has_note_column = widths.last().is_some_and(|&width| width > 0);
-    let place = if has_note_column { payload.place() } else { payload.place_or_note() };
-    let place = if place.is_empty() { payload.finding_name.to_string() } else { place };
+    let place = if has_note_column {
+        payload.place()
+    } else {
+        payload.place_or_note()
+    };
+    let place = if place.is_empty() {
+        payload.finding_name.to_string()
+    } else {
+        place
+    };
     vec![
         words(age(cx, payload), cx.theme.text()),
         or_dash(cx, &place),
@@ -76,7 +121,9 @@ fn cells<'a>(cx: &Cx<'a>, payload: &'a Payload, widths: &[u16]) -> Vec<Line<'a>>
 
 /// The age by the local clock, which payloads are stamped with.
 fn age(cx: &Cx<'_>, payload: &Payload) -> String {
-    payload.at.map_or_else(String::new, |at| format::age(cx.model.now.wall, at))
+    payload
+        .at
+        .map_or_else(String::new, |at| format::age(cx.model.now.wall, at))
 }
 
 /// A text from outside, or a dash if it is empty.
@@ -87,12 +134,17 @@ fn or_dash(cx: &Cx<'_>, outside: &str) -> Line<'static> {
     }
 }
 
-/// The number of hits and the delay of the first (`2 +0s`), `waiting` without hits, `unknown` until they are counted.
+/// The number of hits and the delay of the first (`2 +0s`), `waiting` without hits, `unknown` until
+/// they are counted.
 fn hits(cx: &Cx<'_>, payload: &Payload) -> Line<'static> {
     let hits = cx.model.captures.payloads.hits_of(payload.token);
     if let Some(wait) = cx.model.captures.signals.wait(payload.token) {
-        let left = wait.until.map(|until| until.saturating_sub(cx.model.now.mono).as_secs());
-        let left = left.map(|left| format!(" {}", format::duration(left as i64))).unwrap_or_default();
+        let left = wait
+            .until
+            .map(|until| until.saturating_sub(cx.model.now.mono).as_secs());
+        let left = left
+            .map(|left| format!(" {}", format::duration(left as i64)))
+            .unwrap_or_default();
         return words(format!("awaited{left}"), cx.theme.active());
     }
     if hits.count == 0 && !cx.model.captures.payloads.counted {
@@ -109,7 +161,12 @@ fn hits(cx: &Cx<'_>, payload: &Payload) -> Line<'static> {
 }
 
 pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {
-    let payload = cx.model.captures.oob.book.get(cx.model.lists.payloads.selected?)?;
+    let payload = cx
+        .model
+        .captures
+        .oob
+        .book
+        .get(cx.model.lists.payloads.selected?)?;
     let theme = cx.theme;
     let clean = |outside: &str| text::clean(outside).into_owned();
     let mut head = vec![words(clean(&payload.url), theme.key()), Line::default()];
@@ -126,7 +183,10 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         ("Created by", &payload.who),
     ];
     head.extend(
-        facts.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| fact(theme, name, clean(value))),
+        facts
+            .into_iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(name, value)| fact(theme, name, clean(value))),
     );
     if let Some(number) = payload.number {
         head.push(fact(theme, "Line", number.to_string()));
@@ -134,7 +194,11 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     head.push(fact(
         theme,
         "Created",
-        format!("{}   {}", format::stamp(theme, payload.at), format::ago(&age(cx, payload))),
+        format!(
+            "{}   {}",
+            format::stamp(theme, payload.at),
+            format::ago(&age(cx, payload))
+        ),
     ));
     head.push(fact(theme, "Token", payload.token.to_string()));
     let key = |context, action| key(cx, context, action);
@@ -151,5 +215,10 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         lines.push(words(keys, theme.dim()));
         lines
     });
-    Some(DetailPane { id: RowRef::Item(cx.model.lists.payloads.selected?.into()), head, tabs: Vec::new(), text })
+    Some(DetailPane {
+        id: RowRef::Item(cx.model.lists.payloads.selected?.into()),
+        head,
+        tabs: Vec::new(),
+        text,
+    })
 }

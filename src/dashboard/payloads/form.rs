@@ -10,12 +10,16 @@ static KIND: FormKind = FormKind::new("save");
 pub(crate) fn open(payload: &Payload) -> Form {
     let fields = vec![
         FormField::info(FieldId::BaseUrl, "Payload", payload.url.as_str()),
-        // First, because everything else is optional: text typed after the keys that plant a payload is its note.
-        FormField::lines(FieldId::Note, "Note", &payload.note).at_end().with_help("where and why, in your words"),
+        // First, because everything else is optional: text typed after the keys that plant a
+        // payload is its note.
+        FormField::lines(FieldId::Note, "Note", &payload.note)
+            .at_end()
+            .with_help("where and why, in your words"),
         FormField::line(FieldId::Parameter, "Parameter", &payload.parameter)
             .with_help("parameter or header, such as q or Referer"),
         FormField::line(FieldId::TargetName, "Target", &payload.target),
-        FormField::line(FieldId::Technique, "Technique", &payload.technique).with_help("such as SSRF, XXE, blind XSS"),
+        FormField::line(FieldId::Technique, "Technique", &payload.technique)
+            .with_help("such as SSRF, XXE, blind XSS"),
     ];
     let title = format!("Placement of payload {}", payload.token);
     Form::new(FormTag::Place(payload.token), &KIND, title, "Save", fields)

@@ -5,8 +5,9 @@
 //!   captures ─► Mentions ─► signals, waits          archive ─► hits ─► Payloads pane
 //! ```
 //!
-//! Tokens must not be guessable, but `update` is deterministic: the runtime draws the random numbers of the tokens. The
-//! recognition of tokens and the archive are in the top-level module `oob`.
+//! Tokens must not be guessable, but `update` is deterministic: the runtime draws the random
+//! numbers of the tokens. The recognition of tokens and the archive are in the top-level module
+//! `oob`.
 
 pub mod commands;
 pub mod draw;

@@ -14,7 +14,8 @@ use jiff::{Timestamp, ToSpan};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// The numbers of a plot. They are computed again when a table or the decisions they are computed from change.
+/// The numbers of a plot. They are computed again when a table or the decisions they are computed
+/// from change.
 pub fn numbers(model: &Model, shown: ScopedPlot) -> PlotNumbers {
     match shown.plot {
         Plot::Findings => PlotNumbers::Findings(findings_by_risk(model, shown.target)),
@@ -22,7 +23,9 @@ pub fn numbers(model: &Model, shown: ScopedPlot) -> PlotNumbers {
         Plot::Captures => PlotNumbers::Captures(captures_per_minute(model)),
         Plot::HeatMap => PlotNumbers::HeatMap(heat_map(model, shown.target)),
         Plot::Progress => {
-            let history = shown.scan.and_then(|scan| model.scans.progress.history(scan));
+            let history = shown
+                .scan
+                .and_then(|scan| model.scans.progress.history(scan));
             PlotNumbers::Progress(history.cloned().unwrap_or_default())
         }
     }
@@ -31,19 +34,39 @@ pub fn numbers(model: &Model, shown: ScopedPlot) -> PlotNumbers {
 /// The plot that `:plot` shows: of the chosen target, of the selected scan, or of the workspace.
 pub fn of_scope(model: &Model, plot: Plot) -> ScopedPlot {
     match plot {
-        Plot::Findings | Plot::HeatMap => ScopedPlot { plot, target: model.navigation.scope.target, scan: None },
-        Plot::Decisions | Plot::Captures => ScopedPlot { plot, target: None, scan: None },
+        Plot::Findings | Plot::HeatMap => ScopedPlot {
+            plot,
+            target: model.navigation.scope.target,
+            scan: None,
+        },
+        Plot::Decisions | Plot::Captures => ScopedPlot {
+            plot,
+            target: None,
+            scan: None,
+        },
         Plot::Progress => {
             let selected = model.selected_item::<Scan>().map(|scan| scan.id);
-            let chosen = model.navigation.scope.scan.filter(|_| model.navigation.focus.pane != Pane::Scans);
-            ScopedPlot { plot, target: None, scan: chosen.or(selected) }
+            let chosen = model
+                .navigation
+                .scope
+                .scan
+                .filter(|_| model.navigation.focus.pane != Pane::Scans);
+            ScopedPlot {
+                plot,
+                target: None,
+                scan: chosen.or(selected),
+            }
         }
     }
 }
 
 /// The plot in the detail of a pane. Only the findings of the current workspace are loaded.
 pub fn of_detail(model: &Model, pane: Pane) -> Option<ScopedPlot> {
-    let findings = |target| ScopedPlot { plot: Plot::Findings, target, scan: None };
+    let findings = |target| ScopedPlot {
+        plot: Plot::Findings,
+        target,
+        scan: None,
+    };
     match pane {
         Pane::Targets => Some(findings(Some(model.selected_item::<Target>()?.id))),
         Pane::Workspaces => {
@@ -52,7 +75,11 @@ pub fn of_detail(model: &Model, pane: Pane) -> Option<ScopedPlot> {
         }
         Pane::Scans if model.detail.tab(pane) == Tab::Summary => {
             let scan = Some(model.selected_item::<Scan>()?.id);
-            Some(ScopedPlot { plot: Plot::Progress, target: None, scan })
+            Some(ScopedPlot {
+                plot: Plot::Progress,
+                target: None,
+                scan,
+            })
         }
         _ => None,
     }
@@ -61,34 +88,59 @@ pub fn of_detail(model: &Model, pane: Pane) -> Option<ScopedPlot> {
 /// The findings of a target, or of the workspace.
 fn findings(model: &Model, target: Option<TargetId>) -> impl Iterator<Item = &Arc<Issue>> {
     let table = model.data.findings.value();
-    let all = table.filter(|_| target.is_none()).map(|table| table.items()).unwrap_or_default();
-    let rows = table.zip(target).and_then(|(table, target)| Some((table, table.of_target(target)?)));
-    let of_target =
-        rows.into_iter().flat_map(|(table, rows)| rows.positions.iter().map(|&at| &table.items()[at as usize]));
+    let all = table
+        .filter(|_| target.is_none())
+        .map(|table| table.items())
+        .unwrap_or_default();
+    let rows = table
+        .zip(target)
+        .and_then(|(table, target)| Some((table, table.of_target(target)?)));
+    let of_target = rows
+        .into_iter()
+        .flat_map(|(table, rows)| rows.positions.iter().map(|&at| &table.items()[at as usize]));
     all.iter().chain(of_target)
 }
 
 fn place(risk: Risk) -> usize {
-    Risk::DOWN.iter().position(|other| *other == risk).unwrap_or_default()
+    Risk::DOWN
+        .iter()
+        .position(|other| *other == risk)
+        .unwrap_or_default()
 }
 
 /// The present findings over time. An absent finding counts until the scan that no longer found it.
 fn findings_by_risk(model: &Model, target: Option<TargetId>) -> FindingCounts {
     let spans = findings(model, target).filter_map(|issue| {
         let is_absent = issue.presence == Presence::Absent;
-        Some((issue.first_seen.get()?, is_absent.then(|| end(issue)).flatten(), issue.risk()))
+        Some((
+            issue.first_seen.get()?,
+            is_absent.then(|| end(issue)).flatten(),
+            issue.risk(),
+        ))
     });
     counts(spans)
 }
 
-/// The start of the first scan that no longer found an absent finding; if unknown, one second after the last scan that found it.
+/// The start of the first scan that no longer found an absent finding; if unknown, one second after
+/// the last scan that found it.
 fn end(issue: &Issue) -> Option<Stamp> {
     let proof = issue.absent_in().and_then(|proof| proof.since.get());
-    let after = || issue.last_seen.get()?.0.checked_add(1.second()).ok().map(Stamp);
-    proof.filter(|at| Some(*at) > issue.last_seen.get()).or_else(after)
+    let after = || {
+        issue
+            .last_seen
+            .get()?
+            .0
+            .checked_add(1.second())
+            .ok()
+            .map(Stamp)
+    };
+    proof
+        .filter(|at| Some(*at) > issue.last_seen.get())
+        .or_else(after)
 }
 
-/// The counts at each change, from findings with their first time, and the time from which they are absent.
+/// The counts at each change, from findings with their first time, and the time from which they are
+/// absent.
 fn counts(findings: impl Iterator<Item = (Stamp, Option<Stamp>, Risk)>) -> FindingCounts {
     let mut changes: BTreeMap<Stamp, [i64; 5]> = BTreeMap::new();
     for (first, end, risk) in findings {
@@ -102,10 +154,13 @@ fn counts(findings: impl Iterator<Item = (Stamp, Option<Stamp>, Risk)>) -> Findi
         (0..5).for_each(|risk| now[risk] = now[risk].saturating_add_signed(change[risk]));
         (at, now)
     });
-    FindingCounts { samples: samples.collect() }
+    FindingCounts {
+        samples: samples.collect(),
+    }
 }
 
-/// The verdicts of each day in this workspace that were not undone, from the first day with one until today, at most ten years.
+/// The verdicts of each day in this workspace that were not undone, from the first day with one
+/// until today, at most ten years.
 fn decisions_per_day(model: &Model) -> Vec<(Date, u64)> {
     let mut days: BTreeMap<Date, u64> = BTreeMap::new();
     let state = &model.findings.triage.state;
@@ -114,11 +169,16 @@ fn decisions_per_day(model: &Model) -> Vec<(Date, u64)> {
             *days.entry(event.at.local_day()).or_default() += 1;
         }
     }
-    let Some(first) = days.keys().next().copied() else { return Vec::new() };
-    let last = model.today().max(days.keys().next_back().copied().unwrap_or(first));
+    let Some(first) = days.keys().next().copied() else {
+        return Vec::new();
+    };
+    let last = model
+        .today()
+        .max(days.keys().next_back().copied().unwrap_or(first));
     let first = first.max(last.saturating_sub(MOST_DAYS.days()));
     let all = first.series(1.day()).take_while(|day| *day <= last);
-    all.map(|day| (day, days.get(&day).copied().unwrap_or_default())).collect()
+    all.map(|day| (day, days.get(&day).copied().unwrap_or_default()))
+        .collect()
 }
 
 /// The captures in memory by minute, without gaps, of at most a day up to the newest capture.
@@ -130,10 +190,14 @@ fn captures_per_minute(model: &Model) -> Vec<(Timestamp, u64)> {
             *minutes.entry(minute(date.0)).or_default() += 1;
         }
     }
-    let (Some(first), Some(last)) = (minutes.keys().next(), minutes.keys().next_back()) else { return Vec::new() };
+    let (Some(first), Some(last)) = (minutes.keys().next(), minutes.keys().next_back()) else {
+        return Vec::new();
+    };
     let first = (*first).max(last - MOST_MINUTES + 1);
-    let all = (first..=*last).filter_map(|minute| Some((minute, Timestamp::from_second(minute * 60).ok()?)));
-    all.map(|(minute, at)| (at, minutes.get(&minute).copied().unwrap_or_default())).collect()
+    let all = (first..=*last)
+        .filter_map(|minute| Some((minute, Timestamp::from_second(minute * 60).ok()?)));
+    all.map(|(minute, at)| (at, minutes.get(&minute).copied().unwrap_or_default()))
+        .collect()
 }
 
 fn heat_map(model: &Model, target: Option<TargetId>) -> HeatMap {
@@ -150,37 +214,74 @@ fn heat_map(model: &Model, target: Option<TargetId>) -> HeatMap {
         }
     }
     for issue in findings(model, target).filter(|issue| issue.presence != Presence::Absent) {
-        let name = issue.target_id().and_then(|target| model.target_name(target)).unwrap_or(&issue.identity.asset);
-        let (class, target, risk) = (issue.class(), (issue.target_id(), name.clone()), place(issue.risk()));
+        let name = issue
+            .target_id()
+            .and_then(|target| model.target_name(target))
+            .unwrap_or(&issue.identity.asset);
+        let (class, target, risk) = (
+            issue.class(),
+            (issue.target_id(), name.clone()),
+            place(issue.risk()),
+        );
         cells.entry((class.clone(), target.clone())).or_default()[risk] += 1;
         by_class.entry(class.clone()).or_default()[risk] += 1;
         by_target.entry(target).or_default()[risk] += 1;
     }
-    let titles = starts.into_iter().map(|(class, start)| (class.clone(), class_title(&class, &start))).collect();
-    HeatMap { classes: worst_first(by_class), targets: worst_first(by_target), titles, cells }
+    let titles = starts
+        .into_iter()
+        .map(|(class, start)| (class.clone(), class_title(&class, &start)))
+        .collect();
+    HeatMap {
+        classes: worst_first(by_class),
+        targets: worst_first(by_target),
+        titles,
+        cells,
+    }
 }
 
 /// The names with the most findings of the highest risks first.
 fn worst_first<K: Ord>(counts: HashMap<K, PlotCounts>) -> Vec<K> {
     let mut all: Vec<(K, PlotCounts)> = counts.into_iter().collect();
-    all.sort_by(|(one, of_one), (other, of_other)| of_other.cmp(of_one).then_with(|| one.cmp(other)));
+    all.sort_by(|(one, of_one), (other, of_other)| {
+        of_other.cmp(of_one).then_with(|| one.cmp(other))
+    });
     all.into_iter().map(|(name, _)| name).collect()
 }
 
 /// The numbers of a plot as CSV, with a header.
 pub fn csv(model: &Model, shown: ScopedPlot) -> String {
-    let row = |first: String, rest: &[u64]| [first].into_iter().chain(rest.iter().map(u64::to_string)).collect();
-    let header = |names: &[&str]| vec![names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>()];
+    let row = |first: String, rest: &[u64]| {
+        [first]
+            .into_iter()
+            .chain(rest.iter().map(u64::to_string))
+            .collect()
+    };
+    let header = |names: &[&str]| {
+        vec![
+            names
+                .iter()
+                .map(|name| (*name).to_owned())
+                .collect::<Vec<String>>(),
+        ]
+    };
     let cell = |name: &str| report::neutral(&text::clean(name));
     let rows: Vec<Vec<String>> = match numbers(model, shown) {
         PlotNumbers::Findings(counts) => {
             let mut rows = header(&["time", "critical", "high", "medium", "low", "info"]);
-            rows.extend(counts.until(Stamp(model.now.wall)).iter().map(|(at, counts)| row(utc(at.0), counts)));
+            rows.extend(
+                counts
+                    .until(Stamp(model.now.wall))
+                    .iter()
+                    .map(|(at, counts)| row(utc(at.0), counts)),
+            );
             rows
         }
         PlotNumbers::Decisions(days) => {
             let mut rows = header(&["day", "decisions"]);
-            rows.extend(days.iter().map(|(day, count)| row(day.to_string(), &[*count])));
+            rows.extend(
+                days.iter()
+                    .map(|(day, count)| row(day.to_string(), &[*count])),
+            );
             rows
         }
         PlotNumbers::Captures(minutes) => {
@@ -192,7 +293,11 @@ pub fn csv(model: &Model, shown: ScopedPlot) -> String {
             let mut rows = header(&["class"]);
             rows[0].extend(map.targets.iter().map(|(_, target)| cell(target)));
             rows.extend(map.classes.iter().map(|class| {
-                let sums: Vec<u64> = map.targets.iter().map(|target| map.cell(class, target).iter().sum()).collect();
+                let sums: Vec<u64> = map
+                    .targets
+                    .iter()
+                    .map(|target| map.cell(class, target).iter().sum())
+                    .collect();
                 row(cell(class), &sums)
             }));
             rows
@@ -200,7 +305,12 @@ pub fn csv(model: &Model, shown: ScopedPlot) -> String {
         PlotNumbers::Progress(history) => {
             let mut rows = header(&["elapsed_seconds", "percent", "tests", "findings"]);
             let numbers = |point: &ProgressPoint| [point.percent, point.tests, point.found];
-            rows.extend(history.points.iter().map(|point| row(point.elapsed.to_string(), &numbers(point))));
+            rows.extend(
+                history
+                    .points
+                    .iter()
+                    .map(|point| row(point.elapsed.to_string(), &numbers(point))),
+            );
             rows
         }
     };
@@ -227,17 +337,32 @@ mod tests {
 
     #[test]
     fn absence_without_proof_at_the_end_of_time_has_no_end() {
-        let issue = Issue { last_seen: Some(Stamp(Timestamp::MAX)).into(), ..Issue::default() };
+        let issue = Issue {
+            last_seen: Some(Stamp(Timestamp::MAX)).into(),
+            ..Issue::default()
+        };
         assert_eq!(end(&issue), None);
     }
 
     #[test]
     fn absent_finding_counts_until_scan_that_no_longer_found_it() {
         let at = |second| Stamp(Timestamp::from_second(second).unwrap());
-        let findings = [(at(10), None, Risk::High), (at(10), Some(at(20)), Risk::High), (at(15), None, Risk::Low)];
+        let findings = [
+            (at(10), None, Risk::High),
+            (at(10), Some(at(20)), Risk::High),
+            (at(15), None, Risk::Low),
+        ];
         let counts = counts(findings.into_iter());
-        let expected = [(at(10), [0, 2, 0, 0, 0]), (at(15), [0, 2, 0, 1, 0]), (at(20), [0, 1, 0, 1, 0])];
-        assert_eq!(counts.until(at(20)), expected, "no second sample at the same time");
+        let expected = [
+            (at(10), [0, 2, 0, 0, 0]),
+            (at(15), [0, 2, 0, 1, 0]),
+            (at(20), [0, 1, 0, 1, 0]),
+        ];
+        assert_eq!(
+            counts.until(at(20)),
+            expected,
+            "no second sample at the same time"
+        );
         assert_eq!(counts.until(at(30))[3], (at(30), [0, 1, 0, 1, 0]));
         assert_eq!(FindingCounts::default().until(at(30)), []);
     }

@@ -1,15 +1,17 @@
-//! The plots on the screen: areas of braille dots, bars and shades of blocks, or `#` in terminals without Unicode.
+//! The plots on the screen: areas of braille dots, bars and shades of blocks, or `#` in terminals
+//! without Unicode.
 
 use crate::contract::{Risk, Shared, Stamp, TargetId};
 use crate::dashboard::base::{
-    FindingCounts, HeatMap, Pane, Plot, PlotBox, PlotCounts, PlotNumbers, ProgressPoint, ScanHistory,
+    FindingCounts, HeatMap, Pane, Plot, PlotBox, PlotCounts, PlotNumbers, ProgressPoint,
+    ScanHistory,
 };
 use crate::dashboard::input::{Action, Context, MoveAction};
 use crate::dashboard::plots::data;
 use crate::dashboard::ui::widgets::area::{ASCII, draw_area, values_in};
 use crate::dashboard::ui::{
-    Cx, PlotKey, ViewCache, draw_box, draw_line, draw_lines, draw_sides, format, key, plain, sheet, take_bottom,
-    take_left, take_top, words, wrap,
+    Cx, PlotKey, ViewCache, draw_box, draw_line, draw_lines, draw_sides, format, key, plain, sheet,
+    take_bottom, take_left, take_top, words, wrap,
 };
 use crate::text;
 use crate::text::plural;
@@ -23,48 +25,83 @@ use std::sync::Arc;
 const NAMES: u16 = 15;
 const DAY: u16 = 6;
 const CELL: u16 = 5;
-/// Minimum rows (with the blank line and the title) and columns of a plot in a detail, and its maximum rows.
+/// Minimum rows (with the blank line and the title) and columns of a plot in a detail, and its
+/// maximum rows.
 const LEAST_ROWS: u16 = 8;
 const LEAST_COLUMNS: u16 = 40;
 const MOST_ROWS: u16 = 16;
 
-pub(crate) fn draw_plot(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, open: PlotBox, cache: &mut ViewCache) {
+pub(crate) fn draw_plot(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    area: Rect,
+    open: PlotBox,
+    cache: &mut ViewCache,
+) {
     let plot = open.plot;
-    let place = words(format!(" {} of {} ", plot as usize + 1, Plot::ALL.len()), cx.theme.dim());
+    let place = words(
+        format!(" {} of {} ", plot as usize + 1, Plot::ALL.len()),
+        cx.theme.dim(),
+    );
     let shown = data::of_scope(cx.model, plot);
-    let target =
-        shown.target.and_then(|target| cx.model.target_name(target)).map(|name| text::clean(name).into_owned());
+    let target = shown
+        .target
+        .and_then(|target| cx.model.target_name(target))
+        .map(|name| text::clean(name).into_owned());
     let title = match target.or_else(|| Some(cx.scan_name(shown.scan?))) {
         Some(name) => format!("{} {} {name}", plot.title(), cx.theme.glyphs.separator),
         None => plot.title().to_owned(),
     };
     let title = title.replace('×', cx.theme.glyphs.times);
-    let inner = draw_box(buf, sheet(area, area.height.saturating_sub(1)), cx.theme, &cx.shown(&title), place);
+    let inner = draw_box(
+        buf,
+        sheet(area, area.height.saturating_sub(1)),
+        cx.theme,
+        &cx.shown(&title),
+        place,
+    );
     if inner.is_empty() {
         return;
     }
-    let numbers = cache.plot.get(PlotKey::of(cx.model, shown), || Arc::new(data::numbers(cx.model, shown)));
+    let numbers = cache.plot.get(PlotKey::of(cx.model, shown), || {
+        Arc::new(data::numbers(cx.model, shown))
+    });
     if let Some(nothing) = draw_numbers(cx, buf, inner, &numbers, open.scroll, cache) {
         draw_line(buf, inner, &Line::styled(nothing, cx.theme.dim()));
     }
 }
 
 /// Draws the plot of the selected item in the free rows below its detail, if they are enough.
-pub(crate) fn draw_in_detail(cx: &Cx<'_>, buf: &mut Buffer, free: Rect, pane: Pane, cache: &mut ViewCache) {
+pub(crate) fn draw_in_detail(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    free: Rect,
+    pane: Pane,
+    cache: &mut ViewCache,
+) {
     if free.height < LEAST_ROWS || free.width < LEAST_COLUMNS {
         return;
     }
-    let Some(shown) = data::of_detail(cx.model, pane) else { return };
-    let numbers = cache.detail_plot.get(PlotKey::of(cx.model, shown), || Arc::new(data::numbers(cx.model, shown)));
+    let Some(shown) = data::of_detail(cx.model, pane) else {
+        return;
+    };
+    let numbers = cache.detail_plot.get(PlotKey::of(cx.model, shown), || {
+        Arc::new(data::numbers(cx.model, shown))
+    });
     if numbers.is_empty() {
         return;
     }
     let (title, rest) = take_top(take_top(free, 1).1, 1);
-    draw_line(buf, title, &Line::styled(shown.plot.title(), cx.theme.strong()));
+    draw_line(
+        buf,
+        title,
+        &Line::styled(shown.plot.title(), cx.theme.strong()),
+    );
     draw_numbers(cx, buf, take_top(rest, MOST_ROWS).0, &numbers, 0, cache);
 }
 
-/// Draws the numbers of a plot from this row on, and measures its rows. Returns the reason why there is nothing to draw.
+/// Draws the numbers of a plot from this row on, and measures its rows. Returns the reason why
+/// there is nothing to draw.
 fn draw_numbers(
     cx: &Cx<'_>,
     buf: &mut Buffer,
@@ -83,7 +120,11 @@ fn draw_numbers(
 }
 
 fn bars(cx: &Cx<'_>) -> bar::Set<'static> {
-    if cx.theme.glyphs.boxes { bar::NINE_LEVELS } else { ASCII }
+    if cx.theme.glyphs.boxes {
+        bar::NINE_LEVELS
+    } else {
+        ASCII
+    }
 }
 
 /// A row of a plot over time, with its own scale.
@@ -95,13 +136,35 @@ struct Track {
     most: u64,
 }
 
-/// Draws tracks of equal height below each other. If there is room, an empty row above each track separates the tracks.
-fn draw_tracks(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, tracks: &[Track], [from, to]: [String; 2]) {
+/// Draws tracks of equal height below each other. If there is room, an empty row above each track
+/// separates the tracks.
+fn draw_tracks(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    area: Rect,
+    tracks: &[Track],
+    [from, to]: [String; 2],
+) {
     let (rows, axis) = take_bottom(area, 1);
     let height = (rows.height / tracks.len().max(1) as u16).max(1);
-    for (at, track) in tracks.iter().enumerate().take(usize::from(rows.height / height)) {
-        let row = Rect { y: rows.y + at as u16 * height, height, ..rows };
-        draw_lines(buf, Rect { width: NAMES, ..row }, &track.labels);
+    for (at, track) in tracks
+        .iter()
+        .enumerate()
+        .take(usize::from(rows.height / height))
+    {
+        let row = Rect {
+            y: rows.y + at as u16 * height,
+            height,
+            ..rows
+        };
+        draw_lines(
+            buf,
+            Rect {
+                width: NAMES,
+                ..row
+            },
+            &track.labels,
+        );
         let chart = take_top(take_left(row, NAMES).1, u16::from(height > 2)).1;
         draw_area(cx.theme, buf, chart, &track.values, track.most, track.style);
     }
@@ -109,19 +172,43 @@ fn draw_tracks(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, tracks: &[Track], [fro
 }
 
 /// A track per risk, because info findings outnumber the others.
-fn draw_findings(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, counts: &FindingCounts) -> Option<&'static str> {
+fn draw_findings(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    area: Rect,
+    counts: &FindingCounts,
+) -> Option<&'static str> {
     let Some((from, (to, now))) = counts.span(Stamp(cx.model.now.wall)) else {
         return Some("no findings in this workspace");
     };
     let span = [from.0.as_second(), to.0.as_second()];
-    let counts_at = |second: i64| if second < span[1] { counts.at(second) } else { now };
+    let counts_at = |second: i64| {
+        if second < span[1] {
+            counts.at(second)
+        } else {
+            now
+        }
+    };
     let room = values_in(cx.theme, area.width.saturating_sub(NAMES));
     let track = |(at, risk): (usize, Risk)| {
         let values = resampled(span, room, |second| counts_at(second)[at]);
-        let most = counts.samples.iter().map(|(_, counts)| counts[at]).max().unwrap_or_default();
+        let most = counts
+            .samples
+            .iter()
+            .map(|(_, counts)| counts[at])
+            .max()
+            .unwrap_or_default();
         let style = cx.theme.risk(risk);
-        let name = Line::from(vec![format::risk_span(cx.theme, risk), Span::styled(format!(" {}", now[at]), style)]);
-        Track { labels: vec![name, Line::styled(format!("  max {most}"), cx.theme.dim())], style, values, most }
+        let name = Line::from(vec![
+            format::risk_span(cx.theme, risk),
+            Span::styled(format!(" {}", now[at]), style),
+        ]);
+        Track {
+            labels: vec![name, Line::styled(format!("  max {most}"), cx.theme.dim())],
+            style,
+            values,
+            most,
+        }
     };
     let tracks: Vec<Track> = Risk::DOWN.into_iter().enumerate().map(track).collect();
     draw_tracks(cx, buf, area, &tracks, [from, to].map(|at| utc(at.0)));
@@ -129,23 +216,53 @@ fn draw_findings(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, counts: &FindingCoun
 }
 
 /// Percent, finished tests and findings of a scan over its running time.
-fn draw_progress(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, history: &ScanHistory) -> Option<&'static str> {
-    let (Some(first), Some(now), true) = (history.points.first(), history.points.last(), history.points.len() > 1)
-    else {
+fn draw_progress(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    area: Rect,
+    history: &ScanHistory,
+) -> Option<&'static str> {
+    let (Some(first), Some(now), true) = (
+        history.points.first(),
+        history.points.last(),
+        history.points.len() > 1,
+    ) else {
         return Some("no progress observed for this scan");
     };
     let theme = cx.theme;
     let span = [first.elapsed as i64, history.until as i64];
     let room = values_in(cx.theme, area.width.saturating_sub(NAMES));
-    let track = |name: String, style: Style, most: Option<u64>, value: fn(&ProgressPoint) -> u64| {
-        let values = resampled(span, room, |second| history.at(second as u64).map_or(0, value));
-        let most = most.unwrap_or_else(|| values.iter().copied().max().unwrap_or_default());
-        Track { labels: vec![Line::styled(name, style)], style, values, most }
-    };
-    let mut tracks = vec![track(format!("done {}%", now.percent), theme.active(), Some(100), |point| point.percent)];
+    let track =
+        |name: String, style: Style, most: Option<u64>, value: fn(&ProgressPoint) -> u64| {
+            let values = resampled(span, room, |second| {
+                history.at(second as u64).map_or(0, value)
+            });
+            let most = most.unwrap_or_else(|| values.iter().copied().max().unwrap_or_default());
+            Track {
+                labels: vec![Line::styled(name, style)],
+                style,
+                values,
+                most,
+            }
+        };
+    let mut tracks = vec![track(
+        format!("done {}%", now.percent),
+        theme.active(),
+        Some(100),
+        |point| point.percent,
+    )];
     if history.all_tests > 0 {
-        let name = format!("tests {}/{}", format::count(now.tests as i64), format::count(history.all_tests as i64));
-        tracks.push(track(name, theme.good(), Some(history.all_tests), |point| point.tests));
+        let name = format!(
+            "tests {}/{}",
+            format::count(now.tests as i64),
+            format::count(history.all_tests as i64)
+        );
+        tracks.push(track(
+            name,
+            theme.good(),
+            Some(history.all_tests),
+            |point| point.tests,
+        ));
     }
     let name = format!("findings {}", format::count(now.found as i64));
     tracks.push(track(name, theme.warn(), None, |point| point.found));
@@ -155,7 +272,9 @@ fn draw_progress(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, history: &ScanHistor
 
 /// This number of values at equal intervals.
 fn resampled([from, to]: [i64; 2], number: usize, value: impl Fn(i64) -> u64) -> Vec<u64> {
-    (1..=number).map(|at| value(from + (to - from) * at as i64 / number as i64)).collect()
+    (1..=number)
+        .map(|at| value(from + (to - from) * at as i64 / number as i64))
+        .collect()
 }
 
 fn utc(at: Timestamp) -> String {
@@ -164,7 +283,12 @@ fn utc(at: Timestamp) -> String {
 
 fn draw_axis(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, from: String, to: String) {
     let to = if to == from { String::new() } else { to };
-    draw_sides(buf, area, &Line::styled(from, cx.theme.dim()), &Line::styled(to, cx.theme.dim()));
+    draw_sides(
+        buf,
+        area,
+        &Line::styled(from, cx.theme.dim()),
+        &Line::styled(to, cx.theme.dim()),
+    );
 }
 
 fn draw_decisions(
@@ -176,10 +300,19 @@ fn draw_decisions(
     if days.is_empty() {
         return Some("no manual verdicts in this workspace · rules are not counted");
     }
-    let shown = days.len().saturating_sub(usize::from((area.width + 1) / (DAY + 1)));
+    let shown = days
+        .len()
+        .saturating_sub(usize::from((area.width + 1) / (DAY + 1)));
     let bar = |(day, count): &(jiff::civil::Date, u64)| {
-        let value = if *count == 0 { String::new() } else { count.to_string() };
-        Bar::default().value(*count).text_value(value).label(day.strftime("%d %b").to_string())
+        let value = if *count == 0 {
+            String::new()
+        } else {
+            count.to_string()
+        };
+        Bar::default()
+            .value(*count)
+            .text_value(value)
+            .label(day.strftime("%d %b").to_string())
     };
     let bars_of_days: Vec<Bar<'_>> = days[shown..].iter().map(bar).collect();
     let style = cx.theme.active();
@@ -193,25 +326,47 @@ fn draw_decisions(
     None
 }
 
-fn draw_captures(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, minutes: &[(Timestamp, u64)]) -> Option<&'static str> {
+fn draw_captures(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    area: Rect,
+    minutes: &[(Timestamp, u64)],
+) -> Option<&'static str> {
     let room = values_in(cx.theme, area.width);
     let minutes = &minutes[minutes.len().saturating_sub(room)..];
     let (Some((from, _)), Some((to, _))) = (minutes.first(), minutes.last()) else {
         return Some("no captures loaded");
     };
-    let most = minutes.iter().map(|(_, count)| *count).max().unwrap_or_default();
+    let most = minutes
+        .iter()
+        .map(|(_, count)| *count)
+        .max()
+        .unwrap_or_default();
     let total: u64 = minutes.iter().map(|(_, count)| count).sum();
     let (chart, axis) = take_bottom(area, 1);
     let separator = cx.theme.glyphs.separator;
-    let summary = format!("{} {separator} peak {most} per minute", plural(total as usize, "capture"));
+    let summary = format!(
+        "{} {separator} peak {most} per minute",
+        plural(total as usize, "capture")
+    );
     draw_line(buf, chart, &Line::styled(summary, cx.theme.dim()));
-    let chart = Rect { y: chart.y + 1, height: chart.height.saturating_sub(1), ..chart };
+    let chart = Rect {
+        y: chart.y + 1,
+        height: chart.height.saturating_sub(1),
+        ..chart
+    };
     // Few minutes are drawn as wide bars.
     let each = (room / minutes.len()).min(values_in(cx.theme, DAY));
-    let values: Vec<u64> = minutes.iter().flat_map(|(_, count)| std::iter::repeat_n(*count, each)).collect();
+    let values: Vec<u64> = minutes
+        .iter()
+        .flat_map(|(_, count)| std::iter::repeat_n(*count, each))
+        .collect();
     draw_area(cx.theme, buf, chart, &values, most, cx.theme.active());
     let columns = values.len().div_ceil(values_in(cx.theme, 1)) as u16;
-    let axis = Rect { width: columns.max(50).min(area.width), ..axis };
+    let axis = Rect {
+        width: columns.max(50).min(area.width),
+        ..axis
+    };
     draw_axis(cx, buf, axis, utc(*from), utc(*to));
     None
 }
@@ -225,14 +380,26 @@ fn draw_heat_map(
     scroll: u32,
     cache: &mut ViewCache,
 ) -> Option<&'static str> {
-    let HeatMap { targets, classes, titles, .. } = heat_map;
+    let HeatMap {
+        targets,
+        classes,
+        titles,
+        ..
+    } = heat_map;
     if classes.is_empty() {
         return Some("no findings in this workspace");
     }
     let name = |name: &str| cx.shown(&text::clean(name)).into_owned();
     let title = |class: &Shared| name(titles.get(class).unwrap_or(class));
-    let longest = classes.iter().map(|class| text::width(&title(class)) as u16 + 1).max().unwrap_or_default();
-    let wanted = targets.len().saturating_mul(CELL.into()).min(area.width.into()) as u16;
+    let longest = classes
+        .iter()
+        .map(|class| text::width(&title(class)) as u16 + 1)
+        .max()
+        .unwrap_or_default();
+    let wanted = targets
+        .len()
+        .saturating_mul(CELL.into())
+        .min(area.width.into()) as u16;
     let free = area.width - wanted;
     let names = longest.min(free.max(area.width / 3));
     let columns = targets.len().min(usize::from((area.width - names) / CELL));
@@ -241,20 +408,36 @@ fn draw_heat_map(
         .iter()
         .enumerate()
         .map(|(at, (id, target))| format!("{}={}", at + 1, name(short(*id).unwrap_or(target))));
-    let legend = wrap(plain(&numbered.collect::<Vec<_>>().join("   "), cx.theme.dim()), area.width);
+    let legend = wrap(
+        plain(&numbered.collect::<Vec<_>>().join("   "), cx.theme.dim()),
+        area.width,
+    );
     let room = usize::from(area.height).saturating_sub(legend.len() + 1);
     let is_cut = classes.len() > room || columns < targets.len();
-    let (map, below) = take_bottom(area, (legend.len() as u16 + u16::from(is_cut)).min(area.height / 3));
+    let (map, below) = take_bottom(
+        area,
+        (legend.len() as u16 + u16::from(is_cut)).min(area.height / 3),
+    );
     let rows = classes.len().min(usize::from(map.height.saturating_sub(1)));
     let most = heat_map.most();
     let head = (1..=columns).map(|number| format!("{number:>width$}", width = usize::from(CELL)));
-    let mut lines = vec![Line::styled(" ".repeat(usize::from(names)) + &head.collect::<String>(), cx.theme.head())];
+    let mut lines = vec![Line::styled(
+        " ".repeat(usize::from(names)) + &head.collect::<String>(),
+        cx.theme.head(),
+    )];
     let last = classes.len() - rows;
     let first = last.min(scroll as usize);
     cache.measures.plot_rows = (rows as u16, last as u32);
     for class in &classes[first..first + rows] {
-        let cells = targets[..columns].iter().map(|target| shade(cx, &heat_map.cell(class, target), most));
-        let class = text::start_with(&title(class), usize::from(names) - 1, cx.theme.glyphs.ellipsis).into_owned();
+        let cells = targets[..columns]
+            .iter()
+            .map(|target| shade(cx, &heat_map.cell(class, target), most));
+        let class = text::start_with(
+            &title(class),
+            usize::from(names) - 1,
+            cx.theme.glyphs.ellipsis,
+        )
+        .into_owned();
         let pad = usize::from(names) - text::width(&class);
         let mut line = Line::raw(class + &" ".repeat(pad));
         line.extend(cells);
@@ -263,13 +446,23 @@ fn draw_heat_map(
     draw_lines(buf, map, &lines);
     let mut foot = legend;
     if is_cut {
-        let at = if rows < classes.len() { format!("{}-{} of ", first + 1, first + rows) } else { String::new() };
-        let mut shown =
-            format!("{at}{}, {columns} of {}", plural(classes.len(), "class"), plural(targets.len(), "target"));
+        let at = if rows < classes.len() {
+            format!("{}-{} of ", first + 1, first + rows)
+        } else {
+            String::new()
+        };
+        let mut shown = format!(
+            "{at}{}, {columns} of {}",
+            plural(classes.len(), "class"),
+            plural(targets.len(), "target")
+        );
         if last > 0 {
             let key = |action| key(cx, Context::Plot, Action::Move(action));
             let (down, up) = (key(MoveAction::Down), key(MoveAction::Up));
-            shown.push_str(&format!(" {} {down} {up} scroll", cx.theme.glyphs.separator));
+            shown.push_str(&format!(
+                " {} {down} {up} scroll",
+                cx.theme.glyphs.separator
+            ));
         }
         foot.insert(0, Line::styled(shown, cx.theme.warn()));
     }
@@ -282,13 +475,21 @@ fn shade(cx: &Cx<'_>, cell: &PlotCounts, most: u64) -> Span<'static> {
     let count: u64 = cell.iter().sum();
     let Some(worst) = cell.iter().position(|count| *count > 0) else {
         return Span::styled(
-            format!("{:>width$}", cx.theme.glyphs.separator, width = usize::from(CELL)),
+            format!(
+                "{:>width$}",
+                cx.theme.glyphs.separator,
+                width = usize::from(CELL)
+            ),
             cx.theme.dim(),
         );
     };
     let shades = cx.theme.glyphs.shades;
-    let shade = shades[((count * shades.len() as u64 - 1) / most.max(1)).min(shades.len() as u64 - 1) as usize];
-    Span::styled(format!(" {shade}{:>3}", count.min(999)), cx.theme.risk(Risk::DOWN[worst]))
+    let shade = shades
+        [((count * shades.len() as u64 - 1) / most.max(1)).min(shades.len() as u64 - 1) as usize];
+    Span::styled(
+        format!(" {shade}{:>3}", count.min(999)),
+        cx.theme.risk(Risk::DOWN[worst]),
+    )
 }
 
 #[cfg(test)]
@@ -300,11 +501,15 @@ mod tests {
     fn numbers_are_computed_again_only_when_their_own_data_changes() {
         let mut app = TestDashboard::new();
         app.keys("3");
-        let keys =
-            |app: &TestDashboard| Plot::ALL.map(|plot| PlotKey::of(&app.model, data::of_scope(&app.model, plot)));
+        let keys = |app: &TestDashboard| {
+            Plot::ALL.map(|plot| PlotKey::of(&app.model, data::of_scope(&app.model, plot)))
+        };
         let changed = |before: &[PlotKey; 5], app: &TestDashboard| -> Vec<Plot> {
             let now = keys(app);
-            Plot::ALL.into_iter().filter(|&plot| before[plot as usize] != now[plot as usize]).collect()
+            Plot::ALL
+                .into_iter()
+                .filter(|&plot| before[plot as usize] != now[plot as usize])
+                .collect()
         };
         let before = keys(&app);
         app.keys("j k");
@@ -315,10 +520,24 @@ mod tests {
         app.capture(1, 90..=91);
         assert_eq!(changed(&before, &app), [Plot::Captures]);
         let before = keys(&app);
-        app.feed(Snapshot::Findings(table([finding(900, 1, "New", Risk::Low)])));
+        app.feed(Snapshot::Findings(table([finding(
+            900,
+            1,
+            "New",
+            Risk::Low,
+        )])));
         assert_eq!(changed(&before, &app), [Plot::Findings, Plot::HeatMap]);
         let before = keys(&app);
-        app.feed(Snapshot::Scans(table([scan(101, 1, ScanStatus::Running, 77)])));
-        assert_eq!(changed(&before, &app), [Plot::Findings, Plot::HeatMap, Plot::Progress], "findings depend on scans");
+        app.feed(Snapshot::Scans(table([scan(
+            101,
+            1,
+            ScanStatus::Running,
+            77,
+        )])));
+        assert_eq!(
+            changed(&before, &app),
+            [Plot::Findings, Plot::HeatMap, Plot::Progress],
+            "findings depend on scans"
+        );
     }
 }

@@ -6,7 +6,12 @@ use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::plots::data;
 
 /// Handles a key while a plot is open.
-pub(crate) fn handle_key(model: &mut Model, shown: PlotBox, action: Option<Action>, effects: &mut Vec<Effect>) {
+pub(crate) fn handle_key(
+    model: &mut Model,
+    shown: PlotBox,
+    action: Option<Action>,
+    effects: &mut Vec<Effect>,
+) {
     let plot = shown.plot;
     let next = match action {
         Some(Action::Plot(PlotAction::Next)) => PlotBox::new(plot.step(1)),
@@ -14,9 +19,14 @@ pub(crate) fn handle_key(model: &mut Model, shown: PlotBox, action: Option<Actio
         Some(Action::Move(action)) => {
             let (page, last) = model.screen.measures.plot_rows;
             let to = i64::from(shown.scroll).saturating_add(action.rows(page as isize) as i64);
-            PlotBox { scroll: to.clamp(0, last.into()) as u32, ..shown }
+            PlotBox {
+                scroll: to.clamp(0, last.into()) as u32,
+                ..shown
+            }
         }
-        Some(Action::Plot(PlotAction::Copy)) => return copy(model, data::of_scope(model, plot), effects),
+        Some(Action::Plot(PlotAction::Copy)) => {
+            return copy(model, data::of_scope(model, plot), effects);
+        }
         Some(Action::Edit(EditAction::Close)) => {
             model.overlay.modals.pop();
             return;
@@ -37,10 +47,17 @@ pub(crate) fn copy_of_detail(model: &mut Model, effects: &mut Vec<Effect>) {
 }
 
 fn copy(model: &mut Model, shown: ScopedPlot, effects: &mut Vec<Effect>) {
-    let (what, text) = (format!("{} plot as CSV", shown.plot.name()), data::csv(model, shown));
+    let (what, text) = (
+        format!("{} plot as CSV", shown.plot.name()),
+        data::csv(model, shown),
+    );
     // Only the header.
     if text.lines().count() < 2 {
         return model.notify(Tone::Plain, "nothing to copy: the plot has no data");
     }
-    effects.push(Effect::Copy { what, text, needs_names: false });
+    effects.push(Effect::Copy {
+        what,
+        text,
+        needs_names: false,
+    });
 }

@@ -1,4 +1,5 @@
-//! Plots of stored data: findings by risk over time, decisions per day, captures per minute, classes and targets.
+//! Plots of stored data: findings by risk over time, decisions per day, captures per minute,
+//! classes and targets.
 //!
 //! ```text
 //!   :plot ─► Modal::Plot ─► draw ◄── data (from findings, events, captures) ──► CSV by `y`

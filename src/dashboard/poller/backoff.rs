@@ -1,10 +1,11 @@
-//! Pauses of requests that fail: one per resource, growing from a second to a minute, until the request succeeds.
+//! Pauses of requests that fail: one per resource, growing from a second to a minute, until the
+//! request succeeds.
 //!
-//! A failed request is never forgotten: what it reads is on the screen or decides later requests. Jitter spreads the
-//! attempts of several failing resources, and of many dashboards.
+//! A failed request is never forgotten: what it reads is on the screen or decides later requests.
+//! Jitter spreads the attempts of several failing resources, and of many dashboards.
 //!
-//! How long a 429 or 503 asks to wait is read in `client/budget.rs`; the second attempt of one call is in
-//! `client/exchange.rs`.
+//! How long a 429 or 503 asks to wait is read in `client/budget.rs`; the second attempt of one call
+//! is in `client/exchange.rs`.
 
 use crate::dashboard::poller::FetchSlot;
 use std::collections::BTreeMap;
@@ -12,7 +13,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 const SHORTEST: Duration = Duration::from_secs(1);
-/// Longest pause between two attempts, even if the service requests a longer one: its clock can be wrong.
+/// Longest pause between two attempts, even if the service requests a longer one: its clock can be
+/// wrong.
 pub(crate) const LONGEST: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug)]
@@ -29,11 +31,21 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// Notes a failure, and returns the pause before the next attempt: at least what the service requested.
+    /// Notes a failure, and returns the pause before the next attempt: at least what the service
+    /// requested.
     pub fn fail(&mut self, slot: FetchSlot, requested: Duration, now: Instant) -> Duration {
-        let pause = self.pauses.entry(slot).or_insert(Pause { failures: 0, until: None });
-        let full = SHORTEST.saturating_mul(2u32.saturating_pow(pause.failures)).min(LONGEST);
-        let wait = full.mul_f64(1.0 - rand::random::<f64>() / 4.0).max(SHORTEST).max(requested).min(LONGEST);
+        let pause = self.pauses.entry(slot).or_insert(Pause {
+            failures: 0,
+            until: None,
+        });
+        let full = SHORTEST
+            .saturating_mul(2u32.saturating_pow(pause.failures))
+            .min(LONGEST);
+        let wait = full
+            .mul_f64(1.0 - rand::random::<f64>() / 4.0)
+            .max(SHORTEST)
+            .max(requested)
+            .min(LONGEST);
         pause.failures = pause.failures.saturating_add(1);
         pause.until = Some(now + wait);
         wait
@@ -46,7 +58,10 @@ impl Backoff {
 
     /// Allows an attempt at once, requested by the user.
     pub fn try_now(&mut self, is_refreshed: impl Fn(FetchSlot) -> bool) {
-        let requested = self.pauses.iter_mut().filter(|(slot, _)| is_refreshed(**slot));
+        let requested = self
+            .pauses
+            .iter_mut()
+            .filter(|(slot, _)| is_refreshed(**slot));
         requested.for_each(|(_, pause)| pause.until = None);
     }
 
@@ -81,8 +96,14 @@ mod tests {
         let mut full = SHORTEST;
         for _ in 0..40 {
             let wait = backoff.fail(FetchSlot::Part, Duration::ZERO, now);
-            assert!(wait >= SHORTEST && wait >= full.mul_f64(0.75) && wait <= full, "{wait:?} {full:?}");
-            assert!(!backoff.is_open(FetchSlot::Part, now) && backoff.is_open(FetchSlot::Part, now + wait));
+            assert!(
+                wait >= SHORTEST && wait >= full.mul_f64(0.75) && wait <= full,
+                "{wait:?} {full:?}"
+            );
+            assert!(
+                !backoff.is_open(FetchSlot::Part, now)
+                    && backoff.is_open(FetchSlot::Part, now + wait)
+            );
             full = (full * 2).min(LONGEST);
         }
         assert!(backoff.succeed(FetchSlot::Part) && !backoff.succeed(FetchSlot::Part));

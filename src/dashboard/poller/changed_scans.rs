@@ -1,8 +1,8 @@
 //! The scans whose findings have to be fetched again.
 //!
-//! A scan has *moved* when its risk counts changed or it ended. If a service reports no count at all for running scans, the
-//! number of finished tests is used instead. Findings are fetched for moved scans only; for running scans together, and the less
-//! often the more findings there are.
+//! A scan has *moved* when its risk counts changed or it ended. If a service reports no count at
+//! all for running scans, the number of finished tests is used instead. Findings are fetched for
+//! moved scans only; for running scans together, and the less often the more findings there are.
 
 use crate::contract::{Scan, ScanId, TargetId};
 use crate::dashboard::base::plan::SETTLING;
@@ -14,10 +14,11 @@ use tokio::time::Instant;
 
 /// The least time between two fetches of the findings of a running scan, for each of its findings.
 const GAP_PER_FINDING: Duration = Duration::from_millis(2);
-/// The least time for each finding of the workspace, because each fetch rebuilds the tables of all findings. It is a
-/// hundred times the cost of a rebuild, so rebuilds take 1% of the time.
+/// The least time for each finding of the workspace, because each fetch rebuilds the tables of all
+/// findings. It is a hundred times the cost of a rebuild, so rebuilds take 1% of the time.
 const GAP_PER_ROW: Duration = Duration::from_micros(500);
-/// The time after which a fetch proves that the findings of an ended scan are all. The times of the service are rounded.
+/// The time after which a fetch proves that the findings of an ended scan are all. The times of the
+/// service are rounded.
 const SETTLED: Duration = Duration::from_secs(SETTLING as u64 + 2);
 /// The longest such time.
 const LONGEST_GAP: Duration = Duration::from_secs(60);
@@ -34,12 +35,20 @@ pub(super) struct Mark {
 impl Mark {
     fn of(scan: &Scan) -> Self {
         let counts = scan.result_summary.by_risk();
-        let tests = counts.iter().all(Option::is_none).then_some(scan.num_finished_tests);
-        Self { counts, tests, ended: scan.has_ended(), target: scan.target_id }
+        let tests = counts
+            .iter()
+            .all(Option::is_none)
+            .then_some(scan.num_finished_tests);
+        Self {
+            counts,
+            tests,
+            ended: scan.has_ended(),
+            target: scan.target_id,
+        }
     }
 
-    /// The time between two fetches of its findings, for a pace of `gap`. An ended scan has one too: a failing request must
-    /// not be repeated without pause.
+    /// The time between two fetches of its findings, for a pace of `gap`. An ended scan has one
+    /// too: a failing request must not be repeated without pause.
     fn gap(&self, gap: Duration) -> Duration {
         if self.ended {
             return Duration::from_secs(1);
@@ -50,7 +59,11 @@ impl Mark {
 
     /// The findings that it reports.
     pub fn findings(&self) -> usize {
-        self.counts.iter().flatten().map(|count| usize::try_from(*count).unwrap_or(0)).sum()
+        self.counts
+            .iter()
+            .flatten()
+            .map(|count| usize::try_from(*count).unwrap_or(0))
+            .sum()
     }
 
     /// Whether it reports that there are none.
@@ -64,7 +77,8 @@ impl Mark {
     }
 }
 
-/// The time between two fetches for running scans, for a pace of `gap` in a workspace with so many findings.
+/// The time between two fetches for running scans, for a pace of `gap` in a workspace with so many
+/// findings.
 pub(crate) fn gap_with_rows(gap: Duration, rows: usize) -> Duration {
     let rows = u32::try_from(rows).unwrap_or(u32::MAX);
     gap.max(GAP_PER_ROW.saturating_mul(rows).min(LONGEST_GAP))
@@ -79,7 +93,8 @@ pub(crate) struct ChangedScans {
     pub(super) read: BTreeMap<ScanId, Instant>,
     /// When findings of a running scan were fetched last.
     last_read: Option<Instant>,
-    /// Ended scans whose counts did not confirm their findings, and when these are fetched once more.
+    /// Ended scans whose counts did not confirm their findings, and when these are fetched once
+    /// more.
     late: BTreeMap<ScanId, Instant>,
     /// The scans that were in `late`.
     settled: BTreeSet<ScanId>,
@@ -87,10 +102,14 @@ pub(crate) struct ChangedScans {
 }
 
 impl ChangedScans {
-    /// Compares with the known scans. The first list only sets the marks, because all findings are fetched after it; unless
-    /// they are read scan by scan.
+    /// Compares with the known scans. The first list only sets the marks, because all findings are
+    /// fetched after it; unless they are read scan by scan.
     pub fn learn(&mut self, scans: &Table<Scan>) {
-        let fresh: BTreeMap<ScanId, Mark> = scans.items().iter().map(|scan| (scan.id, Mark::of(scan))).collect();
+        let fresh: BTreeMap<ScanId, Mark> = scans
+            .items()
+            .iter()
+            .map(|scan| (scan.id, Mark::of(scan)))
+            .collect();
         if let Some(old) = &self.marks {
             for (id, mark) in &fresh {
                 let moved = match old.get(id) {
@@ -102,7 +121,8 @@ impl ChangedScans {
                     self.late.remove(id);
                 }
             }
-            self.removed.extend(old.keys().filter(|id| !fresh.contains_key(id)));
+            self.removed
+                .extend(old.keys().filter(|id| !fresh.contains_key(id)));
         }
         self.waiting.retain(|id| fresh.contains_key(id));
         self.read.retain(|id, _| fresh.contains_key(id));
@@ -120,16 +140,24 @@ impl ChangedScans {
         self.marks.is_some()
     }
 
-    /// Requests the findings of all ended scans, for services whose findings do not report their scan.
+    /// Requests the findings of all ended scans, for services whose findings do not report their
+    /// scan.
     pub fn request_ended(&mut self) {
-        let ended = self.marks.iter().flatten().filter(|(_, mark)| mark.ended).map(|(id, _)| *id);
+        let ended = self
+            .marks
+            .iter()
+            .flatten()
+            .filter(|(_, mark)| mark.ended)
+            .map(|(id, _)| *id);
         self.waiting.extend(ended);
     }
 
-    /// Findings of a scan were fetched. If it has ended and its counts do not confirm that they are all, they are fetched
-    /// once more when the time of the fetch does.
+    /// Findings of a scan were fetched. If it has ended and its counts do not confirm that they are
+    /// all, they are fetched once more when the time of the fetch does.
     pub fn settle(&mut self, id: ScanId, found: impl FnOnce() -> i64, now: Instant) {
-        let Some(mark) = self.mark(id).filter(|mark| mark.ended) else { return };
+        let Some(mark) = self.mark(id).filter(|mark| mark.ended) else {
+            return;
+        };
         let reported: Option<i64> = mark.counts.iter().copied().sum();
         if reported.is_none_or(|reported| found() < reported) && self.settled.insert(id) {
             self.late.insert(id, now + SETTLED);
@@ -145,8 +173,14 @@ impl ChangedScans {
         self.settled.clear();
     }
 
-    /// At most `most` scans to fetch now, the least recently fetched first, and the scans that no longer exist.
-    pub fn take(&mut self, now: Instant, gap: Duration, most: usize) -> (Vec<(ScanId, TargetId)>, BTreeSet<ScanId>) {
+    /// At most `most` scans to fetch now, the least recently fetched first, and the scans that no
+    /// longer exist.
+    pub fn take(
+        &mut self,
+        now: Instant,
+        gap: Duration,
+        most: usize,
+    ) -> (Vec<(ScanId, TargetId)>, BTreeSet<ScanId>) {
         let mut due = self.due(now, gap);
         if due.len() > most {
             due.sort_by_key(|id| self.read.get(id).copied());
@@ -162,7 +196,11 @@ impl ChangedScans {
     }
 
     /// These scans are fetched now. Returns them, and the scans that no longer exist.
-    pub(super) fn taken(&mut self, due: Vec<ScanId>, now: Instant) -> (Vec<(ScanId, TargetId)>, BTreeSet<ScanId>) {
+    pub(super) fn taken(
+        &mut self,
+        due: Vec<ScanId>,
+        now: Instant,
+    ) -> (Vec<(ScanId, TargetId)>, BTreeSet<ScanId>) {
         for id in &due {
             self.waiting.remove(id);
             self.late.remove(id);
@@ -173,7 +211,10 @@ impl ChangedScans {
             }
         }
         let target = |id: &ScanId| self.mark(*id).map(|mark| mark.target);
-        let due = due.iter().filter_map(|id| Some((*id, target(id)?))).collect();
+        let due = due
+            .iter()
+            .filter_map(|id| Some((*id, target(id)?)))
+            .collect();
         (due, std::mem::take(&mut self.removed))
     }
 
@@ -202,17 +243,24 @@ impl ChangedScans {
         if !self.removed.is_empty() {
             return Some(now);
         }
-        self.waiting.iter().map(|id| self.due_at(*id, gap).unwrap_or(now)).min()
+        self.waiting
+            .iter()
+            .map(|id| self.due_at(*id, gap).unwrap_or(now))
+            .min()
     }
 
-    /// The time at which a scan is due, or `None` for at once. Running scans that were read before are due together.
+    /// The time at which a scan is due, or `None` for at once. Running scans that were read before
+    /// are due together.
     fn due_at(&self, id: ScanId, gap: Duration) -> Option<Instant> {
         if let Some(late) = self.late.get(&id) {
             return Some(*late);
         }
         let (read, mark) = (*self.read.get(&id)?, self.mark(id));
         let due = read + mark.map_or(gap, |mark| mark.gap(gap));
-        let of_all = self.last_read.filter(|_| mark.is_some_and(|mark| !mark.ended)).map(|last| last + gap);
+        let of_all = self
+            .last_read
+            .filter(|_| mark.is_some_and(|mark| !mark.ended))
+            .map(|last| last + gap);
         Some(of_all.map_or(due, |at| at.max(due)))
     }
 
@@ -230,8 +278,14 @@ mod tests {
 
     fn scan(id: i64, status: ScanStatus, high: Option<i64>, tests: i64) -> Scan {
         let other = high.map(|_| 0);
-        let result_summary =
-            ResultSummary { critical: other, high, medium: other, low: other, info: other, ..ResultSummary::default() };
+        let result_summary = ResultSummary {
+            critical: other,
+            high,
+            medium: other,
+            low: other,
+            info: other,
+            ..ResultSummary::default()
+        };
         let target_id = TargetId(id * 10);
         Scan {
             id: ScanId(id),
@@ -244,24 +298,50 @@ mod tests {
     }
 
     fn due(moved: &mut ChangedScans, now: Instant) -> Vec<i64> {
-        moved.take(now, GAP, 8).0.iter().map(|(id, _)| id.0).collect()
+        moved
+            .take(now, GAP, 8)
+            .0
+            .iter()
+            .map(|(id, _)| id.0)
+            .collect()
     }
 
     #[test]
     fn scan_is_fetched_when_counts_change_and_when_it_ends() {
         let (mut moved, now) = (ChangedScans::default(), Instant::now());
-        moved.learn(&Table::new([scan(1, ScanStatus::Running, Some(0), 1), scan(2, ScanStatus::Finished, Some(3), 9)]));
+        moved.learn(&Table::new([
+            scan(1, ScanStatus::Running, Some(0), 1),
+            scan(2, ScanStatus::Finished, Some(3), 9),
+        ]));
         assert!(moved.is_primed() && due(&mut moved, now).is_empty());
-        moved.learn(&Table::new([scan(1, ScanStatus::Running, Some(0), 5), scan(2, ScanStatus::Finished, Some(3), 9)]));
-        assert!(due(&mut moved, now).is_empty(), "finished tests do not matter where counts are reported");
-        moved.learn(&Table::new([scan(1, ScanStatus::Running, Some(1), 5), scan(2, ScanStatus::Finished, Some(3), 9)]));
+        moved.learn(&Table::new([
+            scan(1, ScanStatus::Running, Some(0), 5),
+            scan(2, ScanStatus::Finished, Some(3), 9),
+        ]));
+        assert!(
+            due(&mut moved, now).is_empty(),
+            "finished tests do not matter where counts are reported"
+        );
+        moved.learn(&Table::new([
+            scan(1, ScanStatus::Running, Some(1), 5),
+            scan(2, ScanStatus::Finished, Some(3), 9),
+        ]));
         assert_eq!(due(&mut moved, now), [1]);
-        moved.learn(&Table::new([scan(1, ScanStatus::Running, Some(2), 6), scan(2, ScanStatus::Finished, Some(3), 9)]));
+        moved.learn(&Table::new([
+            scan(1, ScanStatus::Running, Some(2), 6),
+            scan(2, ScanStatus::Finished, Some(3), 9),
+        ]));
         assert!(due(&mut moved, now + GAP / 2).is_empty());
         assert_eq!(moved.next(now, GAP), Some(now + GAP));
-        moved
-            .learn(&Table::new([scan(1, ScanStatus::Finished, Some(2), 9), scan(2, ScanStatus::Finished, Some(3), 9)]));
-        assert_eq!(due(&mut moved, now + GAP / 2), [1], "an ended scan does not wait for the gap");
+        moved.learn(&Table::new([
+            scan(1, ScanStatus::Finished, Some(2), 9),
+            scan(2, ScanStatus::Finished, Some(3), 9),
+        ]));
+        assert_eq!(
+            due(&mut moved, now + GAP / 2),
+            [1],
+            "an ended scan does not wait for the gap"
+        );
     }
 
     #[test]
@@ -280,7 +360,11 @@ mod tests {
         found(&mut moved, ScanStatus::Running, 10);
         assert_eq!(moved.next(now, GAP), Some(now + GAP));
         found(&mut moved, ScanStatus::Finished, 1_000_000);
-        assert_eq!(due(&mut moved, now + Duration::from_secs(1)), [1], "an ended scan is read at once");
+        assert_eq!(
+            due(&mut moved, now + Duration::from_secs(1)),
+            [1],
+            "an ended scan is read at once"
+        );
     }
 
     #[test]
@@ -298,27 +382,45 @@ mod tests {
         found(&mut moved, [2, 2], ScanStatus::Running);
         assert_eq!(due(&mut moved, start + GAP / 2), [2], "its first findings");
         found(&mut moved, [3, 3], ScanStatus::Running);
-        assert_eq!(due(&mut moved, start + GAP), [1], "the first findings of another scan delay nothing");
+        assert_eq!(
+            due(&mut moved, start + GAP),
+            [1],
+            "the first findings of another scan delay nothing"
+        );
         found(&mut moved, [4, 3], ScanStatus::Running);
         assert!(due(&mut moved, start + GAP * 3 / 2).is_empty());
         assert_eq!(due(&mut moved, start + GAP * 2), [2, 1]);
         found(&mut moved, [5, 4], ScanStatus::Finished);
         let soon = start + GAP * 2 + Duration::from_secs(1);
-        assert_eq!(due(&mut moved, soon), [2], "an ended scan waits for nothing");
+        assert_eq!(
+            due(&mut moved, soon),
+            [2],
+            "an ended scan waits for nothing"
+        );
     }
 
     #[test]
     fn skipped_running_scans_are_fetched_next() {
         let (mut moved, start) = (ChangedScans::default(), Instant::now());
         let found = |moved: &mut ChangedScans, count| {
-            moved.learn(&Table::new((1..=3).map(|id| scan(id, ScanStatus::Running, Some(count), 1))));
+            moved.learn(&Table::new(
+                (1..=3).map(|id| scan(id, ScanStatus::Running, Some(count), 1)),
+            ));
         };
         let take = |moved: &mut ChangedScans, at| -> Vec<i64> {
-            moved.take(at, GAP, 2).0.iter().map(|(id, _)| id.0).collect()
+            moved
+                .take(at, GAP, 2)
+                .0
+                .iter()
+                .map(|(id, _)| id.0)
+                .collect()
         };
         found(&mut moved, 1);
         found(&mut moved, 2);
-        assert_eq!((take(&mut moved, start), take(&mut moved, start)), (vec![3, 2], vec![1]));
+        assert_eq!(
+            (take(&mut moved, start), take(&mut moved, start)),
+            (vec![3, 2], vec![1])
+        );
         found(&mut moved, 3);
         assert_eq!(take(&mut moved, start + GAP), [3, 2]);
         found(&mut moved, 4);
@@ -334,14 +436,22 @@ mod tests {
 
     #[test]
     fn ended_scan_without_confirming_counts_is_fetched_once_more() {
-        for (high, found, is_repeated) in [(Some(2), 2, false), (Some(2), 1, true), (None, 2, true)] {
+        for (high, found, is_repeated) in [(Some(2), 2, false), (Some(2), 1, true), (None, 2, true)]
+        {
             let (mut moved, now) = (ChangedScans::default(), Instant::now());
             moved.learn(&Table::new([scan(1, ScanStatus::Running, high, 1)]));
             moved.learn(&Table::new([scan(1, ScanStatus::Finished, high, 2)]));
             assert_eq!(due(&mut moved, now), [1]);
             moved.settle(ScanId(1), || found, now);
-            assert_eq!(moved.next(now, GAP), is_repeated.then(|| now + SETTLED), "{high:?} {found}");
-            assert_eq!(due(&mut moved, now + SETTLED), vec![1; usize::from(is_repeated)]);
+            assert_eq!(
+                moved.next(now, GAP),
+                is_repeated.then(|| now + SETTLED),
+                "{high:?} {found}"
+            );
+            assert_eq!(
+                due(&mut moved, now + SETTLED),
+                vec![1; usize::from(is_repeated)]
+            );
             moved.settle(ScanId(1), || found, now + SETTLED);
             assert_eq!(moved.next(now, GAP), None, "once");
         }
@@ -372,7 +482,10 @@ mod tests {
     fn blank_scan_is_not_fetched_and_deleted_scan_is_dropped() {
         let (mut moved, now) = (ChangedScans::default(), Instant::now());
         moved.learn(&Table::new([scan(1, ScanStatus::Finished, Some(1), 9)]));
-        moved.learn(&Table::new([scan(2, ScanStatus::Waiting, Some(0), 0), scan(3, ScanStatus::Finished, Some(1), 9)]));
+        moved.learn(&Table::new([
+            scan(2, ScanStatus::Waiting, Some(0), 0),
+            scan(3, ScanStatus::Finished, Some(1), 9),
+        ]));
         let (scans, removed) = moved.take(now, GAP, 8);
         assert_eq!(scans, [(ScanId(3), TargetId(30))]);
         assert_eq!(removed, [ScanId(1)].into());

@@ -1,5 +1,5 @@
-//! The number of scans that the workspace reports. Without it, a scan that starts and ends between two polls of the active
-//! scans would be seen only with the next poll of all scans.
+//! The number of scans that the workspace reports. Without it, a scan that starts and ends between
+//! two polls of the active scans would be seen only with the next poll of all scans.
 //!
 //! ```text
 //!   count changed ─► next poll of the active scans ─► count still differs ─► poll of all scans, once
@@ -10,12 +10,14 @@ pub(crate) struct ScanCounts {
     count: Option<i64>,
     /// Whether the count changed since the last poll of the active scans.
     unseen: bool,
-    /// The count for which all scans were polled: a service that counts differently is not polled again and again.
+    /// The count for which all scans were polled: a service that counts differently is not polled
+    /// again and again.
     read_for: Option<i64>,
 }
 
 impl ScanCounts {
-    /// Takes the count of the workspace and the number of known scans. Returns whether a poll of the scans is useful.
+    /// Takes the count of the workspace and the number of known scans. Returns whether a poll of
+    /// the scans is useful.
     pub fn learn(&mut self, count: i64, cached: Option<usize>) -> bool {
         let before = self.count.replace(count);
         self.unseen |= before != Some(count);

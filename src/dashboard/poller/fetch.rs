@@ -1,11 +1,12 @@
 //! A request of the poller, and its response prepared for the screen.
 //!
-//! Each fetch runs in its own task. It also merges the items and builds the table, so that neither the loop of the poller
-//! nor the UI thread walks over 100,000 findings.
+//! Each fetch runs in its own task. It also merges the items and builds the table, so that neither
+//! the loop of the poller nor the UI thread walks over 100,000 findings.
 
 use crate::client::{Client, Error, ErrorKind, ScanQuery, TargetQuery, TestQuery, on_list_thread};
 use crate::contract::{
-    Capture, CaptureId, LoggerId, Scan, ScanId, ScanStatus, Shared, TargetId, Unreadable, WorkspaceId,
+    Capture, CaptureId, LoggerId, Scan, ScanId, ScanStatus, Shared, TargetId, Unreadable,
+    WorkspaceId,
 };
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{ListItem, ListKind, PartData, ScanPart};
@@ -28,14 +29,15 @@ pub(crate) enum Fetch {
         workspace: Option<WorkspaceId>,
         cached: Option<Snapshot>,
     },
-    /// The active scans, and the scans of `cached` that are no longer active. Without `with_waiting` only the running
-    /// ones; no scan of `cached` waits then.
+    /// The active scans, and the scans of `cached` that are no longer active. Without
+    /// `with_waiting` only the running ones; no scan of `cached` waits then.
     ActiveScans {
         workspace: Option<WorkspaceId>,
         cached: Arc<Table<Scan>>,
         with_waiting: bool,
     },
-    /// The findings of some scans, which replace the known ones; the findings of `removed` scans are dropped.
+    /// The findings of some scans, which replace the known ones; the findings of `removed` scans
+    /// are dropped.
     FindingsOf {
         scans: Vec<(ScanId, TargetId)>,
         removed: BTreeSet<ScanId>,
@@ -79,7 +81,8 @@ impl FetchSlot {
 
     /// Whether a refresh of the list includes the resource.
     pub fn is_read_with(self, list: ListKind) -> bool {
-        self.list_kind() == list || (self, list) == (FetchSlot::List(ListKind::Loggers), ListKind::Captures)
+        self.list_kind() == list
+            || (self, list) == (FetchSlot::List(ListKind::Loggers), ListKind::Captures)
     }
 }
 
@@ -98,29 +101,59 @@ impl Fetch {
     pub fn calls(&self) -> u32 {
         match self {
             Fetch::ActiveScans { with_waiting, .. } => 1 + u32::from(*with_waiting),
-            Fetch::FindingsOf { scans, .. } => u32::try_from(scans.len()).unwrap_or(u32::MAX).min(MOST_PAID),
+            Fetch::FindingsOf { scans, .. } => u32::try_from(scans.len())
+                .unwrap_or(u32::MAX)
+                .min(MOST_PAID),
             _ => 1,
         }
     }
 
-    pub async fn run(self, client: &Client, files: Option<&FindingTextFiles>) -> Result<Fetched, Error> {
+    pub async fn run(
+        self,
+        client: &Client,
+        files: Option<&FindingTextFiles>,
+    ) -> Result<Fetched, Error> {
         Ok(match self {
-            Fetch::List { list, workspace, cached } => {
-                match (whole_list(client, list, workspace, cached.as_ref(), files).await, cached) {
-                    (Err(error), Some(cached)) if error.kind == ErrorKind::NotModified => Fetched::List(cached),
+            Fetch::List {
+                list,
+                workspace,
+                cached,
+            } => {
+                match (
+                    whole_list(client, list, workspace, cached.as_ref(), files).await,
+                    cached,
+                ) {
+                    (Err(error), Some(cached)) if error.kind == ErrorKind::NotModified => {
+                        Fetched::List(cached)
+                    }
                     (read, _) => Fetched::List(read?),
                 }
             }
-            Fetch::ActiveScans { workspace, cached, with_waiting } => {
+            Fetch::ActiveScans {
+                workspace,
+                cached,
+                with_waiting,
+            } => {
                 // In this order, a scan that starts in between is in the second response.
-                let statuses = with_waiting.then_some(ScanStatus::Waiting).into_iter().chain([ScanStatus::Running]);
-                Fetched::List(Snapshot::Scans(active_scans(client, workspace, statuses, cached).await?))
+                let statuses = with_waiting
+                    .then_some(ScanStatus::Waiting)
+                    .into_iter()
+                    .chain([ScanStatus::Running]);
+                Fetched::List(Snapshot::Scans(
+                    active_scans(client, workspace, statuses, cached).await?,
+                ))
             }
-            Fetch::FindingsOf { scans, removed, cached } => {
+            Fetch::FindingsOf {
+                scans,
+                removed,
+                cached,
+            } => {
                 let rows = findings::of_scans(client, &scans, removed, &cached, files).await?;
                 Fetched::List(Snapshot::Findings(table(rows, Some(cached)).await))
             }
-            Fetch::Captures { logger, since } => Fetched::Captures(logger, client.list_captures(logger, since).await?),
+            Fetch::Captures { logger, since } => {
+                Fetched::Captures(logger, client.list_captures(logger, since).await?)
+            }
             Fetch::Part { scan, part } => Fetched::Part(scan, scan_part(client, scan, part).await?),
         })
     }
@@ -138,11 +171,19 @@ async fn whole_list(
             Snapshot::Workspaces(list_table(client, client.list_workspaces().await?, cached).await?)
         }
         ListKind::Targets => {
-            let query = TargetQuery { workspace_id, ..TargetQuery::default() };
-            Snapshot::Targets(list_table(client, client.list_all_targets(&query).await?, cached).await?)
+            let query = TargetQuery {
+                workspace_id,
+                ..TargetQuery::default()
+            };
+            Snapshot::Targets(
+                list_table(client, client.list_all_targets(&query).await?, cached).await?,
+            )
         }
         ListKind::Scans => {
-            let query = ScanQuery { workspace_id, ..ScanQuery::default() };
+            let query = ScanQuery {
+                workspace_id,
+                ..ScanQuery::default()
+            };
             Snapshot::Scans(list_table(client, client.list_all_scans(&query).await?, cached).await?)
         }
         ListKind::Findings => {
@@ -155,16 +196,25 @@ async fn whole_list(
             Snapshot::Findings(table(rows, cached).await)
         }
         // Captures are fetched per logger, when the list of loggers requires it.
-        ListKind::Loggers | ListKind::Captures => {
-            Snapshot::Loggers(list_table(client, client.list_loggers(workspace_id).await?, cached).await?)
+        ListKind::Loggers | ListKind::Captures => Snapshot::Loggers(
+            list_table(client, client.list_loggers(workspace_id).await?, cached).await?,
+        ),
+        ListKind::Reports => {
+            Snapshot::Reports(list_table(client, client.list_reports().await?, cached).await?)
         }
-        ListKind::Reports => Snapshot::Reports(list_table(client, client.list_reports().await?, cached).await?),
-        ListKind::Wordlists => Snapshot::Wordlists(list_table(client, client.list_wordlists().await?, cached).await?),
+        ListKind::Wordlists => {
+            Snapshot::Wordlists(list_table(client, client.list_wordlists().await?, cached).await?)
+        }
     })
 }
 
-/// The table of a whole list. Items without an id are unreadable; a list of such items is not this list.
-async fn list_table<T>(client: &Client, mut items: Vec<T>, cached: Option<&Snapshot>) -> Result<Arc<Table<T>>, Error>
+/// The table of a whole list. Items without an id are unreadable; a list of such items is not this
+/// list.
+async fn list_table<T>(
+    client: &Client,
+    mut items: Vec<T>,
+    cached: Option<&Snapshot>,
+) -> Result<Arc<Table<T>>, Error>
 where
     T: ListItem + PartialEq,
 {
@@ -172,7 +222,10 @@ where
     let dropped = items.iter().filter(|item| !has_id(item)).count();
     if dropped > 0 {
         if dropped == items.len() {
-            return Err(Error::new(ErrorKind::Decode, "unexpected JSON: items without id"));
+            return Err(Error::new(
+                ErrorKind::Decode,
+                "unexpected JSON: items without id",
+            ));
         }
         client.note_unreadable(Unreadable::without_id(dropped));
         items.retain(has_id);
@@ -180,14 +233,18 @@ where
     Ok(table(items, cached.and_then(T::table_in).cloned()).await)
 }
 
-/// Sorts by id and builds the table, for long lists on a blocking thread. Unchanged items keep the known table.
+/// Sorts by id and builds the table, for long lists on a blocking thread. Unchanged items keep the
+/// known table.
 async fn table<T, I>(items: Vec<I>, cached: Option<Arc<Table<T>>>) -> Arc<Table<T>>
 where
     I: Into<Arc<T>> + Send + 'static,
     T: Item + PartialEq,
 {
     let fallback = cached.clone();
-    let small = items.len().max(cached.as_ref().map_or(0, |cached| cached.len())) <= INLINE;
+    let small = items
+        .len()
+        .max(cached.as_ref().map_or(0, |cached| cached.len()))
+        <= INLINE;
     let work = move || {
         let mut items: Vec<Arc<T>> = items.into_iter().map(Into::into).collect();
         items.sort_by_key(|item| item.id());
@@ -195,7 +252,10 @@ where
             Some(cached) => {
                 // Equal items remain the same allocation, so that what was computed of them holds.
                 for item in &mut items {
-                    if let Some(same) = cached.get(item.id()).filter(|same| Arc::ptr_eq(same, item) || *same == item) {
+                    if let Some(same) = cached
+                        .get(item.id())
+                        .filter(|same| Arc::ptr_eq(same, item) || *same == item)
+                    {
                         *item = Arc::clone(same);
                     }
                 }
@@ -207,7 +267,9 @@ where
     if small {
         return work();
     }
-    on_list_thread(work).await.unwrap_or_else(|| fallback.unwrap_or_default())
+    on_list_thread(work)
+        .await
+        .unwrap_or_else(|| fallback.unwrap_or_default())
 }
 
 async fn active_scans(
@@ -218,26 +280,49 @@ async fn active_scans(
 ) -> Result<Arc<Table<Scan>>, Error> {
     let mut active: BTreeMap<ScanId, Arc<Scan>> = BTreeMap::new();
     for status in statuses {
-        let query = ScanQuery { workspace_id, status: Some(status.clone()), ..ScanQuery::default() };
+        let query = ScanQuery {
+            workspace_id,
+            status: Some(status.clone()),
+            ..ScanQuery::default()
+        };
         match client.list_all_scans(&query).await {
             Ok(scans) => active.extend(scans.into_iter().map(|scan| (scan.id, Arc::new(scan)))),
             Err(error) if error.kind == ErrorKind::NotModified => {
-                let same = cached.items().iter().filter(|scan| scan.status_name == status);
+                let same = cached
+                    .items()
+                    .iter()
+                    .filter(|scan| scan.status_name == status);
                 active.extend(same.map(|scan| (scan.id, Arc::clone(scan))));
             }
             Err(error) => return Err(error),
         }
     }
     let has_ended = |scan: &&Arc<Scan>| scan.is_active() && !active.contains_key(&scan.id);
-    let ended: Vec<ScanId> = cached.items().iter().filter(has_ended).map(|scan| scan.id).collect();
-    if ended.is_empty() && active.values().all(|scan| cached.get(scan.id) == Some(scan)) {
+    let ended: Vec<ScanId> = cached
+        .items()
+        .iter()
+        .filter(has_ended)
+        .map(|scan| scan.id)
+        .collect();
+    if ended.is_empty()
+        && active
+            .values()
+            .all(|scan| cached.get(scan.id) == Some(scan))
+    {
         return Ok(cached);
     }
     if ended.len() > 8 {
-        let query = ScanQuery { workspace_id, ..ScanQuery::default() };
+        let query = ScanQuery {
+            workspace_id,
+            ..ScanQuery::default()
+        };
         return Ok(table(client.list_all_scans(&query).await?, Some(cached)).await);
     }
-    let mut all: BTreeMap<ScanId, Arc<Scan>> = cached.items().iter().map(|scan| (scan.id, Arc::clone(scan))).collect();
+    let mut all: BTreeMap<ScanId, Arc<Scan>> = cached
+        .items()
+        .iter()
+        .map(|scan| (scan.id, Arc::clone(scan)))
+        .collect();
     all.append(&mut active);
     for id in ended {
         match client.get_scan(id).await {
@@ -253,7 +338,9 @@ async fn active_scans(
 
 async fn scan_part(client: &Client, scan: ScanId, part: ScanPart) -> Result<PartData, Error> {
     Ok(match part {
-        ScanPart::Tests => PartData::Tests(Arc::new(client.list_tests(scan, &TestQuery::default()).await?)),
+        ScanPart::Tests => PartData::Tests(Arc::new(
+            client.list_tests(scan, &TestQuery::default()).await?,
+        )),
         ScanPart::Output => PartData::Output(Arc::new(client.scan_output(scan).await?)),
         ScanPart::Raw => {
             let lines = client.scan_raw(scan).await?;

@@ -4,10 +4,11 @@
 //!   response ─► file ─► one Finding ─► row: the known one if it is equal, else a new one with its texts in the store
 //! ```
 //!
-//! The first response of a workspace waits for the rows of its cache, so that equal ones are in memory once.
+//! The first response of a workspace waits for the rows of its cache, so that equal ones are in
+//! memory once.
 //!
-//! Findings of one scan replace those of that scan. All rows together have one limit, because the answers of many scans
-//! add up.
+//! Findings of one scan replace those of that scan. All rows together have one limit, because the
+//! answers of many scans add up.
 
 use crate::client::{Client, Collector, Error, ErrorKind, FindingQuery, on_list_thread};
 use crate::contract::{Finding, ScanId, TargetId, Unreadable, WorkspaceId};
@@ -47,7 +48,11 @@ impl FindingTextFiles {
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         let directory = directory.into();
         let recalled = watch::Sender::new(RecalledFindings::default());
-        Self { store: Arc::new(Mutex::new(TextStore::new(&directory))), directory, recalled }
+        Self {
+            store: Arc::new(Mutex::new(TextStore::new(&directory))),
+            directory,
+            recalled,
+        }
     }
 
     /// The row of a finding; with its texts in memory where they cannot be written.
@@ -59,7 +64,11 @@ impl FindingTextFiles {
     /// The findings of this workspace are being read from the cache.
     pub fn expect(&self, workspace: WorkspaceId) {
         let workspace = Some(workspace);
-        self.recalled.send_replace(RecalledFindings { workspace, is_reading: true, table: Weak::new() });
+        self.recalled.send_replace(RecalledFindings {
+            workspace,
+            is_reading: true,
+            table: Weak::new(),
+        });
     }
 
     /// The findings of this workspace were read from the cache, if there were any.
@@ -75,10 +84,18 @@ impl FindingTextFiles {
     }
 
     /// The findings of a workspace from the cache. Waits while they are being read.
-    pub async fn recalled(&self, workspace: Option<WorkspaceId>) -> Option<Arc<Table<ListedFinding>>> {
+    pub async fn recalled(
+        &self,
+        workspace: Option<WorkspaceId>,
+    ) -> Option<Arc<Table<ListedFinding>>> {
         let mut recalled = self.recalled.subscribe();
-        let of_it = recalled.wait_for(|recalled| recalled.workspace != workspace || !recalled.is_reading).await.ok()?;
-        (of_it.workspace == workspace).then(|| of_it.table.upgrade()).flatten()
+        let of_it = recalled
+            .wait_for(|recalled| recalled.workspace != workspace || !recalled.is_reading)
+            .await
+            .ok()?;
+        (of_it.workspace == workspace)
+            .then(|| of_it.table.upgrade())
+            .flatten()
     }
 
     /// Writes what is waiting, so that the texts can be read.
@@ -86,7 +103,10 @@ impl FindingTextFiles {
     /// # Errors
     /// When texts could not be written; their findings have to be read again.
     pub fn flush(&self) -> io::Result<()> {
-        self.store.lock().unwrap_or_else(PoisonError::into_inner).flush()
+        self.store
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .flush()
     }
 }
 
@@ -114,7 +134,10 @@ impl Collector<Finding> for RowCollector {
             self.without_id += 1;
             return Ok(());
         }
-        let known = self.cached.as_ref().and_then(|cached| cached.get(finding.id));
+        let known = self
+            .cached
+            .as_ref()
+            .and_then(|cached| cached.get(finding.id));
         let row = match &self.files {
             Some(files) => files.list(finding, known),
             None => finding.into(),
@@ -124,7 +147,10 @@ impl Collector<Finding> for RowCollector {
         match self.rows.len() {
             ..=MOST_FINDINGS if self.bytes <= MOST_BYTES => Ok(()),
             ..=MOST_FINDINGS => Err(too_many()),
-            _ => Err(Error::new(ErrorKind::TooLarge, format!("more than {MOST_FINDINGS} findings in one answer"))),
+            _ => Err(Error::new(
+                ErrorKind::TooLarge,
+                format!("more than {MOST_FINDINGS} findings in one answer"),
+            )),
         }
     }
 
@@ -136,7 +162,10 @@ impl Collector<Finding> for RowCollector {
 
 fn too_many() -> Error {
     let limit = MOST_BYTES >> 20;
-    Error::new(ErrorKind::TooLarge, format!("the findings need more than {limit} MB of memory"))
+    Error::new(
+        ErrorKind::TooLarge,
+        format!("the findings need more than {limit} MB of memory"),
+    )
 }
 
 async fn collect(
@@ -155,29 +184,52 @@ async fn collect(
         bytes: 0,
     };
     let Some(files) = files else {
-        client.list_findings(query).await?.into_iter().try_for_each(|finding| collector.take(finding))?;
+        client
+            .list_findings(query)
+            .await?
+            .into_iter()
+            .try_for_each(|finding| collector.take(finding))?;
         return Ok(collector);
     };
     // Without the directory, the response is read into memory.
-    _ = DirBuilder::new().recursive(true).mode(0o700).create(&files.directory);
-    let collector = client.collect_findings(query, &files.directory, collector).await?;
-    let lost = |error| Error::new(ErrorKind::TooLarge, format!("the texts of findings cannot be stored: {error}"));
+    _ = DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&files.directory);
+    let collector = client
+        .collect_findings(query, &files.directory, collector)
+        .await?;
+    let lost = |error| {
+        Error::new(
+            ErrorKind::TooLarge,
+            format!("the texts of findings cannot be stored: {error}"),
+        )
+    };
     files.flush().map_err(lost)?;
     Ok(collector)
 }
 
-/// All findings of a workspace. Those without an id are unreadable; a list of such findings is not this list.
+/// All findings of a workspace. Those without an id are unreadable; a list of such findings is not
+/// this list.
 pub(crate) async fn all(
     client: &Client,
     workspace_id: Option<WorkspaceId>,
     cached: Option<&Arc<Table<ListedFinding>>>,
     files: Option<&FindingTextFiles>,
 ) -> Result<Vec<Arc<ListedFinding>>, Error> {
-    let query = FindingQuery { workspace_id, ..FindingQuery::default() };
-    let RowCollector { rows, without_id, .. } = collect(client, &query, None, cached, files).await?;
+    let query = FindingQuery {
+        workspace_id,
+        ..FindingQuery::default()
+    };
+    let RowCollector {
+        rows, without_id, ..
+    } = collect(client, &query, None, cached, files).await?;
     if without_id > 0 {
         if rows.is_empty() {
-            return Err(Error::new(ErrorKind::Decode, "unexpected JSON: items without id"));
+            return Err(Error::new(
+                ErrorKind::Decode,
+                "unexpected JSON: items without id",
+            ));
         }
         client.note_unreadable(Unreadable::without_id(without_id));
     }
@@ -194,13 +246,25 @@ pub(crate) async fn of_scans(
 ) -> Result<Vec<Arc<ListedFinding>>, Error> {
     let mut fresh = Vec::new();
     for &(scan, target) in scans {
-        let query = FindingQuery { task_id: Some(scan), ..FindingQuery::default() };
-        fresh.append(&mut collect(client, &query, Some((scan, target)), Some(cached), files).await?.rows);
+        let query = FindingQuery {
+            task_id: Some(scan),
+            ..FindingQuery::default()
+        };
+        fresh.append(
+            &mut collect(client, &query, Some((scan, target)), Some(cached), files)
+                .await?
+                .rows,
+        );
     }
     let replaced: BTreeSet<ScanId> = scans.iter().map(|(scan, _)| *scan).chain(removed).collect();
     let base = Arc::clone(cached);
     let merged = on_list_thread(move || merged(&base, &replaced, fresh, MOST_BYTES)).await;
-    merged.unwrap_or_else(|| Err(Error::new(ErrorKind::Decode, "findings not merged: internal error")))
+    merged.unwrap_or_else(|| {
+        Err(Error::new(
+            ErrorKind::Decode,
+            "findings not merged: internal error",
+        ))
+    })
 }
 
 fn merged(
@@ -211,13 +275,20 @@ fn merged(
 ) -> Result<Vec<Arc<ListedFinding>>, Error> {
     let ids: BTreeSet<_> = fresh.iter().map(|finding| finding.id).collect();
     let remains = |finding: &&Arc<ListedFinding>| {
-        !ids.contains(&finding.id) && finding.task_id().is_none_or(|scan| !replaced.contains(&scan))
+        !ids.contains(&finding.id)
+            && finding
+                .task_id()
+                .is_none_or(|scan| !replaced.contains(&scan))
     };
     let mut all: Vec<Arc<ListedFinding>> = base.items().iter().filter(remains).cloned().collect();
     all.append(&mut fresh);
     // Each answer is below the limit, but their sum need not be.
     let bytes: usize = all.iter().map(|row| row.bytes()).sum();
-    if bytes <= most_bytes { Ok(all) } else { Err(too_many()) }
+    if bytes <= most_bytes {
+        Ok(all)
+    } else {
+        Err(too_many())
+    }
 }
 
 #[cfg(test)]
@@ -228,14 +299,24 @@ mod tests {
 
     fn row(id: i64, scan: i64, bytes: usize) -> Arc<ListedFinding> {
         let vuln_evidence = Evidence::from_value(&"x".repeat(bytes).into());
-        Finding { id: FindingId(id), task_id: Some(ScanId(scan)), vuln_evidence, ..Finding::default() }.into()
+        Finding {
+            id: FindingId(id),
+            task_id: Some(ScanId(scan)),
+            vuln_evidence,
+            ..Finding::default()
+        }
+        .into()
     }
 
     #[tokio::test]
     async fn first_response_waits_for_the_cache_and_reuses_its_rows() {
         let directory = tempfile::tempdir().unwrap();
         let files = FindingTextFiles::new(directory.path());
-        let finding = || Finding { id: FindingId(1), recommendation: "Fix it.".into(), ..Finding::default() };
+        let finding = || Finding {
+            id: FindingId(1),
+            recommendation: "Fix it.".into(),
+            ..Finding::default()
+        };
         let table = Arc::new(Table::new([files.list(finding(), None)]));
         files.flush().unwrap();
         let (first, second) = (WorkspaceId(1), WorkspaceId(2));
@@ -247,14 +328,27 @@ mod tests {
         assert!(files.recalled(Some(second)).await.is_none());
         files.remember(first, Some(&table));
         let cached = waiting.await;
-        assert!(cached.as_ref().is_some_and(|cached| Arc::ptr_eq(cached, &table)));
+        assert!(
+            cached
+                .as_ref()
+                .is_some_and(|cached| Arc::ptr_eq(cached, &table))
+        );
         let collected = Some(files.clone());
-        let mut collector =
-            RowCollector { files: collected, cached, scan: None, rows: Vec::new(), without_id: 0, bytes: 0 };
+        let mut collector = RowCollector {
+            files: collected,
+            cached,
+            scan: None,
+            rows: Vec::new(),
+            without_id: 0,
+            bytes: 0,
+        };
         collector.take(finding()).unwrap();
         assert!(Arc::ptr_eq(&collector.rows[0], &table.items()[0]));
         drop((collector, table));
-        assert!(files.recalled(Some(first)).await.is_none(), "no longer shown");
+        assert!(
+            files.recalled(Some(first)).await.is_none(),
+            "no longer shown"
+        );
     }
 
     #[test]

@@ -5,8 +5,9 @@
 //!                              └──wrong key──► Down ──`r`──► one attempt
 //! ```
 //!
-//! When one request fails after it was sent (refused, 5xx, no response in time, unreadable, a page instead of JSON), the
-//! connection is still live and only that request waits (`backoff`): one endpoint can fail while the others work.
+//! When one request fails after it was sent (refused, 5xx, no response in time, unreadable, a page
+//! instead of JSON), the connection is still live and only that request waits (`backoff`): one
+//! endpoint can fail while the others work.
 
 use crate::client::{Error, ErrorKind, Problem};
 use crate::contract::Stamp;
@@ -97,15 +98,20 @@ impl LinkState {
     /// Takes the success of a request sent at `sent`. Returns the news for the screen, if any.
     pub fn succeed(&mut self, sent: Instant, wall: Timestamp) -> Option<plan::Link> {
         // A response to an earlier request does not end a pause that the service requested.
-        let is_old =
-            self.halted_at.is_some_and(|halted| sent <= halted) || self.paused_at.is_some_and(|paused| sent < paused);
+        let is_old = self.halted_at.is_some_and(|halted| sent <= halted)
+            || self.paused_at.is_some_and(|paused| sent < paused);
         if is_old {
             return None;
         }
         if self.is_failing() {
             self.delays = delays(self.here);
         }
-        (self.attempt, self.paused_until, self.paused_at, self.halted_at) = (0, None, None, None);
+        (
+            self.attempt,
+            self.paused_until,
+            self.paused_at,
+            self.halted_at,
+        ) = (0, None, None, None);
         if let plan::Link::Live { at } = &self.shown
             && wall.as_second() - at.as_second() < LIVE_INTERVAL
         {
@@ -114,7 +120,8 @@ impl LinkState {
         self.show(plan::Link::Live { at: Stamp(wall) })
     }
 
-    /// Takes a failure of the connection by a request sent at `sent`. Returns the news for the screen, if any.
+    /// Takes a failure of the connection by a request sent at `sent`. Returns the news for the
+    /// screen, if any.
     pub fn fail(
         &mut self,
         error: &Error,
@@ -123,7 +130,10 @@ impl LinkState {
         now: Instant,
         wall: Timestamp,
     ) -> Option<plan::Link> {
-        let is_old = [self.halted_at, self.paused_at].into_iter().flatten().any(|since| sent <= since);
+        let is_old = [self.halted_at, self.paused_at]
+            .into_iter()
+            .flatten()
+            .any(|since| sent <= since);
         if is_old {
             return None;
         }
@@ -135,13 +145,19 @@ impl LinkState {
         self.attempt += 1;
         self.paused_at = Some(now);
         self.paused_until = Some(now + wait);
-        self.show(plan::Link::Retrying { attempt: self.attempt, next: Stamp(wall + wait), problem })
+        self.show(plan::Link::Retrying {
+            attempt: self.attempt,
+            next: Stamp(wall + wait),
+            problem,
+        })
     }
 
     fn wait(&mut self, error: &Error, wall: Timestamp) -> Duration {
         let delay = self.delays.next().unwrap_or(LONGEST);
         let wait = match error.kind {
-            ErrorKind::RateLimited { retry_after: Some(wait) } => wait + delay,
+            ErrorKind::RateLimited {
+                retry_after: Some(wait),
+            } => wait + delay,
             ErrorKind::RateLimited { retry_after: None } => LONGEST + delay,
             ErrorKind::BudgetSpent { until } => {
                 Duration::try_from(until.duration_since(wall)).unwrap_or_default() + delay
@@ -177,11 +193,30 @@ mod tests {
 
     #[test]
     fn simultaneous_failures_count_once_and_pauses_grow() {
-        let (mut link, start, wall) = (LinkState::new(false), Instant::now(), Timestamp::UNIX_EPOCH);
+        let (mut link, start, wall) =
+            (LinkState::new(false), Instant::now(), Timestamp::UNIX_EPOCH);
         let problem = Arc::new(Problem::local("refused"));
         let second = Duration::from_secs(1);
-        assert!(link.fail(&refused(), Arc::clone(&problem), start, start + second, wall).is_some());
-        assert!(link.fail(&refused(), Arc::clone(&problem), start, start + second, wall).is_none());
+        assert!(
+            link.fail(
+                &refused(),
+                Arc::clone(&problem),
+                start,
+                start + second,
+                wall
+            )
+            .is_some()
+        );
+        assert!(
+            link.fail(
+                &refused(),
+                Arc::clone(&problem),
+                start,
+                start + second,
+                wall
+            )
+            .is_none()
+        );
         assert!(!link.is_open(start + second) && link.opens_at().is_some());
         let mut last = start + second;
         for attempt in 2..12 {
@@ -192,7 +227,10 @@ mod tests {
             assert!(matches!(news, Some(plan::Link::Retrying { attempt: n, .. }) if n == attempt));
         }
         assert!(link.opens_at().unwrap() - last <= 2 * LONGEST);
-        assert!(matches!(link.succeed(last, wall), Some(plan::Link::Live { .. })));
+        assert!(matches!(
+            link.succeed(last, wall),
+            Some(plan::Link::Live { .. })
+        ));
         assert!(!link.is_failing() && link.is_open(last));
     }
 
@@ -209,19 +247,34 @@ mod tests {
 
     #[test]
     fn refused_list_does_not_affect_connection() {
-        for kind in
-            [ErrorKind::Forbidden, ErrorKind::NotFound, ErrorKind::Decode, ErrorKind::TooLarge, ErrorKind::Invalid]
-        {
+        for kind in [
+            ErrorKind::Forbidden,
+            ErrorKind::NotFound,
+            ErrorKind::Decode,
+            ErrorKind::TooLarge,
+            ErrorKind::Invalid,
+        ] {
             assert_eq!(failure_scope(&Error::new(kind, "")), FailureScope::One);
         }
-        let broken = Error { is_sent: true, ..refused() };
-        assert_eq!([&broken, &refused()].map(failure_scope), [FailureScope::One, FailureScope::Pause]);
+        let broken = Error {
+            is_sent: true,
+            ..refused()
+        };
+        assert_eq!(
+            [&broken, &refused()].map(failure_scope),
+            [FailureScope::One, FailureScope::Pause]
+        );
     }
 
     #[test]
     fn pause_of_rate_limit_is_respected() {
         let (mut link, now, wall) = (LinkState::new(true), Instant::now(), Timestamp::UNIX_EPOCH);
-        let limited = Error::new(ErrorKind::RateLimited { retry_after: Some(Duration::from_secs(40)) }, "slow");
+        let limited = Error::new(
+            ErrorKind::RateLimited {
+                retry_after: Some(Duration::from_secs(40)),
+            },
+            "slow",
+        );
         link.fail(&limited, Arc::default(), now, now, wall);
         assert!(link.opens_at().unwrap() >= now + Duration::from_secs(40));
     }

@@ -1,4 +1,5 @@
-//! The poller: the background task that alone decides when to query the service, and reports the results.
+//! The poller: the background task that alone decides when to query the service, and reports the
+//! results.
 //!
 //! ```text
 //!   watch<PollPlan> ──► Scheduler (what is due) ──fetches──► client ──► service
@@ -7,9 +8,11 @@
 //!                         └─ outbox ─► bounded channel of updates ─► core::update
 //! ```
 //!
-//! It polls often what is visible and changes, rarely the rest, never above the rate budget, and with growing pauses what
-//! fails, until it succeeds. The retries of the client are off, so that each call is paid from the budget. A full channel stops the poller, never the screen; newer results replace the waiting ones. Dropping
-//! the future of the task cancels every request in flight.
+//! It polls often what is visible and changes, rarely the rest, never above the rate budget, and
+//! with growing pauses what fails, until it succeeds. The retries of the client are off, so that
+//! each call is paid from the budget. A full channel stops the poller, never the screen; newer
+//! results replace the waiting ones. Dropping the future of the task cancels every request in
+//! flight.
 
 mod absorb;
 mod backoff;
@@ -91,8 +94,13 @@ enum Wakeup {
 }
 
 impl Poller {
-    /// Prepares the poller; nothing is sent before [`run`](Self::run) or [`poll_once`](Self::poll_once).
-    pub fn new(client: Client, plans: plan_channel::Receiver<PollPlan>, updates: mpsc::Sender<Update>) -> Self {
+    /// Prepares the poller; nothing is sent before [`run`](Self::run) or
+    /// [`poll_once`](Self::poll_once).
+    pub fn new(
+        client: Client,
+        plans: plan_channel::Receiver<PollPlan>,
+        updates: mpsc::Sender<Update>,
+    ) -> Self {
         let mut scheduler = Scheduler::new(client.base().is_loopback(), Instant::now());
         scheduler.set_plan(plans.borrow().clone());
         let client = client.without_retries();
@@ -111,7 +119,10 @@ impl Poller {
     /// The same with the long texts of findings in files.
     #[must_use]
     pub fn with_texts(self, files: FindingTextFiles) -> Self {
-        Self { files: Some(files), ..self }
+        Self {
+            files: Some(files),
+            ..self
+        }
     }
 
     /// The same on this beat.
@@ -126,31 +137,56 @@ impl Poller {
         while self.poll_once().await.is_continue() {}
     }
 
-    /// Sends the requests that are due, then waits for one event: a response, a new plan, room in the channel, or the time of
-    /// the next request. Breaks at the end of the dashboard.
+    /// Sends the requests that are due, then waits for one event: a response, a new plan, room in
+    /// the channel, or the time of the next request. Breaks at the end of the dashboard.
     pub async fn poll_once(&mut self) -> ControlFlow<()> {
         for fetch in self.scheduler.due(Instant::now()) {
             let tags = self.scheduler.tags_for(&fetch).unwrap_or_default();
-            let (client, slot, files) = (self.client.observing().unless(tags), fetch.slot(), self.files.clone());
+            let (client, slot, files) = (
+                self.client.observing().unless(tags),
+                fetch.slot(),
+                self.files.clone(),
+            );
             self.clients.insert(slot, client.clone());
             let abort = self.in_flight.spawn(async move {
-                // A panic in the task would leave its slot in flight forever, so it becomes a response.
-                let broken = |_| Err(Error::new(ErrorKind::Decode, "response not read: details are in the log"));
-                let result =
-                    AssertUnwindSafe(fetch.run(&client, files.as_ref())).catch_unwind().await.unwrap_or_else(broken);
-                let (calls, unreadable, tags) = (client.calls(), client.unreadable(), client.entity_tags());
-                FetchAnswer { slot, result, calls, unreadable, tags }
+                // A panic in the task would leave its slot in flight forever, so it becomes a
+                // response.
+                let broken = |_| {
+                    Err(Error::new(
+                        ErrorKind::Decode,
+                        "response not read: details are in the log",
+                    ))
+                };
+                let result = AssertUnwindSafe(fetch.run(&client, files.as_ref()))
+                    .catch_unwind()
+                    .await
+                    .unwrap_or_else(broken);
+                let (calls, unreadable, tags) =
+                    (client.calls(), client.unreadable(), client.entity_tags());
+                FetchAnswer {
+                    slot,
+                    result,
+                    calls,
+                    unreadable,
+                    tags,
+                }
             });
             self.aborts.insert(slot, abort);
         }
         for (slot, client) in &self.clients {
-            self.scheduler.note_received(*slot, client.received(), Instant::now());
+            self.scheduler
+                .note_received(*slot, client.received(), Instant::now());
         }
-        self.scheduler.report_unanswered(Instant::now(), Timestamp::now());
-        self.scheduler.report_overdue(Instant::now(), Timestamp::now());
-        let next = self.scheduler.next(Instant::now()).map(|next| self.scheduler.beat.slot_from(next));
-        // In this order: results first, so that a busy service cannot delay them; then a new plan, which can make the
-        // responses in flight worthless.
+        self.scheduler
+            .report_unanswered(Instant::now(), Timestamp::now());
+        self.scheduler
+            .report_overdue(Instant::now(), Timestamp::now());
+        let next = self
+            .scheduler
+            .next(Instant::now())
+            .map(|next| self.scheduler.beat.slot_from(next));
+        // In this order: results first, so that a busy service cannot delay them; then a new plan,
+        // which can make the responses in flight worthless.
         let wakeup = tokio::select! {
             biased;
             room = self.updates.reserve(), if !self.scheduler.outbox.is_empty() => match room {
@@ -195,13 +231,23 @@ impl Poller {
     }
 
     fn absorb(&mut self, answer: FetchAnswer) {
-        let FetchAnswer { slot, result, calls, unreadable, tags } = answer;
+        let FetchAnswer {
+            slot,
+            result,
+            calls,
+            unreadable,
+            tags,
+        } = answer;
         self.clients.remove(&slot);
         if let Err(error) = &result {
             tracing::debug!(?slot, %error, "a request failed");
         }
         let wall = Timestamp::now();
-        self.scheduler.learn_limits(self.client.budget(Lane::Read), self.client.clock_offset(), wall);
+        self.scheduler.learn_limits(
+            self.client.budget(Lane::Read),
+            self.client.clock_offset(),
+            wall,
+        );
         self.scheduler.learn_missing(self.client.missing_scanners());
         // The answer to a cancelled request can arrive late.
         let is_read = result.is_ok() && !self.scheduler.is_free(slot);

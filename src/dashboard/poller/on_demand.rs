@@ -1,4 +1,5 @@
-//! Data that is fetched on demand: the captures of loggers whose count changed, and the visible part of a scan.
+//! Data that is fetched on demand: the captures of loggers whose count changed, and the visible
+//! part of a scan.
 
 use crate::contract::{Capture, CaptureId, Logger, LoggerId, ScanId};
 use crate::dashboard::base::{ArchivedCaptures, ScanPart};
@@ -17,7 +18,8 @@ struct LoggerState {
     requests: Option<i64>,
     /// The newest reported capture.
     newest: Option<NewestCapture>,
-    /// Whether the logger was cleared since the archive was written, so that the archive does not count.
+    /// Whether the logger was cleared since the archive was written, so that the archive does not
+    /// count.
     cleared: bool,
     due: bool,
     /// When the captures were requested last.
@@ -53,30 +55,42 @@ impl OnDemand {
         }
     }
 
-    /// The logger to fetch, and the capture after which to start: every second time the one that is `shown` alone, if it is
-    /// due, else the one that was not fetched for the longest time. The newest known capture is fetched once more: if it is
-    /// missing, the logger was cleared meanwhile.
+    /// The logger to fetch, and the capture after which to start: every second time the one that is
+    /// `shown` alone, if it is due, else the one that was not fetched for the longest time. The
+    /// newest known capture is fetched once more: if it is missing, the logger was cleared
+    /// meanwhile.
     pub fn captures(
         &self,
         shown: Option<LoggerId>,
         is_held: impl Fn(LoggerId) -> bool,
     ) -> Option<(LoggerId, Option<CaptureId>)> {
-        let sent = |id: &LoggerId| self.loggers.get(id).and_then(|logger_state| logger_state.sent);
+        let sent = |id: &LoggerId| {
+            self.loggers
+                .get(id)
+                .and_then(|logger_state| logger_state.sent)
+        };
         let due = || self.due_loggers().filter(|id| !is_held(*id));
         let is_preferred = |id: &LoggerId| Some(*id) == shown && sent(id) < self.captures_read();
-        let id = due().find(is_preferred).or_else(|| due().min_by_key(sent))?;
+        let id = due()
+            .find(is_preferred)
+            .or_else(|| due().min_by_key(sent))?;
         Some((id, since(self.newest(id, self.loggers.get(&id)?))))
     }
 
     /// The loggers to fetch; none before the archive was read.
     pub fn due_loggers(&self) -> impl Iterator<Item = LoggerId> {
         let is_awaited = self.archived == ArchivedCaptures::Awaited;
-        self.loggers.iter().filter(move |(_, logger_state)| logger_state.due && !is_awaited).map(|(id, _)| *id)
+        self.loggers
+            .iter()
+            .filter(move |(_, logger_state)| logger_state.due && !is_awaited)
+            .map(|(id, _)| *id)
     }
 
     fn newest(&self, logger: LoggerId, logger_state: &LoggerState) -> Option<NewestCapture> {
         let archived = || match &self.archived {
-            ArchivedCaptures::Newest(newest) if !logger_state.cleared => newest.get(&logger).copied(),
+            ArchivedCaptures::Newest(newest) if !logger_state.cleared => {
+                newest.get(&logger).copied()
+            }
             _ => None,
         };
         logger_state.newest.or_else(archived)
@@ -84,12 +98,17 @@ impl OnDemand {
 
     /// Notes that the captures were requested; the next changed count requires them again.
     pub fn captures_sent(&mut self, logger: LoggerId, now: Instant) {
-        self.edit(logger, |logger_state| (logger_state.due, logger_state.sent) = (false, Some(now)));
+        self.edit(logger, |logger_state| {
+            (logger_state.due, logger_state.sent) = (false, Some(now))
+        });
     }
 
     /// When captures of any logger were requested last.
     pub fn captures_read(&self) -> Option<Instant> {
-        self.loggers.values().filter_map(|logger_state| logger_state.sent).max()
+        self.loggers
+            .values()
+            .filter_map(|logger_state| logger_state.sent)
+            .max()
     }
 
     pub fn request_captures(&mut self, logger: LoggerId) {
@@ -108,10 +127,16 @@ impl OnDemand {
         }
     }
 
-    /// The captures that were not reported before, in the order of their ids. If the newest known capture is missing, ids may
-    /// have started again, so all captures are fetched.
-    pub fn take_captures(&mut self, logger: LoggerId, mut captures: Vec<Capture>) -> Vec<Arc<Capture>> {
-        let Some(&logger_state) = self.loggers.get(&logger) else { return Vec::new() };
+    /// The captures that were not reported before, in the order of their ids. If the newest known
+    /// capture is missing, ids may have started again, so all captures are fetched.
+    pub fn take_captures(
+        &mut self,
+        logger: LoggerId,
+        mut captures: Vec<Capture>,
+    ) -> Vec<Arc<Capture>> {
+        let Some(&logger_state) = self.loggers.get(&logger) else {
+            return Vec::new();
+        };
         if let Some(newest) = self.newest(logger, &logger_state) {
             let new = beyond(newest, captures);
             if new.is_none() {
@@ -123,7 +148,9 @@ impl OnDemand {
             captures = new.unwrap_or_default();
         }
         if let Some(last) = captures.last() {
-            self.edit(logger, |logger_state| logger_state.newest = Some((last.id, last.request_date)));
+            self.edit(logger, |logger_state| {
+                logger_state.newest = Some((last.id, last.request_date))
+            });
         }
         captures.into_iter().map(Arc::new).collect()
     }
@@ -151,7 +178,8 @@ impl OnDemand {
 
     /// The time at which the part is due, if it is wanted.
     pub fn part_due(&self, now: Instant, gap: Duration) -> Option<Instant> {
-        self.part_due.then(|| self.part_read.map_or(now, |read| read + gap))
+        self.part_due
+            .then(|| self.part_read.map_or(now, |read| read + gap))
     }
 }
 
@@ -175,21 +203,41 @@ mod tests {
     }
 
     fn captures(ids: &[i64]) -> Vec<Capture> {
-        ids.iter().map(|id| Capture { id: CaptureId(*id), ..Capture::default() }).collect()
+        ids.iter()
+            .map(|id| Capture {
+                id: CaptureId(*id),
+                ..Capture::default()
+            })
+            .collect()
     }
 
     #[test]
     fn captures_are_fetched_when_count_changed_and_reported_once() {
         let mut on_demand = OnDemand::default();
         on_demand.learn_loggers(&loggers(&[(1, 0), (2, 3)]));
-        assert_eq!(on_demand.captures(None, |_| false), Some((LoggerId(2), None)));
+        assert_eq!(
+            on_demand.captures(None, |_| false),
+            Some((LoggerId(2), None))
+        );
         on_demand.captures_sent(LoggerId(2), Instant::now());
-        assert_eq!(on_demand.take_captures(LoggerId(2), captures(&[5, 6, 7])).len(), 3);
+        assert_eq!(
+            on_demand
+                .take_captures(LoggerId(2), captures(&[5, 6, 7]))
+                .len(),
+            3
+        );
         on_demand.learn_loggers(&loggers(&[(1, 0), (2, 3)]));
         assert_eq!(on_demand.captures(None, |_| false), None);
         on_demand.learn_loggers(&loggers(&[(1, 0), (2, 4)]));
-        assert_eq!(on_demand.captures(None, |_| false), Some((LoggerId(2), Some(CaptureId(6)))));
-        assert_eq!(on_demand.captures(None, |id| id == LoggerId(2)), None, "not twice at a time");
+        assert_eq!(
+            on_demand.captures(None, |_| false),
+            Some((LoggerId(2), Some(CaptureId(6))))
+        );
+        assert_eq!(
+            on_demand.captures(None, |id| id == LoggerId(2)),
+            None,
+            "not twice at a time"
+        );
         assert_eq!(reported(&mut on_demand, &[6, 7, 8]), [8]);
     }
 
@@ -211,7 +259,11 @@ mod tests {
     /// The ids of these captures of logger 2 that are reported.
     fn reported(on_demand: &mut OnDemand, ids: &[i64]) -> Vec<i64> {
         on_demand.captures_sent(LoggerId(2), Instant::now());
-        on_demand.take_captures(LoggerId(2), captures(ids)).iter().map(|capture| capture.id.0).collect()
+        on_demand
+            .take_captures(LoggerId(2), captures(ids))
+            .iter()
+            .map(|capture| capture.id.0)
+            .collect()
     }
 
     #[test]
@@ -220,11 +272,18 @@ mod tests {
         on_demand.learn_loggers(&loggers(&[(2, 3)]));
         assert_eq!(reported(&mut on_demand, &[5, 6, 7]), [5, 6, 7]);
         on_demand.learn_loggers(&loggers(&[(2, 1)]));
-        assert_eq!(on_demand.captures(None, |_| false), Some((LoggerId(2), None)), "the count decreased");
+        assert_eq!(
+            on_demand.captures(None, |_| false),
+            Some((LoggerId(2), None)),
+            "the count decreased"
+        );
         assert_eq!(reported(&mut on_demand, &[1]), [1]);
         // Cleared between two polls and called again: the count has only increased.
         on_demand.learn_loggers(&loggers(&[(2, 4)]));
-        assert_eq!(on_demand.captures(None, |_| false), Some((LoggerId(2), Some(CaptureId(0)))));
+        assert_eq!(
+            on_demand.captures(None, |_| false),
+            Some((LoggerId(2), Some(CaptureId(0))))
+        );
         assert_eq!(reported(&mut on_demand, &[8, 9]), [] as [i64; 0]);
         assert_eq!(
             on_demand.captures(None, |_| false),
@@ -241,8 +300,13 @@ mod tests {
         on_demand.set_archived(&ArchivedCaptures::Awaited);
         on_demand.learn_loggers(&loggers(&[(2, 900)]));
         assert_eq!(on_demand.captures(None, |_| false), None);
-        on_demand.set_archived(&ArchivedCaptures::Newest(Arc::new([(LoggerId(2), (CaptureId(899), None))].into())));
-        assert_eq!(on_demand.captures(None, |_| false), Some((LoggerId(2), Some(CaptureId(898)))));
+        on_demand.set_archived(&ArchivedCaptures::Newest(Arc::new(
+            [(LoggerId(2), (CaptureId(899), None))].into(),
+        )));
+        assert_eq!(
+            on_demand.captures(None, |_| false),
+            Some((LoggerId(2), Some(CaptureId(898))))
+        );
         assert_eq!(reported(&mut on_demand, &[899, 900]), [900]);
         on_demand.learn_loggers(&loggers(&[(2, 1)]));
         assert_eq!(
@@ -254,7 +318,8 @@ mod tests {
 
     #[test]
     fn part_is_fetched_when_opened_and_after_gap_when_scan_moved() {
-        let (mut on_demand, now, gap) = (OnDemand::default(), Instant::now(), Duration::from_secs(10));
+        let (mut on_demand, now, gap) =
+            (OnDemand::default(), Instant::now(), Duration::from_secs(10));
         on_demand.set_part(Some((ScanId(1), ScanPart::Tests)));
         assert_eq!(on_demand.part_due(now, gap), Some(now));
         on_demand.part_sent(now);

@@ -1,5 +1,6 @@
-//! The events that wait for the channel. If the screen is slow, or an editor has the terminal, the newest event of each kind
-//! replaces the older ones. Captures are reported once each and accumulate; above a limit no more are fetched.
+//! The events that wait for the channel. If the screen is slow, or an editor has the terminal, the
+//! newest event of each kind replaces the older ones. Captures are reported once each and
+//! accumulate; above a limit no more are fetched.
 
 use crate::dashboard::base::{ListKind, PartData, PollEvent, ScanPart};
 use std::collections::VecDeque;
@@ -40,8 +41,8 @@ impl Outbox {
     }
 }
 
-/// Events with equal keys replace each other. The failure of a list does not replace its snapshot, because the rows remain
-/// and become stale.
+/// Events with equal keys replace each other. The failure of a list does not replace its snapshot,
+/// because the rows remain and become stale.
 fn key(event: &PollEvent) -> Option<(u8, u8)> {
     Some(match event {
         PollEvent::Link(_) => (0, 0),
@@ -74,13 +75,23 @@ mod tests {
     fn newest_event_of_kind_wins_and_captures_accumulate() {
         let mut outbox = Outbox::default();
         outbox.push(PollEvent::ClockOffset(1));
-        outbox.push(PollEvent::Captures { logger: Arc::default(), new: Vec::new() });
+        outbox.push(PollEvent::Captures {
+            logger: Arc::default(),
+            new: Vec::new(),
+        });
         outbox.push(PollEvent::ClockOffset(2));
-        outbox.push(PollEvent::Captures { logger: Arc::default(), new: Vec::new() });
+        outbox.push(PollEvent::Captures {
+            logger: Arc::default(),
+            new: Vec::new(),
+        });
         let order: Vec<_> = std::iter::from_fn(|| outbox.pop()).collect();
         assert!(matches!(
             order.as_slice(),
-            [PollEvent::Captures { .. }, PollEvent::ClockOffset(2), PollEvent::Captures { .. }]
+            [
+                PollEvent::Captures { .. },
+                PollEvent::ClockOffset(2),
+                PollEvent::Captures { .. }
+            ]
         ));
     }
 }

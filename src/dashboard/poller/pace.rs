@@ -1,8 +1,8 @@
 //! The polling intervals and the call budget.
 //!
 //! Two paces: *brisk* for a service without a limit or with at least 1000 calls a minute, *sparing*
-//! for the rest. In addition the call budget spends at most a quarter of the announced budget in any minute, so that other
-//! users of the account and the actions of this user have calls left.
+//! for the rest. In addition the call budget spends at most a quarter of the announced budget in
+//! any minute, so that other users of the account and the actions of this user have calls left.
 
 use crate::dashboard::base::ListKind;
 use std::time::Duration;
@@ -73,7 +73,11 @@ impl PollPace {
     }
 
     fn pick(self, brisk: u64, sparing: u64, demand: Demand) -> Duration {
-        let seconds = if self == PollPace::Brisk { brisk } else { sparing };
+        let seconds = if self == PollPace::Brisk {
+            brisk
+        } else {
+            sparing
+        };
         Duration::from_secs(if demand.scarce { seconds * 2 } else { seconds })
     }
 }
@@ -84,11 +88,12 @@ pub(crate) struct Beat(Instant);
 
 impl Beat {
     const PERIOD: Duration = Duration::from_secs(1);
-    /// The timer of tokio sorts far times into slots of this length, and wakes the thread when a slot begins. A time within
-    /// a slot wakes it twice, a time at its border once.
+    /// The timer of tokio sorts far times into slots of this length, and wakes the thread when a
+    /// slot begins. A time within a slot wakes it twice, a time at its border once.
     const SLOT: Duration = Duration::from_millis(64);
 
-    /// The beat whose first point is this one. The slots are those of the timer if the runtime was started then.
+    /// The beat whose first point is this one. The slots are those of the timer if the runtime was
+    /// started then.
     pub fn since(start: Instant) -> Self {
         Self(start)
     }
@@ -101,7 +106,11 @@ impl Beat {
     /// The first border of a slot from a time on.
     pub fn slot_from(self, time: Instant) -> Instant {
         let border = self.last(Self::SLOT, time);
-        if border < time { border + Self::SLOT } else { border }
+        if border < time {
+            border + Self::SLOT
+        } else {
+            border
+        }
     }
 
     fn last(self, period: Duration, time: Instant) -> Instant {
@@ -112,7 +121,11 @@ impl Beat {
     /// Points that are so many seconds apart, from the next one on. Late ones are skipped.
     pub fn every(self, seconds: u64) -> Beats {
         let next = self.before(Instant::now()) + Self::PERIOD;
-        Beats { beat: self, period: Self::PERIOD * seconds as u32, next }
+        Beats {
+            beat: self,
+            period: Self::PERIOD * seconds as u32,
+            next,
+        }
     }
 }
 
@@ -141,7 +154,8 @@ impl Beats {
 pub(crate) struct CallBudget {
     /// Calls that can be made at once.
     burst: u32,
-    /// Calls that are added in a minute. With the burst, a minute has a quarter of the announced limit.
+    /// Calls that are added in a minute. With the burst, a minute has a quarter of the announced
+    /// limit.
     per_minute: u32,
     /// Negative after requests that took more calls than they paid.
     tokens: f64,
@@ -154,7 +168,14 @@ pub(crate) struct CallBudget {
 
 impl CallBudget {
     pub fn new(here: bool, now: Instant) -> Self {
-        let mut budget = Self { burst: 0, per_minute: 0, tokens: 0.0, at_once: 0, filled: now, refused: 1 };
+        let mut budget = Self {
+            burst: 0,
+            per_minute: 0,
+            tokens: 0.0,
+            at_once: 0,
+            filled: now,
+            refused: 1,
+        };
         budget.set_limit(None, here);
         budget.tokens = f64::from(budget.burst);
         budget
@@ -169,7 +190,11 @@ impl CallBudget {
         };
         self.burst = (calls / 8).clamp(*BURST.start(), *BURST.end());
         self.per_minute = calls.saturating_sub(self.burst).max(1);
-        self.at_once = if limit.is_none() && here { UNLIMITED_AT_ONCE } else { self.burst };
+        self.at_once = if limit.is_none() && here {
+            UNLIMITED_AT_ONCE
+        } else {
+            self.burst
+        };
     }
 
     /// The number of calls that one request may take.
@@ -191,7 +216,11 @@ impl CallBudget {
 
     /// Corrects the price of a request by the calls that it took.
     pub fn settle(&mut self, paid: u32, made: u32) {
-        let made = if self.at_once > self.burst { made.min(paid.max(self.burst)) } else { made };
+        let made = if self.at_once > self.burst {
+            made.min(paid.max(self.burst))
+        } else {
+            made
+        };
         self.tokens = (self.tokens + f64::from(paid) - f64::from(made)).min(f64::from(self.burst));
     }
 
@@ -204,7 +233,8 @@ impl CallBudget {
 
     fn fill(&mut self, now: Instant) {
         let passed = now.saturating_duration_since(self.filled).as_secs_f64();
-        self.tokens = (self.tokens + passed * f64::from(self.per_minute) / 60.0).min(f64::from(self.burst));
+        self.tokens =
+            (self.tokens + passed * f64::from(self.per_minute) / 60.0).min(f64::from(self.burst));
         self.filled = now;
     }
 }
@@ -219,27 +249,63 @@ mod tests {
         assert_eq!(PollPace::of(Some(3000), false), PollPace::Brisk);
         assert_eq!(PollPace::of(None, true), PollPace::Brisk);
         assert_eq!(PollPace::of(None, false), PollPace::Sparing);
-        let moving = Demand { moving: true, ..Demand::default() };
-        assert_eq!(PollPace::Brisk.interval(ListKind::Scans, moving).as_secs(), 1);
-        assert_eq!(PollPace::Brisk.interval(ListKind::Scans, Demand::default()).as_secs(), 5);
-        assert_eq!(PollPace::Sparing.interval(ListKind::Scans, moving).as_secs(), 5);
-        assert_eq!(PollPace::Sparing.interval(ListKind::Scans, Demand { scarce: true, ..moving }).as_secs(), 10);
+        let moving = Demand {
+            moving: true,
+            ..Demand::default()
+        };
+        assert_eq!(
+            PollPace::Brisk.interval(ListKind::Scans, moving).as_secs(),
+            1
+        );
+        assert_eq!(
+            PollPace::Brisk
+                .interval(ListKind::Scans, Demand::default())
+                .as_secs(),
+            5
+        );
+        assert_eq!(
+            PollPace::Sparing
+                .interval(ListKind::Scans, moving)
+                .as_secs(),
+            5
+        );
+        assert_eq!(
+            PollPace::Sparing
+                .interval(
+                    ListKind::Scans,
+                    Demand {
+                        scarce: true,
+                        ..moving
+                    }
+                )
+                .as_secs(),
+            10
+        );
     }
 
     #[test]
     fn timers_end_at_the_border_of_a_slot() {
         let start = Instant::now();
         let beat = Beat::since(start);
-        let slot = |time: u64| (beat.slot_from(start + Duration::from_millis(time)) - start).as_millis();
+        let slot =
+            |time: u64| (beat.slot_from(start + Duration::from_millis(time)) - start).as_millis();
         assert_eq!([0, 1, 64, 1000].map(slot), [0, 64, 64, 1024]);
-        assert_eq!(beat.before(start + Duration::from_millis(1024)), start + Beat::PERIOD, "the same point");
+        assert_eq!(
+            beat.before(start + Duration::from_millis(1024)),
+            start + Beat::PERIOD,
+            "the same point"
+        );
     }
 
     #[test]
     fn late_points_are_skipped() {
         let start = Instant::now();
         let (beat, period) = (Beat::since(start), Beat::PERIOD * 2);
-        let beats = Beats { beat, period, next: start + Beat::PERIOD };
+        let beats = Beats {
+            beat,
+            period,
+            next: start + Beat::PERIOD,
+        };
         let next = |now: u64| (beats.after(start + Duration::from_millis(now)) - start).as_secs();
         assert_eq!([1_024, 3_008, 6_500].map(next), [3, 5, 8]);
     }
@@ -252,13 +318,18 @@ mod tests {
             call_budget.set_limit(Some(limit), false);
             // Pauses of a quarter of a minute fill the burst again.
             let times = (0..180_000_u64).filter(|millisecond| millisecond / 15_000 % 3 != 2);
-            let spent: Vec<u64> = times.filter(|at| call_budget.spend(1, start + Duration::from_millis(*at))).collect();
+            let spent: Vec<u64> = times
+                .filter(|at| call_budget.spend(1, start + Duration::from_millis(*at)))
+                .collect();
             let most = (0..120_u64).map(|second| {
                 let minute = second * 1000..second * 1000 + 60_000;
                 spent.iter().filter(|at| minute.contains(*at)).count()
             });
             let most = most.max().unwrap_or_default();
-            assert!(most <= quarter && most * 4 >= quarter * 3, "{most} of {quarter}");
+            assert!(
+                most <= quarter && most * 4 >= quarter * 3,
+                "{most} of {quarter}"
+            );
         }
     }
 

@@ -1,4 +1,5 @@
-//! The state and the schedule of the poller, without I/O: the requests that are due, and the effect of responses.
+//! The state and the schedule of the poller, without I/O: the requests that are due, and the effect
+//! of responses.
 //!
 //! ```text
 //!   set_plan ─┐
@@ -7,23 +8,28 @@
 //!      └────────────── next(now) ◄────────────┘
 //! ```
 //!
-//! The call budget can be smaller than the sum of what is due. Then the request is sent whose resource is the most late, measured
-//! in its own intervals. A resource that waits becomes later until it is first, and a resource that was read starts from zero,
-//! so none starves: all intervals grow by the same factor. Lists that were never read precede the others, those on the screen
-//! first. The captures of all loggers share one interval and take turns, so further loggers never delay a list.
+//! The call budget can be smaller than the sum of what is due. Then the request is sent whose
+//! resource is the most late, measured in its own intervals. A resource that waits becomes later
+//! until it is first, and a resource that was read starts from zero, so none starves: all intervals
+//! grow by the same factor. Lists that were never read precede the others, those on the screen
+//! first. The captures of all loggers share one interval and take turns, so further loggers never
+//! delay a list.
 //!
 //! The time is an argument, so tests can drive hours of polling in a microsecond.
 
 use crate::client::{EntityTags, Problem};
 use crate::contract::{
-    CaptureId, Logger, LoggerId, MissingScanner, Report, ReportStatus, Scan, ScanId, ScanStatus, Stamp, Unreadable,
+    CaptureId, Logger, LoggerId, MissingScanner, Report, ReportStatus, Scan, ScanId, ScanStatus,
+    Stamp, Unreadable,
 };
 use crate::dashboard::base::plan::Snapshot;
-use crate::dashboard::base::{Generation, ListItem, ListKind, PollBudget, PollEvent, PollPlan, ScanPart};
+use crate::dashboard::base::{
+    Generation, ListItem, ListKind, PollBudget, PollEvent, PollPlan, ScanPart,
+};
 use crate::dashboard::poller::changed_scans::gap_with_rows;
 use crate::dashboard::poller::{
-    Backoff, Beat, CallBudget, ChangedScans, Demand, Fetch, FetchSlot, LinkState, OnDemand, Outbox, PollPace,
-    ScanCounts,
+    Backoff, Beat, CallBudget, ChangedScans, Demand, Fetch, FetchSlot, LinkState, OnDemand, Outbox,
+    PollPace, ScanCounts,
 };
 use crate::table::Table;
 use crate::triage::{ListedFinding, ReadTimes};
@@ -70,7 +76,8 @@ pub(crate) struct ListSchedule {
     pub is_doubted: bool,
     /// When an equal response arrived that was not reported.
     pub confirmed: Option<Stamp>,
-    /// Whether the list was reported as failed; then the next response is reported even if nothing changed.
+    /// Whether the list was reported as failed; then the next response is reported even if nothing
+    /// changed.
     pub is_failed: bool,
 }
 
@@ -181,10 +188,12 @@ impl Scheduler {
         self.plan.generation
     }
 
-    /// Sets a new plan. Returns true when all requests in flight belong to another workspace and must be dropped.
+    /// Sets a new plan. Returns true when all requests in flight belong to another workspace and
+    /// must be dropped.
     pub fn set_plan(&mut self, plan: PollPlan) -> bool {
         let old = std::mem::replace(&mut self.plan, plan);
-        let elsewhere = old.generation != self.plan.generation || old.workspace != self.plan.workspace;
+        let elsewhere =
+            old.generation != self.plan.generation || old.workspace != self.plan.workspace;
         if elsewhere {
             self.forget();
         }
@@ -201,7 +210,8 @@ impl Scheduler {
         if !raised.is_empty() {
             self.link.try_now();
         }
-        self.backoff.try_now(|slot| raised.iter().any(|list| slot.is_read_with(*list)));
+        self.backoff
+            .try_now(|slot| raised.iter().any(|list| slot.is_read_with(*list)));
         self.refreshed.extend(raised);
         if self.on_demand.set_part(self.plan.scan_part) {
             self.backoff.succeed(FetchSlot::Part);
@@ -211,12 +221,14 @@ impl Scheduler {
         elsewhere
     }
 
-    /// Removes requests for refreshed lists that hang, so that new ones can be sent. Their responses are dropped.
+    /// Removes requests for refreshed lists that hang, so that new ones can be sent. Their
+    /// responses are dropped.
     pub fn take_hanging(&mut self, now: Instant) -> Vec<FetchSlot> {
         let refreshed = std::mem::take(&mut self.refreshed);
         let hangs = |(slot, request): (&FetchSlot, &InFlight)| {
             let is_refreshed = refreshed.iter().any(|list| slot.is_read_with(*list));
-            (is_refreshed && now.saturating_duration_since(request.sent) > HANGING_READ).then_some(*slot)
+            (is_refreshed && now.saturating_duration_since(request.sent) > HANGING_READ)
+                .then_some(*slot)
         };
         let hanging: Vec<FetchSlot> = self.in_flight.iter().filter_map(hangs).collect();
         for slot in &hanging {
@@ -236,7 +248,8 @@ impl Scheduler {
         self.failed_captures.clear();
         self.unreadable.clear();
         self.outbox.clear();
-        self.schedules.retain(|list, _| *list == ListKind::Workspaces);
+        self.schedules
+            .retain(|list, _| *list == ListKind::Workspaces);
         self.scans_read_whole = None;
         self.findings_read = ReadTimes::default();
         self.cached.retain(|list, _| *list == ListKind::Workspaces);
@@ -266,7 +279,9 @@ impl Scheduler {
     }
 
     pub(super) fn is_requested(&self, list: ListKind) -> bool {
-        self.schedules.get(&list).is_some_and(|schedule| schedule.is_requested)
+        self.schedules
+            .get(&list)
+            .is_some_and(|schedule| schedule.is_requested)
     }
 
     /// A list as last fetched.
@@ -283,10 +298,13 @@ impl Scheduler {
         // While the connection fails, one request at a time tests it.
         let most = if self.link.is_failing() { 1 } else { AT_ONCE };
         while self.in_flight.len() < most {
-            let Some(fetch) = self.next_fetch(now) else { break };
+            let Some(fetch) = self.next_fetch(now) else {
+                break;
+            };
             if !self.call_budget.spend(fetch.calls(), now) {
                 if let Fetch::FindingsOf { scans, removed, .. } = fetch {
-                    self.moved.untake(scans.into_iter().map(|(id, _)| id), removed);
+                    self.moved
+                        .untake(scans.into_iter().map(|(id, _)| id), removed);
                 }
                 break;
             }
@@ -294,7 +312,12 @@ impl Scheduler {
             self.waiting.entry(fetch.slot()).or_insert(now);
             self.in_flight.insert(
                 fetch.slot(),
-                InFlight { sent: now, fetch: fetch.clone(), received: 0, unreadable: Unreadable::default() },
+                InFlight {
+                    sent: now,
+                    fetch: fetch.clone(),
+                    received: 0,
+                    unreadable: Unreadable::default(),
+                },
             );
             fetches.push(fetch);
         }
@@ -344,15 +367,18 @@ impl Scheduler {
         (*revision == known).then(|| Arc::clone(tags))
     }
 
-    /// Takes the tags of a response whose list was taken. A list with unreadable items is read whole each time, so that they
-    /// are reported.
+    /// Takes the tags of a response whose list was taken. A list with unreadable items is read
+    /// whole each time, so that they are reported.
     pub fn learn_tags(&mut self, slot: FetchSlot, tags: EntityTags) {
         let FetchSlot::List(list) = slot else { return };
         self.tags.remove(&slot);
-        if let Some(snapshot) =
-            self.cached.get(&list).filter(|_| !tags.is_empty() && !self.unreadable.contains_key(&slot))
+        if let Some(snapshot) = self
+            .cached
+            .get(&list)
+            .filter(|_| !tags.is_empty() && !self.unreadable.contains_key(&slot))
         {
-            self.tags.insert(slot, (snapshot.revision(), Arc::new(tags)));
+            self.tags
+                .insert(slot, (snapshot.revision(), Arc::new(tags)));
         }
     }
 
@@ -361,13 +387,25 @@ impl Scheduler {
             let is_due = self.is_list_due(ListKind::Workspaces, now);
             return is_due.then(|| self.list_fetch(ListKind::Workspaces, now));
         }
-        let part = self.part_if_due(now).map(|part| (self.part_lateness(now), part));
-        let captures = self.next_captures(now).map(|captures| (self.captures_lateness(now), captures));
-        let due = ORDER.into_iter().filter(|list| self.is_list_due(*list, now));
+        let part = self
+            .part_if_due(now)
+            .map(|part| (self.part_lateness(now), part));
+        let captures = self
+            .next_captures(now)
+            .map(|captures| (self.captures_lateness(now), captures));
+        let due = ORDER
+            .into_iter()
+            .filter(|list| self.is_list_due(*list, now));
         let lists = due.map(|list| (self.list_lateness(list, now), list));
         // The first of equal ones is sent.
         let list = lists.reduce(|first, other| if other.0 > first.0 { other } else { first });
-        let most = [part.map(|due| due.0), captures.map(|due| due.0), list.map(|due| due.0)].into_iter().flatten();
+        let most = [
+            part.map(|due| due.0),
+            captures.map(|due| due.0),
+            list.map(|due| due.0),
+        ]
+        .into_iter()
+        .flatten();
         let most = most.reduce(|first, other| if other > first { other } else { first })?;
         if let Some((_, (scan, part))) = part.filter(|due| due.0 >= most) {
             return Some(Fetch::Part { scan, part });
@@ -383,31 +421,54 @@ impl Scheduler {
         // Findings are read after the scans, and the header counts the scans.
         let is_shown = list == ListKind::Scans || self.plan.visible.contains(&list);
         let Some(last) = schedule.last else {
-            return if is_shown { Lateness::NeverReadShown } else { Lateness::NeverRead };
+            return if is_shown {
+                Lateness::NeverReadShown
+            } else {
+                Lateness::NeverRead
+            };
         };
         let demand = self.demand(list);
         let interval = match list {
             ListKind::Findings => self.pace.scan_detail(demand),
             _ => self.pace.interval(list, demand),
         };
-        Lateness::of(last, if schedule.is_requested { interval.min(REQUESTED) } else { interval }, now)
+        Lateness::of(
+            last,
+            if schedule.is_requested {
+                interval.min(REQUESTED)
+            } else {
+                interval
+            },
+            now,
+        )
     }
 
     /// The captures of all loggers have the interval of the loggers together.
     fn captures_lateness(&self, now: Instant) -> Lateness {
-        let interval = self.pace.interval(ListKind::Loggers, self.demand(ListKind::Loggers));
-        self.on_demand.captures_read().map_or(Lateness::NeverRead, |last| Lateness::of(last, interval, now))
+        let interval = self
+            .pace
+            .interval(ListKind::Loggers, self.demand(ListKind::Loggers));
+        self.on_demand
+            .captures_read()
+            .map_or(Lateness::NeverRead, |last| {
+                Lateness::of(last, interval, now)
+            })
     }
 
     fn part_lateness(&self, now: Instant) -> Lateness {
         let interval = self.pace.scan_detail(self.demand(ListKind::Scans));
-        self.on_demand.part_read().map_or(Lateness::NeverReadShown, |last| Lateness::of(last, interval, now))
+        self.on_demand
+            .part_read()
+            .map_or(Lateness::NeverReadShown, |last| {
+                Lateness::of(last, interval, now)
+            })
     }
 
     /// The visible part of a scan, if it is due.
     fn part_if_due(&self, now: Instant) -> Option<(ScanId, ScanPart)> {
         let gap = self.pace.scan_detail(self.demand(ListKind::Scans));
-        let is_due = self.is_free(FetchSlot::Part) && self.part_due(now, gap).is_some_and(|at| at <= now);
+        let is_due =
+            self.is_free(FetchSlot::Part) && self.part_due(now, gap).is_some_and(|at| at <= now);
         self.plan.scan_part.filter(|_| is_due)
     }
 
@@ -432,21 +493,35 @@ impl Scheduler {
 
     /// Whether further captures can be requested.
     fn accepts_captures(&self) -> bool {
-        let in_flight = self.in_flight.keys().filter(|slot| matches!(slot, FetchSlot::Captures(_))).count();
+        let in_flight = self
+            .in_flight
+            .keys()
+            .filter(|slot| matches!(slot, FetchSlot::Captures(_)))
+            .count();
         in_flight < CAPTURES_AT_ONCE && !self.outbox.is_full()
     }
 
     /// The time at which captures are due; `now` for at once.
     fn captures_due(&self, now: Instant) -> Option<Instant> {
         self.accepts_captures().then_some(())?;
-        let slots = self.on_demand.due_loggers().map(FetchSlot::Captures).filter(|slot| self.is_free(*slot));
-        slots.map(|slot| self.backoff.opens_at(slot).map_or(now, |at| at.max(now))).min()
+        let slots = self
+            .on_demand
+            .due_loggers()
+            .map(FetchSlot::Captures)
+            .filter(|slot| self.is_free(*slot));
+        slots
+            .map(|slot| self.backoff.opens_at(slot).map_or(now, |at| at.max(now)))
+            .min()
     }
 
     /// The time at which the visible part of a scan is due.
     fn part_due(&self, now: Instant, gap: Duration) -> Option<Instant> {
         let due = self.on_demand.part_due(now, gap)?;
-        Some(self.backoff.opens_at(FetchSlot::Part).map_or(due, |at| at.max(due)))
+        Some(
+            self.backoff
+                .opens_at(FetchSlot::Part)
+                .map_or(due, |at| at.max(due)),
+        )
     }
 
     fn list_fetch(&mut self, list: ListKind, now: Instant) -> Fetch {
@@ -455,9 +530,16 @@ impl Scheduler {
             && !self.scans_due_whole(now)
             && let Some(cached) = self.table().cloned()
         {
-            let waits = cached.items().iter().any(|scan: &Arc<Scan>| scan.status_name == ScanStatus::Waiting);
+            let waits = cached
+                .items()
+                .iter()
+                .any(|scan: &Arc<Scan>| scan.status_name == ScanStatus::Waiting);
             let with_waiting = waits || self.waiting_read.is_none_or(|last| last + WAITING <= now);
-            return Fetch::ActiveScans { workspace, cached, with_waiting };
+            return Fetch::ActiveScans {
+                workspace,
+                cached,
+                with_waiting,
+            };
         }
         if list == ListKind::Findings {
             if self.moved.end_by_scan() {
@@ -472,29 +554,49 @@ impl Scheduler {
                 let cached: Arc<Table<ListedFinding>> = self.table().cloned().unwrap_or_default();
                 let (gap, most) = (self.findings_gap(), self.call_budget.at_once());
                 let (scans, removed) = self.moved.take_part(now, gap, most, cached.len());
-                return Fetch::FindingsOf { scans, removed, cached };
+                return Fetch::FindingsOf {
+                    scans,
+                    removed,
+                    cached,
+                };
             }
             if !self.is_requested(list)
                 && let Some(cached) = self.table().cloned()
             {
                 let (scans, removed) = self.moved.take(now, self.findings_gap(), SCANS_A_FETCH);
-                return Fetch::FindingsOf { scans, removed, cached };
+                return Fetch::FindingsOf {
+                    scans,
+                    removed,
+                    cached,
+                };
             }
             self.moved.forget_waiting();
         }
-        Fetch::List { list, workspace, cached: self.cached.get(&list).cloned() }
+        Fetch::List {
+            list,
+            workspace,
+            cached: self.cached.get(&list).cloned(),
+        }
     }
 
     /// All findings are too many for one answer.
     pub(super) fn read_findings_by_scan(&mut self) {
         let known: Arc<Table<ListedFinding>> = self.table().cloned().unwrap_or_default();
         self.moved.read_by_scan(Some(&known));
-        self.cached.insert(ListKind::Findings, Snapshot::Findings(known));
+        self.cached
+            .insert(ListKind::Findings, Snapshot::Findings(known));
     }
 
     fn scans_due_whole(&self, now: Instant) -> bool {
-        let rest = self.pace.interval(ListKind::Targets, Demand { scarce: self.scarce, ..Demand::default() });
-        self.is_requested(ListKind::Scans) || self.scans_read_whole.is_none_or(|last| last + rest <= now)
+        let rest = self.pace.interval(
+            ListKind::Targets,
+            Demand {
+                scarce: self.scarce,
+                ..Demand::default()
+            },
+        );
+        self.is_requested(ListKind::Scans)
+            || self.scans_read_whole.is_none_or(|last| last + rest <= now)
     }
 
     /// The time at which a list is due; `now` for at once.
@@ -506,30 +608,44 @@ impl Scheduler {
             // Findings are fetched after the scans, so that later changes of scans are noticed.
             (ListKind::Findings, None) if !self.moved.is_primed() => return far(now),
             (_, None) => now,
-            (ListKind::Findings, Some(_)) if self.table::<ListedFinding>().is_some() => {
-                self.moved.next(now, self.findings_gap()).unwrap_or(far(now))
-            }
+            (ListKind::Findings, Some(_)) if self.table::<ListedFinding>().is_some() => self
+                .moved
+                .next(now, self.findings_gap())
+                .unwrap_or(far(now)),
             (_, Some(last)) => last + self.pace.interval(list, demand),
         };
-        self.backoff.opens_at(FetchSlot::List(list)).map_or(due, |opens| due.max(opens))
+        self.backoff
+            .opens_at(FetchSlot::List(list))
+            .map_or(due, |opens| due.max(opens))
     }
 
     /// The time between two fetches of findings of running scans.
     fn findings_gap(&self) -> Duration {
-        let rows = self.table::<ListedFinding>().map_or(0, |findings| findings.len());
+        let rows = self
+            .table::<ListedFinding>()
+            .map_or(0, |findings| findings.len());
         gap_with_rows(self.pace.scan_detail(self.demand(ListKind::Findings)), rows)
     }
 
     fn demand(&self, list: ListKind) -> Demand {
         let shown = |list: ListKind| self.plan.visible.contains(&list);
-        let any_active = |scans: &Arc<Table<Scan>>| scans.items().iter().any(|scan| scan.is_active());
-        let any_waits =
-            |reports: &Arc<Table<Report>>| reports.items().iter().any(|report| report.status == ReportStatus::Waiting);
-        let any_logger = self.table::<Logger>().is_none_or(|loggers| !loggers.is_empty());
+        let any_active =
+            |scans: &Arc<Table<Scan>>| scans.items().iter().any(|scan| scan.is_active());
+        let any_waits = |reports: &Arc<Table<Report>>| {
+            reports
+                .items()
+                .iter()
+                .any(|report| report.status == ReportStatus::Waiting)
+        };
+        let any_logger = self
+            .table::<Logger>()
+            .is_none_or(|loggers| !loggers.is_empty());
         Demand {
             moving: list == ListKind::Scans && self.table().is_some_and(any_active),
             captures_shown: any_logger
-                && (self.plan.captures.is_some() || shown(ListKind::Captures) || shown(ListKind::Loggers)),
+                && (self.plan.captures.is_some()
+                    || shown(ListKind::Captures)
+                    || shown(ListKind::Loggers)),
             shown: shown(list),
             report_waits: list == ListKind::Reports && self.table().is_some_and(any_waits),
             in_workspace: self.plan.workspace.is_some(),
@@ -537,7 +653,8 @@ impl Scheduler {
         }
     }
 
-    /// Takes the number of bytes that arrived for a request. A response whose bytes still arrive is not late.
+    /// Takes the number of bytes that arrived for a request. A response whose bytes still arrive is
+    /// not late.
     pub fn note_received(&mut self, slot: FetchSlot, received: u64, now: Instant) {
         if let Some(request) = self.in_flight.get_mut(&slot)
             && received > std::mem::replace(&mut request.received, received)
@@ -546,15 +663,22 @@ impl Scheduler {
         }
     }
 
-    /// Notes what is shown, due and not requested, and since when. The header always counts the scans.
+    /// Notes what is shown, due and not requested, and since when. The header always counts the
+    /// scans.
     pub(super) fn note_due(&mut self, now: Instant) {
         let mut due: Vec<(FetchSlot, Instant)> = Vec::new();
         if self.plan.workspace.is_some() && self.link.is_open(now) && !self.link.is_failing() {
-            let times = self.shown_lists().map(|list| (FetchSlot::List(list), self.due_at(list, now)));
+            let times = self
+                .shown_lists()
+                .map(|list| (FetchSlot::List(list), self.due_at(list, now)));
             due.extend(times.filter(|(_, since)| *since <= now));
-            due.extend(self.shown_loggers(now).map(|logger| (FetchSlot::Captures(logger), now)));
+            due.extend(
+                self.shown_loggers(now)
+                    .map(|logger| (FetchSlot::Captures(logger), now)),
+            );
         }
-        self.due_since.retain(|slot, _| due.iter().any(|(one, _)| one == slot));
+        self.due_since
+            .retain(|slot, _| due.iter().any(|(one, _)| one == slot));
         for (slot, since) in due {
             self.due_since.entry(slot).or_insert(since);
         }
@@ -562,30 +686,47 @@ impl Scheduler {
 
     /// The lists on the screen, and the scans, that are not being read.
     fn shown_lists(&self) -> impl Iterator<Item = ListKind> {
-        let lists = ORDER.into_iter().filter(|list| *list == ListKind::Scans || self.plan.visible.contains(list));
+        let lists = ORDER
+            .into_iter()
+            .filter(|list| *list == ListKind::Scans || self.plan.visible.contains(list));
         lists.filter(|list| self.is_free(FetchSlot::List(*list)))
     }
 
     /// The time at which something that is shown is overdue.
     fn next_overdue(&self, now: Instant) -> Option<Instant> {
         let lists = self.shown_lists().map(|list| self.due_at(list, now));
-        let times = lists.chain(self.due_since.values().copied()).map(|since| since + TOLERATED);
-        times.filter(|at| *at > now).min().filter(|_| self.plan.workspace.is_some())
+        let times = lists
+            .chain(self.due_since.values().copied())
+            .map(|since| since + TOLERATED);
+        times
+            .filter(|at| *at > now)
+            .min()
+            .filter(|_| self.plan.workspace.is_some())
     }
 
     /// The loggers whose captures are shown and due.
     fn shown_loggers(&self, now: Instant) -> impl Iterator<Item = LoggerId> {
-        let is_shown = |logger: &LoggerId| self.plan.captures.is_some_and(|only| only.is_none_or(|one| one == *logger));
+        let is_shown = |logger: &LoggerId| {
+            self.plan
+                .captures
+                .is_some_and(|only| only.is_none_or(|one| one == *logger))
+        };
         let can_be_sent = move |logger: &LoggerId| {
             let slot = FetchSlot::Captures(*logger);
             self.is_free(slot) && self.backoff.is_open(slot, now)
         };
-        self.on_demand.due_loggers().filter(is_shown).filter(can_be_sent)
+        self.on_demand
+            .due_loggers()
+            .filter(is_shown)
+            .filter(can_be_sent)
     }
 
-    /// Reports since when the lists on the screen, or the scans in the header, wait for a response, or that they no longer do.
+    /// Reports since when the lists on the screen, or the scans in the header, wait for a response,
+    /// or that they no longer do.
     pub fn report_unanswered(&mut self, now: Instant, wall: Timestamp) {
-        let since = self.waiting_since().filter(|since| *since + UNANSWERED <= now);
+        let since = self
+            .waiting_since()
+            .filter(|since| *since + UNANSWERED <= now);
         if since != self.unanswered {
             self.unanswered = since;
             let began = since.map(|since| Stamp(wall - now.saturating_duration_since(since)));
@@ -593,20 +734,29 @@ impl Scheduler {
         }
     }
 
-    /// Since when the lists on the screen, or the scans, wait for one response. The header always counts the scans. The
-    /// findings of several scans are as many responses.
+    /// Since when the lists on the screen, or the scans, wait for one response. The header always
+    /// counts the scans. The findings of several scans are as many responses.
     fn waiting_since(&self) -> Option<Instant> {
         let shown = || self.plan.visible.iter().copied().chain([ListKind::Scans]);
         let is_shown = |slot: &FetchSlot| shown().any(|list| slot.is_read_with(list));
         let is_one = |request: &InFlight| !matches!(&request.fetch, Fetch::FindingsOf { scans, .. } if scans.len() > 1);
-        let waits = |slot: &FetchSlot| is_shown(slot) && self.in_flight.get(slot).is_some_and(is_one);
-        self.waiting.iter().filter(|(slot, _)| waits(slot)).map(|(_, since)| *since).min()
+        let waits =
+            |slot: &FetchSlot| is_shown(slot) && self.in_flight.get(slot).is_some_and(is_one);
+        self.waiting
+            .iter()
+            .filter(|(slot, _)| waits(slot))
+            .map(|(_, since)| *since)
+            .min()
     }
 
-    /// The time of the next request or report, if no event comes before; `None` to wait for an event.
+    /// The time of the next request or report, if no event comes before; `None` to wait for an
+    /// event.
     pub fn next(&self, now: Instant) -> Option<Instant> {
         let unanswered = self.waiting_since().map(|since| since + UNANSWERED);
-        let report = unanswered.filter(|at| *at > now).into_iter().chain(self.next_overdue(now));
+        let report = unanswered
+            .filter(|at| *at > now)
+            .into_iter()
+            .chain(self.next_overdue(now));
         self.next_request(now).into_iter().chain(report).min()
     }
 
@@ -616,10 +766,15 @@ impl Scheduler {
         }
         let mut due: Vec<Instant> = Vec::new();
         if self.plan.workspace.is_some() {
-            let free = ORDER.into_iter().filter(|list| self.is_free(FetchSlot::List(*list)));
+            let free = ORDER
+                .into_iter()
+                .filter(|list| self.is_free(FetchSlot::List(*list)));
             due.extend(free.map(|list| self.due_at(list, now)));
             let gap = self.pace.scan_detail(self.demand(ListKind::Scans));
-            due.extend(self.part_due(now, gap).filter(|_| self.is_free(FetchSlot::Part)));
+            due.extend(
+                self.part_due(now, gap)
+                    .filter(|_| self.is_free(FetchSlot::Part)),
+            );
             due.extend(self.captures_due(now));
         } else if self.is_free(FetchSlot::List(ListKind::Workspaces)) {
             due.push(self.due_at(ListKind::Workspaces, now));
@@ -632,7 +787,11 @@ impl Scheduler {
             return None;
         }
         // A due request that was not sent waits for the call_budget.
-        Some(if next <= now { self.call_budget.next().max(now + Duration::from_millis(1)) } else { next })
+        Some(if next <= now {
+            self.call_budget.next().max(now + Duration::from_millis(1))
+        } else {
+            next
+        })
     }
 }
 

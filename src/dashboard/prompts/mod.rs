@@ -4,9 +4,10 @@
 //!   key ─► Prompt (question, consequences, calls) ─► y ─► the calls; n, q, enter, esc ─► closed
 //! ```
 //!
-//! A prompt holds everything that it will do: the calls, with their ids, as of the key that opened it. Data that
-//! arrives later does not change the meaning of `y`. A prompt accepts only a lower-case `y` (or the typed word),
-//! nothing in its first 200 ms, and never the key that opened it.
+//! A prompt holds everything that it will do: the calls, with their ids, as of the key that opened
+//! it. Data that arrives later does not change the meaning of `y`. A prompt accepts only a
+//! lower-case `y` (or the typed word), nothing in its first 200 ms, and never the key that opened
+//! it.
 //!
 //! Which prompt belongs to which action is decided by the features and by `core/update`.
 
@@ -29,12 +30,14 @@ pub struct Prompt {
     pub question: String,
     /// Consequences; a line each.
     pub lines: Vec<String>,
-    /// The shown page of a question that is higher than the screen. It wraps around: only the drawing knows their number.
+    /// The shown page of a question that is higher than the screen. It wraps around: only the
+    /// drawing knows their number.
     pub page: isize,
     pub answer: PromptAnswer,
     /// The action on yes.
     pub then: Then,
-    /// The question for the key `a`: the same one with the marked rows that the filter hides, or another action.
+    /// The question for the key `a`: the same one with the marked rows that the filter hides, or
+    /// another action.
     pub wider: Option<Box<Prompt>>,
     /// The label of the key `a`, if it takes another action.
     pub wider_word: Option<&'static str>,
@@ -120,7 +123,8 @@ pub enum PromptReply {
     Paged,
     /// Enter after another word.
     Mismatch,
-    /// Ignored: neither an answer nor a way out. Letters meant for a text field would otherwise act on the list below.
+    /// Ignored: neither an answer nor a way out. Letters meant for a text field would otherwise act
+    /// on the list below.
     NoAnswer,
     /// No.
     No,
@@ -160,7 +164,12 @@ impl Prompt {
 
     /// Answered by typing a word.
     pub fn with_word(mut self, word: impl Into<String>, what: &'static str) -> Self {
-        self.answer = PromptAnswer::Type { word: word.into(), what, input: TextInput::default(), is_refused: false };
+        self.answer = PromptAnswer::Type {
+            word: word.into(),
+            what,
+            input: TextInput::default(),
+            is_refused: false,
+        };
         self
     }
 
@@ -208,7 +217,8 @@ impl Prompt {
             return PromptReply::Paged;
         }
         // A letter that answers can have been typed ahead of the prompt.
-        let is_letter = matches!(key.code(), KeyCode::Char(_)) && (event.modifiers - KeyModifiers::SHIFT).is_empty();
+        let is_letter = matches!(key.code(), KeyCode::Char(_))
+            && (event.modifiers - KeyModifiers::SHIFT).is_empty();
         let is_typed = matches!(self.answer, PromptAnswer::Type { .. });
         if edit == Some(EditAction::Close) && (is_typed || !is_letter) {
             return PromptReply::No;
@@ -228,18 +238,31 @@ impl Prompt {
         }
         match &mut self.answer {
             PromptAnswer::Yes if edit == Some(EditAction::Yes) => PromptReply::Yes,
-            PromptAnswer::Yes if edit == Some(EditAction::IncludeHidden) && self.wider.is_some() => PromptReply::Wider,
-            PromptAnswer::Enter if key.code() == KeyCode::Enter => PromptReply::Yes,
-            PromptAnswer::Enter if edit == Some(EditAction::IncludeHidden) && self.wider.is_some() => {
+            PromptAnswer::Yes
+                if edit == Some(EditAction::IncludeHidden) && self.wider.is_some() =>
+            {
                 PromptReply::Wider
             }
-            PromptAnswer::Yes | PromptAnswer::Enter if edit == Some(EditAction::Close) => PromptReply::No,
+            PromptAnswer::Enter if key.code() == KeyCode::Enter => PromptReply::Yes,
+            PromptAnswer::Enter
+                if edit == Some(EditAction::IncludeHidden) && self.wider.is_some() =>
+            {
+                PromptReply::Wider
+            }
+            PromptAnswer::Yes | PromptAnswer::Enter if edit == Some(EditAction::Close) => {
+                PromptReply::No
+            }
             PromptAnswer::Yes | PromptAnswer::Enter => match key.code() {
                 KeyCode::Enter => PromptReply::No,
                 KeyCode::Char(' ') if matches!(self.then, Then::Decide(_)) => PromptReply::No,
                 _ => PromptReply::NoAnswer,
             },
-            PromptAnswer::Type { word, input, is_refused, .. } => match key.code() {
+            PromptAnswer::Type {
+                word,
+                input,
+                is_refused,
+                ..
+            } => match key.code() {
                 KeyCode::Enter if input.text() == *word => PromptReply::Yes,
                 KeyCode::Enter if input.text().is_empty() => PromptReply::No,
                 KeyCode::Enter => {
@@ -296,7 +319,13 @@ mod tests {
     #[test]
     fn page_keys_show_another_page_and_answer_nothing() {
         let mut prompt = prompt('D');
-        let mut pressed = |code| send(&mut prompt, Duration::from_millis(300), KeyEvent::new(code, KeyModifiers::NONE));
+        let mut pressed = |code| {
+            send(
+                &mut prompt,
+                Duration::from_millis(300),
+                KeyEvent::new(code, KeyModifiers::NONE),
+            )
+        };
         assert_eq!(
             [KeyCode::PageDown, KeyCode::PageDown, KeyCode::PageUp].map(&mut pressed),
             [const { PromptReply::Paged }; 3]
@@ -326,13 +355,23 @@ mod tests {
     #[test]
     fn typed_word_must_match() {
         let mut prompt = prompt('D').with_word("Denv", "its name");
-        assert_eq!(press(&mut prompt, 500, 'D'), PromptReply::Deaf, "still held");
+        assert_eq!(
+            press(&mut prompt, 500, 'D'),
+            PromptReply::Deaf,
+            "still held"
+        );
         for (ms, letter) in [(1_200, 'D'), (1_300, 'e'), (1_400, 'n')] {
             assert_eq!(press(&mut prompt, ms, letter), PromptReply::Typing);
         }
         let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
-        assert_eq!(send(&mut prompt, Duration::from_secs(2), enter), PromptReply::Mismatch);
+        assert_eq!(
+            send(&mut prompt, Duration::from_secs(2), enter),
+            PromptReply::Mismatch
+        );
         press(&mut prompt, 2_100, 'v');
-        assert_eq!(send(&mut prompt, Duration::from_secs(3), enter), PromptReply::Yes);
+        assert_eq!(
+            send(&mut prompt, Duration::from_secs(3), enter),
+            PromptReply::Yes
+        );
     }
 }

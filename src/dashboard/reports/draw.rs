@@ -4,8 +4,8 @@ use crate::contract::{Report, ReportStatus};
 use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, invite, key,
-    pane_of, words,
+    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact,
+    format, invite, key, pane_of, words,
 };
 use crate::text;
 use ratatui::prelude::{Buffer, Line};
@@ -19,7 +19,12 @@ const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("EXPIRES", 7).right().expendable(1),
 ];
 
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
+pub(crate) fn draw_list(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    slot: &Slot,
+    cache: &mut ViewCache,
+) -> ShownRows {
     let new = key(cx, Context::Reports, Action::Item(ItemAction::New));
     let report = key(cx, Context::Findings, Action::Item(ItemAction::Report));
     let pane = ListPane {
@@ -75,12 +80,27 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     let (glyph, style) = state(cx, report);
     let status = text::clean(report.status.as_str()).into_owned();
     let head = vec![
-        words(text::clean(&report.download_name).into_owned(), theme.strong()),
+        words(
+            text::clean(&report.download_name).into_owned(),
+            theme.strong(),
+        ),
         words(format!("{glyph} {status}"), style),
         Line::default(),
-        fact(theme, "Format", text::clean(report.format.as_str()).into_owned()),
-        fact(theme, "Created", format::stamp(theme, report.generation_date)),
-        fact(theme, "Expires", format::stamp(theme, report.expiration_date)),
+        fact(
+            theme,
+            "Format",
+            text::clean(report.format.as_str()).into_owned(),
+        ),
+        fact(
+            theme,
+            "Created",
+            format::stamp(theme, report.generation_date),
+        ),
+        fact(
+            theme,
+            "Expires",
+            format::stamp(theme, report.expiration_date),
+        ),
         fact(theme, "Id", report.id.to_string()),
     ];
     let download = key(cx, Context::Reports, Action::Item(ItemAction::Download));
@@ -92,5 +112,10 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         };
         vec![words(sentence, theme.dim())]
     });
-    Some(DetailPane { id: RowRef::Item(report.id.0), head, tabs: Vec::new(), text })
+    Some(DetailPane {
+        id: RowRef::Item(report.id.0),
+        head,
+        tabs: Vec::new(),
+        text,
+    })
 }

@@ -11,7 +11,11 @@ use crate::export::ExportFormat;
 use crate::text::plural;
 use crate::triage::IssueId;
 
-static KIND: FormKind = FormKind { check: |form, _: &Data| check(form), jobs, ..FormKind::new("create") };
+static KIND: FormKind = FormKind {
+    check: |form, _: &Data| check(form),
+    jobs,
+    ..FormKind::new("create")
+};
 
 /// Words before the allowed formats in messages of services: `format must be one of pdf, json`.
 const LISTS_ALLOWED: [&str; 4] = ["one of", "allowed:", "allowed are", "supported formats"];
@@ -20,39 +24,79 @@ type Filter = fn(&mut ReportFilters) -> &mut bool;
 
 /// The filters with their labels, in the order of the form.
 const FILTERS: [(FieldId, &str, Filter); 10] = [
-    (FieldId::InfoFindings, "Info findings", |filters| &mut filters.include_info),
-    (FieldId::HowToReproduce, "Evidence", |filters| &mut filters.include_how_to_reproduce),
-    (FieldId::ToolConfiguration, "Tool settings", |filters| &mut filters.include_tool_configuration),
-    (FieldId::FindingHistory, "Finding history", |filters| &mut filters.include_finding_history),
-    (FieldId::AllTargets, "Empty targets", |filters| &mut filters.include_all_targets),
-    (FieldId::NotVerified, "Unverified", |filters| &mut filters.include_not_verified),
-    (FieldId::Accepted, "Risk accepted", |filters| &mut filters.include_accepted),
-    (FieldId::Fixed, "Fixed", |filters| &mut filters.include_fixed),
-    (FieldId::Ignored, "Ignored", |filters| &mut filters.include_ignored),
-    (FieldId::FalsePositives, "False positives", |filters| &mut filters.include_false_positives),
+    (FieldId::InfoFindings, "Info findings", |filters| {
+        &mut filters.include_info
+    }),
+    (FieldId::HowToReproduce, "Evidence", |filters| {
+        &mut filters.include_how_to_reproduce
+    }),
+    (FieldId::ToolConfiguration, "Tool settings", |filters| {
+        &mut filters.include_tool_configuration
+    }),
+    (FieldId::FindingHistory, "Finding history", |filters| {
+        &mut filters.include_finding_history
+    }),
+    (FieldId::AllTargets, "Empty targets", |filters| {
+        &mut filters.include_all_targets
+    }),
+    (FieldId::NotVerified, "Unverified", |filters| {
+        &mut filters.include_not_verified
+    }),
+    (FieldId::Accepted, "Risk accepted", |filters| {
+        &mut filters.include_accepted
+    }),
+    (FieldId::Fixed, "Fixed", |filters| {
+        &mut filters.include_fixed
+    }),
+    (FieldId::Ignored, "Ignored", |filters| {
+        &mut filters.include_ignored
+    }),
+    (FieldId::FalsePositives, "False positives", |filters| {
+        &mut filters.include_false_positives
+    }),
 ];
 
 /// A report about one of these sets of ids.
 pub(crate) fn open(sets: Vec<IdSet>) -> Form {
-    let first = sets.iter().find(|set| !set.ids.is_empty() || !set.issues.is_empty()).map(|set| set.source.clone());
-    let source = ReportSource::KNOWN.iter().position(|source| Some(source) == first.as_ref()).unwrap_or(0);
+    let first = sets
+        .iter()
+        .find(|set| !set.ids.is_empty() || !set.issues.is_empty())
+        .map(|set| set.source.clone());
+    let source = ReportSource::KNOWN
+        .iter()
+        .position(|source| Some(source) == first.as_ref())
+        .unwrap_or(0);
     let authors = ["the service", "scandeck, with decisions"];
     // Without the decisions, a report shows findings that were dismissed.
     let author = usize::from(ReportSource::KNOWN.get(source) == Some(&ReportSource::Findings));
     let mut fields = vec![
         FormField::choice(FieldId::MadeBy, "Created by", authors, author),
-        FormField::choice(FieldId::Source, "Covers", ReportSource::KNOWN.iter().map(ReportSource::as_str), source),
+        FormField::choice(
+            FieldId::Source,
+            "Covers",
+            ReportSource::KNOWN.iter().map(ReportSource::as_str),
+            source,
+        ),
         FormField::choice(FieldId::Resources, "Rows", Vec::<String>::new(), 0),
-        FormField::choice(FieldId::Format, "Format", ReportFormat::KNOWN.iter().map(ReportFormat::as_str), 1),
-        FormField::choice(FieldId::GroupBy, "Group by", GroupBy::KNOWN.iter().map(GroupBy::as_str), 0),
+        FormField::choice(
+            FieldId::Format,
+            "Format",
+            ReportFormat::KNOWN.iter().map(ReportFormat::as_str),
+            1,
+        ),
+        FormField::choice(
+            FieldId::GroupBy,
+            "Group by",
+            GroupBy::KNOWN.iter().map(GroupBy::as_str),
+            0,
+        ),
         FormField::line(FieldId::Webhook, "Webhook URL", "")
             .with_help("receives a notice when the report is ready; optional"),
     ];
     let mut defaults = ReportFilters::default();
-    fields
-        .extend(FILTERS.map(|(id, label, filter)| {
-            FormField::toggle(id, label, *filter(&mut defaults)).with_help(filter_help(id))
-        }));
+    fields.extend(FILTERS.map(|(id, label, filter)| {
+        FormField::toggle(id, label, *filter(&mut defaults)).with_help(filter_help(id))
+    }));
     let mut form = Form::new(FormTag::NewReport, &KIND, "New report", "Create", fields);
     form.subject.sets = sets;
     form
@@ -69,7 +113,10 @@ fn filter_help(id: FieldId) -> &'static str {
 }
 
 fn source(form: &Form) -> ReportSource {
-    ReportSource::KNOWN.get(form.choice(FieldId::Source)).cloned().unwrap_or_default()
+    ReportSource::KNOWN
+        .get(form.choice(FieldId::Source))
+        .cloned()
+        .unwrap_or_default()
 }
 
 fn is_local(form: &Form) -> bool {
@@ -79,8 +126,19 @@ fn is_local(form: &Form) -> bool {
 /// The sets of the chosen source. A set of manual findings alone can only be reported by scandeck.
 fn sets(form: &Form) -> Vec<&IdSet> {
     let (source, local) = (source(form), is_local(form));
-    let has_some = |set: &&IdSet| if local { !set.issues.is_empty() } else { !set.ids.is_empty() };
-    form.subject.sets.iter().filter(|set| set.source == source).filter(has_some).collect()
+    let has_some = |set: &&IdSet| {
+        if local {
+            !set.issues.is_empty()
+        } else {
+            !set.ids.is_empty()
+        }
+    };
+    form.subject
+        .sets
+        .iter()
+        .filter(|set| set.source == source)
+        .filter(has_some)
+        .collect()
 }
 
 fn chosen_set(form: &Form) -> Option<&IdSet> {
@@ -89,7 +147,11 @@ fn chosen_set(form: &Form) -> Option<&IdSet> {
 
 /// How many rows of a set the report covers.
 fn count(form: &Form, set: &IdSet) -> usize {
-    if is_local(form) { set.issues.len() } else { set.ids.len() }
+    if is_local(form) {
+        set.issues.len()
+    } else {
+        set.ids.len()
+    }
 }
 
 /// Format and findings of a report that scandeck writes itself; none where the service creates it.
@@ -115,25 +177,54 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
     let local = is_local(form);
     form.show(FieldId::MadeBy, source(form) == ReportSource::Findings);
     disable_refused_formats(form, local);
-    for id in [FieldId::GroupBy, FieldId::Webhook].into_iter().chain(FILTERS.map(|(id, ..)| id)) {
+    for id in [FieldId::GroupBy, FieldId::Webhook]
+        .into_iter()
+        .chain(FILTERS.map(|(id, ..)| id))
+    {
         form.show(id, !local);
     }
-    let offered: Vec<String> = sets(form).iter().map(|set| format!("{} ({})", set.label, count(form, set))).collect();
+    let offered: Vec<String> = sets(form)
+        .iter()
+        .map(|set| format!("{} ({})", set.label, count(form, set)))
+        .collect();
     let is_empty = offered.is_empty();
-    if let Some(FormField { value: FieldValue::Choice { options, at }, .. }) = form.field_mut(FieldId::Resources) {
-        *options = if is_empty { vec!["none".to_owned()] } else { offered };
+    if let Some(FormField {
+        value: FieldValue::Choice { options, at },
+        ..
+    }) = form.field_mut(FieldId::Resources)
+    {
+        *options = if is_empty {
+            vec!["none".to_owned()]
+        } else {
+            offered
+        };
         *at = (*at).min(options.len() - 1);
     }
     form.summary = summary(form);
     let mut problems = Vec::new();
-    if chosen_format(form).filter(|_| !local).is_some_and(|format| refusal(form, format).is_some()) {
-        problems.push((FieldId::Format, "the service has no format for reports".to_owned()));
+    if chosen_format(form)
+        .filter(|_| !local)
+        .is_some_and(|format| refusal(form, format).is_some())
+    {
+        problems.push((
+            FieldId::Format,
+            "the service has no format for reports".to_owned(),
+        ));
     }
     if is_empty {
-        problems.push((FieldId::Resources, format!("no {} for the report", source(form))));
+        problems.push((
+            FieldId::Resources,
+            format!("no {} for the report", source(form)),
+        ));
     }
-    if !form.filled(FieldId::Webhook).is_none_or(|url| is_web_url(&url)) {
-        problems.push((FieldId::Webhook, "webhook URL must be an http or https URL".to_owned()));
+    if !form
+        .filled(FieldId::Webhook)
+        .is_none_or(|url| is_web_url(&url))
+    {
+        problems.push((
+            FieldId::Webhook,
+            "webhook URL must be an http or https URL".to_owned(),
+        ));
     }
     problems
 }
@@ -149,71 +240,119 @@ fn chosen_format(form: &Form) -> Option<&'static ReportFormat> {
 
 /// Disables the refused formats. Reports that scandeck writes have all formats.
 fn disable_refused_formats(form: &mut Form, local: bool) {
-    let refusals = ReportFormat::KNOWN.iter().map(|format| refusal(form, format).filter(|_| !local).cloned());
-    let disabled = (0..).zip(refusals).filter_map(|(at, reason)| Some((at, reason?))).collect();
+    let refusals = ReportFormat::KNOWN
+        .iter()
+        .map(|format| refusal(form, format).filter(|_| !local).cloned());
+    let disabled = (0..)
+        .zip(refusals)
+        .filter_map(|(at, reason)| Some((at, reason?)))
+        .collect();
     if let Some(field) = form.field_mut(FieldId::Format) {
         field.disable(disabled);
     }
 }
 
-/// The formats that the service refused with a report, if the format was the reason: its own, and with a list of allowed
-/// formats all others.
+/// The formats that the service refused with a report, if the format was the reason: its own, and
+/// with a list of allowed formats all others.
 pub(crate) fn refused_formats(call: &Call, problem: &Problem) -> Vec<String> {
-    let Some(format) = refused_format(call, problem) else { return Vec::new() };
+    let Some(format) = refused_format(call, problem) else {
+        return Vec::new();
+    };
     let message = message_of(problem).to_lowercase();
-    let list = LISTS_ALLOWED.iter().find_map(|words| message.split_once(words)).map_or("", |(_, list)| list);
-    let allowed: Vec<&str> = list.split(|letter: char| !letter.is_alphanumeric()).collect();
+    let list = LISTS_ALLOWED
+        .iter()
+        .find_map(|words| message.split_once(words))
+        .map_or("", |(_, list)| list);
+    let allowed: Vec<&str> = list
+        .split(|letter: char| !letter.is_alphanumeric())
+        .collect();
     let known = || ReportFormat::KNOWN.iter().map(ReportFormat::as_str);
-    let is_list = known().any(|known| allowed.contains(&known)) && !allowed.contains(&format.as_str());
+    let is_list =
+        known().any(|known| allowed.contains(&known)) && !allowed.contains(&format.as_str());
     let others = known().filter(|known| is_list && !allowed.contains(known) && *known != format);
     others.map(str::to_owned).chain([format.clone()]).collect()
 }
 
 fn refused_format(call: &Call, problem: &Problem) -> Option<String> {
-    let Call::CreateReport(report) = call else { return None };
-    let (format, message) = (report.format.to_string(), message_of(problem).to_lowercase());
+    let Call::CreateReport(report) = call else {
+        return None;
+    };
+    let (format, message) = (
+        report.format.to_string(),
+        message_of(problem).to_lowercase(),
+    );
     // Names of data formats are in messages about the body of the request too.
     let is_named = !matches!(report.format, ReportFormat::Json | ReportFormat::Html)
-        && message.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == format);
+        && message
+            .split(|letter: char| !letter.is_alphanumeric())
+            .any(|word| word == format);
     let is_report_named = message.contains(&format!("{format} report"));
-    let is_reason = is_named || is_report_named || message.contains("format") || message.contains("report type");
+    let is_reason = is_named
+        || is_report_named
+        || message.contains("format")
+        || message.contains("report type");
     (is_reason && matches!(problem.status, Some(400 | 415 | 422))).then_some(format)
 }
 
 /// `3 findings`, or scans.
 fn counted(form: &Form, count: usize) -> String {
-    plural(count, if source(form) == ReportSource::Scans { "scan" } else { "finding" })
+    plural(
+        count,
+        if source(form) == ReportSource::Scans {
+            "scan"
+        } else {
+            "finding"
+        },
+    )
 }
 
 /// The findings that the report covers and excludes.
 fn summary(form: &Form) -> Vec<String> {
-    let Some(set) = chosen_set(form) else { return Vec::new() };
+    let Some(set) = chosen_set(form) else {
+        return Vec::new();
+    };
     let counted = counted(form, count(form, set));
     if is_local(form) {
-        return vec![format!("Saved immediately: {counted} with decisions, notes and severity overrides.")];
+        return vec![format!(
+            "Saved immediately: {counted} with decisions, notes and severity overrides."
+        )];
     }
     let mut lines = vec![
-        format!("Report of {counted}, created in the background. The list of reports shows when it is ready."),
-        "Excludes decisions, notes and severity overrides: the service does not have them.".to_owned(),
+        format!(
+            "Report of {counted}, created in the background. The list of reports shows when it is ready."
+        ),
+        "Excludes decisions, notes and severity overrides: the service does not have them."
+            .to_owned(),
     ];
     let manual = set.issues.len().saturating_sub(set.ids.len());
     if manual > 0 {
-        lines.push(format!("Excludes {}: the service does not have them.", plural(manual, "manual finding")));
+        lines.push(format!(
+            "Excludes {}: the service does not have them.",
+            plural(manual, "manual finding")
+        ));
     }
     lines
 }
 
 fn jobs(form: &Form) -> Vec<Job> {
-    let ids = chosen_set(form).map(|set| set.ids.clone()).unwrap_or_default();
+    let ids = chosen_set(form)
+        .map(|set| set.ids.clone())
+        .unwrap_or_default();
     let mut filters = ReportFilters::default();
     for (id, _, filter) in FILTERS {
         *filter(&mut filters) = form.choice(id) == 1;
     }
-    let format = ReportFormat::KNOWN.get(form.choice(FieldId::Format)).cloned().unwrap_or_default();
+    let format = ReportFormat::KNOWN
+        .get(form.choice(FieldId::Format))
+        .cloned()
+        .unwrap_or_default();
     let about = format!("{format} report on {}", counted(form, ids.len()));
     let report = NewReport {
         format,
-        group_by: GroupBy::KNOWN.get(form.choice(FieldId::GroupBy)).cloned().unwrap_or_default(),
+        group_by: GroupBy::KNOWN
+            .get(form.choice(FieldId::GroupBy))
+            .cloned()
+            .unwrap_or_default(),
         source: source(form),
         resources: ids,
         filters: (filters != ReportFilters::default()).then_some(filters),
@@ -255,11 +394,17 @@ mod tests {
     fn changed_source_selects_its_own_rows() {
         let mut form = form();
         let report = made(&form);
-        assert_eq!((report.source, report.resources, report.filters), (ReportSource::Findings, vec![4, 5], None));
+        assert_eq!(
+            (report.source, report.resources, report.filters),
+            (ReportSource::Findings, vec![4, 5], None)
+        );
         form.field_mut(FieldId::Source).unwrap().choose(1);
         assert_eq!(check(&mut form), []);
         let report = made(&form);
-        assert_eq!((report.source, report.resources), (ReportSource::Scans, vec![9]));
+        assert_eq!(
+            (report.source, report.resources),
+            (ReportSource::Scans, vec![9])
+        );
     }
 
     #[test]
@@ -279,10 +424,19 @@ mod tests {
         let mut form = form();
         form.subject.sets[0].issues = vec![IssueId(4), IssueId(5), IssueId(6)];
         check(&mut form);
-        assert!(form.summary.iter().any(|line| line.starts_with("Excludes 1 manual finding")), "{:?}", form.summary);
+        assert!(
+            form.summary
+                .iter()
+                .any(|line| line.starts_with("Excludes 1 manual finding")),
+            "{:?}",
+            form.summary
+        );
         assert_eq!(local_report(&form), None);
         form.field_mut(FieldId::MadeBy).unwrap().choose(1);
-        let html = ReportFormat::KNOWN.iter().position(|format| *format == ReportFormat::Html).unwrap();
+        let html = ReportFormat::KNOWN
+            .iter()
+            .position(|format| *format == ReportFormat::Html)
+            .unwrap();
         for at in 0..ReportFormat::KNOWN.len() {
             let field = form.field_mut(FieldId::Format).unwrap();
             while field.chosen() != at {
@@ -292,7 +446,10 @@ mod tests {
             let made = local_report(&form);
             assert!(wrong.is_empty() && made.is_some(), "{wrong:?}");
             if at == html {
-                assert_eq!(made, Some((ExportFormat::Html, vec![IssueId(4), IssueId(5), IssueId(6)])));
+                assert_eq!(
+                    made,
+                    Some((ExportFormat::Html, vec![IssueId(4), IssueId(5), IssueId(6)]))
+                );
             }
         }
     }

@@ -4,7 +4,8 @@
 //!   data::snapshots ─► draw (columns, cells, detail)     keys: core/update     form
 //! ```
 //!
-//! Reports with decisions, which the dashboard writes itself, are made by the top-level module `export`.
+//! Reports with decisions, which the dashboard writes itself, are made by the top-level module
+//! `export`.
 
 pub mod draw;
 pub mod form;

@@ -1,5 +1,5 @@
-//! The background that the terminal reported last: the first frame does not wait for the answer of the terminal, but most
-//! terminals have the background that they had at the last start.
+//! The background that the terminal reported last: the first frame does not wait for the answer of
+//! the terminal, but most terminals have the background that they had at the last start.
 
 use crate::dashboard::runtime::cached_lists::file::whole;
 use crate::dashboard::ui::{Scheme, Theme};
@@ -15,15 +15,22 @@ pub(crate) struct LastBackground {
 
 impl LastBackground {
     pub fn read(path: Option<PathBuf>) -> Self {
-        let text = path.as_ref().and_then(|path| read_text(path, InputKind::Settings).ok());
-        Self { path, scheme: text.and_then(|name| Scheme::named(name.trim())) }
+        let text = path
+            .as_ref()
+            .and_then(|path| read_text(path, InputKind::Settings).ok());
+        Self {
+            path,
+            scheme: text.and_then(|name| Scheme::named(name.trim())),
+        }
     }
 
     /// The theme until the terminal has answered. A terminal that sets `COLORFGBG` knows better.
     pub fn theme(&self, variable: impl Fn(&str) -> Option<String>) -> Theme {
         let (theme, has_hint) = (Theme::from_env(&variable), variable("COLORFGBG").is_some());
         match self.scheme {
-            Some(scheme @ (Scheme::Dark | Scheme::Light)) if theme.scheme == Scheme::Dark && !has_hint => {
+            Some(scheme @ (Scheme::Dark | Scheme::Light))
+                if theme.scheme == Scheme::Dark && !has_hint =>
+            {
                 Theme { scheme, ..theme }
             }
             _ => theme,
@@ -50,7 +57,12 @@ mod tests {
     use super::*;
 
     fn scheme(last: &LastBackground, vars: &[(&str, &str)]) -> Scheme {
-        last.theme(|name| vars.iter().find(|var| var.0 == name).map(|var| var.1.to_owned())).scheme
+        last.theme(|name| {
+            vars.iter()
+                .find(|var| var.0 == name)
+                .map(|var| var.1.to_owned())
+        })
+        .scheme
     }
 
     #[test]

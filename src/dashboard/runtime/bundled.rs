@@ -1,14 +1,18 @@
-//! A bundle in place of a service: each plan is answered with the lists of the bundle, as of its creation.
+//! A bundle in place of a service: each plan is answered with the lists of the bundle, as of its
+//! creation.
 //!
 //! ```text
 //!   start ─► workspace of the bundle ─► Msg::Cached          plan ─► link down, each list failed ─► its lists ─► Msg::Cached
 //! ```
 //!
-//! A list that failed keeps its rows, so the lists are shown as stale, each with the reason why there are no newer ones.
+//! A list that failed keeps its rows, so the lists are shown as stale, each with the reason why
+//! there are no newer ones.
 
 use crate::client::Problem;
 use crate::contract::{Stamp, Workspace, WorkspaceId};
-use crate::dashboard::base::{CachedList, Generation, Link, ListKind, PollEvent, PollPlan, Snapshot, Update};
+use crate::dashboard::base::{
+    CachedList, Generation, Link, ListKind, PollEvent, PollPlan, Snapshot, Update,
+};
 use crate::dashboard::core::Msg;
 use crate::dashboard::runtime::TaskReport;
 use crate::table::Table;
@@ -26,19 +30,33 @@ pub(crate) async fn serve(
     answers: UnboundedSender<TaskReport>,
 ) {
     // Building large tables takes a while.
-    let Ok(bundled) = tokio::task::spawn_blocking(move || BundledLists::new(bundle)).await else { return };
-    let report = |cached| answers.send(TaskReport::Msg(Box::new(Msg::Cached(cached)))).is_ok();
+    let Ok(bundled) = tokio::task::spawn_blocking(move || BundledLists::new(bundle)).await else {
+        return;
+    };
+    let report = |cached| {
+        answers
+            .send(TaskReport::Msg(Box::new(Msg::Cached(cached))))
+            .is_ok()
+    };
     let mut on = report(bundled.cached(0, bundled.workspaces.clone()));
     let mut lists_of = None;
     while on {
         let plan = plans.borrow_and_update().clone();
         for event in bundled.stale_events(&plan) {
-            let update = Update { generation: plan.generation, at: Stamp(Timestamp::now()), event };
+            let update = Update {
+                generation: plan.generation,
+                at: Stamp(Timestamp::now()),
+                event,
+            };
             on = on && updates.send(update).await.is_ok();
         }
         if plan.workspace == Some(bundled.id) && lists_of != Some(plan.generation) {
             lists_of = Some(plan.generation);
-            on = bundled.lists.iter().all(|list| report(bundled.cached(plan.generation, list.clone()))) && on;
+            on = bundled
+                .lists
+                .iter()
+                .all(|list| report(bundled.cached(plan.generation, list.clone())))
+                && on;
         }
         on = on && plans.changed().await.is_ok();
     }
@@ -56,10 +74,18 @@ struct BundledLists {
 
 impl BundledLists {
     fn new(bundle: Bundle) -> Self {
-        let Bundle { manifest, targets, scans, findings, .. } = bundle;
+        let Bundle {
+            manifest,
+            targets,
+            scans,
+            findings,
+            ..
+        } = bundle;
         // The manifest names the workspace; its id is found in the targets and scans.
         let id = targets.first().map(|target| target.workspace_id);
-        let id = id.or_else(|| scans.iter().find_map(|scan| scan.workspace_id)).unwrap_or_default();
+        let id = id
+            .or_else(|| scans.iter().find_map(|scan| scan.workspace_id))
+            .unwrap_or_default();
         let workspace = Workspace {
             id,
             name: manifest.workspace,
@@ -77,21 +103,32 @@ impl BundledLists {
             lists: vec![
                 Snapshot::Targets(Arc::new(Table::new(targets))),
                 Snapshot::Scans(Arc::new(Table::new(scans))),
-                Snapshot::Findings(Arc::new(Table::new(findings.into_iter().map(Arc::unwrap_or_clone)))),
+                Snapshot::Findings(Arc::new(Table::new(
+                    findings.into_iter().map(Arc::unwrap_or_clone),
+                ))),
             ],
         }
     }
 
     fn cached(&self, generation: Generation, snapshot: Snapshot) -> CachedList {
-        CachedList { generation, at: self.made, worked_in: Some(self.id), snapshot }
+        CachedList {
+            generation,
+            at: self.made,
+            worked_in: Some(self.id),
+            snapshot,
+        }
     }
 
     /// Events that mark the link as down and all lists as failed.
     fn stale_events(&self, plan: &PollPlan) -> Vec<PollEvent> {
         let problem = || Arc::clone(&self.problem);
         let link = PollEvent::Link(Link::Down { problem: problem() });
-        let part = plan.scan_part.map(|(scan, part)| PollEvent::PartFailed(scan, part, problem()));
-        let lists = ListKind::ALL.into_iter().map(|list| PollEvent::Failed(list, problem()));
+        let part = plan
+            .scan_part
+            .map(|(scan, part)| PollEvent::PartFailed(scan, part, problem()));
+        let lists = ListKind::ALL
+            .into_iter()
+            .map(|list| PollEvent::Failed(list, problem()));
         [link].into_iter().chain(lists).chain(part).collect()
     }
 }
@@ -109,10 +146,26 @@ mod tests {
 
     fn bundle() -> Bundle {
         let made = Stamp::parse("2026-11-21 12:00:00").unwrap();
-        let manifest = Manifest::new("Acme".into(), Shared::default(), "prod".into(), ("ann".into(), made));
-        let target = Target { workspace_id: WorkspaceId(7), ..Target::default() };
-        let finding = Finding { id: FindingId(1), name: "Private key".into(), ..Finding::default() };
-        Bundle { targets: vec![Arc::new(target)], findings: vec![Arc::new(finding)], ..Bundle::new(manifest) }
+        let manifest = Manifest::new(
+            "Acme".into(),
+            Shared::default(),
+            "prod".into(),
+            ("ann".into(), made),
+        );
+        let target = Target {
+            workspace_id: WorkspaceId(7),
+            ..Target::default()
+        };
+        let finding = Finding {
+            id: FindingId(1),
+            name: "Private key".into(),
+            ..Finding::default()
+        };
+        Bundle {
+            targets: vec![Arc::new(target)],
+            findings: vec![Arc::new(finding)],
+            ..Bundle::new(manifest)
+        }
     }
 
     #[tokio::test]
@@ -121,22 +174,46 @@ mod tests {
         let (updates, mut received) = mpsc::channel(4);
         let (answers, mut cached) = mpsc::unbounded_channel();
         let task = tokio::spawn(serve(bundle(), receiver, updates, answers));
-        let mut model = Model::new(Session::default(), Size { columns: 80, rows: 24 });
-        while !(model.data.occurrences.value().is_some() && model.data.reports.problem().is_some()) {
+        let mut model = Model::new(
+            Session::default(),
+            Size {
+                columns: 80,
+                rows: 24,
+            },
+        );
+        while !(model.data.occurrences.value().is_some() && model.data.reports.problem().is_some())
+        {
             let msg = tokio::select! {
                 Some(update) = received.recv() => Msg::Update(update),
                 Some(TaskReport::Msg(msg)) = cached.recv() => *msg,
             };
-            update(&mut model, Now { mono: std::time::Duration::ZERO, wall: Timestamp::now() }, msg);
+            update(
+                &mut model,
+                Now {
+                    mono: std::time::Duration::ZERO,
+                    wall: Timestamp::now(),
+                },
+                msg,
+            );
             plans.send_replace(model.plan());
         }
-        assert_eq!(model.workspace().map(|workspace| workspace.name.as_str()), Some("Acme"));
-        let Remote::Stale { at, problem, .. } = &model.data.occurrences else { panic!("{:?}", model.data.occurrences) };
+        assert_eq!(
+            model.workspace().map(|workspace| workspace.name.as_str()),
+            Some("Acme")
+        );
+        let Remote::Stale { at, problem, .. } = &model.data.occurrences else {
+            panic!("{:?}", model.data.occurrences)
+        };
         assert_eq!(
             (at.to_string().as_str(), problem.message.as_str()),
-            ("2026-11-21 12:00:00", "bundle of 2026-11-21 12:00, no service")
+            (
+                "2026-11-21 12:00:00",
+                "bundle of 2026-11-21 12:00, no service"
+            )
         );
-        assert!(matches!(&model.connection.link, Link::Down { problem } if problem.message.starts_with("bundle of")));
+        assert!(
+            matches!(&model.connection.link, Link::Down { problem } if problem.message.starts_with("bundle of"))
+        );
         drop((plans, received, cached));
         task.await.unwrap();
     }

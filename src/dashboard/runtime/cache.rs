@@ -1,12 +1,13 @@
-//! The task that caches the lists between two runs: it reads them at the start and when the workspace changes, and writes
-//! the snapshots of the poller.
+//! The task that caches the lists between two runs: it reads them at the start and when the
+//! workspace changes, and writes the snapshots of the poller.
 //!
 //! ```text
 //!   start ─► workspaces ─► Msg::Cached        plan of another workspace ─► its lists ─► Msg::Cached
 //!   update of the poller ─► waits ten seconds, the newest snapshot of each list wins ─► file, or its new time
 //! ```
 //!
-//! Files are read and written on blocking threads. The end of the dashboard writes the waiting lists.
+//! Files are read and written on blocking threads. The end of the dashboard writes the waiting
+//! lists.
 
 use crate::client::on_list_thread;
 use crate::contract::{Stamp, WorkspaceId};
@@ -32,8 +33,8 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 /// How long a snapshot waits for a newer one before it is written.
 const SNAPSHOT_DEBOUNCE: Duration = Duration::from_secs(10);
-/// Long lists wait longer: so many times the duration of the last write, which is 0.2% of the time. The end of the dashboard
-/// writes them in any case.
+/// Long lists wait longer: so many times the duration of the last write, which is 0.2% of the time.
+/// The end of the dashboard writes them in any case.
 const DEBOUNCE_FACTOR: u32 = 500;
 /// Limit for the remaining writes at the end: short, because they are only a cache.
 const GOODBYE: Duration = Duration::from_secs(3);
@@ -60,7 +61,8 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// Starts the task, which reports to `answers`. The receiver is notified when the cached workspaces were reported.
+    /// Starts the task, which reports to `answers`. The receiver is notified when the cached
+    /// workspaces were reported.
     pub fn start(
         directory: PathBuf,
         files: FindingTextFiles,
@@ -71,7 +73,16 @@ impl Cache {
         let task = CacheTask::new(directory, files.clone(), answers);
         let lists = Arc::clone(&task.waiting);
         let task = tokio::spawn(task.run(waiting, begun));
-        (Self { requests, task, recalled: None, texts: files, waiting: lists }, started)
+        (
+            Self {
+                requests,
+                task,
+                recalled: None,
+                texts: files,
+                waiting: lists,
+            },
+            started,
+        )
     }
 
     /// Requests the lists of the current workspace of the model, if it has changed.
@@ -89,13 +100,20 @@ impl Cache {
     pub fn keep(&self, update: &Update, model: &Model) {
         let snapshot = match &update.event {
             PollEvent::Snapshot(snapshot) => snapshot.clone(),
-            PollEvent::SomeFindings(table, unread, _) if unread.ids.is_empty() => Snapshot::Findings(Arc::clone(table)),
+            PollEvent::SomeFindings(table, unread, _) if unread.ids.is_empty() => {
+                Snapshot::Findings(Arc::clone(table))
+            }
             _ => return,
         };
         let list = snapshot.list_kind();
         let workspace = match model.navigation.scope.workspace {
             _ if list == ListKind::Workspaces => None,
-            Some(id) if update.generation == model.connection.generation && CACHED_LISTS.contains(&list) => Some(id),
+            Some(id)
+                if update.generation == model.connection.generation
+                    && CACHED_LISTS.contains(&list) =>
+            {
+                Some(id)
+            }
             _ => return,
         };
         let mut waiting = locked(&self.waiting);
@@ -112,8 +130,13 @@ impl Cache {
 
     /// Waits until everything is written. Lists that are fresh now get the current time.
     pub async fn end(self, model: &Model) {
-        if let (Link::Live { .. }, Some(id)) = (&model.connection.link, model.navigation.scope.workspace) {
-            self.send(CacheRequest::Confirm(fresh(&model.data, id), Stamp(Timestamp::now())));
+        if let (Link::Live { .. }, Some(id)) =
+            (&model.connection.link, model.navigation.scope.workspace)
+        {
+            self.send(CacheRequest::Confirm(
+                fresh(&model.data, id),
+                Stamp(Timestamp::now()),
+            ));
         }
         drop(self.requests);
         if timeout(GOODBYE, self.task).await.is_err() {
@@ -140,7 +163,15 @@ fn fresh(data: &Data, id: WorkspaceId) -> Vec<ListFile> {
         _ => false,
     };
     let workspaces = is_fresh(&data.workspaces).then_some((None, ListKind::Workspaces));
-    workspaces.into_iter().chain(CACHED_LISTS.into_iter().filter(is_listed).map(|list| (Some(id), list))).collect()
+    workspaces
+        .into_iter()
+        .chain(
+            CACHED_LISTS
+                .into_iter()
+                .filter(is_listed)
+                .map(|list| (Some(id), list)),
+        )
+        .collect()
 }
 
 struct CacheTask {
@@ -154,7 +185,11 @@ struct CacheTask {
 }
 
 impl CacheTask {
-    fn new(directory: PathBuf, texts: FindingTextFiles, answers: UnboundedSender<TaskReport>) -> Self {
+    fn new(
+        directory: PathBuf,
+        texts: FindingTextFiles,
+        answers: UnboundedSender<TaskReport>,
+    ) -> Self {
         Self {
             files: CachedLists::new(directory).with_texts(texts.clone()),
             texts,
@@ -165,7 +200,11 @@ impl CacheTask {
         }
     }
 
-    async fn run(mut self, mut requests: UnboundedReceiver<CacheRequest>, begun: oneshot::Sender<()>) {
+    async fn run(
+        mut self,
+        mut requests: UnboundedReceiver<CacheRequest>,
+        begun: oneshot::Sender<()>,
+    ) {
         self.report_workspaces().await;
         // At the end of the dashboard nobody receives it.
         let _ = begun.send(());
@@ -192,9 +231,16 @@ impl CacheTask {
 
     async fn report_workspaces(&self) {
         let files = self.files.clone();
-        let read = spawn_blocking(move || (files.read((None, ListKind::Workspaces)), files.worked_in())).await;
+        let read =
+            spawn_blocking(move || (files.read((None, ListKind::Workspaces)), files.worked_in()))
+                .await;
         if let Ok((Some((snapshot, at)), worked_in)) = read {
-            self.report(CachedList { generation: 0, at, worked_in, snapshot });
+            self.report(CachedList {
+                generation: 0,
+                at,
+                worked_in,
+                snapshot,
+            });
         }
     }
 
@@ -207,22 +253,37 @@ impl CacheTask {
             let newer = locked(&self.waiting).get(&file).cloned();
             let known = match newer {
                 Some(newer) => Some(newer),
-                None => on_list_thread(move || files.read(file)).await.flatten().inspect(|(snapshot, at)| {
-                    self.written.insert(file, (snapshot.revision(), *at));
-                }),
+                None => on_list_thread(move || files.read(file))
+                    .await
+                    .flatten()
+                    .inspect(|(snapshot, at)| {
+                        self.written.insert(file, (snapshot.revision(), *at));
+                    }),
             };
             if list == ListKind::Findings {
-                self.texts.remember(id, known.as_ref().and_then(|(snapshot, _)| ListedFinding::table_in(snapshot)));
+                self.texts.remember(
+                    id,
+                    known
+                        .as_ref()
+                        .and_then(|(snapshot, _)| ListedFinding::table_in(snapshot)),
+                );
             }
             if let Some((snapshot, at)) = known {
-                self.report(CachedList { generation, at, worked_in: None, snapshot });
+                self.report(CachedList {
+                    generation,
+                    at,
+                    worked_in: None,
+                    snapshot,
+                });
             }
         }
     }
 
     fn report(&self, cached: CachedList) {
         // At the end of the dashboard nobody receives it.
-        let _ = self.answers.send(TaskReport::Msg(Box::new(Msg::Cached(cached))));
+        let _ = self
+            .answers
+            .send(TaskReport::Msg(Box::new(Msg::Cached(cached))));
     }
 
     async fn write(&mut self) {
@@ -230,10 +291,16 @@ impl CacheTask {
         let waiting = std::mem::take(&mut *locked(&self.waiting));
         for (file, (snapshot, at)) in waiting {
             let (files, revision) = (self.files.clone(), snapshot.revision());
-            // An unchanged list only gets a new time, unless another dashboard has written the file.
-            let known = self.written.remove(&file).filter(|&(written, _)| written == revision);
+            // An unchanged list only gets a new time, unless another dashboard has written the
+            // file.
+            let known = self
+                .written
+                .remove(&file)
+                .filter(|&(written, _)| written == revision);
             let write = move || match known {
-                Some((_, time)) if files.time(file).is_some_and(|now| now == time) => files.confirm(file, at),
+                Some((_, time)) if files.time(file).is_some_and(|now| now == time) => {
+                    files.confirm(file, at)
+                }
                 _ => files.write(file.0, &snapshot, at),
             };
             if self.attempt(spawn_blocking(write).await) {
@@ -246,14 +313,21 @@ impl CacheTask {
     async fn confirm(&self, lists: Vec<ListFile>, at: Stamp) {
         let (files, written) = (self.files.clone(), self.written.clone());
         let is_written = move |list: &&ListFile| written.contains_key(list);
-        let confirm = move || lists.iter().filter(is_written).try_for_each(|&list| files.confirm(list, at));
+        let confirm = move || {
+            lists
+                .iter()
+                .filter(is_written)
+                .try_for_each(|&list| files.confirm(list, at))
+        };
         self.attempt(spawn_blocking(confirm).await);
     }
 
-    /// Returns whether the work succeeded. An error is only logged, because the files are only a cache.
+    /// Returns whether the work succeeded. An error is only logged, because the files are only a
+    /// cache.
     fn attempt(&self, done: Result<std::io::Result<()>, tokio::task::JoinError>) -> bool {
         let done = done.map_err(std::io::Error::other).flatten();
-        done.inspect_err(|error| tracing::warn!(%error, "cache not written")).is_ok()
+        done.inspect_err(|error| tracing::warn!(%error, "cache not written"))
+            .is_ok()
     }
 }
 
@@ -273,11 +347,18 @@ mod tests {
     fn task(directory: &Path) -> (CacheTask, UnboundedReceiver<TaskReport>) {
         let (answers, reports) = mpsc::unbounded_channel();
         let texts = FindingTextFiles::new(directory.join("texts"));
-        (CacheTask::new(directory.join("lists"), texts, answers), reports)
+        (
+            CacheTask::new(directory.join("lists"), texts, answers),
+            reports,
+        )
     }
 
     fn findings(name: &str) -> Snapshot {
-        let finding = Finding { id: FindingId(1), name: name.into(), ..Finding::default() };
+        let finding = Finding {
+            id: FindingId(1),
+            name: name.into(),
+            ..Finding::default()
+        };
         Snapshot::Findings(Arc::new(Table::new([finding])))
     }
 
@@ -288,13 +369,25 @@ mod tests {
         let texts = FindingTextFiles::new(directory.path().join("texts"));
         let (cache, _begun) = Cache::start(directory.path().join("lists"), texts, answers);
         let model = TestDashboard::new().model;
-        let Snapshot::Findings(table) = findings("Open port") else { unreachable!() };
+        let Snapshot::Findings(table) = findings("Open port") else {
+            unreachable!()
+        };
         let file = (model.navigation.scope.workspace, ListKind::Findings);
         for (unread, is_kept) in [(vec![ScanId(1)], false), (vec![], true)] {
-            let unread = UnreadScans { ids: Arc::new(unread.into_iter().collect()), ..UnreadScans::default() };
+            let unread = UnreadScans {
+                ids: Arc::new(unread.into_iter().collect()),
+                ..UnreadScans::default()
+            };
             let event = PollEvent::SomeFindings(Arc::clone(&table), unread, ReadTimes::default());
             let at = Stamp(Timestamp::UNIX_EPOCH);
-            cache.keep(&Update { generation: model.connection.generation, at, event }, &model);
+            cache.keep(
+                &Update {
+                    generation: model.connection.generation,
+                    at,
+                    event,
+                },
+                &model,
+            );
             assert_eq!(locked(&cache.waiting).contains_key(&file), is_kept);
         }
     }
@@ -311,13 +404,23 @@ mod tests {
             let before = is_kept.then(inode);
             locked(&first.waiting).insert(FINDINGS, (list.clone(), at(second)));
             first.write().await;
-            assert_eq!((first.files.time(FINDINGS), before.is_none_or(|one| one == inode())), (Some(at(second)), true));
+            assert_eq!(
+                (
+                    first.files.time(FINDINGS),
+                    before.is_none_or(|one| one == inode())
+                ),
+                (Some(at(second)), true)
+            );
         }
         // The next run: what it recalled is in the file already.
         let (mut next, mut reports) = task(directory.path());
         next.recall(0, WorkspaceId(1)).await;
-        let Some(TaskReport::Msg(msg)) = reports.recv().await else { panic!("nothing recalled") };
-        let Msg::Cached(CachedList { snapshot, .. }) = *msg else { panic!("another message") };
+        let Some(TaskReport::Msg(msg)) = reports.recv().await else {
+            panic!("nothing recalled")
+        };
+        let Msg::Cached(CachedList { snapshot, .. }) = *msg else {
+            panic!("another message")
+        };
         let before = inode();
         locked(&next.waiting).insert(FINDINGS, (snapshot, at(2)));
         next.write().await;

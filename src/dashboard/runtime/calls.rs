@@ -11,12 +11,17 @@ use crate::text;
 ///
 /// # Errors
 /// When the service, the connection or this machine refuses the call.
-pub(crate) async fn make(client: &Client, archive: &CaptureArchiver, call: Call) -> Result<CallAnswer, Problem> {
+pub(crate) async fn make(
+    client: &Client,
+    archive: &CaptureArchiver,
+    call: Call,
+) -> Result<CallAnswer, Problem> {
     let done = |()| CallAnswer::Done;
     Ok(match call {
         Call::CreateWorkspace(new) => CallAnswer::Created(client.create_workspace(&new).await?.0),
         Call::EditWorkspace(id, edit) => client.edit_workspace(id, &edit).await.map(done)?,
-        // Captures that the service would delete are archived first; if that fails, the call is not made.
+        // Captures that the service would delete are archived first; if that fails, the call is not
+        // made.
         Call::DeleteWorkspace(id) => {
             let read = archive.archive_workspace(client, id).await?;
             client.delete_workspace(id).await?;
@@ -42,19 +47,28 @@ pub(crate) async fn make(client: &Client, archive: &CaptureArchiver, call: Call)
         Call::DeleteReport(id) => client.delete_report(id).await.map(done)?,
         Call::DownloadReport(id, name) => download(client, id, &name).await?,
         Call::DeleteWordlist(id) => client.delete_wordlist(id).await.map(done)?,
-        Call::WordlistContents(id) => CallAnswer::Text(Shared::from(client.wordlist_contents(id).await?)),
+        Call::WordlistContents(id) => {
+            CallAnswer::Text(Shared::from(client.wordlist_contents(id).await?))
+        }
         Call::UnattributedRequests => {
             CallAnswer::Text(unattributed::text(&client.list_unattributed_requests().await?).into())
         }
         Call::DownloadWordlist(id, name) => {
             let words = client.wordlist_contents(id).await?;
-            let name = if name.ends_with(".txt") { name.to_string() } else { format!("{name}.txt") };
+            let name = if name.ends_with(".txt") {
+                name.to_string()
+            } else {
+                format!("{name}.txt")
+            };
             CallAnswer::Saved(save(&text::file_name(&name), words.as_bytes())?)
         }
         Call::Replay(again) => {
             let sent = replay(&again).await;
             let hint = "check the URL";
-            CallAnswer::Status(sent.map_err(|error| Problem { hint: Some(hint.to_owned()), ..Problem::from(error) })?)
+            CallAnswer::Status(sent.map_err(|error| Problem {
+                hint: Some(hint.to_owned()),
+                ..Problem::from(error)
+            })?)
         }
     })
 }
@@ -82,7 +96,9 @@ fn place_of(path: &str) -> Result<(std::path::PathBuf, &str), Problem> {
 /// # Errors
 /// When the directory takes no files.
 pub fn can_save(name: &str) -> Result<(), Problem> {
-    place_of(name).and_then(|(directory, name)| NewFile::create(&directory, name)).map(drop)
+    place_of(name)
+        .and_then(|(directory, name)| NewFile::create(&directory, name))
+        .map(drop)
 }
 
 /// As [`save`], unless a file with this name and content exists.
@@ -100,7 +116,10 @@ async fn download(client: &Client, id: ReportId, name: &str) -> Result<CallAnswe
         Download::NoData => return Ok(CallAnswer::NoData),
     };
     let fallback = format!("report-{id}");
-    let name = Some(name).filter(|name| !name.trim().is_empty()).or(content.name.as_deref()).unwrap_or(&fallback);
+    let name = Some(name)
+        .filter(|name| !name.trim().is_empty())
+        .or(content.name.as_deref())
+        .unwrap_or(&fallback);
     let file = NewFile::create(&NewFile::here()?, name)?;
     content.save_to(file.writer()?).await?;
     Ok(CallAnswer::Saved(file.keep()))
@@ -114,10 +133,19 @@ mod tests {
     fn typed_path_is_directory_of_saved_file() {
         let temp = tempfile::tempdir().unwrap();
         let named = |name: &str| format!("{}/{name}", temp.path().display());
-        assert_eq!(save(&named("hits.csv"), b"1").unwrap(), temp.path().join("hits.csv"));
+        assert_eq!(
+            save(&named("hits.csv"), b"1").unwrap(),
+            temp.path().join("hits.csv")
+        );
         assert!(can_save(&named("new.txt")).is_ok() && !temp.path().join("new.txt").exists());
         assert!(can_save(&named("none/new.txt")).is_err());
         let refused = save(&named("none/hits.csv"), b"1").unwrap_err();
-        assert!(refused.hint.is_some_and(|hint| hint.contains("create the directory")), "{}", refused.message);
+        assert!(
+            refused
+                .hint
+                .is_some_and(|hint| hint.contains("create the directory")),
+            "{}",
+            refused.message
+        );
     }
 }

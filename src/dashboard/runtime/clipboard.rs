@@ -51,10 +51,16 @@ impl CopyMethod {
 /// When the text is longer than terminals accept.
 pub fn osc_52(text: String) -> Result<String, CopyFailed> {
     if text.len() > OSC_52_LIMIT {
-        let why = format!("text too long: terminals accept at most {} kB", OSC_52_LIMIT / 1000);
+        let why = format!(
+            "text too long: terminals accept at most {} kB",
+            OSC_52_LIMIT / 1000
+        );
         return Err(CopyFailed { why, text });
     }
-    Ok(format!("\x1b]52;c;{}\x07", base64::engine::general_purpose::STANDARD.encode(&text)))
+    Ok(format!(
+        "\x1b]52;c;{}\x07",
+        base64::engine::general_purpose::STANDARD.encode(&text)
+    ))
 }
 
 /// Copies through tmux.
@@ -66,7 +72,9 @@ pub async fn through_tmux(what: &str, text: String) -> Result<String, CopyFailed
         Ok(()) => Ok(format!("{what} copied (tmux)")),
         // tmux before 3.2 does not know -w.
         Err(_) => match load_buffer(&["load-buffer", "-"], &text).await {
-            Ok(()) => Ok(format!("{what} copied to the tmux buffer (prefix ] pastes it)")),
+            Ok(()) => Ok(format!(
+                "{what} copied to the tmux buffer (prefix ] pastes it)"
+            )),
             Err(why) => Err(CopyFailed { why, text }),
         },
     }
@@ -75,7 +83,9 @@ pub async fn through_tmux(what: &str, text: String) -> Result<String, CopyFailed
 async fn load_buffer(arguments: &[&str], text: &str) -> Result<(), String> {
     let mut tmux = Command::new("tmux");
     tmux.args(arguments);
-    run_with_input(tmux, text.as_bytes(), TMUX_LIMIT).await.map_err(|why| format!("tmux {why}"))
+    run_with_input(tmux, text.as_bytes(), TMUX_LIMIT)
+        .await
+        .map_err(|why| format!("tmux {why}"))
 }
 
 #[cfg(test)]
@@ -83,15 +93,26 @@ mod tests {
     use super::*;
 
     fn method(variables: &[(&str, &str)]) -> CopyMethod {
-        CopyMethod::of(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+        CopyMethod::of(|name| {
+            variables
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| (*value).to_owned())
+        })
     }
 
     #[test]
     fn copy_method_prefers_tmux_and_none_where_unsupported() {
-        assert_eq!(method(&[("TMUX", "/tmp/tmux,1,0"), ("TERM", "tmux-256color")]), CopyMethod::Tmux);
+        assert_eq!(
+            method(&[("TMUX", "/tmp/tmux,1,0"), ("TERM", "tmux-256color")]),
+            CopyMethod::Tmux
+        );
         assert_eq!(method(&[("TERM", "xterm-256color")]), CopyMethod::Osc52);
         assert!(matches!(method(&[("TERM", "linux")]), CopyMethod::None(_)));
-        assert!(matches!(method(&[("TERM", "screen"), ("STY", "1.pts")]), CopyMethod::None(_)));
+        assert!(matches!(
+            method(&[("TERM", "screen"), ("STY", "1.pts")]),
+            CopyMethod::None(_)
+        ));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Runs a command of the configuration: no shell, the rows in variables and as JSON on standard input, a process group of its
-//! own, limits of time and output.
+//! Runs a command of the configuration: no shell, the rows in variables and as JSON on standard
+//! input, a process group of its own, limits of time and output.
 
 use crate::client::Problem;
 use crate::dashboard::base::CommandRun;
@@ -15,7 +15,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Most bytes of output, and of error output.
 const MOST_OUTPUT: u64 = 1 << 20;
 
-/// Kills the process group when dropped, unless the program has ended: the id could be that of another group by then.
+/// Kills the process group when dropped, unless the program has ended: the id could be that of
+/// another group by then.
 struct ProcessGroup(Option<Pid>);
 
 impl Drop for ProcessGroup {
@@ -36,19 +37,40 @@ pub async fn run(run: &CommandRun) -> Result<String, Problem> {
 }
 
 async fn run_within(run: &CommandRun, limit: Duration) -> Result<String, Problem> {
-    let Some((program, arguments)) = run.action.command().words.split_first() else { return Ok(String::new()) };
+    let Some((program, arguments)) = run.action.command().words.split_first() else {
+        return Ok(String::new());
+    };
     let failed = |why: String| Problem::local(why).with_hint("check [[commands]] in config.toml");
     let mut command = Command::new(program);
     // The command never gets the API key. Its colours would be shown as escape sequences.
-    command.args(arguments).env_remove("SCANDECK_API_KEY").env("NO_COLOR", "1");
+    command
+        .args(arguments)
+        .env_remove("SCANDECK_API_KEY")
+        .env("NO_COLOR", "1");
     if run.is_masked {
         command.env_remove("SCANDECK_BASE_URL");
     }
-    command.envs(run.variables.iter().map(|(name, value)| (format!("SCANDECK_{name}"), value)));
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).kill_on_drop(true);
-    let mut child = command.spawn().map_err(|error| failed(format!("{program} cannot be started: {error}")))?;
+    command.envs(
+        run.variables
+            .iter()
+            .map(|(name, value)| (format!("SCANDECK_{name}"), value)),
+    );
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .kill_on_drop(true);
+    let mut child = command
+        .spawn()
+        .map_err(|error| failed(format!("{program} cannot be started: {error}")))?;
     // Declared after `child`, so that the group is killed before the child is reaped.
-    let mut group = ProcessGroup(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw));
+    let mut group = ProcessGroup(
+        child
+            .id()
+            .and_then(|id| i32::try_from(id).ok())
+            .and_then(Pid::from_raw),
+    );
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let write = async {
         if let Some(mut stdin) = stdin {
@@ -59,25 +81,38 @@ async fn run_within(run: &CommandRun, limit: Duration) -> Result<String, Problem
     };
     let work = async {
         let ((), output, errors) = tokio::try_join!(write, read(stdout), read(stderr))?;
-        let status = child.wait().await.map_err(|error| format!("{program}: exit status unknown: {error}"))?;
+        let status = child
+            .wait()
+            .await
+            .map_err(|error| format!("{program}: exit status unknown: {error}"))?;
         group.0 = None;
         match status.success() {
             true => Ok(output + &errors),
             false => {
-                let why = errors.lines().next().map(|line| format!(": {line}")).unwrap_or_default();
+                let why = errors
+                    .lines()
+                    .next()
+                    .map(|line| format!(": {line}"))
+                    .unwrap_or_default();
                 // A program that was killed has no exit code.
-                let ended = status.code().map_or_else(|| status.to_string(), |code| format!("exit code {code}"));
+                let ended = status
+                    .code()
+                    .map_or_else(|| status.to_string(), |code| format!("exit code {code}"));
                 Err(format!("{program} ended with {ended}{why}"))
             }
         }
     };
     let ended = timeout(limit, work).await;
-    ended.unwrap_or_else(|_| Err(format!("{program} was stopped after {} s", limit.as_secs()))).map_err(failed)
+    ended
+        .unwrap_or_else(|_| Err(format!("{program} was stopped after {} s", limit.as_secs())))
+        .map_err(failed)
 }
 
 /// Reads to the end.
 async fn read(output: Option<impl AsyncRead + Unpin>) -> Result<String, String> {
-    let Some(output) = output else { return Ok(String::new()) };
+    let Some(output) = output else {
+        return Ok(String::new());
+    };
     let mut bytes = Vec::new();
     let read = output.take(MOST_OUTPUT + 1).read_to_end(&mut bytes).await;
     read.map_err(|error| format!("output not read: {error}"))?;
@@ -95,7 +130,10 @@ mod tests {
 
     fn command(words: &[&str]) -> CommandRun {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
-        let action = CustomAction::new(&CommandSetting { words, ..CommandSetting::default() });
+        let action = CustomAction::new(&CommandSetting {
+            words,
+            ..CommandSetting::default()
+        });
         CommandRun {
             action,
             variables: vec![("NAME", "$(id) `x`".to_owned())],
@@ -106,25 +144,58 @@ mod tests {
 
     #[tokio::test]
     async fn command_gets_variables_and_json_without_a_shell() {
-        let output = run(&command(&["sh", "-c", "printf '%s|' \"$SCANDECK_NAME\"; cat", "$SCANDECK_NAME"])).await;
+        let output = run(&command(&[
+            "sh",
+            "-c",
+            "printf '%s|' \"$SCANDECK_NAME\"; cat",
+            "$SCANDECK_NAME",
+        ]))
+        .await;
         assert_eq!(output.unwrap(), "$(id) `x`|{\"items\":[]}\n");
-        assert_eq!(run(&command(&["echo", "$SCANDECK_NAME;", "a b"])).await.unwrap(), "$SCANDECK_NAME; a b\n");
-        let keys = run(&command(&["sh", "-c", "env | grep -c SCANDECK_API_KEY || true"])).await.unwrap();
+        assert_eq!(
+            run(&command(&["echo", "$SCANDECK_NAME;", "a b"]))
+                .await
+                .unwrap(),
+            "$SCANDECK_NAME; a b\n"
+        );
+        let keys = run(&command(&[
+            "sh",
+            "-c",
+            "env | grep -c SCANDECK_API_KEY || true",
+        ]))
+        .await
+        .unwrap();
         assert_eq!(keys, "0\n");
     }
 
     #[tokio::test]
     async fn failed_command_is_a_problem_with_its_reason() {
-        let failed = run(&command(&["sh", "-c", "echo no such ticket >&2; exit 3"])).await.unwrap_err();
-        assert!(failed.message.contains("ended with exit code 3: no such ticket") && failed.hint.is_some(), "{failed}");
-        assert!(run(&command(&["/nowhere/tool"])).await.unwrap_err().message.contains("cannot be started"));
+        let failed = run(&command(&["sh", "-c", "echo no such ticket >&2; exit 3"]))
+            .await
+            .unwrap_err();
+        assert!(
+            failed
+                .message
+                .contains("ended with exit code 3: no such ticket")
+                && failed.hint.is_some(),
+            "{failed}"
+        );
+        assert!(
+            run(&command(&["/nowhere/tool"]))
+                .await
+                .unwrap_err()
+                .message
+                .contains("cannot be started")
+        );
     }
 
     #[tokio::test]
     async fn command_over_a_limit_is_stopped() {
         let flood = run(&command(&["sh", "-c", "yes & yes"])).await.unwrap_err();
         assert!(flood.message.contains("more than 1 MB"), "{flood}");
-        let slow = run_within(&command(&["sh", "-c", "sleep 600 & wait"]), Duration::ZERO).await.unwrap_err();
+        let slow = run_within(&command(&["sh", "-c", "sleep 600 & wait"]), Duration::ZERO)
+            .await
+            .unwrap_err();
         assert!(slow.message.contains("stopped after 0 s"), "{slow}");
     }
 }

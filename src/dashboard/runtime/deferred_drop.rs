@@ -1,4 +1,5 @@
-//! Freeing large replaced tables on another thread: freeing 100,000 rows takes as long as many frames.
+//! Freeing large replaced tables on another thread: freeing 100,000 rows takes as long as many
+//! frames.
 
 use crate::dashboard::data::Data;
 use crate::triage::EarlierCorrelation;
@@ -6,7 +7,8 @@ use std::any::Any;
 use std::sync::Arc;
 use tokio::task::spawn_blocking;
 
-/// The large tables of the model, and what the last correlation left. Each is held until it is used nowhere else.
+/// The large tables of the model, and what the last correlation left. Each is held until it is used
+/// nowhere else.
 #[derive(Default)]
 pub(crate) struct DeferredDrop(Vec<Arc<dyn Any + Send + Sync>>);
 
@@ -17,11 +19,18 @@ impl DeferredDrop {
         let findings = data.occurrences.value().map(|table| Arc::clone(table) as _);
         let issues = data.findings.value().map(|table| Arc::clone(table) as _);
         for table in findings.into_iter().chain(issues).chain(earlier) {
-            if !self.0.iter().any(|held| std::ptr::addr_eq(Arc::as_ptr(held), Arc::as_ptr(&table))) {
+            if !self
+                .0
+                .iter()
+                .any(|held| std::ptr::addr_eq(Arc::as_ptr(held), Arc::as_ptr(&table)))
+            {
                 self.0.push(table);
             }
         }
-        let spent: Vec<_> = self.0.extract_if(.., |held| Arc::strong_count(held) == 1).collect();
+        let spent: Vec<_> = self
+            .0
+            .extract_if(.., |held| Arc::strong_count(held) == 1)
+            .collect();
         if !spent.is_empty() {
             spawn_blocking(move || drop(spent));
         }
@@ -37,8 +46,13 @@ mod tests {
     #[tokio::test]
     async fn replaced_table_is_freed_when_unused() {
         let (mut data, mut spent) = (Data::default(), DeferredDrop::default());
-        let table = Arc::new(Table::<crate::triage::ListedFinding>::new([Finding::default()]));
-        let (held, at) = (Arc::downgrade(&table), Stamp::parse("2026-11-21 12:00:00").unwrap());
+        let table = Arc::new(Table::<crate::triage::ListedFinding>::new([
+            Finding::default(),
+        ]));
+        let (held, at) = (
+            Arc::downgrade(&table),
+            Stamp::parse("2026-11-21 12:00:00").unwrap(),
+        );
         data.occurrences.succeed(Arc::clone(&table), at);
         spent.sort_out(&data, None);
         data.occurrences.succeed(Arc::default(), at);

@@ -1,8 +1,10 @@
-//! The execution of effects: each one is executed at once, or by a task whose answer returns as a message.
+//! The execution of effects: each one is executed at once, or by a task whose answer returns as a
+//! message.
 
 use crate::client::{Problem, on_list_thread};
 use crate::dashboard::base::{
-    Call, ColumnRequest, ConnectionChoice, CopyFailed, Effect, Exported, ExportedCaptures, Signal, Ticket,
+    Call, ColumnRequest, ConnectionChoice, CopyFailed, Effect, Exported, ExportedCaptures, Signal,
+    Ticket,
 };
 use crate::dashboard::core::Msg;
 use crate::dashboard::core::draw::paged_text;
@@ -11,8 +13,8 @@ use crate::dashboard::list::BuiltColumns;
 use crate::dashboard::runtime::event_loop::EventLoop;
 use crate::dashboard::runtime::signals::stop_until_continued;
 use crate::dashboard::runtime::{
-    CopyMethod, DecisionRequest, ProcessSignal, SignalStream, TaskReport, Terminal, archive, browser, calls, clipboard,
-    custom, editor, signal,
+    CopyMethod, DecisionRequest, ProcessSignal, SignalStream, TaskReport, Terminal, archive,
+    browser, calls, clipboard, custom, editor, signal,
 };
 use crate::export::Export;
 use crate::oob::{CaptureRecord, request};
@@ -37,14 +39,22 @@ impl EventLoop {
             Effect::Call(ticket, call) => self.call(ticket, *call),
             Effect::CancelCall(id) => {
                 // A call that ended meanwhile is reported as such.
-                if let Some(client) = self.backend.as_ref().and_then(|backend| backend.client.as_ref()) {
+                if let Some(client) = self
+                    .backend
+                    .as_ref()
+                    .and_then(|backend| backend.client.as_ref())
+                {
                     client.cancel(id);
                 }
             }
             Effect::Copy { what, text, .. } => self.copy(what, text),
-            Effect::OpenUrl(url) => self.spawn(async move { Msg::BrowserOpened(browser::open(url).await) }),
+            Effect::OpenUrl(url) => {
+                self.spawn(async move { Msg::BrowserOpened(browser::open(url).await) })
+            }
             Effect::Save { name, content } => {
-                self.write(async move { Msg::Saved(blocking(move || calls::save(&name, &content)).await) });
+                self.write(async move {
+                    Msg::Saved(blocking(move || calls::save(&name, &content)).await)
+                });
             }
             Effect::SaveBody { name, sent, mask } => self.write(async move {
                 let mut body = request::body(&sent.capture).into_owned();
@@ -55,14 +65,26 @@ impl EventLoop {
                 Msg::BodySaved { sent, saved }
             }),
             Effect::Export(exported) => {
-                let noun = if exported.mask.is_some() { "masked finding" } else { "finding" };
+                let noun = if exported.mask.is_some() {
+                    "masked finding"
+                } else {
+                    "finding"
+                };
                 let rows = plural(exported.rows.len(), noun);
-                self.write(async move { Msg::Exported(rows, blocking(move || export(&exported)).await) });
+                self.write(async move {
+                    Msg::Exported(rows, blocking(move || export(&exported)).await)
+                });
             }
             Effect::ExportCaptures(exported) => {
-                let noun = if exported.mask.is_some() { "masked capture" } else { "capture" };
+                let noun = if exported.mask.is_some() {
+                    "masked capture"
+                } else {
+                    "capture"
+                };
                 let rows = plural(exported.sent.len(), noun);
-                self.write(async move { Msg::Exported(rows, blocking(move || export_captures(&exported)).await) })
+                self.write(async move {
+                    Msg::Exported(rows, blocking(move || export_captures(&exported)).await)
+                })
             }
             Effect::Edit(text) => self.edit(text).await,
             Effect::Page(text) => self.page(text).await,
@@ -78,74 +100,127 @@ impl EventLoop {
             Effect::AddToScope(names) => self.add_to_scope(names),
             Effect::Correlate(generation, input) => self.spawn(async move {
                 let correlated = on_list_thread(move || triage::correlate(&input)).await;
-                // `None` means that the work panicked: show no rows, but let later updates continue.
+                // `None` means that the work panicked: show no rows, but let later updates
+                // continue.
                 Msg::Correlated(generation, Box::new(correlated.unwrap_or_default()))
             }),
             Effect::BuildColumns(request) => self.spawn(async move {
                 let failed = BuiltColumns::none(ColumnRequest::clone(&request));
-                // The task fails only with a panic or at the end; then the rows remain those of the last filter.
+                // The task fails only with a panic or at the end; then the rows remain those of the
+                // last filter.
                 let built = tokio::task::spawn_blocking(move || BuiltColumns::of(*request)).await;
                 Msg::ColumnsBuilt(Box::new(built.unwrap_or(failed)))
             }),
             Effect::SearchTexts(chunk) => self.spawn(async move {
                 let searched = chunk.clone();
-                Msg::TextsSearched(chunk, tokio::task::spawn_blocking(move || searched.search()).await.ok())
+                Msg::TextsSearched(
+                    chunk,
+                    tokio::task::spawn_blocking(move || searched.search())
+                        .await
+                        .ok(),
+                )
             }),
             Effect::ReadFindings(purpose, findings) => self.spawn(async move {
                 let read = move |finding: Arc<ListedFinding>| {
-                    let texts = finding.texts().map_err(|error| Problem::local(error.to_string()));
+                    let texts = finding
+                        .texts()
+                        .map_err(|error| Problem::local(error.to_string()));
                     (finding, texts)
                 };
                 let read = move || findings.into_iter().map(read).collect();
                 // The task fails only with a panic or at the end.
-                Msg::FindingsRead(purpose, tokio::task::spawn_blocking(read).await.unwrap_or_default())
+                Msg::FindingsRead(
+                    purpose,
+                    tokio::task::spawn_blocking(read).await.unwrap_or_default(),
+                )
             }),
             Effect::ReadCaptures(purpose, captures) => self.spawn(async move {
                 let unread = captures.clone();
                 let read = tokio::task::spawn_blocking(move || read_captures(captures)).await;
                 let (captures, problem) =
                     read.unwrap_or_else(|error| (unread, Some(Problem::local(error.to_string()))));
-                Msg::CapturesRead { purpose, captures, problem }
+                Msg::CapturesRead {
+                    purpose,
+                    captures,
+                    problem,
+                }
             }),
             Effect::Plant(payloads) => {
                 if let Some(backend) = &self.backend {
-                    backend.archive.send(archive::ArchiveRequest::Plant(payloads));
+                    backend
+                        .archive
+                        .send(archive::ArchiveRequest::Plant(payloads));
                 }
             }
             Effect::Recognize { captures, grown } => self.spawn(async move {
                 let again = move || {
-                    let changed = captures.iter().map(|captured| (captured.id(), captured.mentions_of(&grown)));
+                    let changed = captures
+                        .iter()
+                        .map(|captured| (captured.id(), captured.mentions_of(&grown)));
                     changed.filter_map(|(id, now)| Some((id, now?))).collect()
                 };
                 let changed = tokio::task::spawn_blocking(again).await.unwrap_or_default();
                 Msg::Oob(OobNews::Recognized(changed))
             }),
             // Sent as an answer and not queued, because the queue is handled before the next key.
-            Effect::NextChunk => _ = self.answers.0.send(TaskReport::Msg(Box::new(Msg::NextChunk))),
+            Effect::NextChunk => {
+                _ = self
+                    .answers
+                    .0
+                    .send(TaskReport::Msg(Box::new(Msg::NextChunk)))
+            }
             Effect::Run(run) => self.spawn(async move {
                 let result = custom::run(&run).await;
-                Msg::CommandEnded { action: run.action, result }
+                Msg::CommandEnded {
+                    action: run.action,
+                    result,
+                }
             }),
             Effect::Signal(alert) => self.signal(*alert),
             Effect::DrawPayloadNumbers(payload_request) => {
-                // Payloads are recorded before their file is written, so the file must be possible first.
+                // Payloads are recorded before their file is written, so the file must be possible
+                // first.
                 let into = payload_request.into.as_deref();
                 if let Some(Err(problem)) = into.map(calls::can_save) {
                     let message = format!("{problem}; no payloads created");
-                    return self.queue.push_back(Msg::Saved(Err(Problem { message, ..problem })));
+                    return self
+                        .queue
+                        .push_back(Msg::Saved(Err(Problem { message, ..problem })));
                 }
                 // Some spare numbers, because tokens in use are skipped.
-                let numbers = (0..payload_request.count + SPARE).map(|_| rand::random()).collect();
-                self.queue.push_back(Msg::PayloadNumbers(payload_request, numbers));
+                let numbers = (0..payload_request.count + SPARE)
+                    .map(|_| rand::random())
+                    .collect();
+                self.queue
+                    .push_back(Msg::PayloadNumbers(payload_request, numbers));
             }
             Effect::Record(events) => self.keep(DecisionRequest::Record(events)),
-            Effect::Remember { key, workspace, value } => {
-                self.keep(DecisionRequest::Remember { key: key.into(), workspace, value });
+            Effect::Remember {
+                key,
+                workspace,
+                value,
+            } => {
+                self.keep(DecisionRequest::Remember {
+                    key: key.into(),
+                    workspace,
+                    value,
+                });
             }
-            Effect::RememberOne { of, name, workspace, value } => {
-                self.keep(DecisionRequest::Remember { key: setting(of, &name), workspace, value });
+            Effect::RememberOne {
+                of,
+                name,
+                workspace,
+                value,
+            } => {
+                self.keep(DecisionRequest::Remember {
+                    key: setting(of, &name),
+                    workspace,
+                    value,
+                });
             }
-            Effect::MarkSeen { workspace, keys } => self.keep(DecisionRequest::MarkSeen { workspace, keys }),
+            Effect::MarkSeen { workspace, keys } => {
+                self.keep(DecisionRequest::MarkSeen { workspace, keys })
+            }
         }
     }
 
@@ -167,7 +242,8 @@ impl EventLoop {
 
     fn call(&mut self, ticket: Ticket, call: Call) {
         let backend = self.backend.as_ref();
-        let service = backend.and_then(|backend| Some((backend.client.clone()?, backend.archive.archiver())));
+        let service =
+            backend.and_then(|backend| Some((backend.client.clone()?, backend.archive.archiver())));
         self.spawn(async move {
             let result = match service {
                 Some((client, archive)) => calls::make(&client, &archive, call).await,
@@ -177,9 +253,16 @@ impl EventLoop {
         });
     }
 
-    /// Reads the report formats of the service. A service without an OpenAPI document accepts or refuses each report itself.
+    /// Reads the report formats of the service. A service without an OpenAPI document accepts or
+    /// refuses each report itself.
     fn read_report_formats(&mut self) {
-        let Some(client) = self.backend.as_ref().and_then(|backend| backend.client.clone()) else { return };
+        let Some(client) = self
+            .backend
+            .as_ref()
+            .and_then(|backend| backend.client.clone())
+        else {
+            return;
+        };
         self.spawn(async move {
             match client.without_retries().report_formats().await {
                 Ok(Some(formats)) => Msg::ReportFormats(formats),
@@ -191,13 +274,20 @@ impl EventLoop {
     /// Reads the API key again and uses it.
     fn read_key(&mut self) {
         let backend = self.backend.as_ref();
-        let Some((client, key)) = backend.and_then(|it| Some((it.client.clone()?, it.key.clone()?))) else { return };
+        let Some((client, key)) =
+            backend.and_then(|it| Some((it.client.clone()?, it.key.clone()?)))
+        else {
+            return;
+        };
         self.spawn(async move {
             let read = async {
                 let secret = key.read_again().await?;
                 client.replace_key(&secret).map_err(Problem::from)
             };
-            Msg::KeyRead { source: key.to_string(), result: read.await }
+            Msg::KeyRead {
+                source: key.to_string(),
+                result: read.await,
+            }
         });
     }
 
@@ -205,7 +295,8 @@ impl EventLoop {
     #[cfg(feature = "service")]
     fn start_service(&mut self) {
         let backend = self.backend.as_ref();
-        let Some((client, directory)) = backend.and_then(|it| Some((it.client.clone()?, it.service_dir.clone()?)))
+        let Some((client, directory)) =
+            backend.and_then(|it| Some((it.client.clone()?, it.service_dir.clone()?)))
         else {
             return;
         };
@@ -216,7 +307,9 @@ impl EventLoop {
                     .map_err(|error| Problem::local(error.to_string()).with_hint(error.hint()))?;
                 if !client.can_move_to(&service.base) {
                     let moved = format!("the service now listens on {}", service.base);
-                    return Err(Problem::local(moved).with_hint("restart scandeck to connect to it"));
+                    return Err(
+                        Problem::local(moved).with_hint("restart scandeck to connect to it")
+                    );
                 }
                 client.replace_key(&service.key).map_err(Problem::from)?;
                 Ok(service.note)
@@ -228,7 +321,9 @@ impl EventLoop {
     /// Adds targets to the scope file of the local service.
     #[cfg(feature = "service")]
     fn add_to_scope(&mut self, names: Vec<String>) {
-        let Some(directory) = self.backend.as_ref().and_then(|it| it.service_dir.clone()) else { return };
+        let Some(directory) = self.backend.as_ref().and_then(|it| it.service_dir.clone()) else {
+            return;
+        };
         self.spawn(async move {
             let add = move || {
                 crate::dashboard::runtime::local::add_to_scope(&directory, &names)
@@ -240,24 +335,35 @@ impl EventLoop {
 
     #[cfg(not(feature = "service"))]
     fn add_to_scope(&mut self, _: Vec<String>) {
-        self.queue.push_back(Msg::ScopeExtended(Err(Problem::local("this build has no local service"))));
+        self.queue.push_back(Msg::ScopeExtended(Err(Problem::local(
+            "this build has no local service",
+        ))));
     }
 
     #[cfg(not(feature = "service"))]
     fn start_service(&mut self) {
-        self.queue.push_back(Msg::ServiceStarted(Err(Problem::local("this build has no local service"))));
+        self.queue.push_back(Msg::ServiceStarted(Err(Problem::local(
+            "this build has no local service",
+        ))));
     }
 
     fn copy(&mut self, what: String, text: String) {
         let copied = match self.copy_method {
             CopyMethod::Tmux => {
-                return self.spawn(async move { Msg::Copied(clipboard::through_tmux(&what, text).await) });
+                return self
+                    .spawn(async move { Msg::Copied(clipboard::through_tmux(&what, text).await) });
             }
-            CopyMethod::None(why) => Err(CopyFailed { why: why.to_owned(), text }),
+            CopyMethod::None(why) => Err(CopyFailed {
+                why: why.to_owned(),
+                text,
+            }),
             CopyMethod::Osc52 => clipboard::osc_52(text).and_then(|sequence| {
                 let sent = self.terminal.write(sequence.as_bytes());
                 sent.map(|()| format!("{what} copied (OSC 52)"))
-                    .map_err(|error| CopyFailed { why: error.to_string(), text: String::new() })
+                    .map_err(|error| CopyFailed {
+                        why: error.to_string(),
+                        text: String::new(),
+                    })
             }),
         };
         self.queue.push_back(Msg::Copied(copied));
@@ -265,7 +371,9 @@ impl EventLoop {
 
     fn signal(&mut self, alert: Signal) {
         // The next frame detects a terminal that is gone.
-        let _ = self.terminal.write(self.notify_method.sequence(&alert).as_bytes());
+        let _ = self
+            .terminal
+            .write(self.notify_method.sequence(&alert).as_bytes());
         if self.notify_command.is_empty() {
             return;
         }
@@ -290,16 +398,23 @@ impl EventLoop {
             return;
         }
         let Some(text) = text.or_else(|| paged_text(&self.model, &mut self.cache)) else {
-            return self.queue.push_back(Msg::Paged(Err(Problem::local("no text to show in $PAGER"))));
+            return self
+                .queue
+                .push_back(Msg::Paged(Err(Problem::local("no text to show in $PAGER"))));
         };
         // The card of a review may have been laid out before the mask.
-        let text = self.model.mask().map(|mask| mask.text(&text).into_owned()).unwrap_or(text);
+        let text = self
+            .model
+            .mask()
+            .map(|mask| mask.text(&text).into_owned())
+            .unwrap_or(text);
         if let Some(paged) = self.with_own_terminal(editor::page(&text)).await {
             self.queue.push_back(Msg::Paged(paged));
         }
     }
 
-    /// Gives the terminal to a program until it ends. `None` if a signal ends the dashboard meanwhile.
+    /// Gives the terminal to a program until it ends. `None` if a signal ends the dashboard
+    /// meanwhile.
     async fn with_own_terminal<T>(&mut self, program: impl Future<Output = T>) -> Option<T> {
         self.release_terminal().await;
         let result = tokio::select! {
@@ -334,7 +449,12 @@ impl EventLoop {
     }
 
     pub fn resume_terminal(&mut self) {
-        if self.terminal.resume().and_then(|()| self.open_keyboard()).is_err() {
+        if self
+            .terminal
+            .resume()
+            .and_then(|()| self.open_keyboard())
+            .is_err()
+        {
             self.left = Some(Some(1));
             return;
         }
@@ -362,8 +482,12 @@ impl EventLoop {
 }
 
 /// Runs blocking work on files. A panic becomes an error.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Problem> + Send + 'static) -> Result<T, Problem> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(Problem::local(error.to_string())))
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|error| Err(Problem::local(error.to_string())))
 }
 
 /// Starts a task whose answer is a message.
@@ -381,14 +505,36 @@ fn begin(
 }
 
 fn export(exported: &Exported) -> Result<PathBuf, Problem> {
-    let Exported { name, format, title, query, made, rows, mask } = exported;
-    let content = crate::export::write(*format, &Export { rows, title, made: *made, query, mask: mask.as_ref() });
-    calls::save(name, &content.map_err(|error| Problem::local(error.to_string()))?)
+    let Exported {
+        name,
+        format,
+        title,
+        query,
+        made,
+        rows,
+        mask,
+    } = exported;
+    let content = crate::export::write(
+        *format,
+        &Export {
+            rows,
+            title,
+            made: *made,
+            query,
+            mask: mask.as_ref(),
+        },
+    );
+    calls::save(
+        name,
+        &content.map_err(|error| Problem::local(error.to_string()))?,
+    )
 }
 
 fn export_captures(exported: &ExportedCaptures) -> Result<PathBuf, Problem> {
-    let read: io::Result<Vec<CaptureRecord>> = exported.sent.iter().map(CaptureRecord::whole).collect();
-    let sent = read.map_err(|error| Problem::local(format!("body of a capture not read: {error}")))?;
+    let read: io::Result<Vec<CaptureRecord>> =
+        exported.sent.iter().map(CaptureRecord::whole).collect();
+    let sent =
+        read.map_err(|error| Problem::local(format!("body of a capture not read: {error}")))?;
     let written = exported.format.written(&sent, exported.mask.as_ref());
     calls::save(&exported.name, written.as_bytes())
 }
@@ -405,8 +551,8 @@ fn read_captures(mut captures: Vec<CaptureRecord>) -> (Vec<CaptureRecord>, Optio
     (captures, problem)
 }
 
-/// Waits for a signal that ends the dashboard while another program has the terminal. Typed signals do not: they were
-/// typed for that program.
+/// Waits for a signal that ends the dashboard while another program has the terminal. Typed signals
+/// do not: they were typed for that program.
 async fn ended(signals: &mut SignalStream) -> i32 {
     loop {
         match signals.next().await {

@@ -1,4 +1,5 @@
-//! The event loop: wait for one event, drain the queues, update, and draw once if something changed.
+//! The event loop: wait for one event, drain the queues, update, and draw once if something
+//! changed.
 //!
 //! ```text
 //!   shutdown · signal · key · answer · update · timer
@@ -17,9 +18,10 @@ use crate::dashboard::runtime::browser;
 use crate::dashboard::runtime::settings_watch::watch as watch_settings;
 use crate::dashboard::runtime::terminal::shows_links;
 use crate::dashboard::runtime::{
-    ArchiveHandle, Cache, Connected, ConnectionSource, Connector, CopyMethod, DashboardExit, DashboardSettings,
-    DashboardStart, DecisionsHandle, DeferredDrop, FRAME, FramePace, Keyboard, LastBackground, ProcessSignal,
-    SignalStream, Terminal, TerminalInput, activity, bundled, signal,
+    ArchiveHandle, Cache, Connected, ConnectionSource, Connector, CopyMethod, DashboardExit,
+    DashboardSettings, DashboardStart, DecisionsHandle, DeferredDrop, FRAME, FramePace, Keyboard,
+    LastBackground, ProcessSignal, SignalStream, Terminal, TerminalInput, activity, bundled,
+    signal,
 };
 use crate::dashboard::ui::ViewCache;
 use crossterm::event::{Event, KeyEvent, KeyEventKind};
@@ -90,7 +92,8 @@ pub(crate) struct EventLoop {
     pub cache: ViewCache,
     background: LastBackground,
     pub terminal: Terminal,
-    /// The runtime of this thread. Keys and timers that are registered there wake this thread directly.
+    /// The runtime of this thread. Keys and timers that are registered there wake this thread
+    /// directly.
     screen: Handle,
     /// When the terminal was asked for its background.
     queried_at: Instant,
@@ -101,12 +104,16 @@ pub(crate) struct EventLoop {
     pub shutdown: CancellationToken,
     pub plans: watch::Sender<PollPlan>,
     pub updates: (mpsc::Sender<Update>, mpsc::Receiver<Update>),
-    pub answers: (mpsc::UnboundedSender<TaskReport>, mpsc::UnboundedReceiver<TaskReport>),
+    pub answers: (
+        mpsc::UnboundedSender<TaskReport>,
+        mpsc::UnboundedReceiver<TaskReport>,
+    ),
     pub queue: VecDeque<Msg>,
     pub tasks: JoinSet<()>,
     /// Files in progress.
     pub files: JoinSet<()>,
-    /// The service of the start. Its tasks begin after the first frame, so that they do not slow it down.
+    /// The service of the start. Its tasks begin after the first frame, so that they do not slow it
+    /// down.
     opening: Option<Box<Connected>>,
     pub backend: Option<Backend>,
     pub connect: Connector,
@@ -125,7 +132,8 @@ pub(crate) struct EventLoop {
 }
 
 impl EventLoop {
-    /// Takes over the terminal; nothing is requested or drawn yet. `screen` is the runtime of this thread alone.
+    /// Takes over the terminal; nothing is requested or drawn yet. `screen` is the runtime of this
+    /// thread alone.
     pub fn open(
         screen: Handle,
         opening: DashboardStart,
@@ -141,7 +149,10 @@ impl EventLoop {
         let started = settings.started.unwrap_or_else(Instant::now);
         let mut this = Self {
             model: Model::new(Session::default(), Terminal::size()),
-            cache: ViewCache { links: shows_links(variable), ..ViewCache::new(background.theme(variable)) },
+            cache: ViewCache {
+                links: shows_links(variable),
+                ..ViewCache::new(background.theme(variable))
+            },
             background,
             terminal,
             screen,
@@ -183,7 +194,10 @@ impl EventLoop {
         this.terminal.report_mouse(settings.live.mouse)?;
         this.model.use_settings(settings.live);
         if let Some(source) = settings.source {
-            this._settings = Some(AbortOnDropHandle::new(tokio::spawn(watch_settings(source, this.answers.0.clone()))));
+            this._settings = Some(AbortOnDropHandle::new(tokio::spawn(watch_settings(
+                source,
+                this.answers.0.clone(),
+            ))));
         }
         Ok(this)
     }
@@ -192,7 +206,8 @@ impl EventLoop {
     pub async fn run(mut self) -> io::Result<DashboardExit> {
         while self.left.is_none() {
             let drawn = self.draw();
-            // Also after an error: the end returns what lives as long as the dashboard, and the session.
+            // Also after an error: the end returns what lives as long as the dashboard, and the
+            // session.
             if let Some(connected) = self.opening.take() {
                 self.take_service(*connected);
             }
@@ -202,7 +217,10 @@ impl EventLoop {
                 break;
             }
             self.send_plan();
-            self.spent.sort_out(&self.model.data, self.model.findings.triage.earlier.as_ref());
+            self.spent.sort_out(
+                &self.model.data,
+                self.model.findings.triage.earlier.as_ref(),
+            );
             let inbound = self.wait().await;
             self.take(inbound).await;
             self.drain().await;
@@ -238,14 +256,18 @@ impl EventLoop {
             view::draw_into(model, buf, buf.area, cache);
             view::Drawn::all(buf)
         })?;
-        self.model.drawn(self.started.elapsed(), self.cache.measures());
+        self.model
+            .drawn(self.started.elapsed(), self.cache.measures());
         self.pace.drew(begun, Instant::now(), has_stepped);
         Ok(())
     }
 
     /// The time of the next timer of the model or of a complete frame, never twice within a frame.
     fn wake_at(&self) -> Option<Instant> {
-        let of_model = self.model.wake_at().and_then(|at| self.started.checked_add(at));
+        let of_model = self
+            .model
+            .wake_at()
+            .and_then(|at| self.started.checked_add(at));
         let at = of_model.into_iter().chain(self.pace.completed_at()).min()?;
         Some(self.woken.map_or(at, |woken| at.max(woken + FRAME)))
     }
@@ -268,7 +290,12 @@ impl EventLoop {
         };
         let (shows_calls, calls_due) = (self.model.shows_activity(), self.calls_read + CALLS);
         let calls = async {
-            match self.backend.as_mut().and_then(|backend| backend.calls.as_mut()).filter(|_| shows_calls) {
+            match self
+                .backend
+                .as_mut()
+                .and_then(|backend| backend.calls.as_mut())
+                .filter(|_| shows_calls)
+            {
                 Some(changes) => {
                     sleep_until(calls_due).await;
                     changes.changed().await.is_ok()
@@ -276,7 +303,8 @@ impl EventLoop {
                 None => std::future::pending().await,
             }
         };
-        // In this order: the end of the dashboard, input, answers, and last the news of the service.
+        // In this order: the end of the dashboard, input, answers, and last the news of the
+        // service.
         tokio::select! {
             biased;
             () = self.shutdown.cancelled() => Inbound::Shutdown,
@@ -300,13 +328,16 @@ impl EventLoop {
     }
 
     fn has_just_edited(&self) -> bool {
-        self.editor_ended.is_some_and(|ended| ended.elapsed() < LATE)
+        self.editor_ended
+            .is_some_and(|ended| ended.elapsed() < LATE)
     }
 
     async fn take(&mut self, inbound: Inbound) {
         match inbound {
             Inbound::Terminal(Ok(TerminalInput::Event(event))) => self.take_event(event),
-            Inbound::Terminal(Ok(TerminalInput::Background(colour))) => self.take_background(colour),
+            Inbound::Terminal(Ok(TerminalInput::Background(colour))) => {
+                self.take_background(colour)
+            }
             // The terminal is gone.
             Inbound::Terminal(Err(_)) => self.left = Some(Some(1)),
             // The key that ended the editor, which the kernel reports separately.
@@ -314,15 +345,26 @@ impl EventLoop {
             Inbound::Signal(ProcessSignal::End(signal)) => self.left = Some(Some(signal)),
             Inbound::Signal(ProcessSignal::Continued) => self.resume_terminal(),
             Inbound::Signal(ProcessSignal::Resized) => self.take_resize(),
-            Inbound::Update(Update { generation, at, event: PollEvent::Captures { logger, new } }) => {
+            Inbound::Update(Update {
+                generation,
+                at,
+                event: PollEvent::Captures { logger, new },
+            }) => {
                 // Captures of another workspace are dropped; they are read again when it is opened.
-                if let Some(backend) = self.backend.as_ref().filter(|_| generation == self.model.connection.generation)
+                if let Some(backend) = self
+                    .backend
+                    .as_ref()
+                    .filter(|_| generation == self.model.connection.generation)
                 {
                     backend.archive.take(logger, at, new);
                 }
             }
             Inbound::Update(update) => {
-                if let Some(cache) = self.backend.as_ref().and_then(|backend| backend.cache.as_ref()) {
+                if let Some(cache) = self
+                    .backend
+                    .as_ref()
+                    .and_then(|backend| backend.cache.as_ref())
+                {
                     cache.keep(&update, &self.model);
                 }
                 self.note_address();
@@ -331,13 +373,19 @@ impl EventLoop {
             Inbound::Answer(TaskReport::Msg(msg)) => self.queue.push_back(*msg),
             Inbound::Answer(TaskReport::Connected(mut connected)) => {
                 self.use_session(&mut connected);
-                self.queue.push_back(Msg::Connected(Ok(connected.session.clone())));
+                self.queue
+                    .push_back(Msg::Connected(Ok(connected.session.clone())));
                 self.take_service(*connected);
             }
             Inbound::Calls => {
                 self.calls_read = Instant::now();
-                if let Some(client) = self.backend.as_ref().and_then(|backend| backend.client.as_ref()) {
-                    self.queue.push_back(Msg::Calls(Box::new(activity::recorded(client))));
+                if let Some(client) = self
+                    .backend
+                    .as_ref()
+                    .and_then(|backend| backend.client.as_ref())
+                {
+                    self.queue
+                        .push_back(Msg::Calls(Box::new(activity::recorded(client))));
                 }
             }
             Inbound::Wake => {
@@ -357,7 +405,13 @@ impl EventLoop {
 
     /// Notes the address of a local service that has started elsewhere, as shown in copies.
     fn note_address(&mut self) {
-        let Some(client) = self.backend.as_ref().and_then(|backend| backend.client.as_ref()) else { return };
+        let Some(client) = self
+            .backend
+            .as_ref()
+            .and_then(|backend| backend.client.as_ref())
+        else {
+            return;
+        };
         if self.model.session.starts_service {
             let base_url = client.base().to_string();
             if base_url != self.model.session.base_url {
@@ -378,21 +432,29 @@ impl EventLoop {
 
     fn take_resize(&mut self) {
         self.pace.follow_key();
-        // After two resizes before the next frame, the terminal can have its old size but other content.
+        // After two resizes before the next frame, the terminal can have its old size but other
+        // content.
         self.terminal.clear();
         self.queue.push_back(Msg::Resize(Terminal::size()));
     }
 
-    /// Several characters for a line that have arrived are one text: the query of every one of them need not be shown.
+    /// Several characters for a line that have arrived are one text: the query of every one of them
+    /// need not be shown.
     fn take_key(&mut self, key: KeyEvent) {
         let (model, keyboard) = (&self.model, &mut self.keyboard);
         let mut text: String = model.line_letter(key).into_iter().collect();
         while !text.is_empty()
-            && let Some(letter) = keyboard.as_mut().and_then(|keyboard| keyboard.take_key(|key| model.line_letter(key)))
+            && let Some(letter) = keyboard
+                .as_mut()
+                .and_then(|keyboard| keyboard.take_key(|key| model.line_letter(key)))
         {
             text.push(letter);
         }
-        self.queue.push_back(if text.chars().nth(1).is_some() { Msg::Paste(text) } else { Msg::Key(key) });
+        self.queue.push_back(if text.chars().nth(1).is_some() {
+            Msg::Paste(text)
+        } else {
+            Msg::Key(key)
+        });
     }
 
     /// Draws again if the terminal has another background than expected.
@@ -404,7 +466,8 @@ impl EventLoop {
         }
     }
 
-    /// Handles the queued events, so that a burst of keys costs one frame. Messages do not delay the frame of a key for long.
+    /// Handles the queued events, so that a burst of keys costs one frame. Messages do not delay
+    /// the frame of a key for long.
     async fn drain(&mut self) {
         let begun = Instant::now();
         for _ in 0..DRAIN {
@@ -429,12 +492,17 @@ impl EventLoop {
 
     /// Whether the archive has so many captures to write that updates of the poller must wait.
     fn is_behind(&self) -> bool {
-        self.backend.as_ref().is_some_and(|backend| backend.archive.is_behind())
+        self.backend
+            .as_ref()
+            .is_some_and(|backend| backend.archive.is_behind())
     }
 
     async fn work_off(&mut self) {
         while let Some(msg) = self.queue.pop_front() {
-            let now = Now { mono: self.started.elapsed(), wall: Timestamp::now() };
+            let now = Now {
+                mono: self.started.elapsed(),
+                wall: Timestamp::now(),
+            };
             for effect in update(&mut self.model, now, msg) {
                 self.carry_out(effect).await;
             }
@@ -461,7 +529,10 @@ impl EventLoop {
         connected.session.has_browser = browser::is_visible(|name| std::env::var(name).ok());
         self.model.session = connected.session.clone();
         if let Some(note) = connected.note.take() {
-            self.model.overlay.notices.notify(self.started.elapsed(), Tone::Bad, note);
+            self.model
+                .overlay
+                .notices
+                .notify(self.started.elapsed(), Tone::Bad, note);
         }
     }
 
@@ -472,10 +543,16 @@ impl EventLoop {
         let start = |directory| Cache::start(directory, files.clone(), self.answers.0.clone());
         let (cache, begun) = cache_directory.map(start).unzip();
         let beat = Beat::since(self.started);
-        let (plans, updates, answers) = (self.plans.subscribe(), self.updates.0.clone(), self.answers.0.clone());
+        let (plans, updates, answers) = (
+            self.plans.subscribe(),
+            self.updates.0.clone(),
+            self.answers.0.clone(),
+        );
         let (client, task) = match connected.source {
             ConnectionSource::Service(client) => {
-                let poller = Poller::new(client.clone(), plans, updates).with_texts(files).with_beat(beat);
+                let poller = Poller::new(client.clone(), plans, updates)
+                    .with_texts(files)
+                    .with_beat(beat);
                 // Cached lists are shown first, and with them the workspace to poll.
                 let polling = async move {
                     if let Some(begun) = begun {
@@ -485,7 +562,10 @@ impl EventLoop {
                 };
                 (Some(client), tokio::spawn(polling))
             }
-            ConnectionSource::Bundle(bundle) => (None, tokio::spawn(bundled::serve(*bundle, plans, updates, answers))),
+            ConnectionSource::Bundle(bundle) => (
+                None,
+                tokio::spawn(bundled::serve(*bundle, plans, updates, answers)),
+            ),
         };
         self.backend = Some(Backend {
             calls: client.as_ref().map(Client::call_changes),
@@ -506,10 +586,19 @@ impl EventLoop {
         self.release_terminal().await;
         drop(self.terminal);
         // Requested files are written completely, or the log has an error.
-        if timeout(FILES, async { while self.files.join_next().await.is_some() {} }).await.is_err() {
+        if timeout(FILES, async {
+            while self.files.join_next().await.is_some() {}
+        })
+        .await
+        .is_err()
+        {
             tracing::error!("ended before all files were written");
         }
-        let unfinished = timeout(GOODBYE, async { while self.tasks.join_next().await.is_some() {} }).await.is_err();
+        let unfinished = timeout(GOODBYE, async {
+            while self.tasks.join_next().await.is_some() {}
+        })
+        .await
+        .is_err();
         if unfinished {
             tracing::warn!("ended before all calls were answered");
         }
@@ -527,8 +616,15 @@ impl EventLoop {
         DashboardExit {
             signal: self.left.flatten(),
             session: connected.then(|| self.model.shown_session()),
-            active_scans: scans.map_or(0, |scans| scans.items().iter().filter(|scan| scan.is_active()).count()),
-            loggers: self.model.data.loggers.value().map_or(0, |loggers| loggers.len()),
+            active_scans: scans.map_or(0, |scans| {
+                scans.items().iter().filter(|scan| scan.is_active()).count()
+            }),
+            loggers: self
+                .model
+                .data
+                .loggers
+                .value()
+                .map_or(0, |loggers| loggers.len()),
             is_saved,
             keep_alive,
         }

@@ -1,5 +1,6 @@
-//! Files that the dashboard writes for a user: into the current or a typed directory, under a sanitised name, never over an
-//! existing file, and private, because findings and captures are confidential.
+//! Files that the dashboard writes for a user: into the current or a typed directory, under a
+//! sanitised name, never over an existing file, and private, because findings and captures are
+//! confidential.
 
 use crate::client::Problem;
 use crate::text;
@@ -29,16 +30,25 @@ impl NewFile {
         let name = text::file_name(name);
         for number in 1..=TRIES {
             let path = directory.join(numbered(&name, number));
-            match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+            match OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(&path)
+            {
                 Ok(file) => {
-                    let path = TempPath::try_from_path(&path).map_err(|error| refused(&path, &error))?;
+                    let path =
+                        TempPath::try_from_path(&path).map_err(|error| refused(&path, &error))?;
                     return Ok(Self { file, path });
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(refused(&path, &error)),
             }
         }
-        let message = format!("{} and {TRIES} numbered names exist", directory.join(name).display());
+        let message = format!(
+            "{} and {TRIES} numbered names exist",
+            directory.join(name).display()
+        );
         Err(Problem::local(message).with_hint("move the older files away"))
     }
 
@@ -46,7 +56,8 @@ impl NewFile {
     /// # Errors
     /// When it no longer exists.
     pub fn here() -> Result<PathBuf, Problem> {
-        std::env::current_dir().map_err(|error| Problem::local(format!("no current directory: {error}")))
+        std::env::current_dir()
+            .map_err(|error| Problem::local(format!("no current directory: {error}")))
     }
 
     /// Writes the content and keeps the file.
@@ -55,7 +66,10 @@ impl NewFile {
     /// When the content cannot be written.
     pub fn write(mut self, content: &[u8]) -> Result<PathBuf, Problem> {
         // Some file systems report a full disk only here.
-        let written = self.file.write_all(content).and_then(|()| self.file.sync_all());
+        let written = self
+            .file
+            .write_all(content)
+            .and_then(|()| self.file.sync_all());
         written.map_err(|error| refused(&self.path, &error))?;
         Ok(self.keep())
     }
@@ -65,7 +79,10 @@ impl NewFile {
     /// # Errors
     /// When the system has no free handles.
     pub fn writer(&self) -> Result<tokio::fs::File, Problem> {
-        let clone = self.file.try_clone().map_err(|error| refused(&self.path, &error))?;
+        let clone = self
+            .file
+            .try_clone()
+            .map_err(|error| refused(&self.path, &error))?;
         Ok(tokio::fs::File::from_std(clone))
     }
 
@@ -85,7 +102,8 @@ impl NewFile {
 pub fn write_once(directory: &Path, name: &str, content: &[u8]) -> Result<PathBuf, Problem> {
     let there = directory.join(text::file_name(name));
     // Only regular files are read: a pipe would block.
-    let is_alike = std::fs::symlink_metadata(&there).is_ok_and(|it| it.is_file() && it.len() == content.len() as u64);
+    let is_alike = std::fs::symlink_metadata(&there)
+        .is_ok_and(|it| it.is_file() && it.len() == content.len() as u64);
     if is_alike && std::fs::read(&there).is_ok_and(|other| other == content) {
         return Ok(there);
     }
@@ -118,15 +136,24 @@ mod tests {
     #[test]
     fn new_file_never_overwrites_and_never_leaves_directory() {
         let home = tempfile::tempdir().unwrap();
-        let write =
-            |name: &str, text: &str| NewFile::create(home.path(), name).unwrap().write(text.as_bytes()).unwrap();
+        let write = |name: &str, text: &str| {
+            NewFile::create(home.path(), name)
+                .unwrap()
+                .write(text.as_bytes())
+                .unwrap()
+        };
         assert_eq!(write("report.csv", "1"), home.path().join("report.csv"));
         assert_eq!(write("report.csv", "2"), home.path().join("report-2.csv"));
-        assert_eq!(std::fs::read_to_string(home.path().join("report.csv")).unwrap(), "1");
+        assert_eq!(
+            std::fs::read_to_string(home.path().join("report.csv")).unwrap(),
+            "1"
+        );
         let escaped = write("../../etc/passwd", "3");
         assert_eq!(escaped.parent(), Some(home.path()));
         assert_eq!(numbered(".bashrc", 2), ".bashrc-2");
-        let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&escaped).unwrap().permissions());
+        let mode = std::os::unix::fs::PermissionsExt::mode(
+            &std::fs::metadata(&escaped).unwrap().permissions(),
+        );
         assert_eq!(mode & 0o777, 0o600);
     }
 
@@ -134,9 +161,15 @@ mod tests {
     fn write_once_writes_same_content_once() {
         let home = tempfile::tempdir().unwrap();
         let write = |content: &[u8]| write_once(home.path(), "body.bin", content).unwrap();
-        assert_eq!((write(b"\x00"), write(b"\x00")), (home.path().join("body.bin"), home.path().join("body.bin")));
+        assert_eq!(
+            (write(b"\x00"), write(b"\x00")),
+            (home.path().join("body.bin"), home.path().join("body.bin"))
+        );
         assert_eq!(write(b"\x01"), home.path().join("body-2.bin"));
-        assert_eq!(std::fs::read(home.path().join("body.bin")).unwrap(), b"\x00");
+        assert_eq!(
+            std::fs::read(home.path().join("body.bin")).unwrap(),
+            b"\x00"
+        );
     }
 
     #[test]

@@ -13,11 +13,12 @@ use tokio::time::Instant;
 
 /// Least time between two frames after events other than keys.
 pub(crate) const FRAME: Duration = Duration::from_millis(16);
-/// Frames after keys are so many times as far apart as a frame costs, within [`PAUSES`], so that a held key does not fill a
-/// processor.
+/// Frames after keys are so many times as far apart as a frame costs, within [`PAUSES`], so that a
+/// held key does not fill a processor.
 const COST_FACTOR: u32 = 12;
-/// Least and most time between two frames after keys. The cost of a frame includes what other threads took of the processor
-/// meanwhile; a key after such a frame must not wait longer than others.
+/// Least and most time between two frames after keys. The cost of a frame includes what other
+/// threads took of the processor meanwhile; a key after such a frame must not wait longer than
+/// others.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(12));
 /// Most time for queued messages before a frame that follows a key.
 const BEFORE_ANSWER: Duration = Duration::from_millis(4);
@@ -45,7 +46,11 @@ impl FramePace {
 
     /// The time of the next frame, if it is not due yet.
     pub fn due(&self, now: Instant) -> Option<Instant> {
-        let due = if self.typed { self.next_answer? } else { self.drawn? + FRAME };
+        let due = if self.typed {
+            self.next_answer?
+        } else {
+            self.drawn? + FRAME
+        };
         (due > now).then_some(due)
     }
 
@@ -65,7 +70,8 @@ impl FramePace {
         self.completion = only_steps.then(|| (since, (begun + COMPLETE_AFTER).min(since + LATEST)));
         self.drawn = Some(ended);
         if std::mem::take(&mut self.typed) {
-            self.next_answer = Some(ended + ((ended - begun) * COST_FACTOR).clamp(PAUSES.0, PAUSES.1));
+            self.next_answer =
+                Some(ended + ((ended - begun) * COST_FACTOR).clamp(PAUSES.0, PAUSES.1));
         }
     }
 }
@@ -86,11 +92,18 @@ mod tests {
         assert_eq!(pace.due(start + ms(3)), Some(start + ms(18)));
         assert_eq!(pace.message_time(), FRAME);
         pace.follow_key();
-        assert_eq!(pace.due(start + ms(3)), None, "a key does not wait for that frame");
+        assert_eq!(
+            pace.due(start + ms(3)),
+            None,
+            "a key does not wait for that frame"
+        );
         assert_eq!(pace.message_time(), BEFORE_ANSWER, "nor for many messages");
         pace.drew(start + ms(3), start + Duration::from_micros(3_500), false);
         pace.follow_key();
-        assert_eq!(pace.due(start + ms(4)), Some(start + Duration::from_micros(3_500) + ms(6)));
+        assert_eq!(
+            pace.due(start + ms(4)),
+            Some(start + Duration::from_micros(3_500) + ms(6))
+        );
         assert_eq!(pace.due(start + ms(10)), None);
     }
 

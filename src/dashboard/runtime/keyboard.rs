@@ -4,8 +4,9 @@
 //!   terminal ─► bytes ─► terminal input: keys, pastes, mouse events, the answer to the question for the background
 //! ```
 //!
-//! crossterm reads the same bytes on its own: on the thread of the screen it would block in the middle of a sequence and
-//! read without end from a closed terminal, and from a thread of its own each key would reach the screen 0.2 ms later.
+//! crossterm reads the same bytes on its own: on the thread of the screen it would block in the
+//! middle of a sequence and read without end from a closed terminal, and from a thread of its own
+//! each key would reach the screen 0.2 ms later.
 
 use crate::dashboard::runtime::terminal_input::{InputParser, TerminalInput};
 use crossterm::event::{Event, KeyEvent, KeyEventKind};
@@ -39,9 +40,16 @@ impl Keyboard {
     /// When the standard input cannot be waited for.
     pub fn open(queried_at: Instant) -> io::Result<Self> {
         let terminal = stdin().as_fd().try_clone_to_owned()?;
-        #[expect(deprecated, reason = "its unsafe successor asks for what an OwnedFd guarantees")]
+        #[expect(
+            deprecated,
+            reason = "its unsafe successor asks for what an OwnedFd guarantees"
+        )]
         let terminal = AsyncFd::with_interest(terminal, Interest::READABLE)?;
-        Ok(Self { terminal, parser: InputParser::new(queried_at), queried_at })
+        Ok(Self {
+            terminal,
+            parser: InputParser::new(queried_at),
+            queried_at,
+        })
     }
 
     /// The next input; an error when the terminal is gone.
@@ -80,7 +88,8 @@ impl Keyboard {
     /// Reads the bytes that have arrived.
     fn read(&mut self) -> io::Result<()> {
         let terminal = self.terminal.get_ref();
-        // The terminal is shared with other programs, so it is not switched to reads that never wait.
+        // The terminal is shared with other programs, so it is not switched to reads that never
+        // wait.
         if !is_readable(terminal)? {
             return Ok(());
         }
@@ -96,14 +105,19 @@ impl Keyboard {
         }
     }
 
-    /// The choice of this function for the next input, if it has arrived and is a key. Without a choice, the input remains.
+    /// The choice of this function for the next input, if it has arrived and is a key. Without a
+    /// choice, the input remains.
     pub fn take_key<T>(&mut self, choose: impl FnOnce(KeyEvent) -> Option<T>) -> Option<T> {
         if self.parser.inputs.is_empty() {
             // An error is reported by the next read.
             let _ = self.read();
         }
-        let Some(TerminalInput::Event(Event::Key(key))) = self.parser.inputs.front() else { return None };
-        let chosen = Some(*key).filter(|key| key.kind == KeyEventKind::Press).and_then(choose)?;
+        let Some(TerminalInput::Event(Event::Key(key))) = self.parser.inputs.front() else {
+            return None;
+        };
+        let chosen = Some(*key)
+            .filter(|key| key.kind == KeyEventKind::Press)
+            .and_then(choose)?;
         self.parser.inputs.pop_front();
         Some(chosen)
     }
@@ -120,8 +134,16 @@ impl Keyboard {
 /// Whether a read returns at once: with bytes, or because the terminal is gone.
 fn is_readable(terminal: &OwnedFd) -> io::Result<bool> {
     let mut polled = [PollFd::new(terminal, PollFlags::IN)];
-    match poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
-        Ok(_) => Ok(polled[0].revents().intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR)),
+    match poll(
+        &mut polled,
+        Some(&Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        }),
+    ) {
+        Ok(_) => Ok(polled[0]
+            .revents()
+            .intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR)),
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
         Err(error) => Err(error.into()),
     }

@@ -5,8 +5,8 @@
 //!      └──no──► scandeck serve --detached ─► wait for both
 //! ```
 //!
-//! It continues to run when the dashboard ends, so that scans and loggers are not interrupted. Besides `cli` this is the
-//! only file that knows both wings.
+//! It continues to run when the dashboard ends, so that scans and loggers are not interrupted.
+//! Besides `cli` this is the only file that knows both wings.
 
 use crate::client::{BaseUrl, BaseUrlError, ClientSettings, ServiceLocator};
 use crate::config::KeySource;
@@ -43,7 +43,8 @@ pub struct LocalService {
 }
 
 impl LocalService {
-    /// The settings of a client that follows the service. Its key is sent only while the service runs.
+    /// The settings of a client that follows the service. Its key is sent only while the service
+    /// runs.
     pub fn client_settings(&self) -> ClientSettings {
         ClientSettings::new(self.base.clone(), self.key.clone())
             .with_key_source(&self.key_source.to_string())
@@ -60,7 +61,10 @@ pub struct LocalError {
 
 impl LocalError {
     fn new(why: impl std::fmt::Display, hint: impl Into<String>) -> Self {
-        Self { why: why.to_string(), hint: hint.into() }
+        Self {
+            why: why.to_string(),
+            hint: hint.into(),
+        }
     }
 
     /// The next step for the user.
@@ -74,14 +78,28 @@ impl LocalError {
 /// # Errors
 /// When it cannot be started or is not ready within 20 s; with the last line that it wrote.
 pub async fn find_or_start(data_dir: &Path) -> Result<LocalService, LocalError> {
-    let try_by_hand = || format!("run `scandeck serve --data-dir {}` to see why", data_dir.display());
+    let try_by_hand = || {
+        format!(
+            "run `scandeck serve --data-dir {}` to see why",
+            data_dir.display()
+        )
+    };
     let directory = DataDir::open(data_dir).map_err(|error| {
-        LocalError::new(format!("{}: {error}", data_dir.display()), "check the path and its permissions")
+        LocalError::new(
+            format!("{}: {error}", data_dir.display()),
+            "check the path and its permissions",
+        )
     })?;
-    let held = |directory: &DataDir| directory.holder().map_err(|error| LocalError::new(error, try_by_hand()));
+    let held = |directory: &DataDir| {
+        directory
+            .holder()
+            .map_err(|error| LocalError::new(error, try_by_hand()))
+    };
     let mut child = match held(&directory)? {
         Holder::Running(_) => None,
-        Holder::Nobody => Some(Started::new(&directory).map_err(|error| LocalError::new(error, try_by_hand()))?),
+        Holder::Nobody => {
+            Some(Started::new(&directory).map_err(|error| LocalError::new(error, try_by_hand()))?)
+        }
     };
     let deadline = Instant::now() + START_TIMEOUT;
     loop {
@@ -110,8 +128,13 @@ pub async fn find_or_start(data_dir: &Path) -> Result<LocalService, LocalError> 
 pub async fn find(data_dir: &Path) -> Result<Option<LocalService>, LocalError> {
     let advice = "run `scandeck status` for details";
     let existing = DataDir::existing(data_dir).map_err(|error| LocalError::new(error, advice))?;
-    let Some(directory) = existing else { return Ok(None) };
-    match directory.holder().map_err(|error| LocalError::new(error, advice))? {
+    let Some(directory) = existing else {
+        return Ok(None);
+    };
+    match directory
+        .holder()
+        .map_err(|error| LocalError::new(error, advice))?
+    {
         Holder::Running(Some(info)) => found(&directory, &info, false).await.map(Some),
         Holder::Running(None) | Holder::Nobody => Ok(None),
     }
@@ -126,15 +149,36 @@ pub fn add_to_scope(data_dir: &Path, names: &[String]) -> Result<usize, LocalErr
     let directory = DataDir::open(data_dir).map_err(|error| LocalError::new(error, advice))?;
     let (who, now) = (login(|name| std::env::var(name).ok()), Timestamp::now());
     let entry = |name: &String| {
-        let target = host_of(name).parse().map_err(|error: PatternError| LocalError::new(error, advice))?;
+        let target = host_of(name)
+            .parse()
+            .map_err(|error: PatternError| LocalError::new(error, advice))?;
         let added = Some(Stamp(now));
-        Ok(ScopeEntry { target, until: None, note: String::new(), who: who.clone(), added })
+        Ok(ScopeEntry {
+            target,
+            until: None,
+            note: String::new(),
+            who: who.clone(),
+            added,
+        })
     };
-    let entries = names.iter().map(entry).collect::<Result<Vec<_>, LocalError>>()?;
+    let entries = names
+        .iter()
+        .map(entry)
+        .collect::<Result<Vec<_>, LocalError>>()?;
     let count = entries.len();
-    let subject = entries.iter().map(|entry| entry.target.to_string()).collect::<Vec<_>>().join(" ");
-    ScopeFile::new(directory.scope_file()).add(entries).map_err(|error| LocalError::new(error, advice))?;
-    let command = AuditedCommand { who: &who, command: "scope add", subject: &subject };
+    let subject = entries
+        .iter()
+        .map(|entry| entry.target.to_string())
+        .collect::<Vec<_>>()
+        .join(" ");
+    ScopeFile::new(directory.scope_file())
+        .add(entries)
+        .map_err(|error| LocalError::new(error, advice))?;
+    let command = AuditedCommand {
+        who: &who,
+        command: "scope add",
+        subject: &subject,
+    };
     AuditLog::new(directory.audit_log(), None).write("command", &command, now);
     Ok(count)
 }
@@ -146,16 +190,41 @@ fn host_of(target: &str) -> String {
     host.trim_matches(['[', ']']).to_owned()
 }
 
-async fn found(directory: &DataDir, info: &ServiceInfo, started: bool) -> Result<LocalService, LocalError> {
-    let base = base_url(info)
-        .map_err(|error| LocalError::new(&error, "stop it with `scandeck stop`, then start it on 127.0.0.1"))?;
-    let key_source = KeySource::File(info.api_key_file.clone().unwrap_or_else(|| directory.key_file()));
-    let key = key_source.read().await.map_err(|error| LocalError::new(&error, error.hint().to_owned()))?;
-    let note = info.previous_logger_url.as_ref().filter(|_| started).map(|old| {
-        let new = &info.logger_url;
-        format!("logger URLs changed from {old} to {new}; old URLs no longer record")
-    });
-    Ok(LocalService { base, key, key_source, locator: locator(directory.clone()), note })
+async fn found(
+    directory: &DataDir,
+    info: &ServiceInfo,
+    started: bool,
+) -> Result<LocalService, LocalError> {
+    let base = base_url(info).map_err(|error| {
+        LocalError::new(
+            &error,
+            "stop it with `scandeck stop`, then start it on 127.0.0.1",
+        )
+    })?;
+    let key_source = KeySource::File(
+        info.api_key_file
+            .clone()
+            .unwrap_or_else(|| directory.key_file()),
+    );
+    let key = key_source
+        .read()
+        .await
+        .map_err(|error| LocalError::new(&error, error.hint().to_owned()))?;
+    let note = info
+        .previous_logger_url
+        .as_ref()
+        .filter(|_| started)
+        .map(|old| {
+            let new = &info.logger_url;
+            format!("logger URLs changed from {old} to {new}; old URLs no longer record")
+        });
+    Ok(LocalService {
+        base,
+        key,
+        key_source,
+        locator: locator(directory.clone()),
+        note,
+    })
 }
 
 fn base_url(info: &ServiceInfo) -> Result<BaseUrl, BaseUrlError> {
@@ -180,7 +249,10 @@ impl Started {
     fn new(directory: &DataDir) -> std::io::Result<Self> {
         let log = directory.path().join("service.log");
         let options = &mut OpenOptions::new();
-        let output = open_regular(&log, options.create(true).write(true).truncate(true).mode(0o600))?;
+        let output = open_regular(
+            &log,
+            options.create(true).write(true).truncate(true).mode(0o600),
+        )?;
         // The arguments contain no secret, because all users of the machine can read them.
         let child = Command::new(std::env::current_exe()?)
             .args(["serve", "--detached", "--data-dir"])
@@ -195,12 +267,18 @@ impl Started {
 
     fn has_ended(&mut self) -> bool {
         // An error means that the process cannot be waited for, so it has ended.
-        self.child.try_wait().map_or(true, |status| status.is_some())
+        self.child
+            .try_wait()
+            .map_or(true, |status| status.is_some())
     }
 
     fn last_words(&self) -> String {
         let text = read_text(&self.log, InputKind::Parameters).unwrap_or_default();
-        let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it ended without a message");
+        let last = text
+            .lines()
+            .rev()
+            .find(|line| !line.trim().is_empty())
+            .unwrap_or("it ended without a message");
         crate::text::clean(last.trim()).into_owned()
     }
 }
@@ -218,16 +296,29 @@ mod tests {
         let base = BaseUrl::parse(&server.uri(), false).unwrap();
         let locator = locator(DataDir::open(directory.path()).unwrap());
         let settings = ClientSettings::new(base, SecretString::from("key")).with_locator(locator);
-        let error = crate::client::Client::new(settings).unwrap().list_workspaces().await.unwrap_err();
-        assert_eq!((error.to_string().as_str(), error.is_refused), ("local service stopped", true));
+        let error = crate::client::Client::new(settings)
+            .unwrap()
+            .list_workspaces()
+            .await
+            .unwrap_err();
+        assert_eq!(
+            (error.to_string().as_str(), error.is_refused),
+            ("local service stopped", true)
+        );
         assert!(server.received_requests().await.unwrap().is_empty());
     }
 
     #[tokio::test]
     async fn client_follows_the_service_to_another_port() {
-        let (first, second) = (wiremock::MockServer::start().await, wiremock::MockServer::start().await);
+        let (first, second) = (
+            wiremock::MockServer::start().await,
+            wiremock::MockServer::start().await,
+        );
         let response = wiremock::ResponseTemplate::new(200).set_body_string("[]");
-        wiremock::Mock::given(wiremock::matchers::any()).respond_with(response).mount(&second).await;
+        wiremock::Mock::given(wiremock::matchers::any())
+            .respond_with(response)
+            .mount(&second)
+            .await;
         let directory = tempfile::tempdir().unwrap();
         let lock = fs::File::create(directory.path().join("lock")).unwrap();
         lock.lock().unwrap();
@@ -247,10 +338,21 @@ mod tests {
     #[test]
     fn added_targets_are_in_the_scope_file_with_their_hosts() {
         let directory = tempfile::tempdir().unwrap();
-        let names = ["shop.acme.test", "https://api.acme.test:8443/v1", "10.0.4.1"].map(str::to_owned);
+        let names = [
+            "shop.acme.test",
+            "https://api.acme.test:8443/v1",
+            "10.0.4.1",
+        ]
+        .map(str::to_owned);
         assert_eq!(add_to_scope(directory.path(), &names).unwrap(), 3);
-        let scope = ScopeFile::new(DataDir::open(directory.path()).unwrap().scope_file()).load().unwrap();
-        let targets: Vec<String> = scope.allow.iter().map(|entry| entry.target.to_string()).collect();
+        let scope = ScopeFile::new(DataDir::open(directory.path()).unwrap().scope_file())
+            .load()
+            .unwrap();
+        let targets: Vec<String> = scope
+            .allow
+            .iter()
+            .map(|entry| entry.target.to_string())
+            .collect();
         assert_eq!(targets, ["shop.acme.test", "api.acme.test", "10.0.4.1"]);
         assert!(add_to_scope(directory.path(), &["not a name".to_owned()]).is_err());
     }

@@ -11,8 +11,8 @@ use tracing_subscriber::EnvFilter;
 /// A larger log is renamed to `dashboard.log.old`.
 const LIMIT: u64 = 4 << 20;
 
-/// Starts to log, at the level of `SCANDECK_LOG` (default `info`). Without a writable file there is no log, and the
-/// dashboard works without it.
+/// Starts to log, at the level of `SCANDECK_LOG` (default `info`). Without a writable file there is
+/// no log, and the dashboard works without it.
 pub fn begin(state: &StateDir) {
     let path = state.log_file();
     if state.make().is_err() {
@@ -22,10 +22,16 @@ pub fn begin(state: &StateDir) {
         let _ = fs::rename(&path, path.with_extension("log.old"));
     }
     let options = &mut OpenOptions::new();
-    let Ok(file) = open_regular(&path, options.create(true).append(true).mode(0o600)) else { return };
-    let filter = EnvFilter::try_from_env("SCANDECK_LOG").unwrap_or_else(|_| EnvFilter::new("warn,scandeck=info"));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(Mutex::new(file)).with_ansi(false);
-    // The file may be on a full disk, and standard error is the screen. A second call (tests, an embedded demo) keeps the
-    // first logger.
+    let Ok(file) = open_regular(&path, options.create(true).append(true).mode(0o600)) else {
+        return;
+    };
+    let filter = EnvFilter::try_from_env("SCANDECK_LOG")
+        .unwrap_or_else(|_| EnvFilter::new("warn,scandeck=info"));
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(Mutex::new(file))
+        .with_ansi(false);
+    // The file may be on a full disk, and standard error is the screen. A second call (tests, an
+    // embedded demo) keeps the first logger.
     let _ = log.log_internal_errors(false).try_init();
 }

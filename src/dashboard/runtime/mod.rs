@@ -1,5 +1,5 @@
-//! The shell of the dashboard: all I/O. It owns the terminal, the clock, the tasks and the files, and executes the effects
-//! that `core::update` returns.
+//! The shell of the dashboard: all I/O. It owns the terminal, the clock, the tasks and the files,
+//! and executes the effects that `core::update` returns.
 //!
 //! ```text
 //!   terminal, signals ─┐                                       ┌─► draw
@@ -8,8 +8,8 @@
 //!        └──────────────────────────── tasks ◄─────────────────────────┘
 //! ```
 //!
-//! [`run`] shows the dashboard until it ends. The service comes from the caller at the start, or from a [`Connector`] after
-//! the question of the first start.
+//! [`run`] shows the dashboard until it ends. The service comes from the caller at the start, or
+//! from a [`Connector`] after the question of the first start.
 
 pub mod activity;
 pub mod archive;
@@ -97,7 +97,8 @@ pub struct Connected {
     pub service_dir: Option<PathBuf>,
     /// A notice for the user, such as a changed address.
     pub note: Option<String>,
-    /// A value that must live as long as the dashboard and is returned at its end, such as the demo service.
+    /// A value that must live as long as the dashboard and is returned at its end, such as the demo
+    /// service.
     pub keep_alive: Option<Box<dyn Any + Send>>,
 }
 
@@ -116,7 +117,9 @@ pub struct Memory {
 impl Memory {
     /// Whether there are lists to show before the service has answered.
     pub fn has_cached_lists(&self) -> bool {
-        self.cache.as_ref().is_some_and(|directory| CachedLists::new(directory).exists())
+        self.cache
+            .as_ref()
+            .is_some_and(|directory| CachedLists::new(directory).exists())
     }
 
     /// The time before which captures have expired.
@@ -132,12 +135,16 @@ impl Memory {
 
     /// The file of the imported bundle of a workspace.
     pub fn bundle_of(&self, workspace: &str) -> PathBuf {
-        self.directory.join(format!("{}.bundle", crate::config::state::file_name(workspace)))
+        self.directory.join(format!(
+            "{}.bundle",
+            crate::config::state::file_name(workspace)
+        ))
     }
 }
 
 /// Connects as chosen at the first start.
-pub type Connector = Arc<dyn Fn(ConnectionChoice) -> BoxFuture<'static, Result<Connected, Problem>> + Send + Sync>;
+pub type Connector =
+    Arc<dyn Fn(ConnectionChoice) -> BoxFuture<'static, Result<Connected, Problem>> + Send + Sync>;
 
 /// The start of the dashboard.
 pub enum DashboardStart {
@@ -171,12 +178,13 @@ pub struct DashboardSettings {
     pub live: LiveSettings,
     /// Where changed settings are read; none ignores changes.
     pub source: Option<SettingsSource>,
-    /// The file of the last reported background, which selects the colours until the terminal has answered.
+    /// The file of the last reported background, which selects the colours until the terminal has
+    /// answered.
     pub background_file: Option<PathBuf>,
 }
 
-/// Shows the dashboard until it ends: by its keys, a signal, the end of its terminal, or `shutdown`. The terminal is
-/// restored when this returns.
+/// Shows the dashboard until it ends: by its keys, a signal, the end of its terminal, or
+/// `shutdown`. The terminal is restored when this returns.
 ///
 /// # Errors
 /// When the terminal cannot be used.
@@ -188,14 +196,20 @@ pub async fn run(
 ) -> io::Result<DashboardExit> {
     let workers = Handle::current();
     let thread = tokio::task::spawn_blocking(move || {
-        // The thread of the screen waits for keys and timers itself; a worker that waits would have to wake it. All tasks
-        // run on the workers.
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        // The thread of the screen waits for keys and timers itself; a worker that waits would have
+        // to wake it. All tasks run on the workers.
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
         runtime.block_on(async {
             let screen = Handle::current();
             let _workers = workers.enter();
-            EventLoop::open(screen, opening, connect, settings, shutdown)?.run().await
+            EventLoop::open(screen, opening, connect, settings, shutdown)?
+                .run()
+                .await
         })
     });
-    thread.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+    thread
+        .await
+        .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }

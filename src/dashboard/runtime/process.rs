@@ -10,9 +10,19 @@ use tokio::time::timeout;
 ///
 /// # Errors
 /// The end of the command, as a phrase that follows its name.
-pub(crate) async fn run_with_input(mut command: Command, input: &[u8], limit: Duration) -> Result<(), String> {
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
-    let mut child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;
+pub(crate) async fn run_with_input(
+    mut command: Command,
+    input: &[u8],
+    limit: Duration,
+) -> Result<(), String> {
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true);
+    let mut child = command
+        .spawn()
+        .map_err(|error| format!("cannot be started: {error}"))?;
     let work = async {
         if let Some(mut stdin) = child.stdin.take() {
             // A program that does not read its input has closed it.

@@ -1,7 +1,7 @@
 //! Alerts: the bell, a notification of the terminal, and the command of the configuration.
 //!
-//! The command is started as configured, without a shell. Captured data reaches it only as environment variables
-//! (`SCANDECK_TOKEN`, `SCANDECK_FROM` …) and as JSON on its standard input.
+//! The command is started as configured, without a shell. Captured data reaches it only as
+//! environment variables (`SCANDECK_TOKEN`, `SCANDECK_FROM` …) and as JSON on its standard input.
 
 use crate::client::Problem;
 use crate::dashboard::base::Signal;
@@ -32,7 +32,11 @@ impl NotifyMethod {
     pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
         let text = |name| variable(name).unwrap_or_default();
         let (term, program) = (text("TERM"), text("TERM_PROGRAM").to_lowercase());
-        let named = |names: &[&str]| names.iter().any(|name| term.contains(name) || program.contains(name));
+        let named = |names: &[&str]| {
+            names
+                .iter()
+                .any(|name| term.contains(name) || program.contains(name))
+        };
         if variable("TMUX").is_some_and(|socket| !socket.is_empty()) {
             Self::Tmux
         } else if variable("STY").is_some() || matches!(term.as_str(), "" | "dumb" | "linux") {
@@ -51,8 +55,12 @@ impl NotifyMethod {
         // The texts contain no control characters; `;` separates the fields of OSC 777.
         let title = format!("scandeck {}", signal.title).replace(';', ",");
         let nine = format!("\x1b]9;{title}: {}\x07", signal.body);
-        let other = format!("\x1b]777;notify;{title};{}\x07", signal.body.replace(';', ","));
-        let through = |sequence: &str| format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b"));
+        let other = format!(
+            "\x1b]777;notify;{title};{}\x07",
+            signal.body.replace(';', ",")
+        );
+        let through =
+            |sequence: &str| format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b"));
         let rest = match self {
             Self::Bell => String::new(),
             Self::Osc9 => nine,
@@ -69,21 +77,37 @@ impl NotifyMethod {
 /// # Errors
 /// When it cannot be started, fails, or takes too long.
 pub async fn run(words: &[String], signal: &Signal) -> Result<(), Problem> {
-    let Some((program, arguments)) = words.split_first() else { return Ok(()) };
-    let failed = |why: String| Problem::local(format!("{program} {why}")).with_hint("see [signals] in config.toml");
+    let Some((program, arguments)) = words.split_first() else {
+        return Ok(());
+    };
+    let failed = |why: String| {
+        Problem::local(format!("{program} {why}")).with_hint("see [signals] in config.toml")
+    };
     let mut command = Command::new(program);
     // The command has no use for the API key.
     command.args(arguments).env_remove("SCANDECK_API_KEY");
-    command.env("SCANDECK_TITLE", &signal.title).env("SCANDECK_BODY", &signal.body);
-    command.envs(signal.fields.iter().map(|(name, text)| (format!("SCANDECK_{}", name.to_uppercase()), text)));
-    run_with_input(command, json(signal).as_bytes(), LIMIT).await.map_err(failed)
+    command
+        .env("SCANDECK_TITLE", &signal.title)
+        .env("SCANDECK_BODY", &signal.body);
+    command.envs(
+        signal
+            .fields
+            .iter()
+            .map(|(name, text)| (format!("SCANDECK_{}", name.to_uppercase()), text)),
+    );
+    run_with_input(command, json(signal).as_bytes(), LIMIT)
+        .await
+        .map_err(failed)
 }
 
 fn json(signal: &Signal) -> String {
     let own = [("title", &signal.title), ("body", &signal.body)];
     let fields = signal.fields.iter().map(|(name, text)| (*name, text));
-    let all: serde_json::Map<_, _> =
-        own.into_iter().chain(fields).map(|(name, text)| (name.to_owned(), text.as_str().into())).collect();
+    let all: serde_json::Map<_, _> = own
+        .into_iter()
+        .chain(fields)
+        .map(|(name, text)| (name.to_owned(), text.as_str().into()))
+        .collect();
     format!("{}\n", serde_json::Value::from(all))
 }
 
@@ -93,48 +117,83 @@ mod tests {
 
     fn method(variables: &[(&str, &str)]) -> NotifyMethod {
         NotifyMethod::of(|name| {
-            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+            variables
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| (*value).to_owned())
         })
     }
 
     fn signal(body: &str) -> Signal {
-        Signal { title: "payload hit".into(), body: body.into(), fields: vec![("from", "$(id) `x`".to_owned())] }
+        Signal {
+            title: "payload hit".into(),
+            body: body.into(),
+            fields: vec![("from", "$(id) `x`".to_owned())],
+        }
     }
 
     #[test]
     fn notify_method_follows_terminal() {
-        assert_eq!(method(&[("TERM", "xterm-256color"), ("TMUX", "/tmp/t,1,0")]), NotifyMethod::Tmux);
+        assert_eq!(
+            method(&[("TERM", "xterm-256color"), ("TMUX", "/tmp/t,1,0")]),
+            NotifyMethod::Tmux
+        );
         assert_eq!(method(&[("TERM", "linux")]), NotifyMethod::Bell);
-        assert_eq!(method(&[("TERM", "screen"), ("STY", "1")]), NotifyMethod::Bell);
+        assert_eq!(
+            method(&[("TERM", "screen"), ("STY", "1")]),
+            NotifyMethod::Bell
+        );
         assert_eq!(method(&[("TERM", "xterm-kitty")]), NotifyMethod::Osc9);
-        assert_eq!(method(&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "WezTerm")]), NotifyMethod::Osc9);
+        assert_eq!(
+            method(&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "WezTerm")]),
+            NotifyMethod::Osc9
+        );
         assert_eq!(method(&[("TERM", "foot")]), NotifyMethod::Osc777);
-        assert_eq!(method(&[("TERM", "xterm-256color"), ("VTE_VERSION", "7600")]), NotifyMethod::Osc777);
+        assert_eq!(
+            method(&[("TERM", "xterm-256color"), ("VTE_VERSION", "7600")]),
+            NotifyMethod::Osc777
+        );
         assert_eq!(method(&[("TERM", "xterm-256color")]), NotifyMethod::Both);
     }
 
     #[test]
     fn sequence_starts_with_bell_and_is_wrapped_for_tmux() {
         assert_eq!(NotifyMethod::Bell.sequence(&signal("q")), "\x07");
-        assert_eq!(NotifyMethod::Osc9.sequence(&signal("q; r")), "\x07\x1b]9;scandeck payload hit: q; r\x07");
-        assert_eq!(NotifyMethod::Osc777.sequence(&signal("q; r")), "\x07\x1b]777;notify;scandeck payload hit;q, r\x07");
+        assert_eq!(
+            NotifyMethod::Osc9.sequence(&signal("q; r")),
+            "\x07\x1b]9;scandeck payload hit: q; r\x07"
+        );
+        assert_eq!(
+            NotifyMethod::Osc777.sequence(&signal("q; r")),
+            "\x07\x1b]777;notify;scandeck payload hit;q, r\x07"
+        );
         let tmux = NotifyMethod::Tmux.sequence(&signal("q"));
-        assert!(tmux.starts_with("\x07\x1bPtmux;\x1b\x1b]9;scandeck payload hit: q\x07\x1b\\\x1bPtmux;"), "{tmux:?}");
+        assert!(
+            tmux.starts_with(
+                "\x07\x1bPtmux;\x1b\x1b]9;scandeck payload hit: q\x07\x1b\\\x1bPtmux;"
+            ),
+            "{tmux:?}"
+        );
     }
 
     #[tokio::test]
     async fn command_receives_event_without_shell() {
         let temp = tempfile::tempdir().unwrap();
         let file = temp.path().join("alerts");
-        let script =
-            format!(r#"printf '%s|' "$SCANDECK_FROM" "$SCANDECK_TITLE" > '{0}'; cat >> '{0}'"#, file.display());
+        let script = format!(
+            r#"printf '%s|' "$SCANDECK_FROM" "$SCANDECK_TITLE" > '{0}'; cat >> '{0}'"#,
+            file.display()
+        );
         let words = ["sh", "-c", &script].map(str::to_owned);
         run(&words, &signal("q · shop")).await.unwrap();
         let written = std::fs::read_to_string(&file).unwrap();
         let (variables, json) = written.rsplit_once('|').unwrap();
         assert_eq!(variables, "$(id) `x`|payload hit");
         let json: serde_json::Value = serde_json::from_str(json).unwrap();
-        assert_eq!((&json["body"], &json["from"]), (&"q · shop".into(), &"$(id) `x`".into()));
+        assert_eq!(
+            (&json["body"], &json["from"]),
+            (&"q · shop".into(), &"$(id) `x`".into())
+        );
     }
 
     #[tokio::test]
@@ -143,8 +202,20 @@ mod tests {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
             async move { run(&words, &signal("q")).await }
         };
-        assert!(run(&["/nowhere/x"]).await.unwrap_err().message.contains("cannot be started"));
-        assert!(run(&["false"]).await.unwrap_err().message.contains("ended with"));
+        assert!(
+            run(&["/nowhere/x"])
+                .await
+                .unwrap_err()
+                .message
+                .contains("cannot be started")
+        );
+        assert!(
+            run(&["false"])
+                .await
+                .unwrap_err()
+                .message
+                .contains("ended with")
+        );
         assert!(run(&[]).await.is_ok(), "none is configured");
     }
 }

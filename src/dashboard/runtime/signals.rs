@@ -16,7 +16,8 @@ pub enum ProcessSignal {
     Resized,
 }
 
-/// The signals that would end the process without restoring the terminal, except those of a program error.
+/// The signals that would end the process without restoring the terminal, except those of a program
+/// error.
 const ENDS: [Kill; 13] = [
     Kill::HUP,
     Kill::INT,
@@ -46,15 +47,23 @@ impl SignalStream {
     /// # Errors
     /// When the system refuses a handler.
     pub fn listen() -> io::Result<Self> {
-        let listen = |kill: &Kill| Ok((signal(SignalKind::from_raw(kill.as_raw()))?, kill.as_raw()));
+        let listen =
+            |kill: &Kill| Ok((signal(SignalKind::from_raw(kill.as_raw()))?, kill.as_raw()));
         let ends = ENDS.iter().map(listen).collect::<io::Result<_>>()?;
-        Ok(Self { ends, continues: signal(continued())?, resizes: signal(SignalKind::window_change())? })
+        Ok(Self {
+            ends,
+            continues: signal(continued())?,
+            resizes: signal(SignalKind::window_change())?,
+        })
     }
 
     pub async fn next(&mut self) -> ProcessSignal {
         poll_fn(|context| {
             let ended = self.ends.iter_mut().find_map(|(signal, number)| {
-                signal.poll_recv(context).is_ready().then_some(ProcessSignal::End(*number))
+                signal
+                    .poll_recv(context)
+                    .is_ready()
+                    .then_some(ProcessSignal::End(*number))
             });
             if let Some(ended) = ended {
                 return Poll::Ready(ended);
@@ -62,7 +71,9 @@ impl SignalStream {
             if self.continues.poll_recv(context).is_ready() {
                 return Poll::Ready(ProcessSignal::Continued);
             }
-            self.resizes.poll_recv(context).map(|_| ProcessSignal::Resized)
+            self.resizes
+                .poll_recv(context)
+                .map(|_| ProcessSignal::Resized)
         })
         .await
     }
@@ -71,7 +82,9 @@ impl SignalStream {
 impl ProcessSignal {
     /// Whether a key of the terminal, ctrl-c or ctrl-\\, sends this signal to every program in it.
     pub fn is_typed(self) -> bool {
-        [Kill::INT, Kill::QUIT].iter().any(|kill| self == Self::End(kill.as_raw()))
+        [Kill::INT, Kill::QUIT]
+            .iter()
+            .any(|kill| self == Self::End(kill.as_raw()))
     }
 }
 
@@ -79,13 +92,13 @@ fn continued() -> SignalKind {
     SignalKind::from_raw(Kill::CONT.as_raw())
 }
 
-/// Stops this process group, as ctrl-z does, and returns when it continues. Without a shell that could continue it, the
-/// system ignores the stop, and this returns at once.
+/// Stops this process group, as ctrl-z does, and returns when it continues. Without a shell that
+/// could continue it, the system ignores the stop, and this returns at once.
 pub async fn stop_until_continued() -> io::Result<()> {
     let mut continued = signal(continued())?;
     rustix::process::kill_current_process_group(Kill::TSTP)?;
-    // The stop can take effect a moment after the call has returned. In both cases one of these two futures ends only
-    // afterwards.
+    // The stop can take effect a moment after the call has returned. In both cases one of these two
+    // futures ends only afterwards.
     tokio::select! {
         _ = continued.recv() => {}
         () = tokio::time::sleep(std::time::Duration::from_millis(100)) => {}

@@ -19,7 +19,8 @@ use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::execute;
 use crossterm::style::{Print, ResetColor, force_color_output};
 use crossterm::terminal::{
-    EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
+    enable_raw_mode,
 };
 use ratatui::buffer::Buffer;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
@@ -36,8 +37,8 @@ static HOOK: Once = Once::new();
 /// Whether the terminal reports the mouse while the dashboard has it.
 static REPORTS_MOUSE: AtomicBool = AtomicBool::new(false);
 
-/// Presses, drags and the wheel with SGR coordinates. `EnableMouseCapture` of crossterm also requests every motion, which
-/// would wake the event loop for nothing.
+/// Presses, drags and the wheel with SGR coordinates. `EnableMouseCapture` of crossterm also
+/// requests every motion, which would wake the event loop for nothing.
 const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 
@@ -54,16 +55,21 @@ impl Terminal {
     /// When the terminal cannot be switched; it is then unchanged.
     pub fn enter() -> io::Result<Self> {
         restore_on_panic();
-        // With NO_COLOR crossterm would also drop the attributes of the selection; the theme respects NO_COLOR itself.
+        // With NO_COLOR crossterm would also drop the attributes of the selection; the theme
+        // respects NO_COLOR itself.
         force_color_output(true);
         let modes = tcgetattr(stdin()).ok();
         take()?;
         // A frame is one write: the output is collected until it is flushed.
         let output = ActiveOutput(Vec::with_capacity(1 << 16));
-        Ok(Self { frames: FrameWriter::new(output), modes })
+        Ok(Self {
+            frames: FrameWriter::new(output),
+            modes,
+        })
     }
 
-    /// Asks for the background colour (OSC 11), with the next output. The keyboard receives the answer.
+    /// Asks for the background colour (OSC 11), with the next output. The keyboard receives the
+    /// answer.
     ///
     /// # Errors
     /// When the terminal is gone.
@@ -71,8 +77,8 @@ impl Terminal {
         self.frames.output().write_all(BACKGROUND)
     }
 
-    /// Draws a frame. `draw` gets a buffer, and whether it holds the last frame; if not, the buffer is blank. It returns what
-    /// it has drawn.
+    /// Draws a frame. `draw` gets a buffer, and whether it holds the last frame; if not, the buffer
+    /// is blank. It returns what it has drawn.
     ///
     /// # Errors
     /// When the terminal is gone.
@@ -95,7 +101,8 @@ impl Terminal {
         output.flush()
     }
 
-    /// Turns the reports of the mouse on or off. They are off while another program has the terminal.
+    /// Turns the reports of the mouse on or off. They are off while another program has the
+    /// terminal.
     ///
     /// # Errors
     /// When the terminal is gone.
@@ -108,8 +115,19 @@ impl Terminal {
 
     /// The size of the terminal; 80×24 if it is unknown.
     pub fn size() -> Size {
-        let size = tcgetwinsize(stdout()).ok().filter(|size| size.ws_col > 0 && size.ws_row > 0);
-        size.map_or(Size { columns: 80, rows: 24 }, |size| Size { columns: size.ws_col, rows: size.ws_row })
+        let size = tcgetwinsize(stdout())
+            .ok()
+            .filter(|size| size.ws_col > 0 && size.ws_row > 0);
+        size.map_or(
+            Size {
+                columns: 80,
+                rows: 24,
+            },
+            |size| Size {
+                columns: size.ws_col,
+                rows: size.ws_row,
+            },
+        )
     }
 
     /// Hands the terminal to another program.
@@ -122,7 +140,11 @@ impl Terminal {
     /// # Errors
     /// When the terminal cannot be switched.
     pub fn resume(&mut self) -> io::Result<()> {
-        if let Some(modes) = self.modes.as_ref().filter(|_| !IS_ACTIVE.load(Ordering::SeqCst)) {
+        if let Some(modes) = self
+            .modes
+            .as_ref()
+            .filter(|_| !IS_ACTIVE.load(Ordering::SeqCst))
+        {
             tcsetattr(stdin(), OptionalActions::Now, modes)?;
         }
         take()?;
@@ -137,35 +159,66 @@ impl Drop for Terminal {
     }
 }
 
-/// Whether the terminal is known to show links (OSC 8), derived from environment variables. Others could print the address.
+/// Whether the terminal is known to show links (OSC 8), derived from environment variables. Others
+/// could print the address.
 pub fn shows_links(variable: impl Fn(&str) -> Option<String>) -> bool {
     let text = |name| variable(name).unwrap_or_default().to_lowercase();
-    let (term, program, version) = (text("TERM"), text("TERM_PROGRAM"), text("TERM_PROGRAM_VERSION"));
+    let (term, program, version) = (
+        text("TERM"),
+        text("TERM_PROGRAM"),
+        text("TERM_PROGRAM_VERSION"),
+    );
     if program == "tmux" {
-        let mut numbers = version.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse::<u32>().unwrap_or(0));
+        let mut numbers = version
+            .split(|c: char| !c.is_ascii_digit())
+            .map(|number| number.parse::<u32>().unwrap_or(0));
         return (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (3, 4);
     }
-    let named = ["alacritty", "contour", "foot", "ghostty", "iterm", "kitty", "vscode", "wezterm"];
-    let is_named = named.iter().any(|name| term.contains(name) || program.contains(name));
-    let is_new_vte = text("VTE_VERSION").parse::<u32>().is_ok_and(|version| version >= 5_000);
-    let is_other = ["WT_SESSION", "KONSOLE_VERSION"].iter().any(|name| variable(name).is_some());
-    let is_plain =
-        matches!(term.as_str(), "" | "dumb" | "linux") || variable("STY").is_some() || variable("TMUX").is_some();
+    let named = [
+        "alacritty",
+        "contour",
+        "foot",
+        "ghostty",
+        "iterm",
+        "kitty",
+        "vscode",
+        "wezterm",
+    ];
+    let is_named = named
+        .iter()
+        .any(|name| term.contains(name) || program.contains(name));
+    let is_new_vte = text("VTE_VERSION")
+        .parse::<u32>()
+        .is_ok_and(|version| version >= 5_000);
+    let is_other = ["WT_SESSION", "KONSOLE_VERSION"]
+        .iter()
+        .any(|name| variable(name).is_some());
+    let is_plain = matches!(term.as_str(), "" | "dumb" | "linux")
+        || variable("STY").is_some()
+        || variable("TMUX").is_some();
     !is_plain && (is_named || is_new_vte || is_other)
 }
 
-/// Output to the terminal while the dashboard has it, and to nowhere afterwards: what is not flushed when it is dropped is
-/// not written.
+/// Output to the terminal while the dashboard has it, and to nowhere afterwards: what is not
+/// flushed when it is dropped is not written.
 struct ActiveOutput(Vec<u8>);
 
 impl Write for ActiveOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if IS_ACTIVE.load(Ordering::SeqCst) { self.0.write(bytes) } else { Ok(bytes.len()) }
+        if IS_ACTIVE.load(Ordering::SeqCst) {
+            self.0.write(bytes)
+        } else {
+            Ok(bytes.len())
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         let is_active = IS_ACTIVE.load(Ordering::SeqCst);
-        let written = if is_active { stdout().write_all(&self.0).and_then(|()| stdout().flush()) } else { Ok(()) };
+        let written = if is_active {
+            stdout().write_all(&self.0).and_then(|()| stdout().flush())
+        } else {
+            Ok(())
+        };
         self.0.clear();
         written
     }
@@ -174,15 +227,30 @@ impl Write for ActiveOutput {
 fn take() -> io::Result<()> {
     enable_raw_mode()?;
     IS_ACTIVE.store(true, Ordering::SeqCst);
-    let mouse = if REPORTS_MOUSE.load(Ordering::SeqCst) { MOUSE_ON } else { "" };
-    execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste, Print(mouse)).inspect_err(|_| restore())
+    let mouse = if REPORTS_MOUSE.load(Ordering::SeqCst) {
+        MOUSE_ON
+    } else {
+        ""
+    };
+    execute!(
+        stdout(),
+        EnterAlternateScreen,
+        EnableBracketedPaste,
+        Print(mouse)
+    )
+    .inspect_err(|_| restore())
 }
 
 /// Restores the terminal. Errors mean that it is gone, so there is nothing to restore.
 fn restore() {
     if IS_ACTIVE.swap(false, Ordering::SeqCst) {
-        let mouse = if REPORTS_MOUSE.load(Ordering::SeqCst) { MOUSE_OFF } else { "" };
-        // The synchronized update is ended first: a panic while drawing leaves it open, and the message would be hidden.
+        let mouse = if REPORTS_MOUSE.load(Ordering::SeqCst) {
+            MOUSE_OFF
+        } else {
+            ""
+        };
+        // The synchronized update is ended first: a panic while drawing leaves it open, and the
+        // message would be hidden.
         let _ = execute!(
             stdout(),
             EndSynchronizedUpdate,
@@ -221,14 +289,30 @@ mod tests {
     #[test]
     fn links_are_shown_by_known_terminals_only() {
         let shows = |variables: &[(&str, &str)]| {
-            shows_links(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+            shows_links(|name| {
+                variables
+                    .iter()
+                    .find(|(known, _)| *known == name)
+                    .map(|(_, value)| (*value).to_owned())
+            })
         };
         let term = ("TERM", "xterm-256color");
         assert!(shows(&[("TERM", "xterm-kitty")]) && shows(&[term, ("TERM_PROGRAM", "WezTerm")]));
-        assert!(shows(&[term, ("VTE_VERSION", "7600")]) && !shows(&[term, ("VTE_VERSION", "4205")]));
-        assert!(!shows(&[term]) && !shows(&[("TERM", "dumb"), ("TERM_PROGRAM", "WezTerm")]) && !shows(&[]));
-        let tmux =
-            |version| shows(&[("TERM", "tmux-256color"), ("TERM_PROGRAM", "tmux"), ("TERM_PROGRAM_VERSION", version)]);
+        assert!(
+            shows(&[term, ("VTE_VERSION", "7600")]) && !shows(&[term, ("VTE_VERSION", "4205")])
+        );
+        assert!(
+            !shows(&[term])
+                && !shows(&[("TERM", "dumb"), ("TERM_PROGRAM", "WezTerm")])
+                && !shows(&[])
+        );
+        let tmux = |version| {
+            shows(&[
+                ("TERM", "tmux-256color"),
+                ("TERM_PROGRAM", "tmux"),
+                ("TERM_PROGRAM_VERSION", version),
+            ])
+        };
         assert!(tmux("3.4") && tmux("4.0a") && !tmux("3.3a"));
     }
 }

@@ -1,4 +1,5 @@
-//! The task that owns the store of decisions: opens it, writes decisions, and reports those of other programs.
+//! The task that owns the store of decisions: opens it, writes decisions, and reports those of
+//! other programs.
 //!
 //! ```text
 //!   open ─► fold ─► Opened          request ─► transaction ─► Saved          every two seconds ─► Events
@@ -7,8 +8,9 @@
 //!                                              Retrying
 //! ```
 //!
-//! Requests are executed in their order, and none is dropped: the end of the dashboard waits for them. The interval for
-//! other programs is long, because each look wakes the process and their decisions are not urgent.
+//! Requests are executed in their order, and none is dropped: the end of the dashboard waits for
+//! them. The interval for other programs is long, because each look wakes the process and their
+//! decisions are not urgent.
 
 use crate::client::Problem;
 use crate::contract::Shared;
@@ -16,7 +18,9 @@ use crate::dashboard::core::Msg;
 use crate::dashboard::data::{StoredDecisions, TriageNews};
 use crate::dashboard::poller::{Beat, Beats};
 use crate::dashboard::runtime::{Memory, TaskReport};
-use crate::triage::{Event, EventWriter, FindingKey, OpenedDecisions, Store, StoreError, TriageState};
+use crate::triage::{
+    Event, EventWriter, FindingKey, OpenedDecisions, Store, StoreError, TriageState,
+};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -26,7 +30,8 @@ use tokio::time::{sleep, timeout};
 
 /// Seconds between two looks at the decisions of other programs.
 const OTHERS: u64 = 2;
-/// Limit for the remaining requests at the end: longer than the wait for the lock of another program.
+/// Limit for the remaining requests at the end: longer than the wait for the lock of another
+/// program.
 const GOODBYE: Duration = Duration::from_secs(8);
 
 /// Delays between attempts to write, doubled each time.
@@ -36,8 +41,15 @@ const LONGEST_DELAY: Duration = Duration::from_secs(15);
 #[derive(Debug)]
 pub(crate) enum DecisionRequest {
     Record(Vec<Arc<Event>>),
-    Remember { key: Shared, workspace: Shared, value: String },
-    MarkSeen { workspace: Shared, keys: Vec<FindingKey> },
+    Remember {
+        key: Shared,
+        workspace: Shared,
+        value: String,
+    },
+    MarkSeen {
+        workspace: Shared,
+        keys: Vec<FindingKey>,
+    },
 }
 
 /// The handle of the task.
@@ -54,7 +66,10 @@ impl DecisionsHandle {
             // The dashboard has ended, so nothing waits for it.
             let _ = answers.send(TaskReport::Msg(Box::new(Msg::Triage(news))));
         };
-        Self { requests, task: tokio::spawn(run(memory, beat.every(OTHERS), waiting, report)) }
+        Self {
+            requests,
+            task: tokio::spawn(run(memory, beat.every(OTHERS), waiting, report)),
+        }
     }
 
     pub fn send(&self, request: DecisionRequest) {
@@ -95,7 +110,8 @@ async fn run(
             };
             if let Err(error) = done {
                 tracing::error!(%error, "decisions not stored");
-                // Nothing is written after a gap. The screen reports that further decisions are not stored.
+                // Nothing is written after a gap. The screen reports that further decisions are not
+                // stored.
                 return report(TriageNews::Failed(Arc::new(problem(&error))));
             }
         }
@@ -115,8 +131,8 @@ async fn report_others(
     Ok(())
 }
 
-/// Executes a request. While the disk is full or the file is locked, it is tried again: later requests must not overtake
-/// it.
+/// Executes a request. While the disk is full or the file is locked, it is tried again: later
+/// requests must not overtake it.
 async fn carry_out(
     store: &mut Store,
     request: &DecisionRequest,
@@ -149,13 +165,18 @@ async fn carry_out(
 async fn write(store: &mut Store, request: &DecisionRequest) -> Result<(), StoreError> {
     match request {
         DecisionRequest::Record(events) => store.record(events).await,
-        DecisionRequest::Remember { key, workspace, value } => store.put_setting(key, workspace, value).await,
+        DecisionRequest::Remember {
+            key,
+            workspace,
+            value,
+        } => store.put_setting(key, workspace, value).await,
         DecisionRequest::MarkSeen { workspace, keys } => store.mark_seen(workspace, keys).await,
     }
 }
 
-/// Opens the store and reports its decisions; the number is that of this dashboard. While the disk is full or the directory
-/// is not writable, it is tried again. None when the store cannot be used, or the dashboard ends before.
+/// Opens the store and reports its decisions; the number is that of this dashboard. While the disk
+/// is full or the directory is not writable, it is tried again. None when the store cannot be used,
+/// or the dashboard ends before.
 async fn open(
     memory: &Memory,
     requests: &mut UnboundedReceiver<DecisionRequest>,
@@ -173,7 +194,10 @@ async fn open(
                 if delay == FIRST_DELAY {
                     tracing::error!(%error, "decisions not loaded");
                     let problem = Some(Arc::new(problem(&error)));
-                    report(TriageNews::Opened(Box::new(StoredDecisions { problem, ..StoredDecisions::default() })));
+                    report(TriageNews::Opened(Box::new(StoredDecisions {
+                        problem,
+                        ..StoredDecisions::default()
+                    })));
                 }
                 if !error.is_temporary() {
                     return None;
@@ -190,18 +214,33 @@ async fn open(
 }
 
 async fn read(memory: &Memory) -> Result<(Store, StoredDecisions), StoreError> {
-    let OpenedDecisions { mut store, events, notes } = Store::open(&memory.directory).await?;
+    let OpenedDecisions {
+        mut store,
+        events,
+        notes,
+    } = Store::open(&memory.directory).await?;
     let settings = store.settings().await?;
     let seen = store.seen().await?.into_iter().collect();
     let state = tokio::task::spawn_blocking(move || TriageState::from_events(events)).await;
-    let state = state.map_err(|error| StoreError::Interrupted { why: error.to_string() })?;
+    let state = state.map_err(|error| StoreError::Interrupted {
+        why: error.to_string(),
+    })?;
     let writer = store.is_writable().then(|| EventWriter {
         who: memory.who.as_str().into(),
         instance: rand::random(),
         ..EventWriter::default()
     });
     let problem = (!notes.is_empty()).then(|| Arc::new(Problem::local(notes.join("; "))));
-    Ok((store, StoredDecisions { state, writer, settings, seen, problem }))
+    Ok((
+        store,
+        StoredDecisions {
+            state,
+            writer,
+            settings,
+            seen,
+            problem,
+        },
+    ))
 }
 
 fn problem(error: &StoreError) -> Problem {
@@ -224,8 +263,16 @@ mod tests {
     impl DecisionsTester {
         fn open(directory: &std::path::Path, who: &str) -> Self {
             let (sender, answers) = mpsc::unbounded_channel();
-            let memory = Memory { directory: directory.to_owned(), cache: None, who: who.to_owned(), keep_days: None };
-            Self { decisions: DecisionsHandle::start(memory, Beat::since(Instant::now()), sender), answers }
+            let memory = Memory {
+                directory: directory.to_owned(),
+                cache: None,
+                who: who.to_owned(),
+                keep_days: None,
+            };
+            Self {
+                decisions: DecisionsHandle::start(memory, Beat::since(Instant::now()), sender),
+                answers,
+            }
         }
 
         async fn next_report(&mut self) -> TriageNews {
@@ -247,8 +294,14 @@ mod tests {
     }
 
     fn decided(writer: &mut EventWriter) -> Arc<Event> {
-        let subject = Subject::Finding(Identity { key: FindingKey(7), ..Identity::default() });
-        let decision = Decision { verdict: Verdict::Confirmed, ..Decision::default() };
+        let subject = Subject::Finding(Identity {
+            key: FindingKey(7),
+            ..Identity::default()
+        });
+        let decision = Decision {
+            verdict: Verdict::Confirmed,
+            ..Decision::default()
+        };
         let at = Stamp::parse("2026-11-21 12:00:00").unwrap();
         let batch = writer.next();
         Arc::new(writer.write((at, 1), batch, vec![], subject, Change::Decide(decision)))
@@ -260,8 +313,12 @@ mod tests {
         let mut app = DecisionsTester::open(temp.path(), "ann");
         let mut writer = app.opened().await.writer.unwrap();
         assert_eq!(writer.who.as_str(), "ann");
-        app.decisions.send(DecisionRequest::Record(vec![decided(&mut writer)]));
-        app.decisions.send(DecisionRequest::MarkSeen { workspace: "acme".into(), keys: vec![FindingKey(7)] });
+        app.decisions
+            .send(DecisionRequest::Record(vec![decided(&mut writer)]));
+        app.decisions.send(DecisionRequest::MarkSeen {
+            workspace: "acme".into(),
+            keys: vec![FindingKey(7)],
+        });
         app.decisions.send(DecisionRequest::Remember {
             key: "tabs".into(),
             workspace: "acme".into(),
@@ -269,8 +326,19 @@ mod tests {
         });
         app.decisions.end().await;
         let stored = DecisionsTester::open(temp.path(), "ann").opened().await;
-        assert_eq!(stored.state.finding_state(FindingKey(7)).unwrap().verdicts(), [Verdict::Confirmed]);
-        assert!(stored.seen.contains(&FindingKey(7)) && stored.settings.len() == 1 && stored.problem.is_none());
+        assert_eq!(
+            stored
+                .state
+                .finding_state(FindingKey(7))
+                .unwrap()
+                .verdicts(),
+            [Verdict::Confirmed]
+        );
+        assert!(
+            stored.seen.contains(&FindingKey(7))
+                && stored.settings.len() == 1
+                && stored.problem.is_none()
+        );
     }
 
     #[tokio::test]
@@ -281,9 +349,12 @@ mod tests {
         let file = temp.path().join("decisions.db");
         let full = "CREATE TRIGGER full BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'the disk is full'); END";
         execute(&file, full).await.unwrap();
-        app.decisions.send(DecisionRequest::Record(vec![decided(&mut writer)]));
+        app.decisions
+            .send(DecisionRequest::Record(vec![decided(&mut writer)]));
         match app.next_report().await {
-            TriageNews::Retrying(problem) => assert!(problem.message.contains("the disk is full"), "{problem}"),
+            TriageNews::Retrying(problem) => {
+                assert!(problem.message.contains("the disk is full"), "{problem}")
+            }
             other => panic!("{other:?}"),
         }
         execute(&file, "DROP TRIGGER full").await.unwrap();
@@ -291,17 +362,28 @@ mod tests {
         assert!(matches!(app.next_report().await, TriageNews::Saved));
         assert!(app.decisions.end().await);
         let stored = DecisionsTester::open(temp.path(), "ann").opened().await;
-        assert_eq!(stored.state.finding_state(FindingKey(7)).unwrap().verdicts(), [Verdict::Confirmed]);
+        assert_eq!(
+            stored
+                .state
+                .finding_state(FindingKey(7))
+                .unwrap()
+                .verdicts(),
+            [Verdict::Confirmed]
+        );
     }
 
     #[tokio::test]
     async fn decisions_of_other_dashboard_are_reported() {
         let temp = tempfile::tempdir().unwrap();
-        let (mut ann, mut bob) = (DecisionsTester::open(temp.path(), "ann"), DecisionsTester::open(temp.path(), "bob"));
+        let (mut ann, mut bob) = (
+            DecisionsTester::open(temp.path(), "ann"),
+            DecisionsTester::open(temp.path(), "bob"),
+        );
         let mut writer = ann.opened().await.writer.unwrap();
         bob.opened().await;
         let event = decided(&mut writer);
-        ann.decisions.send(DecisionRequest::Record(vec![Arc::clone(&event)]));
+        ann.decisions
+            .send(DecisionRequest::Record(vec![Arc::clone(&event)]));
         match bob.next_report().await {
             TriageNews::Events(events) => assert_eq!(events, [event]),
             other => panic!("{other:?}"),
@@ -314,7 +396,9 @@ mod tests {
         std::fs::write(temp.path().join("file"), "").unwrap();
         let mut app = DecisionsTester::open(&temp.path().join("file/x"), "ann");
         let stored = app.opened().await;
-        assert!(stored.writer.is_none() && stored.problem.unwrap().message.contains("cannot be saved"));
+        assert!(
+            stored.writer.is_none() && stored.problem.unwrap().message.contains("cannot be saved")
+        );
     }
 
     #[tokio::test]
@@ -327,7 +411,8 @@ mod tests {
         let stored = app.opened().await;
         assert!(stored.writer.is_some() && stored.problem.is_none());
         let mut writer = stored.writer.unwrap();
-        app.decisions.send(DecisionRequest::Record(vec![decided(&mut writer)]));
+        app.decisions
+            .send(DecisionRequest::Record(vec![decided(&mut writer)]));
         assert!(matches!(app.next_report().await, TriageNews::Saved));
     }
 
@@ -339,7 +424,9 @@ mod tests {
         let file = temp.path().join("decisions.db");
         std::fs::rename(&file, temp.path().join("away")).unwrap();
         match app.next_report().await {
-            TriageNews::Failed(problem) => assert!(problem.message.contains("another file"), "{problem}"),
+            TriageNews::Failed(problem) => {
+                assert!(problem.message.contains("another file"), "{problem}")
+            }
             other => panic!("{other:?}"),
         }
     }

@@ -7,10 +7,16 @@ use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
 use std::borrow::Cow;
 
 pub(crate) static COMMANDS: &[Command] = &[
-    Command::new("retest", &[], "open the board of the last retest", "retest", |model, _, _| {
-        model.open_retest();
-        Ok(())
-    }),
+    Command::new(
+        "retest",
+        &[],
+        "open the board of the last retest",
+        "retest",
+        |model, _, _| {
+            model.open_retest();
+            Ok(())
+        },
+    ),
     Command::act(
         Cow::Borrowed("retest start"),
         Action::Item(ItemAction::Retest),
@@ -18,7 +24,10 @@ pub(crate) static COMMANDS: &[Command] = &[
     ),
     Command::new(
         "compare",
-        &[ArgumentSlot::needed(ArgumentShape::Scan), ArgumentSlot::needed(ArgumentShape::Scan)],
+        &[
+            ArgumentSlot::needed(ArgumentShape::Scan),
+            ArgumentSlot::needed(ArgumentShape::Scan),
+        ],
         "compare two scans, or the last two scans of a finding",
         "compare 1 4",
         compare,
@@ -27,7 +36,9 @@ pub(crate) static COMMANDS: &[Command] = &[
 ];
 
 fn compare(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
-    let [before, after] = args.scans()[..] else { return Err("two scans are required".to_owned()) };
+    let [before, after] = args.scans()[..] else {
+        return Err("two scans are required".to_owned());
+    };
     if before == after {
         return Err(format!("cannot compare scan {before} with itself"));
     }

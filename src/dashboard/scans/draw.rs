@@ -5,8 +5,9 @@ use crate::contract::{INCOMPLETE, ResourceType, Scan, ScanStatus, Test, Tool};
 use crate::dashboard::base::{Pane, RowRef, ShownRows, Tab};
 use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, Theme, ViewCache, ago, bar, columns_of, draw_table, fact,
-    format, invite, key, pane_of, plain, problem_lines, sampled_items, stale_reason, tree_lines, words,
+    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, Theme, ViewCache, ago, bar,
+    columns_of, draw_table, fact, format, invite, key, pane_of, plain, problem_lines,
+    sampled_items, stale_reason, tree_lines, words,
 };
 use crate::table::Remote;
 use crate::text;
@@ -33,14 +34,23 @@ const PROGRESS: u16 = 11;
 /// Columns of the percentage after a bar, with the blank before it.
 const PERCENT: u16 = 5;
 
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
+pub(crate) fn draw_list(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    slot: &Slot,
+    cache: &mut ViewCache,
+) -> ShownRows {
     let start = key(cx, Context::Targets, Action::Item(ItemAction::Scan));
     let new = key(cx, Context::Scans, Action::Item(ItemAction::New));
     let columns = columns_of::<Scan>(cx, cache, || columns(cx));
     let pane = ListPane {
         columns: &columns,
         note: counts(cx),
-        invitation: invite(cx, "no scans", &format!("{new} starts a scan, {start} on a target scans it")),
+        invitation: invite(
+            cx,
+            "no scans",
+            &format!("{new} starts a scan, {start} on a target scans it"),
+        ),
         ..pane_of::<Scan>(cx)
     };
     draw_table::<Scan>(cx, buf, slot, cache, pane, |scan, widths| {
@@ -55,33 +65,62 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
 fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     let scans = || sampled_items::<Scan>(cx).map(|(_, scan)| scan);
     let targets = cx.widest_target(scans().map(|scan| scan.target_id));
-    let tools = scans().map(|scan| Tool(scan.tool_id).to_string().len()).max().unwrap_or(0).max("TOOL".len()) as u16;
-    let found = scans().map(|scan| found_words(cx, scan, u16::MAX).width()).max().unwrap_or(0);
+    let tools = scans()
+        .map(|scan| Tool(scan.tool_id).to_string().len())
+        .max()
+        .unwrap_or(0)
+        .max("TOOL".len()) as u16;
+    let found = scans()
+        .map(|scan| found_words(cx, scan, u16::MAX).width())
+        .max()
+        .unwrap_or(0);
     let is_running = scans().any(|scan| scan.status_name == ScanStatus::Running);
     let has_eta = scans().any(|scan| time_left(cx, scan).width() > 0);
     let has_ended = scans().any(|scan| scan.has_ended());
-    let is_done = |scan: &Scan| scan.status_name == ScanStatus::Finished && !is_incomplete(cx, scan);
+    let is_done =
+        |scan: &Scan| scan.status_name == ScanStatus::Finished && !is_incomplete(cx, scan);
     let is_all_done = scans().all(is_done);
-    let changes = scans().filter_map(|scan| changes_words(cx, scan, u16::MAX)).map(|line| line.width()).max();
+    let changes = scans()
+        .filter_map(|scan| changes_words(cx, scan, u16::MAX))
+        .map(|line| line.width())
+        .max();
     let changes = changes.unwrap_or(0);
-    let ids = scans().map(|scan| scan.id.to_string().len() + 1).max().unwrap_or(0).max("ID".len()) as u16;
-    let tests_width = scans().map(|scan| tests(scan).len()).max().unwrap_or(0).max("TESTS".len()) as u16;
+    let ids = scans()
+        .map(|scan| scan.id.to_string().len() + 1)
+        .max()
+        .unwrap_or(0)
+        .max("ID".len()) as u16;
+    let tests_width = scans()
+        .map(|scan| tests(scan).len())
+        .max()
+        .unwrap_or(0)
+        .max("TESTS".len()) as u16;
     let has_twins = has_twins(scans());
     COLUMNS
         .map(|column| match column.title {
             "TOOL" => TableColumn::fixed("TOOL", tools).gives_way_if(cx.facts.scans.is_one_tool, 5),
             // The scope beside the filter names the target.
-            "TARGET" => column.content(targets, HOST_PORT).omitted(cx.model.navigation.scope.target.is_some()),
+            "TARGET" => column
+                .content(targets, HOST_PORT)
+                .omitted(cx.model.navigation.scope.target.is_some()),
             "FOUND" => column.content(found, 0),
             "TESTS" => {
-                let tests = TableColumn::fixed("TESTS", tests_width).right().expendable(2);
-                tests.omitted(cx.facts.scans.has_no_tests).gives_way_if(cx.facts.scans.has_equal_tests, 4)
+                let tests = TableColumn::fixed("TESTS", tests_width)
+                    .right()
+                    .expendable(2);
+                tests
+                    .omitted(cx.facts.scans.has_no_tests)
+                    .gives_way_if(cx.facts.scans.has_equal_tests, 4)
             }
-            "ID" => TableColumn::fixed("ID", ids).right().expendable(if has_twins { 1 } else { 3 }),
+            "ID" => TableColumn::fixed("ID", ids)
+                .right()
+                .expendable(if has_twins { 1 } else { 3 }),
             "ETA" => column.constant(!is_running).gives_way_if(!has_eta, 7),
             "ENDED" => column.constant(!has_ended),
             // The glyph shows that a scan is done.
-            "PROGRESS" if is_all_done && changes == 0 => column.at_most(PROGRESS).gives_way_if(true, 6),
+            "PROGRESS" if is_all_done && changes == 0 => {
+                column.at_most(PROGRESS).gives_way_if(true, 6)
+            }
             "PROGRESS" if cx.facts.scans.counts.running + cx.facts.scans.counts.failed == 0 => {
                 column.at_most(PROGRESS.max(changes as u16))
             }
@@ -90,7 +129,8 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
         .to_vec()
 }
 
-/// Whether two scans of the same tool and target have the same status: only their ids tell them apart.
+/// Whether two scans of the same tool and target have the same status: only their ids tell them
+/// apart.
 fn has_twins<'a>(scans: impl Iterator<Item = &'a Scan>) -> bool {
     let mut seen = HashSet::new();
     let mut scans = scans.map(|scan| (scan.tool_id, scan.target_id, scan.status_name.as_str()));
@@ -113,7 +153,8 @@ fn counts(cx: &Cx<'_>) -> Line<'static> {
     line
 }
 
-/// Whether a finished scan has tests without a result, by its numbers or by its findings about itself.
+/// Whether a finished scan has tests without a result, by its numbers or by its findings about
+/// itself.
 fn is_incomplete(cx: &Cx<'_>, scan: &Scan) -> bool {
     let is_finished = scan.status_name == ScanStatus::Finished;
     scan.is_incomplete() || is_finished && cx.facts.findings.is_incomplete(scan.id)
@@ -127,12 +168,28 @@ fn cells<'a>(cx: &Cx<'a>, scan: &'a Scan, widths: &[u16]) -> Vec<Line<'a>> {
     match &scan.status_name {
         ScanStatus::Running => {
             let stalled = cx.model.stalled_for(scan.id);
-            let (glyph, style) =
-                if stalled.is_some() { (glyphs.stalled, theme.warn()) } else { (glyphs.running, theme.active()) };
+            let (glyph, style) = if stalled.is_some() {
+                (glyphs.stalled, theme.warn())
+            } else {
+                (glyphs.running, theme.active())
+            };
             let tests = words(tests(scan), theme.text());
-            vec![words(glyph, style), tool, target, progress(theme, scan, widths[3]), time_left(cx, scan), tests, found]
+            vec![
+                words(glyph, style),
+                tool,
+                target,
+                progress(theme, scan, widths[3]),
+                time_left(cx, scan),
+                tests,
+                found,
+            ]
         }
-        ScanStatus::Waiting => vec![words(glyphs.waiting, theme.dim()), tool, target, words("waiting", theme.dim())],
+        ScanStatus::Waiting => vec![
+            words(glyphs.waiting, theme.dim()),
+            tool,
+            target,
+            words("waiting", theme.dim()),
+        ],
         ScanStatus::Finished | ScanStatus::Stopped => {
             let is_incomplete = is_incomplete(cx, scan);
             let (glyph, style) = match scan.status_name {
@@ -143,31 +200,80 @@ fn cells<'a>(cx: &Cx<'a>, scan: &'a Scan, widths: &[u16]) -> Vec<Line<'a>> {
             let status = match scan.status_name {
                 ScanStatus::Stopped => words("stopped", theme.dim()),
                 _ if is_incomplete => words(INCOMPLETE, theme.warn()),
-                _ => changes_words(cx, scan, widths[3]).unwrap_or_else(|| words("done", theme.dim())),
+                _ => {
+                    changes_words(cx, scan, widths[3]).unwrap_or_else(|| words("done", theme.dim()))
+                }
             };
-            let tests_style = if is_incomplete { theme.warn() } else { theme.dim() };
-            let (ended, tests) = (words(cx.age(scan.end_time), theme.dim()), words(tests(scan), tests_style));
-            vec![words(glyph, style), tool, target, status, Line::default(), tests, found, ended]
+            let tests_style = if is_incomplete {
+                theme.warn()
+            } else {
+                theme.dim()
+            };
+            let (ended, tests) = (
+                words(cx.age(scan.end_time), theme.dim()),
+                words(tests(scan), tests_style),
+            );
+            vec![
+                words(glyph, style),
+                tool,
+                target,
+                status,
+                Line::default(),
+                tests,
+                found,
+                ended,
+            ]
         }
         status => {
             let failed = status.is_failure();
-            let (glyph, style) = if failed { (glyphs.failed, theme.bad()) } else { ("?", theme.warn()) };
+            let (glyph, style) = if failed {
+                (glyphs.failed, theme.bad())
+            } else {
+                ("?", theme.warn())
+            };
             let ended = words(cx.age(scan.end_time), theme.dim());
-            if scan.result_summary.by_risk().into_iter().flatten().any(|count| count > 0) {
+            if scan
+                .result_summary
+                .by_risk()
+                .into_iter()
+                .flatten()
+                .any(|count| count > 0)
+            {
                 // Findings before the failure matter more than its reason, which the detail shows.
-                let (status, tests) =
-                    (words(text::clean(status.as_str()).into_owned(), style), words(tests(scan), theme.dim()));
-                return vec![words(glyph, style), tool, target, status, Line::default(), tests, found, ended];
+                let (status, tests) = (
+                    words(text::clean(status.as_str()).into_owned(), style),
+                    words(tests(scan), theme.dim()),
+                );
+                return vec![
+                    words(glyph, style),
+                    tool,
+                    target,
+                    status,
+                    Line::default(),
+                    tests,
+                    found,
+                    ended,
+                ];
             }
             let why = words(reason(scan), style);
             // The reason extends into the empty columns.
             let none = Line::default;
-            vec![words(glyph, style), tool, target, why, none(), none(), none(), ended]
+            vec![
+                words(glyph, style),
+                tool,
+                target,
+                why,
+                none(),
+                none(),
+                none(),
+                ended,
+            ]
         }
     }
 }
 
-/// `2 new, 1 reappeared, 3 absent`, compared with the scan before; with the signs of findings where there is less room.
+/// `2 new, 1 reappeared, 3 absent`, compared with the scan before; with the signs of findings where
+/// there is less room.
 fn changes_words(cx: &Cx<'_>, scan: &Scan, columns: u16) -> Option<Line<'static>> {
     let changes = cx.facts.changes(scan)?;
     let counts = [
@@ -176,27 +282,40 @@ fn changes_words(cx: &Cx<'_>, scan: &Scan, columns: u16) -> Option<Line<'static>
         (Presence::Absent, changes.absent, "absent"),
     ];
     let shown = || counts.iter().filter(|(_, count, _)| *count > 0);
-    let long: Vec<String> =
-        shown().map(|(_, count, word)| format!("{} {word}", format::count(*count as i64))).collect();
+    let long: Vec<String> = shown()
+        .map(|(_, count, word)| format!("{} {word}", format::count(*count as i64)))
+        .collect();
     let long = long.join(", ");
     if text::width(&long) <= usize::from(columns) {
         return Some(words(long, cx.theme.text()));
     }
     let sign = |presence| cx.theme.presence_sign(presence);
-    let short: Vec<String> =
-        shown().map(|(presence, count, _)| format!("{}{}", sign(*presence), format::count(*count as i64))).collect();
+    let short: Vec<String> = shown()
+        .map(|(presence, count, _)| format!("{}{}", sign(*presence), format::count(*count as i64)))
+        .collect();
     Some(words(short.join(" "), cx.theme.text()))
 }
 
 /// The findings of a scan by risk.
 fn found_words(cx: &Cx<'_>, scan: &Scan, columns: u16) -> Line<'static> {
-    Line::from(format::risk_counts_in(cx.theme, scan.result_summary.by_risk(), columns))
+    Line::from(format::risk_counts_in(
+        cx.theme,
+        scan.result_summary.by_risk(),
+        columns,
+    ))
 }
 
 /// The status, with the message of the service.
 fn reason(scan: &Scan) -> String {
-    let (status, message) = (text::clean(scan.status_name.as_str()), text::clean(&scan.status_message));
-    if message.is_empty() { status.into_owned() } else { format!("{status}: {message}") }
+    let (status, message) = (
+        text::clean(scan.status_name.as_str()),
+        text::clean(&scan.status_message),
+    );
+    if message.is_empty() {
+        status.into_owned()
+    } else {
+        format!("{status}: {message}")
+    }
 }
 
 fn progress(theme: Theme, scan: &Scan, columns: u16) -> Line<'static> {
@@ -209,10 +328,17 @@ fn progress(theme: Theme, scan: &Scan, columns: u16) -> Line<'static> {
 /// `~2m`, or the time without progress.
 fn time_left(cx: &Cx<'_>, scan: &Scan) -> Line<'static> {
     if let Some(still) = cx.model.stalled_for(scan.id) {
-        return words(format!("!{}", format::duration(still.as_secs() as i64)), cx.theme.warn());
+        return words(
+            format!("!{}", format::duration(still.as_secs() as i64)),
+            cx.theme.warn(),
+        );
     }
     let left = cx.model.time_left(scan.id);
-    words(left.map(|left| format::time_left(left.as_secs())).unwrap_or_default(), cx.theme.text())
+    words(
+        left.map(|left| format::time_left(left.as_secs()))
+            .unwrap_or_default(),
+        cx.theme.text(),
+    )
 }
 
 /// `122/200`.
@@ -229,10 +355,16 @@ pub(crate) fn summary<'a>(cx: &Cx<'a>) -> Line<'a> {
     let failed = cx.facts.scans.counts.failed;
     if failed > 0 {
         line.push_span(Span::raw("  "));
-        line.push_span(Span::styled(format!("{} {failed} failed", cx.theme.glyphs.failed), cx.theme.bad()));
+        line.push_span(Span::styled(
+            format!("{} {failed} failed", cx.theme.glyphs.failed),
+            cx.theme.bad(),
+        ));
     }
     if line.spans.is_empty() {
-        line = words(format::plural(cx.facts.scans.counts.total, "scan"), cx.theme.dim());
+        line = words(
+            format::plural(cx.facts.scans.counts.total, "scan"),
+            cx.theme.dim(),
+        );
     }
     line
 }
@@ -240,27 +372,43 @@ pub(crate) fn summary<'a>(cx: &Cx<'a>) -> Line<'a> {
 pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {
     let scan = cx.model.selected_item::<Scan>()?;
     let tab = cx.model.detail.tab(Pane::Scans);
-    let tabs = Pane::Scans.tabs().iter().map(|tab| tab.title().to_owned()).collect();
+    let tabs = Pane::Scans
+        .tabs()
+        .iter()
+        .map(|tab| tab.title().to_owned())
+        .collect();
     let parts = Some(&cx.model.data.scan_parts).filter(|parts| parts.scan == Some(scan.id));
     let text = match tab {
-        Tab::Tests => part_text(cx, parts.map(|parts| &parts.tests), |theme, tests| test_lines(theme, tests)),
-        Tab::Output => {
-            part_text(cx, parts.map(|parts| &parts.output), |theme, output| tree_lines(theme, &output.output_data))
-        }
+        Tab::Tests => part_text(cx, parts.map(|parts| &parts.tests), |theme, tests| {
+            test_lines(theme, tests)
+        }),
+        Tab::Output => part_text(cx, parts.map(|parts| &parts.output), |theme, output| {
+            tree_lines(theme, &output.output_data)
+        }),
         Tab::Raw => part_text(cx, parts.map(|parts| &parts.raw), |theme, raw| {
             if raw.is_empty() {
                 return vec![words("no lines", theme.dim())];
             }
-            raw.iter().flat_map(|line| plain(&text::clean_text(line), theme.text())).collect()
+            raw.iter()
+                .flat_map(|line| plain(&text::clean_text(line), theme.text()))
+                .collect()
         }),
-        _ => DetailText::new(vec![scan.clone()], move |theme, _, _| summary_lines(theme, scan)),
+        _ => DetailText::new(vec![scan.clone()], move |theme, _, _| {
+            summary_lines(theme, scan)
+        }),
     };
     let mut head = head_lines(cx, scan);
-    let listed = parts.filter(|_| tab == Tab::Tests).and_then(|parts| parts.tests.value()).map_or(0, |all| all.len());
+    let listed = parts
+        .filter(|_| tab == Tab::Tests)
+        .and_then(|parts| parts.tests.value())
+        .map_or(0, |all| all.len());
     let (ended, shown) = (scan.num_finished_tests.max(scan.num_tests), listed as i64);
     if !scan.is_active() && scan.num_finished_tests > shown && shown > 0 {
         let (done, rows) = (format::count(ended), format::plural(listed, "row"));
-        head.push(words(format!("{done} tests in {rows}; a row can cover several tests"), cx.theme.dim()));
+        head.push(words(
+            format!("{done} tests in {rows}; a row can cover several tests"),
+            cx.theme.dim(),
+        ));
     }
     let problem = parts.and_then(|parts| match tab {
         Tab::Tests => stale(&parts.tests),
@@ -270,9 +418,17 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     });
     if let Some(problem) = problem {
         let why = stale_reason(cx, problem, usize::from(u16::MAX));
-        head.push(words(format!("{} stale {} {why}", tab.title(), cx.theme.glyphs.separator), cx.theme.warn()));
+        head.push(words(
+            format!("{} stale {} {why}", tab.title(), cx.theme.glyphs.separator),
+            cx.theme.warn(),
+        ));
     }
-    Some(DetailPane { id: RowRef::Item(scan.id.0), head, tabs, text })
+    Some(DetailPane {
+        id: RowRef::Item(scan.id.0),
+        head,
+        tabs,
+        text,
+    })
 }
 
 /// Why a part that is shown is not current.
@@ -287,13 +443,20 @@ fn part_text<'a, T: Send + Sync + 'static>(
     lines: impl Fn(Theme, &T) -> Vec<Line<'static>> + 'a,
 ) -> DetailText<'a> {
     match part.map(|part| (part.value(), part.problem())) {
-        Some((Some(value), _)) => DetailText::new(vec![value.clone()], move |theme, _, _| lines(theme, value)),
+        Some((Some(value), _)) => {
+            DetailText::new(vec![value.clone()], move |theme, _, _| lines(theme, value))
+        }
         Some((None, Some(problem))) => {
             let lines = problem_lines(cx, problem);
             // A problem has no address, so a new value makes the text again in each frame.
-            DetailText::new(vec![std::sync::Arc::new(problem.clone())], move |_, _, _| lines)
+            DetailText::new(
+                vec![std::sync::Arc::new(problem.clone())],
+                move |_, _, _| lines,
+            )
         }
-        _ => DetailText::new(vec![std::sync::Arc::new(())], |theme, _, _| vec![words("loading", theme.dim())]),
+        _ => DetailText::new(vec![std::sync::Arc::new(())], |theme, _, _| {
+            vec![words("loading", theme.dim())]
+        }),
     }
 }
 
@@ -303,8 +466,14 @@ fn head_lines(cx: &Cx<'_>, scan: &Scan) -> Vec<Line<'static>> {
     let name = tool.name().map_or_else(|| tool.to_string(), str::to_owned);
     let title = format!("#{} {name} on {}", scan.id, cx.target_name(scan.target_id));
     let mut state = vec![match is_incomplete(cx, scan) {
-        true => Span::styled(format!("{} {INCOMPLETE}", theme.glyphs.incomplete), theme.warn()),
-        false => Span::styled(text::clean(scan.status_name.as_str()).into_owned(), status_style(theme, scan)),
+        true => Span::styled(
+            format!("{} {INCOMPLETE}", theme.glyphs.incomplete),
+            theme.warn(),
+        ),
+        false => Span::styled(
+            text::clean(scan.status_name.as_str()).into_owned(),
+            status_style(theme, scan),
+        ),
     }];
     if scan.status_name == ScanStatus::Running {
         state.push(Span::raw("  "));
@@ -321,11 +490,19 @@ fn head_lines(cx: &Cx<'_>, scan: &Scan) -> Vec<Line<'static>> {
         state.push(Span::raw(format!("  {}", ago(cx, scan.end_time))));
     }
     let mut found = vec![Span::styled("found  ", theme.dim())];
-    found.extend(format::risk_counts(theme, scan.result_summary.by_risk(), "  "));
+    found.extend(format::risk_counts(
+        theme,
+        scan.result_summary.by_risk(),
+        "  ",
+    ));
     if scan.num_tests > 0 {
         found.push(Span::raw(format!("   {} tests", tests(scan))));
     }
-    vec![words(title, theme.strong()), Line::from(state), Line::from(found)]
+    vec![
+        words(title, theme.strong()),
+        Line::from(state),
+        Line::from(found),
+    ]
 }
 
 fn status_style(theme: Theme, scan: &Scan) -> ratatui::style::Style {
@@ -347,23 +524,39 @@ fn summary_lines(theme: Theme, scan: &Scan) -> Vec<Line<'static>> {
             lines.push(Line::default());
         }
     }
-    lines.push(fact(theme, "Started", format::stamp(theme, scan.start_time)));
+    lines.push(fact(
+        theme,
+        "Started",
+        format::stamp(theme, scan.start_time),
+    ));
     if scan.has_ended() {
         lines.push(fact(theme, "Ended", format::stamp(theme, scan.end_time)));
     }
     if scan.duration > 0 {
-        let name = if scan.has_ended() { "Duration" } else { "Running for" };
+        let name = if scan.has_ended() {
+            "Duration"
+        } else {
+            "Running for"
+        };
         lines.push(fact(theme, name, format::long_duration(scan.duration)));
     }
     if scan.vpn_scan {
         lines.push(fact(theme, "VPN", "yes"));
     }
     if scan.scan_original_url {
-        lines.push(fact(theme, "Original URL", "scanned as given, without its redirect target"));
+        lines.push(fact(
+            theme,
+            "Original URL",
+            "scanned as given, without its redirect target",
+        ));
     }
     if !scan.info_text_lines.is_empty() {
         lines.push(Line::default());
-        lines.extend(scan.info_text_lines.iter().flat_map(|line| plain(&text::clean_text(line), theme.text())));
+        lines.extend(
+            scan.info_text_lines
+                .iter()
+                .flat_map(|line| plain(&text::clean_text(line), theme.text())),
+        );
     }
     if let Some(params) = &scan.tool_params {
         lines.push(Line::default());
@@ -377,7 +570,11 @@ fn test_lines(theme: Theme, tests: &[Test]) -> Vec<Line<'static>> {
     if tests.is_empty() {
         return vec![words("no finished tests", theme.dim())];
     }
-    let width = if tests.iter().any(Test::is_incomplete) { INCOMPLETE.len() } else { "found".len() };
+    let width = if tests.iter().any(Test::is_incomplete) {
+        INCOMPLETE.len()
+    } else {
+        "found".len()
+    };
     let result = |test: &Test| match test.resource_type {
         _ if test.is_incomplete() => Span::styled(format!("{INCOMPLETE:width$}  "), theme.warn()),
         ResourceType::Finding => Span::styled(format!("{:width$}  ", "found"), theme.warn()),
@@ -396,7 +593,10 @@ fn test_lines(theme: Theme, tests: &[Test]) -> Vec<Line<'static>> {
             Span::raw(text::clean(&test.description).into_owned()),
         ];
         if test.is_incomplete() && !test.incomplete_cause().is_empty() {
-            spans.push(Span::styled(format!("  {}", text::clean(test.incomplete_cause())), theme.dim()));
+            spans.push(Span::styled(
+                format!("  {}", text::clean(test.incomplete_cause())),
+                theme.dim(),
+            ));
         }
         Line::from(spans)
     };
@@ -410,9 +610,16 @@ mod tests {
     #[test]
     fn running_scans_show_the_port_of_their_target_and_no_end() {
         let mut app = TestDashboard::new();
-        app.model.screen.size = Size { columns: 120, rows: 40 };
-        app.feed(Snapshot::Targets(table((1..=3).map(|id| target(id, &format!("http://127.0.0.1:1839{id}"))))));
-        app.feed(Snapshot::Scans(table((1..=3).map(|id| scan(id, id, ScanStatus::Running, 40 + id)))));
+        app.model.screen.size = Size {
+            columns: 120,
+            rows: 40,
+        };
+        app.feed(Snapshot::Targets(table(
+            (1..=3).map(|id| target(id, &format!("http://127.0.0.1:1839{id}"))),
+        )));
+        app.feed(Snapshot::Scans(table(
+            (1..=3).map(|id| scan(id, id, ScanStatus::Running, 40 + id)),
+        )));
         app.keys("4");
         let frame = app.frame();
         let row = frame.iter().find(|line| line.contains("41%")).unwrap();
@@ -423,7 +630,10 @@ mod tests {
     /// Finished scans of one tool, with the same number of tests, of one target.
     fn scans_of_one_tool() -> TestDashboard {
         let mut app = TestDashboard::new();
-        app.feed(Snapshot::Targets(table([target(1, "http://127.0.0.1:18391")])));
+        app.feed(Snapshot::Targets(table([target(
+            1,
+            "http://127.0.0.1:18391",
+        )])));
         app.feed(Snapshot::Scans(table((1..=3).map(|id| Scan {
             num_tests: 40,
             num_finished_tests: 40,
@@ -439,9 +649,15 @@ mod tests {
         let mut app = scans_of_one_tool();
         let name = "https://orders.shop.eu-central.example.acme.test:18391";
         app.feed(Snapshot::Targets(table([target(1, name)])));
-        app.model.screen.size = Size { columns: 120, rows: 40 };
+        app.model.screen.size = Size {
+            columns: 120,
+            rows: 40,
+        };
         let frame = app.frame().join("\n");
-        assert!(frame.contains("orders.shop.eu-central.example.acme.test:18391"), "{frame}");
+        assert!(
+            frame.contains("orders.shop.eu-central.example.acme.test:18391"),
+            "{frame}"
+        );
     }
 
     #[test]
@@ -449,16 +665,34 @@ mod tests {
         let mut app = scans_of_one_tool();
         let head = |app: &mut TestDashboard, columns: u16| {
             app.model.screen.size = Size { columns, rows: 40 };
-            app.frame().into_iter().find(|line| line.contains("TARGET")).unwrap_or_default()
+            app.frame()
+                .into_iter()
+                .find(|line| line.contains("TARGET"))
+                .unwrap_or_default()
         };
         for columns in [200, 120, 90, 80] {
             let head = head(&mut app, columns);
-            assert!(["TOOL", "PROGRESS", "TESTS"].iter().all(|title| head.contains(title)), "{columns}: {head}");
+            assert!(
+                ["TOOL", "PROGRESS", "TESTS"]
+                    .iter()
+                    .all(|title| head.contains(title)),
+                "{columns}: {head}"
+            );
         }
         app.feed(Snapshot::Findings(Default::default()));
         let narrow = head(&mut app, 46);
-        assert!(!["TOOL", "PROGRESS"].iter().any(|title| narrow.contains(title)), "{narrow}");
-        assert!(["TARGET", "FOUND"].iter().all(|title| narrow.contains(title)), "the others stay: {narrow}");
+        assert!(
+            !["TOOL", "PROGRESS"]
+                .iter()
+                .any(|title| narrow.contains(title)),
+            "{narrow}"
+        );
+        assert!(
+            ["TARGET", "FOUND"]
+                .iter()
+                .all(|title| narrow.contains(title)),
+            "the others stay: {narrow}"
+        );
     }
 
     #[test]
@@ -469,15 +703,41 @@ mod tests {
             vuln_id: name.into(),
             ..finding(id, 1, name, Risk::Low)
         };
-        let all = [(1, 1, "A"), (2, 2, "A"), (3, 2, "B"), (4, 3, "A"), (5, 3, "C"), (6, 3, "D")];
-        app.feed(Snapshot::Findings(table(all.map(|(id, scan, name)| found(id, scan, name)))));
+        let all = [
+            (1, 1, "A"),
+            (2, 2, "A"),
+            (3, 2, "B"),
+            (4, 3, "A"),
+            (5, 3, "C"),
+            (6, 3, "D"),
+        ];
+        app.feed(Snapshot::Findings(table(
+            all.map(|(id, scan, name)| found(id, scan, name)),
+        )));
         let row = |app: &mut TestDashboard, columns: u16, scan: &str| {
             app.model.screen.size = Size { columns, rows: 40 };
-            app.frame().into_iter().find(|line| line.contains(scan)).unwrap_or_default()
+            app.frame()
+                .into_iter()
+                .find(|line| line.contains(scan))
+                .unwrap_or_default()
         };
-        assert!(row(&mut app, 120, "#3").contains("2 new, 1 absent"), "{}", row(&mut app, 120, "#3"));
-        assert!(row(&mut app, 120, "#2").contains(" done"), "{}", row(&mut app, 120, "#2"));
-        app.feed(Snapshot::Scans(table([scan(3, 1, ScanStatus::Finished, 100), scan(9, 1, ScanStatus::Running, 100)])));
-        assert!(!row(&mut app, 120, "#3").contains("new"), "all findings of a first scan are new");
+        assert!(
+            row(&mut app, 120, "#3").contains("2 new, 1 absent"),
+            "{}",
+            row(&mut app, 120, "#3")
+        );
+        assert!(
+            row(&mut app, 120, "#2").contains(" done"),
+            "{}",
+            row(&mut app, 120, "#2")
+        );
+        app.feed(Snapshot::Scans(table([
+            scan(3, 1, ScanStatus::Finished, 100),
+            scan(9, 1, ScanStatus::Running, 100),
+        ])));
+        assert!(
+            !row(&mut app, 120, "#3").contains("new"),
+            "all findings of a first scan are new"
+        );
     }
 }

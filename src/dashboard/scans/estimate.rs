@@ -23,16 +23,29 @@ impl ScanEstimate {
     /// The estimate for a tool with this scan type; `None` without an earlier scan.
     pub fn of(scans: &[Arc<Scan>], tool: i64, scan_type: Option<&str>) -> Option<Self> {
         let is_alike = |scan: &&Arc<Scan>| {
-            let of = scan.tool_params.as_ref().and_then(|params| params.get("scan_type")).and_then(Json::as_str);
+            let of = scan
+                .tool_params
+                .as_ref()
+                .and_then(|params| params.get("scan_type"))
+                .and_then(Json::as_str);
             scan.tool_id == tool && (scan_type.is_none() || of.is_none() || of == scan_type)
         };
-        let is_whole = |scan: &&Arc<Scan>| scan.status_name == ScanStatus::Finished && scan.duration >= LEAST_SECONDS;
+        let is_whole = |scan: &&Arc<Scan>| {
+            scan.status_name == ScanStatus::Finished && scan.duration >= LEAST_SECONDS
+        };
         let mut alike: Vec<&Arc<Scan>> = scans.iter().filter(is_alike).filter(is_whole).collect();
         alike.sort_by_key(|scan| std::cmp::Reverse((scan.end_time, scan.id)));
-        let mut durations: Vec<i64> = alike.iter().take(COMPARED).map(|scan| scan.duration).collect();
+        let mut durations: Vec<i64> = alike
+            .iter()
+            .take(COMPARED)
+            .map(|scan| scan.duration)
+            .collect();
         durations.sort_unstable();
         let each = *durations.get(durations.len() / 2)?;
-        Some(Self { each, at_once: most_at_once(scans) })
+        Some(Self {
+            each,
+            at_once: most_at_once(scans),
+        })
     }
 
     /// `Earlier scans took about 8m 00s, up to 4 at a time: about 2h 00m for these 60.`
@@ -42,7 +55,10 @@ impl ScanEstimate {
             ..=1 => format!("Earlier scans like this took about {each}."),
             _ => {
                 let rounds = scans.div_ceil(self.at_once.max(1));
-                let all = long_duration(self.each.saturating_mul(i64::try_from(rounds).unwrap_or(i64::MAX)));
+                let all = long_duration(
+                    self.each
+                        .saturating_mul(i64::try_from(rounds).unwrap_or(i64::MAX)),
+                );
                 format!(
                     "Earlier scans took about {each}, up to {} at a time: about {all} for these {scans}.",
                     self.at_once
@@ -55,8 +71,13 @@ impl ScanEstimate {
 /// The greatest number of scans that ran at the same time.
 fn most_at_once(scans: &[Arc<Scan>]) -> usize {
     let mut steps: Vec<(i64, i64)> = Vec::new();
-    for scan in scans.iter().filter(|scan| scan.status_name != ScanStatus::Waiting) {
-        let Some(start) = scan.start_time.map(|at| at.as_second()) else { continue };
+    for scan in scans
+        .iter()
+        .filter(|scan| scan.status_name != ScanStatus::Waiting)
+    {
+        let Some(start) = scan.start_time.map(|at| at.as_second()) else {
+            continue;
+        };
         let end = scan.end_time.map_or(i64::MAX, |at| at.as_second());
         if end > start {
             steps.extend([(start, 1), (end, -1)]);
@@ -102,10 +123,22 @@ mod tests {
             scan(5, 170, (2_000, 2_480), "light"),
         ];
         let light = ScanEstimate::of(&scans, 170, Some("light")).unwrap();
-        assert_eq!(light, ScanEstimate { each: 120, at_once: 3 });
-        assert_eq!(light.words(60), "Earlier scans took about 2m 00s, up to 3 at a time: about 40m 00s for these 60.");
+        assert_eq!(
+            light,
+            ScanEstimate {
+                each: 120,
+                at_once: 3
+            }
+        );
+        assert_eq!(
+            light.words(60),
+            "Earlier scans took about 2m 00s, up to 3 at a time: about 40m 00s for these 60."
+        );
         assert_eq!(light.words(1), "Earlier scans like this took about 2m 00s.");
-        assert_eq!(ScanEstimate::of(&scans, 170, Some("deep")).unwrap().each, 901);
+        assert_eq!(
+            ScanEstimate::of(&scans, 170, Some("deep")).unwrap().each,
+            901
+        );
         assert_eq!(ScanEstimate::of(&scans, 90, None), None);
     }
 }

@@ -2,12 +2,14 @@
 
 use crate::contract::scan::SCAN_MINUTES;
 use crate::contract::{
-    MissingScanner, NewScan, RAW_SOCKETS, RedirectLevel, ReportCallback, ReportFormat, Shared, TargetId, Tool,
-    Wordlist, WorkspaceId,
+    MissingScanner, NewScan, RAW_SOCKETS, RedirectLevel, ReportCallback, ReportFormat, Shared,
+    TargetId, Tool, Wordlist, WorkspaceId,
 };
 use crate::dashboard::base::{Call, FormTag, Job};
 use crate::dashboard::data::Data;
-use crate::dashboard::forms::{FieldId, FieldProblem, FieldValue, Form, FormField, FormKind, UndoneJob, is_web_url};
+use crate::dashboard::forms::{
+    FieldId, FieldProblem, FieldValue, Form, FormField, FormKind, UndoneJob, is_web_url,
+};
 use crate::dashboard::scans::estimate::ScanEstimate;
 use crate::dashboard::scans::tool_params::params;
 use crate::text::plural;
@@ -38,14 +40,34 @@ const TOOLS: [Tool; 11] = [
     Tool::PING,
 ];
 /// Tools whose only scan type is `light`.
-const LIGHT_ONLY: [Tool; 7] =
-    [Tool::TLS, Tool::RECON, Tool::FUZZER, Tool::VIRTUAL_HOSTS, Tool::SUBDOMAINS, Tool::FIREWALL, Tool::PING];
+const LIGHT_ONLY: [Tool; 7] = [
+    Tool::TLS,
+    Tool::RECON,
+    Tool::FUZZER,
+    Tool::VIRTUAL_HOSTS,
+    Tool::SUBDOMAINS,
+    Tool::FIREWALL,
+    Tool::PING,
+];
 /// Tools that follow no redirects.
-const WITHOUT_HTTP: [Tool; 6] = [Tool::PORTS, Tool::TLS, Tool::NETWORK, Tool::UDP_PORTS, Tool::SUBDOMAINS, Tool::PING];
+const WITHOUT_HTTP: [Tool; 6] = [
+    Tool::PORTS,
+    Tool::TLS,
+    Tool::NETWORK,
+    Tool::UDP_PORTS,
+    Tool::SUBDOMAINS,
+    Tool::PING,
+];
 /// Tools that scan a selection of ports.
 const WITH_PORTS: [Tool; 3] = [Tool::PORTS, Tool::NETWORK, Tool::UDP_PORTS];
 /// Tools with a rate of HTTP requests.
-const WITH_RATE: [Tool; 5] = [Tool::WEBSITE, Tool::RECON, Tool::FUZZER, Tool::VIRTUAL_HOSTS, Tool::FIREWALL];
+const WITH_RATE: [Tool; 5] = [
+    Tool::WEBSITE,
+    Tool::RECON,
+    Tool::FUZZER,
+    Tool::VIRTUAL_HOSTS,
+    Tool::FIREWALL,
+];
 /// Tools that use a wordlist.
 const WITH_WORDS: [Tool; 3] = [Tool::FUZZER, Tool::VIRTUAL_HOSTS, Tool::SUBDOMAINS];
 pub(super) const PROTOCOLS: [&str; 2] = ["tcp", "udp"];
@@ -56,7 +78,16 @@ pub(super) const SCAN_TYPES: [&str; 3] = ["light", "deep", "custom"];
 const PORTS: [&str; 3] = ["most common", "range", "list"];
 pub(super) const TOPS: [&str; 4] = ["10", "100", "1000", "5000"];
 /// Values of `starttls`; without one the port decides.
-pub(super) const START_TLS: [&str; 8] = ["by port", "none", "smtp", "imap", "pop3", "ftp", "postgresql", "ldap"];
+pub(super) const START_TLS: [&str; 8] = [
+    "by port",
+    "none",
+    "smtp",
+    "imap",
+    "pop3",
+    "ftp",
+    "postgresql",
+    "ldap",
+];
 /// Choices of the parameters.
 pub(super) const AS_FIELDS: usize = 0;
 pub(super) const AS_JSON: usize = 1;
@@ -75,32 +106,54 @@ pub(crate) fn open<'a>(
     let mut lists = vec!["default of the tool".to_owned()];
     let mut ids = Vec::new();
     for list in wordlists {
-        lists.push(format!("{} ({})", list.name, plural(usize::try_from(list.num_words).unwrap_or(0), "word")));
+        lists.push(format!(
+            "{} ({})",
+            list.name,
+            plural(usize::try_from(list.num_words).unwrap_or(0), "word")
+        ));
         ids.push(list.id);
     }
     let tools = TOOLS.iter().map(|&tool| label(tool));
     let redirects = RedirectLevel::KNOWN.iter().map(|level| level.as_str());
-    let same_domain = RedirectLevel::KNOWN.iter().position(|level| *level == RedirectLevel::SameDomain);
+    let same_domain = RedirectLevel::KNOWN
+        .iter()
+        .position(|level| *level == RedirectLevel::SameDomain);
     let fields = vec![
         FormField::choice(FieldId::Targets, "Targets", options, 0),
-        FormField::line(FieldId::TargetName, "Target", "").with_help("host name, IP address or URL"),
-        FormField::choice(FieldId::Tool, "Tool", tools.chain(["other tool, by id".to_owned()]), 0),
-        FormField::line(FieldId::ToolId, "Tool id", "").with_help("id of a tool of the service, such as 30"),
-        FormField::choice(FieldId::Params, "Parameters", ["fields", "JSON", "tool defaults"], AS_FIELDS),
+        FormField::line(FieldId::TargetName, "Target", "")
+            .with_help("host name, IP address or URL"),
+        FormField::choice(
+            FieldId::Tool,
+            "Tool",
+            tools.chain(["other tool, by id".to_owned()]),
+            0,
+        ),
+        FormField::line(FieldId::ToolId, "Tool id", "")
+            .with_help("id of a tool of the service, such as 30"),
+        FormField::choice(
+            FieldId::Params,
+            "Parameters",
+            ["fields", "JSON", "tool defaults"],
+            AS_FIELDS,
+        ),
         FormField::choice(FieldId::ScanType, "Scan type", SCAN_TYPES, 0),
         FormField::choice(FieldId::Ports, "Ports", PORTS, 0),
         FormField::choice(FieldId::PortTop, "How many", TOPS, 1),
-        FormField::preset(FieldId::PortRange, "From-to", "1-65535").with_help("1 to 65535, such as 1-1024"),
+        FormField::preset(FieldId::PortRange, "From-to", "1-65535")
+            .with_help("1 to 65535, such as 1-1024"),
         FormField::line(FieldId::PortList, "Ports", "").with_help("such as 22, 80, 8000-8010"),
-        FormField::line(FieldId::TlsPort, "Port", "").with_help("1 to 65535; empty: port of an https target, else 443"),
+        FormField::line(FieldId::TlsPort, "Port", "")
+            .with_help("1 to 65535; empty: port of an https target, else 443"),
         FormField::choice(FieldId::StartTls, "STARTTLS", START_TLS, 0),
         FormField::choice(FieldId::Protocol, "Protocol", PROTOCOLS, 0)
             .with_help("udp needs a service with root or CAP_NET_RAW"),
         FormField::toggle(FieldId::CheckAlive, "Check alive", false)
             .with_help("yes: end the scan if the host does not respond"),
         FormField::choice(FieldId::ScanWords, "Wordlist", lists, 0),
-        FormField::line(FieldId::Domain, "Domain", "").with_help("such as acme.test; required for an IP address"),
-        FormField::line(FieldId::Extensions, "Extensions", "").with_help("such as .php, .bak; optional"),
+        FormField::line(FieldId::Domain, "Domain", "")
+            .with_help("such as acme.test; required for an IP address"),
+        FormField::line(FieldId::Extensions, "Extensions", "")
+            .with_help("such as .php, .bak; optional"),
         FormField::choice(FieldId::RecursionDepth, "Folder depth", DEPTHS, 0),
         FormField::line(FieldId::PingPort, "TCP port", "")
             .with_help("1 to 65535; empty: port of the target, else 8 common ports"),
@@ -108,14 +161,26 @@ pub(crate) fn open<'a>(
         FormField::line(FieldId::RequestsPerSecond, "Requests/s", "")
             .with_help("maximum; empty: default of the service"),
         FormField::lines(FieldId::ParamsJson, "tool_params", "{}").with_help("a JSON object"),
-        FormField::choice(FieldId::RedirectLevel, "Redirects", redirects, same_domain.unwrap_or(0)),
-        FormField::line(FieldId::MaxScanTime, "Time limit", "").with_help("1 to 1440 minutes; empty: 1440"),
+        FormField::choice(
+            FieldId::RedirectLevel,
+            "Redirects",
+            redirects,
+            same_domain.unwrap_or(0),
+        ),
+        FormField::line(FieldId::MaxScanTime, "Time limit", "")
+            .with_help("1 to 1440 minutes; empty: 1440"),
         FormField::toggle(FieldId::OriginalUrl, "Original URL", false)
             .with_help("yes: scan this URL even if it redirects"),
-        FormField::choice(FieldId::Vpn, "VPN", ["workspace default", "none", "profile"], 0)
-            .with_help("if the service has a VPN"),
+        FormField::choice(
+            FieldId::Vpn,
+            "VPN",
+            ["workspace default", "none", "profile"],
+            0,
+        )
+        .with_help("if the service has a VPN"),
         FormField::line(FieldId::VpnUuid, "VPN profile", "").with_help("UUID"),
-        FormField::line(FieldId::CallbackUrl, "Callback URL", "").with_help("URL that receives the report; optional"),
+        FormField::line(FieldId::CallbackUrl, "Callback URL", "")
+            .with_help("URL that receives the report; optional"),
         FormField::choice(
             FieldId::CallbackFormat,
             "Report as",
@@ -123,7 +188,8 @@ pub(crate) fn open<'a>(
             2,
         ),
     ];
-    let mut form = Form::new(FormTag::NewScan, &KIND, "New scan", "Start 1 scan", fields).in_workspace(Some(workspace));
+    let mut form = Form::new(FormTag::NewScan, &KIND, "New scan", "Start 1 scan", fields)
+        .in_workspace(Some(workspace));
     form.subject.wordlists = ids;
     form.subject.target_sets = sets.into_iter().map(|(_, targets)| targets).collect();
     form
@@ -150,8 +216,17 @@ fn label(tool: Tool) -> String {
 
 /// Marks the tools that the service cannot run. Returns the scanner that the chosen tool lacks.
 fn mark_missing<'a>(form: &mut Form, missing: &'a [MissingScanner]) -> Option<&'a str> {
-    let of = |tool: Tool| missing.iter().find(|one| one.tool == tool).map(|one| &*one.program);
-    if let Some(FormField { value: FieldValue::Choice { options, .. }, .. }) = form.field_mut(FieldId::Tool) {
+    let of = |tool: Tool| {
+        missing
+            .iter()
+            .find(|one| one.tool == tool)
+            .map(|one| &*one.program)
+    };
+    if let Some(FormField {
+        value: FieldValue::Choice { options, .. },
+        ..
+    }) = form.field_mut(FieldId::Tool)
+    {
         for (option, &tool) in options.iter_mut().zip(&TOOLS) {
             *option = match of(tool) {
                 Some(program) => format!("{}, needs {program}", label(tool)),
@@ -164,23 +239,36 @@ fn mark_missing<'a>(form: &mut Form, missing: &'a [MissingScanner]) -> Option<&'
 
 /// The chosen targets; none when a name is typed.
 fn targets(form: &Form) -> &[(TargetId, Shared)] {
-    form.subject.target_sets.get(form.choice(FieldId::Targets)).map(Vec::as_slice).unwrap_or_default()
+    form.subject
+        .target_sets
+        .get(form.choice(FieldId::Targets))
+        .map(Vec::as_slice)
+        .unwrap_or_default()
 }
 
 fn target_names(form: &Form) -> Vec<String> {
     match names_target(form) {
         true => vec![form.text(FieldId::TargetName)],
-        false => targets(form).iter().map(|(_, name)| name.to_string()).collect(),
+        false => targets(form)
+            .iter()
+            .map(|(_, name)| name.to_string())
+            .collect(),
     }
 }
 
 /// Whether a target is an IP address, or a URL with one.
 fn is_address(target: &str) -> bool {
-    let host = target.split_once("://").map_or(target, |(_, rest)| rest).split('/').next().unwrap_or_default();
+    let host = target
+        .split_once("://")
+        .map_or(target, |(_, rest)| rest)
+        .split('/')
+        .next()
+        .unwrap_or_default();
     let name = host.split(':').next().unwrap_or_default();
     // The last label of a host name is never a number.
     let last = name.rsplit('.').next().unwrap_or_default();
-    host.matches(':').count() > 1 || (!last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()))
+    host.matches(':').count() > 1
+        || (!last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn names_target(form: &Form) -> bool {
@@ -202,15 +290,24 @@ fn arrange(form: &mut Form) {
     let known = tool(form).map(Tool);
     let fields = form.choice(FieldId::Params) == AS_FIELDS;
     form.show(FieldId::ParamsJson, form.choice(FieldId::Params) == AS_JSON);
-    form.show(FieldId::ScanType, fields && known.is_none_or(|tool| !LIGHT_ONLY.contains(&tool)));
+    form.show(
+        FieldId::ScanType,
+        fields && known.is_none_or(|tool| !LIGHT_ONLY.contains(&tool)),
+    );
     let custom = form.choice(FieldId::ScanType) == 2;
     let with_ports = fields && known.is_some_and(|tool| WITH_PORTS.contains(&tool));
     form.show(FieldId::Ports, with_ports && custom);
     let ports = form.is_shown(FieldId::Ports);
-    for (place, id) in [FieldId::PortTop, FieldId::PortRange, FieldId::PortList].into_iter().enumerate() {
+    for (place, id) in [FieldId::PortTop, FieldId::PortRange, FieldId::PortList]
+        .into_iter()
+        .enumerate()
+    {
         form.show(id, ports && form.choice(FieldId::Ports) == place);
     }
-    form.show(FieldId::RequestsPerSecond, fields && known.is_some_and(|tool| WITH_RATE.contains(&tool)));
+    form.show(
+        FieldId::RequestsPerSecond,
+        fields && known.is_some_and(|tool| WITH_RATE.contains(&tool)),
+    );
     // These tools send no HTTP requests to the target.
     let has_redirects = !known.is_some_and(|tool| WITHOUT_HTTP.contains(&tool));
     form.show(FieldId::RedirectLevel, has_redirects);
@@ -220,8 +317,14 @@ fn arrange(form: &mut Form) {
     form.show(FieldId::StartTls, is_tls);
     form.show(FieldId::Protocol, fields && known == Some(Tool::NETWORK));
     form.show(FieldId::CheckAlive, with_ports);
-    form.show(FieldId::ScanWords, fields && known.is_some_and(|tool| WITH_WORDS.contains(&tool)));
-    form.show(FieldId::Domain, fields && known == Some(Tool::VIRTUAL_HOSTS));
+    form.show(
+        FieldId::ScanWords,
+        fields && known.is_some_and(|tool| WITH_WORDS.contains(&tool)),
+    );
+    form.show(
+        FieldId::Domain,
+        fields && known == Some(Tool::VIRTUAL_HOSTS),
+    );
     let is_fuzzer = fields && known == Some(Tool::FUZZER);
     form.show(FieldId::Extensions, is_fuzzer);
     form.show(FieldId::RecursionDepth, is_fuzzer);
@@ -229,8 +332,15 @@ fn arrange(form: &mut Form) {
     form.show(FieldId::PingPort, is_ping);
     form.show(FieldId::PingCount, is_ping);
     form.show(FieldId::VpnUuid, form.choice(FieldId::Vpn) == A_VPN);
-    form.show(FieldId::CallbackFormat, !form.text(FieldId::CallbackUrl).is_empty());
-    let scans = if names_target(form) { 1 } else { targets(form).len() };
+    form.show(
+        FieldId::CallbackFormat,
+        !form.text(FieldId::CallbackUrl).is_empty(),
+    );
+    let scans = if names_target(form) {
+        1
+    } else {
+        targets(form).len()
+    };
     form.button = format!("Start {}", plural(scans, "scan"));
     let one = targets(form).first().map(|(_, name)| name.to_string());
     form.title = match (one, scans) {
@@ -244,9 +354,15 @@ fn arrange(form: &mut Form) {
 /// How long the scans will probably take.
 fn estimate(form: &Form, data: &Data) -> Option<String> {
     let scans = data.scans.value()?.items();
-    let scan_type = form.is_shown(FieldId::ScanType).then(|| SCAN_TYPES[form.choice(FieldId::ScanType)]);
+    let scan_type = form
+        .is_shown(FieldId::ScanType)
+        .then(|| SCAN_TYPES[form.choice(FieldId::ScanType)]);
     let estimate = ScanEstimate::of(scans, tool(form)?, scan_type)?;
-    Some(estimate.words(if names_target(form) { 1 } else { targets(form).len() }))
+    Some(estimate.words(if names_target(form) {
+        1
+    } else {
+        targets(form).len()
+    }))
 }
 
 /// The problems, with the field names and limits of the API.
@@ -261,28 +377,54 @@ fn check(form: &mut Form, missing: &[MissingScanner]) -> Vec<FieldProblem> {
     if tool(form).is_none() {
         add(FieldId::ToolId, "tool id must be a number");
     }
-    let place = if form.is_shown(FieldId::ToolId) { FieldId::ToolId } else { FieldId::Tool };
+    let place = if form.is_shown(FieldId::ToolId) {
+        FieldId::ToolId
+    } else {
+        FieldId::Tool
+    };
     let scans_udp = form.is_shown(FieldId::Protocol) && form.choice(FieldId::Protocol) == UDP;
-    let lacks_raw_sockets = missing.iter().any(|one| one.tool == Tool::UDP_PORTS && &*one.program == RAW_SOCKETS);
+    let lacks_raw_sockets = missing
+        .iter()
+        .any(|one| one.tool == Tool::UDP_PORTS && &*one.program == RAW_SOCKETS);
     match lacking {
         Some(RAW_SOCKETS) => add(place, NO_RAW_SOCKETS),
-        Some(program) => add(place, &format!("{program} is missing: install it on the machine of the service")),
+        Some(program) => add(
+            place,
+            &format!("{program} is missing: install it on the machine of the service"),
+        ),
         None if scans_udp && lacks_raw_sockets => add(FieldId::Protocol, NO_RAW_SOCKETS),
         None => {}
     }
-    let is_without_domain = form.is_shown(FieldId::Domain) && form.filled(FieldId::Domain).is_none();
+    let is_without_domain =
+        form.is_shown(FieldId::Domain) && form.filled(FieldId::Domain).is_none();
     if is_without_domain && target_names(form).iter().any(|name| is_address(name)) {
-        add(FieldId::Domain, "domain is required: the target is an IP address");
+        add(
+            FieldId::Domain,
+            "domain is required: the target is an IP address",
+        );
     }
-    let is_allowed = |minutes: &String| minutes.parse().is_ok_and(|minutes| SCAN_MINUTES.contains(&minutes));
-    if !form.filled(FieldId::MaxScanTime).is_none_or(|minutes| is_allowed(&minutes)) {
+    let is_allowed = |minutes: &String| {
+        minutes
+            .parse()
+            .is_ok_and(|minutes| SCAN_MINUTES.contains(&minutes))
+    };
+    if !form
+        .filled(FieldId::MaxScanTime)
+        .is_none_or(|minutes| is_allowed(&minutes))
+    {
         add(FieldId::MaxScanTime, "time limit must be 1 to 1440 minutes");
     }
     if form.choice(FieldId::Vpn) == A_VPN && form.text(FieldId::VpnUuid).is_empty() {
         add(FieldId::VpnUuid, "VPN profile is required");
     }
-    if !form.filled(FieldId::CallbackUrl).is_none_or(|url| is_web_url(&url)) {
-        add(FieldId::CallbackUrl, "callback URL must be an http or https URL");
+    if !form
+        .filled(FieldId::CallbackUrl)
+        .is_none_or(|url| is_web_url(&url))
+    {
+        add(
+            FieldId::CallbackUrl,
+            "callback URL must be an http or https URL",
+        );
     }
     if let Err((id, problem)) = params(form) {
         add(id, &problem);
@@ -292,7 +434,9 @@ fn check(form: &mut Form, missing: &[MissingScanner]) -> Vec<FieldProblem> {
 
 /// One call for each target.
 fn jobs(form: &Form) -> Vec<Job> {
-    let level = RedirectLevel::KNOWN.get(form.choice(FieldId::RedirectLevel)).cloned();
+    let level = RedirectLevel::KNOWN
+        .get(form.choice(FieldId::RedirectLevel))
+        .cloned();
     let scan = NewScan {
         tool_id: tool(form).unwrap_or_default(),
         workspace_id: form.subject.workspace,
@@ -301,12 +445,18 @@ fn jobs(form: &Form) -> Vec<Job> {
             A_VPN => Some(form.filled(FieldId::VpnUuid)),
             _ => None,
         },
-        max_scan_time: form.filled(FieldId::MaxScanTime).and_then(|minutes| minutes.parse().ok()),
+        max_scan_time: form
+            .filled(FieldId::MaxScanTime)
+            .and_then(|minutes| minutes.parse().ok()),
         report_callback: form.filled(FieldId::CallbackUrl).map(|url| {
             let format = ReportFormat::KNOWN.get(form.choice(FieldId::CallbackFormat));
-            ReportCallback { url, format: format.map(|format| format.as_str().to_owned()) }
+            ReportCallback {
+                url,
+                format: format.map(|format| format.as_str().to_owned()),
+            }
         }),
-        scan_original_url: (form.is_shown(FieldId::OriginalUrl) && form.choice(FieldId::OriginalUrl) == 1)
+        scan_original_url: (form.is_shown(FieldId::OriginalUrl)
+            && form.choice(FieldId::OriginalUrl) == 1)
             .then_some(true),
         redirect_level: level.filter(|_| form.is_shown(FieldId::RedirectLevel)),
         tool_params: params(form).ok().flatten(),
@@ -315,10 +465,19 @@ fn jobs(form: &Form) -> Vec<Job> {
     if names_target(form) {
         let target_name = form.filled(FieldId::TargetName);
         let about = format!("scan of {}", target_name.clone().unwrap_or_default());
-        return vec![Job::new(about, Call::StartScan(NewScan { target_name, ..scan }))];
+        return vec![Job::new(
+            about,
+            Call::StartScan(NewScan {
+                target_name,
+                ..scan
+            }),
+        )];
     }
     let of = |(id, name): &(TargetId, Shared)| {
-        let scan = NewScan { target_id: Some(*id), ..scan.clone() };
+        let scan = NewScan {
+            target_id: Some(*id),
+            ..scan.clone()
+        };
         Job::new(format!("scan of {name}"), Call::StartScan(scan))
     };
     targets(form).iter().map(of).collect()
@@ -328,12 +487,17 @@ fn jobs(form: &Form) -> Vec<Job> {
 fn keep_refused(form: &mut Form, left: &[UndoneJob]) -> bool {
     let at = form.choice(FieldId::Targets);
     let is_left = |id: TargetId| {
-        left.iter().any(|(job, _)| matches!(&job.call, Call::StartScan(scan) if scan.target_id == Some(id)))
+        left.iter().any(
+            |(job, _)| matches!(&job.call, Call::StartScan(scan) if scan.target_id == Some(id)),
+        )
     };
     if let Some(set) = form.subject.target_sets.get_mut(at) {
         set.retain(|(id, _)| is_left(*id));
         let count = set.len();
-        if let Some(FormField { value: FieldValue::Choice { options, .. }, .. }) = form.field_mut(FieldId::Targets)
+        if let Some(FormField {
+            value: FieldValue::Choice { options, .. },
+            ..
+        }) = form.field_mut(FieldId::Targets)
             && let Some(option) = options.get_mut(at)
         {
             *option = format!("{} whose scan was refused", plural(count, "target"));
@@ -350,14 +514,21 @@ mod tests {
     use serde_json::{Value as Json, json};
 
     fn form(sets: &[i64]) -> Form {
-        let targets = sets.iter().map(|&id| (TargetId(id), Shared::from(format!("t{id}")))).collect();
+        let targets = sets
+            .iter()
+            .map(|&id| (TargetId(id), Shared::from(format!("t{id}"))))
+            .collect();
         let lists = [(WordlistId(4), "paths")].map(|(id, name)| Wordlist {
             id,
             name: name.into(),
             num_words: 9,
             ..Wordlist::default()
         });
-        let mut form = open(vec![("marked".to_owned(), targets)], lists.iter(), WorkspaceId(3));
+        let mut form = open(
+            vec![("marked".to_owned(), targets)],
+            lists.iter(),
+            WorkspaceId(3),
+        );
         check(&mut form, &[]);
         form
     }
@@ -380,7 +551,10 @@ mod tests {
     fn sixty_targets_start_sixty_scans() {
         let ids: Vec<i64> = (1..=60).collect();
         let form = form(&ids);
-        assert_eq!((form.button.as_str(), bodies(&form).len()), ("Start 60 scans", 60));
+        assert_eq!(
+            (form.button.as_str(), bodies(&form).len()),
+            ("Start 60 scans", 60)
+        );
     }
 
     #[test]
@@ -399,8 +573,18 @@ mod tests {
             let body = bodies(&form).remove(0);
             assert_eq!(body["tool_id"], tool.0);
             let is_light_only = LIGHT_ONLY.contains(tool);
-            assert_eq!(body["tool_params"], if is_light_only { json!(null) } else { json!({"scan_type": "light"}) });
-            assert_eq!(form.is_shown(FieldId::RequestsPerSecond), WITH_RATE.contains(tool));
+            assert_eq!(
+                body["tool_params"],
+                if is_light_only {
+                    json!(null)
+                } else {
+                    json!({"scan_type": "light"})
+                }
+            );
+            assert_eq!(
+                form.is_shown(FieldId::RequestsPerSecond),
+                WITH_RATE.contains(tool)
+            );
         }
     }
 
@@ -432,8 +616,12 @@ mod tests {
         let mut form = form(&[7]);
         choose(&mut form, FieldId::Targets, 1);
         choose(&mut form, FieldId::Params, AS_JSON as isize);
-        form.field_mut(FieldId::TargetName).unwrap().set_text("127.0.0.1");
-        form.field_mut(FieldId::ParamsJson).unwrap().set_text("{\"scan_type\":\n\"deep\"}");
+        form.field_mut(FieldId::TargetName)
+            .unwrap()
+            .set_text("127.0.0.1");
+        form.field_mut(FieldId::ParamsJson)
+            .unwrap()
+            .set_text("{\"scan_type\":\n\"deep\"}");
         choose(&mut form, FieldId::Vpn, NO_VPN as isize);
         choose(&mut form, FieldId::RedirectLevel, 0);
         choose(&mut form, FieldId::OriginalUrl, 1);
@@ -465,7 +653,11 @@ mod tests {
     fn small_tools_have_their_fields() {
         let params = |tool: Tool, fields: &[(FieldId, &str)], words: isize| {
             let mut form = form(&[7]);
-            choose(&mut form, FieldId::Tool, TOOLS.iter().position(|one| *one == tool).unwrap() as isize);
+            choose(
+                &mut form,
+                FieldId::Tool,
+                TOOLS.iter().position(|one| *one == tool).unwrap() as isize,
+            );
             for (id, text) in fields {
                 assert!(form.is_shown(*id), "{id:?}");
                 form.field_mut(*id).unwrap().set_text(text);
@@ -481,9 +673,18 @@ mod tests {
             json!({"wordlist_id":4,"extensions":[".php","bak"]})
         );
         let domain = [(FieldId::Domain, "acme.test")];
-        assert_eq!(params(Tool::VIRTUAL_HOSTS, &domain, 1), json!({"wordlist_id":4,"domain":"acme.test"}));
+        assert_eq!(
+            params(Tool::VIRTUAL_HOSTS, &domain, 1),
+            json!({"wordlist_id":4,"domain":"acme.test"})
+        );
         assert_eq!(params(Tool::SUBDOMAINS, &[], 0), json!(null));
-        let addresses = ["127.0.0.1", "http://127.0.0.1:8080/x", "::1", "acme.test", "https://acme.test/"];
+        let addresses = [
+            "127.0.0.1",
+            "http://127.0.0.1:8080/x",
+            "::1",
+            "acme.test",
+            "https://acme.test/",
+        ];
         assert_eq!(addresses.map(is_address), [true, true, true, false, false]);
         let ping = [(FieldId::PingPort, "8080"), (FieldId::PingCount, "2")];
         assert_eq!(params(Tool::PING, &ping, 0), json!({"port":8080,"count":2}));
@@ -493,27 +694,52 @@ mod tests {
     fn tool_without_its_scanner_is_marked_and_cannot_be_started() {
         let missing = MissingScanner::parse_list("350=nmap");
         let mut form = form(&[7]);
-        assert_eq!(check(&mut form, &missing), [], "the other tools can be started");
+        assert_eq!(
+            check(&mut form, &missing),
+            [],
+            "the other tools can be started"
+        );
         choose(&mut form, FieldId::Tool, 3);
-        assert_eq!(check(&mut form, &[]), [], "a service that names no missing scanner");
+        assert_eq!(
+            check(&mut form, &[]),
+            [],
+            "a service that names no missing scanner"
+        );
         let why = "nmap is missing: install it on the machine of the service";
-        assert_eq!(check(&mut form, &missing), [(FieldId::Tool, why.to_owned())]);
-        assert_eq!(form.field(FieldId::Tool).unwrap().text(), "Network scanner (350), needs nmap");
+        assert_eq!(
+            check(&mut form, &missing),
+            [(FieldId::Tool, why.to_owned())]
+        );
+        assert_eq!(
+            form.field(FieldId::Tool).unwrap().text(),
+            "Network scanner (350), needs nmap"
+        );
         choose(&mut form, FieldId::Tool, TOOLS.len() as isize);
         form.field_mut(FieldId::ToolId).unwrap().set_text("350");
-        assert_eq!(check(&mut form, &missing), [(FieldId::ToolId, why.to_owned())]);
+        assert_eq!(
+            check(&mut form, &missing),
+            [(FieldId::ToolId, why.to_owned())]
+        );
     }
 
     #[test]
     fn udp_scan_without_raw_sockets_cannot_be_started() {
         let missing = MissingScanner::parse_list("80=CAP_NET_RAW");
-        let problem = |id| [(id, "UDP needs a service that runs as root or with CAP_NET_RAW".to_owned())];
+        let problem = |id| {
+            [(
+                id,
+                "UDP needs a service that runs as root or with CAP_NET_RAW".to_owned(),
+            )]
+        };
         let mut form = form(&[7]);
         choose(&mut form, FieldId::Tool, 4);
         assert_eq!(check(&mut form, &[]), []);
         assert_eq!(bodies(&form)[0]["tool_id"], 80);
         assert_eq!(check(&mut form, &missing), problem(FieldId::Tool));
-        assert_eq!(form.field(FieldId::Tool).unwrap().text(), "UDP port scanner (80), needs CAP_NET_RAW");
+        assert_eq!(
+            form.field(FieldId::Tool).unwrap().text(),
+            "UDP port scanner (80), needs CAP_NET_RAW"
+        );
         // The network scanner can still scan TCP.
         choose(&mut form, FieldId::Tool, 3);
         assert_eq!(check(&mut form, &missing), []);
@@ -532,7 +758,14 @@ mod tests {
         ] {
             let mut form = form(&[7]);
             form.field_mut(id).unwrap().set_text(text);
-            assert_eq!(check(&mut form, &[]).iter().map(|wrong| wrong.0).collect::<Vec<_>>(), [id], "{text}");
+            assert_eq!(
+                check(&mut form, &[])
+                    .iter()
+                    .map(|wrong| wrong.0)
+                    .collect::<Vec<_>>(),
+                [id],
+                "{text}"
+            );
         }
         for bad in ["80-70", "0", "http", "65536", ""] {
             assert!(port_list(bad).is_err(), "{bad}");

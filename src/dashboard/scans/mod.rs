@@ -6,8 +6,8 @@
 //!   data::snapshots ───────► estimate (how long new scans take) ──► form ──► tool_params
 //! ```
 //!
-//! Whether a scan is stalled is decided in `dashboard/data/scan_progress.rs`. Starting, stopping and deleting scans is in
-//! `core/update`; retests and comparisons are in `findings/retest`.
+//! Whether a scan is stalled is decided in `dashboard/data/scan_progress.rs`. Starting, stopping
+//! and deleting scans is in `core/update`; retests and comparisons are in `findings/retest`.
 
 pub mod commands;
 pub mod draw;

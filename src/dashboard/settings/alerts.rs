@@ -5,10 +5,13 @@ use crate::dashboard::input::{Action, DecideAction, EditAction, ItemAction, Move
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::prompts::{Prompt, Then};
 
-/// Handles a key while the list is open. The list closes with its last rule, also when another dashboard deleted it.
+/// Handles a key while the list is open. The list closes with its last rule, also when another
+/// dashboard deleted it.
 pub(crate) fn handle_key(model: &mut Model, action: Option<Action>, effects: &mut Vec<Effect>) {
     let rows = model.captures.signals.alerts.len();
-    let Some(Modal::Alerts(list)) = model.overlay.modals.last_mut() else { return };
+    let Some(Modal::Alerts(list)) = model.overlay.modals.last_mut() else {
+        return;
+    };
     list.walk(0, rows);
     let Some(chosen) = model.captures.signals.alerts.get(list.at).cloned() else {
         model.overlay.modals.pop();
@@ -18,7 +21,9 @@ pub(crate) fn handle_key(model: &mut Model, action: Option<Action>, effects: &mu
         Some(Action::Edit(EditAction::Close)) => _ = model.overlay.modals.pop(),
         Some(Action::Move(MoveAction::Down)) => list.walk(1, rows),
         Some(Action::Move(MoveAction::Up)) => list.walk(-1, rows),
-        Some(Action::Decide(DecideAction::SwitchRule)) => model.keep_alert(&chosen.query, Some(!chosen.off), effects),
+        Some(Action::Decide(DecideAction::SwitchRule)) => {
+            model.keep_alert(&chosen.query, Some(!chosen.off), effects)
+        }
         Some(Action::Item(ItemAction::Delete)) => {
             let question = format!("Delete alert rule {}?", chosen.query);
             let prompt = Prompt::new(question, Then::DeleteAlert(chosen.query));
@@ -34,6 +39,9 @@ pub(crate) fn delete(model: &mut Model, query: &str, effects: &mut Vec<Effect>) 
     model.keep_alert(query, None, effects);
     model.notify(Tone::Plain, format!("alert rule deleted: {query}"));
     if model.captures.signals.alerts.is_empty() {
-        model.overlay.modals.retain(|modal| !matches!(modal, Modal::Alerts(_)));
+        model
+            .overlay
+            .modals
+            .retain(|modal| !matches!(modal, Modal::Alerts(_)));
     }
 }

@@ -32,9 +32,18 @@ fn app(looked: bool) -> TestDashboard {
         finding(2, 2, "Git repository", Risk::High),
         finding(3, 2, "Cookie flags", Risk::Low),
     ])));
-    let looked = looked.then(|| (("looked".into(), "Acme".into()), serde_json::to_string(&ago(3600)).unwrap()));
+    let looked = looked.then(|| {
+        (
+            ("looked".into(), "Acme".into()),
+            serde_json::to_string(&ago(3600)).unwrap(),
+        )
+    });
     let stored = StoredDecisions {
-        writer: Some(EventWriter { who: "ann".into(), instance: 1, ..EventWriter::default() }),
+        writer: Some(EventWriter {
+            who: "ann".into(),
+            instance: 1,
+            ..EventWriter::default()
+        }),
         settings: BTreeMap::from_iter(looked),
         ..StoredDecisions::default()
     };
@@ -44,10 +53,16 @@ fn app(looked: bool) -> TestDashboard {
 
 fn remembered(effects: &[Effect]) -> Vec<(&str, Stamp)> {
     let looked = effects.iter().filter_map(|effect| match effect {
-        Effect::Remember { key: "looked", workspace, value } => Some((workspace.as_str(), value)),
+        Effect::Remember {
+            key: "looked",
+            workspace,
+            value,
+        } => Some((workspace.as_str(), value)),
         _ => None,
     });
-    looked.map(|(workspace, value)| (workspace, serde_json::from_str(value).unwrap())).collect()
+    looked
+        .map(|(workspace, value)| (workspace, serde_json::from_str(value).unwrap()))
+        .collect()
 }
 
 #[test]
@@ -55,24 +70,40 @@ fn findings_and_scans_since_last_visit_are_shown_until_esc() {
     let mut app = app(true);
     assert!(app.model.settings.last_visit.is_shown());
     let what = app.model.settings.last_visit.changes;
-    assert_eq!((what.risks, what.done, what.failed, what.expiring), ([0, 1, 0, 1, 0], 1, 1, 0));
+    assert_eq!(
+        (what.risks, what.done, what.failed, what.expiring),
+        ([0, 1, 0, 1, 0], 1, 1, 0)
+    );
     app.keys("3 esc");
-    assert!(!app.model.settings.last_visit.is_shown() && app.notices().is_empty(), "{}", app.notices());
+    assert!(
+        !app.model.settings.last_visit.is_shown() && app.notices().is_empty(),
+        "{}",
+        app.notices()
+    );
     app.keys("esc");
-    assert!(app.notices().contains("nothing to close"), "{}", app.notices());
+    assert!(
+        app.notices().contains("nothing to close"),
+        "{}",
+        app.notices()
+    );
 }
 
 #[test]
 fn previous_tab_shows_exactly_the_reported_findings() {
     let mut app = app(true);
     app.keys("3");
-    let ended =
-        |id: i64, at| Scan { start_time: Some(at), end_time: Some(at), ..scan(id, id, ScanStatus::Finished, 100) };
+    let ended = |id: i64, at| Scan {
+        start_time: Some(at),
+        end_time: Some(at),
+        ..scan(id, id, ScanStatus::Finished, 100)
+    };
     // A scan during this visit finds another one, and finds those of scan 2 again.
     let scans = [(1, ago(7200)), (2, ago(1800)), (9, ago(0))].map(|(id, at)| ended(id, at));
     app.feed(Snapshot::Scans(table(scans)));
-    let of =
-        |id, by: i64, name| crate::contract::Finding { task_id: Some(by.into()), ..finding(id, 2, name, Risk::Low) };
+    let of = |id, by: i64, name| crate::contract::Finding {
+        task_id: Some(by.into()),
+        ..finding(id, 2, name, Risk::Low)
+    };
     app.feed(Snapshot::Findings(table([
         finding(1, 1, "Private key", Risk::Critical),
         of(2, 2, "Git repository"),
@@ -80,10 +111,18 @@ fn previous_tab_shows_exactly_the_reported_findings() {
         of(4, 9, "Git repository"),
         of(5, 9, "Open port"),
     ])));
-    let scope = Scope { target: Some(TargetId(1)), ..app.model.navigation.scope.clone() };
+    let scope = Scope {
+        target: Some(TargetId(1)),
+        ..app.model.navigation.scope.clone()
+    };
     crate::dashboard::model::navigation::set_scope(&mut app.model, scope);
     app.keys("<");
-    assert_eq!(app.shown(Pane::Findings), [4, 3], "{}", app.model.lists.findings.filter);
+    assert_eq!(
+        app.shown(Pane::Findings),
+        [4, 3],
+        "{}",
+        app.model.lists.findings.filter
+    );
     app.keys("< <");
     assert_eq!(app.model.lists.findings.filter, "is:new", "the tabs again");
 }
@@ -94,7 +133,10 @@ fn decision_expiring_within_week_is_shown() {
     app.keys("3 a");
     let scans = app.model.data.scans.value().cloned().unwrap();
     app.feed(Snapshot::Scans(scans.clone()));
-    assert_eq!(app.model.settings.last_visit.changes.expiring, 0, "ninety days");
+    assert_eq!(
+        app.model.settings.last_visit.changes.expiring, 0,
+        "ninety days"
+    );
     app.at += SignedDuration::from_hours(85 * 24).unsigned_abs();
     app.model.load_tabs();
     app.feed(Snapshot::Scans(scans));
@@ -115,7 +157,10 @@ fn first_visit_shows_no_changes_and_quit_stores_time() {
 #[test]
 fn decision_or_change_of_workspace_stores_time() {
     let mut app = app(true);
-    assert!(remembered(&app.keys("3 j")).is_empty(), "moving is not looking");
+    assert!(
+        remembered(&app.keys("3 j")).is_empty(),
+        "moving is not looking"
+    );
     let effects = app.keys("c");
     assert_eq!(remembered(&effects).len(), 1);
     let effects = app.keys("1 j enter");
@@ -131,19 +176,41 @@ fn captures_and_payloads_since_last_visit_are_counted() {
     use crate::oob::{Mention, MentionPlace, Token};
     let mut app = app(true);
     assert_eq!(
-        (app.model.settings.last_visit.changes.captures, app.model.settings.last_visit.changes.payloads),
+        (
+            app.model.settings.last_visit.changes.captures,
+            app.model.settings.last_visit.changes.payloads
+        ),
         (3, 0)
     );
     let hit = |id: i64, at: Stamp| {
-        let mut captured = capture_row(1, Capture { request_date: Some(at), ..capture(id) });
+        let mut captured = capture_row(
+            1,
+            Capture {
+                request_date: Some(at),
+                ..capture(id)
+            },
+        );
         let (token, place) = (Token::of(7), MentionPlace::Path);
-        captured.mentions = [Mention { token, known: true, place, wrapped: vec![], added: "".into() }].into();
+        captured.mentions = [Mention {
+            token,
+            known: true,
+            place,
+            wrapped: vec![],
+            added: "".into(),
+        }]
+        .into();
         captured
     };
     let new = vec![hit(20, ago(7200)), hit(21, ago(600)), hit(22, ago(500))];
-    app.send(Msg::Oob(OobNews::Captures { generation: app.model.connection.generation, new }));
+    app.send(Msg::Oob(OobNews::Captures {
+        generation: app.model.connection.generation,
+        new,
+    }));
     assert_eq!(
-        (app.model.settings.last_visit.changes.captures, app.model.settings.last_visit.changes.payloads),
+        (
+            app.model.settings.last_visit.changes.captures,
+            app.model.settings.last_visit.changes.payloads
+        ),
         (5, 1)
     );
 }
@@ -154,14 +221,27 @@ fn changes_during_the_visit_are_not_reported() {
     let mut app = app(true);
     let before = app.model.settings.last_visit.changes;
     app.at += std::time::Duration::from_secs(60);
-    let ended = Scan { start_time: Some(ago(-50)), end_time: Some(ago(-55)), ..scan(9, 1, ScanStatus::Finished, 100) };
+    let ended = Scan {
+        start_time: Some(ago(-50)),
+        end_time: Some(ago(-55)),
+        ..scan(9, 1, ScanStatus::Finished, 100)
+    };
     app.feed(Snapshot::Scans(table([ended])));
     app.feed(Snapshot::Findings(table([crate::contract::Finding {
         task_id: Some(9.into()),
         ..finding(9, 1, "Open port", Risk::High)
     }])));
-    let new = vec![capture_row(1, crate::contract::Capture { request_date: Some(ago(-50)), ..Default::default() })];
-    app.send(Msg::Oob(crate::dashboard::data::OobNews::Captures { generation: app.model.connection.generation, new }));
+    let new = vec![capture_row(
+        1,
+        crate::contract::Capture {
+            request_date: Some(ago(-50)),
+            ..Default::default()
+        },
+    )];
+    app.send(Msg::Oob(crate::dashboard::data::OobNews::Captures {
+        generation: app.model.connection.generation,
+        new,
+    }));
     assert_eq!(app.model.settings.last_visit.changes, before);
 }
 
@@ -174,7 +254,11 @@ fn findings_that_are_read_scan_by_scan_are_counted_until_the_last_part() {
         let findings = (1..=last).map(|id| finding(id, 2, &format!("Finding {id}"), Risk::High));
         app.feed(PollEvent::SomeFindings(
             table(findings),
-            UnreadScans { ids, findings: 1, is_reading },
+            UnreadScans {
+                ids,
+                findings: 1,
+                is_reading,
+            },
             Default::default(),
         ));
         app.model.settings.last_visit.changes.risks[1]
@@ -186,7 +270,10 @@ fn findings_that_are_read_scan_by_scan_are_counted_until_the_last_part() {
 }
 
 fn capture_at(id: i64, at: Stamp) -> crate::contract::Capture {
-    crate::contract::Capture { request_date: Some(at), ..crate::dashboard::testing::capture(id) }
+    crate::contract::Capture {
+        request_date: Some(at),
+        ..crate::dashboard::testing::capture(id)
+    }
 }
 
 /// The settings that a visit with these filters leaves; it ended an hour ago.
@@ -198,18 +285,31 @@ fn left_filters(filters: &[(Pane, &str)]) -> Box<StoredDecisions> {
     let mut effects = Vec::new();
     app.model.remember_view(&mut effects);
     let setting = |effect: Effect| match effect {
-        Effect::Remember { key, workspace, value } => Some(((key.into(), workspace), value)),
+        Effect::Remember {
+            key,
+            workspace,
+            value,
+        } => Some(((key.into(), workspace), value)),
         _ => None,
     };
     let mut settings: BTreeMap<_, _> = effects.into_iter().filter_map(setting).collect();
-    settings.insert(("looked".into(), "Acme".into()), serde_json::to_string(&ago(3600)).unwrap());
-    Box::new(StoredDecisions { settings, ..StoredDecisions::default() })
+    settings.insert(
+        ("looked".into(), "Acme".into()),
+        serde_json::to_string(&ago(3600)).unwrap(),
+    );
+    Box::new(StoredDecisions {
+        settings,
+        ..StoredDecisions::default()
+    })
 }
 
 #[test]
 fn rows_hidden_by_filter_are_counted_from_its_first_use() {
     let mut app = TestDashboard::new();
-    app.model.screen.size = crate::dashboard::base::Size { columns: 200, rows: 60 };
+    app.model.screen.size = crate::dashboard::base::Size {
+        columns: 200,
+        rows: 60,
+    };
     app.receive(1, vec![capture_at(20, ago(5))]);
     app.keys("5 / 'method:PROPFIND' enter");
     let shows = |app: &mut TestDashboard, words: &str| {
@@ -218,38 +318,74 @@ fn rows_hidden_by_filter_are_counted_from_its_first_use() {
     };
     let total = app.model.data.captures.rows.len();
     shows(&mut app, &format!("5 Captures · {total} hidden "));
-    let matching = crate::contract::Capture { request_method: "PROPFIND".into(), ..capture_at(23, ago(-30)) };
-    app.receive(1, vec![capture_at(21, ago(-10)), capture_at(22, ago(-20)), matching]);
-    shows(&mut app, &format!("5 Captures · {} hidden, 2 new", total + 2));
+    let matching = crate::contract::Capture {
+        request_method: "PROPFIND".into(),
+        ..capture_at(23, ago(-30))
+    };
+    app.receive(
+        1,
+        vec![capture_at(21, ago(-10)), capture_at(22, ago(-20)), matching],
+    );
+    shows(
+        &mut app,
+        &format!("5 Captures · {} hidden, 2 new", total + 2),
+    );
     app.receive(2, vec![capture_at(30, ago(-40))]);
-    shows(&mut app, &format!("5 Captures · {} hidden, 3 new", total + 3));
-    app.model.screen.size = crate::dashboard::base::Size { columns: 80, rows: 24 };
+    shows(
+        &mut app,
+        &format!("5 Captures · {} hidden, 3 new", total + 3),
+    );
+    app.model.screen.size = crate::dashboard::base::Size {
+        columns: 80,
+        rows: 24,
+    };
     shows(&mut app, &format!("1 of 1, {} hidden, 3 new", total + 3));
     app.at += std::time::Duration::from_secs(60);
     app.keys("/ ctrl-u 'method:TRACE' enter");
     shows(&mut app, &format!("no matches: {} rows hidden", total + 4));
-    assert_eq!(app.model.lists.captures.hidden_news.count, 0, "another filter counts from now");
+    assert_eq!(
+        app.model.lists.captures.hidden_news.count, 0,
+        "another filter counts from now"
+    );
 }
 
 #[test]
 fn rows_hidden_by_filter_of_earlier_visit_are_counted_from_its_end() {
-    let filters = [(Pane::Captures, "method:PROPFIND"), (Pane::Findings, "nothing"), (Pane::Scans, "nothing")];
+    let filters = [
+        (Pane::Captures, "method:PROPFIND"),
+        (Pane::Findings, "nothing"),
+        (Pane::Scans, "nothing"),
+    ];
     let mut app = TestDashboard::new();
     app.send(Msg::Triage(TriageNews::Opened(left_filters(&filters))));
     let before = app.model.lists.captures.hidden_news.count;
-    app.receive(1, vec![capture_at(20, ago(7200)), capture_at(21, ago(600)), capture_at(22, ago(500))]);
+    app.receive(
+        1,
+        vec![
+            capture_at(20, ago(7200)),
+            capture_at(21, ago(600)),
+            capture_at(22, ago(500)),
+        ],
+    );
     assert_eq!(app.model.lists.captures.hidden_news.count, before + 2);
     let ended = |id: i64, at: Stamp| Scan {
         start_time: Some(at),
         end_time: Some(at),
         ..scan(id, id, ScanStatus::Finished, 100)
     };
-    app.feed(Snapshot::Scans(table([ended(1, ago(7200)), ended(2, ago(1800)), ended(3, ago(1700))])));
+    app.feed(Snapshot::Scans(table([
+        ended(1, ago(7200)),
+        ended(2, ago(1800)),
+        ended(3, ago(1700)),
+    ])));
     app.feed(Snapshot::Findings(table([
         finding(1, 1, "Private key", Risk::Critical),
         finding(2, 2, "Git repository", Risk::High),
     ])));
     assert_eq!(app.shown(Pane::Findings), [0; 0]);
-    assert_eq!(app.model.lists.findings.hidden_news.count, 1, "the finding of scan 2");
+    assert_eq!(
+        app.model.lists.findings.hidden_news.count, 1,
+        "the finding of scan 2"
+    );
     assert_eq!(app.model.lists.scans.hidden_news.count, 2, "scans 2 and 3");
 }

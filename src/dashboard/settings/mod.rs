@@ -1,10 +1,12 @@
-//! Settings that a user changes in the dashboard: the alert rules, and the line of changes since the last visit.
+//! Settings that a user changes in the dashboard: the alert rules, and the line of changes since
+//! the last visit.
 //!
 //! ```text
 //!   data::signals ─► alerts (keys) ─► effects        data::since ─► draw/since
 //! ```
 //!
-//! Saved queries are in `model/tabs`. The configuration file is read by the top-level module `config`.
+//! Saved queries are in `model/tabs`. The configuration file is read by the top-level module
+//! `config`.
 
 pub mod alerts;
 pub mod draw;

@@ -4,8 +4,9 @@ use crate::contract::{ScanStatus, Target};
 use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, columns_of, draw_table, fact, format,
-    invite, is_constant, key, pane_of, plain, sampled_items, width_of, words,
+    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, columns_of,
+    draw_table, fact, format, invite, is_constant, key, pane_of, plain, sampled_items, width_of,
+    words,
 };
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Span};
@@ -15,16 +16,28 @@ const COLUMNS: [TableColumn; 5] = [
     TableColumn::flex("FOUND", 8, 2).at_most(26),
     TableColumn::fixed("ENDED", 5).right(),
     TableColumn::fixed("TYPE", 10).expendable(2).gives_way(),
-    TableColumn::flex("DESCRIPTION", 18, 3).expendable(1).gives_way().from(62),
+    TableColumn::flex("DESCRIPTION", 18, 3)
+        .expendable(1)
+        .gives_way()
+        .from(62),
 ];
 
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
+pub(crate) fn draw_list(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    slot: &Slot,
+    cache: &mut ViewCache,
+) -> ShownRows {
     let new = key(cx, Context::Targets, Action::Item(ItemAction::New));
     let columns = columns_of::<Target>(cx, cache, || columns(cx));
     let pane = ListPane {
         columns: &columns,
         note: words(cx.facts.targets.suffix.clone(), cx.theme.dim()),
-        invitation: invite(cx, "no targets", &format!("{new} adds one; paste adds several")),
+        invitation: invite(
+            cx,
+            "no targets",
+            &format!("{new} adds one; paste adds several"),
+        ),
         ..pane_of::<Target>(cx)
     };
     draw_table::<Target>(cx, buf, slot, cache, pane, |target, widths| {
@@ -44,14 +57,21 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     let names = cx.widest_target(rows().map(|target| target.id));
     let is_one_type = is_constant(rows().map(|target| &target.kind));
     let has_no_description = rows().all(|target| target.description.is_empty());
-    let risks = rows().map(|target| width_of(&found(cx, target, u16::MAX))).max().unwrap_or(0);
+    let risks = rows()
+        .map(|target| width_of(&found(cx, target, u16::MAX)))
+        .max()
+        .unwrap_or(0);
     COLUMNS
         .map(|column| match column.title {
             "TARGET" => column.content(names, 0),
             "FOUND" => column.content(risks, 0),
             // A column that is equal in all rows is hidden.
-            "TYPE" => column.omitted(cx.facts.targets.is_one_type).constant(is_one_type),
-            "DESCRIPTION" => column.omitted(cx.facts.targets.has_no_description).constant(has_no_description),
+            "TYPE" => column
+                .omitted(cx.facts.targets.is_one_type)
+                .constant(is_one_type),
+            "DESCRIPTION" => column
+                .omitted(cx.facts.targets.has_no_description)
+                .constant(has_no_description),
             _ => column,
         })
         .to_vec()
@@ -59,22 +79,34 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
 
 /// The findings on the target by risk.
 fn found(cx: &Cx<'_>, target: &Target, columns: u16) -> Line<'static> {
-    let risks = cx.model.risks_of(target.id).map(|risks| risks.map(i64::from)).unwrap_or_default();
+    let risks = cx
+        .model
+        .risks_of(target.id)
+        .map(|risks| risks.map(i64::from))
+        .unwrap_or_default();
     Line::from(format::risk_counts_in(cx.theme, risks.map(Some), columns))
 }
 
 /// The state of its last scan: progress, age, or `never`. At most five columns.
 fn last(cx: &Cx<'_>, target: &Target) -> Line<'static> {
     let facts = cx.facts.target(target.id);
-    let Some(scans) = cx.model.data.scans.value() else { return Line::default() };
+    let Some(scans) = cx.model.data.scans.value() else {
+        return Line::default();
+    };
     if let Some(scan) = facts.active.and_then(|at| scans.items().get(at)) {
         return match (&scan.status_name, cx.model.stalled_for(scan.id)) {
             (ScanStatus::Waiting, _) => words("wait", cx.theme.dim()),
             (_, Some(_)) => words("stall", cx.theme.warn()),
-            (_, None) => words(format!("{}%", scan.progress.clamp(0, 100)), cx.theme.active()),
+            (_, None) => words(
+                format!("{}%", scan.progress.clamp(0, 100)),
+                cx.theme.active(),
+            ),
         };
     }
-    match facts.last.and_then(|(at, end)| Some((scans.items().get(at)?, end))) {
+    match facts
+        .last
+        .and_then(|(at, end)| Some((scans.items().get(at)?, end)))
+    {
         Some((scan, _)) if scan.status_name.is_failure() => words("fail", cx.theme.bad()),
         Some((_, end)) => words(cx.age(end), cx.theme.text()),
         None => words("never", cx.theme.dim()),
@@ -86,10 +118,18 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     let (theme, facts) = (cx.theme, cx.facts.target(target.id));
     let mut found = Line::from(Span::styled(format!("{:<14}", "Findings"), theme.dim()));
     let risks = cx.model.risks_of(target.id).unwrap_or_default();
-    found.extend(format::risk_counts(theme, risks.map(|count| Some(i64::from(count))), "  "));
+    found.extend(format::risk_counts(
+        theme,
+        risks.map(|count| Some(i64::from(count))),
+        "  ",
+    ));
     let mut head = vec![
         words(text::clean(&target.name).into_owned(), theme.strong()),
-        fact(theme, "Type", text::clean(target.kind.as_str()).into_owned()),
+        fact(
+            theme,
+            "Type",
+            text::clean(target.kind.as_str()).into_owned(),
+        ),
         found,
         fact(theme, "Scans", facts.scans.to_string()),
     ];
@@ -97,13 +137,26 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     if let (Some(scans), Some(at)) = (scans, facts.active.or(facts.last.map(|last| last.0)))
         && let Some(scan) = scans.items().get(at)
     {
-        let name = if facts.active.is_some() { "Now" } else { "Last" };
+        let name = if facts.active.is_some() {
+            "Now"
+        } else {
+            "Last"
+        };
         let status = text::clean(scan.shown_status());
-        head.push(fact(theme, name, format!("{}, {status}", cx.scan_name(scan.id))));
+        head.push(fact(
+            theme,
+            name,
+            format!("{}, {status}", cx.scan_name(scan.id)),
+        ));
     }
     head.push(fact(theme, "Id", target.id.to_string()));
     let text = DetailText::new(vec![target.clone()], move |theme, _, _| {
         plain(&text::clean_text(&target.description), theme.text())
     });
-    Some(DetailPane { id: RowRef::Item(target.id.0), head, tabs: Vec::new(), text })
+    Some(DetailPane {
+        id: RowRef::Item(target.id.0),
+        head,
+        tabs: Vec::new(),
+        text,
+    })
 }

@@ -1,7 +1,8 @@
 //! Scripted tests of the dashboard: state before, keys, state after.
 //!
-//! A [`TestDashboard`] is a dashboard with data and a clock that advances by 300 ms per key. Keys are written as in the
-//! key table: `dashboard.keys("4 j enter")`. Text between single quotes is typed letter by letter.
+//! A [`TestDashboard`] is a dashboard with data and a clock that advances by 300 ms per key. Keys
+//! are written as in the key table: `dashboard.keys("4 j enter")`. Text between single quotes is
+//! typed letter by letter.
 
 pub(crate) use std::sync::Arc;
 pub(crate) use std::time::Duration;
@@ -13,12 +14,13 @@ pub(crate) use crate::client::Problem;
 pub(crate) use crate::client::calls::{ApiCall, CallEnd, CallId, SentBody};
 use crate::config::file::{CommandOutput, CommandSetting};
 pub(crate) use crate::contract::{
-    Capture, CaptureId, Finding, FindingId, Logger, LoggerId, Report, ReportId, Risk, Scan, ScanId, ScanStatus, Stamp,
-    Target, TargetId, Wordlist, WordlistId, Workspace, WorkspaceId,
+    Capture, CaptureId, Finding, FindingId, Logger, LoggerId, Report, ReportId, Risk, Scan, ScanId,
+    ScanStatus, Stamp, Target, TargetId, Wordlist, WordlistId, Workspace, WorkspaceId,
 };
 pub(crate) use crate::dashboard::base::plan::Snapshot;
 pub(crate) use crate::dashboard::base::{
-    Call, CallAnswer, CaptureRow, Effect, Measures, Now, Pane, PollEvent, Session, Size, Ticket, Update,
+    Call, CallAnswer, CaptureRow, Effect, Measures, Now, Pane, PollEvent, Session, Size, Ticket,
+    Update,
 };
 use crate::dashboard::core::Msg;
 use crate::dashboard::core::draw::frames::TestFrames;
@@ -47,17 +49,29 @@ pub(crate) fn stamp() -> Stamp {
 impl TestDashboard {
     /// A dashboard without data.
     pub fn blank(columns: u16, rows: u16) -> Self {
-        let session =
-            Session { name: "local".into(), base_url: "http://127.0.0.1:8765/api/v2".into(), ..Session::default() };
+        let session = Session {
+            name: "local".into(),
+            base_url: "http://127.0.0.1:8765/api/v2".into(),
+            ..Session::default()
+        };
         let model = Model::new(session, Size { columns, rows });
-        Self { model, at: Duration::ZERO, holds_work: false, frames: TestFrames::default() }
+        Self {
+            model,
+            at: Duration::ZERO,
+            holds_work: false,
+            frames: TestFrames::default(),
+        }
     }
 
-    /// Two workspaces; the first has 5 targets, 4 scans, 6 findings, 1 logger with 3 captures, 1 report, 2 wordlists.
+    /// Two workspaces; the first has 5 targets, 4 scans, 6 findings, 1 logger with 3 captures, 1
+    /// report, 2 wordlists.
     pub fn new() -> Self {
         let mut app = Self::blank(200, 60);
-        app.model.findings.triage.writer =
-            Some(EventWriter { who: "ann@test".into(), instance: 1, ..EventWriter::default() });
+        app.model.findings.triage.writer = Some(EventWriter {
+            who: "ann@test".into(),
+            instance: 1,
+            ..EventWriter::default()
+        });
         app.model.captures.oob.writable = true;
         app.model.screen.measures.list_rows = 10;
         app.model.screen.measures.detail_rows = 10;
@@ -68,8 +82,13 @@ impl TestDashboard {
             scan_count: 4,
             ..Workspace::default()
         };
-        app.feed(Snapshot::Workspaces(table([workspace(1, "Acme", 5), workspace(2, "Lab", 0)])));
-        app.feed(Snapshot::Targets(table((1..=5).map(|id| target(id, &format!("t{id}.acme.test"))))));
+        app.feed(Snapshot::Workspaces(table([
+            workspace(1, "Acme", 5),
+            workspace(2, "Lab", 0),
+        ])));
+        app.feed(Snapshot::Targets(table(
+            (1..=5).map(|id| target(id, &format!("t{id}.acme.test"))),
+        )));
         app.feed(Snapshot::Scans(table([
             scan(1, 1, ScanStatus::Finished, 100),
             scan(2, 2, ScanStatus::Running, 50),
@@ -93,7 +112,11 @@ impl TestDashboard {
             active_days: 13,
         }])));
         app.capture(1, 1..=3);
-        let report = Report { id: ReportId(1), download_name: "acme.html".into(), ..Report::default() };
+        let report = Report {
+            id: ReportId(1),
+            download_name: "acme.html".into(),
+            ..Report::default()
+        };
         app.feed(Snapshot::Reports(table([report])));
         let words = |id: i64, predefined| Wordlist {
             id: WordlistId(id),
@@ -101,7 +124,10 @@ impl TestDashboard {
             predefined,
             ..Wordlist::default()
         };
-        app.feed(Snapshot::Wordlists(table([words(1, true), words(2, false)])));
+        app.feed(Snapshot::Wordlists(table([
+            words(1, true),
+            words(2, false),
+        ])));
         let call = |id: i64, path: &str, end| ApiCall {
             id: CallId(id),
             started: Some(stamp()),
@@ -110,61 +136,117 @@ impl TestDashboard {
             end,
             ..ApiCall::default()
         };
-        let ended = CallEnd { milliseconds: 12, status: Some(200), bytes: 512, error: None };
-        app.record([call(1, "/scans?page=1", Some(ended)), call(2, "/findings", None)]);
+        let ended = CallEnd {
+            milliseconds: 12,
+            status: Some(200),
+            bytes: 512,
+            error: None,
+        };
+        app.record([
+            call(1, "/scans?page=1", Some(ended)),
+            call(2, "/findings", None),
+        ]);
         app.counted(&[]);
         app
     }
 
     /// The runtime reports calls to the activity view.
     pub fn record(&mut self, calls: impl IntoIterator<Item = ApiCall>) {
-        self.send(Msg::Calls(Box::new(RecordedCalls { table: table(calls), budget: None, memory: None })));
+        self.send(Msg::Calls(Box::new(RecordedCalls {
+            table: table(calls),
+            budget: None,
+            memory: None,
+        })));
     }
 
     pub fn send(&mut self, msg: Msg) -> Vec<Effect> {
-        let wall = stamp().0.checked_add(jiff::SignedDuration::try_from(self.at).unwrap()).unwrap();
-        let now = Now { mono: self.at, wall };
+        let wall = stamp()
+            .0
+            .checked_add(jiff::SignedDuration::try_from(self.at).unwrap())
+            .unwrap();
+        let now = Now {
+            mono: self.at,
+            wall,
+        };
         let mut effects = update(&mut self.model, now, msg);
         // The runtime arranges rows in a task; here they are arranged at once.
-        while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::Correlate(..))) {
+        while let Some(at) = effects
+            .iter()
+            .position(|effect| matches!(effect, Effect::Correlate(..)))
+        {
             if let Effect::Correlate(generation, input) = effects.remove(at) {
                 let correlated = Box::new(crate::triage::correlate(&input));
-                effects.extend(update(&mut self.model, now, Msg::Correlated(generation, correlated)));
+                effects.extend(update(
+                    &mut self.model,
+                    now,
+                    Msg::Correlated(generation, correlated),
+                ));
             }
         }
         // Columns are built and texts are searched at once, unless a test does it.
-        let is_work = |effect: &Effect| matches!(effect, Effect::BuildColumns(_) | Effect::SearchTexts(_));
-        while let Some(at) = effects.iter().position(is_work).filter(|_| !self.holds_work) {
+        let is_work =
+            |effect: &Effect| matches!(effect, Effect::BuildColumns(_) | Effect::SearchTexts(_));
+        while let Some(at) = effects
+            .iter()
+            .position(is_work)
+            .filter(|_| !self.holds_work)
+        {
             let msg = match effects.remove(at) {
-                Effect::BuildColumns(request) => Msg::ColumnsBuilt(Box::new(BuiltColumns::of(*request))),
-                Effect::SearchTexts(chunk) => Msg::TextsSearched(chunk.clone(), Some(chunk.search())),
+                Effect::BuildColumns(request) => {
+                    Msg::ColumnsBuilt(Box::new(BuiltColumns::of(*request)))
+                }
+                Effect::SearchTexts(chunk) => {
+                    Msg::TextsSearched(chunk.clone(), Some(chunk.search()))
+                }
                 other => panic!("{other:?}"),
             };
             effects.extend(update(&mut self.model, now, msg));
         }
         // Random numbers are counted up, so that tests know the tokens.
-        while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::DrawPayloadNumbers(_))) {
+        while let Some(at) = effects
+            .iter()
+            .position(|effect| matches!(effect, Effect::DrawPayloadNumbers(_)))
+        {
             if let Effect::DrawPayloadNumbers(payload_request) = effects.remove(at) {
                 let first = self.model.captures.oob.book.len() as u64 + 1;
                 let numbers = (first..).take(payload_request.count).collect();
-                effects.extend(update(&mut self.model, now, Msg::PayloadNumbers(payload_request, numbers)));
+                effects.extend(update(
+                    &mut self.model,
+                    now,
+                    Msg::PayloadNumbers(payload_request, numbers),
+                ));
             }
         }
         // Decisions are on disk at once.
-        for _ in effects.iter().filter(|effect| matches!(effect, Effect::Record(_))) {
+        for _ in effects
+            .iter()
+            .filter(|effect| matches!(effect, Effect::Record(_)))
+        {
             update(&mut self.model, now, Msg::Triage(TriageNews::Saved));
         }
         // Captures are evaluated to the last chunk, and bodies in files are read at once.
-        let is_reading =
-            |effect: &Effect| matches!(effect, Effect::NextChunk | Effect::ReadCaptures(..) | Effect::ReadFindings(..));
+        let is_reading = |effect: &Effect| {
+            matches!(
+                effect,
+                Effect::NextChunk | Effect::ReadCaptures(..) | Effect::ReadFindings(..)
+            )
+        };
         while let Some(at) = effects.iter().position(is_reading) {
             let msg = match effects.remove(at) {
                 Effect::ReadCaptures(purpose, captures) => {
-                    let captures = captures.iter().map(|record| record.whole().unwrap()).collect();
-                    Msg::CapturesRead { purpose, captures, problem: None }
+                    let captures = captures
+                        .iter()
+                        .map(|record| record.whole().unwrap())
+                        .collect();
+                    Msg::CapturesRead {
+                        purpose,
+                        captures,
+                        problem: None,
+                    }
                 }
                 Effect::ReadFindings(purpose, findings) => {
-                    let read = |one: Arc<ListedFinding>| (Arc::clone(&one), Ok(one.texts().unwrap()));
+                    let read =
+                        |one: Arc<ListedFinding>| (Arc::clone(&one), Ok(one.texts().unwrap()));
                     Msg::FindingsRead(purpose, findings.into_iter().map(read).collect())
                 }
                 _ => Msg::NextChunk,
@@ -173,7 +255,10 @@ impl TestDashboard {
         }
         // The runtime draws a frame when no message is queued.
         let row = self.model.selected_row(self.model.navigation.focus.pane);
-        let measures = Measures { row, ..self.model.screen.measures.clone() };
+        let measures = Measures {
+            row,
+            ..self.model.screen.measures.clone()
+        };
         self.model.drawn(self.at, measures);
         effects
     }
@@ -192,7 +277,11 @@ impl TestDashboard {
 
     pub fn feed(&mut self, event: impl Into<PollEvent>) {
         let generation = self.model.connection.generation;
-        self.send(Msg::Update(Update { generation, at: stamp(), event: event.into() }));
+        self.send(Msg::Update(Update {
+            generation,
+            at: stamp(),
+            event: event.into(),
+        }));
     }
 
     pub fn capture(&mut self, logger: i64, ids: std::ops::RangeInclusive<i64>) {
@@ -201,18 +290,32 @@ impl TestDashboard {
 
     /// Captures of a logger arrive from the archive.
     pub fn receive(&mut self, logger: i64, captures: Vec<Capture>) {
-        let new = captures.into_iter().map(|capture| capture_row(logger, capture)).collect();
+        let new = captures
+            .into_iter()
+            .map(|capture| capture_row(logger, capture))
+            .collect();
         let generation = self.model.connection.generation;
         self.send(Msg::Oob(OobNews::Captures { generation, new }));
     }
 
     /// The archive reports the hits of payloads by their numbers, as a complete count.
     pub fn counted(&mut self, hits: &[(u64, u64)]) {
-        let hits = hits
-            .iter()
-            .map(|&(token, count)| (Token::of(token), Hits { count, first: Some(stamp()), last: Some(stamp()) }));
+        let hits = hits.iter().map(|&(token, count)| {
+            (
+                Token::of(token),
+                Hits {
+                    count,
+                    first: Some(stamp()),
+                    last: Some(stamp()),
+                },
+            )
+        });
         let (generation, hits) = (self.model.connection.generation, hits.collect());
-        self.send(Msg::Oob(OobNews::Hits { generation, hits, all: true }));
+        self.send(Msg::Oob(OobNews::Hits {
+            generation,
+            hits,
+            all: true,
+        }));
     }
 
     /// Presses keys, 300 ms apart; returns the effects of all.
@@ -244,13 +347,22 @@ impl TestDashboard {
     ) -> Vec<Effect> {
         let mut effects = Vec::new();
         for (ticket, call) in sent {
-            effects.extend(self.send(Msg::Called { ticket: *ticket, result: with(call) }));
+            effects.extend(self.send(Msg::Called {
+                ticket: *ticket,
+                result: with(call),
+            }));
         }
         effects
     }
 
     pub fn notices(&self) -> String {
-        self.model.overlay.notices.iter().map(|notice| notice.text.as_str()).collect::<Vec<_>>().join(" | ")
+        self.model
+            .overlay
+            .notices
+            .iter()
+            .map(|notice| notice.text.as_str())
+            .collect::<Vec<_>>()
+            .join(" | ")
     }
 
     pub fn prompt(&self) -> &crate::dashboard::prompts::Prompt {
@@ -270,9 +382,13 @@ impl TestDashboard {
     /// Ids of the rows of a pane; for findings the ids of the service.
     pub fn shown(&mut self, pane: Pane) -> Vec<i64> {
         let cursor = self.model.cursor(pane);
-        let ids: Vec<i64> = (0..cursor.len()).filter_map(|at| cursor.ids_at(at).pop()).collect();
+        let ids: Vec<i64> = (0..cursor.len())
+            .filter_map(|at| cursor.ids_at(at).pop())
+            .collect();
         drop(cursor);
-        ids.into_iter().map(|id| self.model.service_id(pane, id)).collect()
+        ids.into_iter()
+            .map(|id| self.model.service_id(pane, id))
+            .collect()
     }
 
     /// Id of the selected row of a pane; for a finding the id of the service.
@@ -283,7 +399,11 @@ impl TestDashboard {
     /// The ids that an action applies to: chosen rows, and marked rows that are hidden.
     pub fn chosen(&mut self, pane: Pane) -> (Vec<i64>, Vec<i64>) {
         let chosen = self.model.cursor(pane).chosen();
-        let service_ids = |ids: Vec<i64>| ids.into_iter().map(|id| self.model.service_id(pane, id)).collect();
+        let service_ids = |ids: Vec<i64>| {
+            ids.into_iter()
+                .map(|id| self.model.service_id(pane, id))
+                .collect()
+        };
         (service_ids(chosen.ids), service_ids(chosen.hidden))
     }
 }
@@ -302,7 +422,11 @@ pub(crate) fn events(script: &str) -> Vec<KeyEvent> {
     while !rest.is_empty() {
         if let Some(text) = rest.strip_prefix('\'') {
             let (typed, after) = text.split_once('\'').unwrap();
-            events.extend(typed.chars().map(|letter| KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
+            events.extend(
+                typed
+                    .chars()
+                    .map(|letter| KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)),
+            );
             rest = after.trim_start();
             continue;
         }
@@ -314,21 +438,40 @@ pub(crate) fn events(script: &str) -> Vec<KeyEvent> {
 }
 
 pub(crate) fn event(word: &str) -> KeyEvent {
-    let key = crate::dashboard::input::KeyChord::parse(word).unwrap_or_else(|| panic!("no key: {word}"));
-    let modifiers = if word.starts_with("ctrl-") { KeyModifiers::CONTROL } else { KeyModifiers::NONE };
+    let key =
+        crate::dashboard::input::KeyChord::parse(word).unwrap_or_else(|| panic!("no key: {word}"));
+    let modifiers = if word.starts_with("ctrl-") {
+        KeyModifiers::CONTROL
+    } else {
+        KeyModifiers::NONE
+    };
     KeyEvent::new(key.code(), modifiers)
 }
 
-pub(crate) fn table<T: crate::table::Item>(items: impl IntoIterator<Item = impl Into<Arc<T>>>) -> Arc<Table<T>> {
+pub(crate) fn table<T: crate::table::Item>(
+    items: impl IntoIterator<Item = impl Into<Arc<T>>>,
+) -> Arc<Table<T>> {
     Arc::new(Table::new(items))
 }
 
 pub(crate) fn target(id: i64, name: &str) -> Target {
-    Target { id: TargetId(id), name: name.into(), workspace_id: WorkspaceId(1), ..Target::default() }
+    Target {
+        id: TargetId(id),
+        name: name.into(),
+        workspace_id: WorkspaceId(1),
+        ..Target::default()
+    }
 }
 
 pub(crate) fn scan(id: i64, target: i64, status: ScanStatus, progress: i64) -> Scan {
-    Scan { id: ScanId(id), tool_id: 170, target_id: TargetId(target), status_name: status, progress, ..Scan::default() }
+    Scan {
+        id: ScanId(id),
+        tool_id: 170,
+        target_id: TargetId(target),
+        status_name: status,
+        progress,
+        ..Scan::default()
+    }
 }
 
 pub(crate) fn finding(id: i64, target: i64, name: &str, risk: Risk) -> Finding {

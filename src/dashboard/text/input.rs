@@ -1,5 +1,5 @@
-//! The text input of forms, filters and the command line. It has the keys of tui-textarea, with `ctrl-u` as in shells and
-//! vim.
+//! The text input of forms, filters and the command line. It has the keys of tui-textarea, with
+//! `ctrl-u` as in shells and vim.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use tui_textarea::{CursorMove, DataCursor, TextArea};
@@ -24,9 +24,13 @@ impl TextInput {
         input
     }
 
-    /// One line with a usual value, which the first typed or pasted text replaces; any other key edits it.
+    /// One line with a usual value, which the first typed or pasted text replaces; any other key
+    /// edits it.
     pub fn preset(text: &str) -> Self {
-        Self { is_preset: true, ..Self::line(text) }
+        Self {
+            is_preset: true,
+            ..Self::line(text)
+        }
     }
 
     /// One line that is shown masked.
@@ -38,7 +42,11 @@ impl TextInput {
 
     /// Several lines, with the cursor at their beginning.
     pub fn lines(text: &str) -> Self {
-        Self { area: TextArea::from(text.lines()), is_multiline: true, ..Self::default() }
+        Self {
+            area: TextArea::from(text.lines()),
+            is_multiline: true,
+            ..Self::default()
+        }
     }
 
     pub fn text(&self) -> String {
@@ -61,13 +69,18 @@ impl TextInput {
 
     /// The line of the cursor.
     pub fn row(&self) -> &str {
-        self.rows().get(self.cursor().0).map(String::as_str).unwrap_or_default()
+        self.rows()
+            .get(self.cursor().0)
+            .map(String::as_str)
+            .unwrap_or_default()
     }
 
     /// The line of the cursor, up to the cursor.
     pub fn row_before_cursor(&self) -> &str {
         let row = self.row();
-        row.char_indices().nth(self.cursor().1).map_or(row, |(at, _)| &row[..at])
+        row.char_indices()
+            .nth(self.cursor().1)
+            .map_or(row, |(at, _)| &row[..at])
     }
 
     /// The character that is shown for each typed character.
@@ -83,7 +96,11 @@ impl TextInput {
     pub fn set(&mut self, text: &str) {
         self.is_preset = false;
         let mask = self.mask();
-        self.area = TextArea::from(text.lines().take(if self.is_multiline { usize::MAX } else { 1 }));
+        self.area =
+            TextArea::from(
+                text.lines()
+                    .take(if self.is_multiline { usize::MAX } else { 1 }),
+            );
         self.move_to_end();
         if let Some(mask) = mask {
             self.area.set_mask_char(mask);
@@ -115,7 +132,8 @@ impl TextInput {
         if event.code == KeyCode::Char('u') && event.modifiers == KeyModifiers::CONTROL {
             return self.area.delete_line_by_head();
         }
-        let types = matches!(event.code, KeyCode::Char(_)) && (event.modifiers - KeyModifiers::SHIFT).is_empty();
+        let types = matches!(event.code, KeyCode::Char(_))
+            && (event.modifiers - KeyModifiers::SHIFT).is_empty();
         if std::mem::take(&mut self.is_preset) && types {
             self.set("");
         }
@@ -128,15 +146,19 @@ impl TextInput {
             self.set("");
         }
         if self.is_multiline {
-            self.area.insert_str(text.replace("\r\n", "\n").replace('\r', "\n"));
+            self.area
+                .insert_str(text.replace("\r\n", "\n").replace('\r', "\n"));
             return;
         }
         // A leading blank separates the pasted text from the word before it.
-        let behind_word = self.row_before_cursor().ends_with(|letter: char| !letter.is_whitespace());
+        let behind_word = self
+            .row_before_cursor()
+            .ends_with(|letter: char| !letter.is_whitespace());
         if behind_word && text.starts_with(char::is_whitespace) {
             self.area.insert_char(' ');
         }
-        self.area.insert_str(text.split_whitespace().collect::<Vec<_>>().join(" "));
+        self.area
+            .insert_str(text.split_whitespace().collect::<Vec<_>>().join(" "));
     }
 
     /// Replaces the text by the text from the editor.
@@ -152,12 +174,19 @@ impl TextInput {
 
     /// Whether there is a next or a previous line.
     pub fn has_row(&self, by: isize) -> bool {
-        self.cursor().0.checked_add_signed(by).is_some_and(|row| row < self.rows().len())
+        self.cursor()
+            .0
+            .checked_add_signed(by)
+            .is_some_and(|row| row < self.rows().len())
     }
 
     /// Moves to the next or the previous line.
     pub fn walk_rows(&mut self, by: isize) {
-        self.area.move_cursor(if by < 0 { CursorMove::Up } else { CursorMove::Down });
+        self.area.move_cursor(if by < 0 {
+            CursorMove::Up
+        } else {
+            CursorMove::Down
+        });
     }
 }
 
@@ -214,6 +243,9 @@ mod tests {
     fn debug_output_of_masked_input_hides_text() {
         let mut input = TextInput::masked();
         input.set("secret");
-        assert_eq!((format!("{input:?}").as_str(), input.text().as_str()), ("TextInput(•••)", "secret"));
+        assert_eq!(
+            (format!("{input:?}").as_str(), input.text().as_str()),
+            ("TextInput(•••)", "secret")
+        );
     }
 }

@@ -15,9 +15,9 @@ pub use input::{CLEAR_KEY, TextInput};
 pub use offers::{Ends, Offers, Recall};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A search in the text of the detail. Drawing finds the matches, because it makes the lines. While `follow` is set it
-/// shows match number `at` (modulo the number of matches) and reports its position in `Measures::detail_top`, from which
-/// scrolling continues.
+/// A search in the text of the detail. Drawing finds the matches, because it makes the lines. While
+/// `follow` is set it shows match number `at` (modulo the number of matches) and reports its
+/// position in `Measures::detail_top`, from which scrolling continues.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
     /// The searched text, in any case.
@@ -36,7 +36,8 @@ pub enum DetailSubject {
     ReviewSummary,
 }
 
-/// The state of the details: a tab and a mode per pane, and the scroll position of the visible detail.
+/// The state of the details: a tab and a mode per pane, and the scroll position of the visible
+/// detail.
 #[derive(Clone, Debug, Default)]
 pub struct Detail {
     tabs: BTreeMap<Pane, Tab>,
@@ -68,8 +69,13 @@ impl Detail {
     /// The tab that is so many further on, if there is one.
     pub fn tab_beside(&self, pane: Pane, by: isize) -> Option<Tab> {
         let tabs = pane.tabs();
-        let at = tabs.iter().position(|&tab| tab == self.tab(pane)).unwrap_or(0);
-        at.checked_add_signed(by).and_then(|at| tabs.get(at)).copied()
+        let at = tabs
+            .iter()
+            .position(|&tab| tab == self.tab(pane))
+            .unwrap_or(0);
+        at.checked_add_signed(by)
+            .and_then(|at| tabs.get(at))
+            .copied()
     }
 
     pub fn show_tab(&mut self, pane: Pane, tab: Tab) {
@@ -81,7 +87,10 @@ impl Detail {
     /// Switches to the next mode of the text of a tab.
     pub fn next_mode(&mut self, tab: Tab) -> TextMode {
         let modes = tab.modes();
-        let at = modes.iter().position(|&mode| mode == self.mode(tab)).unwrap_or(0);
+        let at = modes
+            .iter()
+            .position(|&mode| mode == self.mode(tab))
+            .unwrap_or(0);
         let next = modes[(at + 1) % modes.len()];
         self.modes.insert(tab, next);
         self.sideways = 0;
@@ -97,7 +106,8 @@ impl Detail {
         self.scroll = self.scroll.min(at.line);
     }
 
-    /// Sets the row and tab of the detail; a change scrolls to the top, or to the end of a text that grows.
+    /// Sets the row and tab of the detail; a change scrolls to the top, or to the end of a text
+    /// that grows.
     pub fn belong_to(&mut self, of: Option<(Pane, DetailSubject, Tab)>, grows: bool) {
         if self.of != of {
             self.of = of;
@@ -124,14 +134,42 @@ mod tests {
         }
         assert_eq!(detail.tab_beside(Pane::Findings, 1), None);
         assert_eq!(detail.tab(Pane::Findings), Tab::History);
-        detail.belong_to(Some((Pane::Findings, DetailSubject::Row(RowRef::Item(1)), Tab::References)), false);
+        detail.belong_to(
+            Some((
+                Pane::Findings,
+                DetailSubject::Row(RowRef::Item(1)),
+                Tab::References,
+            )),
+            false,
+        );
         detail.scroll = 9;
-        detail.belong_to(Some((Pane::Findings, DetailSubject::Row(RowRef::Item(1)), Tab::References)), false);
+        detail.belong_to(
+            Some((
+                Pane::Findings,
+                DetailSubject::Row(RowRef::Item(1)),
+                Tab::References,
+            )),
+            false,
+        );
         assert_eq!(detail.scroll, 9);
-        detail.belong_to(Some((Pane::Findings, DetailSubject::Row(RowRef::Item(2)), Tab::References)), false);
+        detail.belong_to(
+            Some((
+                Pane::Findings,
+                DetailSubject::Row(RowRef::Item(2)),
+                Tab::References,
+            )),
+            false,
+        );
         assert_eq!(detail.scroll, 0);
-        detail.belong_to(Some((Pane::Scans, DetailSubject::Row(RowRef::Item(2)), Tab::Raw)), true);
-        assert_eq!(detail.scroll, u32::MAX, "the newest lines of a log that grows");
+        detail.belong_to(
+            Some((Pane::Scans, DetailSubject::Row(RowRef::Item(2)), Tab::Raw)),
+            true,
+        );
+        assert_eq!(
+            detail.scroll,
+            u32::MAX,
+            "the newest lines of a log that grows"
+        );
     }
 
     #[test]

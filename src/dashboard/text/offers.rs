@@ -41,7 +41,9 @@ impl<T> Offers<T> {
     pub fn walk(&mut self, by: isize, ends: Ends) {
         let count = self.all.len() as isize;
         if count > 0 {
-            let from = self.at.map_or(if by > 0 { -1 } else { count }, |at| at as isize);
+            let from = self
+                .at
+                .map_or(if by > 0 { -1 } else { count }, |at| at as isize);
             let to = match ends {
                 Ends::Around => (from + by).rem_euclid(count),
                 Ends::Stop => (from + by).clamp(0, count - 1),
@@ -50,10 +52,16 @@ impl<T> Offers<T> {
         }
     }
 
-    /// The suggestions that fit into so many rows around the selected one, each with whether it is selected.
+    /// The suggestions that fit into so many rows around the selected one, each with whether it is
+    /// selected.
     pub fn window(&self, rows: usize) -> impl Iterator<Item = (bool, &T)> {
         let first = self.at.map_or(0, |at| (at + 1).saturating_sub(rows));
-        self.all.iter().enumerate().skip(first).take(rows).map(|(at, offer)| (self.at == Some(at), offer))
+        self.all
+            .iter()
+            .enumerate()
+            .skip(first)
+            .take(rows)
+            .map(|(at, offer)| (self.at == Some(at), offer))
     }
 }
 
@@ -72,7 +80,8 @@ impl Recall {
         self.back > 0
     }
 
-    /// Moves by so many lines of the history, which has the newest line last. Returns the new line of the input.
+    /// Moves by so many lines of the history, which has the newest line last. Returns the new line
+    /// of the input.
     pub fn walk(&mut self, earlier: &[String], typed: &str, by: isize) -> String {
         if !self.is_active() {
             typed.clone_into(&mut self.typed);
@@ -96,16 +105,27 @@ mod tests {
             steps.iter().for_each(|&by| offers.walk(by, ends));
             *offers.selected().unwrap()
         };
-        assert_eq!((walked(&[1], Ends::Around), walked(&[-1], Ends::Around)), ('a', 'c'));
-        assert_eq!((walked(&[-1, 1], Ends::Around), walked(&[-1, 1], Ends::Stop)), ('a', 'c'));
-        assert_eq!((walked(&[8], Ends::Stop), walked(&[-8], Ends::Stop)), ('c', 'a'));
+        assert_eq!(
+            (walked(&[1], Ends::Around), walked(&[-1], Ends::Around)),
+            ('a', 'c')
+        );
+        assert_eq!(
+            (walked(&[-1, 1], Ends::Around), walked(&[-1, 1], Ends::Stop)),
+            ('a', 'c')
+        );
+        assert_eq!(
+            (walked(&[8], Ends::Stop), walked(&[-8], Ends::Stop)),
+            ('c', 'a')
+        );
     }
 
     #[test]
     fn recall_returns_to_typed_line() {
         let earlier = ["old".to_owned(), "new".to_owned()];
         let mut recall = Recall::default();
-        let walked: Vec<String> = [1, 1, 1, -1, -1, -1].map(|by| recall.walk(&earlier, "own", by)).into();
+        let walked: Vec<String> = [1, 1, 1, -1, -1, -1]
+            .map(|by| recall.walk(&earlier, "own", by))
+            .into();
         assert_eq!(walked, ["new", "old", "old", "new", "own", "own"]);
     }
 }

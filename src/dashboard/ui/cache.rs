@@ -1,9 +1,10 @@
-//! The values that drawing keeps between frames: scroll anchors, and texts and counts that are expensive to compute. All of
-//! them can be computed again from the model.
+//! The values that drawing keeps between frames: scroll anchors, and texts and counts that are
+//! expensive to compute. All of them can be computed again from the model.
 
 use crate::contract::{Scan, Shared, Target};
 use crate::dashboard::base::{
-    CaptureKey, GroupId, JsonFold, Measures, OwnColours, Pane, Plot, PlotNumbers, RowRef, ScopedPlot, Tab, TextMode,
+    CaptureKey, GroupId, JsonFold, Measures, OwnColours, Pane, Plot, PlotNumbers, RowRef,
+    ScopedPlot, Tab, TextMode,
 };
 use crate::dashboard::data::{Data, Stream};
 use crate::dashboard::list::{List, StreamList};
@@ -40,7 +41,8 @@ pub struct ViewCache {
     pub(crate) matches: Memo<SearchKey, Arc<Vec<u32>>>,
     /// The number of evidence rows of the finding in the detail.
     pub(crate) evidence_count: Memo<ById<ListedFinding>, usize>,
-    /// The facts of the group whose header is selected: by table, filtered rows and number of events.
+    /// The facts of the group whose header is selected: by table, filtered rows and number of
+    /// events.
     pub(crate) group: Memo<GroupKey, Arc<ReviewFacts>>,
     /// The numbers of the open plot, and of the plot in the detail below it.
     pub(crate) plot: Memo<PlotKey, Arc<PlotNumbers>>,
@@ -48,7 +50,8 @@ pub struct ViewCache {
     /// The detail that was drawn last, until it follows the selection.
     pub(crate) detail: LastDetail,
     pub(crate) measures: Measures,
-    /// The areas of the last frame, if nothing was drawn over the panes and a step draws no more than the list.
+    /// The areas of the last frame, if nothing was drawn over the panes and a step draws no more
+    /// than the list.
     pub(crate) last_areas: Option<Areas>,
     /// Whether the terminal shows links (OSC 8).
     pub links: bool,
@@ -61,7 +64,11 @@ pub struct ViewCache {
 }
 
 /// The tables to which [`PaneFacts`] belong.
-type TableIds = (Option<ById<Table<Target>>>, Option<ById<Table<Scan>>>, Option<ById<Table<Issue>>>);
+type TableIds = (
+    Option<ById<Table<Target>>>,
+    Option<ById<Table<Scan>>>,
+    Option<ById<Table<Issue>>>,
+);
 
 /// The table, the rows and other values, and a hash of the states without an address.
 pub(crate) type ColumnsKey = (Vec<ById<dyn Any + Send + Sync>>, u64);
@@ -69,13 +76,16 @@ pub(crate) type ColumnsKey = (Vec<ById<dyn Any + Send + Sync>>, u64);
 /// The searched words, and the lines in which they are searched.
 type SearchKey = (String, ById<Vec<Line<'static>>>);
 
-/// The group, the table, the filtered rows, the number of events and the revision of the read texts from which group facts
-/// are computed.
+/// The group, the table, the filtered rows, the number of events and the revision of the read texts
+/// from which group facts are computed.
 type GroupKey = (GroupId, ById<Table<Issue>>, ById<Vec<u32>>, (usize, u64));
 
 impl ViewCache {
     pub fn new(theme: Theme) -> Self {
-        Self { theme, ..Self::default() }
+        Self {
+            theme,
+            ..Self::default()
+        }
     }
 
     /// Returns whether the theme was another one.
@@ -89,10 +99,19 @@ impl ViewCache {
         differs
     }
 
-    /// The text of the detail in the last frame, if it had one: clean, masked, and in lines as on the screen.
+    /// The text of the detail in the last frame, if it had one: clean, masked, and in lines as on
+    /// the screen.
     pub fn shown_text(&self) -> Option<String> {
-        let text = self.text.value().filter(|_| self.measures.detail_lines > 0)?;
-        Some(text.lines.iter().map(|line| line.to_string() + "\n").collect())
+        let text = self
+            .text
+            .value()
+            .filter(|_| self.measures.detail_lines > 0)?;
+        Some(
+            text.lines
+                .iter()
+                .map(|line| line.to_string() + "\n")
+                .collect(),
+        )
     }
 
     /// The measures of the last frame, for the model.
@@ -102,11 +121,17 @@ impl ViewCache {
 
     /// Draws the last detail again. Returns false if that was of another pane or area.
     pub(crate) fn draw_last_detail(&mut self, buf: &mut Buffer, pane: Pane, area: Rect) -> bool {
-        let LastDetail { place, cells, measures } = &self.detail;
+        let LastDetail {
+            place,
+            cells,
+            measures,
+        } = &self.detail;
         if *place != Some((pane, area)) {
             return false;
         }
-        area.positions().zip(cells).for_each(|(position, cell)| buf[position] = cell.clone());
+        area.positions()
+            .zip(cells)
+            .for_each(|(position, cell)| buf[position] = cell.clone());
         self.measures.detail_top = measures.detail_top;
         self.measures.detail_rows = measures.detail_rows;
         self.measures.detail_lines = measures.detail_lines;
@@ -116,24 +141,36 @@ impl ViewCache {
         true
     }
 
-    /// The facts about these lists. Those about targets and scans are computed again when the list was replaced; `findings`
-    /// were counted with the table of findings.
+    /// The facts about these lists. Those about targets and scans are computed again when the list
+    /// was replaced; `findings` were counted with the table of findings.
     pub(crate) fn facts_of(&mut self, data: &Data, findings: &Arc<FindingFacts>) -> Arc<PaneFacts> {
         fn facts<T, V: Default>(
             memo: &mut Memo<Option<ById<T>>, Arc<V>>,
             list: Option<&Arc<T>>,
             of: fn(&T) -> V,
         ) -> Arc<V> {
-            memo.get(list.map(ById::new), || list.map(|list| Arc::new(of(list))).unwrap_or_default())
+            memo.get(list.map(ById::new), || {
+                list.map(|list| Arc::new(of(list))).unwrap_or_default()
+            })
         }
-        let (targets, scans, issues) = (data.targets.value(), data.scans.value(), data.findings.value());
-        let tables = (targets.map(ById::new), scans.map(ById::new), issues.map(ById::new));
+        let (targets, scans, issues) = (
+            data.targets.value(),
+            data.scans.value(),
+            data.findings.value(),
+        );
+        let tables = (
+            targets.map(ById::new),
+            scans.map(ById::new),
+            issues.map(ById::new),
+        );
         let collect = || {
             Arc::new(PaneFacts {
                 findings: issues.map(|_| Arc::clone(findings)).unwrap_or_default(),
                 targets: facts(&mut self.target_facts, targets, TargetListFacts::new),
                 scans: facts(&mut self.scan_facts, scans, ScanListFacts::new),
-                risks: issues.map(|issues| issues.risks().map(i64::from)).unwrap_or_default(),
+                risks: issues
+                    .map(|issues| issues.risks().map(i64::from))
+                    .unwrap_or_default(),
             })
         };
         self.facts.get(tables, collect)
@@ -164,7 +201,8 @@ impl<K: PartialEq, V: Clone> Memo<K, V> {
     }
 }
 
-/// A shared value that is compared by its address. A key does not keep the value, but its address is not used again.
+/// A shared value that is compared by its address. A key does not keep the value, but its address
+/// is not used again.
 #[derive(Debug)]
 pub(crate) struct ById<T: ?Sized>(Weak<T>);
 
@@ -186,8 +224,9 @@ impl<T: ?Sized> PartialEq for ById<T> {
     }
 }
 
-/// The first visible row by its id, so that rows that appear or disappear above it do not scroll the list. Another view of
-/// the list (filter, order, groups) has no anchor: the cursor is then in the middle, or the list is at its top.
+/// The first visible row by its id, so that rows that appear or disappear above it do not scroll
+/// the list. Another view of the list (filter, order, groups) has no anchor: the cursor is then in
+/// the middle, or the list is at its top.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Anchor {
     id: Option<RowRef>,
@@ -203,7 +242,8 @@ impl Anchor {
         self.scrolled
     }
 
-    /// The first of `height` rows to draw, after a request to scroll. `view` is a hash of the filter, order and scope of the list.
+    /// The first of `height` rows to draw, after a request to scroll. `view` is a hash of the
+    /// filter, order and scope of the list.
     pub fn resolve<T: Item>(
         &mut self,
         view: u64,
@@ -217,8 +257,12 @@ impl Anchor {
         }
         let row_at = |at: usize| list.row_at(table, at).map(|row| row.map(Into::into));
         let held = match self.id {
-            _ if std::mem::replace(&mut self.view, view) != view => list.at.saturating_sub(height / 2),
-            Some(row) if row_at(self.row) != Some(row) => list.place(table, row.map(Into::into)).unwrap_or(self.row),
+            _ if std::mem::replace(&mut self.view, view) != view => {
+                list.at.saturating_sub(height / 2)
+            }
+            Some(row) if row_at(self.row) != Some(row) => {
+                list.place(table, row.map(Into::into)).unwrap_or(self.row)
+            }
             _ => self.row,
         };
         self.row = window(held, list.at, list.len(), height);
@@ -227,8 +271,9 @@ impl Anchor {
     }
 }
 
-/// The first visible capture of the stream (the newest capture of a group header). Rows of the stream move with each new
-/// capture, so the row is always found by its capture, or by the nearest one when that capture was dropped.
+/// The first visible capture of the stream (the newest capture of a group header). Rows of the
+/// stream move with each new capture, so the row is always found by its capture, or by the nearest
+/// one when that capture was dropped.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StreamAnchor {
     id: Option<CaptureKey>,
@@ -242,7 +287,13 @@ impl StreamAnchor {
     }
 
     /// The first of `height` rows to draw, after a request to scroll.
-    pub fn resolve(&mut self, scroll: Option<ListScroll>, list: &StreamList, stream: &Stream, height: usize) -> usize {
+    pub fn resolve(
+        &mut self,
+        scroll: Option<ListScroll>,
+        list: &StreamList,
+        stream: &Stream,
+        height: usize,
+    ) -> usize {
         let held = match (scroll, self.id) {
             (Some(scroll), _) => scroll.first,
             (None, Some(id)) => list.place_near(stream, id),
@@ -292,14 +343,34 @@ impl PlotKey {
     pub fn of(model: &Model, shown: ScopedPlot) -> Self {
         let plot = shown.plot;
         let is_of_findings = matches!(plot, Plot::Findings | Plot::HeatMap);
-        let decisions = || (model.workspace_name(), model.findings.triage.state.len(), model.today());
+        let decisions = || {
+            (
+                model.workspace_name(),
+                model.findings.triage.state.len(),
+                model.today(),
+            )
+        };
         Self {
             shown,
-            findings: model.data.findings.value().filter(|_| is_of_findings).map(ById::new),
-            targets: model.data.targets.value().filter(|_| plot == Plot::HeatMap).map(ById::new),
+            findings: model
+                .data
+                .findings
+                .value()
+                .filter(|_| is_of_findings)
+                .map(ById::new),
+            targets: model
+                .data
+                .targets
+                .value()
+                .filter(|_| plot == Plot::HeatMap)
+                .map(ById::new),
             decisions: (plot == Plot::Decisions).then(decisions),
-            captures: (plot == Plot::Captures).then(|| (model.workspace_name(), model.data.captures.revision)),
-            progress: shown.scan.and_then(|scan| model.scans.progress.history(scan)).map(|history| history.version),
+            captures: (plot == Plot::Captures)
+                .then(|| (model.workspace_name(), model.data.captures.revision)),
+            progress: shown
+                .scan
+                .and_then(|scan| model.scans.progress.history(scan))
+                .map(|history| history.version),
         }
     }
 }
@@ -317,7 +388,8 @@ impl LastDetail {
     pub fn keep(&mut self, pane: Pane, area: Rect, buf: &Buffer, measures: &Measures) {
         self.place = Some((pane, area));
         self.cells.clear();
-        self.cells.extend(area.positions().map(|position| buf[position].clone()));
+        self.cells
+            .extend(area.positions().map(|position| buf[position].clone()));
         self.measures = measures.clone();
     }
 }

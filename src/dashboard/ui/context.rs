@@ -21,7 +21,8 @@ pub(crate) struct Cx<'a> {
     pub facts: Arc<PaneFacts>,
     /// The time by the clock of the service, or by the local clock while the difference is unknown.
     pub now: Timestamp,
-    /// The rows of the focused list in the last frame, while only the rows are drawn through which the cursor has moved.
+    /// The rows of the focused list in the last frame, while only the rows are drawn through which
+    /// the cursor has moved.
     pub stepped_from: Option<ShownRows>,
 }
 
@@ -29,21 +30,38 @@ impl<'a> Cx<'a> {
     pub fn new(model: &'a Model, theme: Theme, facts: Arc<PaneFacts>) -> Self {
         let offset = jiff::SignedDuration::from_secs(model.connection.clock_offset.unwrap_or(0));
         let now = model.now.wall.checked_add(offset).unwrap_or(model.now.wall);
-        Self { model, theme, facts, now, stepped_from: None }
+        Self {
+            model,
+            theme,
+            facts,
+            now,
+            stepped_from: None,
+        }
     }
 
     /// Whether the list (or detail) of a pane has the keyboard.
     pub fn has_keys(&self, pane: Pane, in_detail: bool) -> bool {
-        let over = self.model.overlay.modals.iter().any(|modal| !matches!(modal, Modal::Line(_) | Modal::Command(_)));
+        let over = self
+            .model
+            .overlay
+            .modals
+            .iter()
+            .any(|modal| !matches!(modal, Modal::Line(_) | Modal::Command(_)));
         let focus = self.model.navigation.focus;
         focus.pane == pane && focus.in_detail == in_detail && !over
     }
 
     /// The age of a time stamp; with `~` while the clock of the service is unknown.
     pub fn age(&self, then: Option<Stamp>) -> String {
-        let Some(then) = then else { return self.theme.glyphs.dash.to_owned() };
+        let Some(then) = then else {
+            return self.theme.glyphs.dash.to_owned();
+        };
         let age = format::age(self.now, then);
-        if self.model.connection.clock_offset.is_none() { format!("~{age}") } else { age }
+        if self.model.connection.clock_offset.is_none() {
+            format!("~{age}")
+        } else {
+            age
+        }
     }
 
     pub fn scan(&self, id: ScanId) -> Option<&'a Scan> {
@@ -74,7 +92,11 @@ impl<'a> Cx<'a> {
     /// Columns of the widest of these targets in lists.
     pub fn widest_target(&self, targets: impl Iterator<Item = TargetId>) -> usize {
         let targets: BTreeSet<TargetId> = targets.collect();
-        targets.into_iter().map(|id| text::width(&self.short_target_name(id))).max().unwrap_or(0)
+        targets
+            .into_iter()
+            .map(|id| text::width(&self.short_target_name(id)))
+            .max()
+            .unwrap_or(0)
     }
 
     pub fn finding_target(&self, finding: &ListedFinding) -> Option<TargetId> {
@@ -90,7 +112,13 @@ impl<'a> Cx<'a> {
     }
 
     pub fn logger_name(&self, id: LoggerId) -> Cow<'a, str> {
-        match self.model.data.loggers.value().and_then(|loggers| loggers.get(id)) {
+        match self
+            .model
+            .data
+            .loggers
+            .value()
+            .and_then(|loggers| loggers.get(id))
+        {
             Some(logger) => text::clean(&logger.label).into(),
             None => Cow::Owned(format!("logger {id}")),
         }
@@ -117,6 +145,9 @@ pub(crate) fn words(text: impl Into<Cow<'static, str>>, style: Style) -> Line<'s
 
 /// A cell without its colours.
 pub(crate) fn dimmed<'a>(theme: Theme, cell: Line<'a>) -> Line<'a> {
-    let spans = cell.spans.into_iter().map(|span| Span::styled(span.content, theme.dim()));
+    let spans = cell
+        .spans
+        .into_iter()
+        .map(|span| Span::styled(span.content, theme.dim()));
     Line::from(spans.collect::<Vec<_>>())
 }

@@ -1,4 +1,5 @@
-//! Counts and short names that are derived from several lists: computed when a list changes, read in each frame.
+//! Counts and short names that are derived from several lists: computed when a list changes, read
+//! in each frame.
 
 use crate::contract::{Scan, ScanStatus, Stamp, Target, TargetId};
 use crate::table::Table;
@@ -26,7 +27,8 @@ pub struct TargetScans {
     pub total: usize,
 }
 
-/// Facts about the list of targets. Kept apart, because scans are replaced every second and targets seldom.
+/// Facts about the list of targets. Kept apart, because scans are replaced every second and targets
+/// seldom.
 #[derive(Debug, Default)]
 pub struct TargetListFacts {
     /// The domain that all targets share, with its leading dot; empty if there is none.
@@ -39,7 +41,8 @@ pub struct TargetListFacts {
     short: HashMap<TargetId, String>,
 }
 
-/// Facts about the list of scans. Kept apart, because findings are replaced much more often while many scans are read.
+/// Facts about the list of scans. Kept apart, because findings are replaced much more often while
+/// many scans are read.
 #[derive(Debug, Default)]
 pub struct ScanListFacts {
     pub counts: TargetScans,
@@ -48,7 +51,8 @@ pub struct ScanListFacts {
     pub is_one_tool: bool,
     /// No scan reports tests.
     pub has_no_tests: bool,
-    /// No scan runs, and all, if there are several, have the same numbers of planned and finished tests.
+    /// No scan runs, and all, if there are several, have the same numbers of planned and finished
+    /// tests.
     pub has_equal_tests: bool,
     /// Targets and tools with several ended scans.
     repeated: HashSet<(TargetId, i64)>,
@@ -78,7 +82,8 @@ impl TargetListFacts {
 
     fn shorten(&mut self, targets: &Table<Target>) {
         let mut uses: HashMap<String, usize> = HashMap::new();
-        let short = |target: &Target| short_name(&text::clean(&target.name), &self.suffix).to_owned();
+        let short =
+            |target: &Target| short_name(&text::clean(&target.name), &self.suffix).to_owned();
         for target in targets.items() {
             *uses.entry(short(target)).or_default() += 1;
         }
@@ -86,7 +91,11 @@ impl TargetListFacts {
             name if uses.get(&name) == Some(&1) => name,
             _ => text::clean(&target.name).into_owned(),
         };
-        self.short = targets.items().iter().map(|target| (target.id, unambiguous(target))).collect();
+        self.short = targets
+            .items()
+            .iter()
+            .map(|target| (target.id, unambiguous(target)))
+            .collect();
     }
 }
 
@@ -95,9 +104,14 @@ impl PaneFacts {
         self.scans.by_target.get(&id).copied().unwrap_or_default()
     }
 
-    /// The findings that a scan changed; none for the first scan of a target with its tool, whose findings are all new.
+    /// The findings that a scan changed; none for the first scan of a target with its tool, whose
+    /// findings are all new.
     pub fn changes(&self, scan: &Scan) -> Option<ScanChanges> {
-        let is_repeated = |_: &ScanChanges| self.scans.repeated.contains(&(scan.target_id, scan.tool_id));
+        let is_repeated = |_: &ScanChanges| {
+            self.scans
+                .repeated
+                .contains(&(scan.target_id, scan.tool_id))
+        };
         self.findings.changes(scan.id).filter(is_repeated)
     }
 
@@ -111,10 +125,12 @@ impl ScanListFacts {
         let mut facts = Self::default();
         facts.count_scans(scans);
         let all = scans.items();
-        facts.is_one_tool = all.len() > 1 && all.windows(2).all(|two| two[0].tool_id == two[1].tool_id);
+        facts.is_one_tool =
+            all.len() > 1 && all.windows(2).all(|two| two[0].tool_id == two[1].tool_id);
         let tests = |scan: &Scan| (scan.num_finished_tests, scan.num_tests);
-        facts.has_equal_tests =
-            facts.counts.running == 0 && all.len() > 1 && all.windows(2).all(|two| tests(&two[0]) == tests(&two[1]));
+        facts.has_equal_tests = facts.counts.running == 0
+            && all.len() > 1
+            && all.windows(2).all(|two| tests(&two[0]) == tests(&two[1]));
         facts.has_no_tests = all.iter().all(|scan| scan.num_tests <= 0);
         facts
     }
@@ -138,8 +154,16 @@ impl ScanListFacts {
             let target = self.by_target.entry(scan.target_id).or_default();
             target.scans += 1;
             if scan.is_active() {
-                let started = |at: usize| (scans.items()[at].start_time.is_none(), scans.items()[at].start_time);
-                if target.active.is_none_or(|other| started(at) < started(other)) {
+                let started = |at: usize| {
+                    (
+                        scans.items()[at].start_time.is_none(),
+                        scans.items()[at].start_time,
+                    )
+                };
+                if target
+                    .active
+                    .is_none_or(|other| started(at) < started(other))
+                {
                     target.active = Some(at);
                 }
             } else if target.last.is_none_or(|(_, end)| end <= scan.end_time) {
@@ -151,12 +175,17 @@ impl ScanListFacts {
 
 /// The target of a finding: as reported, else the target of its scan.
 pub fn target_of(finding: &ListedFinding, scans: Option<&Table<Scan>>) -> Option<TargetId> {
-    finding.target_id().or_else(|| scans?.get(finding.task_id()?).map(|scan| scan.target_id))
+    finding
+        .target_id()
+        .or_else(|| scans?.get(finding.task_id()?).map(|scan| scan.target_id))
 }
 
 /// A name without scheme, trailing slash and shared domain.
 fn short_name<'a>(name: &'a str, suffix: &str) -> &'a str {
-    let plain = name.strip_prefix("https://").or_else(|| name.strip_prefix("http://")).unwrap_or(name);
+    let plain = name
+        .strip_prefix("https://")
+        .or_else(|| name.strip_prefix("http://"))
+        .unwrap_or(name);
     let plain = plain.strip_suffix('/').unwrap_or(plain);
     match plain.strip_suffix(suffix) {
         Some(short) if !suffix.is_empty() && !short.is_empty() => short,
@@ -164,18 +193,35 @@ fn short_name<'a>(name: &'a str, suffix: &str) -> &'a str {
     }
 }
 
-/// The longest domain of at least two labels in which all host names end, if there are at least three targets.
+/// The longest domain of at least two labels in which all host names end, if there are at least
+/// three targets.
 fn common_suffix(targets: &Table<Target>) -> String {
-    let names: Vec<&str> = targets.items().iter().map(|target| target.name.as_str()).collect();
-    let is_host = |name: &&str| name.contains('.') && name.ends_with(|c: char| c.is_ascii_alphabetic());
-    if names.len() < 3 || !names.iter().all(|name| is_host(name) && !name.contains('/')) {
+    let names: Vec<&str> = targets
+        .items()
+        .iter()
+        .map(|target| target.name.as_str())
+        .collect();
+    let is_host =
+        |name: &&str| name.contains('.') && name.ends_with(|c: char| c.is_ascii_alphabetic());
+    if names.len() < 3
+        || !names
+            .iter()
+            .all(|name| is_host(name) && !name.contains('/'))
+    {
         return String::new();
     }
     let mut suffix = names[0].split_once('.').map_or("", |(_, rest)| rest);
     while !suffix.is_empty() {
-        let dotted = |name: &str| name.strip_suffix(suffix).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'));
+        let dotted = |name: &str| {
+            name.strip_suffix(suffix)
+                .is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'))
+        };
         if names.iter().all(|name| dotted(name)) {
-            return if suffix.contains('.') { format!(".{suffix}") } else { String::new() };
+            return if suffix.contains('.') {
+                format!(".{suffix}")
+            } else {
+                String::new()
+            };
         }
         suffix = suffix.split_once('.').map_or("", |(_, rest)| rest);
     }
@@ -200,15 +246,32 @@ mod tests {
     }
 
     fn counted(data: &Data) -> Arc<PaneFacts> {
-        let findings = data.findings.value().map(|findings| FindingFacts::count(findings)).unwrap_or_default();
+        let findings = data
+            .findings
+            .value()
+            .map(|findings| FindingFacts::count(findings))
+            .unwrap_or_default();
         ViewCache::default().facts_of(data, &Arc::new(findings))
     }
 
     #[test]
     fn targets_with_shared_domain_have_common_suffix() {
-        assert_eq!(common_suffix(&targets(&["shop.acme.test", "api.acme.test", "a.b.acme.test"])), ".acme.test");
-        assert_eq!(common_suffix(&targets(&["shop.acme.test", "acme.test", "api.acme.test"])), "");
-        assert_eq!(common_suffix(&targets(&["127.0.0.1", "127.0.0.2", "127.0.0.3"])), "");
+        assert_eq!(
+            common_suffix(&targets(&[
+                "shop.acme.test",
+                "api.acme.test",
+                "a.b.acme.test"
+            ])),
+            ".acme.test"
+        );
+        assert_eq!(
+            common_suffix(&targets(&["shop.acme.test", "acme.test", "api.acme.test"])),
+            ""
+        );
+        assert_eq!(
+            common_suffix(&targets(&["127.0.0.1", "127.0.0.2", "127.0.0.3"])),
+            ""
+        );
         assert_eq!(common_suffix(&targets(&["a.test", "b.test", "c.test"])), "");
     }
 
@@ -216,11 +279,18 @@ mod tests {
     fn short_names_that_are_ambiguous_keep_scheme() {
         let mut data = Data::default();
         let at = Stamp::parse("2026-11-21 10:00:00").unwrap();
-        let names = ["https://shop.test:8443/", "http://api.test/", "https://api.test/"];
+        let names = [
+            "https://shop.test:8443/",
+            "http://api.test/",
+            "https://api.test/",
+        ];
         data.targets.succeed(Arc::new(targets(&names)), at);
         let facts = counted(&data);
         let short = |id: i64| facts.short_name(TargetId(id)).unwrap().to_owned();
-        assert_eq!([short(1), short(2), short(3)], ["shop.test:8443", "http://api.test/", "https://api.test/"]);
+        assert_eq!(
+            [short(1), short(2), short(3)],
+            ["shop.test:8443", "http://api.test/", "https://api.test/"]
+        );
     }
 
     #[test]
@@ -241,7 +311,12 @@ mod tests {
             ])),
             at,
         );
-        let finding = Finding { id: 1.into(), task_id: Some(1.into()), risk_level: 4.into(), ..Finding::default() };
+        let finding = Finding {
+            id: 1.into(),
+            task_id: Some(1.into()),
+            risk_level: 4.into(),
+            ..Finding::default()
+        };
         let input = triage::CorrelationInput {
             findings: Arc::new(Table::new([finding])),
             ..triage::CorrelationInput::default()
@@ -249,9 +324,21 @@ mod tests {
         data.findings.succeed(triage::correlate(&input).issues, at);
         let facts = counted(&data);
         let target = facts.target(TargetId(1));
-        assert_eq!((facts.risks, target.scans, target.active), ([1, 0, 0, 0, 0], 3, Some(1)));
-        assert_eq!((facts.scans.counts.running, facts.scans.counts.failed, facts.scans.counts.total), (1, 1, 3));
-        assert!(facts.scans.is_one_tool && facts.scans.has_no_tests && facts.findings.has_no_flag());
+        assert_eq!(
+            (facts.risks, target.scans, target.active),
+            ([1, 0, 0, 0, 0], 3, Some(1))
+        );
+        assert_eq!(
+            (
+                facts.scans.counts.running,
+                facts.scans.counts.failed,
+                facts.scans.counts.total
+            ),
+            (1, 1, 3)
+        );
+        assert!(
+            facts.scans.is_one_tool && facts.scans.has_no_tests && facts.findings.has_no_flag()
+        );
         assert!(!facts.findings.is_one_port(), "one finding is no series");
     }
 }

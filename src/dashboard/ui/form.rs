@@ -11,7 +11,8 @@ use crate::dashboard::forms::{FieldValue, Form, FormField, LineNote};
 use crate::dashboard::input::{Action, Context, FormAction};
 use crate::dashboard::text::TextInput;
 use crate::dashboard::ui::{
-    Cx, draw_box, draw_line, input_spans_in, key, plain, popup, problem_lines, row_of, still, words, wrap,
+    Cx, draw_box, draw_line, input_spans_in, key, plain, popup, problem_lines, row_of, still,
+    words, wrap,
 };
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
@@ -32,20 +33,46 @@ pub(crate) fn draw_form(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, form: &Form) 
     let inner_width = width.saturating_sub(if width < 30 { 0 } else { 4 });
     let rows = form_rows(cx, form, inner_width);
     let spot = popup(area, width, rows.len() as u16 + 2);
-    let inner = draw_box(buf, spot, cx.theme, &text::clean(&form.title), Line::default());
+    let inner = draw_box(
+        buf,
+        spot,
+        cx.theme,
+        &text::clean(&form.title),
+        Line::default(),
+    );
     let first = first_row(&rows, form.at, usize::from(inner.height));
-    for (y, row) in rows.iter().skip(first).take(usize::from(inner.height)).enumerate() {
+    for (y, row) in rows
+        .iter()
+        .skip(first)
+        .take(usize::from(inner.height))
+        .enumerate()
+    {
         draw_line(buf, row_of(inner, y as u16), &row.line);
     }
     let glyphs = &cx.theme.glyphs;
     let is_cut_below = rows.len() > first + usize::from(inner.height);
-    for (is_cut, glyph, y) in
-        [(first > 0, glyphs.more_above, spot.y), (is_cut_below, glyphs.more_below, spot.bottom().saturating_sub(1))]
-    {
+    for (is_cut, glyph, y) in [
+        (first > 0, glyphs.more_above, spot.y),
+        (
+            is_cut_below,
+            glyphs.more_below,
+            spot.bottom().saturating_sub(1),
+        ),
+    ] {
         if is_cut {
             let more = words(format!(" {glyph} more "), cx.theme.dim());
             let x = spot.right().saturating_sub(more.width() as u16 + 2);
-            draw_line(buf, Rect { x, y, width: more.width() as u16, height: 1 }.intersection(spot), &more);
+            draw_line(
+                buf,
+                Rect {
+                    x,
+                    y,
+                    width: more.width() as u16,
+                    height: 1,
+                }
+                .intersection(spot),
+                &more,
+            );
         }
     }
 }
@@ -53,16 +80,32 @@ pub(crate) fn draw_form(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, form: &Form) 
 /// The first visible row at which the focused field is visible, completely if it fits.
 fn first_row(rows: &[FormRow], place: usize, height: usize) -> usize {
     let begin = rows.iter().position(|row| row.place == place).unwrap_or(0);
-    let end = rows.iter().rposition(|row| row.place == place).map_or(begin, |at| at + 1);
-    if end <= height { 0 } else { end.saturating_sub(height).min(begin) }
+    let end = rows
+        .iter()
+        .rposition(|row| row.place == place)
+        .map_or(begin, |at| at + 1);
+    if end <= height {
+        0
+    } else {
+        end.saturating_sub(height).min(begin)
+    }
 }
 
 fn form_rows(cx: &Cx<'_>, form: &Form, width: u16) -> Vec<FormRow> {
     let theme = cx.theme;
     let mut rows = Vec::new();
-    for (place, field) in form.fields.iter().enumerate().filter(|(_, field)| field.shown) {
+    for (place, field) in form
+        .fields
+        .iter()
+        .enumerate()
+        .filter(|(_, field)| field.shown)
+    {
         let focused = form.at == place;
-        rows.extend(field_lines(cx, field, focused, width).into_iter().map(|line| FormRow { place, line }));
+        rows.extend(
+            field_lines(cx, field, focused, width)
+                .into_iter()
+                .map(|line| FormRow { place, line }),
+        );
     }
     let button = form.fields.len();
     let mut tail = vec![Line::default()];
@@ -73,7 +116,10 @@ fn form_rows(cx: &Cx<'_>, form: &Form, width: u16) -> Vec<FormRow> {
         tail.extend(wrap(problem_lines(cx, problem), width));
     }
     tail.push(button_line(cx, form));
-    rows.extend(tail.into_iter().map(|line| FormRow { place: button, line }));
+    rows.extend(tail.into_iter().map(|line| FormRow {
+        place: button,
+        line,
+    }));
     rows
 }
 
@@ -86,9 +132,19 @@ fn button_line(cx: &Cx<'_>, form: &Form) -> Line<'static> {
     }
     let send = key(cx, Context::Form, Action::Form(FormAction::Send));
     Line::from(vec![
-        Span::styled(if focused { theme.glyphs.selected } else { " " }, theme.key()),
+        Span::styled(
+            if focused { theme.glyphs.selected } else { " " },
+            theme.key(),
+        ),
         Span::raw(" "),
-        Span::styled(format!("[ {label} ]"), if focused { theme.chosen() } else { theme.strong() }),
+        Span::styled(
+            format!("[ {label} ]"),
+            if focused {
+                theme.chosen()
+            } else {
+                theme.strong()
+            },
+        ),
         Span::styled(format!("   {send} submit"), theme.dim()),
     ])
 }
@@ -97,12 +153,18 @@ fn field_lines(cx: &Cx<'_>, field: &FormField, focused: bool, width: u16) -> Vec
     let theme = cx.theme;
     let room = width.saturating_sub(LABEL);
     let mut lines = match &field.value {
-        FieldValue::Text(input) if input.is_multiline() => several_lines(cx, field, input, focused, room),
+        FieldValue::Text(input) if input.is_multiline() => {
+            several_lines(cx, field, input, focused, room)
+        }
         FieldValue::Text(input) if focused => vec![Line::from(input_spans_in(theme, input, room))],
         FieldValue::Text(input) => {
-            vec![Line::raw(text::start(&still(&input.text(), input.mask()), usize::from(room)).into_owned())]
+            vec![Line::raw(
+                text::start(&still(&input.text(), input.mask()), usize::from(room)).into_owned(),
+            )]
         }
-        FieldValue::Choice { options, at } => vec![choice(cx, field, (options, *at), focused, room)],
+        FieldValue::Choice { options, at } => {
+            vec![choice(cx, field, (options, *at), focused, room)]
+        }
         FieldValue::Info(info) => wrap(plain(&text::clean_text(info), theme.text()), room),
     };
     if let Some(first) = lines.first_mut() {
@@ -128,23 +190,34 @@ fn put_help(cx: &Cx<'_>, field: &FormField, line: &mut Line<'static>, room: u16)
     }
 }
 
-fn labelled(cx: &Cx<'_>, field: &FormField, focused: bool, lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
+fn labelled(
+    cx: &Cx<'_>,
+    field: &FormField,
+    focused: bool,
+    lines: Vec<Line<'static>>,
+) -> Vec<Line<'static>> {
     let theme = cx.theme;
     let bar = if focused { theme.glyphs.selected } else { " " };
-    let style = if focused { theme.strong() } else { theme.text() };
+    let style = if focused {
+        theme.strong()
+    } else {
+        theme.text()
+    };
     let name = text::start(field.label, usize::from(LABEL) - 3);
     let label_width = usize::from(LABEL) - 2;
     let with_label = |(at, mut line): (usize, Line<'static>)| {
         let label = if at == 0 { name.as_ref() } else { "" };
-        line.spans.insert(0, Span::styled(format!("{label:<label_width$}"), style));
-        line.spans.insert(0, Span::styled(format!("{bar} "), theme.key()));
+        line.spans
+            .insert(0, Span::styled(format!("{label:<label_width$}"), style));
+        line.spans
+            .insert(0, Span::styled(format!("{bar} "), theme.key()));
         line
     };
     lines.into_iter().enumerate().map(with_label).collect()
 }
 
-/// The options with the chosen one and the disabled ones marked. Where they do not fit, the others without their notes (`csv, not available`);
-/// else `light  2 of 9`.
+/// The options with the chosen one and the disabled ones marked. Where they do not fit, the others
+/// without their notes (`csv, not available`); else `light  2 of 9`.
 fn choice(
     cx: &Cx<'_>,
     field: &FormField,
@@ -159,18 +232,32 @@ fn choice(
     };
     let whole = options.iter().enumerate().map(named).collect::<Vec<_>>();
     let chosen = whole.get(at).cloned().unwrap_or_default();
-    let short = whole.iter().enumerate().map(|(i, option)| match option.split_once(", ") {
-        Some((option, _)) if i != at => format!("{option} {}", theme.glyphs.failed),
-        _ => option.clone(),
-    });
+    let short = whole
+        .iter()
+        .enumerate()
+        .map(|(i, option)| match option.split_once(", ") {
+            Some((option, _)) if i != at => format!("{option} {}", theme.glyphs.failed),
+            _ => option.clone(),
+        });
     let short = short.collect::<Vec<_>>();
     let fits = |options: &&Vec<String>| {
-        options.iter().map(|option| text::width(option) + 2).sum::<usize>() <= usize::from(room)
+        options
+            .iter()
+            .map(|option| text::width(option) + 2)
+            .sum::<usize>()
+            <= usize::from(room)
     };
     let Some(options) = [&whole, &short].into_iter().find(fits) else {
         let place = format!("  {} of {}", at + 1, options.len());
-        let style = if focused { theme.chosen() } else { theme.strong() };
-        return Line::from(vec![Span::styled(format!(" {chosen} "), style), Span::styled(place, theme.dim())]);
+        let style = if focused {
+            theme.chosen()
+        } else {
+            theme.strong()
+        };
+        return Line::from(vec![
+            Span::styled(format!(" {chosen} "), style),
+            Span::styled(place, theme.dim()),
+        ]);
     };
     let mut line = Line::default();
     for (i, option) in options.iter().enumerate() {
@@ -179,7 +266,11 @@ fn choice(
             (true, false) => theme.strong(),
             (false, _) => theme.dim(),
         };
-        let (open, close) = if i == at { (theme.glyphs.tab_open, theme.glyphs.tab_close) } else { (" ", " ") };
+        let (open, close) = if i == at {
+            (theme.glyphs.tab_open, theme.glyphs.tab_close)
+        } else {
+            (" ", " ")
+        };
         line.push_span(Span::styled(open, theme.key()));
         line.push_span(Span::styled(option.clone(), style));
         line.push_span(Span::styled(close, theme.key()));
@@ -188,10 +279,18 @@ fn choice(
 }
 
 /// The lines around the cursor, each with its note.
-fn several_lines(cx: &Cx<'_>, field: &FormField, input: &TextInput, focused: bool, room: u16) -> Vec<Line<'static>> {
+fn several_lines(
+    cx: &Cx<'_>,
+    field: &FormField,
+    input: &TextInput,
+    focused: bool,
+    room: u16,
+) -> Vec<Line<'static>> {
     let all = input.rows();
     let cursor = input.cursor().0;
-    let first = cursor.saturating_sub(SHOWN_LINES - 1).min(all.len().saturating_sub(SHOWN_LINES));
+    let first = cursor
+        .saturating_sub(SHOWN_LINES - 1)
+        .min(all.len().saturating_sub(SHOWN_LINES));
     let mut lines = Vec::new();
     for (at, typed) in all.iter().enumerate().skip(first).take(SHOWN_LINES) {
         let mut line = if focused && at == cursor {
@@ -199,15 +298,27 @@ fn several_lines(cx: &Cx<'_>, field: &FormField, input: &TextInput, focused: boo
         } else {
             Line::raw(text::start(&text::clean(typed), usize::from(room)).into_owned())
         };
-        let is_whole = field.notes.get(at).is_none_or(|note| put_note(cx, note, &mut line, room));
+        let is_whole = field
+            .notes
+            .get(at)
+            .is_none_or(|note| put_note(cx, note, &mut line, room));
         lines.push(line);
-        if let (true, false, Some(LineNote::Refused(words))) = (at == cursor, is_whole, field.notes.get(at)) {
+        if let (true, false, Some(LineNote::Refused(words))) =
+            (at == cursor, is_whole, field.notes.get(at))
+        {
             // The message of the service ends with the remedy.
             lines.extend(wrap(plain(&text::clean(words), cx.theme.bad()), room));
         }
     }
     if all.len() > SHOWN_LINES {
-        lines.push(words(format!("{} of {} lines", (first + SHOWN_LINES).min(all.len()), all.len()), cx.theme.dim()));
+        lines.push(words(
+            format!(
+                "{} of {} lines",
+                (first + SHOWN_LINES).min(all.len()),
+                all.len()
+            ),
+            cx.theme.dim(),
+        ));
     }
     lines
 }

@@ -1,4 +1,5 @@
-//! Numbers, times and risks as short text. Every text has a known greatest width, so that columns can be fixed.
+//! Numbers, times and risks as short text. Every text has a known greatest width, so that columns
+//! can be fixed.
 
 use crate::contract::{Risk, Stamp};
 use crate::dashboard::ui::Theme;
@@ -13,12 +14,20 @@ pub const RISK: u16 = 6;
 
 /// `, 12 hidden`, the end of a count of rows; nothing if none is.
 pub fn and_hidden(hidden: usize) -> String {
-    if hidden > 0 { format!(", {} hidden", thousands(hidden as u64)) } else { String::new() }
+    if hidden > 0 {
+        format!(", {} hidden", thousands(hidden as u64))
+    } else {
+        String::new()
+    }
 }
 
 /// An age in words: `2m ago`, `just now`.
 pub fn ago(age: &str) -> String {
-    if age.ends_with("now") { "just now".to_owned() } else { format!("{age} ago") }
+    if age.ends_with("now") {
+        "just now".to_owned()
+    } else {
+        format!("{age} ago")
+    }
 }
 
 /// Age in one unit: `40s` `9m` `3h` `12d` `8w` `2y`. A time stamp ahead of the clock is `now`.
@@ -32,7 +41,14 @@ pub fn age(now: Timestamp, then: Stamp) -> String {
 /// Remaining time: an estimate, therefore with `~`, and in steps of at least ten seconds.
 pub fn time_left(seconds: u64) -> String {
     let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
-    format!("~{}", duration(if seconds < 60 { (seconds + 9) / 10 * 10 } else { seconds }))
+    format!(
+        "~{}",
+        duration(if seconds < 60 {
+            (seconds + 9) / 10 * 10
+        } else {
+            seconds
+        })
+    )
 }
 
 /// A count in at most four columns: `999` `8.5k` `120k` `3.1M` `999M`, then `999G` at the most.
@@ -41,7 +57,11 @@ pub fn count(number: i64) -> String {
     for (unit, letter) in [(1_000_000_000, 'G'), (1_000_000, 'M'), (1_000, 'k')] {
         if n >= unit {
             let (whole, tenth) = (n / unit, n % unit * 10 / unit);
-            return if whole < 10 { format!("{whole}.{tenth}{letter}") } else { format!("{}{letter}", whole.min(999)) };
+            return if whole < 10 {
+                format!("{whole}.{tenth}{letter}")
+            } else {
+                format!("{}{letter}", whole.min(999))
+            };
         }
     }
     n.to_string()
@@ -58,12 +78,18 @@ pub fn bytes(number: usize) -> String {
 
 /// Date and time in UTC.
 pub fn stamp(theme: Theme, stamp: Option<Stamp>) -> String {
-    stamp.map_or_else(|| theme.glyphs.dash.to_owned(), |stamp| format!("{stamp} UTC"))
+    stamp.map_or_else(
+        || theme.glyphs.dash.to_owned(),
+        |stamp| format!("{stamp} UTC"),
+    )
 }
 
 /// Time of day in UTC.
 pub fn clock(theme: Theme, stamp: Option<Stamp>) -> String {
-    stamp.map_or_else(|| theme.glyphs.dash.to_owned(), |stamp| stamp.0.strftime("%H:%M:%S").to_string())
+    stamp.map_or_else(
+        || theme.glyphs.dash.to_owned(),
+        |stamp| stamp.0.strftime("%H:%M:%S").to_string(),
+    )
 }
 
 /// At most four letters.
@@ -83,18 +109,31 @@ pub fn risk_glyph(theme: Theme, risk: Risk) -> &'static str {
 
 /// `◆ CRIT`, six columns, in its colour.
 pub fn risk_span(theme: Theme, risk: Risk) -> Span<'static> {
-    Span::styled(format!("{} {:<4}", risk_glyph(theme, risk), risk_word(risk)), theme.risk(risk))
+    Span::styled(
+        format!("{} {:<4}", risk_glyph(theme, risk), risk_word(risk)),
+        theme.risk(risk),
+    )
 }
 
-/// `◆1 ▲4 ■9`, from critical down, without zeros. `–` if there are no findings. Unknown counts are omitted.
-pub fn risk_counts(theme: Theme, counts: [Option<i64>; 5], apart: &'static str) -> Vec<Span<'static>> {
+/// `◆1 ▲4 ■9`, from critical down, without zeros. `–` if there are no findings. Unknown counts are
+/// omitted.
+pub fn risk_counts(
+    theme: Theme,
+    counts: [Option<i64>; 5],
+    apart: &'static str,
+) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     for (risk, number) in Risk::DOWN.into_iter().zip(counts) {
-        let Some(number) = number.filter(|&number| number > 0) else { continue };
+        let Some(number) = number.filter(|&number| number > 0) else {
+            continue;
+        };
         if !spans.is_empty() {
             spans.push(Span::raw(apart));
         }
-        spans.push(Span::styled(format!("{}{}", risk_glyph(theme, risk), count(number)), theme.risk(risk)));
+        spans.push(Span::styled(
+            format!("{}{}", risk_glyph(theme, risk), count(number)),
+            theme.risk(risk),
+        ));
     }
     if spans.is_empty() {
         spans.push(Span::styled(theme.glyphs.dash, theme.dim()));
@@ -104,7 +143,12 @@ pub fn risk_counts(theme: Theme, counts: [Option<i64>; 5], apart: &'static str) 
 
 /// As [`risk_counts`], in at most `columns`: the counts of the lowest risks are omitted first.
 pub fn risk_counts_in(theme: Theme, counts: [Option<i64>; 5], columns: u16) -> Vec<Span<'static>> {
-    let width = |spans: &[Span<'_>]| spans.iter().map(|span| text::width(&span.content)).sum::<usize>();
+    let width = |spans: &[Span<'_>]| {
+        spans
+            .iter()
+            .map(|span| text::width(&span.content))
+            .sum::<usize>()
+    };
     let mut shown = counts.map(|count| count.filter(|&count| count > 0));
     let mut rest = 0;
     loop {
@@ -117,7 +161,9 @@ pub fn risk_counts_in(theme: Theme, counts: [Option<i64>; 5], columns: u16) -> V
             .rposition(Option::is_some)
             .filter(|&last| last > 0 && shown[..last].iter().any(Option::is_some));
         match last {
-            Some(last) if width(&spans) > usize::from(columns) => rest += shown[last].take().unwrap_or_default(),
+            Some(last) if width(&spans) > usize::from(columns) => {
+                rest += shown[last].take().unwrap_or_default()
+            }
             _ => return spans,
         }
     }
@@ -132,7 +178,10 @@ mod tests {
     fn age_of_a_time_ahead_of_the_clock_is_now() {
         let now = Timestamp::from_second(1_000).unwrap();
         let at = |second| Stamp(Timestamp::from_second(second).unwrap());
-        assert_eq!((age(now, at(940)).as_str(), age(now, at(1_005)).as_str()), ("1m", "now"));
+        assert_eq!(
+            (age(now, at(940)).as_str(), age(now, at(1_005)).as_str()),
+            ("1m", "now")
+        );
     }
 
     #[test]
@@ -143,23 +192,37 @@ mod tests {
                 assert!(width(&duration(n)) <= 4, "{}", duration(n));
             }
         }
-        assert_eq!((count(8_512), count(120_000), count(3_100_000)), ("8.5k".into(), "120k".into(), "3.1M".into()));
+        assert_eq!(
+            (count(8_512), count(120_000), count(3_100_000)),
+            ("8.5k".into(), "120k".into(), "3.1M".into())
+        );
     }
 
     #[test]
     fn time_left_is_rounded_estimate() {
-        assert_eq!([time_left(200), time_left(12), time_left(55), time_left(0)], ["~3m", "~20s", "~1m", "~0s"]);
+        assert_eq!(
+            [time_left(200), time_left(12), time_left(55), time_left(0)],
+            ["~3m", "~20s", "~1m", "~0s"]
+        );
     }
 
     #[test]
     fn risk_counts_without_known_counts_are_dash() {
         let text = |counts| {
-            risk_counts(Theme::default(), counts, " ").iter().map(|span| span.content.clone()).collect::<String>()
+            risk_counts(Theme::default(), counts, " ")
+                .iter()
+                .map(|span| span.content.clone())
+                .collect::<String>()
         };
-        assert_eq!(text([Some(1), Some(0), Some(12_000), None, None]), "◆1 ■12k");
+        assert_eq!(
+            text([Some(1), Some(0), Some(12_000), None, None]),
+            "◆1 ■12k"
+        );
         assert_eq!(text([None; 5]), "–");
-        let short: String =
-            risk_counts_in(Theme::default(), [Some(3); 5], 8).iter().map(|s| s.content.clone()).collect();
+        let short: String = risk_counts_in(Theme::default(), [Some(3); 5], 8)
+            .iter()
+            .map(|s| s.content.clone())
+            .collect();
         assert_eq!(short, "◆3 ▲3 +9");
         assert_eq!(thousands(1_234_567), "1,234,567");
     }

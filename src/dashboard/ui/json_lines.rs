@@ -9,8 +9,9 @@
 //!   }                      $                          }
 //! ```
 //!
-//! JSON is found by its lines alone: it begins with a line `{` or `[` and has one member per line up to the closing bracket.
-//! A text that breaks this rule anywhere, such as a program, has no paths and does not fold.
+//! JSON is found by its lines alone: it begins with a line `{` or `[` and has one member per line
+//! up to the closing bracket. A text that breaks this rule anywhere, such as a program, has no
+//! paths and does not fold.
 
 use crate::dashboard::ui::Theme;
 use crate::text;
@@ -23,7 +24,8 @@ use std::sync::Arc;
 pub struct JsonPlace {
     /// Such as `user.roles[2].name`; `$` is the whole value.
     pub path: Arc<str>,
-    /// The object or array that folds at this line, by its first line: its own, or the one that contains it.
+    /// The object or array that folds at this line, by its first line: its own, or the one that
+    /// contains it.
     pub fold: u32,
     /// Whether the line begins this object or array.
     pub is_first: bool,
@@ -37,7 +39,8 @@ struct OpenContainer {
     path: Arc<str>,
 }
 
-/// A line of JSON. The first line of an object or array has the number of its further lines and of its members.
+/// A line of JSON. The first line of an object or array has the number of its further lines and of
+/// its members.
 struct JsonLine {
     place: JsonPlace,
     closed: Option<(usize, usize)>,
@@ -48,7 +51,8 @@ const DEEPEST: usize = 32;
 /// Longest part of a key in a path.
 const LONGEST: usize = 40;
 
-/// The lines without folded members, and the place of each line. Places are empty if the text has no JSON.
+/// The lines without folded members, and the place of each line. Places are empty if the text has
+/// no JSON.
 pub fn fold(
     theme: Theme,
     lines: Vec<Line<'static>>,
@@ -70,9 +74,16 @@ pub fn fold(
     while let Some((line, json)) = rest.next() {
         let mut line = line.clone();
         let is_folded = |json: &&JsonLine| json.place.is_first && folded.contains(&json.place.fold);
-        if let Some((lines, members)) = json.as_ref().filter(is_folded).and_then(|json| json.closed) {
-            line.push_span(Span::styled(format!(" {} {members} ", theme.glyphs.ellipsis), theme.dim()));
-            let last = rest.nth(lines - 1).map(|(last, _)| last.to_string()).unwrap_or_default();
+        if let Some((lines, members)) = json.as_ref().filter(is_folded).and_then(|json| json.closed)
+        {
+            line.push_span(Span::styled(
+                format!(" {} {members} ", theme.glyphs.ellipsis),
+                theme.dim(),
+            ));
+            let last = rest
+                .nth(lines - 1)
+                .map(|(last, _)| last.to_string())
+                .unwrap_or_default();
             line.push_span(Span::raw(last.trim_start().to_owned()));
         }
         shown.push(line);
@@ -96,10 +107,20 @@ fn json_at(lines: &[Line<'static>], first: usize) -> Result<Vec<JsonLine>, usize
             None if at == first && matches!(text, "{" | "[") => ("$".into(), text),
             None => return Err(at),
             Some(_) if matches!(text, "}" | "]") => {
-                let closed = open.pop().filter(|open| open.is_array == (text == "]")).ok_or(at)?;
+                let closed = open
+                    .pop()
+                    .filter(|open| open.is_array == (text == "]"))
+                    .ok_or(at)?;
                 found[closed.line - first].closed = Some((at - closed.line, closed.members));
-                let place = JsonPlace { path: closed.path, fold: closed.line as u32, is_first: false };
-                found.push(JsonLine { place, closed: None });
+                let place = JsonPlace {
+                    path: closed.path,
+                    fold: closed.line as u32,
+                    is_first: false,
+                };
+                found.push(JsonLine {
+                    place,
+                    closed: None,
+                });
                 if open.is_empty() {
                     return Ok(found);
                 }
@@ -115,10 +136,26 @@ fn json_at(lines: &[Line<'static>], first: usize) -> Result<Vec<JsonLine>, usize
         if (!is_first && !is_scalar(value)) || open.len() > DEEPEST {
             return Err(at);
         }
-        let fold = if is_first { at } else { open.last().map_or(at, |open| open.line) } as u32;
-        found.push(JsonLine { place: JsonPlace { path: Arc::clone(&path), fold, is_first }, closed: None });
+        let fold = if is_first {
+            at
+        } else {
+            open.last().map_or(at, |open| open.line)
+        } as u32;
+        found.push(JsonLine {
+            place: JsonPlace {
+                path: Arc::clone(&path),
+                fold,
+                is_first,
+            },
+            closed: None,
+        });
         if is_first {
-            open.push(OpenContainer { line: at, is_array: value == "[", members: 0, path });
+            open.push(OpenContainer {
+                line: at,
+                is_array: value == "[",
+                members: 0,
+                path,
+            });
         }
     }
     Err(lines.len())
@@ -126,7 +163,11 @@ fn json_at(lines: &[Line<'static>], first: usize) -> Result<Vec<JsonLine>, usize
 
 /// Path and value of a member.
 fn member<'a>(parent: &OpenContainer, line: &'a str) -> Option<(Arc<str>, &'a str)> {
-    let within = if &*parent.path == "$" { "" } else { &*parent.path };
+    let within = if &*parent.path == "$" {
+        ""
+    } else {
+        &*parent.path
+    };
     if parent.is_array {
         return Some((format!("{within}[{}]", parent.members).into(), line));
     }
@@ -138,7 +179,10 @@ fn member<'a>(parent: &OpenContainer, line: &'a str) -> Option<(Arc<str>, &'a st
         ends
     })?;
     let (key, value) = (&rest[..end], rest[end + 1..].strip_prefix(": ")?);
-    let is_name = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
+    let is_name = !key.is_empty()
+        && key
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
     let key = text::start(key, LONGEST);
     let path = match (is_name, within) {
         (true, "") => key.into_owned(),
@@ -151,7 +195,8 @@ fn member<'a>(parent: &OpenContainer, line: &'a str) -> Option<(Arc<str>, &'a st
 /// A text, a number, a word, or an empty object or array.
 fn is_scalar(value: &str) -> bool {
     let is_text = value.len() > 1 && value.starts_with('"') && value.ends_with('"');
-    let is_number = value.starts_with(|c: char| c == '-' || c.is_ascii_digit()) && !value.contains([' ', ';', '(']);
+    let is_number = value.starts_with(|c: char| c == '-' || c.is_ascii_digit())
+        && !value.contains([' ', ';', '(']);
     is_text || is_number || matches!(value, "true" | "false" | "null" | "{}" | "[]")
 }
 
@@ -162,7 +207,10 @@ mod tests {
     const JSON: &str = "head\n  {\n    \"user\": {\n      \"roles\": [\n        \"a\",\n        {\n          \"na me\": 1\n        }\n      ],\n      \"e\": []\n    },\n    \"n\": -1.5\n  }\ntail";
 
     fn folded(text: &str, first: &[u32]) -> (Vec<String>, Vec<Option<JsonPlace>>) {
-        let lines = text.lines().map(|line| Line::raw(line.to_owned())).collect();
+        let lines = text
+            .lines()
+            .map(|line| Line::raw(line.to_owned()))
+            .collect();
         let (lines, places) = fold(Theme::default(), lines, &first.iter().copied().collect());
         (lines.iter().map(Line::to_string).collect(), places)
     }
@@ -171,7 +219,10 @@ mod tests {
     fn each_line_of_json_has_its_path() {
         let (lines, places) = folded(JSON, &[]);
         assert_eq!(lines.join("\n"), JSON);
-        let paths: Vec<&str> = places.iter().map(|place| place.as_ref().map_or("", |place| &*place.path)).collect();
+        let paths: Vec<&str> = places
+            .iter()
+            .map(|place| place.as_ref().map_or("", |place| &*place.path))
+            .collect();
         let expected = [
             "",
             "$",
@@ -189,22 +240,43 @@ mod tests {
             "",
         ];
         assert_eq!(paths, expected);
-        let fold = |at: usize| places[at].as_ref().map(|place| (place.fold, place.is_first)).unwrap();
-        assert_eq!((fold(3), fold(4), fold(8)), ((3, true), (3, false), (3, false)));
+        let fold = |at: usize| {
+            places[at]
+                .as_ref()
+                .map(|place| (place.fold, place.is_first))
+                .unwrap()
+        };
+        assert_eq!(
+            (fold(3), fold(4), fold(8)),
+            ((3, true), (3, false), (3, false))
+        );
     }
 
     #[test]
     fn folded_member_is_one_line_with_its_number_of_members() {
         let (lines, places) = folded(JSON, &[3]);
         assert_eq!(lines[3], "      \"roles\": [ … 2 ],");
-        assert_eq!((lines[4].trim(), lines.len(), places.len()), ("\"e\": []", 9, 9));
+        assert_eq!(
+            (lines[4].trim(), lines.len(), places.len()),
+            ("\"e\": []", 9, 9)
+        );
         assert_eq!(folded(JSON, &[1]).0, ["head", "  { … 2 }", "tail"]);
     }
 
     #[test]
     fn text_without_json_has_no_places() {
-        for text in ["{\n  var x = 1;\n}", "{\n  \"a\": 1", "[\n  1\n}", "if (x)\n{\n  f();\n}", "{}"] {
-            assert_eq!(folded(text, &[0]), (text.lines().map(str::to_owned).collect(), Vec::new()), "{text}");
+        for text in [
+            "{\n  var x = 1;\n}",
+            "{\n  \"a\": 1",
+            "[\n  1\n}",
+            "if (x)\n{\n  f();\n}",
+            "{}",
+        ] {
+            assert_eq!(
+                folded(text, &[0]),
+                (text.lines().map(str::to_owned).collect(), Vec::new()),
+                "{text}"
+            );
         }
     }
 }

@@ -23,18 +23,36 @@ pub(crate) fn key(cx: &Cx<'_>, context: Context, action: Action) -> String {
 
 /// The text of an empty list, with the next keys if the session may change the service.
 pub(crate) fn invite(cx: &Cx<'_>, empty: &str, next: &str) -> String {
-    if cx.model.session.read_only { empty.to_owned() } else { format!("{empty} · {next}") }
+    if cx.model.session.read_only {
+        empty.to_owned()
+    } else {
+        format!("{empty} · {next}")
+    }
 }
 
 /// The scope of a pane beside its filter: `target:shop`.
 pub(crate) fn chips(cx: &Cx<'_>, pane: Pane) -> Vec<String> {
     let scope = &cx.model.navigation.scope;
-    let target = || scope.target.map(|id| format!("target:{}", cx.short_target_name(id)));
+    let target = || {
+        scope
+            .target
+            .map(|id| format!("target:{}", cx.short_target_name(id)))
+    };
     let scan = || scope.scan.map(|id| format!("scan:{}", cx.scan_name(id)));
     // The filter beside it decides which rows are shown, so it has the room.
     let is_filtered = !cx.model.lists.captures.filter.is_empty();
-    let lifetime = |id| if is_filtered { String::new() } else { left(cx, id) };
-    let logger = || scope.logger.map(|id| format!("logger:{}{}", cx.logger_name(id), lifetime(id)));
+    let lifetime = |id| {
+        if is_filtered {
+            String::new()
+        } else {
+            left(cx, id)
+        }
+    };
+    let logger = || {
+        scope
+            .logger
+            .map(|id| format!("logger:{}{}", cx.logger_name(id), lifetime(id)))
+    };
     let scopes = match pane {
         Pane::Findings => vec![target(), scan()],
         Pane::Scans => vec![target()],
@@ -47,30 +65,56 @@ pub(crate) fn chips(cx: &Cx<'_>, pane: Pane) -> Vec<String> {
 
 /// A name with its value, for headers and summaries.
 pub(crate) fn fact(theme: Theme, name: &'static str, value: impl Into<String>) -> Line<'static> {
-    Line::from(vec![Span::styled(format!("{name:<14}"), theme.dim()), Span::raw(value.into())])
+    Line::from(vec![
+        Span::styled(format!("{name:<14}"), theme.dim()),
+        Span::raw(value.into()),
+    ])
 }
 
 /// The remaining lifetime of a logger, for its scope.
 pub(crate) fn left(cx: &Cx<'_>, id: LoggerId) -> String {
-    let Some(logger) = cx.model.data.loggers.value().and_then(|loggers| loggers.get(id)) else { return String::new() };
+    let Some(logger) = cx
+        .model
+        .data
+        .loggers
+        .value()
+        .and_then(|loggers| loggers.get(id))
+    else {
+        return String::new();
+    };
     if LoggerExpiry::of(logger) == Some(LoggerExpiry::Over) {
         return format!(", {}", LoggerExpiry::Over);
     }
     let requests = format::plural(logger.requests_left.max(0) as usize, "request");
-    format!(", {} and {requests} left", format::plural(logger.active_days.max(0) as usize, "day"))
+    format!(
+        ", {} and {requests} left",
+        format::plural(logger.active_days.max(0) as usize, "day")
+    )
 }
 
 /// The subject of the board: `retest 2m ago`, `Website scan of api: #111 → #118`.
 pub(crate) fn about(cx: &Cx<'_>) -> Option<String> {
     match cx.model.findings.board.as_ref()? {
         Board::Retest(retest) => {
-            let started = if cx.model.findings.is_retest_running { "started " } else { "" };
+            let started = if cx.model.findings.is_retest_running {
+                "started "
+            } else {
+                ""
+            };
             Some(format!("retest {started}{}", ago(cx, retest.at)))
         }
         Board::Compare(before, after) => {
             let compared = format!("#{before} {} #{after}", cx.theme.glyphs.to);
-            let (Some(first), Some(second)) = (cx.scan(*before), cx.scan(*after)) else { return Some(compared) };
-            let of = |scan: &Scan| format!("{} of {}", Tool(scan.tool_id).scan(), cx.short_target_name(scan.target_id));
+            let (Some(first), Some(second)) = (cx.scan(*before), cx.scan(*after)) else {
+                return Some(compared);
+            };
+            let of = |scan: &Scan| {
+                format!(
+                    "{} of {}",
+                    Tool(scan.tool_id).scan(),
+                    cx.short_target_name(scan.target_id)
+                )
+            };
             if (first.tool_id, first.target_id) == (second.tool_id, second.target_id) {
                 return Some(format!("{}: {compared}", of(second)));
             }
@@ -83,5 +127,9 @@ pub(crate) fn about(cx: &Cx<'_>) -> Option<String> {
 /// `2m ago`, `just now`.
 pub(crate) fn ago(cx: &Cx<'_>, then: Option<Stamp>) -> String {
     let age = cx.age(then);
-    if then.is_none() { age } else { format::ago(&age) }
+    if then.is_none() {
+        age
+    } else {
+        format::ago(&age)
+    }
 }

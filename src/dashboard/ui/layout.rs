@@ -10,13 +10,19 @@
 //!                                                  footer
 //! ```
 //!
-//! Reports and wordlists are full views: in the wide layout they replace findings, scans and captures.
+//! Reports and wordlists are full views: in the wide layout they replace findings, scans and
+//! captures.
 
-use crate::dashboard::base::{Axis, CellArea, Divider, Focus, Layout, Pane, PaneSizes, PlacedDivider, Size, SlotPart};
+use crate::dashboard::base::{
+    Axis, CellArea, Divider, Focus, Layout, Pane, PaneSizes, PlacedDivider, Size, SlotPart,
+};
 use ratatui::layout::Rect;
 
 /// Smaller screens show only a line with the required size.
-pub const LEAST: Size = Size { columns: 20, rows: 5 };
+pub const LEAST: Size = Size {
+    columns: 20,
+    rows: 5,
+};
 /// Greatest width of a pop-up.
 const POPUP_COLUMNS: u16 = 92;
 /// Most rows of suggestions of the command line.
@@ -85,7 +91,8 @@ pub struct Places<'a> {
     pub since: bool,
     /// Rows above the key hints that are free for notices.
     pub notices: u16,
-    /// Rows of the workspaces, the scans, and the pane of key 5: their panes take no more than they need.
+    /// Rows of the workspaces, the scans, and the pane of key 5: their panes take no more than they
+    /// need.
     pub rows: [usize; 3],
     /// Rows of the focused list, without its filter while that is typed; none until they are known.
     pub focused_rows: Option<usize>,
@@ -103,11 +110,24 @@ struct Divisions<'a> {
 
 impl Divisions<'_> {
     /// Divides an area at a divider: after `automatic` cells, or where the user moved the divider.
-    fn divide(&mut self, area: Rect, divider: Divider, axis: Axis, automatic: u16, least: [u16; 2]) -> (Rect, Rect) {
+    fn divide(
+        &mut self,
+        area: Rect,
+        divider: Divider,
+        axis: Axis,
+        automatic: u16,
+        least: [u16; 2],
+    ) -> (Rect, Rect) {
         let whole = CellArea::from(area);
         let automatic = automatic.min(whole.length(axis));
-        let mut placed =
-            PlacedDivider { divider, axis, area: whole, before: automatic, least, is_double: self.is_framed };
+        let mut placed = PlacedDivider {
+            divider,
+            axis,
+            area: whole,
+            before: automatic,
+            least,
+            is_double: self.is_framed,
+        };
         if let Some(cells) = self.sizes.cells(divider, whole.length(axis)) {
             placed.before = placed.clamp(i32::from(cells));
         }
@@ -126,15 +146,36 @@ pub fn areas(size: Size, focus: Focus, places: Places<'_>) -> Areas {
     let (rest, notices) = take_bottom(rest, places.notices);
     let (since, rest) = take_top(rest, u16::from(places.since && size.rows >= SINCE_FROM));
     let layout = Layout::of(size);
-    let mut areas = Areas { header, since, tabs: Rect::ZERO, notices, footer, slots: Vec::new(), dividers: Vec::new() };
+    let mut areas = Areas {
+        header,
+        since,
+        tabs: Rect::ZERO,
+        notices,
+        footer,
+        slots: Vec::new(),
+        dividers: Vec::new(),
+    };
     if focus.zoomed || layout == Layout::Stacked {
-        let part = if focus.in_detail { SlotPart::Detail } else { SlotPart::List };
+        let part = if focus.in_detail {
+            SlotPart::Detail
+        } else {
+            SlotPart::List
+        };
         let framed = layout != Layout::Stacked && layout != Layout::Portrait;
-        areas.slots.push(Slot { pane: focus.pane, part, area: rest, framed });
+        areas.slots.push(Slot {
+            pane: focus.pane,
+            part,
+            area: rest,
+            framed,
+        });
         return areas;
     }
     let is_framed = layout != Layout::Portrait;
-    let mut divisions = Divisions { sizes: places.sizes, placed: Vec::new(), is_framed };
+    let mut divisions = Divisions {
+        sizes: places.sizes,
+        placed: Vec::new(),
+        is_framed,
+    };
     areas.slots = match layout {
         Layout::Wide => wide(rest, focus, places, &mut divisions),
         Layout::Beside => {
@@ -149,64 +190,153 @@ pub fn areas(size: Size, focus: Focus, places: Places<'_>) -> Areas {
 }
 
 fn wide(body: Rect, focus: Focus, places: Places<'_>, divisions: &mut Divisions<'_>) -> Vec<Slot> {
-    let list = |pane, area| Slot { pane, part: SlotPart::List, area, framed: true };
-    let detail = |area| Slot { pane: focus.pane, part: SlotPart::Detail, area, framed: true };
+    let list = |pane, area| Slot {
+        pane,
+        part: SlotPart::List,
+        area,
+        framed: true,
+    };
+    let detail = |area| Slot {
+        pane: focus.pane,
+        part: SlotPart::Detail,
+        area,
+        framed: true,
+    };
     let left_width = (body.width / 5).clamp(LEFT.0, LEFT.1);
     let least = [NARROWEST, 2 * NARROWEST_MAIN];
     let (left, rest) = divisions.divide(body, Divider::WideLeft, Axis::Columns, left_width, least);
     let most = (body.height / 6).clamp(WORKSPACES.0, WORKSPACES.1);
     let workspaces = needed(places.rows[0], FRAME, WORKSPACES.0, most);
-    let (workspaces, targets) = divisions.divide(left, Divider::Workspaces, Axis::Rows, workspaces, [LOWEST, LOWEST]);
+    let (workspaces, targets) = divisions.divide(
+        left,
+        Divider::Workspaces,
+        Axis::Rows,
+        workspaces,
+        [LOWEST, LOWEST],
+    );
     let least = [NARROWEST_MAIN, NARROWEST_MAIN];
-    let (middle, right) = divisions.divide(rest, Divider::WideRight, Axis::Columns, percent(rest.width, 58), least);
-    let mut slots = vec![list(Pane::Workspaces, workspaces), list(Pane::Targets, targets)];
+    let (middle, right) = divisions.divide(
+        rest,
+        Divider::WideRight,
+        Axis::Columns,
+        percent(rest.width, 58),
+        least,
+    );
+    let mut slots = vec![
+        list(Pane::Workspaces, workspaces),
+        list(Pane::Targets, targets),
+    ];
     if focus.pane.is_full_view() {
         slots.extend([list(focus.pane, middle), detail(right)]);
         return slots;
     }
-    // The lists below take at most this part, and leave rows that they do not need to the lists above.
+    // The lists below take at most this part, and leave rows that they do not need to the lists
+    // above.
     let (scans, captures) = (percent(middle.height, 42), percent(right.height, 32));
     let scans = needed(places.rows[1], FRAME + 1, LOWER.min(scans), scans);
     let captures = needed(places.rows[2], FRAME + 2, LOWER.min(captures), captures);
     let least = [LOWEST_MAIN, LOWEST];
-    let (findings, scans) =
-        divisions.divide(middle, Divider::Scans, Axis::Rows, middle.height.saturating_sub(scans), least);
-    let (upper, lower) =
-        divisions.divide(right, Divider::Captures, Axis::Rows, right.height.saturating_sub(captures), least);
-    slots.extend([list(Pane::Findings, findings), list(Pane::Scans, scans), detail(upper), list(places.fifth, lower)]);
+    let (findings, scans) = divisions.divide(
+        middle,
+        Divider::Scans,
+        Axis::Rows,
+        middle.height.saturating_sub(scans),
+        least,
+    );
+    let (upper, lower) = divisions.divide(
+        right,
+        Divider::Captures,
+        Axis::Rows,
+        right.height.saturating_sub(captures),
+        least,
+    );
+    slots.extend([
+        list(Pane::Findings, findings),
+        list(Pane::Scans, scans),
+        detail(upper),
+        list(places.fifth, lower),
+    ]);
     slots
 }
 
 /// The height of a list with so many rows and so many lines around them.
 fn needed(rows: usize, around: u16, least: u16, most: u16) -> u16 {
-    u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(around).clamp(least.min(most), most)
+    u16::try_from(rows)
+        .unwrap_or(u16::MAX)
+        .saturating_add(around)
+        .clamp(least.min(most), most)
 }
 
 fn beside(body: Rect, focus: Focus, divisions: &mut Divisions<'_>) -> Vec<Slot> {
     let least = [NARROWEST_MAIN, NARROWEST_MAIN];
-    let (left, right) = divisions.divide(body, Divider::Beside, Axis::Columns, percent(body.width, 55), least);
+    let (left, right) = divisions.divide(
+        body,
+        Divider::Beside,
+        Axis::Columns,
+        percent(body.width, 55),
+        least,
+    );
     vec![
-        Slot { pane: focus.pane, part: SlotPart::List, area: left, framed: true },
-        Slot { pane: focus.pane, part: SlotPart::Detail, area: right, framed: true },
+        Slot {
+            pane: focus.pane,
+            part: SlotPart::List,
+            area: left,
+            framed: true,
+        },
+        Slot {
+            pane: focus.pane,
+            part: SlotPart::Detail,
+            area: right,
+            framed: true,
+        },
     ]
 }
 
-fn portrait(body: Rect, focus: Focus, places: Places<'_>, divisions: &mut Divisions<'_>) -> Vec<Slot> {
-    let others: Vec<Pane> =
-        [Pane::Findings, Pane::Scans, places.fifth].into_iter().filter(|&pane| pane != focus.pane).collect();
+fn portrait(
+    body: Rect,
+    focus: Focus,
+    places: Places<'_>,
+    divisions: &mut Divisions<'_>,
+) -> Vec<Slot> {
+    let others: Vec<Pane> = [Pane::Findings, Pane::Scans, places.fifth]
+        .into_iter()
+        .filter(|&pane| pane != focus.pane)
+        .collect();
     let (body, lines) = take_bottom(body, others.len().min(2) as u16);
     let least = [LOWEST_MAIN, LOWEST_MAIN];
     let most = percent(body.height, 42);
-    let list = places.focused_rows.map_or(most, |rows| needed(rows, AROUND_LIST, PORTRAIT_LIST.min(most), most));
+    let list = places.focused_rows.map_or(most, |rows| {
+        needed(rows, AROUND_LIST, PORTRAIT_LIST.min(most), most)
+    });
     let (list, detail) = divisions.divide(body, Divider::Portrait, Axis::Rows, list, least);
     let mut slots = vec![
-        Slot { pane: focus.pane, part: SlotPart::List, area: list, framed: false },
-        Slot { pane: focus.pane, part: SlotPart::Detail, area: detail, framed: false },
+        Slot {
+            pane: focus.pane,
+            part: SlotPart::List,
+            area: list,
+            framed: false,
+        },
+        Slot {
+            pane: focus.pane,
+            part: SlotPart::Detail,
+            area: detail,
+            framed: false,
+        },
     ];
-    // The two panes that complement the focused one: scans and captures for findings, findings for the others.
+    // The two panes that complement the focused one: scans and captures for findings, findings for
+    // the others.
     for (y, pane) in others.into_iter().rev().take(2).rev().enumerate() {
-        let area = Rect { y: lines.y + y as u16, height: 1, ..lines };
-        slots.push(Slot { pane, part: SlotPart::Line, area, framed: false });
+        let area = Rect {
+            y: lines.y + y as u16,
+            height: 1,
+            ..lines
+        };
+        slots.push(Slot {
+            pane,
+            part: SlotPart::Line,
+            area,
+            framed: false,
+        });
     }
     slots
 }
@@ -217,21 +347,38 @@ fn percent(length: u16, percent: u32) -> u16 {
 
 impl From<CellArea> for Rect {
     fn from(area: CellArea) -> Self {
-        Self { x: area.x, y: area.y, width: area.width, height: area.height }
+        Self {
+            x: area.x,
+            y: area.y,
+            width: area.width,
+            height: area.height,
+        }
     }
 }
 
 impl From<Rect> for CellArea {
     fn from(area: Rect) -> Self {
-        Self { x: area.x, y: area.y, width: area.width, height: area.height }
+        Self {
+            x: area.x,
+            y: area.y,
+            width: area.width,
+            height: area.height,
+        }
     }
 }
 
 /// A pop-up of at most this size in the middle of a screen.
 pub fn popup(screen: Rect, columns: u16, rows: u16) -> Rect {
     let width = columns.min(POPUP_COLUMNS).min(screen.width);
-    let height = rows.min(screen.height.saturating_sub(2).max(1)).min(screen.height);
-    Rect::new(screen.x + (screen.width - width) / 2, screen.y + (screen.height - height) / 2, width, height)
+    let height = rows
+        .min(screen.height.saturating_sub(2).max(1))
+        .min(screen.height);
+    Rect::new(
+        screen.x + (screen.width - width) / 2,
+        screen.y + (screen.height - height) / 2,
+        width,
+        height,
+    )
 }
 
 /// A pop-up over the whole width above the footer.
@@ -240,7 +387,8 @@ pub fn sheet(screen: Rect, rows: u16) -> Rect {
     take_bottom(above, rows.min(screen.height.saturating_sub(2))).1
 }
 
-/// The command line over the last row, with rows above it for the suggestions, their title and a description.
+/// The command line over the last row, with rows above it for the suggestions, their title and a
+/// description.
 pub fn command_sheet(screen: Rect, offers: usize) -> Rect {
     let most = usize::from(screen.height / 2).clamp(1, COMMAND_OFFERS);
     take_bottom(screen, offers.min(most) as u16 + 3).1
@@ -249,20 +397,50 @@ pub fn command_sheet(screen: Rect, offers: usize) -> Rect {
 /// Cuts rows off the top. Returns them and the rest.
 pub fn take_top(area: Rect, rows: u16) -> (Rect, Rect) {
     let rows = rows.min(area.height);
-    (Rect { height: rows, ..area }, Rect { y: area.y + rows, height: area.height - rows, ..area })
+    (
+        Rect {
+            height: rows,
+            ..area
+        },
+        Rect {
+            y: area.y + rows,
+            height: area.height - rows,
+            ..area
+        },
+    )
 }
 
 /// Cuts rows off the bottom. Returns the rest and the rows.
 pub fn take_bottom(area: Rect, rows: u16) -> (Rect, Rect) {
     let rows = rows.min(area.height);
     let rest = area.height - rows;
-    (Rect { height: rest, ..area }, Rect { y: area.y + rest, height: rows, ..area })
+    (
+        Rect {
+            height: rest,
+            ..area
+        },
+        Rect {
+            y: area.y + rest,
+            height: rows,
+            ..area
+        },
+    )
 }
 
 /// Cuts columns off the left. Returns them and the rest.
 pub fn take_left(area: Rect, columns: u16) -> (Rect, Rect) {
     let columns = columns.min(area.width);
-    (Rect { width: columns, ..area }, Rect { x: area.x + columns, width: area.width - columns, ..area })
+    (
+        Rect {
+            width: columns,
+            ..area
+        },
+        Rect {
+            x: area.x + columns,
+            width: area.width - columns,
+            ..area
+        },
+    )
 }
 
 /// The area without its first column, if it is wide enough.
@@ -276,7 +454,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn shown(columns: u16, rows: u16, pane: Pane) -> Vec<(Pane, SlotPart)> {
-        let focus = Focus { pane, in_detail: false, zoomed: false };
+        let focus = Focus {
+            pane,
+            in_detail: false,
+            zoomed: false,
+        };
         let areas = areas(
             Size { columns, rows },
             focus,
@@ -289,7 +471,11 @@ mod tests {
                 sizes: &PaneSizes::default(),
             },
         );
-        areas.slots.iter().map(|slot| (slot.pane, slot.part)).collect()
+        areas
+            .slots
+            .iter()
+            .map(|slot| (slot.pane, slot.part))
+            .collect()
     }
 
     #[test]
@@ -298,7 +484,15 @@ mod tests {
         use SlotPart::*;
         assert_eq!(shown(80, 24, Findings), [(Findings, List)]);
         assert_eq!(shown(120, 40, Scans), [(Scans, List), (Scans, Detail)]);
-        assert_eq!(shown(90, 50, Findings), [(Findings, List), (Findings, Detail), (Scans, Line), (Captures, Line)]);
+        assert_eq!(
+            shown(90, 50, Findings),
+            [
+                (Findings, List),
+                (Findings, Detail),
+                (Scans, Line),
+                (Captures, Line)
+            ]
+        );
         let wide = shown(200, 60, Findings);
         assert_eq!(wide.len(), 6);
         for pane in [Workspaces, Targets, Findings, Scans, Captures] {
@@ -309,21 +503,50 @@ mod tests {
     #[test]
     fn short_lists_leave_their_rows_to_the_lists_above() {
         let height = |pane: Pane, scans: usize| {
-            let focus = Focus { pane: Pane::Findings, in_detail: false, zoomed: false };
+            let focus = Focus {
+                pane: Pane::Findings,
+                in_detail: false,
+                zoomed: false,
+            };
             let (fifth, sizes) = (Pane::Captures, PaneSizes::default());
-            let places =
-                Places { fifth, since: false, notices: 0, rows: [3, scans, 5], focused_rows: None, sizes: &sizes };
-            let areas = areas(Size { columns: 200, rows: 60 }, focus, places);
-            areas.slots.iter().find(|slot| slot.pane == pane).map(|slot| slot.area.height).unwrap()
+            let places = Places {
+                fifth,
+                since: false,
+                notices: 0,
+                rows: [3, scans, 5],
+                focused_rows: None,
+                sizes: &sizes,
+            };
+            let areas = areas(
+                Size {
+                    columns: 200,
+                    rows: 60,
+                },
+                focus,
+                places,
+            );
+            areas
+                .slots
+                .iter()
+                .find(|slot| slot.pane == pane)
+                .map(|slot| slot.area.height)
+                .unwrap()
         };
         assert_eq!((height(Pane::Findings, 2), height(Pane::Scans, 2)), (50, 8));
-        assert_eq!((height(Pane::Findings, 90), height(Pane::Scans, 90)), (34, 24));
+        assert_eq!(
+            (height(Pane::Findings, 90), height(Pane::Scans, 90)),
+            (34, 24)
+        );
     }
 
     #[test]
     fn short_list_of_portrait_layout_leaves_its_rows_to_the_detail() {
         let height = |rows: Option<usize>| {
-            let focus = Focus { pane: Pane::Findings, in_detail: false, zoomed: false };
+            let focus = Focus {
+                pane: Pane::Findings,
+                in_detail: false,
+                zoomed: false,
+            };
             let sizes = PaneSizes::default();
             let places = Places {
                 fifth: Pane::Captures,
@@ -333,9 +556,22 @@ mod tests {
                 focused_rows: rows,
                 sizes: &sizes,
             };
-            areas(Size { columns: 90, rows: 50 }, focus, places).slots[0].area.height
+            areas(
+                Size {
+                    columns: 90,
+                    rows: 50,
+                },
+                focus,
+                places,
+            )
+            .slots[0]
+                .area
+                .height
         };
-        assert_eq!([Some(0), Some(12), Some(200), None].map(height), [12, 15, 19, 19]);
+        assert_eq!(
+            [Some(0), Some(12), Some(200), None].map(height),
+            [12, 15, 19, 19]
+        );
     }
 
     const DIVIDERS: [Divider; 7] = [

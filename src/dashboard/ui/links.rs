@@ -5,19 +5,23 @@
 //!   └── address ──────┘
 //! ```
 //!
-//! The shown text is always the whole address. A link is a single cell, so a terminal never sees its start without its end,
-//! whichever cells change. It must therefore be made when nothing is drawn over the text any more.
+//! The shown text is always the whole address. A link is a single cell, so a terminal never sees
+//! its start without its end, whichever cells change. It must therefore be made when nothing is
+//! drawn over the text any more.
 
 use ratatui::buffer::{Buffer, CellDiffOption};
 use ratatui::layout::Rect;
 use std::num::NonZeroU16;
 use std::ops::Range;
 
-/// Makes links of the URLs in an area. A URL that reaches its right edge may continue on the next line, so it is not linked.
+/// Makes links of the URLs in an area. A URL that reaches its right edge may continue on the next
+/// line, so it is not linked.
 pub(crate) fn link_urls(buf: &mut Buffer, area: Rect) -> Vec<Rect> {
     let mut linked = Vec::new();
     for y in area.top()..area.bottom() {
-        let symbols: Vec<String> = (area.left()..area.right()).map(|x| buf[(x, y)].symbol().to_owned()).collect();
+        let symbols: Vec<String> = (area.left()..area.right())
+            .map(|x| buf[(x, y)].symbol().to_owned())
+            .collect();
         for found in urls(&symbols) {
             let (x, address) = (area.x + found.start as u16, symbols[found.clone()].concat());
             let style = buf[(x, y)].style();
@@ -27,18 +31,26 @@ pub(crate) fn link_urls(buf: &mut Buffer, area: Rect) -> Vec<Rect> {
                 let cell = &mut buf[(x, y)];
                 cell.set_symbol(&format!("\x1b]8;;{address}\x1b\\{address}\x1b]8;;\x1b\\"));
                 cell.set_diff_option(CellDiffOption::ForcedWidth(width));
-                linked.push(Rect { x, y, width: width.get(), height: 1 });
+                linked.push(Rect {
+                    x,
+                    y,
+                    width: width.get(),
+                    height: 1,
+                });
             }
         }
     }
     linked
 }
 
-/// Writes again the cells of the last frame that are no longer links. A terminal keeps a link in each cell until
-/// the cell is written, even if its text is equal.
+/// Writes again the cells of the last frame that are no longer links. A terminal keeps a link in
+/// each cell until the cell is written, even if its text is equal.
 pub(crate) fn unlink(buf: &mut Buffer, before: &[Rect], linked: &[Rect]) {
     let area = buf.area;
-    for cell in before.iter().flat_map(move |link| link.intersection(area).positions()) {
+    for cell in before
+        .iter()
+        .flat_map(move |link| link.intersection(area).positions())
+    {
         if !linked.iter().any(|link| link.contains(cell)) {
             buf[cell].set_diff_option(CellDiffOption::AlwaysUpdate);
         }
@@ -51,7 +63,10 @@ fn urls(symbols: &[String]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < symbols.len() {
-        let length = symbols[at..].iter().take_while(|symbol| !is_blank(symbol)).count();
+        let length = symbols[at..]
+            .iter()
+            .take_while(|symbol| !is_blank(symbol))
+            .count();
         found.extend(url_in(&symbols[at..at + length]).map(|url| at + url.start..at + url.end));
         at += length + 1;
     }
@@ -64,14 +79,20 @@ fn urls(symbols: &[String]) -> Vec<Range<usize>> {
 fn url_in(word: &[String]) -> Option<Range<usize>> {
     let is = |symbol: &String, set: &str| matches!(symbol.as_bytes(), [byte] if set.contains(char::from(*byte)));
     let start = word.iter().position(|symbol| !is(symbol, "([{<\"'"))?;
-    let rest = word[start..].iter().position(|symbol| is(symbol, "<>\"'")).unwrap_or(word.len() - start);
+    let rest = word[start..]
+        .iter()
+        .position(|symbol| is(symbol, "<>\"'"))
+        .unwrap_or(word.len() - start);
     let url = &word[start..start + rest];
     let length = url.iter().rposition(|symbol| !is(symbol, ".,;:!?)]}"))? + 1;
     let address = url[..length].concat();
-    let host = ["https://", "http://"].iter().find_map(|scheme| address.strip_prefix(scheme))?;
+    let host = ["https://", "http://"]
+        .iter()
+        .find_map(|scheme| address.strip_prefix(scheme))?;
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-._~:/?#[]@!$&()*+,;=%".contains(c);
-    (host.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '[') && host.chars().all(is_allowed))
-        .then_some(start..start + length)
+    (host.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '[')
+        && host.chars().all(is_allowed))
+    .then_some(start..start + length)
 }
 
 #[cfg(test)]
@@ -83,12 +104,21 @@ mod tests {
         buf.set_string(0, 0, line, ratatui::style::Style::default());
         let before = buf.clone();
         link_urls(&mut buf, before.area);
-        let links = buf.content().iter().filter(|cell| cell.symbol().starts_with('\x1b'));
+        let links = buf
+            .content()
+            .iter()
+            .filter(|cell| cell.symbol().starts_with('\x1b'));
         let links = links.map(|cell| {
             let parts: Vec<&str> = cell.symbol().split("\x1b\\").collect();
-            let [open, shown, end] = parts[..] else { panic!("{parts:?}") };
+            let [open, shown, end] = parts[..] else {
+                panic!("{parts:?}")
+            };
             let shown = shown.trim_end_matches("\x1b]8;;");
-            assert_eq!((open, end), (format!("\x1b]8;;{shown}").as_str(), ""), "text and address are equal");
+            assert_eq!(
+                (open, end),
+                (format!("\x1b]8;;{shown}").as_str(), ""),
+                "text and address are equal"
+            );
             let width = CellDiffOption::ForcedWidth(NonZeroU16::new(shown.len() as u16).unwrap());
             assert_eq!(cell.diff_option, width);
             shown.to_owned()
@@ -98,12 +128,21 @@ mod tests {
 
     #[test]
     fn url_is_a_link_to_the_text_that_is_shown() {
-        assert_eq!(linked("see https://owasp.org/Top10/. Or", 60), ["https://owasp.org/Top10/"]);
+        assert_eq!(
+            linked("see https://owasp.org/Top10/. Or", 60),
+            ["https://owasp.org/Top10/"]
+        );
         assert_eq!(
             linked("(http://a.test:8080/x?y=1#z), \"https://b.test\"", 60),
             ["http://a.test:8080/x?y=1#z", "https://b.test"]
         );
-        for none in ["ftp://a.test", "https://", "xhttps://a.test", "https://\u{e9}.test/", "https://a.test/\u{2026}"] {
+        for none in [
+            "ftp://a.test",
+            "https://",
+            "xhttps://a.test",
+            "https://\u{e9}.test/",
+            "https://a.test/\u{2026}",
+        ] {
             assert_eq!(linked(none, 60), Vec::<String>::new(), "{none}");
         }
     }
@@ -120,7 +159,11 @@ mod tests {
         let linked = link_urls(&mut before, area);
         let mut after = with("https://b.test/x");
         unlink(&mut after, &linked, &[]);
-        assert_eq!(before.diff(&after).len(), 16, "all cells, not only the changed one");
+        assert_eq!(
+            before.diff(&after).len(),
+            16,
+            "all cells, not only the changed one"
+        );
         let mut same = with("https://a.test/x");
         let still = link_urls(&mut same, area);
         unlink(&mut same, &linked, &still);

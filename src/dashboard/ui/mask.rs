@@ -1,12 +1,13 @@
-//! The privacy mask on the screen: lines before they are cut or wrapped, and at last every row of the frame.
+//! The privacy mask on the screen: lines before they are cut or wrapped, and at last every row of
+//! the frame.
 //!
 //! ```text
 //!   cells of a table, lines of a detail ─► masked_line ─► cut, wrapped ─┐
 //!   header, prompts, forms, completions, notices ──────────────────────┴─► mask_frame ─► terminal
 //! ```
 //!
-//! A name that is cut or wrapped cannot be recognised any more, so long texts are masked before. The pass over the frame
-//! misses no text that somebody adds to the screen later.
+//! A name that is cut or wrapped cannot be recognised any more, so long texts are masked before.
+//! The pass over the frame misses no text that somebody adds to the screen later.
 
 use crate::dashboard::ui::{Cx, TableRow};
 use crate::mask::Mask;
@@ -18,7 +19,9 @@ use std::borrow::Cow;
 impl Cx<'_> {
     /// A text as the screen shows it.
     pub fn shown<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.model.mask().map_or(Cow::Borrowed(text), |mask| mask.text(text))
+        self.model
+            .mask()
+            .map_or(Cow::Borrowed(text), |mask| mask.text(text))
     }
 
     pub fn shown_lines<'a>(&self, lines: Vec<Line<'a>>) -> Vec<Line<'a>> {
@@ -26,21 +29,31 @@ impl Cx<'_> {
     }
 
     pub fn shown_row<'a>(&self, row: TableRow<'a>) -> TableRow<'a> {
-        TableRow { cells: self.shown_lines(row.cells), ..row }
+        TableRow {
+            cells: self.shown_lines(row.cells),
+            ..row
+        }
     }
 }
 
 /// The lines as the screen shows them.
 pub(crate) fn masked_lines<'a>(mask: Option<&Mask>, lines: Vec<Line<'a>>) -> Vec<Line<'a>> {
     match mask {
-        Some(mask) => lines.into_iter().map(|line| masked_line(mask, line)).collect(),
+        Some(mask) => lines
+            .into_iter()
+            .map(|line| masked_line(mask, line))
+            .collect(),
         None => lines,
     }
 }
 
 /// The line with stand-ins, each in the style of the first character that it replaces.
 fn masked_line<'a>(mask: &Mask, line: Line<'a>) -> Line<'a> {
-    let whole: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
+    let whole: String = line
+        .spans
+        .iter()
+        .map(|span| span.content.as_ref())
+        .collect();
     let found = mask.find(&whole);
     if found.is_empty() {
         return line;
@@ -53,7 +66,10 @@ fn masked_line<'a>(mask: &Mask, line: Line<'a>) -> Line<'a> {
         let (end, mut at) = (begin + span.content.len(), begin);
         while let Some((place, stand_in)) = names.peek().filter(|(place, _)| place.start < end) {
             if place.start >= at {
-                spans.push(Span::styled(span.content[at - begin..place.start - begin].to_owned(), span.style));
+                spans.push(Span::styled(
+                    span.content[at - begin..place.start - begin].to_owned(),
+                    span.style,
+                ));
                 spans.push(Span::styled(stand_in.clone(), span.style));
             }
             at = place.end.min(end);
@@ -62,13 +78,17 @@ fn masked_line<'a>(mask: &Mask, line: Line<'a>) -> Line<'a> {
             }
             names.next();
         }
-        spans.push(Span::styled(span.content[at - begin..].to_owned(), span.style));
+        spans.push(Span::styled(
+            span.content[at - begin..].to_owned(),
+            span.style,
+        ));
         begin = end;
     }
     Line { spans, ..line }
 }
 
-/// Masks every row of a frame. Text behind a stand-in moves up to the next gap, so that columns and frames remain.
+/// Masks every row of a frame. Text behind a stand-in moves up to the next gap, so that columns and
+/// frames remain.
 pub(crate) fn mask_frame(mask: &Mask, buf: &mut Buffer, area: Rect) {
     for y in area.top()..area.bottom() {
         let (mut row, mut starts) = (String::new(), Vec::new());
@@ -79,26 +99,41 @@ pub(crate) fn mask_frame(mask: &Mask, buf: &mut Buffer, area: Rect) {
         // From the right, so that the places of the others remain.
         for (place, stand_in) in mask.find(&row).into_iter().rev() {
             let column = |byte: usize| starts.partition_point(|&start| start < byte);
-            replace(buf, row_of(area, y), column(place.start)..column(place.end), &stand_in);
+            replace(
+                buf,
+                row_of(area, y),
+                column(place.start)..column(place.end),
+                &stand_in,
+            );
         }
     }
 }
 
 fn row_of(area: Rect, y: u16) -> Rect {
-    Rect { y, height: 1, ..area }
+    Rect {
+        y,
+        height: 1,
+        ..area
+    }
 }
 
-/// Replaces cells of a row by a text. The cells behind them move, up to the next two blanks or the next border.
+/// Replaces cells of a row by a text. The cells behind them move, up to the next two blanks or the
+/// next border.
 fn replace(buf: &mut Buffer, row: Rect, place: std::ops::Range<usize>, stand_in: &str) {
     let at = |column: usize| (row.x + column as u16, row.y);
     let columns = usize::from(row.width);
     let is_blank = |column: usize| column >= columns || buf[at(column)].symbol() == " ";
-    let is_border = |column: usize| column < columns && buf[at(column)].symbol().starts_with(is_box);
+    let is_border =
+        |column: usize| column < columns && buf[at(column)].symbol().starts_with(is_box);
     let end = (place.end..columns)
-        .find(|&column| is_border(column) || is_blank(column) && (is_blank(column + 1) || is_border(column + 1)))
+        .find(|&column| {
+            is_border(column) || is_blank(column) && (is_blank(column + 1) || is_border(column + 1))
+        })
         .unwrap_or(columns);
     // The gap behind the text; one blank of it remains.
-    let gap = (end..columns).take_while(|&column| is_blank(column)).count();
+    let gap = (end..columns)
+        .take_while(|&column| is_blank(column))
+        .count();
     let room = end + gap.saturating_sub(usize::from(end + gap < columns));
     let (first, rest) = (buf[at(place.start)].clone(), place.end..end);
     let mut cells: Vec<Cell> = stand_in
@@ -153,8 +188,14 @@ mod tests {
     fn text_after_a_stand_in_moves_and_columns_remain() {
         let mask = mask();
         for (line, shown) in [
-            ("delete shop.acme.test now?   y/N", "delete host-1 now?           y/N"),
-            ("│ scan of shop.acme.test│ 5 │", "│ scan of host-1        │ 5 │"),
+            (
+                "delete shop.acme.test now?   y/N",
+                "delete host-1 now?           y/N",
+            ),
+            (
+                "│ scan of shop.acme.test│ 5 │",
+                "│ scan of host-1        │ 5 │",
+            ),
             ("db ok      12", "host-2 ok  12"),
             ("db  12", "hos 12"),
             ("db│12", "ho│12"),
@@ -166,10 +207,18 @@ mod tests {
     #[test]
     fn stand_in_in_several_spans_has_the_first_style() {
         let red = Style::new().fg(Color::Red);
-        let line = Line::from(vec![Span::styled("at shop.", red), Span::raw("acme.test"), Span::raw(" now")]);
+        let line = Line::from(vec![
+            Span::styled("at shop.", red),
+            Span::raw("acme.test"),
+            Span::raw(" now"),
+        ]);
         let masked = masked_line(&mask(), line);
         assert_eq!(masked.to_string(), "at host-1 now");
-        let stand_in = masked.spans.iter().find(|span| span.content == "host-1").unwrap();
+        let stand_in = masked
+            .spans
+            .iter()
+            .find(|span| span.content == "host-1")
+            .unwrap();
         assert_eq!(stand_in.style, red);
     }
 }

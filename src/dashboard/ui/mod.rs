@@ -6,8 +6,8 @@
 //!                               layout · theme · format · cache (scroll anchors, wrapped lines)
 //! ```
 //!
-//! Nothing here changes the model. The drawing of a feature is in its `draw.rs` or `draw/`, which imports the names below
-//! from `ui` itself.
+//! Nothing here changes the model. The drawing of a feature is in its `draw.rs` or `draw/`, which
+//! imports the names below from `ui` itself.
 
 pub mod cache;
 pub mod context;
@@ -33,12 +33,13 @@ pub(crate) use facts::target_of;
 pub(crate) use format::risk_counts;
 pub(crate) use labels::{ago, chips, fact, invite, key, numbered};
 pub use layout::{
-    COMMAND_NAME, LEAST, Places, Slot, TABS_FROM, command_sheet, indented, popup, sheet, take_bottom, take_left,
-    take_top,
+    COMMAND_NAME, LEAST, Places, Slot, TABS_FROM, command_sheet, indented, popup, sheet,
+    take_bottom, take_left, take_top,
 };
 pub(crate) use list::{
-    GridRow, ListPane, ListState, columns_of, draw_grouped, draw_list_pane, draw_table, is_constant, kept_columns,
-    pane_of, problem_lines, retry_in, sampled_items, stale_reason, widest,
+    GridRow, ListPane, ListState, columns_of, draw_grouped, draw_list_pane, draw_table,
+    is_constant, kept_columns, pane_of, problem_lines, retry_in, sampled_items, stale_reason,
+    widest,
 };
 pub(crate) use mask::{mask_frame, masked_lines};
 pub(crate) use text::{DetailPane, DetailText};
@@ -50,12 +51,15 @@ pub use widgets::hex::hex_lines;
 pub use widgets::hints::{Hint, hint_line};
 pub use widgets::input::{input_spans, input_spans_in, marked_spans, still};
 pub use widgets::lines::{
-    cut_line, draw_line, draw_lines, draw_sides, joined, move_rows, parts_within, restyle, row_of, width_of,
+    cut_line, draw_line, draw_lines, draw_sides, joined, move_rows, parts_within, restyle, row_of,
+    width_of,
 };
 pub use widgets::message::{is_message, message_lines};
 pub(crate) use widgets::pop_up::{PopUp, draw_box, draw_head};
 pub use widgets::syntax::body_lines;
-pub use widgets::table::{GUTTER, TableColumn, TableRow, draw_header_row, draw_rows, widths, window};
+pub use widgets::table::{
+    GUTTER, TableColumn, TableRow, draw_header_row, draw_rows, widths, window,
+};
 pub use widgets::tabs::tab_line;
 pub use widgets::toast::Toasts;
 pub use widgets::tree::tree_lines;

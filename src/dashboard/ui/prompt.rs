@@ -32,12 +32,22 @@ pub(crate) fn draw_prompt(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, prompt: &Pr
     if lines.len() > room {
         let page = room.saturating_sub(1).max(1);
         let pages = lines.len().div_ceil(page) as isize;
-        let first = (prompt.page.rem_euclid(pages.max(1)) as usize * page).min(lines.len().saturating_sub(page));
+        let first = (prompt.page.rem_euclid(pages.max(1)) as usize * page)
+            .min(lines.len().saturating_sub(page));
         let at = prompt.page.rem_euclid(pages.max(1)) + 1;
-        lines = lines.into_iter().skip(first).take(room.saturating_sub(1)).collect();
-        let down = cx.model.key_label(prompt.context(), Action::Edit(EditAction::LinePageDown));
+        lines = lines
+            .into_iter()
+            .skip(first)
+            .take(room.saturating_sub(1))
+            .collect();
+        let down = cx
+            .model
+            .key_label(prompt.context(), Action::Edit(EditAction::LinePageDown));
         let glyphs = &theme.glyphs;
-        lines.push(words(format!("page {at} of {pages} {} {down}", glyphs.separator), theme.dim()));
+        lines.push(words(
+            format!("page {at} of {pages} {} {down}", glyphs.separator),
+            theme.dim(),
+        ));
     }
     lines.extend(answers);
     draw_lines(buf, inner, &lines);
@@ -57,20 +67,42 @@ fn answer_lines(cx: &Cx<'_>, prompt: &Prompt, width: u16) -> Vec<Line<'static>> 
     let yes = match &prompt.answer {
         PromptAnswer::Yes => key(Context::Prompt, EditAction::Yes),
         PromptAnswer::Enter => key(Context::Line, EditAction::Accept),
-        PromptAnswer::Type { word, what, input, is_refused } => {
+        PromptAnswer::Type {
+            word,
+            what,
+            input,
+            is_refused,
+        } => {
             let word = text::clean(word).into_owned();
-            let mut lines = wrap(vec![words(format!("To confirm, type {what}: {word}"), theme.text())], width);
+            let mut lines = wrap(
+                vec![words(
+                    format!("To confirm, type {what}: {word}"),
+                    theme.text(),
+                )],
+                width,
+            );
             let mut line = Line::from(Span::styled("> ", theme.key()));
             line.extend(input_spans_in(theme, input, width.saturating_sub(2)));
             lines.push(line);
             if *is_refused {
                 let typed = text::clean(&input.text()).into_owned();
-                lines.extend(wrap(vec![words(format!("{typed} is not {what}: type {word}"), theme.bad())], width));
+                lines.extend(wrap(
+                    vec![words(
+                        format!("{typed} is not {what}: type {word}"),
+                        theme.bad(),
+                    )],
+                    width,
+                ));
             }
             return lines;
         }
     };
-    let hint = |key: String, label: &str| [Span::styled(key, theme.key()), Span::raw(format!(" {label}   "))];
+    let hint = |key: String, label: &str| {
+        [
+            Span::styled(key, theme.key()),
+            Span::raw(format!(" {label}   ")),
+        ]
+    };
     let mut line = Line::from_iter(hint(yes, "yes"));
     if prompt.wider.is_some() {
         let word = prompt.wider_word.unwrap_or("yes, with hidden rows");

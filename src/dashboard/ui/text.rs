@@ -1,4 +1,5 @@
-//! The drawing of details: a few heading lines in each frame, the tabs, and a text whose lines are cached.
+//! The drawing of details: a few heading lines in each frame, the tabs, and a text whose lines are
+//! cached.
 //!
 //! ```text
 //!   head    name, facts                      always visible, cheap
@@ -13,8 +14,9 @@ use crate::dashboard::model::{LinePurpose, Modal};
 use crate::dashboard::text::Search;
 use crate::dashboard::ui::json_lines::{self, JsonPlace};
 use crate::dashboard::ui::{
-    ById, Cx, Edges, Slot, TextKey, Theme, ViewCache, WrappedText, draw_frame, draw_line, draw_lines, indented,
-    input_spans, row_of, tab_line, take_bottom, take_top, words, wrap, wrap_parts,
+    ById, Cx, Edges, Slot, TextKey, Theme, ViewCache, WrappedText, draw_frame, draw_line,
+    draw_lines, indented, input_spans, row_of, tab_line, take_bottom, take_top, words, wrap,
+    wrap_parts,
 };
 use crate::text;
 use crate::text::plural;
@@ -53,7 +55,11 @@ impl<'a> DetailText<'a> {
         made_from: Vec<Arc<dyn Any + Send + Sync>>,
         make: impl FnOnce(Theme, u16, TextMode) -> Vec<Line<'static>> + 'a,
     ) -> Self {
-        Self { made_from, version: 0, make: Box::new(make) }
+        Self {
+            made_from,
+            version: 0,
+            make: Box::new(make),
+        }
     }
 
     pub fn with_version(mut self, version: u64) -> Self {
@@ -75,11 +81,26 @@ pub(crate) fn draw_detail<'a>(
     }
     let detail = detail_of(cx, slot.pane, cache);
     let tab = cx.model.detail.tab(slot.pane);
-    let tab_at = slot.pane.tabs().iter().position(|&one| one == tab).unwrap_or(0);
-    let titles = detail.as_ref().map(|detail| detail.tabs.clone()).unwrap_or_default();
+    let tab_at = slot
+        .pane
+        .tabs()
+        .iter()
+        .position(|&one| one == tab)
+        .unwrap_or(0);
+    let titles = detail
+        .as_ref()
+        .map(|detail| detail.tabs.clone())
+        .unwrap_or_default();
     let (edge, mut area) = if slot.framed {
         let inside = draw_edges(cx, buf, slot, &titles, tab_at);
-        (Rect { y: slot.area.bottom() - 1, height: 1, ..slot.area }, inside)
+        (
+            Rect {
+                y: slot.area.bottom() - 1,
+                height: 1,
+                ..slot.area
+            },
+            inside,
+        )
     } else {
         let (edge, rest) = take_top(slot.area, 1);
         draw_rule(cx, buf, edge, slot.pane, &titles, tab_at);
@@ -98,20 +119,52 @@ pub(crate) fn draw_detail<'a>(
     let first = draw_text(cx, buf, indented(area), slot.pane, tab, detail, cache);
     let (rows, lines) = (cache.measures.detail_rows, cache.measures.detail_lines);
     draw_position(cx, buf, edge, tab, first, rows, lines);
-    let free = if is_whole { u32::from(rows).saturating_sub(lines) as u16 } else { 0 };
-    take_bottom(Rect { height: rows, ..indented(area) }, free).1
+    let free = if is_whole {
+        u32::from(rows).saturating_sub(lines) as u16
+    } else {
+        0
+    };
+    take_bottom(
+        Rect {
+            height: rows,
+            ..indented(area)
+        },
+        free,
+    )
+    .1
 }
 
-/// Draws the places of the items of the list that cannot be read in the last lines. Returns the remaining area.
+/// Draws the places of the items of the list that cannot be read in the last lines. Returns the
+/// remaining area.
 fn draw_unreadable(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: Pane) -> Rect {
-    let Some(items) = pane.list_kind().and_then(|list| cx.model.data.unreadable.get(&list)) else { return area };
+    let Some(items) = pane
+        .list_kind()
+        .and_then(|list| cx.model.data.unreadable.get(&list))
+    else {
+        return area;
+    };
     let most = usize::from(area.height / HEAD_SHARE);
     let is_whole = items.count <= most && items.count == items.reasons.len();
-    let shown = if is_whole { items.count } else { most.saturating_sub(1).min(items.reasons.len()) };
-    let lines = items.reasons.iter().take(shown).map(|item| format!("not readable: {}", text::clean(item)));
-    let more = (shown < items.count).then(|| format!("{} not readable", plural(items.count, "item")));
+    let shown = if is_whole {
+        items.count
+    } else {
+        most.saturating_sub(1).min(items.reasons.len())
+    };
+    let lines = items
+        .reasons
+        .iter()
+        .take(shown)
+        .map(|item| format!("not readable: {}", text::clean(item)));
+    let more =
+        (shown < items.count).then(|| format!("{} not readable", plural(items.count, "item")));
     let mut rest = area;
-    for line in lines.chain(more).take(most).collect::<Vec<_>>().into_iter().rev() {
+    for line in lines
+        .chain(more)
+        .take(most)
+        .collect::<Vec<_>>()
+        .into_iter()
+        .rev()
+    {
         let (above, place) = take_bottom(rest, 1);
         draw_line(buf, indented(place), &words(line, cx.theme.warn()));
         rest = above;
@@ -134,36 +187,77 @@ pub(crate) fn draw_search_line(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) -> Rec
 }
 
 /// Draws the upper edge of a detail without a frame: the tabs in a rule.
-fn draw_rule(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: Pane, titles: &[String], tab_at: usize) {
+fn draw_rule(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    area: Rect,
+    pane: Pane,
+    titles: &[String],
+    tab_at: usize,
+) {
     let theme = cx.theme;
     let style = theme.border(cx.has_keys(pane, true));
     let mut line = Line::from(Span::styled(theme.glyphs.rule, style));
     line.extend(tab_line(theme, titles, tab_at, area.width.saturating_sub(2)).spans);
     if titles.is_empty() {
-        line.push_span(Span::styled(format!(" {} ", pane.title()), theme.title(true)));
+        line.push_span(Span::styled(
+            format!(" {} ", pane.title()),
+            theme.title(true),
+        ));
     }
     let rest = usize::from(area.width).saturating_sub(line.width());
     line.push_span(Span::styled(theme.glyphs.rule.repeat(rest), style));
     draw_line(buf, area, &line);
 }
 
-fn draw_edges(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, titles: &[String], tab_at: usize) -> Rect {
+fn draw_edges(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    slot: &Slot,
+    titles: &[String],
+    tab_at: usize,
+) -> Rect {
     let focused = cx.has_keys(slot.pane, true);
     let room = slot.area.width.saturating_sub(4);
     let mut title = tab_line(cx.theme, titles, tab_at, room);
     if title.width() == 0 {
         title = words(format!(" {} ", slot.pane.title()), cx.theme.title(focused));
     }
-    draw_frame(buf, slot.area, cx.theme, focused, Edges { title, ..Edges::default() })
+    draw_frame(
+        buf,
+        slot.area,
+        cx.theme,
+        focused,
+        Edges {
+            title,
+            ..Edges::default()
+        },
+    )
 }
 
 /// Draws the text mode and the scroll position at the right end of an edge.
-pub(crate) fn draw_position(cx: &Cx<'_>, buf: &mut Buffer, edge: Rect, tab: Tab, first: u32, rows: u16, lines: u32) {
+pub(crate) fn draw_position(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    edge: Rect,
+    tab: Tab,
+    first: u32,
+    rows: u16,
+    lines: u32,
+) {
     let mode = cx.model.detail.mode(tab);
-    let mut note = if mode == tab.modes()[0] { String::new() } else { format!(" {} ", mode.title()) };
+    let mut note = if mode == tab.modes()[0] {
+        String::new()
+    } else {
+        format!(" {} ", mode.title())
+    };
     let end = (first + u32::from(rows)).min(lines);
     if end < lines || first > 0 {
-        let more = if end < lines { cx.theme.glyphs.more_below } else { cx.theme.glyphs.more_above };
+        let more = if end < lines {
+            cx.theme.glyphs.more_below
+        } else {
+            cx.theme.glyphs.more_above
+        };
         note.push_str(&format!(" {end} of {lines} {more} "));
     }
     let width = text::width(&note) as u16;
@@ -174,10 +268,14 @@ pub(crate) fn draw_position(cx: &Cx<'_>, buf: &mut Buffer, edge: Rect, tab: Tab,
     draw_line(buf, Rect { x, width, ..edge }, &words(note, cx.theme.dim()));
 }
 
-/// Draws the wrapped head over at most a third of the area. Returns the remaining area, and whether the head is whole.
+/// Draws the wrapped head over at most a third of the area. Returns the remaining area, and whether
+/// the head is whole.
 pub(crate) fn draw_head(buf: &mut Buffer, area: Rect, head: &[Line<'static>]) -> (Rect, bool) {
     let width = indented(area).width;
-    let lines: Vec<Line<'static>> = head.iter().flat_map(|line| wrap_parts(line.clone(), width)).collect();
+    let lines: Vec<Line<'static>> = head
+        .iter()
+        .flat_map(|line| wrap_parts(line.clone(), width))
+        .collect();
     let rows = (lines.len() as u16).min((area.height / HEAD_SHARE).max(1));
     let (top, rest) = take_top(area, rows);
     draw_lines(buf, indented(top), &lines);
@@ -193,28 +291,47 @@ pub(crate) fn draw_text(
     detail: DetailPane<'_>,
     cache: &mut ViewCache,
 ) -> u32 {
-    let WrappedText { lines, places, folds, widest } = wrapped_text(cx, area.width, pane, tab, detail, cache);
-    let search = cx.model.detail.search.as_ref().filter(|search| !search.words.is_empty());
+    let WrappedText {
+        lines,
+        places,
+        folds,
+        widest,
+    } = wrapped_text(cx, area.width, pane, tab, detail, cache);
+    let search = cx
+        .model
+        .detail
+        .search
+        .as_ref()
+        .filter(|search| !search.words.is_empty());
     let current = search.and_then(|search| current_match(search, &lines, cache));
     let focus = cx.model.navigation.focus;
     let missed = search.filter(|_| current.is_none() && focus.in_detail && focus.pane == pane);
     cache.is_search_missed |= missed.is_some();
     let followed = current.filter(|_| search.is_some_and(|search| search.follow));
-    let cursor = followed.unwrap_or(cx.model.detail.cursor).min((lines.len() as u32).saturating_sub(1));
+    let cursor = followed
+        .unwrap_or(cx.model.detail.cursor)
+        .min((lines.len() as u32).saturating_sub(1));
     // On a card of the review, the key ends the review.
-    let has_cursor = !places.is_empty() && cx.has_keys(pane, true) && cx.model.reviewing().is_none();
+    let has_cursor =
+        !places.is_empty() && cx.has_keys(pane, true) && cx.model.reviewing().is_none();
     let place = places.get(cursor as usize).and_then(Option::as_ref);
     if has_cursor {
         cache.measures.folds = folds;
     }
-    let area = if has_cursor { draw_path(cx, buf, area, place) } else { area };
+    let area = if has_cursor {
+        draw_path(cx, buf, area, place)
+    } else {
+        area
+    };
     let area = match missed {
         Some(search) => draw_miss(cx, buf, area, &search.words),
         None => area,
     };
     // A table wraps within its columns, so a URL in it may be cut anywhere.
-    let has_no_table =
-        matches!(tab, Tab::References | Tab::Request | Tab::Headers | Tab::Body | Tab::Output | Tab::Raw);
+    let has_no_table = matches!(
+        tab,
+        Tab::References | Tab::Request | Tab::Headers | Tab::Body | Tab::Output | Tab::Raw
+    );
     cache.text_area = has_no_table.then_some(area);
     cache.measures.detail_rows = area.height;
     cache.measures.detail_lines = lines.len() as u32;
@@ -228,7 +345,12 @@ pub(crate) fn draw_text(
     let first = scroll.min(last);
     cache.measures.detail_top = first;
     let sideways = usize::from(cx.model.detail.sideways.min(cache.measures.detail_overhang));
-    for (y, line) in lines.iter().skip(first as usize).take(usize::from(area.height)).enumerate() {
+    for (y, line) in lines
+        .iter()
+        .skip(first as usize)
+        .take(usize::from(area.height))
+        .enumerate()
+    {
         let row = row_of(area, y as u16);
         draw_line(buf, row, &shifted(line, sideways));
         if has_cursor && cursor == first + y as u32 {
@@ -236,7 +358,13 @@ pub(crate) fn draw_text(
         }
         if let Some(search) = search {
             let is_current = current == Some(first + y as u32);
-            highlight(cx.theme, buf, row, &text::search_form(&search.words), is_current);
+            highlight(
+                cx.theme,
+                buf,
+                row,
+                &text::search_form(&search.words),
+                is_current,
+            );
         }
     }
     first
@@ -245,17 +373,31 @@ pub(crate) fn draw_text(
 /// Draws in the last line that the text does not contain these words. Returns the remaining area.
 fn draw_miss(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, searched: &str) -> Rect {
     let (rest, line) = take_bottom(area, u16::from(area.height > 1));
-    let miss = Span::styled(format!("no match for \"{}\"", text::clean(searched)), cx.theme.warn());
+    let miss = Span::styled(
+        format!("no match for \"{}\"", text::clean(searched)),
+        cx.theme.warn(),
+    );
     draw_line(buf, line, &Line::from(miss));
     rest
 }
 
 /// The fold at each line: an object or array, by its first line.
 fn folds(places: &[Option<JsonPlace>]) -> Arc<[Option<JsonFold>]> {
-    let each = || (0u32..).zip(places).filter_map(|(line, place)| Some((line, place.as_ref()?)));
-    let first: HashMap<u32, u32> =
-        each().filter(|(_, place)| place.is_first).map(|(line, place)| (place.fold, line)).collect();
-    let fold = |place: &JsonPlace| Some(JsonFold { first: place.fold, line: *first.get(&place.fold)? });
+    let each = || {
+        (0u32..)
+            .zip(places)
+            .filter_map(|(line, place)| Some((line, place.as_ref()?)))
+    };
+    let first: HashMap<u32, u32> = each()
+        .filter(|(_, place)| place.is_first)
+        .map(|(line, place)| (place.fold, line))
+        .collect();
+    let fold = |place: &JsonPlace| {
+        Some(JsonFold {
+            first: place.fold,
+            line: *first.get(&place.fold)?,
+        })
+    };
     places.iter().map(|place| fold(place.as_ref()?)).collect()
 }
 
@@ -263,8 +405,14 @@ fn folds(places: &[Option<JsonPlace>]) -> Arc<[Option<JsonFold>]> {
 fn draw_path(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, place: Option<&JsonPlace>) -> Rect {
     let (rest, line) = take_bottom(area, u16::from(area.height > 3));
     if let Some(place) = place {
-        let fold = cx.model.key_label(Context::Text, Action::Text(TextAction::Fold));
-        let verb = if cx.model.detail.folded.contains(&place.fold) { "unfolds" } else { "folds" };
+        let fold = cx
+            .model
+            .key_label(Context::Text, Action::Text(TextAction::Fold));
+        let verb = if cx.model.detail.folded.contains(&place.fold) {
+            "unfolds"
+        } else {
+            "folds"
+        };
         let path = Line::from(vec![
             Span::styled(place.path.to_string(), cx.theme.key()),
             Span::styled(format!("   {fold} {verb}"), cx.theme.dim()),
@@ -283,12 +431,27 @@ fn wrapped_text(
     cache: &mut ViewCache,
 ) -> WrappedText {
     let mode = cx.model.detail.mode(tab);
-    let DetailText { made_from, version, make } = detail.text;
+    let DetailText {
+        made_from,
+        version,
+        make,
+    } = detail.text;
     let sources = made_from.iter().map(ById::new).collect();
     let mask = cx.model.mask().cloned();
     let colours = (cx.theme.scheme, cx.theme.own);
     let folded = cx.model.detail.folded.clone();
-    let key = TextKey { pane, tab, id: detail.id, mode, width, sources, version, mask, folded, colours };
+    let key = TextKey {
+        pane,
+        tab,
+        id: detail.id,
+        mode,
+        width,
+        sources,
+        version,
+        mask,
+        folded,
+        colours,
+    };
     cache.text.get(key, || {
         let made = cx.shown_lines(make(cx.theme, width, mode));
         let (lines, places) = match mode {
@@ -299,8 +462,18 @@ fn wrapped_text(
             TextMode::Raw => (wrap(made, width), Vec::new()),
             TextMode::Long | TextMode::Hex => (made, Vec::new()),
         };
-        let widest = lines.iter().map(Line::width).max().unwrap_or(0).min(usize::from(u16::MAX)) as u16;
-        WrappedText { lines: Arc::new(lines), folds: folds(&places), places: Arc::new(places), widest }
+        let widest = lines
+            .iter()
+            .map(Line::width)
+            .max()
+            .unwrap_or(0)
+            .min(usize::from(u16::MAX)) as u16;
+        WrappedText {
+            lines: Arc::new(lines),
+            folds: folds(&places),
+            places: Arc::new(places),
+            widest,
+        }
     })
 }
 
@@ -315,7 +488,10 @@ fn wrap_with(
     }
     let each = lines.into_iter().zip(places).flat_map(|(line, place)| {
         // Only the first of the lines begins an object or array.
-        let further = place.clone().map(|place| JsonPlace { is_first: false, ..place });
+        let further = place.clone().map(|place| JsonPlace {
+            is_first: false,
+            ..place
+        });
         let places = std::iter::once(place).chain(std::iter::repeat(further));
         wrap(vec![line], width).into_iter().zip(places)
     });
@@ -323,11 +499,21 @@ fn wrap_with(
 }
 
 /// The line of the current match. The matching lines are found once for a text and a search.
-fn current_match(search: &Search, lines: &Arc<Vec<Line<'static>>>, cache: &mut ViewCache) -> Option<u32> {
+fn current_match(
+    search: &Search,
+    lines: &Arc<Vec<Line<'static>>>,
+    cache: &mut ViewCache,
+) -> Option<u32> {
     let needle = text::search_form(&search.words);
     let found = cache.matches.get((needle.clone(), ById::new(lines)), || {
         let matching = |line: &Line<'_>| text::search_form(&line.to_string()).contains(&needle);
-        Arc::new((0u32..).zip(&**lines).filter(|(_, line)| matching(line)).map(|(at, _)| at).collect())
+        Arc::new(
+            (0u32..)
+                .zip(&**lines)
+                .filter(|(_, line)| matching(line))
+                .map(|(at, _)| at)
+                .collect(),
+        )
     });
     let count = i64::try_from(found.len()).ok().filter(|&count| count > 0)?;
     found.get(search.at.rem_euclid(count) as usize).copied()
@@ -336,7 +522,11 @@ fn current_match(search: &Search, lines: &Arc<Vec<Line<'static>>>, cache: &mut V
 /// The scroll position at which `line` is visible; unchanged when it already is.
 fn scroll_to(line: u32, scroll: u32, height: u16) -> u32 {
     let height = u32::from(height.max(1));
-    if line < scroll || line >= scroll + height { line.saturating_sub(height / 2) } else { scroll }
+    if line < scroll || line >= scroll + height {
+        line.saturating_sub(height / 2)
+    } else {
+        scroll
+    }
 }
 
 /// A line without its first columns.
@@ -345,7 +535,10 @@ fn shifted<'a>(line: &'a Line<'static>, columns: usize) -> Cow<'a, Line<'static>
         return Cow::Borrowed(line);
     }
     let mut skip = columns;
-    let mut out = Line { style: line.style, ..Line::default() };
+    let mut out = Line {
+        style: line.style,
+        ..Line::default()
+    };
     for span in &line.spans {
         let mut bytes = 0;
         for cluster in span.content.graphemes(true) {
@@ -362,20 +555,36 @@ fn shifted<'a>(line: &'a Line<'static>, columns: usize) -> Cow<'a, Line<'static>
 
 /// Highlights the matches in a drawn row.
 fn highlight(theme: Theme, buf: &mut Buffer, row: Rect, needle: &str, is_current: bool) {
-    let cells: Vec<String> = (row.left()..row.right()).map(|x| text::search_form(buf[(x, row.y)].symbol())).collect();
+    let cells: Vec<String> = (row.left()..row.right())
+        .map(|x| text::search_form(buf[(x, row.y)].symbol()))
+        .collect();
     for start in 0..cells.len() {
         let mut rest = needle;
         let mut end = start;
         while end < cells.len() && !rest.is_empty() {
-            match rest.strip_prefix(cells[end].as_str()).filter(|_| !cells[end].is_empty()) {
+            match rest
+                .strip_prefix(cells[end].as_str())
+                .filter(|_| !cells[end].is_empty())
+            {
                 Some(left) => rest = left,
                 None => break,
             }
             end += 1;
         }
         if rest.is_empty() {
-            let area = Rect { x: row.x + start as u16, width: (end - start) as u16, ..row };
-            buf.set_style(area, if is_current { theme.cursor() } else { theme.found() });
+            let area = Rect {
+                x: row.x + start as u16,
+                width: (end - start) as u16,
+                ..row
+            };
+            buf.set_style(
+                area,
+                if is_current {
+                    theme.cursor()
+                } else {
+                    theme.found()
+                },
+            );
         }
     }
 }

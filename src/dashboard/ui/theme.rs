@@ -1,9 +1,10 @@
 //! Every colour and every glyph of the screen, by meaning.
 //!
-//! Colours are the sixteen colours of the terminal on its background. No fact is shown by colour alone. *Mono*
-//! (`NO_COLOR`, dumb terminals) uses bold, dim, underline and reverse instead. The risk colours differ in hue and in
-//! lightness, so that readers with red-green colour blindness can distinguish them. Glyphs are one column wide, with an
-//! ASCII set for terminals that cannot draw some of them.
+//! Colours are the sixteen colours of the terminal on its background. No fact is shown by colour
+//! alone. *Mono* (`NO_COLOR`, dumb terminals) uses bold, dim, underline and reverse instead. The
+//! risk colours differ in hue and in lightness, so that readers with red-green colour blindness can
+//! distinguish them. Glyphs are one column wide, with an ASCII set for terminals that cannot draw
+//! some of them.
 
 use crate::config::ProfileColour;
 use crate::contract::Risk;
@@ -115,12 +116,42 @@ glyphs! {
 impl Glyphs {
     /// The glyphs that must be one column wide.
     pub fn letters(&self) -> Vec<&'static str> {
-        let mut all = vec![self.selected, self.marked, self.empty, self.running, self.waiting, self.done, self.failed];
-        all.extend([self.stopped, self.stalled, self.link, self.more_below, self.more_above, self.separator]);
-        all.extend([self.path, self.to, self.dash, self.change, self.back, self.rule, self.tab_open, self.tab_close]);
+        let mut all = vec![
+            self.selected,
+            self.marked,
+            self.empty,
+            self.running,
+            self.waiting,
+            self.done,
+            self.failed,
+        ];
+        all.extend([
+            self.stopped,
+            self.stalled,
+            self.link,
+            self.more_below,
+            self.more_above,
+            self.separator,
+        ]);
+        all.extend([
+            self.path,
+            self.to,
+            self.dash,
+            self.change,
+            self.back,
+            self.rule,
+            self.tab_open,
+            self.tab_close,
+        ]);
         all.extend([self.times, self.branch, self.dots, self.incomplete]);
         all.extend(
-            self.risk.iter().chain(self.eighths).chain(&self.folds).chain(&self.shades).chain(&self.heights).copied(),
+            self.risk
+                .iter()
+                .chain(self.eighths)
+                .chain(&self.folds)
+                .chain(&self.shades)
+                .chain(&self.heights)
+                .copied(),
         );
         all
     }
@@ -134,15 +165,23 @@ impl Default for Theme {
 
 impl Theme {
     pub fn new(scheme: Scheme) -> Self {
-        Self { scheme, own: OwnColours::default(), is_truecolour: false, glyphs: &UNICODE }
+        Self {
+            scheme,
+            own: OwnColours::default(),
+            is_truecolour: false,
+            glyphs: &UNICODE,
+        }
     }
 
     pub fn with_ascii(self) -> Self {
-        Self { glyphs: &ASCII, ..self }
+        Self {
+            glyphs: &ASCII,
+            ..self
+        }
     }
 
-    /// Derives the theme from environment variables: mono by `NO_COLOR` and `TERM=dumb`, a light background by
-    /// `COLORFGBG`, ASCII by a locale that is not UTF-8 or by `TERM=linux`.
+    /// Derives the theme from environment variables: mono by `NO_COLOR` and `TERM=dumb`, a light
+    /// background by `COLORFGBG`, ASCII by a locale that is not UTF-8 or by `TERM=linux`.
     pub fn from_env(var: impl Fn(&str) -> Option<String>) -> Self {
         let var = |name: &str| var(name).filter(|value| !value.is_empty());
         let term = var("TERM").unwrap_or_default();
@@ -153,27 +192,45 @@ impl Theme {
         } else {
             Scheme::Dark
         };
-        let locale = var("LC_ALL").or_else(|| var("LC_CTYPE")).or_else(|| var("LANG"));
+        let locale = var("LC_ALL")
+            .or_else(|| var("LC_CTYPE"))
+            .or_else(|| var("LANG"));
         let utf8 = locale.is_none_or(|name| {
             let name = name.to_ascii_lowercase();
             name.contains("utf-8") || name.contains("utf8")
         });
         let is_truecolour = matches!(var("COLORTERM").as_deref(), Some("truecolor" | "24bit"));
-        let theme = Self { is_truecolour, ..Self::new(scheme) };
-        if utf8 && term != "linux" { theme } else { theme.with_ascii() }
+        let theme = Self {
+            is_truecolour,
+            ..Self::new(scheme)
+        };
+        if utf8 && term != "linux" {
+            theme
+        } else {
+            theme.with_ascii()
+        }
     }
 
     /// The theme for the background that the terminal has reported.
     pub fn on_background(self, background: Option<[u8; 3]>) -> Self {
-        match background.filter(|_| self.scheme != Scheme::Mono).map(luminance) {
-            Some(luminance) if luminance > LIGHT => Self { scheme: Scheme::Light, ..self },
-            Some(_) => Self { scheme: Scheme::Dark, ..self },
+        match background
+            .filter(|_| self.scheme != Scheme::Mono)
+            .map(luminance)
+        {
+            Some(luminance) if luminance > LIGHT => Self {
+                scheme: Scheme::Light,
+                ..self
+            },
+            Some(_) => Self {
+                scheme: Scheme::Dark,
+                ..self
+            },
             None => self,
         }
     }
 
-    /// The colour of a meaning: on a dark and on a light background, and by its number among the 256 in the schemes with
-    /// high contrast, for deuteranopia and for tritanopia.
+    /// The colour of a meaning: on a dark and on a light background, and by its number among the
+    /// 256 in the schemes with high contrast, for deuteranopia and for tritanopia.
     fn colour(self, role: ColourRole, dark: Color, light: Color, others: [u8; 3]) -> Style {
         if let Some(colour) = self.own(role) {
             return Style::new().fg(colour);
@@ -203,7 +260,11 @@ impl Theme {
     }
 
     fn mono(self, modifier: Modifier) -> Style {
-        if self.scheme == Scheme::Mono { Style::new().add_modifier(modifier) } else { Style::new() }
+        if self.scheme == Scheme::Mono {
+            Style::new().add_modifier(modifier)
+        } else {
+            Style::new()
+        }
     }
 
     /// Ordinary text.
@@ -211,14 +272,17 @@ impl Theme {
         Style::new()
     }
 
-    /// Secondary, stale or unavailable. Grey instead of faint text, whose contrast each terminal chooses.
+    /// Secondary, stale or unavailable. Grey instead of faint text, whose contrast each terminal
+    /// chooses.
     pub fn dim(self) -> Style {
         match (self.own(ColourRole::Dim), self.scheme) {
             (Some(colour), _) => Style::new().fg(colour),
             (None, Scheme::HighContrast) => Style::new(),
             (None, Scheme::Mono) => Style::new().add_modifier(Modifier::DIM),
             (None, Scheme::Light) => Style::new().fg(DARK_GREY),
-            (None, Scheme::Dark | Scheme::Deuteranopia | Scheme::Tritanopia) => Style::new().fg(PALE_GREY),
+            (None, Scheme::Dark | Scheme::Deuteranopia | Scheme::Tritanopia) => {
+                Style::new().fg(PALE_GREY)
+            }
         }
     }
 
@@ -235,14 +299,31 @@ impl Theme {
     pub fn risk(self, risk: Risk) -> Style {
         match risk {
             Risk::Critical => self
-                .colour(ColourRole::Critical, Color::LightMagenta, Color::Magenta, [219, 227, 203])
+                .colour(
+                    ColourRole::Critical,
+                    Color::LightMagenta,
+                    Color::Magenta,
+                    [219, 227, 203],
+                )
                 .add_modifier(Modifier::BOLD),
             Risk::High => self
-                .colour(ColourRole::High, Color::LightRed, Color::Red, [217, 214, 218])
+                .colour(
+                    ColourRole::High,
+                    Color::LightRed,
+                    Color::Red,
+                    [217, 214, 218],
+                )
                 .patch(self.mono(Modifier::BOLD)),
-            Risk::Medium => self.colour(ColourRole::Medium, Color::Yellow, Color::Blue, [228, 180, 188]),
+            Risk::Medium => self.colour(
+                ColourRole::Medium,
+                Color::Yellow,
+                Color::Blue,
+                [228, 180, 188],
+            ),
             Risk::Low => self.colour(ColourRole::Low, Color::Cyan, DARK_CYAN, [159, 75, 44]),
-            Risk::Info => self.own(ColourRole::Info).map_or_else(|| self.dim(), |colour| Style::new().fg(colour)),
+            Risk::Info => self
+                .own(ColourRole::Info)
+                .map_or_else(|| self.dim(), |colour| Style::new().fg(colour)),
         }
     }
 
@@ -261,12 +342,24 @@ impl Theme {
 
     /// Failed, rejected or absent.
     pub fn bad(self) -> Style {
-        self.colour(ColourRole::Bad, Color::LightRed, Color::Red, [217, 214, 203]).add_modifier(Modifier::BOLD)
+        self.colour(
+            ColourRole::Bad,
+            Color::LightRed,
+            Color::Red,
+            [217, 214, 203],
+        )
+        .add_modifier(Modifier::BOLD)
     }
 
     /// Stalled, stale or nearly used up.
     pub fn warn(self) -> Style {
-        self.colour(ColourRole::Warn, Color::Yellow, Color::Magenta, [228, 227, 218]).patch(self.mono(Modifier::BOLD))
+        self.colour(
+            ColourRole::Warn,
+            Color::Yellow,
+            Color::Magenta,
+            [228, 227, 218],
+        )
+        .patch(self.mono(Modifier::BOLD))
     }
 
     /// Live or done.
@@ -284,10 +377,16 @@ impl Theme {
     }
 
     fn name(self) -> Style {
-        self.colour(ColourRole::Key, Color::LightCyan, Color::Blue, [159, 117, 51])
+        self.colour(
+            ColourRole::Key,
+            Color::LightCyan,
+            Color::Blue,
+            [159, 117, 51],
+        )
     }
 
-    /// The style of a part of a body. Some colours are those of other roles, which bodies do not have.
+    /// The style of a part of a body. Some colours are those of other roles, which bodies do not
+    /// have.
     pub fn syntax(self, part: Syntax) -> Style {
         match part {
             Syntax::Name => self.name(),
@@ -300,21 +399,37 @@ impl Theme {
 
     pub fn border(self, focused: bool) -> Style {
         if focused {
-            self.colour(ColourRole::Border, Color::LightCyan, Color::Blue, [159, 117, 51])
-                .patch(self.mono(Modifier::BOLD))
+            self.colour(
+                ColourRole::Border,
+                Color::LightCyan,
+                Color::Blue,
+                [159, 117, 51],
+            )
+            .patch(self.mono(Modifier::BOLD))
         } else {
             self.dim()
         }
     }
 
     pub fn title(self, focused: bool) -> Style {
-        if focused { self.border(true).add_modifier(Modifier::BOLD) } else { self.text() }
+        if focused {
+            self.border(true).add_modifier(Modifier::BOLD)
+        } else {
+            self.text()
+        }
     }
 
     /// The selected row: reverse in the focused pane, bold elsewhere.
     pub fn selection(self, focused: bool) -> Style {
-        let plain = Style::new().fg(Color::Reset).bg(Color::Reset).remove_modifier(Modifier::DIM);
-        plain.add_modifier(if focused { Modifier::REVERSED } else { Modifier::BOLD })
+        let plain = Style::new()
+            .fg(Color::Reset)
+            .bg(Color::Reset)
+            .remove_modifier(Modifier::DIM);
+        plain.add_modifier(if focused {
+            Modifier::REVERSED
+        } else {
+            Modifier::BOLD
+        })
     }
 
     /// The cursor or the current match in a text, over its own colours.
@@ -340,7 +455,10 @@ impl Theme {
             ProfileColour::Blue => 111,
             ProfileColour::Magenta => 213,
         };
-        Style::new().fg(Color::Indexed(16)).bg(Color::Indexed(background)).add_modifier(Modifier::BOLD)
+        Style::new()
+            .fg(Color::Indexed(16))
+            .bg(Color::Indexed(background))
+            .add_modifier(Modifier::BOLD)
     }
 
     /// A match of the open search.
@@ -348,7 +466,9 @@ impl Theme {
         match self.scheme {
             Scheme::Mono => Style::new().add_modifier(Modifier::UNDERLINED | Modifier::BOLD),
             _ => {
-                let colours = Style::new().fg(Color::Black).bg(self.own(ColourRole::Match).unwrap_or(Color::Yellow));
+                let colours = Style::new()
+                    .fg(Color::Black)
+                    .bg(self.own(ColourRole::Match).unwrap_or(Color::Yellow));
                 colours.remove_modifier(Modifier::DIM)
             }
         }
@@ -372,23 +492,43 @@ mod tests {
     use std::collections::HashSet;
 
     fn themed(vars: &[(&str, &str)]) -> (Scheme, bool) {
-        let theme = Theme::from_env(|name| vars.iter().find(|var| var.0 == name).map(|var| var.1.to_owned()));
+        let theme = Theme::from_env(|name| {
+            vars.iter()
+                .find(|var| var.0 == name)
+                .map(|var| var.1.to_owned())
+        });
         (theme.scheme, theme.glyphs.boxes)
     }
 
     #[test]
     fn theme_from_environment_has_colours_and_glyphs_of_terminal() {
         assert_eq!(themed(&[("LANG", "en_US.UTF-8")]), (Scheme::Dark, true));
-        assert_eq!(themed(&[("NO_COLOR", "1"), ("LANG", "C.utf8")]), (Scheme::Mono, true));
+        assert_eq!(
+            themed(&[("NO_COLOR", "1"), ("LANG", "C.utf8")]),
+            (Scheme::Mono, true)
+        );
         assert_eq!(themed(&[("NO_COLOR", "")]), (Scheme::Dark, true));
-        assert_eq!(themed(&[("COLORFGBG", "0;15"), ("LC_ALL", "C"), ("LANG", "en_US.UTF-8")]), (Scheme::Light, false));
+        assert_eq!(
+            themed(&[
+                ("COLORFGBG", "0;15"),
+                ("LC_ALL", "C"),
+                ("LANG", "en_US.UTF-8")
+            ]),
+            (Scheme::Light, false)
+        );
         assert_eq!(themed(&[("TERM", "dumb")]), (Scheme::Mono, true));
     }
 
     #[test]
     fn risks_in_every_scheme_differ_in_style_and_glyph() {
-        for scheme in Scheme::ALL.into_iter().filter(|scheme| *scheme != Scheme::Mono) {
-            let styles: HashSet<Style> = Risk::DOWN.iter().map(|&risk| Theme::new(scheme).risk(risk)).collect();
+        for scheme in Scheme::ALL
+            .into_iter()
+            .filter(|scheme| *scheme != Scheme::Mono)
+        {
+            let styles: HashSet<Style> = Risk::DOWN
+                .iter()
+                .map(|&risk| Theme::new(scheme).risk(risk))
+                .collect();
             assert_eq!(styles.len(), 5, "{scheme:?}");
         }
         for glyphs in [&UNICODE, &ASCII] {
@@ -399,7 +539,14 @@ mod tests {
     #[test]
     fn mono_theme_has_no_colours() {
         let theme = Theme::new(Scheme::Mono);
-        let mut styles = vec![theme.bad(), theme.warn(), theme.good(), theme.active(), theme.key(), theme.found()];
+        let mut styles = vec![
+            theme.bad(),
+            theme.warn(),
+            theme.good(),
+            theme.active(),
+            theme.key(),
+            theme.found(),
+        ];
         styles.extend([theme.border(true), theme.title(true), theme.chosen()]);
         styles.extend(Risk::DOWN.map(|risk| theme.risk(risk)));
         styles.extend(SYNTAX.map(|part| theme.syntax(part)));
@@ -408,8 +555,14 @@ mod tests {
         }
     }
 
-    const SYNTAX: [Syntax; 6] =
-        [Syntax::Name, Syntax::Text, Syntax::Value, Syntax::Tag, Syntax::Comment, Syntax::Other];
+    const SYNTAX: [Syntax; 6] = [
+        Syntax::Name,
+        Syntax::Text,
+        Syntax::Value,
+        Syntax::Tag,
+        Syntax::Comment,
+        Syntax::Other,
+    ];
 
     /// The colour in the palette of xterm.
     fn rgb(colour: Color) -> [u8; 3] {
@@ -437,9 +590,17 @@ mod tests {
     #[test]
     fn text_has_contrast_of_4_5_in_every_theme() {
         for scheme in Scheme::ALL {
-            let background = if scheme == Scheme::Light { [255; 3] } else { [0; 3] };
+            let background = if scheme == Scheme::Light {
+                [255; 3]
+            } else {
+                [0; 3]
+            };
             // WCAG 2.1 asks for 7 where contrast is enhanced.
-            let least = if scheme == Scheme::HighContrast { 7.0 } else { 4.5 };
+            let least = if scheme == Scheme::HighContrast {
+                7.0
+            } else {
+                4.5
+            };
             let theme = Theme::new(scheme);
             let named = [
                 theme.text(),
@@ -454,7 +615,11 @@ mod tests {
                 theme.title(true),
             ];
             let of_bodies = SYNTAX.map(|part| theme.syntax(part));
-            for style in named.into_iter().chain(Risk::DOWN.map(|risk| theme.risk(risk))).chain(of_bodies) {
+            for style in named
+                .into_iter()
+                .chain(Risk::DOWN.map(|risk| theme.risk(risk)))
+                .chain(of_bodies)
+            {
                 let Some(colour) = style.fg else { continue };
                 let contrast = contrast(rgb(colour), background);
                 assert!(contrast >= least, "{scheme:?} {colour:?}: {contrast:.2}");
@@ -465,31 +630,71 @@ mod tests {
     #[test]
     fn own_colours_replace_those_of_the_scheme() {
         let text = "high = \"#8b0010\"\ndim = \"#808080\"\nmatch = \"#ffffff\"".to_owned();
-        let file = ThemeFile { name: "dusk".to_owned(), text, ..ThemeFile::default() };
+        let file = ThemeFile {
+            name: "dusk".to_owned(),
+            text,
+            ..ThemeFile::default()
+        };
         let own = OwnTheme::parse(&file).unwrap().colours;
-        let theme = Theme { own, is_truecolour: true, ..Theme::new(Scheme::Light) };
-        assert_eq!(theme.risk(Risk::High), Style::new().fg(Color::Rgb(0x8b, 0, 0x10)));
-        assert_eq!(theme.risk(Risk::Low), Theme::new(Scheme::Light).risk(Risk::Low));
-        assert_eq!(theme.risk(Risk::Info), theme.dim(), "info is dim unless the theme has a colour for it");
-        let cube = Theme { is_truecolour: false, ..theme };
+        let theme = Theme {
+            own,
+            is_truecolour: true,
+            ..Theme::new(Scheme::Light)
+        };
+        assert_eq!(
+            theme.risk(Risk::High),
+            Style::new().fg(Color::Rgb(0x8b, 0, 0x10))
+        );
+        assert_eq!(
+            theme.risk(Risk::Low),
+            Theme::new(Scheme::Light).risk(Risk::Low)
+        );
+        assert_eq!(
+            theme.risk(Risk::Info),
+            theme.dim(),
+            "info is dim unless the theme has a colour for it"
+        );
+        let cube = Theme {
+            is_truecolour: false,
+            ..theme
+        };
         assert_eq!(cube.risk(Risk::High).fg, Some(Color::Indexed(88)));
-        assert_eq!((cube.dim().fg, cube.found().bg), (Some(Color::Indexed(102)), Some(Color::Indexed(231))));
+        assert_eq!(
+            (cube.dim().fg, cube.found().bg),
+            (Some(Color::Indexed(102)), Some(Color::Indexed(231)))
+        );
     }
 
     #[test]
     fn reported_background_selects_scheme() {
         let of = |background| Theme::new(Scheme::Dark).on_background(background).scheme;
-        assert_eq!((of(Some([255; 3])), of(Some([30; 3])), of(None)), (Scheme::Light, Scheme::Dark, Scheme::Dark));
-        assert_eq!(Theme::new(Scheme::Light).on_background(Some([0; 3])).scheme, Scheme::Dark);
-        assert_eq!(Theme::new(Scheme::Mono).on_background(Some([255; 3])).scheme, Scheme::Mono);
+        assert_eq!(
+            (of(Some([255; 3])), of(Some([30; 3])), of(None)),
+            (Scheme::Light, Scheme::Dark, Scheme::Dark)
+        );
+        assert_eq!(
+            Theme::new(Scheme::Light).on_background(Some([0; 3])).scheme,
+            Scheme::Dark
+        );
+        assert_eq!(
+            Theme::new(Scheme::Mono)
+                .on_background(Some([255; 3]))
+                .scheme,
+            Scheme::Mono
+        );
     }
 
     #[test]
     fn glyphs_of_risks_have_no_other_meaning() {
         let g = &UNICODE;
-        let others = [g.running, g.waiting, g.done, g.failed, g.stopped, g.stalled, g.conflict, g.back];
+        let others = [
+            g.running, g.waiting, g.done, g.failed, g.stopped, g.stalled, g.conflict, g.back,
+        ];
         for risk in &g.risk[1..] {
-            assert!(!others.contains(risk) && ![g.more_above, g.more_below, g.link].contains(risk), "{risk}");
+            assert!(
+                !others.contains(risk) && ![g.more_above, g.more_below, g.link].contains(risk),
+                "{risk}"
+            );
         }
     }
 

@@ -4,8 +4,8 @@ use crate::contract::Wordlist;
 use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, ItemAction, ListAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, columns_of, draw_table, fact, format,
-    is_constant, key, pane_of, plain, sampled_items, widest, words,
+    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, columns_of,
+    draw_table, fact, format, is_constant, key, pane_of, plain, sampled_items, widest, words,
 };
 use crate::text;
 use ratatui::prelude::{Buffer, Line};
@@ -17,11 +17,17 @@ const COLUMNS: [TableColumn; 4] = [
     TableColumn::flex("DESCRIPTION", 16, 3).expendable(2),
 ];
 
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
+pub(crate) fn draw_list(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    slot: &Slot,
+    cache: &mut ViewCache,
+) -> ShownRows {
     let columns = columns_of::<Wordlist>(cx, cache, || columns(cx).to_vec());
     let pane = ListPane {
         columns: &columns,
-        invitation: "no wordlists · `scandeck wordlists import FILE` adds one to the local service".to_owned(),
+        invitation: "no wordlists · `scandeck wordlists import FILE` adds one to the local service"
+            .to_owned(),
         ..pane_of::<Wordlist>(cx)
     };
     draw_table::<Wordlist>(cx, buf, slot, cache, pane, |wordlist, _| {
@@ -46,7 +52,11 @@ fn columns(cx: &Cx<'_>) -> [TableColumn; 4] {
 }
 
 fn kind(wordlist: &Wordlist) -> &'static str {
-    if wordlist.predefined { "predefined" } else { "custom" }
+    if wordlist.predefined {
+        "predefined"
+    } else {
+        "custom"
+    }
 }
 
 pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {
@@ -57,15 +67,35 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     let head = vec![
         words(text::clean(&wordlist.name).into_owned(), theme.strong()),
         Line::default(),
-        fact(theme, "Words", format::thousands(wordlist.num_words.max(0) as u64)),
-        fact(theme, "Kind", if wordlist.predefined { "predefined, cannot be deleted" } else { "custom" }),
+        fact(
+            theme,
+            "Words",
+            format::thousands(wordlist.num_words.max(0) as u64),
+        ),
+        fact(
+            theme,
+            "Kind",
+            if wordlist.predefined {
+                "predefined, cannot be deleted"
+            } else {
+                "custom"
+            },
+        ),
         fact(theme, "Id", wordlist.id.to_string()),
     ];
     let text = DetailText::new(vec![wordlist.clone()], move |theme, _, _| {
         let mut lines = plain(&text::clean_text(&wordlist.description), theme.text());
         lines.push(Line::default());
-        lines.push(words(format!("{open} shows the words, {download} downloads them"), theme.dim()));
+        lines.push(words(
+            format!("{open} shows the words, {download} downloads them"),
+            theme.dim(),
+        ));
         lines
     });
-    Some(DetailPane { id: RowRef::Item(wordlist.id.0), head, tabs: Vec::new(), text })
+    Some(DetailPane {
+        id: RowRef::Item(wordlist.id.0),
+        head,
+        tabs: Vec::new(),
+        text,
+    })
 }

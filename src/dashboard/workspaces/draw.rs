@@ -4,8 +4,8 @@ use crate::contract::Workspace;
 use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::input::{Action, Context, ItemAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact, format, invite, key,
-    pane_of, plain, words,
+    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact,
+    format, invite, key, pane_of, plain, words,
 };
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Span};
@@ -15,22 +15,41 @@ const COLUMNS: &[TableColumn] = &[
     TableColumn::flex("WORKSPACE", 8, 2).at_most(48),
     TableColumn::fixed("TARGETS", 7).right().expendable(1),
     TableColumn::fixed("SCANS", 5).right(),
-    TableColumn::flex("DESCRIPTION", 20, 3).expendable(2).from(62),
+    TableColumn::flex("DESCRIPTION", 20, 3)
+        .expendable(2)
+        .from(62),
 ];
 
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
+pub(crate) fn draw_list(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    slot: &Slot,
+    cache: &mut ViewCache,
+) -> ShownRows {
     let new = key(cx, Context::Workspaces, Action::Item(ItemAction::New));
     let pane = ListPane {
         columns: COLUMNS,
         has_header: slot.area.height > 8,
-        invitation: invite(cx, "no workspaces", &format!("{new} creates one for targets, scans and loggers")),
+        invitation: invite(
+            cx,
+            "no workspaces",
+            &format!("{new} creates one for targets, scans and loggers"),
+        ),
         ..pane_of::<Workspace>(cx)
     };
     draw_table::<Workspace>(cx, buf, slot, cache, pane, |workspace, _| {
         let current = cx.model.navigation.scope.workspace == Some(workspace.id);
-        let mark = if current { words(cx.theme.glyphs.link, cx.theme.good()) } else { Line::default() };
+        let mark = if current {
+            words(cx.theme.glyphs.link, cx.theme.good())
+        } else {
+            Line::default()
+        };
         let name = text::clean(&workspace.name).into_owned();
-        let name = if current { Line::from(Span::styled(name, cx.theme.strong())) } else { Line::from(name) };
+        let name = if current {
+            Line::from(Span::styled(name, cx.theme.strong()))
+        } else {
+            Line::from(name)
+        };
         let targets = words(format::count(workspace.target_count), cx.theme.text());
         let scans = words(format::count(workspace.scan_count), cx.theme.text());
         vec![mark, name, targets, scans, cell(&workspace.description)]
@@ -55,5 +74,10 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     let text = DetailText::new(vec![workspace.clone()], move |theme, _, _| {
         plain(&text::clean_text(&workspace.description), theme.text())
     });
-    Some(DetailPane { id: RowRef::Item(workspace.id.0), head, tabs: Vec::new(), text })
+    Some(DetailPane {
+        id: RowRef::Item(workspace.id.0),
+        head,
+        tabs: Vec::new(),
+        text,
+    })
 }

@@ -5,17 +5,37 @@ use crate::dashboard::base::{Call, FormTag, Job};
 use crate::dashboard::data::Data;
 use crate::dashboard::forms::{FieldId, FieldProblem, Form, FormField, FormKind};
 
-static CREATE: FormKind = FormKind { check, jobs: creation, ..FormKind::new("create") };
-static EDIT: FormKind = FormKind { check, jobs: change, ..FormKind::new("save") };
+static CREATE: FormKind = FormKind {
+    check,
+    jobs: creation,
+    ..FormKind::new("create")
+};
+static EDIT: FormKind = FormKind {
+    check,
+    jobs: change,
+    ..FormKind::new("save")
+};
 
 pub(crate) fn create() -> Form {
-    Form::new(FormTag::NewWorkspace, &CREATE, "New workspace", "Create", fields("", ""))
+    Form::new(
+        FormTag::NewWorkspace,
+        &CREATE,
+        "New workspace",
+        "Create",
+        fields("", ""),
+    )
 }
 
 pub(crate) fn edit(workspace: &Workspace) -> Form {
     let title = format!("Edit workspace {}", workspace.name);
     let fields = fields(&workspace.name, &workspace.description);
-    Form::new(FormTag::EditWorkspace(workspace.id), &EDIT, title, "Save", fields)
+    Form::new(
+        FormTag::EditWorkspace(workspace.id),
+        &EDIT,
+        title,
+        "Save",
+        fields,
+    )
 }
 
 fn fields(name: &str, description: &str) -> Vec<FormField> {
@@ -27,13 +47,21 @@ fn fields(name: &str, description: &str) -> Vec<FormField> {
 
 fn check(form: &mut Form, data: &Data) -> Vec<FieldProblem> {
     let name = form.text(FieldId::Name).to_lowercase();
-    let is_taken =
-        |other: &Workspace| form.tag != FormTag::EditWorkspace(other.id) && other.name.trim().to_lowercase() == name;
-    let others = data.workspaces.value().map(|all| all.items()).unwrap_or_default();
+    let is_taken = |other: &Workspace| {
+        form.tag != FormTag::EditWorkspace(other.id) && other.name.trim().to_lowercase() == name
+    };
+    let others = data
+        .workspaces
+        .value()
+        .map(|all| all.items())
+        .unwrap_or_default();
     if name.is_empty() {
         vec![(FieldId::Name, "name is required".to_owned())]
     } else if others.iter().any(|other| is_taken(other)) {
-        vec![(FieldId::Name, "a workspace with the same name already exists".to_owned())]
+        vec![(
+            FieldId::Name,
+            "a workspace with the same name already exists".to_owned(),
+        )]
     } else {
         Vec::new()
     }
@@ -41,13 +69,24 @@ fn check(form: &mut Form, data: &Data) -> Vec<FieldProblem> {
 
 fn creation(form: &Form) -> Vec<Job> {
     let (name, description) = (form.text(FieldId::Name), form.filled(FieldId::Description));
-    vec![Job::new(format!("workspace {name}"), Call::CreateWorkspace(NewWorkspace { name, description }))]
+    vec![Job::new(
+        format!("workspace {name}"),
+        Call::CreateWorkspace(NewWorkspace { name, description }),
+    )]
 }
 
 /// An empty description removes the present one.
 fn change(form: &Form) -> Vec<Job> {
-    let FormTag::EditWorkspace(id) = form.tag else { return Vec::new() };
+    let FormTag::EditWorkspace(id) = form.tag else {
+        return Vec::new();
+    };
     let name = form.text(FieldId::Name);
-    let edit = EditWorkspace { name: Some(name.clone()), description: Some(form.text(FieldId::Description)) };
-    vec![Job::new(format!("workspace {name}"), Call::EditWorkspace(id, edit))]
+    let edit = EditWorkspace {
+        name: Some(name.clone()),
+        description: Some(form.text(FieldId::Description)),
+    };
+    vec![Job::new(
+        format!("workspace {name}"),
+        Call::EditWorkspace(id, edit),
+    )]
 }

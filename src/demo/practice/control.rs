@@ -25,7 +25,8 @@ struct Control {
 }
 
 pub fn router(weaknesses: Weaknesses, address: SocketAddr) -> Router {
-    let all = |active: bool| post(async move |State(control): State<Control>| set_all(&control, active));
+    let all =
+        |active: bool| post(async move |State(control): State<Control>| set_all(&control, active));
     Router::new()
         .route("/", get(list))
         .route("/weaknesses", get(list_json))
@@ -35,7 +36,10 @@ pub fn router(weaknesses: Weaknesses, address: SocketAddr) -> Router {
         // Names of earlier versions, which scripts use.
         .route("/break-all", all(true))
         .route("/mend-all", all(false))
-        .with_state(Control { weaknesses, address })
+        .with_state(Control {
+            weaknesses,
+            address,
+        })
 }
 
 fn word(is_active: bool) -> &'static str {
@@ -47,7 +51,13 @@ async fn list(State(control): State<Control>) -> String {
     let mut text = "Weaknesses of the practice target\n\n".to_owned();
     for one in ALL {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{:<3}  {:<17} {}", word(active.contains(one.id)), one.id, one.title);
+        let _ = writeln!(
+            text,
+            "{:<3}  {:<17} {}",
+            word(active.contains(one.id)),
+            one.id,
+            one.title
+        );
     }
     let base = format!("http://{}", control.address);
     let _ = write!(
@@ -62,21 +72,34 @@ async fn list_json(State(control): State<Control>) -> Json<Value> {
     let active = control.weaknesses.active();
     // `broken` is the name of earlier versions, which scripts read.
     let entry = |is_on: bool, id: &str, title: &str, kinds: &[&str]| json!({"id": id, "title": title, "on": is_on, "broken": is_on, "vuln_ids": kinds});
-    let all = ALL.iter().map(|one| entry(active.contains(one.id), one.id, one.title, one.kinds));
+    let all = ALL
+        .iter()
+        .map(|one| entry(active.contains(one.id), one.id, one.title, one.kinds));
     Json(Value::Array(all.collect()))
 }
 
-async fn set(State(control): State<Control>, Path((id, verb)): Path<(String, String)>) -> (StatusCode, String) {
+async fn set(
+    State(control): State<Control>,
+    Path((id, verb)): Path<(String, String)>,
+) -> (StatusCode, String) {
     let is_active = match verb.as_str() {
         "on" | "break" => true,
         "off" | "mend" => false,
-        _ => return (StatusCode::NOT_FOUND, format!("unknown verb {verb}; use on or off\n")),
+        _ => {
+            return (
+                StatusCode::NOT_FOUND,
+                format!("unknown verb {verb}; use on or off\n"),
+            );
+        }
     };
     if control.weaknesses.set(&id, is_active) {
         return (StatusCode::OK, format!("{id} is {}\n", word(is_active)));
     }
     let ids: Vec<&str> = ALL.iter().map(|one| one.id).collect();
-    (StatusCode::NOT_FOUND, format!("unknown weakness {id}; use one of {}\n", ids.join(", ")))
+    (
+        StatusCode::NOT_FOUND,
+        format!("unknown weakness {id}; use one of {}\n", ids.join(", ")),
+    )
 }
 
 fn set_all(control: &Control, is_active: bool) -> String {

@@ -51,18 +51,32 @@ impl Fetcher {
     /// # Errors
     /// When the client cannot be created.
     pub fn new(visits: Visits, stop: CancellationToken) -> reqwest::Result<Self> {
-        Ok(Self { client: http_client()?, visits, permits: Arc::new(Semaphore::new(CONCURRENCY)), stop })
+        Ok(Self {
+            client: http_client()?,
+            visits,
+            permits: Arc::new(Semaphore::new(CONCURRENCY)),
+            stop,
+        })
     }
 
     pub async fn answer(&self, mode: FetchMode, parts: &Parts, body: Body) -> FetchPage {
         let Some(logger) = self.visits.logger() else {
-            return (StatusCode::SERVICE_UNAVAILABLE, "<p>The demo has no logger yet.</p>".into());
+            return (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "<p>The demo has no logger yet.</p>".into(),
+            );
         };
         let Ok(body) = to_bytes(body, BODY_LIMIT).await else {
-            return (StatusCode::PAYLOAD_TOO_LARGE, format!("<p>The body is larger than {BODY_LIMIT} bytes.</p>"));
+            return (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                format!("<p>The body is larger than {BODY_LIMIT} bytes.</p>"),
+            );
         };
         let request = match mode {
-            FetchMode::Header => FetchRequest { address: address_in_headers(&parts.headers, &logger), seconds: None },
+            FetchMode::Header => FetchRequest {
+                address: address_in_headers(&parts.headers, &logger),
+                seconds: None,
+            },
             _ => FetchRequest::of(parts, &body),
         };
         match mode.call(&request.address, &logger) {
@@ -73,16 +87,26 @@ impl Fetcher {
     }
 
     async fn fetch(&self, call: FetchCall) -> FetchPage {
-        let Ok(_permit) = self.permits.try_acquire() else { return overloaded() };
+        let Ok(_permit) = self.permits.try_acquire() else {
+            return overloaded();
+        };
         let shown = escaped(call.url.as_str());
         match send(&self.client, call).await {
-            Ok(status) => (StatusCode::OK, format!("<p>Requested <code>{shown}</code>: status {status}.</p>")),
-            Err(_) => (StatusCode::BAD_GATEWAY, format!("<p>Requested <code>{shown}</code>: no response.</p>")),
+            Ok(status) => (
+                StatusCode::OK,
+                format!("<p>Requested <code>{shown}</code>: status {status}.</p>"),
+            ),
+            Err(_) => (
+                StatusCode::BAD_GATEWAY,
+                format!("<p>Requested <code>{shown}</code>: no response.</p>"),
+            ),
         }
     }
 
     fn fetch_later(&self, call: FetchCall, seconds: Option<u64>) -> FetchPage {
-        let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else { return overloaded() };
+        let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else {
+            return overloaded();
+        };
         let seconds = seconds.unwrap_or(DELAY.0).min(DELAY.1);
         let shown = escaped(call.url.as_str());
         let (client, stop) = (self.client.clone(), self.stop.clone());
@@ -98,11 +122,17 @@ impl Fetcher {
                 () = sending => {}
             }
         });
-        (StatusCode::ACCEPTED, format!("<p><code>{shown}</code> will be requested in {seconds} seconds.</p>"))
+        (
+            StatusCode::ACCEPTED,
+            format!("<p><code>{shown}</code> will be requested in {seconds} seconds.</p>"),
+        )
     }
 }
 
-async fn send(client: &reqwest::Client, FetchCall { url, body }: FetchCall) -> reqwest::Result<StatusCode> {
+async fn send(
+    client: &reqwest::Client,
+    FetchCall { url, body }: FetchCall,
+) -> reqwest::Result<StatusCode> {
     let request = match body {
         None => client.get(url),
         Some(body) => client.post(url).json(&body),
@@ -115,7 +145,11 @@ impl FetchRequest {
     fn of(parts: &Parts, body: &[u8]) -> Self {
         let mut request = Self::default();
         request.take(parts.uri.query().unwrap_or_default().as_bytes());
-        let kind = parts.headers.get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind = parts
+            .headers
+            .get("content-type")
+            .and_then(|kind| kind.to_str().ok())
+            .unwrap_or_default();
         let is_form = kind.starts_with("application/x-www-form-urlencoded");
         if is_form {
             request.take(body);
@@ -140,16 +174,29 @@ impl FetchRequest {
 
 /// The first allowed address in a header, else the first address.
 fn address_in_headers(headers: &HeaderMap, logger: &Url) -> String {
-    let named = ["x-callback", "referer"].iter().filter_map(|name| headers.get(*name)?.to_str().ok());
+    let named = ["x-callback", "referer"]
+        .iter()
+        .filter_map(|name| headers.get(*name)?.to_str().ok());
     let is_allowed = |address: &&str| FetchMode::Header.call(address, logger).is_ok();
-    named.clone().find(is_allowed).or_else(|| named.clone().next()).unwrap_or_default().to_owned()
+    named
+        .clone()
+        .find(is_allowed)
+        .or_else(|| named.clone().next())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 fn refused(refusal: &FetchRefusal, logger: &Url) -> FetchPage {
     let only = escaped(logger.join("/").as_ref().unwrap_or(logger).as_str());
     match refusal {
-        FetchRefusal::Nothing => (StatusCode::BAD_REQUEST, "<p>The parameter <code>url</code> is empty.</p>".into()),
-        FetchRefusal::NoAddress => (StatusCode::BAD_REQUEST, "<p>The parameter is not a URL.</p>".into()),
+        FetchRefusal::Nothing => (
+            StatusCode::BAD_REQUEST,
+            "<p>The parameter <code>url</code> is empty.</p>".into(),
+        ),
+        FetchRefusal::NoAddress => (
+            StatusCode::BAD_REQUEST,
+            "<p>The parameter is not a URL.</p>".into(),
+        ),
         FetchRefusal::Elsewhere(given) => {
             let given = escaped(given);
             let why = format!(
@@ -162,7 +209,10 @@ fn refused(refusal: &FetchRefusal, logger: &Url) -> FetchPage {
 }
 
 fn overloaded() -> FetchPage {
-    (StatusCode::SERVICE_UNAVAILABLE, format!("<p>Too many requests ({CONCURRENCY}); try again later.</p>"))
+    (
+        StatusCode::SERVICE_UNAVAILABLE,
+        format!("<p>Too many requests ({CONCURRENCY}); try again later.</p>"),
+    )
 }
 
 /// The page with a form for each mode.
@@ -186,5 +236,8 @@ pub fn page() -> String {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }

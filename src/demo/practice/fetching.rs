@@ -1,4 +1,5 @@
-//! Modes of server-side requests of the practice target. Pure: converts a mode and an input into a request.
+//! Modes of server-side requests of the practice target. Pure: converts a mode and an input into a
+//! request.
 //!
 //! ```text
 //!   input ─► completed with the logger's host ─► changed by the mode ─► to the demo's loggers? ─► FetchCall, or a refusal
@@ -69,15 +70,30 @@ impl FetchMode {
             "unfurl",
             "Finds a URL in any text, HTML or XML, like link previews and XML parsers. The body of a POST is the text.",
         ),
-        (Self::Upper, "upper", "Sends the URL to its logger as a parameter, in upper case."),
-        (Self::Twice, "twice", "Sends the URL to its logger as a parameter, URL-encoded twice."),
-        (Self::Json, "json", "Posts the URL to its logger in a JSON body, base64-encoded."),
+        (
+            Self::Upper,
+            "upper",
+            "Sends the URL to its logger as a parameter, in upper case.",
+        ),
+        (
+            Self::Twice,
+            "twice",
+            "Sends the URL to its logger as a parameter, URL-encoded twice.",
+        ),
+        (
+            Self::Json,
+            "json",
+            "Posts the URL to its logger in a JSON body, base64-encoded.",
+        ),
     ];
 
     /// The mode of a path.
     pub fn at(path: &str) -> Option<Self> {
         let name = path.strip_prefix("/fetch/")?;
-        Self::ALL.into_iter().find(|(_, id, _)| *id == name).map(|(mode, ..)| mode)
+        Self::ALL
+            .into_iter()
+            .find(|(_, id, _)| *id == name)
+            .map(|(mode, ..)| mode)
     }
 
     /// The request for an input. Requests go to the host and port of `logger` only.
@@ -91,15 +107,22 @@ impl FetchMode {
         }
         let parse = |text: &str| {
             // A URL without scheme or host is completed from the logger's URL.
-            let url = Url::options().base_url(Some(logger)).parse(text).map_err(|_| FetchRefusal::NoAddress)?;
+            let url = Url::options()
+                .base_url(Some(logger))
+                .parse(text)
+                .map_err(|_| FetchRefusal::NoAddress)?;
             match url.origin() == logger.origin() {
                 true => Ok(url),
-                false => Err(FetchRefusal::Elsewhere(url.as_str().chars().take(SHOWN).collect())),
+                false => Err(FetchRefusal::Elsewhere(
+                    url.as_str().chars().take(SHOWN).collect(),
+                )),
             }
         };
         let get = |url: Url| FetchCall { url, body: None };
         let to = |name: &str, value: &str| {
-            let mut url = handler(&parse(given)?).join(name).map_err(|_| FetchRefusal::NoAddress)?;
+            let mut url = handler(&parse(given)?)
+                .join(name)
+                .map_err(|_| FetchRefusal::NoAddress)?;
             url.query_pairs_mut().append_pair("address", value);
             Ok(get(url))
         };
@@ -108,15 +131,22 @@ impl FetchMode {
             // Of several URLs, such as XML namespaces, the first allowed one.
             Self::Unfurl => match addresses(given).find_map(|address| parse(&address).ok()) {
                 Some(url) => Ok(get(url)),
-                None => Ok(get(parse(&addresses(given).next().unwrap_or_else(|| given.to_owned()))?)),
+                None => Ok(get(parse(
+                    &addresses(given).next().unwrap_or_else(|| given.to_owned()),
+                )?)),
             },
             Self::Path => Ok(get(parse(&format!("{given}/latest/meta-data"))?)),
             Self::Upper => to("upper", &given.to_uppercase()),
             Self::Twice => to("twice", &encoded(given)),
             Self::Json => {
-                let url = handler(&parse(given)?).join("json").map_err(|_| FetchRefusal::NoAddress)?;
+                let url = handler(&parse(given)?)
+                    .join("json")
+                    .map_err(|_| FetchRefusal::NoAddress)?;
                 let address = base64::engine::general_purpose::STANDARD.encode(given);
-                Ok(FetchCall { url, body: Some(json!({"event": "import", "address": address})) })
+                Ok(FetchCall {
+                    url,
+                    body: Some(json!({"event": "import", "address": address})),
+                })
             }
         }
     }
@@ -136,7 +166,9 @@ fn handler(url: &Url) -> Url {
 fn addresses(text: &str) -> impl Iterator<Item = String> + '_ {
     text.match_indices("http").filter_map(|(at, _)| {
         let rest = &text[at..];
-        let end = rest.find(|c: char| c.is_whitespace() || "\"'<>`".contains(c)).unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| c.is_whitespace() || "\"'<>`".contains(c))
+            .unwrap_or(rest.len());
         let is_one = rest.starts_with("http://") || rest.starts_with("https://");
         is_one.then(|| rest[..end].replace("&amp;", "&"))
     })
@@ -165,19 +197,38 @@ mod tests {
         for mode in [FetchMode::Plain, FetchMode::Header, FetchMode::Later] {
             assert_eq!(called(mode, GIVEN), GIVEN);
         }
-        assert_eq!(called(FetchMode::Path, GIVEN), format!("{GIVEN}/latest/meta-data"));
-        assert_eq!(called(FetchMode::Unfurl, &format!("<!ENTITY x SYSTEM \"{GIVEN}\"><a>&x;</a>")), GIVEN);
-        let svg = format!("<svg xmlns=\"http://www.w3.org/2000/svg\"><image href='{GIVEN}&amp;x=1'/></svg>");
+        assert_eq!(
+            called(FetchMode::Path, GIVEN),
+            format!("{GIVEN}/latest/meta-data")
+        );
+        assert_eq!(
+            called(
+                FetchMode::Unfurl,
+                &format!("<!ENTITY x SYSTEM \"{GIVEN}\"><a>&x;</a>")
+            ),
+            GIVEN
+        );
+        let svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\"><image href='{GIVEN}&amp;x=1'/></svg>"
+        );
         assert_eq!(called(FetchMode::Unfurl, &svg), format!("{GIVEN}&x=1"));
         let upper = called(FetchMode::Upper, GIVEN);
         assert_eq!(
             upper,
             "http://127.0.0.1:8766/l/Abc/upper?address=HTTP%3A%2F%2F127.0.0.1%3A8766%2FL%2FABC%2F%3FT%3DK7F2ABCDEF"
         );
-        assert!(called(FetchMode::Twice, GIVEN).contains("/l/Abc/twice?address=http%253A%252F%252F127"));
+        assert!(
+            called(FetchMode::Twice, GIVEN).contains("/l/Abc/twice?address=http%253A%252F%252F127")
+        );
         let json = FetchMode::Json.call(GIVEN, &logger()).unwrap();
-        assert_eq!((json.url.path(), &json.body.unwrap()["event"]), ("/l/Abc/json", &"import".into()));
-        for hostless in ["//127.0.0.1:8766/l/Abc/?t=k7f2abcdef", "/l/Abc/?t=k7f2abcdef"] {
+        assert_eq!(
+            (json.url.path(), &json.body.unwrap()["event"]),
+            ("/l/Abc/json", &"import".into())
+        );
+        for hostless in [
+            "//127.0.0.1:8766/l/Abc/?t=k7f2abcdef",
+            "/l/Abc/?t=k7f2abcdef",
+        ] {
             assert_eq!(called(FetchMode::Plain, hostless), GIVEN);
         }
     }
@@ -200,7 +251,10 @@ mod tests {
             for given in elsewhere {
                 let refused = mode.call(given, &logger());
                 assert!(
-                    matches!(refused, Err(FetchRefusal::Elsewhere(_) | FetchRefusal::NoAddress)),
+                    matches!(
+                        refused,
+                        Err(FetchRefusal::Elsewhere(_) | FetchRefusal::NoAddress)
+                    ),
                     "{mode:?} {given}: {refused:?}"
                 );
             }
@@ -219,6 +273,9 @@ mod tests {
             assert_eq!(FetchMode::at(&format!("/fetch/{id}")), Some(mode));
             assert!(description.ends_with('.'));
         }
-        assert_eq!((FetchMode::at("/fetch"), FetchMode::at("/fetch/none")), (None, None));
+        assert_eq!(
+            (FetchMode::at("/fetch"), FetchMode::at("/fetch/none")),
+            (None, None)
+        );
     }
 }

@@ -19,7 +19,10 @@ const GREETINGS: &[(&str, &str)] = &[
 ];
 
 /// Opens the ports; returns each with its weakness.
-pub async fn open(weaknesses: &Weaknesses, stop: &CancellationToken) -> io::Result<Vec<(&'static str, SocketAddr)>> {
+pub async fn open(
+    weaknesses: &Weaknesses,
+    stop: &CancellationToken,
+) -> io::Result<Vec<(&'static str, SocketAddr)>> {
     let mut ports = Vec::new();
     for (id, greeting) in GREETINGS {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -39,7 +42,9 @@ pub async fn open(weaknesses: &Weaknesses, stop: &CancellationToken) -> io::Resu
 /// Listens while the weakness is on, always on the same port.
 async fn listen(id: &str, greeting: &'static str, listener: TcpListener, weaknesses: Weaknesses) {
     let mut changes = weaknesses.watch();
-    let Ok(address) = listener.local_addr() else { return };
+    let Ok(address) = listener.local_addr() else {
+        return;
+    };
     let mut listener = Some(listener);
     loop {
         let is_active = changes.borrow_and_update().contains(id);

@@ -24,7 +24,11 @@ pub struct TlsListener {
 
 impl TlsListener {
     /// Accepts connections until `stop`.
-    pub fn new(listener: TcpListener, config: ServerConfig, stop: CancellationToken) -> io::Result<Self> {
+    pub fn new(
+        listener: TcpListener,
+        config: ServerConfig,
+        stop: CancellationToken,
+    ) -> io::Result<Self> {
         let address = listener.local_addr()?;
         let (done, ready) = mpsc::channel(16);
         let acceptor = TlsAcceptor::from(Arc::new(config));

@@ -1,5 +1,5 @@
-//! The practice target: a shop over HTTP, the same site as a portal over HTTPS, and some ports with banners, all on
-//! loopback, with deliberate weaknesses of the kinds that scans find.
+//! The practice target: a shop over HTTP, the same site as a portal over HTTPS, and some ports with
+//! banners, all on loopback, with deliberate weaknesses of the kinds that scans find.
 //!
 //! ```text
 //!   weaknesses ─► site (shop, portal), certificates, greeters      control: switches weaknesses on and off
@@ -73,13 +73,25 @@ impl Practice {
             anchor: tls.anchor,
             visits,
         };
-        let files = Files { private_key: tls.private_key, shop_url: practice.http_url() };
-        let fetcher = Fetcher::new(practice.visits.clone(), stop.clone()).map_err(io::Error::other)?;
+        let files = Files {
+            private_key: tls.private_key,
+            shop_url: practice.http_url(),
+        };
+        let fetcher =
+            Fetcher::new(practice.visits.clone(), stop.clone()).map_err(io::Error::other)?;
         let shop = practice.site("shop", &files, &fetcher);
         let portal = practice.site("portal", &files, &fetcher);
         serve(http, shop, &stop);
-        serve(TlsListener::new(https, tls.config, stop.clone())?, portal, &stop);
-        serve(control, control::router(practice.weaknesses.clone(), practice.control), &stop);
+        serve(
+            TlsListener::new(https, tls.config, stop.clone())?,
+            portal,
+            &stop,
+        );
+        serve(
+            control,
+            control::router(practice.weaknesses.clone(), practice.control),
+            &stop,
+        );
         Ok(practice)
     }
 
@@ -108,15 +120,22 @@ impl Practice {
         self.anchor.clone()
     }
 
-    /// Reports the first visit of each scan and requests for bait files to this logger from now on, and allows server-side
-    /// requests to loggers of the same service. Only loopback addresses are accepted.
+    /// Reports the first visit of each scan and requests for bait files to this logger from now on,
+    /// and allows server-side requests to loggers of the same service. Only loopback addresses are
+    /// accepted.
     pub fn report_visits_to(&self, logger: Url) {
         self.visits.report_to(logger);
     }
 
     fn site(&self, name: &'static str, files: &Files, fetcher: &Fetcher) -> Router {
         let (weaknesses, visits) = (self.weaknesses.clone(), self.visits.clone());
-        let site = Arc::new(PracticeSite { name, weaknesses, visits, files: files.clone(), fetcher: fetcher.clone() });
+        let site = Arc::new(PracticeSite {
+            name,
+            weaknesses,
+            visits,
+            files: files.clone(),
+            fetcher: fetcher.clone(),
+        });
         Router::new().fallback(move |request: Request| async move { site.answer(request).await })
     }
 }
@@ -135,14 +154,28 @@ impl PracticeSite {
         let active = self.weaknesses.active();
         let (parts, body) = request.into_parts();
         let path = parts.uri.path();
-        let agent = parts.headers.get("user-agent").and_then(|agent| agent.to_str().ok()).unwrap_or_default();
-        self.visits.record(self.name, path, agent, Files::is_bait(path, &active));
+        let agent = parts
+            .headers
+            .get("user-agent")
+            .and_then(|agent| agent.to_str().ok())
+            .unwrap_or_default();
+        self.visits
+            .record(self.name, path, agent, Files::is_bait(path, &active));
         let is_https = self.name == "portal";
-        let request = site::SiteRequest { method: &parts.method, path, headers: &parts.headers, is_https };
+        let request = site::SiteRequest {
+            method: &parts.method,
+            path,
+            headers: &parts.headers,
+            is_https,
+        };
         match FetchMode::at(path).filter(|_| matches!(parts.method, Method::GET | Method::POST)) {
             Some(mode) => {
                 let (status, text) = self.fetcher.answer(mode, &parts, body).await;
-                site::with_headers(&request, &active, site::page(status, "Server-side request", &text))
+                site::with_headers(
+                    &request,
+                    &active,
+                    site::page(status, "Server-side request", &text),
+                )
             }
             None => site::answer(&request, &self.files, &active),
         }
@@ -170,7 +203,9 @@ where
 {
     let stop = stop.clone();
     tokio::spawn(async move {
-        let served = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await;
+        let served = axum::serve(listener, router)
+            .with_graceful_shutdown(stop.cancelled_owned())
+            .await;
         if let Err(error) = served {
             tracing::warn!(%error, "server of the practice target failed");
         }

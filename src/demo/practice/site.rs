@@ -1,4 +1,5 @@
-//! The practice shop: some pages and files, with or without weaknesses. Pure: builds a response for a request.
+//! The practice shop: some pages and files, with or without weaknesses. Pure: builds a response for
+//! a request.
 //!
 //! It runs as `shop` over HTTP and as `portal` over HTTPS.
 
@@ -28,8 +29,14 @@ pub fn answer(request: &SiteRequest, files: &Files, active: &ActiveWeaknesses) -
     let content = match *request.method {
         Method::GET | Method::HEAD => content(request, files, active),
         Method::OPTIONS => (StatusCode::NO_CONTENT, TEXT, Vec::new()),
-        Method::TRACE if active.contains("trace") => (StatusCode::OK, "message/http", echo(request)),
-        _ => (StatusCode::METHOD_NOT_ALLOWED, TEXT, b"This shop is read-only.\n".to_vec()),
+        Method::TRACE if active.contains("trace") => {
+            (StatusCode::OK, "message/http", echo(request))
+        }
+        _ => (
+            StatusCode::METHOD_NOT_ALLOWED,
+            TEXT,
+            b"This shop is read-only.\n".to_vec(),
+        ),
     };
     with_headers(request, active, content)
 }
@@ -39,7 +46,11 @@ pub fn page(status: StatusCode, title: &str, body: &str) -> Content {
 }
 
 /// A response with this content, with the headers of the active weaknesses.
-pub fn with_headers(request: &SiteRequest, active: &ActiveWeaknesses, (status, kind, body): Content) -> Response<Body> {
+pub fn with_headers(
+    request: &SiteRequest,
+    active: &ActiveWeaknesses,
+    (status, kind, body): Content,
+) -> Response<Body> {
     let has = |id: &str| active.contains(id);
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
@@ -50,15 +61,32 @@ pub fn with_headers(request: &SiteRequest, active: &ActiveWeaknesses, (status, k
         }
     };
     set("content-type", kind);
-    set("server", if has("version") { "practice/1.4.2" } else { "practice" });
+    set(
+        "server",
+        if has("version") {
+            "practice/1.4.2"
+        } else {
+            "practice"
+        },
+    );
     if *request.method == Method::OPTIONS {
-        set("allow", if has("trace") { "GET, HEAD, OPTIONS, TRACE" } else { "GET, HEAD, OPTIONS" });
+        set(
+            "allow",
+            if has("trace") {
+                "GET, HEAD, OPTIONS, TRACE"
+            } else {
+                "GET, HEAD, OPTIONS"
+            },
+        );
     }
     hardening(request, active, &mut set);
     if request.path == "/" || request.path == "/login" {
         set("set-cookie", &cookie(active));
     }
-    if let Some(origin) = request.headers.get("origin").and_then(|origin| origin.to_str().ok())
+    if let Some(origin) = request
+        .headers
+        .get("origin")
+        .and_then(|origin| origin.to_str().ok())
         && has("cors")
     {
         set("access-control-allow-origin", origin);
@@ -67,11 +95,22 @@ pub fn with_headers(request: &SiteRequest, active: &ActiveWeaknesses, (status, k
     response
 }
 
-fn hardening(request: &SiteRequest, active: &ActiveWeaknesses, set: &mut impl FnMut(&'static str, &str)) {
+fn hardening(
+    request: &SiteRequest,
+    active: &ActiveWeaknesses,
+    set: &mut impl FnMut(&'static str, &str),
+) {
     let is_secure = |id: &str| !active.contains(id);
     if is_secure("csp") {
-        let frames = if is_secure("frames") { "; frame-ancestors 'none'" } else { "" };
-        set("content-security-policy", &format!("default-src 'self'{frames}"));
+        let frames = if is_secure("frames") {
+            "; frame-ancestors 'none'"
+        } else {
+            ""
+        };
+        set(
+            "content-security-policy",
+            &format!("default-src 'self'{frames}"),
+        );
     }
     if is_secure("frames") {
         set("x-frame-options", "DENY");
@@ -89,9 +128,11 @@ fn hardening(request: &SiteRequest, active: &ActiveWeaknesses, set: &mut impl Fn
 
 fn cookie(active: &ActiveWeaknesses) -> String {
     let mut cookie = format!("session={:032x}; Path=/", rand::random::<u128>());
-    for (id, attribute) in
-        [("cookie-secure", "Secure"), ("cookie-http-only", "HttpOnly"), ("cookie-same-site", "SameSite=Lax")]
-    {
+    for (id, attribute) in [
+        ("cookie-secure", "Secure"),
+        ("cookie-http-only", "HttpOnly"),
+        ("cookie-same-site", "SameSite=Lax"),
+    ] {
         if !active.contains(id) {
             cookie.push_str("; ");
             cookie.push_str(attribute);
@@ -108,27 +149,47 @@ fn content(request: &SiteRequest, files: &Files, active: &ActiveWeaknesses) -> C
     }
     match request.path {
         "/" => page("Practice shop", &start_page(request, files, active)),
-        "/products" => {
-            page("Products", "<ul><li>Padlock<li>Door chain<li>Spare key</ul><p><a href=\"/order/7\">Order 7</a></p>")
-        }
-        "/about" => page("About", "<p>A shop for practice. It sells nothing and stores nothing.</p>"),
+        "/products" => page(
+            "Products",
+            "<ul><li>Padlock<li>Door chain<li>Spare key</ul><p><a href=\"/order/7\">Order 7</a></p>",
+        ),
+        "/about" => page(
+            "About",
+            "<p>A shop for practice. It sells nothing and stores nothing.</p>",
+        ),
         "/login" => page("Log in", "<p>Logging in is disabled.</p>"),
         "/fetch" => page("Server-side requests", &fetcher::page()),
-        "/order/7" if has("error-page") => self::page(StatusCode::INTERNAL_SERVER_ERROR, "Error", TRACE),
-        "/order/7" => page("Order 7", "<p>One padlock, shipped.</p>"),
-        "/static/style.css" => {
-            (StatusCode::OK, "text/css", b"body { font-family: sans-serif; margin: 2rem }\n".to_vec())
+        "/order/7" if has("error-page") => {
+            self::page(StatusCode::INTERNAL_SERVER_ERROR, "Error", TRACE)
         }
+        "/order/7" => page("Order 7", "<p>One padlock, shipped.</p>"),
+        "/static/style.css" => (
+            StatusCode::OK,
+            "text/css",
+            b"body { font-family: sans-serif; margin: 2rem }\n".to_vec(),
+        ),
         "/static/logo.svg" => (StatusCode::OK, "image/svg+xml", LOGO.as_bytes().to_vec()),
         "/robots.txt" => {
-            let private = if has("robots") { "Disallow: /admin/\nDisallow: /backup/\n" } else { "" };
-            (StatusCode::OK, TEXT, format!("User-agent: *\nDisallow: /cart/\n{private}").into_bytes())
+            let private = if has("robots") {
+                "Disallow: /admin/\nDisallow: /backup/\n"
+            } else {
+                ""
+            };
+            (
+                StatusCode::OK,
+                TEXT,
+                format!("User-agent: *\nDisallow: /cart/\n{private}").into_bytes(),
+            )
         }
         "/.well-known/security.txt" if !has("security-txt") => {
             let text = "Contact: mailto:security@practice.example\nExpires: 2099-12-31T00:00:00Z\n";
             (StatusCode::OK, TEXT, text.as_bytes().to_vec())
         }
-        _ => self::page(StatusCode::NOT_FOUND, "Not found", "<p>This page does not exist.</p>"),
+        _ => self::page(
+            StatusCode::NOT_FOUND,
+            "Not found",
+            "<p>This page does not exist.</p>",
+        ),
     }
 }
 
@@ -156,7 +217,10 @@ fn layout(title: &str, body: &str) -> String {
 fn echo(request: &SiteRequest) -> Vec<u8> {
     let mut text = format!("TRACE {} HTTP/1.1\r\n", request.path);
     for (name, value) in request.headers {
-        text.push_str(&format!("{name}: {}\r\n", String::from_utf8_lossy(value.as_bytes())));
+        text.push_str(&format!(
+            "{name}: {}\r\n",
+            String::from_utf8_lossy(value.as_bytes())
+        ));
     }
     text.into_bytes()
 }

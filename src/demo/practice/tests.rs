@@ -21,12 +21,19 @@ struct Range {
 
 async fn range() -> Range {
     let stop = CancellationToken::new();
-    Range { practice: Practice::start(stop.clone()).await.unwrap(), _stop: stop.drop_guard() }
+    Range {
+        practice: Practice::start(stop.clone()).await.unwrap(),
+        _stop: stop.drop_guard(),
+    }
 }
 
 /// Runs all scans of the target concurrently.
 async fn scan_all(practice: &Practice) -> [ScanResult; 4] {
-    let ports: Vec<u16> = practice.ports.iter().map(|(_, address)| address.port()).collect();
+    let ports: Vec<u16> = practice
+        .ports
+        .iter()
+        .map(|(_, address)| address.port())
+        .collect();
     let run = |tool, target: &str, params| {
         let mut run = TestScan::new(tool, target, params);
         run.trust_anchors = vec![practice.anchor()];
@@ -41,16 +48,29 @@ async fn scan_all(practice: &Practice) -> [ScanResult; 4] {
     let all = [shop, portal, tls, open];
     for result in &all {
         result.check();
-        assert!(result.elapsed.as_secs() < 10, "a light scan took {:?}", result.elapsed);
+        assert!(
+            result.elapsed.as_secs() < 10,
+            "a light scan took {:?}",
+            result.elapsed
+        );
     }
     all
 }
 
 /// The kinds found, and open ports by number.
 fn found(all: &[ScanResult]) -> BTreeSet<String> {
-    let name = |kind: &str, port: u16| if kind == "port.open" { format!("{kind} {port}") } else { kind.to_owned() };
+    let name = |kind: &str, port: u16| {
+        if kind == "port.open" {
+            format!("{kind} {port}")
+        } else {
+            kind.to_owned()
+        }
+    };
     let findings = all.iter().flat_map(ScanResult::findings);
-    findings.map(|one| name(&one.vuln_id, one.port)).filter(|kind| !ALWAYS.contains(&kind.as_str())).collect()
+    findings
+        .map(|one| name(&one.vuln_id, one.port))
+        .filter(|kind| !ALWAYS.contains(&kind.as_str()))
+        .collect()
 }
 
 /// The kinds that the active weaknesses must cause.
@@ -86,14 +106,21 @@ async fn scans_find_exactly_the_active_weaknesses() {
     // All on, each half on, all off.
     for round in 0..4 {
         for (at, one) in ALL.iter().enumerate() {
-            practice.weaknesses.set(one.id, round == 0 || (round < 3 && at % 2 == round % 2));
+            practice
+                .weaknesses
+                .set(one.id, round == 0 || (round < 3 && at % 2 == round % 2));
         }
         settled(&practice).await;
         let found = found(&scan_all(&practice).await);
         assert_eq!(found, expected(&practice), "round {round}");
         seen.extend(found);
     }
-    assert!(seen.len() >= ALL.len(), "{} kinds for {} weaknesses", seen.len(), ALL.len());
+    assert!(
+        seen.len() >= ALL.len(),
+        "{} kinds for {} weaknesses",
+        seen.len(),
+        ALL.len()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -114,10 +141,21 @@ async fn findings_have_expected_risks_and_contain_no_secrets() {
     ] {
         let findings = result.of(kind);
         assert_eq!(findings.len(), 1, "{kind}");
-        assert_eq!((findings[0].risk, findings[0].confirmed), (risk, true), "{kind}");
+        assert_eq!(
+            (findings[0].risk, findings[0].confirmed),
+            (risk, true),
+            "{kind}"
+        );
     }
-    for text in shop.findings().map(|finding| finding.evidence.as_json()).chain(shop.raw.iter().map(String::as_str)) {
-        assert!(!text.contains("not-a-real") && !text.contains("notarealhash"), "{text}");
+    for text in shop
+        .findings()
+        .map(|finding| finding.evidence.as_json())
+        .chain(shop.raw.iter().map(String::as_str))
+    {
+        assert!(
+            !text.contains("not-a-real") && !text.contains("notarealhash"),
+            "{text}"
+        );
     }
 }
 
@@ -127,17 +165,35 @@ async fn scan_is_reported_to_the_logger() {
 
     let Range { practice, _stop } = range().await;
     let logger = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    practice.report_visits_to(format!("http://{}/l/abc/", logger.local_addr().unwrap()).parse().unwrap());
+    practice.report_visits_to(
+        format!("http://{}/l/abc/", logger.local_addr().unwrap())
+            .parse()
+            .unwrap(),
+    );
     let scan = tokio::spawn(TestScan::new(Tool::WEBSITE, &practice.http_url(), json!({})).run());
     let mut received = Vec::new();
     while received.len() < 4 {
         let (mut stream, _) = logger.accept().await.unwrap();
         let mut bytes = vec![0; 4096];
         let n = stream.read(&mut bytes).await.unwrap();
-        received.push(String::from_utf8_lossy(&bytes[..n]).lines().next().unwrap_or_default().to_owned());
+        received.push(
+            String::from_utf8_lossy(&bytes[..n])
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
+        );
     }
-    assert!(received[0].starts_with("POST /l/abc/visit?server=shop&path=%2F&scan=7"), "{received:?}");
-    assert!(received[1..].iter().all(|line| line.starts_with("POST /l/abc/bait?server=shop&path=")), "{received:?}");
+    assert!(
+        received[0].starts_with("POST /l/abc/visit?server=shop&path=%2F&scan=7"),
+        "{received:?}"
+    );
+    assert!(
+        received[1..]
+            .iter()
+            .all(|line| line.starts_with("POST /l/abc/bait?server=shop&path=")),
+        "{received:?}"
+    );
     scan.await.unwrap().check();
 }
 
@@ -147,16 +203,45 @@ async fn control_address_lists_and_switches_weaknesses() {
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let base = practice.control_url();
     let get = async |path: &str| {
-        let bytes = client.get(format!("{base}{path}")).send().await.unwrap().bytes().await.unwrap();
+        let bytes = client
+            .get(format!("{base}{path}"))
+            .send()
+            .await
+            .unwrap()
+            .bytes()
+            .await
+            .unwrap();
         String::from_utf8(bytes.to_vec()).unwrap()
     };
-    let post = async |path: &str| client.post(format!("{base}{path}")).send().await.unwrap().status().as_u16();
+    let post = async |path: &str| {
+        client
+            .post(format!("{base}{path}"))
+            .send()
+            .await
+            .unwrap()
+            .status()
+            .as_u16()
+    };
     assert!(get("").await.contains("on   git "));
     assert_eq!(post("weaknesses/git/off").await, 200);
     assert!(get("").await.contains("off  git ") && !practice.weaknesses.active().contains("git"));
-    assert_eq!((post("weaknesses/nothing/off").await, post("weaknesses/git/paint").await), (404, 404));
+    assert_eq!(
+        (
+            post("weaknesses/nothing/off").await,
+            post("weaknesses/git/paint").await
+        ),
+        (404, 404)
+    );
     assert_eq!(post("mend-all").await, 200);
     let list: serde_json::Value = serde_json::from_str(&get("weaknesses").await).unwrap();
-    assert!(list.as_array().unwrap().iter().all(|one| one["on"] == false && one["broken"] == false));
-    assert_eq!((post("break-all").await, practice.weaknesses.active().len()), (200, ALL.len()));
+    assert!(
+        list.as_array()
+            .unwrap()
+            .iter()
+            .all(|one| one["on"] == false && one["broken"] == false)
+    );
+    assert_eq!(
+        (post("break-all").await, practice.weaknesses.active().len()),
+        (200, ALL.len())
+    );
 }

@@ -39,7 +39,11 @@ impl Visits {
     /// Starts the reporting task, which runs until `stop`.
     pub fn start(stop: CancellationToken) -> Self {
         let (queue, waiting) = mpsc::channel(QUEUE);
-        let visits = Self { logger: Arc::default(), reported: Arc::default(), queue };
+        let visits = Self {
+            logger: Arc::default(),
+            reported: Arc::default(),
+            queue,
+        };
         let logger = Arc::clone(&visits.logger);
         tokio::spawn(async move {
             tokio::select! {
@@ -64,18 +68,35 @@ impl Visits {
     }
 
     pub fn logger(&self) -> Option<Url> {
-        self.logger.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.logger
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
-    /// Records a request. The first request of a scan is reported, and each bait file once per scan.
+    /// Records a request. The first request of a scan is reported, and each bait file once per
+    /// scan.
     pub fn record(&self, server: &'static str, path: &str, user_agent: &str, bait: bool) {
         let scan = scan_of(user_agent);
         if !bait && scan.is_none() || self.logger().is_none() {
             return;
         }
-        let path = if bait { path.chars().take(200).collect() } else { "/".to_owned() };
-        let visit = Visit { server, path, scan, bait };
-        let is_new = self.reported.lock().unwrap_or_else(PoisonError::into_inner).insert(visit.clone());
+        let path = if bait {
+            path.chars().take(200).collect()
+        } else {
+            "/".to_owned()
+        };
+        let visit = Visit {
+            server,
+            path,
+            scan,
+            bait,
+        };
+        let is_new = self
+            .reported
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(visit.clone());
         if is_new {
             // A full queue means that the logger is slow; the visitor must not wait for it.
             let _ = self.queue.try_send(visit);
@@ -92,8 +113,13 @@ fn scan_of(user_agent: &str) -> Option<String> {
 async fn report_all(mut waiting: mpsc::Receiver<Visit>, logger: Arc<Mutex<Option<Url>>>) {
     let Ok(client) = http_client() else { return };
     while let Some(visit) = waiting.recv().await {
-        let base = logger.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some(url) = base.and_then(|base| address(&base, &visit)) else { continue };
+        let base = logger
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let Some(url) = base.and_then(|base| address(&base, &visit)) else {
+            continue;
+        };
         let body = json!({
             "event": if visit.bait { "bait file read" } else { "first visit" },
             "server": visit.server,
@@ -107,8 +133,13 @@ async fn report_all(mut waiting: mpsc::Receiver<Visit>, logger: Arc<Mutex<Option
 
 fn address(logger: &Url, visit: &Visit) -> Option<Url> {
     let mut base = logger.clone();
-    base.path_segments_mut().ok()?.pop_if_empty().push(if visit.bait { "bait" } else { "visit" });
-    base.query_pairs_mut().append_pair("server", visit.server).append_pair("path", &visit.path);
+    base.path_segments_mut()
+        .ok()?
+        .pop_if_empty()
+        .push(if visit.bait { "bait" } else { "visit" });
+    base.query_pairs_mut()
+        .append_pair("server", visit.server)
+        .append_pair("path", &visit.path);
     if let Some(scan) = &visit.scan {
         base.query_pairs_mut().append_pair("scan", scan);
     }
@@ -123,9 +154,17 @@ mod tests {
     fn address_of_visit_names_server_path_and_scan() {
         let logger = Url::parse("http://127.0.0.1:8766/l/abc/").unwrap();
         let scan = scan_of("scandeck/0.1.0 (security scan 17)");
-        let visit = Visit { server: "shop", path: "/.env".into(), scan, bait: true };
+        let visit = Visit {
+            server: "shop",
+            path: "/.env".into(),
+            scan,
+            bait: true,
+        };
         let url = address(&logger, &visit).unwrap();
-        assert_eq!(url.as_str(), "http://127.0.0.1:8766/l/abc/bait?server=shop&path=%2F.env&scan=17");
+        assert_eq!(
+            url.as_str(),
+            "http://127.0.0.1:8766/l/abc/bait?server=shop&path=%2F.env&scan=17"
+        );
     }
 
     #[tokio::test]

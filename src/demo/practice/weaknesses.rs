@@ -16,39 +16,131 @@ pub struct Weakness {
     pub kinds: &'static [&'static str],
 }
 
-const fn weakness(id: &'static str, title: &'static str, kinds: &'static [&'static str]) -> Weakness {
+const fn weakness(
+    id: &'static str,
+    title: &'static str,
+    kinds: &'static [&'static str],
+) -> Weakness {
     Weakness { id, title, kinds }
 }
 
 pub const ALL: &[Weakness] = &[
-    weakness("csp", "pages without Content-Security-Policy", &["web.header.csp_missing"]),
-    weakness("hsts", "HTTPS without Strict-Transport-Security", &["web.header.hsts_missing"]),
-    weakness("nosniff", "responses without X-Content-Type-Options", &["web.header.nosniff_missing"]),
-    weakness("referrer", "pages without Referrer-Policy", &["web.header.referrer_missing"]),
-    weakness("frames", "pages that any site may frame", &["web.header.frames_open"]),
-    weakness("cookie-secure", "a session cookie without Secure", &["web.cookie.secure"]),
-    weakness("cookie-http-only", "a session cookie without HttpOnly", &["web.cookie.http_only"]),
-    weakness("cookie-same-site", "a session cookie without SameSite", &["web.cookie.same_site"]),
-    weakness("cors", "CORS for any origin with credentials", &["web.cors.credentials"]),
+    weakness(
+        "csp",
+        "pages without Content-Security-Policy",
+        &["web.header.csp_missing"],
+    ),
+    weakness(
+        "hsts",
+        "HTTPS without Strict-Transport-Security",
+        &["web.header.hsts_missing"],
+    ),
+    weakness(
+        "nosniff",
+        "responses without X-Content-Type-Options",
+        &["web.header.nosniff_missing"],
+    ),
+    weakness(
+        "referrer",
+        "pages without Referrer-Policy",
+        &["web.header.referrer_missing"],
+    ),
+    weakness(
+        "frames",
+        "pages that any site may frame",
+        &["web.header.frames_open"],
+    ),
+    weakness(
+        "cookie-secure",
+        "a session cookie without Secure",
+        &["web.cookie.secure"],
+    ),
+    weakness(
+        "cookie-http-only",
+        "a session cookie without HttpOnly",
+        &["web.cookie.http_only"],
+    ),
+    weakness(
+        "cookie-same-site",
+        "a session cookie without SameSite",
+        &["web.cookie.same_site"],
+    ),
+    weakness(
+        "cors",
+        "CORS for any origin with credentials",
+        &["web.cors.credentials"],
+    ),
     weakness("trace", "HTTP TRACE enabled", &["web.method.trace"]),
-    weakness("mixed-content", "mixed content on an HTTPS page", &["web.mixed_content"]),
-    weakness("version", "a Server header with the version", &["web.server.version"]),
-    weakness("error-page", "an order page that shows a stack trace", &["web.error_page"]),
+    weakness(
+        "mixed-content",
+        "mixed content on an HTTPS page",
+        &["web.mixed_content"],
+    ),
+    weakness(
+        "version",
+        "a Server header with the version",
+        &["web.server.version"],
+    ),
+    weakness(
+        "error-page",
+        "an order page that shows a stack trace",
+        &["web.error_page"],
+    ),
     weakness("robots", "sensitive paths in robots.txt", &["web.robots"]),
     weakness("security-txt", "no security.txt", &["web.security_txt"]),
     weakness("listing", "a directory listing", &["web.listing"]),
     weakness("git", "an exposed Git repository", &["web.exposed.git"]),
     weakness("env", "an exposed environment file", &["web.exposed.env"]),
-    weakness("htpasswd", "an exposed password file", &["web.exposed.credentials"]),
-    weakness("backup", "an exposed backup archive", &["web.exposed.backup"]),
-    weakness("database", "an exposed database dump", &["web.exposed.database"]),
-    weakness("private-key", "an exposed private key", &["web.exposed.private_key"]),
-    weakness("cert-expired", "an expired certificate", &["tls.certificate.expired"]),
-    weakness("cert-self-signed", "a self-signed certificate", &["tls.certificate.self_signed"]),
-    weakness("cert-name", "a certificate for another name", &["tls.certificate.wrong_name"]),
-    weakness("port-ssh", "an open port with an SSH banner", &["port.open"]),
-    weakness("port-ftp", "an open port with an FTP banner", &["port.open"]),
-    weakness("port-smtp", "an open port with an SMTP banner", &["port.open"]),
+    weakness(
+        "htpasswd",
+        "an exposed password file",
+        &["web.exposed.credentials"],
+    ),
+    weakness(
+        "backup",
+        "an exposed backup archive",
+        &["web.exposed.backup"],
+    ),
+    weakness(
+        "database",
+        "an exposed database dump",
+        &["web.exposed.database"],
+    ),
+    weakness(
+        "private-key",
+        "an exposed private key",
+        &["web.exposed.private_key"],
+    ),
+    weakness(
+        "cert-expired",
+        "an expired certificate",
+        &["tls.certificate.expired"],
+    ),
+    weakness(
+        "cert-self-signed",
+        "a self-signed certificate",
+        &["tls.certificate.self_signed"],
+    ),
+    weakness(
+        "cert-name",
+        "a certificate for another name",
+        &["tls.certificate.wrong_name"],
+    ),
+    weakness(
+        "port-ssh",
+        "an open port with an SSH banner",
+        &["port.open"],
+    ),
+    weakness(
+        "port-ftp",
+        "an open port with an FTP banner",
+        &["port.open"],
+    ),
+    weakness(
+        "port-smtp",
+        "an open port with an SMTP banner",
+        &["port.open"],
+    ),
 ];
 
 /// The ids of the weaknesses that are switched on.
@@ -63,7 +155,9 @@ pub struct Weaknesses {
 impl Default for Weaknesses {
     /// All weaknesses are on.
     fn default() -> Self {
-        Self { active: Arc::new(watch::Sender::new(ALL.iter().map(|one| one.id).collect())) }
+        Self {
+            active: Arc::new(watch::Sender::new(ALL.iter().map(|one| one.id).collect())),
+        }
     }
 }
 
@@ -79,7 +173,9 @@ impl Weaknesses {
 
     /// Switches a weakness; false when the id is unknown.
     pub fn set(&self, id: &str, is_active: bool) -> bool {
-        let Some(weakness) = ALL.iter().find(|one| one.id == id) else { return false };
+        let Some(weakness) = ALL.iter().find(|one| one.id == id) else {
+            return false;
+        };
         self.active.send_modify(|active| {
             if is_active {
                 active.insert(weakness.id);
@@ -92,7 +188,11 @@ impl Weaknesses {
 
     pub fn set_all(&self, is_active: bool) {
         self.active.send_modify(|active| {
-            *active = if is_active { ALL.iter().map(|one| one.id).collect() } else { ActiveWeaknesses::new() };
+            *active = if is_active {
+                ALL.iter().map(|one| one.id).collect()
+            } else {
+                ActiveWeaknesses::new()
+            };
         });
     }
 }

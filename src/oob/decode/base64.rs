@@ -12,7 +12,8 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// A run of characters of one or both alphabets without line breaks and padding, converted to the standard alphabet.
+/// A run of characters of one or both alphabets without line breaks and padding, converted to the
+/// standard alphabet.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Base64Run {
     digits: Vec<u8>,
@@ -23,25 +24,40 @@ pub struct Base64Run {
 impl Base64Run {
     /// The run that covers the whole text.
     pub fn of(text: &[u8]) -> Option<Self> {
-        let end = text.len() - text.iter().rev().take_while(|&&byte| byte == b'=' || is_break(byte)).count();
-        (end > 0 && text[..end].iter().all(|&byte| is_digit(byte) || is_break(byte)))
-            .then(|| Self::from_run(&text[..end]))
+        let end = text.len()
+            - text
+                .iter()
+                .rev()
+                .take_while(|&&byte| byte == b'=' || is_break(byte))
+                .count();
+        (end > 0
+            && text[..end]
+                .iter()
+                .all(|&byte| is_digit(byte) || is_break(byte)))
+        .then(|| Self::from_run(&text[..end]))
     }
 
     /// Every run of at least `least` characters in a text.
     pub fn all(text: &[u8], least: usize) -> impl Iterator<Item = Self> + '_ {
         let runs = text.split(|&byte| !is_digit(byte) && !is_break(byte));
-        runs.filter(move |run| run.len() >= least).map(Self::from_run)
+        runs.filter(move |run| run.len() >= least)
+            .map(Self::from_run)
     }
 
     fn from_run(run: &[u8]) -> Self {
         let for_urls = run.iter().any(|byte| matches!(byte, b'-' | b'_'));
-        let digits = run.iter().filter(|&&byte| !is_break(byte)).map(|&byte| match byte {
-            b'-' => b'+',
-            b'_' => b'/',
-            byte => byte,
-        });
-        Self { digits: digits.collect(), for_urls }
+        let digits = run
+            .iter()
+            .filter(|&&byte| !is_break(byte))
+            .map(|&byte| match byte {
+                b'-' => b'+',
+                b'_' => b'/',
+                byte => byte,
+            });
+        Self {
+            digits: digits.collect(),
+            for_urls,
+        }
     }
 
     pub fn name(&self) -> &'static str {
@@ -111,7 +127,13 @@ mod tests {
 
     #[test]
     fn wrapped_base64_is_one_run() {
-        assert_eq!(Base64Run::of(b"aGVs\r\nbG8=\n").unwrap().decoded(0).as_deref(), Some(&b"hello"[..]));
+        assert_eq!(
+            Base64Run::of(b"aGVs\r\nbG8=\n")
+                .unwrap()
+                .decoded(0)
+                .as_deref(),
+            Some(&b"hello"[..])
+        );
         assert_eq!(Base64Run::of(b"not base64!"), None);
         assert_eq!(Base64Run::of(b""), None);
     }

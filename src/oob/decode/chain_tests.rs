@@ -16,7 +16,10 @@ fn plain(bytes: impl AsRef<[u8]>) -> Vec<DecodeStep> {
 }
 
 fn of_type<'a>(content_type: &'a str) -> BodyHints<'a> {
-    BodyHints { content_type, ..BodyHints::default() }
+    BodyHints {
+        content_type,
+        ..BodyHints::default()
+    }
 }
 
 fn last(steps: &[DecodeStep]) -> String {
@@ -25,15 +28,20 @@ fn last(steps: &[DecodeStep]) -> String {
 
 #[test]
 fn nested_encodings_decode_in_order_with_reasons() {
-    let wrapped =
-        STANDARD.encode(compress(CompressionFormat::Gzip, br#"{"a":"b%2Fc"}"#)).replace('+', "%2B").replace('=', "%3D");
+    let wrapped = STANDARD
+        .encode(compress(CompressionFormat::Gzip, br#"{"a":"b%2Fc"}"#))
+        .replace('+', "%2B")
+        .replace('=', "%3D");
     let steps = plain(format!("%20{wrapped}"));
     assert_eq!(names(&steps), ["url", "base64", "gzip", "json"]);
     assert_eq!(steps[2].why, "begins with 1f 8b");
     assert!(steps[1].why.starts_with("all "));
     assert_eq!(last(&steps), "{\n  \"a\": \"b%2Fc\"\n}");
     let parts = &steps[3].parts;
-    assert_eq!((parts[0].name.as_str(), last(&parts[0].steps)), ("a", "b/c".into()));
+    assert_eq!(
+        (parts[0].name.as_str(), last(&parts[0].steps)),
+        ("a", "b/c".into())
+    );
 }
 
 #[test]
@@ -60,19 +68,33 @@ fn plain_words_and_numbers_are_not_decoded() {
 #[test]
 fn double_encoding_is_decoded_twice() {
     assert_eq!(names(&plain("a%252Fb")), ["url", "url"]);
-    assert_eq!(names(&plain(STANDARD.encode(URL_SAFE_NO_PAD.encode("hello, world?>~")))), ["base64", "base64url"]);
+    assert_eq!(
+        names(&plain(
+            STANDARD.encode(URL_SAFE_NO_PAD.encode("hello, world?>~"))
+        )),
+        ["base64", "base64url"]
+    );
     assert_eq!(last(&plain("68656c6c6f20776f726c64")), "hello world");
 }
 
 #[test]
 fn matching_content_headers_are_trusted() {
-    let form = chain(b"a=1&u=http%3A%2F%2Fh%2F%3Fx%3D%2541", of_type("application/x-www-form-urlencoded; charset=x"));
+    let form = chain(
+        b"a=1&u=http%3A%2F%2Fh%2F%3Fx%3D%2541",
+        of_type("application/x-www-form-urlencoded; charset=x"),
+    );
     assert_eq!(names(&form), ["form"]);
     assert_eq!(last(&form), "a = 1\nu = http://h/?x=%41\n");
     assert_eq!(names(&form[0].parts[1].steps), ["url"]);
-    assert_eq!(names(&chain(b"a=1", of_type("text/plain"))), Vec::<&str>::new());
+    assert_eq!(
+        names(&chain(b"a=1", of_type("text/plain"))),
+        Vec::<&str>::new()
+    );
     let bare = compress(CompressionFormat::Deflate, b"<a><b/></a>");
-    let hints = BodyHints { content_type: "text/xml", encoding: "deflate" };
+    let hints = BodyHints {
+        content_type: "text/xml",
+        encoding: "deflate",
+    };
     let steps = chain(&bare, hints);
     assert_eq!(names(&steps), ["deflate", "xml"]);
     assert_eq!(steps[1].why, "declared by Content-Type");
@@ -80,17 +102,30 @@ fn matching_content_headers_are_trusted() {
         b"--B\r\nContent-Disposition: form-data; name=\"j\"\r\n\r\n[1]\r\n--B--",
         of_type("multipart/form-data; boundary=B"),
     );
-    assert_eq!((names(&parts), names(&parts[0].parts[0].steps)), (vec!["multipart"], vec!["json"]));
+    assert_eq!(
+        (names(&parts), names(&parts[0].parts[0].steps)),
+        (vec!["multipart"], vec!["json"])
+    );
     assert_eq!(parts[0].parts[0].value, b"[1]");
 }
 
 #[test]
 fn jwt_is_shown_without_verification() {
     let part = |json: &str| URL_SAFE_NO_PAD.encode(json);
-    let token = format!("{}.{}.c2ln", part(r#"{"alg":"none"}"#), part(r#"{"sub":"ann"}"#));
+    let token = format!(
+        "{}.{}.c2ln",
+        part(r#"{"alg":"none"}"#),
+        part(r#"{"sub":"ann"}"#)
+    );
     let steps = plain(format!("session={token}"));
-    assert_eq!((names(&steps), names(&steps[0].parts[0].steps)), (vec!["form"], vec!["jwt"]));
-    assert_eq!(steps[0].parts[0].steps[0].note, Some("signature not checked"));
+    assert_eq!(
+        (names(&steps), names(&steps[0].parts[0].steps)),
+        (vec!["form"], vec!["jwt"])
+    );
+    assert_eq!(
+        steps[0].parts[0].steps[0].note,
+        Some("signature not checked")
+    );
 }
 
 #[test]

@@ -31,7 +31,9 @@ impl CompressionFormat {
     pub fn of(bytes: &[u8]) -> Option<Self> {
         match *bytes {
             [0x1f, 0x8b, 8, ..] => Some(Self::Gzip),
-            [first, second, _, ..] if first & 0x8f == 8 && (u16::from(first) << 8 | u16::from(second)) % 31 == 0 => {
+            [first, second, _, ..]
+                if first & 0x8f == 8 && (u16::from(first) << 8 | u16::from(second)) % 31 == 0 =>
+            {
                 Some(Self::Zlib)
             }
             _ => None,
@@ -57,10 +59,17 @@ impl CompressionFormat {
 
 fn read(decoder: impl Read, limit: usize) -> Option<Inflated> {
     let mut bytes = Vec::new();
-    let broken = decoder.take(limit as u64 + 1).read_to_end(&mut bytes).is_err();
+    let broken = decoder
+        .take(limit as u64 + 1)
+        .read_to_end(&mut bytes)
+        .is_err();
     let more = bytes.len() > limit;
     bytes.truncate(limit);
-    (!bytes.is_empty()).then_some(Inflated { bytes, more, broken })
+    (!bytes.is_empty()).then_some(Inflated {
+        bytes,
+        more,
+        broken,
+    })
 }
 
 #[cfg(test)]
@@ -80,14 +89,21 @@ pub(in crate::oob) mod testing {
         }
         match how {
             CompressionFormat::Gzip => {
-                written(GzEncoder::new(Vec::new(), Compression::default()), bytes).finish().unwrap()
+                written(GzEncoder::new(Vec::new(), Compression::default()), bytes)
+                    .finish()
+                    .unwrap()
             }
             CompressionFormat::Zlib => {
-                written(ZlibEncoder::new(Vec::new(), Compression::default()), bytes).finish().unwrap()
+                written(ZlibEncoder::new(Vec::new(), Compression::default()), bytes)
+                    .finish()
+                    .unwrap()
             }
-            CompressionFormat::Deflate => {
-                written(DeflateEncoder::new(Vec::new(), Compression::default()), bytes).finish().unwrap()
-            }
+            CompressionFormat::Deflate => written(
+                DeflateEncoder::new(Vec::new(), Compression::default()),
+                bytes,
+            )
+            .finish()
+            .unwrap(),
         }
     }
 }
@@ -99,7 +115,11 @@ mod tests {
     use super::testing::compress;
     use super::*;
 
-    const ALL: [CompressionFormat; 3] = [CompressionFormat::Gzip, CompressionFormat::Zlib, CompressionFormat::Deflate];
+    const ALL: [CompressionFormat; 3] = [
+        CompressionFormat::Gzip,
+        CompressionFormat::Zlib,
+        CompressionFormat::Deflate,
+    ];
 
     proptest! {
         #[test]
@@ -127,7 +147,11 @@ mod tests {
         assert_eq!((inflated.bytes.len(), inflated.more), (1 << 16, true));
         let text: Vec<u8> = (0..50_000_u32).flat_map(u32::to_le_bytes).collect();
         let whole = compress(CompressionFormat::Gzip, &text);
-        let inflated = CompressionFormat::Gzip.inflated(&whole[..whole.len() / 2], 1 << 20).unwrap();
-        assert!(inflated.broken && text.starts_with(&inflated.bytes) && inflated.bytes.len() > 1_000);
+        let inflated = CompressionFormat::Gzip
+            .inflated(&whole[..whole.len() / 2], 1 << 20)
+            .unwrap();
+        assert!(
+            inflated.broken && text.starts_with(&inflated.bytes) && inflated.bytes.len() > 1_000
+        );
     }
 }

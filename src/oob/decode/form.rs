@@ -16,7 +16,11 @@ pub fn pairs(text: &str) -> Vec<DecodedPart> {
             steps: Vec::new(),
         }
     };
-    text.split('&').filter(|pair| !pair.is_empty()).take(MOST).map(part).collect()
+    text.split('&')
+        .filter(|pair| !pair.is_empty())
+        .take(MOST)
+        .map(part)
+        .collect()
 }
 
 /// One line per pair.
@@ -25,7 +29,8 @@ pub fn laid_out(pairs: &[DecodedPart]) -> Vec<u8> {
     pairs.iter().flat_map(line).collect()
 }
 
-/// True if every part is a name with a value and no character occurs that a form would have encoded.
+/// True if every part is a name with a value and no character occurs that a form would have
+/// encoded.
 pub fn looks_like(text: &str) -> bool {
     let named = |pair: &str| {
         let name = pair.split_once('=').map_or("", |(name, _)| name);
@@ -34,8 +39,10 @@ pub fn looks_like(text: &str) -> bool {
     };
     let plain = |c: char| c.is_ascii_graphic() && !"<>\"{}".contains(c);
     // A single trailing `=` indicates base64, not a name without a value.
-    let valued =
-        text.split('&').any(|pair| pair.split_once('=').is_some_and(|(_, value)| !value.trim_matches('=').is_empty()));
+    let valued = text.split('&').any(|pair| {
+        pair.split_once('=')
+            .is_some_and(|(_, value)| !value.trim_matches('=').is_empty())
+    });
     valued && text.chars().all(plain) && text.split('&').all(named)
 }
 
@@ -46,7 +53,10 @@ mod tests {
     #[test]
     fn form_pairs_keep_order_and_duplicates() {
         let pairs = pairs("b=1%262&a=x+y&b=&flag");
-        assert_eq!(String::from_utf8(laid_out(&pairs)).unwrap(), "b = 1&2\na = x y\nb = \nflag = \n");
+        assert_eq!(
+            String::from_utf8(laid_out(&pairs)).unwrap(),
+            "b = 1&2\na = x y\nb = \nflag = \n"
+        );
     }
 
     #[test]
@@ -54,7 +64,16 @@ mod tests {
         for form in ["a=1", "a=1&b[]=2", "a%20b=1&c="] {
             assert!(looks_like(form), "{form}");
         }
-        for none in ["", "abc", "aGVsbG8=", "aGVsbG8h==", "a=1 b", "http://h/?a=1", "a=1&b", "<a b=c>"] {
+        for none in [
+            "",
+            "abc",
+            "aGVsbG8=",
+            "aGVsbG8h==",
+            "a=1 b",
+            "http://h/?a=1",
+            "a=1&b",
+            "<a b=c>",
+        ] {
             assert!(!looks_like(none), "{none}");
         }
     }

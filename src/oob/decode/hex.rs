@@ -8,12 +8,16 @@ pub fn byte(high: u8, low: u8) -> Option<u8> {
 
 /// The bytes of a text of digits; a single trailing digit is ignored.
 pub fn decoded(digits: &[u8]) -> Option<Vec<u8>> {
-    digits.chunks_exact(2).map(|pair| byte(pair[0], pair[1])).collect()
+    digits
+        .chunks_exact(2)
+        .map(|pair| byte(pair[0], pair[1]))
+        .collect()
 }
 
 /// Every run of at least `least` digits.
 pub fn runs(text: &[u8], least: usize) -> impl Iterator<Item = &[u8]> {
-    text.split(|byte| !byte.is_ascii_hexdigit()).filter(move |run| run.len() >= least)
+    text.split(|byte| !byte.is_ascii_hexdigit())
+        .filter(move |run| run.len() >= least)
 }
 
 #[cfg(test)]
@@ -24,6 +28,9 @@ mod tests {
     fn hex_digits_of_either_case_decode() {
         assert_eq!(decoded(b"6aFf0").as_deref(), Some(&b"j\xff"[..]));
         assert_eq!(decoded(b"6g"), None);
-        assert_eq!(runs(b"x 6a6b, abcd", 4).collect::<Vec<_>>(), [b"6a6b", b"abcd"]);
+        assert_eq!(
+            runs(b"x 6a6b, abcd", 4).collect::<Vec<_>>(),
+            [b"6a6b", b"abcd"]
+        );
     }
 }

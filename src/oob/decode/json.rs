@@ -10,14 +10,18 @@ const INDENTED: usize = 24;
 /// Maximum number of strings that are decoded.
 const MOST: usize = 200;
 
-/// An object or array with one member per line, at most about `limit` bytes; `None` for anything else.
+/// An object or array with one member per line, at most about `limit` bytes; `None` for anything
+/// else.
 pub fn laid_out(text: &str, limit: usize) -> Option<String> {
     if !text.starts_with(['{', '[']) || serde_json::from_str::<IgnoredAny>(text).is_err() {
         return None;
     }
     let mut out = String::with_capacity(text.len() * 2);
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
-    let mut chars = text.chars().filter(|c| !c.is_ascii_whitespace() || *c == ' ').peekable();
+    let mut chars = text
+        .chars()
+        .filter(|c| !c.is_ascii_whitespace() || *c == ' ')
+        .peekable();
     while let Some(c) = chars.next() {
         if out.len() > limit {
             break;
@@ -80,10 +84,17 @@ fn collect(value: &Value, place: &str, parts: &mut Vec<DecodedPart>) {
     }
     match value {
         Value::String(text) => {
-            parts.push(DecodedPart { name: place.to_owned(), value: text.as_bytes().to_vec(), steps: Vec::new() });
+            parts.push(DecodedPart {
+                name: place.to_owned(),
+                value: text.as_bytes().to_vec(),
+                steps: Vec::new(),
+            });
         }
         Value::Array(items) => {
-            items.iter().enumerate().for_each(|(at, item)| collect(item, &format!("{place}[{at}]"), parts));
+            items
+                .iter()
+                .enumerate()
+                .for_each(|(at, item)| collect(item, &format!("{place}[{at}]"), parts));
         }
         Value::Object(members) => members.iter().for_each(|(name, member)| {
             let dot = if place.is_empty() { "" } else { "." };
@@ -121,7 +132,10 @@ mod tests {
 
     #[test]
     fn json_strings_are_named_by_path() {
-        let names: Vec<_> = strings(r#"{"a":{"b":["x",1,"y"]},"c":"z"}"#).into_iter().map(|part| part.name).collect();
+        let names: Vec<_> = strings(r#"{"a":{"b":["x",1,"y"]},"c":"z"}"#)
+            .into_iter()
+            .map(|part| part.name)
+            .collect();
         assert_eq!(names, ["a.b[0]", "a.b[2]", "c"]);
     }
 

@@ -15,11 +15,21 @@ pub fn read(text: &str) -> Option<(String, Vec<DecodedPart>)> {
     }
     let header = object(header).filter(|header| header.contains("\"alg\""))?;
     let payload = object(payload)?;
-    let signed = if signature.is_empty() { "no signature" } else { "signature" };
+    let signed = if signature.is_empty() {
+        "no signature"
+    } else {
+        "signature"
+    };
     let laid_out = format!("header {header}\npayload {payload}\n{signed}, not checked");
-    let part =
-        |name: &str, text: String| DecodedPart { name: name.to_owned(), value: text.into_bytes(), steps: Vec::new() };
-    Some((laid_out, vec![part("header", header), part("payload", payload)]))
+    let part = |name: &str, text: String| DecodedPart {
+        name: name.to_owned(),
+        value: text.into_bytes(),
+        steps: Vec::new(),
+    };
+    Some((
+        laid_out,
+        vec![part("header", header), part("payload", payload)],
+    ))
 }
 
 /// A part that is a JSON object, formatted.
@@ -38,16 +48,33 @@ mod tests {
     #[test]
     fn jwt_header_and_payload_are_shown_as_unverified() {
         let part = |json: &str| URL_SAFE_NO_PAD.encode(json);
-        let token = format!("{}.{}.c2ln", part(r#"{"alg":"HS256"}"#), part(r#"{"sub":"ann"}"#));
+        let token = format!(
+            "{}.{}.c2ln",
+            part(r#"{"alg":"HS256"}"#),
+            part(r#"{"sub":"ann"}"#)
+        );
         let (laid_out, parts) = read(&token).unwrap();
         let lines: Vec<_> = laid_out.lines().collect();
         assert_eq!(
             lines,
-            ["header {", r#"  "alg": "HS256""#, "}", "payload {", r#"  "sub": "ann""#, "}", "signature, not checked"]
+            [
+                "header {",
+                r#"  "alg": "HS256""#,
+                "}",
+                "payload {",
+                r#"  "sub": "ann""#,
+                "}",
+                "signature, not checked"
+            ]
         );
         assert_eq!(parts.len(), 2);
         assert!(!laid_out.contains("verified") && !laid_out.contains("valid"));
-        for none in ["a.b.c", "1.2.3", "www.acme.test", &format!("{}.{}", part(r#"{"alg":1}"#), part("{}"))] {
+        for none in [
+            "a.b.c",
+            "1.2.3",
+            "www.acme.test",
+            &format!("{}.{}", part(r#"{"alg":1}"#), part("{}")),
+        ] {
             assert!(read(none).is_none(), "{none}");
         }
     }

@@ -45,7 +45,10 @@ named_enum! {
 impl Layer {
     /// True for formats with named parts, which are decoded separately.
     pub fn is_structure(self) -> bool {
-        matches!(self, Self::Json | Self::Xml | Self::Form | Self::Multipart | Self::Jwt)
+        matches!(
+            self,
+            Self::Json | Self::Xml | Self::Form | Self::Multipart | Self::Jwt
+        )
     }
 }
 

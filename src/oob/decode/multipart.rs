@@ -11,15 +11,22 @@ const MOST: usize = 100;
 pub fn boundary(content_type: &str) -> Option<String> {
     let named = |parameter: &str| {
         let (name, value) = parameter.split_once('=')?;
-        name.trim().eq_ignore_ascii_case("boundary").then(|| value.trim().trim_matches('"').to_owned())
+        name.trim()
+            .eq_ignore_ascii_case("boundary")
+            .then(|| value.trim().trim_matches('"').to_owned())
     };
-    content_type.split(';').find_map(named).filter(|boundary| !boundary.is_empty())
+    content_type
+        .split(';')
+        .find_map(named)
+        .filter(|boundary| !boundary.is_empty())
 }
 
 /// The parts with their headers, named after their headers.
 pub fn parts(bytes: &[u8], boundary: &str) -> Option<Vec<DecodedPart>> {
     let line = format!("--{boundary}");
-    let mut starts = memmem::find_iter(bytes, line.as_bytes()).take(MOST + 1).peekable();
+    let mut starts = memmem::find_iter(bytes, line.as_bytes())
+        .take(MOST + 1)
+        .peekable();
     let mut parts = Vec::new();
     while let Some(at) = starts.next() {
         let from = at + line.len();
@@ -27,8 +34,16 @@ pub fn parts(bytes: &[u8], boundary: &str) -> Option<Vec<DecodedPart>> {
             break;
         }
         let part = &bytes[from..starts.peek().copied().unwrap_or(bytes.len())];
-        let part = without_break(part.strip_prefix(b"\r\n").or_else(|| part.strip_prefix(b"\n")).unwrap_or(part));
-        parts.push(DecodedPart { name: name(part, parts.len() + 1), value: part.to_vec(), steps: Vec::new() });
+        let part = without_break(
+            part.strip_prefix(b"\r\n")
+                .or_else(|| part.strip_prefix(b"\n"))
+                .unwrap_or(part),
+        );
+        parts.push(DecodedPart {
+            name: name(part, parts.len() + 1),
+            value: part.to_vec(),
+            steps: Vec::new(),
+        });
     }
     (!parts.is_empty()).then_some(parts)
 }
@@ -48,7 +63,9 @@ fn name(part: &[u8], number: usize) -> String {
     let parameter = |sought: &str| {
         let named = |one: &str| {
             let (name, value) = one.split_once('=')?;
-            name.trim().eq_ignore_ascii_case(sought).then(|| value.trim().trim_matches('"').to_owned())
+            name.trim()
+                .eq_ignore_ascii_case(sought)
+                .then(|| value.trim().trim_matches('"').to_owned())
         };
         disposition.split(';').find_map(named)
     };
@@ -62,23 +79,35 @@ fn header(part: &[u8], sought: &str) -> Option<String> {
     let head = String::from_utf8_lossy(split(part).0).into_owned();
     head.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;
-        name.trim().eq_ignore_ascii_case(sought).then(|| value.trim().to_owned())
+        name.trim()
+            .eq_ignore_ascii_case(sought)
+            .then(|| value.trim().to_owned())
     })
 }
 
 /// Headers and content, separated by the first empty line.
 fn split(part: &[u8]) -> (&[u8], &[u8]) {
-    if let Some(rest) = part.strip_prefix(b"\r\n").or_else(|| part.strip_prefix(b"\n")) {
+    if let Some(rest) = part
+        .strip_prefix(b"\r\n")
+        .or_else(|| part.strip_prefix(b"\n"))
+    {
         return (&[], rest);
     }
     let ends = [&b"\r\n\r\n"[..], b"\n\n"];
-    let found = ends.iter().filter_map(|end| Some((memmem::find(part, end)?, end.len()))).min();
-    found.map_or((part, &[]), |(at, length)| (&part[..at], &part[at + length..]))
+    let found = ends
+        .iter()
+        .filter_map(|end| Some((memmem::find(part, end)?, end.len())))
+        .min();
+    found.map_or((part, &[]), |(at, length)| {
+        (&part[..at], &part[at + length..])
+    })
 }
 
 /// The line break before a boundary belongs to the boundary.
 fn without_break(part: &[u8]) -> &[u8] {
-    part.strip_suffix(b"\r\n").or_else(|| part.strip_suffix(b"\n")).unwrap_or(part)
+    part.strip_suffix(b"\r\n")
+        .or_else(|| part.strip_suffix(b"\n"))
+        .unwrap_or(part)
 }
 
 #[cfg(test)]

@@ -12,7 +12,10 @@ pub fn decoded_value(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.contains(&b'+') {
         return decoded(text);
     }
-    let spaced: Vec<u8> = text.iter().map(|&byte| if byte == b'+' { b' ' } else { byte }).collect();
+    let spaced: Vec<u8> = text
+        .iter()
+        .map(|&byte| if byte == b'+' { b' ' } else { byte })
+        .collect();
     Cow::Owned(decoded(&spaced).into_owned())
 }
 

@@ -1,6 +1,8 @@
-//! Other spellings of single characters: HTML entities, quoted-printable, UTF-16, and text that continues on further lines.
+//! Other spellings of single characters: HTML entities, quoted-printable, UTF-16, and text that
+//! continues on further lines.
 //!
-//! Each function returns the decoded text if it differs. Only ASCII is decoded: the result is searched, not shown.
+//! Each function returns the decoded text if it differs. Only ASCII is decoded: the result is
+//! searched, not shown.
 
 use super::hex;
 
@@ -8,8 +10,12 @@ use super::hex;
 type Decoder = fn(&[u8]) -> Option<Vec<u8>>;
 
 /// Name and decoder of each spelling.
-pub const ALL: [(&str, Decoder); 4] =
-    [("html", entities), ("quoted-printable", quoted_printable), ("lines", joined_lines), ("utf-16", without_nul)];
+pub const ALL: [(&str, Decoder); 4] = [
+    ("html", entities),
+    ("quoted-printable", quoted_printable),
+    ("lines", joined_lines),
+    ("utf-16", without_nul),
+];
 
 /// Decodes `&#115;` and `&#x73;`, also without the semicolon.
 fn entities(text: &[u8]) -> Option<Vec<u8>> {
@@ -20,9 +26,15 @@ fn entities(text: &[u8]) -> Option<Vec<u8>> {
             digits => (10, digits),
         };
         // Leading zeros are allowed; seven digits name every character.
-        let length = digits.iter().take(7).take_while(|digit| char::from(**digit).is_digit(radix)).count();
+        let length = digits
+            .iter()
+            .take(7)
+            .take_while(|digit| char::from(**digit).is_digit(radix))
+            .count();
         let (number, after) = digits.split_at(length);
-        let byte = u8::from_str_radix(std::str::from_utf8(number).ok()?, radix).ok().filter(u8::is_ascii)?;
+        let byte = u8::from_str_radix(std::str::from_utf8(number).ok()?, radix)
+            .ok()
+            .filter(u8::is_ascii)?;
         Some((Some(byte), after.strip_prefix(b";").unwrap_or(after)))
     })
 }
@@ -32,7 +44,9 @@ fn quoted_printable(text: &[u8]) -> Option<Vec<u8>> {
     memchr::memchr(b'=', text)?;
     decoded(text, |rest| match rest {
         [b'=', b'\r', b'\n', after @ ..] | [b'=', b'\n', after @ ..] => Some((None, after)),
-        [b'=', high, low, after @ ..] => Some((Some(hex::byte(*high, *low).filter(u8::is_ascii)?), after)),
+        [b'=', high, low, after @ ..] => {
+            Some((Some(hex::byte(*high, *low).filter(u8::is_ascii)?), after))
+        }
         _ => None,
     })
 }
@@ -68,12 +82,28 @@ mod tests {
 
     #[test]
     fn each_spelling_is_decoded_and_other_text_is_not() {
-        assert_eq!(entities(b"a&#115;&#x73&#0115;b").as_deref(), Some(b"asssb".as_slice()));
-        assert_eq!(quoted_printable(b"a=73=\r\nb=\nc").as_deref(), Some(b"asbc".as_slice()));
-        assert_eq!(joined_lines(b"ab\r\n\t cd \ne").as_deref(), Some(b"abcde".as_slice()));
-        assert_eq!(without_nul(b"\xff\xfea\0b\0").as_deref(), Some(b"\xff\xfeab".as_slice()));
+        assert_eq!(
+            entities(b"a&#115;&#x73&#0115;b").as_deref(),
+            Some(b"asssb".as_slice())
+        );
+        assert_eq!(
+            quoted_printable(b"a=73=\r\nb=\nc").as_deref(),
+            Some(b"asbc".as_slice())
+        );
+        assert_eq!(
+            joined_lines(b"ab\r\n\t cd \ne").as_deref(),
+            Some(b"abcde".as_slice())
+        );
+        assert_eq!(
+            without_nul(b"\xff\xfea\0b\0").as_deref(),
+            Some(b"\xff\xfeab".as_slice())
+        );
         for plain in ["", "abc", "&#;", "&#x;", "&#9999999;", "a=", "a=zz", "&amp"] {
-            assert!(ALL.iter().all(|(_, decode)| decode(plain.as_bytes()).is_none()), "{plain}");
+            assert!(
+                ALL.iter()
+                    .all(|(_, decode)| decode(plain.as_bytes()).is_none()),
+                "{plain}"
+            );
         }
     }
 }

@@ -1,14 +1,20 @@
-//! XML with one element per line: only whitespace is added. No entity is resolved and nothing is fetched.
+//! XML with one element per line: only whitespace is added. No entity is resolved and nothing is
+//! fetched.
 
 /// Maximum indentation depth.
 const INDENTED: usize = 24;
 
-/// A document with one element per line, at most about `limit` bytes; `None` for HTML and for other text.
+/// A document with one element per line, at most about `limit` bytes; `None` for HTML and for other
+/// text.
 pub fn laid_out(text: &str, limit: usize) -> Option<String> {
     let start = text.get(..14).unwrap_or(text).to_ascii_lowercase();
     let tag = text.strip_prefix('<')?.chars().next()?;
     let begins = tag.is_alphabetic() || matches!(tag, '?' | '!' | '_');
-    if !begins || start.starts_with("<!doctype html") || start.starts_with("<html") || !text.ends_with('>') {
+    if !begins
+        || start.starts_with("<!doctype html")
+        || start.starts_with("<html")
+        || !text.ends_with('>')
+    {
         return None;
     }
     let mut out = String::with_capacity(text.len() * 2);
@@ -28,7 +34,8 @@ pub fn laid_out(text: &str, limit: usize) -> Option<String> {
             out.push_str(&"  ".repeat(depth.min(INDENTED)));
             out.push_str(node);
         }
-        let is_element = node.starts_with('<') && !closes && !node.starts_with("<!") && !node.starts_with("<?");
+        let is_element =
+            node.starts_with('<') && !closes && !node.starts_with("<!") && !node.starts_with("<?");
         elements += usize::from(is_element);
         depth += usize::from(is_element && !node.ends_with("/>"));
     }
@@ -89,8 +96,17 @@ mod tests {
 
     #[test]
     fn non_xml_text_is_not_formatted() {
-        for none in ["", "a < b", "<", "<1>", "<a", "<!doctype html><p>x</p>", "<a href='>", "<!-- only -->", "<3 you>"]
-        {
+        for none in [
+            "",
+            "a < b",
+            "<",
+            "<1>",
+            "<a",
+            "<!doctype html><p>x</p>",
+            "<a href='>",
+            "<!-- only -->",
+            "<3 you>",
+        ] {
             assert_eq!(laid_out(none, 100), None, "{none}");
         }
     }

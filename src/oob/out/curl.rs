@@ -1,5 +1,5 @@
-//! A captured request as a curl command for a POSIX shell. The command sends the bytes that were captured: the target,
-//! the headers but those of the connection, and the body.
+//! A captured request as a curl command for a POSIX shell. The command sends the bytes that were
+//! captured: the target, the headers but those of the connection, and the body.
 
 use sha2::{Digest, Sha256};
 
@@ -15,14 +15,21 @@ const EXPECT_SIZE: usize = 1024;
 /// Largest body in a command, in bytes. Linux limits one argument to 128 KiB.
 const LARGEST_ARGUMENT: usize = 64 * 1024;
 
-/// Name of the file for a body that is long or not plain text. Ids restart with each logger and each service, so the name
-/// contains a hash of the body.
+/// Name of the file for a body that is long or not plain text. Ids restart with each logger and
+/// each service, so the name contains a hash of the body.
 pub fn body_file(sent: &CaptureRecord) -> Option<String> {
     let body = request::body(&sent.capture);
     let plain = std::str::from_utf8(&body).is_ok_and(|body| *text::clean_text(body) == *body);
     (!plain || body.len() > LARGEST_ARGUMENT).then(|| {
-        let digest: String = Sha256::digest(&body).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-        text::file_name(&format!("capture-{}-{}-{digest}.bin", sent.logger, sent.capture.id))
+        let digest: String = Sha256::digest(&body)
+            .iter()
+            .take(4)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        text::file_name(&format!(
+            "capture-{}-{}-{digest}.bin",
+            sent.logger, sent.capture.id
+        ))
     })
 }
 
@@ -35,10 +42,15 @@ pub fn curl(sent: &CaptureRecord, file: Option<&str>) -> String {
     let has_data = !body.is_empty() || has("content-length");
     let mut words: Vec<String> = Vec::new();
     if !sent.request_url().path_known {
-        words.push(": 'path unknown: the service does not report it; this is the path of the logger';".to_owned());
+        words.push(
+            ": 'path unknown: the service does not report it; this is the path of the logger';"
+                .to_owned(),
+        );
     }
     if !capture.problems.is_empty() {
-        words.push(": 'malformed request: curl sends it as HTTP; the form raw has its bytes';".to_owned());
+        words.push(
+            ": 'malformed request: curl sends it as HTTP; the form raw has its bytes';".to_owned(),
+        );
     }
     // curl must not expand `[1-9]` in the URL or normalize `/a/../b`.
     words.extend(["curl", "--globoff", "--path-as-is"].map(str::to_owned));
@@ -80,9 +92,11 @@ pub fn curl(sent: &CaptureRecord, file: Option<&str>) -> String {
     words.join(" ")
 }
 
-/// The URL. A target that curl would change or refuse, such as one with blanks or `#`, is an option of its own.
+/// The URL. A target that curl would change or refuse, such as one with blanks or `#`, is an option
+/// of its own.
 fn url_words(url: &str) -> Vec<String> {
-    let is_kept = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?@!$&'()*+,;=%[]{}".contains(&byte);
+    let is_kept =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?@!$&'()*+,;=%[]{}".contains(&byte);
     if url.bytes().all(is_kept) {
         return vec![quoted(url)];
     }
@@ -90,7 +104,11 @@ fn url_words(url: &str) -> Vec<String> {
     match url[host..].find('/') {
         Some(path) if host > 0 => {
             let (origin, target) = url.split_at(host + path);
-            vec!["--request-target".to_owned(), quoted(target), quoted(format!("{origin}/"))]
+            vec![
+                "--request-target".to_owned(),
+                quoted(target),
+                quoted(format!("{origin}/")),
+            ]
         }
         _ => vec![quoted(url)],
     }
@@ -123,23 +141,39 @@ mod tests {
         assert_eq!(file, "capture-3-118-046abae2.bin");
         assert!(curl(&binary, Some("other-2.bin")).contains("--data-binary '@other-2.bin'"));
         let other = with(|capture| capture.request_body_base64 = base64(b"\x00\xfe"));
-        assert!(body_file(&other).is_some_and(|other| other != file), "the same id and another body");
+        assert!(
+            body_file(&other).is_some_and(|other| other != file),
+            "the same id and another body"
+        );
         assert_eq!(body_file(&sent()), None);
-        let head = with(|capture| (capture.request_method, capture.request_body_base64) = ("HEAD".into(), "".into()));
+        let head = with(|capture| {
+            (capture.request_method, capture.request_body_base64) = ("HEAD".into(), "".into())
+        });
         assert!(curl(&head, None).contains("--head") && !curl(&head, None).contains("--data"));
     }
 
     #[test]
     fn curl_keeps_dotted_path_and_head_with_body() {
         let dots = with(|capture| capture.path = Some("/a/../../etc/passwd".into()));
-        assert!(curl(&dots, None).contains("--path-as-is ") && curl(&dots, None).contains(":8081/a/../../etc/passwd?"));
-        let head = curl(&with(|capture| capture.request_method = "HEAD".into()), None);
-        assert!(head.contains("-X 'HEAD'") && !head.contains("--head") && head.contains("--data-raw"), "{head}");
+        assert!(
+            curl(&dots, None).contains("--path-as-is ")
+                && curl(&dots, None).contains(":8081/a/../../etc/passwd?")
+        );
+        let head = curl(
+            &with(|capture| capture.request_method = "HEAD".into()),
+            None,
+        );
+        assert!(
+            head.contains("-X 'HEAD'") && !head.contains("--head") && head.contains("--data-raw"),
+            "{head}"
+        );
     }
 
     #[test]
     fn long_body_is_read_from_file() {
-        let long = |length: usize| with(|capture| capture.request_body_base64 = base64("x".repeat(length).as_bytes()));
+        let long = |length: usize| {
+            with(|capture| capture.request_body_base64 = base64("x".repeat(length).as_bytes()))
+        };
         assert_eq!(body_file(&long(LARGEST_ARGUMENT)), None);
         assert!(body_file(&long(LARGEST_ARGUMENT + 1)).is_some());
     }
@@ -148,7 +182,10 @@ mod tests {
     fn odd_target_is_an_option_of_its_own() {
         let odd = with(|capture| capture.url_params = "x=<b> #1".into());
         let command = curl(&odd, None);
-        assert!(command.ends_with("--request-target '/l/x/y?x=<b> #1' 'http://127.0.0.1:8081/'"), "{command}");
+        assert!(
+            command.ends_with("--request-target '/l/x/y?x=<b> #1' 'http://127.0.0.1:8081/'"),
+            "{command}"
+        );
     }
 
     #[test]
@@ -160,7 +197,10 @@ mod tests {
         });
         let command = curl(&odd, None);
         let headers = r#"-X 'POST' -H 'X-Odd: '"$(printf '\377\001')" -H 'X-None;' -H 'Accept:'"#;
-        assert!(command.contains(headers) && command.starts_with(": 'malformed request: "), "{command}");
+        assert!(
+            command.contains(headers) && command.starts_with(": 'malformed request: "),
+            "{command}"
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! HTTP Archive 1.2, the format of browser tools and proxies.
 //!
-//! Responses of a logger are not recorded, so they are empty with status 0. Data without a field in the format is
-//! stored in fields with an underscore, as the format permits.
+//! Responses of a logger are not recorded, so they are empty with status 0. Data without a field in
+//! the format is stored in fields with an underscore, as the format permits.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -30,9 +30,17 @@ pub fn har(sent: &[CaptureRecord], mask: Option<&Mask>) -> String {
     if let Some(mask) = mask {
         mask.json(&mut archive);
         // Nothing can be recognised in bytes that are no text.
-        for entry in archive["log"]["entries"].as_array_mut().into_iter().flatten() {
-            entry["request"]["postData"].as_object_mut().and_then(|body| body.remove("_base64"));
-            entry.as_object_mut().and_then(|entry| entry.remove("_raw_base64"));
+        for entry in archive["log"]["entries"]
+            .as_array_mut()
+            .into_iter()
+            .flatten()
+        {
+            entry["request"]["postData"]
+                .as_object_mut()
+                .and_then(|body| body.remove("_base64"));
+            entry
+                .as_object_mut()
+                .and_then(|entry| entry.remove("_raw_base64"));
         }
     }
     escaped_json(&format!("{archive:#}\n")).into_owned()
@@ -40,7 +48,11 @@ pub fn har(sent: &[CaptureRecord], mask: Option<&Mask>) -> String {
 
 fn entry(sent: &CaptureRecord) -> Value {
     let capture = &*sent.capture;
-    let token = sent.mentions.iter().find(|mention| mention.known).map(|mention| mention.token.to_string());
+    let token = sent
+        .mentions
+        .iter()
+        .find(|mention| mention.known)
+        .map(|mention| mention.token.to_string());
     let mut entry = json!({
         "startedDateTime": moment(capture.request_date),
         "time": 0,
@@ -70,14 +82,16 @@ fn entry(sent: &CaptureRecord) -> Value {
         entry["_problems"] = json!(capture.problems);
     }
     if !sent.request_url().path_known {
-        entry["comment"] = json!("the service does not report the path; this is the path of the logger");
+        entry["comment"] =
+            json!("the service does not report the path; this is the path of the logger");
     }
     entry
 }
 
 fn request(sent: &CaptureRecord) -> Value {
     let capture = &*sent.capture;
-    let decoded = |text: &str| String::from_utf8_lossy(&decoded_value(text.as_bytes())).into_owned();
+    let decoded =
+        |text: &str| String::from_utf8_lossy(&decoded_value(text.as_bytes())).into_owned();
     let pair = |(name, value): (&str, Option<&str>)| json!({"name": decoded(name), "value": decoded(value.unwrap_or_default())});
     let header = |(name, value): (&str, &str)| json!({"name": name, "value": value});
     let body = request::body(capture);
@@ -102,21 +116,30 @@ fn request(sent: &CaptureRecord) -> Value {
     value
 }
 
-/// The request URL as a URI: invalid characters are percent-encoded, everything else remains, because `%2e%2e` and `..`
-/// differ for an analyst. A placeholder host is used if the URL of the logger is unknown.
+/// The request URL as a URI: invalid characters are percent-encoded, everything else remains,
+/// because `%2e%2e` and `..` differ for an analyst. A placeholder host is used if the URL of the
+/// logger is unknown.
 fn url(sent: &CaptureRecord) -> String {
     let url: String = uri(&sent.request_url().url);
     match Url::parse(&url) {
         Ok(_) => url,
-        Err(_) => format!("http://{UNKNOWN}/{}", url.trim_start_matches('/').replace("//", "/%2F")),
+        Err(_) => format!(
+            "http://{UNKNOWN}/{}",
+            url.trim_start_matches('/').replace("//", "/%2F")
+        ),
     }
 }
 
 fn uri(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?@!$&'()*+,;=".contains(&byte);
+    let is_plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?@!$&'()*+,;=".contains(&byte);
     let mut uri = String::with_capacity(text.len());
     for (at, byte) in text.bytes().enumerate() {
-        let escape = || text.as_bytes().get(at + 1..at + 3).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit));
+        let escape = || {
+            text.as_bytes()
+                .get(at + 1..at + 3)
+                .is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit))
+        };
         match byte {
             b'%' if escape() => uri.push('%'),
             byte if is_plain(byte) => uri.push(char::from(byte)),
@@ -127,8 +150,11 @@ fn uri(text: &str) -> String {
 }
 
 fn cookies(sent: &CaptureRecord) -> Vec<Value> {
-    let of_cookies = request::headers(&sent.capture).filter(|(name, _)| name.eq_ignore_ascii_case("cookie"));
-    let pairs = of_cookies.flat_map(|(_, value)| value.split(';')).filter(|pair| !pair.trim().is_empty());
+    let of_cookies =
+        request::headers(&sent.capture).filter(|(name, _)| name.eq_ignore_ascii_case("cookie"));
+    let pairs = of_cookies
+        .flat_map(|(_, value)| value.split(';'))
+        .filter(|pair| !pair.trim().is_empty());
     let cookie = |pair: &str| {
         let (name, value) = pair.split_once('=').unwrap_or(("", pair));
         json!({"name": name.trim(), "value": value.trim()})
@@ -136,11 +162,16 @@ fn cookies(sent: &CaptureRecord) -> Vec<Value> {
     pairs.map(cookie).collect()
 }
 
-/// ISO 8601 with a time zone. Requests without a date or with a date before year 0 get the Unix epoch.
+/// ISO 8601 with a time zone. Requests without a date or with a date before year 0 get the Unix
+/// epoch.
 fn moment(stamp: Option<Stamp>) -> String {
-    let valid = stamp.map(|stamp| stamp.0).filter(|at| at.as_second() >= YEAR_0);
+    let valid = stamp
+        .map(|stamp| stamp.0)
+        .filter(|at| at.as_second() >= YEAR_0);
     let at = valid.unwrap_or(Timestamp::UNIX_EPOCH);
-    at.to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+    at.to_zoned(TimeZone::UTC)
+        .strftime("%Y-%m-%dT%H:%M:%S%.3fZ")
+        .to_string()
 }
 
 #[cfg(test)]
@@ -159,10 +190,19 @@ mod tests {
         let entry = &archive["log"]["entries"][0];
         assert_eq!(entry["startedDateTime"], "2026-11-21T14:02:08.000Z");
         let request = &entry["request"];
-        assert_eq!(request["queryString"][0], json!({"name": "t", "value": "k7f2aaaabbbb/latest"}));
+        assert_eq!(
+            request["queryString"][0],
+            json!({"name": "t", "value": "k7f2aaaabbbb/latest"})
+        );
         assert_eq!(request["cookies"][1], json!({"name": "b", "value": "it's"}));
-        assert_eq!(request["headers"].as_array().unwrap().len(), sent().capture.http_headers.len());
-        assert_eq!(request["postData"], json!({"mimeType": "application/json", "text": r#"{"a":"it's"}"#}));
+        assert_eq!(
+            request["headers"].as_array().unwrap().len(),
+            sent().capture.http_headers.len()
+        );
+        assert_eq!(
+            request["postData"],
+            json!({"mimeType": "application/json", "text": r#"{"a":"it's"}"#})
+        );
         assert_eq!(entry["_payload"], "k7f2aaaabbbb");
     }
 
@@ -170,17 +210,42 @@ mod tests {
     fn masked_har_holds_no_secrets() {
         let secret = with(|capture| {
             capture.url_params = "t=1&password=Sup3rPw".into();
-            capture.http_headers = vec!["Cookie: sid=qqq111; theme=dark".into(), "X-Api-Key: live_4242".into()];
-            capture.request_body_base64 = base64(br#"{"api_key":"sk_live_777","secret":"s3cr3t","n":1}"#);
+            capture.http_headers = vec![
+                "Cookie: sid=qqq111; theme=dark".into(),
+                "X-Api-Key: live_4242".into(),
+            ];
+            capture.request_body_base64 =
+                base64(br#"{"api_key":"sk_live_777","secret":"s3cr3t","n":1}"#);
             capture.raw_base64 = Some(base64(b"sk_live_777"));
         });
         let archive: Value = serde_json::from_str(&har(&[secret], Some(&Mask::default()))).unwrap();
         let request = &archive["log"]["entries"][0]["request"];
-        assert_eq!(request["queryString"][0], json!({"name": "t", "value": "1"}));
-        assert_eq!(request["postData"]["text"].as_str().unwrap().matches("token-").count(), 2, "{request:#}");
+        assert_eq!(
+            request["queryString"][0],
+            json!({"name": "t", "value": "1"})
+        );
+        assert_eq!(
+            request["postData"]["text"]
+                .as_str()
+                .unwrap()
+                .matches("token-")
+                .count(),
+            2,
+            "{request:#}"
+        );
         assert!(!archive.to_string().contains("raw_base64"), "{archive}");
-        for secret in ["Sup3rPw", "qqq111", "dark", "live_4242", "sk_live_777", "s3cr3t"] {
-            assert!(!archive.to_string().contains(secret), "{secret}: {request:#}");
+        for secret in [
+            "Sup3rPw",
+            "qqq111",
+            "dark",
+            "live_4242",
+            "sk_live_777",
+            "s3cr3t",
+        ] {
+            assert!(
+                !archive.to_string().contains(secret),
+                "{secret}: {request:#}"
+            );
         }
     }
 
@@ -188,8 +253,14 @@ mod tests {
     fn har_marks_unknown_path_and_binary_body() {
         let bare = with(|capture| {
             let request_body_base64 = base64(b"\xff\x00");
-            let (raw_base64, problems) = (Some(base64(b"GET /\x00")), vec!["no Host header".into()]);
-            *capture = crate::contract::Capture { request_body_base64, raw_base64, problems, ..Default::default() };
+            let (raw_base64, problems) =
+                (Some(base64(b"GET /\x00")), vec!["no Host header".into()]);
+            *capture = crate::contract::Capture {
+                request_body_base64,
+                raw_base64,
+                problems,
+                ..Default::default()
+            };
         });
         let archive = read(&[bare, with(|capture| capture.path = None)]);
         let entries = &archive["log"]["entries"];
@@ -198,7 +269,12 @@ mod tests {
             (&entries[0]["_raw_base64"], &entries[0]["_problems"][0]),
             (&json!("R0VUIC8A"), &json!("no Host header"))
         );
-        assert!(entries[1]["comment"].as_str().unwrap().contains("does not report the path"));
+        assert!(
+            entries[1]["comment"]
+                .as_str()
+                .unwrap()
+                .contains("does not report the path")
+        );
         assert_eq!(entries[0]["startedDateTime"], "1970-01-01T00:00:00.000Z");
         assert_eq!(read(&[])["log"]["entries"], json!([]));
     }

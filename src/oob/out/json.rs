@@ -7,10 +7,15 @@ use crate::mask::Mask;
 use crate::oob::request;
 use crate::text::escaped_json;
 
-/// A capture with the fields of the service, then `logger`, `label` and `payload` (the known token or null).
+/// A capture with the fields of the service, then `logger`, `label` and `payload` (the known token
+/// or null).
 pub fn value(sent: &CaptureRecord) -> Value {
     let mut value = serde_json::to_value(&*sent.capture).unwrap_or_default();
-    let token = sent.mentions.iter().find(|mention| mention.known).map(|mention| mention.token.to_string());
+    let token = sent
+        .mentions
+        .iter()
+        .find(|mention| mention.known)
+        .map(|mention| mention.token.to_string());
     if let Value::Object(fields) = &mut value {
         fields.insert("logger".to_owned(), json!(sent.logger));
         fields.insert("label".to_owned(), json!(sent.label));
@@ -26,7 +31,9 @@ pub fn jsonl(sent: &[CaptureRecord], mask: Option<&Mask>) -> String {
         if let Some(mask) = mask {
             value["request_body_base64"] = Value::Null;
             // Names cannot be replaced in base64.
-            value.as_object_mut().and_then(|fields| fields.remove("raw_base64"));
+            value
+                .as_object_mut()
+                .and_then(|fields| fields.remove("raw_base64"));
             mask.json(&mut value);
             value["request_body_base64"] = request::masked_base64(&sent.capture, mask).into();
         }
@@ -44,7 +51,10 @@ mod tests {
 
     #[test]
     fn masked_jsonl_holds_no_secret_of_a_body() {
-        let bodies = [&br#"{"api_key":"sk_live_777"}"#[..], b"\xffapi_key=sk_live_777"];
+        let bodies = [
+            &br#"{"api_key":"sk_live_777"}"#[..],
+            b"\xffapi_key=sk_live_777",
+        ];
         let sent = bodies.map(|body| {
             with(|capture| {
                 capture.request_body_base64 = base64(body);
@@ -59,7 +69,10 @@ mod tests {
                 String::from_utf8(request::body(&capture).into_owned()).unwrap()
             })
             .collect();
-        assert!(bodies[0].starts_with(r#"{"api_key":"token-"#) && !bodies[0].contains("sk_live"), "{bodies:?}");
+        assert!(
+            bodies[0].starts_with(r#"{"api_key":"token-"#) && !bodies[0].contains("sk_live"),
+            "{bodies:?}"
+        );
         assert!(!text.contains("raw_base64"), "{text}");
         assert_eq!(bodies[1], "", "bytes that are no text cannot be searched");
     }

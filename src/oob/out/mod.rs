@@ -1,7 +1,7 @@
 //! Captured requests for other tools: curl, raw HTTP, JSON, HAR 1.2, JSON lines. Data in, text out.
 //!
-//! The sender of a request controls every character of it. The output is pasted into shells and read by programs, so it
-//! must not act on either. An unknown path is marked as unknown.
+//! The sender of a request controls every character of it. The output is pasted into shells and
+//! read by programs, so it must not act on either. An unknown path is marked as unknown.
 
 mod curl;
 mod har;
@@ -43,8 +43,8 @@ pub struct CaptureRecord {
 /// Request URL of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestUrl {
-    /// The URL of the logger with path and query of the request. Only path and query if the URL of the logger is
-    /// invalid.
+    /// The URL of the logger with path and query of the request. Only path and query if the URL of
+    /// the logger is invalid.
     pub url: String,
     /// True if the path was recorded; otherwise the path of the logger is used.
     pub path_known: bool,
@@ -57,7 +57,11 @@ impl CaptureRecord {
     /// When the body cannot be read.
     pub fn whole(&self) -> io::Result<Self> {
         let capture = with_body(&self.capture, self.body.as_deref())?;
-        Ok(Self { capture, body: None, ..self.clone() })
+        Ok(Self {
+            capture,
+            body: None,
+            ..self.clone()
+        })
     }
 
     /// The request URL.
@@ -74,7 +78,10 @@ impl CaptureRecord {
             url.push(if url.contains('?') { '&' } else { '?' });
             url.push_str(&capture.url_params);
         }
-        RequestUrl { url, path_known: path.is_some() }
+        RequestUrl {
+            url,
+            path_known: path.is_some(),
+        }
     }
 }
 
@@ -98,7 +105,8 @@ impl CaptureFormat {
     }
 }
 
-/// True for headers of one connection (RFC 9110 §7.6.1) and headers that the sender computes: they are not replayed.
+/// True for headers of one connection (RFC 9110 §7.6.1) and headers that the sender computes: they
+/// are not replayed.
 fn is_hop_by_hop(name: &str, capture: &Capture) -> bool {
     #[rustfmt::skip]
     const OWN: &[&str] = &[
@@ -107,7 +115,9 @@ fn is_hop_by_hop(name: &str, capture: &Capture) -> bool {
     ];
     let named = super::request::header(capture, "connection").unwrap_or_default();
     OWN.iter().any(|own| own.eq_ignore_ascii_case(name))
-        || named.split(',').any(|other| other.trim().eq_ignore_ascii_case(name))
+        || named
+            .split(',')
+            .any(|other| other.trim().eq_ignore_ascii_case(name))
 }
 
 /// The headers to replay: in order, with duplicates, without invalid names.
@@ -118,10 +128,15 @@ pub fn sent_again(capture: &Capture) -> impl Iterator<Item = (&str, &str)> {
 /// The same headers with the bytes that arrived, if the service reports them.
 fn bytes_sent_again(capture: &Capture) -> Vec<(String, Vec<u8>)> {
     let Some(arrived) = super::request::raw(capture) else {
-        return sent_again(capture).map(|(name, value)| (name.to_owned(), value.as_bytes().to_owned())).collect();
+        return sent_again(capture)
+            .map(|(name, value)| (name.to_owned(), value.as_bytes().to_owned()))
+            .collect();
     };
-    let lines =
-        arrived.split(|byte| *byte == b'\n').skip(1).map(<[u8]>::trim_ascii).take_while(|line| !line.is_empty());
+    let lines = arrived
+        .split(|byte| *byte == b'\n')
+        .skip(1)
+        .map(<[u8]>::trim_ascii)
+        .take_while(|line| !line.is_empty());
     let header = |line: &[u8]| {
         let colon = line.iter().position(|byte| *byte == b':')?;
         let name = std::str::from_utf8(&line[..colon]).ok()?.trim().to_owned();
@@ -195,15 +210,27 @@ mod tests {
 
     #[test]
     fn request_url_uses_known_parts() {
-        let request_url = |sent: CaptureRecord| (sent.request_url().url, sent.request_url().path_known);
+        let request_url =
+            |sent: CaptureRecord| (sent.request_url().url, sent.request_url().path_known);
         let query = "t=k7f2aaaabbbb/latest&t=2";
-        assert_eq!(request_url(testing::sent()), (format!("http://127.0.0.1:8081/l/x/y?{query}"), true));
+        assert_eq!(
+            request_url(testing::sent()),
+            (format!("http://127.0.0.1:8081/l/x/y?{query}"), true)
+        );
         let unknown = testing::with(|capture| capture.path = None);
-        assert_eq!(request_url(unknown), (format!("http://127.0.0.1:8081/l/x/?{query}"), false));
-        let keyed =
-            CaptureRecord { handler_url: "http://h/?k=1".into(), ..testing::with(|capture| capture.path = None) };
+        assert_eq!(
+            request_url(unknown),
+            (format!("http://127.0.0.1:8081/l/x/?{query}"), false)
+        );
+        let keyed = CaptureRecord {
+            handler_url: "http://h/?k=1".into(),
+            ..testing::with(|capture| capture.path = None)
+        };
         assert_eq!(request_url(keyed).0, format!("http://h/?k=1&{query}"));
-        let homeless = CaptureRecord { handler_url: "".into(), ..testing::sent() };
+        let homeless = CaptureRecord {
+            handler_url: "".into(),
+            ..testing::sent()
+        };
         assert_eq!(request_url(homeless), (format!("/l/x/y?{query}"), true));
     }
 
@@ -211,6 +238,16 @@ mod tests {
     fn replayed_headers_omit_connection_headers() {
         let sent = testing::sent();
         let names: Vec<_> = sent_again(&sent.capture).map(|(name, _)| name).collect();
-        assert_eq!(names, ["User-Agent", "Cookie", "Content-Type", "X-Empty", "X-Twice", "X-Twice"]);
+        assert_eq!(
+            names,
+            [
+                "User-Agent",
+                "Cookie",
+                "Content-Type",
+                "X-Empty",
+                "X-Twice",
+                "X-Twice"
+            ]
+        );
     }
 }

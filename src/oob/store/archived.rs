@@ -24,7 +24,10 @@ pub struct ArchivePlace {
 
 impl ArchivePlace {
     fn from_row(row: &SqliteRow) -> Option<Self> {
-        Some(Self { at: row.try_get("at").ok()?, row: row.try_get("row").ok()? })
+        Some(Self {
+            at: row.try_get("at").ok()?,
+            row: row.try_get("row").ok()?,
+        })
     }
 }
 
@@ -69,7 +72,11 @@ impl ArchivedCapture {
     /// The capture of a row and its position; `None` if the row is unreadable.
     pub(super) fn from_row(row: &SqliteRow) -> Option<(ArchivePlace, Self)> {
         let text = |name: &str| row.try_get::<&str, _>(name).ok().map(Shared::from);
-        let time = |name: &str| Timestamp::from_microsecond(row.try_get(name).ok()?).ok().map(Stamp);
+        let time = |name: &str| {
+            Timestamp::from_microsecond(row.try_get(name).ok()?)
+                .ok()
+                .map(Stamp)
+        };
         let mut capture: Capture = serde_json::from_str(row.try_get("json").ok()?).ok()?;
         // JSON has a resolution of one second.
         capture.request_date = capture.request_date.and(time("at"));
@@ -89,7 +96,10 @@ impl ArchivedCapture {
 pub(super) fn digest(capture: &Capture) -> i64 {
     let mut hash = Sha256::new();
     // One second of resolution, as in JSON and bundles.
-    let date = capture.request_date.map(Stamp::as_second).unwrap_or_default();
+    let date = capture
+        .request_date
+        .map(Stamp::as_second)
+        .unwrap_or_default();
     hash.update(date.to_le_bytes());
     let texts = [
         &capture.ip_address,
@@ -108,8 +118,8 @@ pub(super) fn digest(capture: &Capture) -> i64 {
 }
 
 impl Store {
-    /// Captures of a workspace before a position, newest first: at most `most` and at most one chunk of bytes.
-    /// Unreadable rows are skipped.
+    /// Captures of a workspace before a position, newest first: at most `most` and at most one
+    /// chunk of bytes. Unreadable rows are skipped.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -119,35 +129,60 @@ impl Store {
         before: Option<ArchivePlace>,
         most: usize,
     ) -> Result<ArchivePage, StoreError> {
-        let ArchivePlace { at, row } = before.unwrap_or(ArchivePlace { at: i64::MAX, row: i64::MAX });
+        let ArchivePlace { at, row } = before.unwrap_or(ArchivePlace {
+            at: i64::MAX,
+            row: i64::MAX,
+        });
         let query = "SELECT * FROM captures WHERE workspace = ? AND (at, row) < (?, ?)
             ORDER BY at DESC, row DESC LIMIT ?";
-        let query = sqlx::query(query).bind(workspace.to_owned()).bind(at).bind(row).bind(most as i64);
+        let query = sqlx::query(query)
+            .bind(workspace.to_owned())
+            .bind(at)
+            .bind(row)
+            .bind(most as i64);
         let (rows, ended) = self.read_chunk(query).await?;
-        let older = if ended && rows.len() < most { None } else { rows.last().and_then(ArchivePlace::from_row) };
-        Ok(ArchivePage { captures: read(rows).await?, older })
+        let older = if ended && rows.len() < most {
+            None
+        } else {
+            rows.last().and_then(ArchivePlace::from_row)
+        };
+        Ok(ArchivePage {
+            captures: read(rows).await?,
+            older,
+        })
     }
 
     /// Every capture of a workspace, oldest first.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub async fn captures_of(&mut self, workspace: &str) -> Result<Vec<ArchivedCapture>, StoreError> {
+    pub async fn captures_of(
+        &mut self,
+        workspace: &str,
+    ) -> Result<Vec<ArchivedCapture>, StoreError> {
         let mut page = self.captures(workspace, None, MOST).await?;
         let mut all = page.captures;
         while let Some(older) = page.older {
             page = self.captures(workspace, Some(older), MOST).await?;
             all.append(&mut page.captures);
         }
-        Ok(all.into_iter().rev().map(|(_, archived)| archived).collect())
+        Ok(all
+            .into_iter()
+            .rev()
+            .map(|(_, archived)| archived)
+            .collect())
     }
 
-    /// Deletes captures before a time in batches and returns their number. Payloads (all of which are in `book`) and
-    /// hits remain.
+    /// Deletes captures before a time in batches and returns their number. Payloads (all of which
+    /// are in `book`) and hits remain.
     ///
     /// # Errors
     /// If the file cannot be written; earlier deletions remain.
-    pub async fn forget_before(&mut self, time: Stamp, book: &PayloadBook) -> Result<u64, StoreError> {
+    pub async fn forget_before(
+        &mut self,
+        time: Stamp,
+        book: &PayloadBook,
+    ) -> Result<u64, StoreError> {
         let failed = self.file.failed();
         let mut deleted = 0;
         // By workspace, to use the index.
@@ -162,7 +197,11 @@ impl Store {
                     .bind(workspace.as_str().to_owned())
                     .bind(time.0.as_microsecond())
                     .bind(MOST as i64);
-                let some = query.execute(&mut self.file.connection).await.map_err(&failed)?.rows_affected();
+                let some = query
+                    .execute(&mut self.file.connection)
+                    .await
+                    .map_err(&failed)?
+                    .rows_affected();
                 deleted += some;
                 if some < MOST as u64 {
                     break;
@@ -181,7 +220,9 @@ impl Store {
         let mut found = query.fetch(&mut self.file.connection);
         let (mut rows, mut bytes) = (Vec::new(), 0);
         while bytes < MOST_BYTES {
-            let Some(row) = found.try_next().await.map_err(&failed)? else { return Ok((rows, true)) };
+            let Some(row) = found.try_next().await.map_err(&failed)? else {
+                return Ok((rows, true));
+            };
             bytes += row.try_get::<&str, _>("json").map_or(0, str::len);
             rows.push(row);
         }
@@ -191,16 +232,30 @@ impl Store {
     /// Captures archived since the last call.
     pub(super) async fn new_captures(&mut self) -> Result<Vec<ArchivedCapture>, StoreError> {
         let failed = self.file.failed();
-        let query = sqlx::query("SELECT * FROM captures WHERE row > ? ORDER BY row").bind(self.last_capture);
-        let rows = query.fetch_all(&mut self.file.connection).await.map_err(failed)?;
+        let query = sqlx::query("SELECT * FROM captures WHERE row > ? ORDER BY row")
+            .bind(self.last_capture);
+        let rows = query
+            .fetch_all(&mut self.file.connection)
+            .await
+            .map_err(failed)?;
         let read = read(rows).await?;
-        self.last_capture = read.last().map_or(self.last_capture, |(place, _)| place.row);
+        self.last_capture = read
+            .last()
+            .map_or(self.last_capture, |(place, _)| place.row);
         Ok(read.into_iter().map(|(_, archived)| archived).collect())
     }
 }
 
-/// On a blocking thread, because 100,000 rows take long. Equal short texts of the rows share their memory.
-pub(super) async fn read(rows: Vec<SqliteRow>) -> Result<Vec<(ArchivePlace, ArchivedCapture)>, StoreError> {
-    let read = move || interned_briefly(|| rows.iter().filter_map(ArchivedCapture::from_row).collect());
-    tokio::task::spawn_blocking(read).await.map_err(|error| StoreError::Interrupted { why: error.to_string() })
+/// On a blocking thread, because 100,000 rows take long. Equal short texts of the rows share their
+/// memory.
+pub(super) async fn read(
+    rows: Vec<SqliteRow>,
+) -> Result<Vec<(ArchivePlace, ArchivedCapture)>, StoreError> {
+    let read =
+        move || interned_briefly(|| rows.iter().filter_map(ArchivedCapture::from_row).collect());
+    tokio::task::spawn_blocking(read)
+        .await
+        .map_err(|error| StoreError::Interrupted {
+            why: error.to_string(),
+        })
 }

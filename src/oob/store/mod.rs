@@ -1,14 +1,14 @@
-//! The archive of captures and the payload book: one SQLite file a service, written by any number of dashboards and
-//! commands at once.
+//! The archive of captures and the payload book: one SQLite file a service, written by any number
+//! of dashboards and commands at once.
 //!
 //! ```text
 //!   captures.db      captures, payloads, hits      *.bak-N      before a migration
 //!                                                  *.broken-N   the corrupt file, set aside
 //! ```
 //!
-//! Every batch is one synced transaction, and a big one several. A capture that is there already is left as it is; of
-//! two versions of a payload the later one is used. Opening and recalling never count or read all captures: years of them
-//! open at once.
+//! Every batch is one synced transaction, and a big one several. A capture that is there already is
+//! left as it is; of two versions of a payload the later one is used. Opening and recalling never
+//! count or read all captures: years of them open at once.
 
 mod archived;
 mod chunks;
@@ -95,12 +95,16 @@ impl Store {
         is_present(&directory.join(KIND.name))
     }
 
-    /// Archives captures in chunks. Captures that are already archived remain unchanged, so a failed call can be
-    /// repeated. Returns the rows of the new captures, provided no other process archived between two chunks.
+    /// Archives captures in chunks. Captures that are already archived remain unchanged, so a
+    /// failed call can be repeated. Returns the rows of the new captures, provided no other process
+    /// archived between two chunks.
     ///
     /// # Errors
     /// If the file cannot be written; nothing of the failed chunk is archived then.
-    pub async fn archive(&mut self, captures: Vec<ArchivedCapture>) -> Result<RowRange, StoreError> {
+    pub async fn archive(
+        &mut self,
+        captures: Vec<ArchivedCapture>,
+    ) -> Result<RowRange, StoreError> {
         let mut all: Option<RowRange> = None;
         for chunk in chunks(captures) {
             let range = self.archive_chunk(chunk).await?;
@@ -109,27 +113,52 @@ impl Store {
         Ok(all.unwrap_or_default())
     }
 
-    async fn archive_chunk(&mut self, captures: Vec<ArchivedCapture>) -> Result<RowRange, StoreError> {
-        let rows =
-            tokio::task::spawn_blocking(move || captures.iter().map(ArchivedCapture::to_row).collect::<Vec<_>>());
-        let rows = rows.await.map_err(|error| StoreError::Interrupted { why: error.to_string() })?;
+    async fn archive_chunk(
+        &mut self,
+        captures: Vec<ArchivedCapture>,
+    ) -> Result<RowRange, StoreError> {
+        let rows = tokio::task::spawn_blocking(move || {
+            captures
+                .iter()
+                .map(ArchivedCapture::to_row)
+                .collect::<Vec<_>>()
+        });
+        let rows = rows.await.map_err(|error| StoreError::Interrupted {
+            why: error.to_string(),
+        })?;
         let failed = self.file.failed();
-        // The lock is taken at once: SQLite does not wait for a lock that is requested at the first write.
+        // The lock is taken at once: SQLite does not wait for a lock that is requested at the first
+        // write.
         let known = self.file.data_version();
         let mut change = self.file.begin().await?;
-        let version: i64 = sqlx::query_scalar("PRAGMA data_version").fetch_one(&mut *change).await.map_err(&failed)?;
-        let after = last_row("captures").fetch_one(&mut *change).await.map_err(&failed)?;
+        let version: i64 = sqlx::query_scalar("PRAGMA data_version")
+            .fetch_one(&mut *change)
+            .await
+            .map_err(&failed)?;
+        let after = last_row("captures")
+            .fetch_one(&mut *change)
+            .await
+            .map_err(&failed)?;
         for chunk in rows.chunks(CHUNK) {
             let columns = "(workspace, logger, label, handler_url, id, at, seen_at, digest, json) ";
-            let mut query = QueryBuilder::<Sqlite>::new(format!("INSERT OR IGNORE INTO captures {columns}"));
+            let mut query =
+                QueryBuilder::<Sqlite>::new(format!("INSERT OR IGNORE INTO captures {columns}"));
             query.push_values(chunk, |mut to, row| {
-                to.push_bind(row.workspace.as_str()).push_bind(row.logger).push_bind(row.label.as_str());
-                to.push_bind(row.handler_url.as_str()).push_bind(row.id).push_bind(row.at).push_bind(row.seen_at);
+                to.push_bind(row.workspace.as_str())
+                    .push_bind(row.logger)
+                    .push_bind(row.label.as_str());
+                to.push_bind(row.handler_url.as_str())
+                    .push_bind(row.id)
+                    .push_bind(row.at)
+                    .push_bind(row.seen_at);
                 to.push_bind(row.digest).push_bind(row.json.as_str());
             });
             query.build().execute(&mut *change).await.map_err(&failed)?;
         }
-        let last = last_row("captures").fetch_one(&mut *change).await.map_err(&failed)?;
+        let last = last_row("captures")
+            .fetch_one(&mut *change)
+            .await
+            .map_err(&failed)?;
         change.commit().await.map_err(&failed)?;
         // No other instance wrote in between, so there is no news before these rows.
         if version == known {
@@ -156,7 +185,8 @@ impl Store {
     }
 
     async fn read_news(&mut self) -> Result<ArchiveNews, StoreError> {
-        // An error here will be reported again when captures are searched, and must not suppress the other news.
+        // An error here will be reported again when captures are searched, and must not suppress
+        // the other news.
         let counts = self.new_counts().await;
         Ok(ArchiveNews {
             payloads: self.new_payloads().await?,
@@ -179,9 +209,14 @@ impl Store {
                 WHERE loggers.logger IS NOT NULL
             ) SELECT captures.* FROM loggers JOIN captures
             ON captures.row = (SELECT max(row) FROM captures AS last WHERE last.logger = loggers.logger)";
-        let rows = sqlx::query(query).fetch_all(&mut self.file.connection).await.map_err(failed)?;
+        let rows = sqlx::query(query)
+            .fetch_all(&mut self.file.connection)
+            .await
+            .map_err(failed)?;
         let newest = rows.iter().filter_map(ArchivedCapture::from_row);
-        Ok(newest.map(|(_, it)| (it.logger, (it.capture.id, it.capture.request_date))).collect())
+        Ok(newest
+            .map(|(_, it)| (it.logger, (it.capture.id, it.capture.request_date)))
+            .collect())
     }
 
     /// Names of the workspaces with stored data.
@@ -195,9 +230,16 @@ impl Store {
                 SELECT min(workspace) FROM captures UNION
                 SELECT (SELECT min(workspace) FROM captures WHERE workspace > name) FROM names WHERE name IS NOT NULL
             ) SELECT name FROM names WHERE name IS NOT NULL UNION SELECT workspace FROM payloads";
-        let hits = if self.has_hits { " UNION SELECT workspace FROM counts" } else { "" };
+        let hits = if self.has_hits {
+            " UNION SELECT workspace FROM counts"
+        } else {
+            ""
+        };
         let query = sqlx::AssertSqlSafe(format!("{query}{hits}"));
-        let rows: Vec<String> = sqlx::query_scalar(query).fetch_all(&mut self.file.connection).await.map_err(failed)?;
+        let rows: Vec<String> = sqlx::query_scalar(query)
+            .fetch_all(&mut self.file.connection)
+            .await
+            .map_err(failed)?;
         Ok(rows.into_iter().map(Shared::from).collect())
     }
 
@@ -208,6 +250,10 @@ impl Store {
 }
 
 /// The last number of a table.
-fn last_row(table: &str) -> sqlx::query::QueryScalar<'static, Sqlite, i64, sqlx::sqlite::SqliteArguments> {
-    sqlx::query_scalar(sqlx::AssertSqlSafe(format!("SELECT coalesce(max(row), 0) FROM {table}")))
+fn last_row(
+    table: &str,
+) -> sqlx::query::QueryScalar<'static, Sqlite, i64, sqlx::sqlite::SqliteArguments> {
+    sqlx::query_scalar(sqlx::AssertSqlSafe(format!(
+        "SELECT coalesce(max(row), 0) FROM {table}"
+    )))
 }

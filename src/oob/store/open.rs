@@ -15,8 +15,14 @@ use crate::text::plural;
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     sqlite::migrations(&[
-        ("first", include_str!("../../../assets/migrations/oob/0001_first.sql")),
-        ("hits", include_str!("../../../assets/migrations/oob/0002_hits.sql")),
+        (
+            "first",
+            include_str!("../../../assets/migrations/oob/0001_first.sql"),
+        ),
+        (
+            "hits",
+            include_str!("../../../assets/migrations/oob/0002_hits.sql"),
+        ),
     ])
 });
 
@@ -35,8 +41,8 @@ impl Store {
     /// Opens or makes the archive in a directory, which is made too, and reads the payload book.
     ///
     /// # Errors
-    /// When there is none and none can be made, it is of a newer program, or SQLite refuses it for another reason than
-    /// that it is broken.
+    /// When there is none and none can be made, it is of a newer program, or SQLite refuses it for
+    /// another reason than that it is broken.
     pub async fn open(directory: &Path) -> Result<OpenedArchive, StoreError> {
         sqlite::open(directory, &MIGRATIONS).await
     }
@@ -47,15 +53,28 @@ impl Opening for OpenedArchive {
     type Salvage = RescuedArchive;
 
     async fn read(file: SharedFile, notes: Vec<String>) -> Result<Self, StoreError> {
-        let mut store = Store { file, last_capture: 0, last_payload: 0, last_count: 0, has_hits: false };
+        let mut store = Store {
+            file,
+            last_capture: 0,
+            last_payload: 0,
+            last_count: 0,
+            has_hits: false,
+        };
         store.file.watch_writes().await?;
         let failed = store.file.failed();
         let connection = &mut store.file.connection;
-        let hits = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'hits')");
+        let hits =
+            sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'hits')");
         store.has_hits = hits.fetch_one(&mut *connection).await.map_err(&failed)?;
-        store.last_capture = last_row("captures").fetch_one(&mut *connection).await.map_err(&failed)?;
+        store.last_capture = last_row("captures")
+            .fetch_one(&mut *connection)
+            .await
+            .map_err(&failed)?;
         if store.has_hits {
-            store.last_count = last_row("counts").fetch_one(connection).await.map_err(&failed)?;
+            store.last_count = last_row("counts")
+                .fetch_one(connection)
+                .await
+                .map_err(&failed)?;
             // Met here, a broken page is rescued.
             store.is_behind().await?;
         }
@@ -67,21 +86,40 @@ impl Opening for OpenedArchive {
     async fn salvage(file: &mut BrokenFile) -> RescuedArchive {
         let payload = |row: &SqliteRow| serde_json::from_str(row.try_get("json").ok()?).ok();
         RescuedArchive {
-            captures: file.rows("captures", |row| Some(ArchivedCapture::from_row(row)?.1)).await,
-            payloads: file.rows("payloads", payload).await.into_iter().map(Arc::new).collect(),
-            hits: file.ordered_rows("hits", ["token", "logger"], Hit::from_row).await.into_iter().collect(),
+            captures: file
+                .rows("captures", |row| Some(ArchivedCapture::from_row(row)?.1))
+                .await,
+            payloads: file
+                .rows("payloads", payload)
+                .await
+                .into_iter()
+                .map(Arc::new)
+                .collect(),
+            hits: file
+                .ordered_rows("hits", ["token", "logger"], Hit::from_row)
+                .await
+                .into_iter()
+                .collect(),
         }
     }
 
     fn summary(left: &RescuedArchive) -> String {
-        let (captures, payloads) = (plural(left.captures.len(), "capture"), plural(left.payloads.len(), "payload"));
-        format!("{captures} and {payloads} with {}", plural(left.hits.len(), "hit"))
+        let (captures, payloads) = (
+            plural(left.captures.len(), "capture"),
+            plural(left.payloads.len(), "payload"),
+        );
+        format!(
+            "{captures} and {payloads} with {}",
+            plural(left.hits.len(), "hit")
+        )
     }
 
     async fn import(&mut self, left: RescuedArchive) -> Result<(), StoreError> {
         self.store.archive(left.captures).await?;
         self.store.plant(&left.payloads).await?;
-        self.store.insert_hits(&left.hits, RowRange::default()).await?;
+        self.store
+            .insert_hits(&left.hits, RowRange::default())
+            .await?;
         self.book.take(left.payloads);
         Ok(())
     }

@@ -7,8 +7,14 @@ use crate::sqlite::{StoredRows, WorkspaceRows};
 const ROWS: &[WorkspaceRows] = &[
     (Some("capture"), "captures WHERE workspace = ?1"),
     (Some("payload"), "payloads WHERE workspace = ?1"),
-    (Some("hit"), "hits WHERE workspace = ?1 OR token IN (SELECT token FROM payloads WHERE workspace = ?1)"),
-    (None, "counts WHERE workspace = ?1 OR token IN (SELECT token FROM payloads WHERE workspace = ?1)"),
+    (
+        Some("hit"),
+        "hits WHERE workspace = ?1 OR token IN (SELECT token FROM payloads WHERE workspace = ?1)",
+    ),
+    (
+        None,
+        "counts WHERE workspace = ?1 OR token IN (SELECT token FROM payloads WHERE workspace = ?1)",
+    ),
 ];
 
 impl Store {
@@ -20,10 +26,12 @@ impl Store {
         self.file.stored_rows(ROWS, workspace).await
     }
 
-    /// Deletes these rows. No other instance may have the file open, because it would write its data again.
+    /// Deletes these rows. No other instance may have the file open, because it would write its
+    /// data again.
     ///
     /// # Errors
-    /// [`StoreError::InUse`] while another instance has it open; an error if the file cannot be written.
+    /// [`StoreError::InUse`] while another instance has it open; an error if the file cannot be
+    /// written.
     pub async fn purge(self, workspace: &str) -> Result<(), StoreError> {
         self.file.purge(ROWS, workspace).await
     }

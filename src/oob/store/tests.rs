@@ -24,7 +24,9 @@ pub(super) fn archived(workspace: &str, logger: i64, id: i64) -> ArchivedCapture
     let capture = Capture {
         id: CaptureId(id),
         url_params: format!("t={id}").as_str().into(),
-        request_date: Some(Stamp(Timestamp::from_microsecond(1_800_000_000_250_000 + id * 1_000_000).unwrap())),
+        request_date: Some(Stamp(
+            Timestamp::from_microsecond(1_800_000_000_250_000 + id * 1_000_000).unwrap(),
+        )),
         http_headers: vec!["Host: probe".into(), "X-Needle: straw".into()],
         ..Capture::default()
     };
@@ -40,24 +42,42 @@ pub(super) fn archived(workspace: &str, logger: i64, id: i64) -> ArchivedCapture
 
 pub(super) fn payload(number: u64, workspace: &str, version: i64, note: &str) -> Arc<Payload> {
     let (token, workspace, note) = (Token::of(number), workspace.into(), note.into());
-    Arc::new(Payload { token, workspace, version, note, ..Payload::default() })
+    Arc::new(Payload {
+        token,
+        workspace,
+        version,
+        note,
+        ..Payload::default()
+    })
 }
 
 async fn ids(store: &mut Store, workspace: &str) -> Vec<i64> {
-    let all = store.captures(workspace, None, 1000).await.unwrap().captures;
-    all.iter().map(|(_, archived)| archived.capture.id.0).collect()
+    let all = store
+        .captures(workspace, None, 1000)
+        .await
+        .unwrap()
+        .captures;
+    all.iter()
+        .map(|(_, archived)| archived.capture.id.0)
+        .collect()
 }
 
 impl Store {
     /// Opens an existing archive as from a read-only directory.
     pub(crate) async fn open_read_only(directory: &Path) -> Self {
         let (file, notes) = SharedFile::open_read_only(directory, &KIND).await.unwrap();
-        <OpenedArchive as sqlite::Opening>::read(file, notes).await.unwrap().store
+        <OpenedArchive as sqlite::Opening>::read(file, notes)
+            .await
+            .unwrap()
+            .store
     }
 
     /// Waits for nobody.
     pub(crate) async fn with_no_patience(mut self) -> Self {
-        sqlx::query("PRAGMA busy_timeout = 0").execute(&mut self.file.connection).await.unwrap();
+        sqlx::query("PRAGMA busy_timeout = 0")
+            .execute(&mut self.file.connection)
+            .await
+            .unwrap();
         self
     }
 
@@ -65,16 +85,24 @@ impl Store {
     async fn transactions(&mut self) -> Arc<AtomicUsize> {
         let counted = Arc::<AtomicUsize>::default();
         let counts = Arc::clone(&counted);
-        self.file.connection.lock_handle().await.unwrap().set_commit_hook(move || {
-            counts.fetch_add(1, Ordering::Relaxed);
-            true
-        });
+        self.file
+            .connection
+            .lock_handle()
+            .await
+            .unwrap()
+            .set_commit_hook(move || {
+                counts.fetch_add(1, Ordering::Relaxed);
+                true
+            });
         counted
     }
 
     /// Takes the lock of those who write; it ends with the store.
     pub(crate) async fn hold(&mut self) {
-        sqlx::query("BEGIN IMMEDIATE").execute(&mut self.file.connection).await.unwrap();
+        sqlx::query("BEGIN IMMEDIATE")
+            .execute(&mut self.file.connection)
+            .await
+            .unwrap();
     }
 }
 
@@ -82,7 +110,11 @@ impl Store {
 pub(super) fn holds(directory: &Path, word: &str) -> bool {
     let files = fs::read_dir(directory).unwrap().flatten();
     let mut held = files.map(|entry| fs::read(entry.path()).unwrap());
-    held.any(|bytes| bytes.windows(word.len()).any(|part| part == word.as_bytes()))
+    held.any(|bytes| {
+        bytes
+            .windows(word.len())
+            .any(|part| part == word.as_bytes())
+    })
 }
 
 #[tokio::test]
@@ -92,7 +124,10 @@ async fn archived_captures_survive_restart_without_close() {
     let mut store = open(&folder).await.store;
     let all: Vec<ArchivedCapture> = (1..=1200).map(|id| archived("Acme", 1, id)).collect();
     store.archive(all.clone()).await.unwrap();
-    store.plant(&[payload(7, "Acme", 1, "first")]).await.unwrap();
+    store
+        .plant(&[payload(7, "Acme", 1, "first")])
+        .await
+        .unwrap();
     // As after a kill: nothing is closed, the log remains.
     let copy = temp.path().join("copy");
     fs::create_dir(&copy).unwrap();
@@ -111,9 +146,16 @@ async fn store_files_are_private() {
     let folder = temp.path().join("state");
     let mut store = open(&folder).await.store;
     store.archive(vec![archived("Acme", 1, 1)]).await.unwrap();
-    assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+    assert_eq!(
+        fs::metadata(&folder).unwrap().permissions().mode() & 0o777,
+        0o700
+    );
     for entry in fs::read_dir(&folder).unwrap().flatten() {
-        assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{entry:?}");
+        assert_eq!(
+            entry.metadata().unwrap().permissions().mode() & 0o777,
+            0o600,
+            "{entry:?}"
+        );
     }
 }
 
@@ -122,11 +164,23 @@ async fn repeated_capture_is_one_and_reused_id_is_two() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
     let first = archived("Acme", 1, 5);
-    let seen_later = ArchivedCapture { seen_at: stamp(90), ..first.clone() };
+    let seen_later = ArchivedCapture {
+        seen_at: stamp(90),
+        ..first.clone()
+    };
     let mut later = first.clone();
-    later.capture = Arc::new(Capture { request_date: Some(stamp(60)), ..(*first.capture).clone() });
-    let elsewhere = ArchivedCapture { logger: LoggerId(2), ..first.clone() };
-    store.archive(vec![first.clone(), seen_later]).await.unwrap();
+    later.capture = Arc::new(Capture {
+        request_date: Some(stamp(60)),
+        ..(*first.capture).clone()
+    });
+    let elsewhere = ArchivedCapture {
+        logger: LoggerId(2),
+        ..first.clone()
+    };
+    store
+        .archive(vec![first.clone(), seen_later])
+        .await
+        .unwrap();
     assert_eq!(ids(&mut store, "Acme").await, [5]);
     store.archive(vec![first, later, elsewhere]).await.unwrap();
     assert_eq!(ids(&mut store, "Acme").await, [5, 5, 5]);
@@ -141,16 +195,30 @@ async fn pages_list_newest_captures_of_one_workspace() {
     let page = store.captures("Acme", None, 4).await.unwrap();
     let older = page.older;
     let page = page.captures;
-    let ids = |page: &[(ArchivePlace, ArchivedCapture)]| page.iter().map(|(_, it)| it.capture.id.0).collect::<Vec<_>>();
+    let ids = |page: &[(ArchivePlace, ArchivedCapture)]| {
+        page.iter()
+            .map(|(_, it)| it.capture.id.0)
+            .collect::<Vec<_>>()
+    };
     assert_eq!(ids(&page), [8, 7, 5, 4]);
     let rest = store.captures("Acme", older, 4).await.unwrap();
     assert_eq!((ids(&rest.captures), rest.older), (vec![2, 1], None));
     // A capture without tokens is dropped, and those before it still have ids.
     let broken = "UPDATE captures SET json = 'x' WHERE id = 5";
-    sqlx::query(broken).execute(&mut store.file.connection).await.unwrap();
+    sqlx::query(broken)
+        .execute(&mut store.file.connection)
+        .await
+        .unwrap();
     let first = store.captures("Acme", None, 3).await.unwrap();
     assert_eq!(ids(&first.captures), [8, 7]);
-    assert_eq!(ids(&store.captures("Acme", first.older, 9).await.unwrap().captures), [4, 2, 1]);
+    assert_eq!(
+        ids(&store
+            .captures("Acme", first.older, 9)
+            .await
+            .unwrap()
+            .captures),
+        [4, 2, 1]
+    );
     assert_eq!(store.workspaces().await.unwrap(), ["Acme", "Lab"]);
 }
 
@@ -158,19 +226,33 @@ async fn pages_list_newest_captures_of_one_workspace() {
 async fn newest_capture_of_logger_follows_archive_order() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
-    assert!(store.newest().await.unwrap().is_empty() && store.workspaces().await.unwrap().is_empty());
-    store.archive((1..=8).map(|id| archived("Acme", 1 + id % 2, id)).collect()).await.unwrap();
+    assert!(
+        store.newest().await.unwrap().is_empty() && store.workspaces().await.unwrap().is_empty()
+    );
+    store
+        .archive((1..=8).map(|id| archived("Acme", 1 + id % 2, id)).collect())
+        .await
+        .unwrap();
     // The logger was cleared, and its ids begin later.
-    store.archive(vec![archived("Acme", 1, 2).with_date(stamp(500))]).await.unwrap();
+    store
+        .archive(vec![archived("Acme", 1, 2).with_date(stamp(500))])
+        .await
+        .unwrap();
     let newest = store.newest().await.unwrap();
-    let ids: Vec<_> = newest.iter().map(|(logger, (id, date))| (logger.0, id.0, *date)).collect();
+    let ids: Vec<_> = newest
+        .iter()
+        .map(|(logger, (id, date))| (logger.0, id.0, *date))
+        .collect();
     assert_eq!(ids[0], (1, 2, Some(stamp(500))));
     assert_eq!((ids[1].0, ids[1].1, ids.len()), (2, 7, 2));
 }
 
 impl ArchivedCapture {
     fn with_date(mut self, date: Stamp) -> Self {
-        self.capture = Arc::new(Capture { request_date: Some(date), ..(*self.capture).clone() });
+        self.capture = Arc::new(Capture {
+            request_date: Some(date),
+            ..(*self.capture).clone()
+        });
         self
     }
 }
@@ -179,12 +261,33 @@ impl ArchivedCapture {
 async fn concurrent_payload_versions_keep_latest() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
-    store.plant(&[payload(1, "Acme", 2, "later"), payload(2, "Acme", 1, "other")]).await.unwrap();
-    store.plant(&[payload(1, "Acme", 1, "earlier")]).await.unwrap();
+    store
+        .plant(&[
+            payload(1, "Acme", 2, "later"),
+            payload(2, "Acme", 1, "other"),
+        ])
+        .await
+        .unwrap();
+    store
+        .plant(&[payload(1, "Acme", 1, "earlier")])
+        .await
+        .unwrap();
     let book = open(temp.path()).await.book;
-    assert_eq!((book.len(), book.get(Token::of(1)).unwrap().note.as_str()), (2, "later"));
+    assert_eq!(
+        (book.len(), book.get(Token::of(1)).unwrap().note.as_str()),
+        (2, "later")
+    );
     store.plant(&[payload(1, "Acme", 3, "last")]).await.unwrap();
-    assert_eq!(open(temp.path()).await.book.get(Token::of(1)).unwrap().note.as_str(), "last");
+    assert_eq!(
+        open(temp.path())
+            .await
+            .book
+            .get(Token::of(1))
+            .unwrap()
+            .note
+            .as_str(),
+        "last"
+    );
     assert_eq!(store.payloads_of("Acme").await.unwrap().len(), 2);
 }
 
@@ -192,10 +295,18 @@ async fn concurrent_payload_versions_keep_latest() {
 async fn second_instance_receives_only_foreign_news() {
     let temp = tempfile::tempdir().unwrap();
     let (mut ann, mut bob) = (open(temp.path()).await.store, open(temp.path()).await.store);
-    ann.plant(&(0..700).map(|number| payload(number, "Acme", 1, "")).collect::<Vec<_>>()).await.unwrap();
+    ann.plant(
+        &(0..700)
+            .map(|number| payload(number, "Acme", 1, ""))
+            .collect::<Vec<_>>(),
+    )
+    .await
+    .unwrap();
     let news = bob.news().await.unwrap();
     assert_eq!((news.payloads.len(), news.captures.len()), (700, 0));
-    ann.plant(&[payload(3, "Acme", 2, "changed")]).await.unwrap();
+    ann.plant(&[payload(3, "Acme", 2, "changed")])
+        .await
+        .unwrap();
     ann.archive(vec![archived("Acme", 1, 1)]).await.unwrap();
     let news = bob.news().await.unwrap();
     assert_eq!((news.payloads.len(), news.captures.len()), (1, 1));
@@ -203,7 +314,14 @@ async fn second_instance_receives_only_foreign_news() {
     assert!(news.payloads.is_empty() && news.captures.is_empty());
     bob.archive(vec![archived("Acme", 1, 2)]).await.unwrap();
     ann.archive(vec![archived("Acme", 1, 3)]).await.unwrap();
-    let ids: Vec<i64> = bob.news().await.unwrap().captures.iter().map(|one| one.capture.id.0).collect();
+    let ids: Vec<i64> = bob
+        .news()
+        .await
+        .unwrap()
+        .captures
+        .iter()
+        .map(|one| one.capture.id.0)
+        .collect();
     assert_eq!(ids, [3], "not what was written here");
 }
 
@@ -211,9 +329,18 @@ async fn second_instance_receives_only_foreign_news() {
 async fn purge_removes_every_byte_of_one_workspace() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
-    store.archive((1..=50).map(|id| archived("Topsecret", 1, id)).collect()).await.unwrap();
+    store
+        .archive((1..=50).map(|id| archived("Topsecret", 1, id)).collect())
+        .await
+        .unwrap();
     store.archive(vec![archived("Lab", 2, 1)]).await.unwrap();
-    store.plant(&[payload(1, "Topsecret", 1, "hushhush"), payload(2, "Lab", 1, "open")]).await.unwrap();
+    store
+        .plant(&[
+            payload(1, "Topsecret", 1, "hushhush"),
+            payload(2, "Lab", 1, "open"),
+        ])
+        .await
+        .unwrap();
     let stored = store.stored_rows("Topsecret").await.unwrap();
     assert_eq!(stored.counts[..2], [("capture", 50), ("payload", 1)]);
     let other = open(temp.path()).await.store;
@@ -222,13 +349,20 @@ async fn purge_removes_every_byte_of_one_workspace() {
     other.purge("Topsecret").await.unwrap();
     assert!(!holds(temp.path(), "Topsecret") && !holds(temp.path(), "hushhush"));
     let mut again = open(temp.path()).await;
-    assert_eq!((ids(&mut again.store, "Lab").await, again.book.len()), (vec![1], 1));
+    assert_eq!(
+        (ids(&mut again.store, "Lab").await, again.book.len()),
+        (vec![1], 1)
+    );
 }
 
-/// An archive of which the root page of the payloads, which every opening reads, is broken; its bytes.
+/// An archive of which the root page of the payloads, which every opening reads, is broken; its
+/// bytes.
 async fn broken(directory: &Path) -> Vec<u8> {
     let mut store = open(directory).await.store;
-    store.archive((1..=2000).map(|id| archived("Acme", 1, id)).collect()).await.unwrap();
+    store
+        .archive((1..=2000).map(|id| archived("Acme", 1, id)).collect())
+        .await
+        .unwrap();
     store.plant(&[payload(1, "Acme", 1, "kept")]).await.unwrap();
     break_payloads(store, directory).await
 }
@@ -248,9 +382,20 @@ async fn broken_file_is_set_aside_and_readable_rows_are_rescued() {
     let temp = tempfile::tempdir().unwrap();
     let bytes = broken(temp.path()).await;
     let mut opened = open(temp.path()).await;
-    assert!(opened.notes.iter().any(|note| note.contains("2,000 captures and 0 payloads")), "{:?}", opened.notes);
+    assert!(
+        opened
+            .notes
+            .iter()
+            .any(|note| note.contains("2,000 captures and 0 payloads")),
+        "{:?}",
+        opened.notes
+    );
     assert_eq!(opened.store.captures_of("Acme").await.unwrap().len(), 2000);
-    assert_eq!(fs::read(temp.path().join("captures.db.broken-1")).unwrap(), bytes, "untouched");
+    assert_eq!(
+        fs::read(temp.path().join("captures.db.broken-1")).unwrap(),
+        bytes,
+        "untouched"
+    );
 }
 
 #[tokio::test]
@@ -260,20 +405,35 @@ async fn failed_rescue_leaves_broken_file_in_place() {
     let migrations = tempfile::tempdir().unwrap();
     let first = include_str!("../../../assets/migrations/oob/0001_first.sql");
     let full = "CREATE TRIGGER full BEFORE INSERT ON captures BEGIN SELECT RAISE(ABORT, 'the disk is full'); END;";
-    fs::write(migrations.path().join("0001_first.sql"), format!("{first}{full}")).unwrap();
+    fs::write(
+        migrations.path().join("0001_first.sql"),
+        format!("{first}{full}"),
+    )
+    .unwrap();
     let second = include_str!("../../../assets/migrations/oob/0002_hits.sql");
     fs::write(migrations.path().join("0002_hits.sql"), second).unwrap();
-    let migrator = sqlx::migrate::Migrator::new(migrations.path()).await.unwrap();
-    let error = sqlite::open::<OpenedArchive>(temp.path(), &migrator).await.unwrap_err();
+    let migrator = sqlx::migrate::Migrator::new(migrations.path())
+        .await
+        .unwrap();
+    let error = sqlite::open::<OpenedArchive>(temp.path(), &migrator)
+        .await
+        .unwrap_err();
     assert!(error.to_string().contains("the disk is full"), "{error}");
-    assert_eq!(fs::read(temp.path().join("captures.db")).unwrap(), bytes, "as it was");
+    assert_eq!(
+        fs::read(temp.path().join("captures.db")).unwrap(),
+        bytes,
+        "as it was"
+    );
     let mut opened = open(temp.path()).await;
     assert_eq!(opened.store.captures_of("Acme").await.unwrap().len(), 2000);
 }
 
 async fn root_page(directory: &Path, table: &str) -> u64 {
     use sqlx::ConnectOptions;
-    let mut connection = sqlite::options(&directory.join("captures.db")).connect().await.unwrap();
+    let mut connection = sqlite::options(&directory.join("captures.db"))
+        .connect()
+        .await
+        .unwrap();
     let query = sqlx::query_scalar("SELECT rootpage FROM sqlite_master WHERE name = ?").bind(table);
     let page: i64 = query.fetch_one(&mut connection).await.unwrap();
     connection.close().await.unwrap();
@@ -286,7 +446,10 @@ async fn locked_archive_is_reported_and_retried() {
     let mut store = open(temp.path()).await.store.with_no_patience().await;
     let mut other = open(temp.path()).await.store;
     other.hold().await;
-    let refused = store.archive(vec![archived("Acme", 1, 1)]).await.unwrap_err();
+    let refused = store
+        .archive(vec![archived("Acme", 1, 1)])
+        .await
+        .unwrap_err();
     assert!(matches!(refused, StoreError::Held { .. }), "{refused}");
     other.close().await;
     store.archive(vec![archived("Acme", 1, 1)]).await.unwrap();
@@ -298,10 +461,19 @@ async fn large_batches_are_written_and_deleted_in_short_transactions() {
     let temp = tempfile::tempdir().unwrap();
     let (mut store, mut other) = (open(temp.path()).await.store, open(temp.path()).await.store);
     let transactions = store.transactions().await;
-    store.archive((1..=4_500).map(|id| archived("Acme", 1, id)).collect()).await.unwrap();
+    store
+        .archive((1..=4_500).map(|id| archived("Acme", 1, id)).collect())
+        .await
+        .unwrap();
     assert_eq!(transactions.load(Ordering::Relaxed), 5);
     assert_eq!(other.news().await.unwrap().captures.len(), 4_500);
-    assert_eq!(store.forget_before(stamp(4_490), &PayloadBook::default()).await.unwrap(), 4_489);
+    assert_eq!(
+        store
+            .forget_before(stamp(4_490), &PayloadBook::default())
+            .await
+            .unwrap(),
+        4_489
+    );
     // The last finds none.
     assert_eq!(transactions.load(Ordering::Relaxed), 11);
     assert_eq!(ids(&mut store, "Acme").await.len(), 11);

@@ -95,8 +95,14 @@ pub struct Fonts {
 
 impl Fonts {
     pub fn new() -> Result<Self, RenderError> {
-        let faces = FONTS.iter().map(|data| Face::new(data)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { faces, words: Default::default() })
+        let faces = FONTS
+            .iter()
+            .map(|data| Face::new(data))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Self {
+            faces,
+            words: Default::default(),
+        })
     }
 
     pub fn pdf(&self, face: usize) -> &Font {
@@ -125,14 +131,21 @@ impl Fonts {
     }
 
     fn shape(&mut self, text: &str, style: Style, is_rtl: bool) -> ShapedWord {
-        let mut word = ShapedWord { text: text.into(), ..ShapedWord::default() };
+        let mut word = ShapedWord {
+            text: text.into(),
+            ..ShapedWord::default()
+        };
         for (face, range) in self.runs(text, style) {
             let glyphs = match face {
                 Some(face) => self.faces[face].shape(text, range.clone(), is_rtl),
                 None => self.boxes(text, range.clone()),
             };
             word.width += glyphs.iter().map(|glyph| glyph.advance).sum::<f32>();
-            word.runs.push(GlyphRun { face: face.unwrap_or(SYMBOLS), glyphs, range });
+            word.runs.push(GlyphRun {
+                face: face.unwrap_or(SYMBOLS),
+                glyphs,
+                range,
+            });
         }
         if is_rtl {
             word.runs.reverse();
@@ -148,8 +161,14 @@ impl Fonts {
         }
         let mut runs: Vec<(Option<usize>, Range<usize>)> = Vec::new();
         for (at, cluster) in text.grapheme_indices(true) {
-            let mut faces = std::iter::once(primary).chain([0]).chain(FALLBACK..FONTS.len());
-            let face = faces.find(|face| cluster.chars().all(|c| self.faces[*face].characters.map(c).is_some()));
+            let mut faces = std::iter::once(primary)
+                .chain([0])
+                .chain(FALLBACK..FONTS.len());
+            let face = faces.find(|face| {
+                cluster
+                    .chars()
+                    .all(|c| self.faces[*face].characters.map(c).is_some())
+            });
             let end = at + cluster.len();
             match runs.last_mut() {
                 Some((last, range)) if *last == face => range.end = end,
@@ -167,7 +186,13 @@ impl Fonts {
         let clusters = text[range.clone()].grapheme_indices(true);
         let glyph = |(at, cluster): (usize, &str)| {
             let start = range.start + at;
-            ShapedGlyph { id, advance, x: 0.0, y: 0.0, range: start..start + cluster.len() }
+            ShapedGlyph {
+                id,
+                advance,
+                x: 0.0,
+                y: 0.0,
+                range: start..start + cluster.len(),
+            }
         };
         clusters.map(glyph).collect()
     }
@@ -194,16 +219,25 @@ impl Face {
     }
 
     fn advance(&self, glyph: u32) -> f32 {
-        let metrics =
-            self.font.glyph_metrics(skrifa::instance::Size::unscaled(), skrifa::instance::LocationRef::default());
-        metrics.advance_width(skrifa::GlyphId::new(glyph)).unwrap_or_default() / self.units
+        let metrics = self.font.glyph_metrics(
+            skrifa::instance::Size::unscaled(),
+            skrifa::instance::LocationRef::default(),
+        );
+        metrics
+            .advance_width(skrifa::GlyphId::new(glyph))
+            .unwrap_or_default()
+            / self.units
     }
 
     fn shape(&mut self, text: &str, range: Range<usize>, is_rtl: bool) -> Vec<ShapedGlyph> {
         let mut buffer = UnicodeBuffer::new();
         buffer.push_str(&text[range.clone()]);
         buffer.guess_segment_properties();
-        let direction = if is_rtl { Direction::RightToLeft } else { Direction::LeftToRight };
+        let direction = if is_rtl {
+            Direction::RightToLeft
+        } else {
+            Direction::LeftToRight
+        };
         buffer.set_direction(direction);
         let script = buffer.script();
         let shaper = self.shaper.shaper(&self.font).build();
@@ -212,7 +246,11 @@ impl Face {
         let plan = self.plans.entry((script, is_rtl)).or_insert_with(new);
         let shaped = shaper.shape_with_plan(plan, buffer, &[]);
 
-        let mut starts: Vec<usize> = shaped.glyph_infos().iter().map(|info| info.cluster as usize).collect();
+        let mut starts: Vec<usize> = shaped
+            .glyph_infos()
+            .iter()
+            .map(|info| info.cluster as usize)
+            .collect();
         starts.sort_unstable();
         starts.dedup();
         let end_of = |start: usize| {
@@ -245,11 +283,25 @@ mod tests {
         let text = "aЖ\u{301}日😀\u{e01}";
         let word = fonts.word(text, Style::Bold, false);
         let faces: Vec<usize> = word.runs.iter().map(|run| run.face).collect();
-        assert_eq!(faces, [1, 7, 7, 5], "the box and the face are in the font of symbols");
-        let covered: String = word.runs.iter().map(|run| &text[run.range.clone()]).collect();
+        assert_eq!(
+            faces,
+            [1, 7, 7, 5],
+            "the box and the face are in the font of symbols"
+        );
+        let covered: String = word
+            .runs
+            .iter()
+            .map(|run| &text[run.range.clone()])
+            .collect();
         assert_eq!(covered, text);
         for glyph in word.runs.iter().flat_map(|run| &run.glyphs) {
-            assert!(glyph.id != 0 && text.get(glyph.range.clone()).is_some_and(|part| !part.is_empty()), "{glyph:?}");
+            assert!(
+                glyph.id != 0
+                    && text
+                        .get(glyph.range.clone())
+                        .is_some_and(|part| !part.is_empty()),
+                "{glyph:?}"
+            );
         }
     }
 
@@ -259,7 +311,10 @@ mod tests {
         let joined = fonts.word("\u{628}\u{628}\u{628}", Style::Regular, true);
         let alone = fonts.word("\u{628}", Style::Regular, true);
         let ids: Vec<u32> = joined.runs[0].glyphs.iter().map(|glyph| glyph.id).collect();
-        assert!(ids.len() >= 3 && ids.iter().any(|id| *id != alone.runs[0].glyphs[0].id), "{ids:?}");
+        assert!(
+            ids.len() >= 3 && ids.iter().any(|id| *id != alone.runs[0].glyphs[0].id),
+            "{ids:?}"
+        );
         let marked = fonts.word("e\u{323}\u{304}", Style::Regular, false);
         assert!((marked.width - fonts.word("e", Style::Regular, false).width).abs() < 0.01);
     }

@@ -1,12 +1,13 @@
-//! Places blocks on pages from top to bottom. Which blocks a report has, from cover to appendix, is in `report/flow.rs`.
+//! Places blocks on pages from top to bottom. Which blocks a report has, from cover to appendix, is
+//! in `report/flow.rs`.
 //!
 //! ```text
 //!   blocks ─► PageLayout, measuring ─► the page of each heading, the number of pages
 //!   blocks ─► PageLayout, drawing ──► marks of a page ─► PdfPages
 //! ```
 //!
-//! The contents come before the chapters whose pages they name, so the blocks are placed twice: a whole report in memory would
-//! be far larger than its file. Both passes share the shaped words.
+//! The contents come before the chapters whose pages they name, so the blocks are placed twice: a
+//! whole report in memory would be far larger than its file. Both passes share the shaped words.
 
 mod rows;
 
@@ -45,12 +46,30 @@ struct TextSize {
     leading: f32,
 }
 
-const TITLE: TextSize = TextSize { size: 25.0, leading: 32.0 };
-const CHAPTER: TextSize = TextSize { size: 16.0, leading: 21.0 };
-const FINDING: TextSize = TextSize { size: 11.5, leading: 15.0 };
-const BODY: TextSize = TextSize { size: 9.5, leading: 13.2 };
-const SMALL: TextSize = TextSize { size: 8.0, leading: 11.0 };
-const VERBATIM: TextSize = TextSize { size: 7.8, leading: 10.6 };
+const TITLE: TextSize = TextSize {
+    size: 25.0,
+    leading: 32.0,
+};
+const CHAPTER: TextSize = TextSize {
+    size: 16.0,
+    leading: 21.0,
+};
+const FINDING: TextSize = TextSize {
+    size: 11.5,
+    leading: 15.0,
+};
+const BODY: TextSize = TextSize {
+    size: 9.5,
+    leading: 13.2,
+};
+const SMALL: TextSize = TextSize {
+    size: 8.0,
+    leading: 11.0,
+};
+const VERBATIM: TextSize = TextSize {
+    size: 7.8,
+    leading: 10.6,
+};
 
 /// Where a heading is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,7 +79,8 @@ pub struct Place {
     pub y: f32,
 }
 
-/// A text, an area or a link on a page. Texts and links belong to a tag; without one they are decoration.
+/// A text, an area or a link on a page. Texts and links belong to a tag; without one they are
+/// decoration.
 #[derive(Debug)]
 pub struct PageMark {
     pub tag: Option<usize>,
@@ -72,9 +92,20 @@ pub struct PageMark {
 
 #[derive(Debug)]
 pub enum PageMarkKind {
-    Text { line: TextLine, size: f32 },
-    Area { width: f32, height: f32, ink: Ink },
-    Link { width: f32, height: f32, target: LinkTarget },
+    Text {
+        line: TextLine,
+        size: f32,
+    },
+    Area {
+        width: f32,
+        height: f32,
+        ink: Ink,
+    },
+    Link {
+        width: f32,
+        height: f32,
+        target: LinkTarget,
+    },
 }
 
 /// The destination of a link.
@@ -104,8 +135,21 @@ pub struct PageLayout<'a> {
 }
 
 impl<'a> PageLayout<'a> {
-    pub fn new(fonts: &'a mut Fonts, out: Option<&'a mut PdfPages>, known: &'a Measured, footer: &'a str) -> Self {
-        Self { fonts, out, known, found: Measured::default(), footer, marks: Vec::new(), y: TOP }
+    pub fn new(
+        fonts: &'a mut Fonts,
+        out: Option<&'a mut PdfPages>,
+        known: &'a Measured,
+        footer: &'a str,
+    ) -> Self {
+        Self {
+            fonts,
+            out,
+            known,
+            found: Measured::default(),
+            footer,
+            marks: Vec::new(),
+            y: TOP,
+        }
     }
 
     /// Ends the last page.
@@ -117,10 +161,17 @@ impl<'a> PageLayout<'a> {
     pub fn block(&mut self, block: &Block<'_>) -> Result<(), RenderError> {
         match block {
             Block::Title(text) => self.title(text),
-            Block::Heading { heading, is_new_page } => self.heading(heading, *is_new_page),
+            Block::Heading {
+                heading,
+                is_new_page,
+            } => self.heading(heading, *is_new_page),
             Block::Facts(facts) => self.facts(facts),
             Block::Paragraph { label, text } => {
-                let label = if label.is_empty() { String::new() } else { format!("{label}. ") };
+                let label = if label.is_empty() {
+                    String::new()
+                } else {
+                    format!("{label}. ")
+                };
                 self.text(&[bold(&label), plain(text)], BODY, TagName::Paragraph)
             }
             Block::Remark(text) => self.text(&[soft(text)], SMALL, TagName::Paragraph),
@@ -144,13 +195,20 @@ impl<'a> PageLayout<'a> {
 
     fn heading(&mut self, heading: &Heading<'_>, is_new_page: bool) -> Result<(), RenderError> {
         let is_chapter = heading.level == 1;
-        let (size, space, least) = if is_chapter { (CHAPTER, 20.0, 130.0) } else { (FINDING, 13.0, 84.0) };
+        let (size, space, least) = if is_chapter {
+            (CHAPTER, 20.0, 130.0)
+        } else {
+            (FINDING, 13.0, 84.0)
+        };
         if is_new_page || self.y + space + least > BOTTOM {
             self.new_page()?;
         } else if self.y > TOP {
             self.y += space;
         }
-        let place = Place { page: self.found.pages, y: self.y };
+        let place = Place {
+            page: self.found.pages,
+            y: self.y,
+        };
         if heading.anchor > 0 {
             self.found.places.insert(heading.anchor, place);
         }
@@ -165,9 +223,22 @@ impl<'a> PageLayout<'a> {
             self.badge(risk, tag);
             x += BADGE + 7.0;
         }
-        let number = if heading.number.is_empty() { String::new() } else { format!("{}  ", heading.number) };
-        let number = Span { text: &number, style: Style::Bold, ink: Ink::Soft };
-        let lines = break_lines(self.fonts, &[number, bold(heading.text)], size.size, RIGHT - x);
+        let number = if heading.number.is_empty() {
+            String::new()
+        } else {
+            format!("{}  ", heading.number)
+        };
+        let number = Span {
+            text: &number,
+            style: Style::Bold,
+            ink: Ink::Soft,
+        };
+        let lines = break_lines(
+            self.fonts,
+            &[number, bold(heading.text)],
+            size.size,
+            RIGHT - x,
+        );
         self.lines(lines, x, RIGHT - x, size, tag)?;
         if is_chapter {
             self.area(LEFT, self.y + 2.0, WIDTH, 0.8, Ink::Rule);
@@ -180,33 +251,70 @@ impl<'a> PageLayout<'a> {
     fn badge(&mut self, risk: Risk, tag: Option<usize>) {
         self.area(LEFT, self.y + 1.5, BADGE, 12.5, Ink::Risk(risk));
         let name = risk.as_str().to_uppercase();
-        let span = Span { text: &name, style: Style::Bold, ink: Ink::White };
+        let span = Span {
+            text: &name,
+            style: Style::Bold,
+            ink: Ink::White,
+        };
         for line in break_lines(self.fonts, &[span], 7.5, BADGE) {
             let x = LEFT + (BADGE - line.width) / 2.0;
             let y = self.y + 10.6;
-            self.marks.push(PageMark { tag, x, y, kind: PageMarkKind::Text { line, size: 7.5 } });
+            self.marks.push(PageMark {
+                tag,
+                x,
+                y,
+                kind: PageMarkKind::Text { line, size: 7.5 },
+            });
         }
     }
 
     fn facts(&mut self, facts: &[Fact]) -> Result<(), RenderError> {
         for fact in facts {
             let tag = self.tag(None, TagName::Paragraph);
-            let aside = if fact.aside.is_empty() { String::new() } else { format!("  {}", fact.aside) };
-            let value = if fact.label == "Verdict" { bold(&fact.value) } else { plain(&fact.value) };
+            let aside = if fact.aside.is_empty() {
+                String::new()
+            } else {
+                format!("  {}", fact.aside)
+            };
+            let value = if fact.label == "Verdict" {
+                bold(&fact.value)
+            } else {
+                plain(&fact.value)
+            };
             let label = break_lines(self.fonts, &[soft(fact.label)], BODY.size, LABEL);
             let lines = break_lines(self.fonts, &[value, soft(&aside)], BODY.size, WIDTH - LABEL);
             let cells = [
-                RowCell { lines: label, x: LEFT, width: LABEL, tag },
-                RowCell { lines, x: LEFT + LABEL, width: WIDTH - LABEL, tag },
+                RowCell {
+                    lines: label,
+                    x: LEFT,
+                    width: LABEL,
+                    tag,
+                },
+                RowCell {
+                    lines,
+                    x: LEFT + LABEL,
+                    width: WIDTH - LABEL,
+                    tag,
+                },
             ];
-            let shape = RowShape { size: BODY, padding: 0.6, fill: None, has_rule: false };
+            let shape = RowShape {
+                size: BODY,
+                padding: 0.6,
+                fill: None,
+                has_rule: false,
+            };
             self.row(&cells, shape, None)?;
         }
         self.y += 5.0;
         Ok(())
     }
 
-    fn text(&mut self, spans: &[Span<'_>], size: TextSize, name: TagName) -> Result<(), RenderError> {
+    fn text(
+        &mut self,
+        spans: &[Span<'_>],
+        size: TextSize,
+        name: TagName,
+    ) -> Result<(), RenderError> {
         let lines = break_prose(self.fonts, spans, size.size, WIDTH);
         let tag = self.tag(None, name);
         self.lines(lines, LEFT, WIDTH, size, tag)?;
@@ -216,7 +324,11 @@ impl<'a> PageLayout<'a> {
 
     fn verbatim(&mut self, text: &str) -> Result<(), RenderError> {
         let tag = self.tag(None, TagName::Paragraph);
-        let span = Span { text, style: Style::Mono, ink: Ink::Text };
+        let span = Span {
+            text,
+            style: Style::Mono,
+            ink: Ink::Text,
+        };
         for line in break_lines(self.fonts, &[span], VERBATIM.size, WIDTH - 9.0) {
             self.need(VERBATIM.leading)?;
             self.area(LEFT, self.y, 2.0, VERBATIM.leading, Ink::Rule);
@@ -227,7 +339,12 @@ impl<'a> PageLayout<'a> {
     }
 
     fn chart(&mut self, rows: &[SummaryRow]) -> Result<(), RenderError> {
-        let most = rows.iter().flat_map(|row| row.counts).max().unwrap_or(0).max(1);
+        let most = rows
+            .iter()
+            .flat_map(|row| row.counts)
+            .max()
+            .unwrap_or(0)
+            .max(1);
         for row in rows {
             self.need(6.0 * 14.0 + 8.0)?;
             let total = format!("  {}", row.total());
@@ -236,13 +353,27 @@ impl<'a> PageLayout<'a> {
             for (risk, count) in Risk::DOWN.into_iter().zip(row.counts) {
                 let tag = self.tag(None, TagName::Paragraph);
                 let number = count.to_string();
-                let cell = |lines, x| RowCell { lines, x, width: 60.0, tag };
+                let cell = |lines, x| RowCell {
+                    lines,
+                    x,
+                    width: 60.0,
+                    tag,
+                };
                 let name = break_lines(self.fonts, &[plain(risk.as_str())], BODY.size, 60.0);
                 let number = break_lines(self.fonts, &[bold(&number)], BODY.size, 60.0);
                 let right = LEFT + 96.0 - number.first().map_or(0.0, |line| line.width);
-                let width = if count == 0 { 0.0 } else { ((WIDTH - 106.0) * count as f32 / most as f32).max(1.5) };
+                let width = if count == 0 {
+                    0.0
+                } else {
+                    ((WIDTH - 106.0) * count as f32 / most as f32).max(1.5)
+                };
                 self.area(LEFT + 106.0, self.y + 2.2, width, 9.5, Ink::Risk(risk));
-                let shape = RowShape { size: BODY, padding: 0.4, fill: None, has_rule: false };
+                let shape = RowShape {
+                    size: BODY,
+                    padding: 0.4,
+                    fill: None,
+                    has_rule: false,
+                };
                 self.row(&[cell(name, LEFT), cell(number, right)], shape, None)?;
             }
             self.y += 8.0;
@@ -252,11 +383,24 @@ impl<'a> PageLayout<'a> {
 
     fn contents_line(&mut self, line: &ContentsLine) -> Result<(), RenderError> {
         let item = self.tag(None, TagName::ContentsItem);
-        let tag = if line.anchor > 0 { self.tag(item, TagName::Link) } else { item };
+        let tag = if line.anchor > 0 {
+            self.tag(item, TagName::Link)
+        } else {
+            item
+        };
         let number = break_lines(self.fonts, &[soft(&line.number)], BODY.size, 34.0);
         let aside = format!("  {}", line.aside);
-        let (x, width) = if line.number.is_empty() { (LEFT, WIDTH - 40.0) } else { (LEFT + 36.0, WIDTH - 76.0) };
-        let mut lines = break_lines(self.fonts, &[plain(&line.text), soft(&aside)], BODY.size, width);
+        let (x, width) = if line.number.is_empty() {
+            (LEFT, WIDTH - 40.0)
+        } else {
+            (LEFT + 36.0, WIDTH - 76.0)
+        };
+        let mut lines = break_lines(
+            self.fonts,
+            &[plain(&line.text), soft(&aside)],
+            BODY.size,
+            width,
+        );
         lines.truncate(2);
         let place = self.known.places.get(&line.anchor).copied();
         let page = place.map_or(String::new(), |place| (place.page + 1).to_string());
@@ -265,12 +409,35 @@ impl<'a> PageLayout<'a> {
         let height = lines.len() as f32 * BODY.leading + 2.0;
         self.need(height)?;
         if let Some(place) = place {
-            let kind = PageMarkKind::Link { width: WIDTH, height, target: LinkTarget::Place(place) };
-            self.marks.push(PageMark { tag, x: LEFT, y: self.y, kind });
+            let kind = PageMarkKind::Link {
+                width: WIDTH,
+                height,
+                target: LinkTarget::Place(place),
+            };
+            self.marks.push(PageMark {
+                tag,
+                x: LEFT,
+                y: self.y,
+                kind,
+            });
         }
-        let cell = |lines, x| RowCell { lines, x, width, tag };
-        let shape = RowShape { size: BODY, padding: 1.0, fill: None, has_rule: false };
-        self.row(&[cell(number, LEFT), cell(lines, x), cell(page, right)], shape, None)
+        let cell = |lines, x| RowCell {
+            lines,
+            x,
+            width,
+            tag,
+        };
+        let shape = RowShape {
+            size: BODY,
+            padding: 1.0,
+            fill: None,
+            has_rule: false,
+        };
+        self.row(
+            &[cell(number, LEFT), cell(lines, x), cell(page, right)],
+            shape,
+            None,
+        )
     }
 
     fn references(&mut self, links: &[String], others: &[String]) -> Result<(), RenderError> {
@@ -279,14 +446,31 @@ impl<'a> PageLayout<'a> {
         for link in links {
             let paragraph = self.tag(None, TagName::Paragraph);
             let target = url::Url::parse(link).ok().map(String::from);
-            let tag = if target.is_some() { self.tag(paragraph, TagName::Link) } else { paragraph };
-            let span = Span { text: link, style: Style::Regular, ink: Ink::Link };
+            let tag = if target.is_some() {
+                self.tag(paragraph, TagName::Link)
+            } else {
+                paragraph
+            };
+            let span = Span {
+                text: link,
+                style: Style::Regular,
+                ink: Ink::Link,
+            };
             for line in break_lines(self.fonts, &[span], SMALL.size, WIDTH) {
                 self.need(SMALL.leading)?;
                 if let Some(target) = &target {
                     let target = LinkTarget::Web(target.clone());
-                    let kind = PageMarkKind::Link { width: line.width, height: SMALL.leading, target };
-                    self.marks.push(PageMark { tag, x: LEFT, y: self.y, kind });
+                    let kind = PageMarkKind::Link {
+                        width: line.width,
+                        height: SMALL.leading,
+                        target,
+                    };
+                    self.marks.push(PageMark {
+                        tag,
+                        x: LEFT,
+                        y: self.y,
+                        kind,
+                    });
                 }
                 self.lines(vec![line], LEFT, WIDTH, SMALL, tag)?;
             }
@@ -316,18 +500,42 @@ impl<'a> PageLayout<'a> {
         Ok(())
     }
 
-    fn line(&mut self, line: TextLine, (x, top): (f32, f32), width: f32, size: TextSize, tag: Option<usize>) {
+    fn line(
+        &mut self,
+        line: TextLine,
+        (x, top): (f32, f32),
+        width: f32,
+        size: TextSize,
+        tag: Option<usize>,
+    ) {
         // The base line, with the letters in the middle of the line.
         let y = top + size.leading / 2.0 + size.size * 0.36;
-        let x = if line.is_rtl { x + width - line.width } else { x };
+        let x = if line.is_rtl {
+            x + width - line.width
+        } else {
+            x
+        };
         if !line.pieces.is_empty() {
-            self.marks.push(PageMark { tag, x, y, kind: PageMarkKind::Text { line, size: size.size } });
+            self.marks.push(PageMark {
+                tag,
+                x,
+                y,
+                kind: PageMarkKind::Text {
+                    line,
+                    size: size.size,
+                },
+            });
         }
     }
 
     fn area(&mut self, x: f32, y: f32, width: f32, height: f32, ink: Ink) {
         if width > 0.0 {
-            self.marks.push(PageMark { tag: None, x, y, kind: PageMarkKind::Area { width, height, ink } });
+            self.marks.push(PageMark {
+                tag: None,
+                x,
+                y,
+                kind: PageMarkKind::Area { width, height, ink },
+            });
         }
     }
 
@@ -336,7 +544,11 @@ impl<'a> PageLayout<'a> {
     }
 
     fn need(&mut self, height: f32) -> Result<(), RenderError> {
-        if self.y + height > BOTTOM { self.new_page() } else { Ok(()) }
+        if self.y + height > BOTTOM {
+            self.new_page()
+        } else {
+            Ok(())
+        }
     }
 
     fn new_page(&mut self) -> Result<(), RenderError> {
@@ -352,8 +564,11 @@ impl<'a> PageLayout<'a> {
             let number = break_lines(self.fonts, &[soft(&number)], SMALL.size, WIDTH);
             let footer = break_lines(self.fonts, &[soft(self.footer)], SMALL.size, WIDTH - 100.0);
             let right = RIGHT - number.first().map_or(0.0, |line| line.width);
-            for (line, x) in
-                footer.into_iter().take(1).map(|line| (line, LEFT)).chain(number.into_iter().map(|line| (line, right)))
+            for (line, x) in footer
+                .into_iter()
+                .take(1)
+                .map(|line| (line, LEFT))
+                .chain(number.into_iter().map(|line| (line, right)))
             {
                 self.line(line, (x, FOOTER), WIDTH, SMALL, None);
             }
@@ -368,13 +583,25 @@ impl<'a> PageLayout<'a> {
 }
 
 fn plain(text: &str) -> Span<'_> {
-    Span { text, style: Style::Regular, ink: Ink::Text }
+    Span {
+        text,
+        style: Style::Regular,
+        ink: Ink::Text,
+    }
 }
 
 fn bold(text: &str) -> Span<'_> {
-    Span { text, style: Style::Bold, ink: Ink::Text }
+    Span {
+        text,
+        style: Style::Bold,
+        ink: Ink::Text,
+    }
 }
 
 fn soft(text: &str) -> Span<'_> {
-    Span { text, style: Style::Regular, ink: Ink::Soft }
+    Span {
+        text,
+        style: Style::Regular,
+        ink: Ink::Soft,
+    }
 }

@@ -1,5 +1,5 @@
-//! Text as lines: breaks at spaces and after separators, inside a word only when it is longer than the line, and puts
-//! right-to-left text into visual order.
+//! Text as lines: breaks at spaces and after separators, inside a word only when it is longer than
+//! the line, and puts right-to-left text into visual order.
 
 use std::rc::Rc;
 
@@ -51,7 +51,8 @@ pub struct TextLine {
     pub is_rtl: bool,
 }
 
-/// Breaks the spans into lines of at most `width` points. The lines run from left to right, whatever text they begin with.
+/// Breaks the spans into lines of at most `width` points. The lines run from left to right,
+/// whatever text they begin with.
 pub fn break_lines(fonts: &mut Fonts, spans: &[Span<'_>], size: f32, width: f32) -> Vec<TextLine> {
     broken(fonts, spans, size, width, Level::ltr())
 }
@@ -60,11 +61,30 @@ pub fn break_lines(fonts: &mut Fonts, spans: &[Span<'_>], size: f32, width: f32)
 pub fn break_prose(fonts: &mut Fonts, spans: &[Span<'_>], size: f32, width: f32) -> Vec<TextLine> {
     let text: String = spans.iter().map(|span| span.text).collect();
     let is_rtl = !text.is_ascii() && text.chars().find(|c| c.is_alphabetic()).is_some_and(is_rtl);
-    broken(fonts, spans, size, width, if is_rtl { Level::rtl() } else { Level::ltr() })
+    broken(
+        fonts,
+        spans,
+        size,
+        width,
+        if is_rtl { Level::rtl() } else { Level::ltr() },
+    )
 }
 
-fn broken(fonts: &mut Fonts, spans: &[Span<'_>], size: f32, width: f32, level: Level) -> Vec<TextLine> {
-    let mut breaker = Breaker { fonts, size, width, lines: Vec::new(), line: TextLine::default(), has_rtl: false };
+fn broken(
+    fonts: &mut Fonts,
+    spans: &[Span<'_>],
+    size: f32,
+    width: f32,
+    level: Level,
+) -> Vec<TextLine> {
+    let mut breaker = Breaker {
+        fonts,
+        size,
+        width,
+        lines: Vec::new(),
+        line: TextLine::default(),
+        has_rtl: false,
+    };
     for span in spans {
         for (at, text) in span.text.split('\n').enumerate() {
             if at > 0 {
@@ -74,7 +94,9 @@ fn broken(fonts: &mut Fonts, spans: &[Span<'_>], size: f32, width: f32, level: L
         }
     }
     breaker.end_paragraph();
-    let Breaker { mut lines, has_rtl, .. } = breaker;
+    let Breaker {
+        mut lines, has_rtl, ..
+    } = breaker;
     if has_rtl {
         reorder(fonts, &mut lines, size, level);
     }
@@ -112,13 +134,21 @@ impl Breaker<'_> {
 
     fn push(&mut self, spaces: usize, text: &str, span: &Span<'_>) {
         let word = self.fonts.word(text, span.style, false);
-        let space = self.fonts.space(span.style as usize).map_or(0.25, |(_, width)| width);
+        let space = self
+            .fonts
+            .space(span.style as usize)
+            .map_or(0.25, |(_, width)| width);
         let needed = (spaces as f32 * space + word.width) * self.size;
         if self.line.width + needed <= self.width + 0.01
             || (self.line.pieces.is_empty() && spaces == 0 && text.is_empty())
         {
             self.line.width += needed;
-            self.line.pieces.push(Piece { spaces, word, style: span.style, ink: span.ink });
+            self.line.pieces.push(Piece {
+                spaces,
+                word,
+                style: span.style,
+                ink: span.ink,
+            });
             return;
         }
         if !self.line.pieces.is_empty() {
@@ -127,7 +157,12 @@ impl Breaker<'_> {
         if word.width * self.size <= self.width {
             if !text.is_empty() {
                 self.line.width = word.width * self.size;
-                self.line.pieces.push(Piece { spaces: 0, word, style: span.style, ink: span.ink });
+                self.line.pieces.push(Piece {
+                    spaces: 0,
+                    word,
+                    style: span.style,
+                    ink: span.ink,
+                });
             }
             return;
         }
@@ -152,7 +187,12 @@ impl Breaker<'_> {
     fn push_part(&mut self, text: &str, span: &Span<'_>) {
         let word = self.fonts.word(text, span.style, false);
         self.line.width += word.width * self.size;
-        self.line.pieces.push(Piece { spaces: 0, word, style: span.style, ink: span.ink });
+        self.line.pieces.push(Piece {
+            spaces: 0,
+            word,
+            style: span.style,
+            ink: span.ink,
+        });
     }
 
     fn end_line(&mut self) {
@@ -168,14 +208,21 @@ impl Breaker<'_> {
 fn word_end(text: &str) -> usize {
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
-        let Some(&(next_at, next)) = chars.peek() else { break };
-        let is_break =
-            matches!(c, '/' | '-' | '?' | '&' | '=' | ',' | ';' | '|' | '_' | '\\') && next.is_alphanumeric();
+        let Some(&(next_at, next)) = chars.peek() else {
+            break;
+        };
+        let is_break = matches!(
+            c,
+            '/' | '-' | '?' | '&' | '=' | ',' | ';' | '|' | '_' | '\\'
+        ) && next.is_alphanumeric();
         if next == ' ' || (is_break && at > 0) {
             return next_at;
         }
         if !c.is_ascii() && is_wide(c) {
-            let cluster = text[at..].graphemes(true).next().map_or(c.len_utf8(), str::len);
+            let cluster = text[at..]
+                .graphemes(true)
+                .next()
+                .map_or(c.len_utf8(), str::len);
             return at + cluster;
         }
         if !next.is_ascii() && is_wide(next) {
@@ -210,7 +257,9 @@ fn reorder(fonts: &mut Fonts, lines: &mut [TextLine], size: f32, level: Level) {
             continue;
         }
         let info = BidiInfo::new(&text, Some(level));
-        let Some(paragraph) = info.paragraphs.first() else { continue };
+        let Some(paragraph) = info.paragraphs.first() else {
+            continue;
+        };
         let (levels, runs) = info.visual_runs(paragraph, paragraph.range.clone());
         let mut pieces = Vec::new();
         for run in runs {
@@ -220,7 +269,12 @@ fn reorder(fonts: &mut Fonts, lines: &mut [TextLine], size: f32, level: Level) {
                 let (start, end) = (run.start.max(range.start), run.end.min(range.end));
                 if start < end {
                     let word = fonts.word(&text[start..end], piece.style, is_rtl);
-                    parts.push(Piece { spaces: 0, word, style: piece.style, ink: piece.ink });
+                    parts.push(Piece {
+                        spaces: 0,
+                        word,
+                        style: piece.style,
+                        ink: piece.ink,
+                    });
                 }
             }
             if is_rtl {
@@ -240,11 +294,21 @@ mod tests {
 
     fn texts(text: &str, width: f32) -> Vec<String> {
         let mut fonts = Fonts::new().unwrap();
-        let spans = [Span { text, style: Style::Regular, ink: Ink::Text }];
+        let spans = [Span {
+            text,
+            style: Style::Regular,
+            ink: Ink::Text,
+        }];
         let lines = break_lines(&mut fonts, &spans, 10.0, width);
-        assert!(lines.iter().all(|line| line.width <= width + 0.1), "{lines:?}");
+        assert!(
+            lines.iter().all(|line| line.width <= width + 0.1),
+            "{lines:?}"
+        );
         let text = |line: &TextLine| -> String {
-            line.pieces.iter().map(|piece| " ".repeat(piece.spaces) + &piece.word.text).collect()
+            line.pieces
+                .iter()
+                .map(|piece| " ".repeat(piece.spaces) + &piece.word.text)
+                .collect()
         };
         lines.iter().map(text).collect()
     }
@@ -260,7 +324,10 @@ mod tests {
     #[test]
     fn long_words_break_between_characters_and_lose_none() {
         let lines = texts(&"e\u{301}".repeat(100), 60.0);
-        assert!(lines.len() > 5 && lines.iter().all(|line| line.starts_with('e')), "{lines:?}");
+        assert!(
+            lines.len() > 5 && lines.iter().all(|line| line.starts_with('e')),
+            "{lines:?}"
+        );
         assert_eq!(lines.concat(), "e\u{301}".repeat(100));
         assert!(texts(&"日本語".repeat(20), 60.0).len() > 5);
     }
@@ -268,9 +335,20 @@ mod tests {
     #[test]
     fn right_to_left_text_is_in_visual_order() {
         let mut fonts = Fonts::new().unwrap();
-        let spans = [Span { text: "port \u{5d0}\u{5d1} \u{5d2} 443", style: Style::Regular, ink: Ink::Text }];
+        let spans = [Span {
+            text: "port \u{5d0}\u{5d1} \u{5d2} 443",
+            style: Style::Regular,
+            ink: Ink::Text,
+        }];
         let lines = break_lines(&mut fonts, &spans, 10.0, 500.0);
-        let pieces: Vec<&str> = lines[0].pieces.iter().map(|piece| &*piece.word.text).collect();
-        assert_eq!(pieces, ["port", " ", "443", " ", " \u{5d2}", "\u{5d0}\u{5d1}"]);
+        let pieces: Vec<&str> = lines[0]
+            .pieces
+            .iter()
+            .map(|piece| &*piece.word.text)
+            .collect();
+        assert_eq!(
+            pieces,
+            ["port", " ", "443", " ", " \u{5d2}", "\u{5d0}\u{5d1}"]
+        );
     }
 }

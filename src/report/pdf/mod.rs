@@ -1,4 +1,5 @@
-//! The PDF report: tagged pages with bookmarks, page numbers and linked contents. Fonts are in `assets/fonts`.
+//! The PDF report: tagged pages with bookmarks, page numbers and linked contents. Fonts are in
+//! `assets/fonts`.
 
 mod fonts;
 mod layout;
@@ -12,10 +13,14 @@ use super::flow::walk;
 use super::view::View;
 use super::{Document, RenderError, ReportOutput};
 
-/// Findings with texts and evidence; the further ones are listed. Every page is in memory until the file is complete.
+/// Findings with texts and evidence; the further ones are listed. Every page is in memory until the
+/// file is complete.
 pub(super) const IN_FULL: usize = 2_500;
 
-pub(super) fn render(document: &Document<'_>, out: &mut dyn ReportOutput) -> Result<(), RenderError> {
+pub(super) fn render(
+    document: &Document<'_>,
+    out: &mut dyn ReportOutput,
+) -> Result<(), RenderError> {
     let view = View::new(document)?;
     let footer = format!("{} · {} UTC", view.title, view.generated());
     let mut fonts = Fonts::new()?;

@@ -16,7 +16,8 @@ use krilla::page::PageSettings;
 use krilla::paint::{Fill, FillRule};
 use krilla::surface::Surface;
 use krilla::tagging::{
-    Artifact, ArtifactType, ContentTag, Identifier, SpanTag, TableHeaderScope, Tag, TagGroup, TagKind, TagTree,
+    Artifact, ArtifactType, ContentTag, Identifier, SpanTag, TableHeaderScope, Tag, TagGroup,
+    TagKind, TagTree,
 };
 use krilla::text::{GlyphId, KrillaGlyph};
 
@@ -28,7 +29,8 @@ use super::lines::{Ink, Piece, TextLine};
 use crate::contract::Stamp;
 use crate::report::{RenderError, risk_color};
 
-/// Findings up to which every paragraph and cell has a tag: the structure of 20,000 findings would need gigabytes of memory.
+/// Findings up to which every paragraph and cell has a tag: the structure of 20,000 findings would
+/// need gigabytes of memory.
 const FINE_TAGS: usize = 2_000;
 
 /// The role of a part in the structure of the document.
@@ -119,7 +121,10 @@ impl PdfPages {
 
     fn add_tag(&mut self, parent: Option<usize>, name: TagName) -> usize {
         let id = self.tags.len();
-        self.tags.push(TagNode { name, children: Vec::new() });
+        self.tags.push(TagNode {
+            name,
+            children: Vec::new(),
+        });
         match parent {
             Some(parent) => self.tags[parent].children.push(TagChild::Group(id)),
             None => self.roots.push(id),
@@ -128,7 +133,11 @@ impl PdfPages {
     }
 
     pub fn bookmark(&mut self, level: u8, text: &str, place: Place) {
-        self.bookmarks.push(Bookmark { level, text: text.to_owned(), place });
+        self.bookmarks.push(Bookmark {
+            level,
+            text: text.to_owned(),
+            place,
+        });
     }
 
     /// Draws a page.
@@ -137,11 +146,13 @@ impl PdfPages {
         let mut page = self.document.start_page_with(settings);
         let mut surface = page.surface();
         let mut open = None;
-        let (links, marks): (Vec<PageMark>, Vec<PageMark>) =
-            marks.into_iter().partition(|mark| matches!(mark.kind, PageMarkKind::Link { .. }));
+        let (links, marks): (Vec<PageMark>, Vec<PageMark>) = marks
+            .into_iter()
+            .partition(|mark| matches!(mark.kind, PageMarkKind::Link { .. }));
         // Areas are behind the text, and do not interrupt its tags.
-        let (areas, texts): (Vec<PageMark>, Vec<PageMark>) =
-            marks.into_iter().partition(|mark| matches!(mark.kind, PageMarkKind::Area { .. }));
+        let (areas, texts): (Vec<PageMark>, Vec<PageMark>) = marks
+            .into_iter()
+            .partition(|mark| matches!(mark.kind, PageMarkKind::Area { .. }));
         for mark in areas.into_iter().chain(texts) {
             // Marks of one tag that follow each other are one content.
             if open != Some(mark.tag) {
@@ -154,14 +165,20 @@ impl PdfPages {
                         self.tags[tag].children.push(TagChild::Content(content));
                     }
                     None => {
-                        surface.start_tagged(ContentTag::Artifact(Artifact::with_kind(ArtifactType::Other)));
+                        surface.start_tagged(ContentTag::Artifact(Artifact::with_kind(
+                            ArtifactType::Other,
+                        )));
                     }
                 }
                 open = Some(mark.tag);
             }
             match &mark.kind {
-                PageMarkKind::Text { line, size } => paint_line(&mut surface, fonts, line, (mark.x, mark.y), *size),
-                PageMarkKind::Area { width, height, ink } => paint_area(&mut surface, &mark, (*width, *height), *ink),
+                PageMarkKind::Text { line, size } => {
+                    paint_line(&mut surface, fonts, line, (mark.x, mark.y), *size)
+                }
+                PageMarkKind::Area { width, height, ink } => {
+                    paint_area(&mut surface, &mark, (*width, *height), *ink)
+                }
                 PageMarkKind::Link { .. } => {}
             }
         }
@@ -171,9 +188,16 @@ impl PdfPages {
         surface.finish();
         for mark in links {
             // Viewers find the web addresses of the text themselves.
-            let is_dropped =
-                self.is_coarse && matches!(mark.kind, PageMarkKind::Link { target: LinkTarget::Web(_), .. });
-            if let (Some(tag), Some(annotation), false) = (mark.tag, annotation(&mark), is_dropped) {
+            let is_dropped = self.is_coarse
+                && matches!(
+                    mark.kind,
+                    PageMarkKind::Link {
+                        target: LinkTarget::Web(_),
+                        ..
+                    }
+                );
+            if let (Some(tag), Some(annotation), false) = (mark.tag, annotation(&mark), is_dropped)
+            {
                 let content = page.add_tagged_annotation(annotation);
                 self.tags[tag].children.push(TagChild::Content(content));
             }
@@ -191,7 +215,9 @@ impl PdfPages {
             tree.push(group(&mut nodes, root));
         }
         self.document.set_tag_tree(tree);
-        self.document.finish().map_err(|error| RenderError::Pdf(format!("{error:?}")))
+        self.document
+            .finish()
+            .map_err(|error| RenderError::Pdf(format!("{error:?}")))
     }
 }
 
@@ -201,7 +227,9 @@ fn failed(what: &str) -> RenderError {
 
 /// A part with everything below it. The depth is that of a table.
 fn group(nodes: &mut [Option<TagNode>], id: usize) -> TagGroup {
-    let Some(node) = nodes[id].take() else { return TagGroup::new(Tag::P) };
+    let Some(node) = nodes[id].take() else {
+        return TagGroup::new(Tag::P);
+    };
     let mut out = TagGroup::new(kind(node.name));
     for child in node.children {
         match child {
@@ -255,15 +283,29 @@ fn destination(place: Place) -> XyzDestination {
 }
 
 fn annotation(mark: &PageMark) -> Option<Annotation> {
-    let PageMarkKind::Link { width, height, target } = &mark.kind else { return None };
+    let PageMarkKind::Link {
+        width,
+        height,
+        target,
+    } = &mark.kind
+    else {
+        return None;
+    };
     let rect = Rect::from_xywh(mark.x, mark.y, *width, *height)?;
     let (target, alt) = match target {
-        LinkTarget::Place(place) => {
-            (Target::Destination(Destination::Xyz(destination(*place))), format!("page {}", place.page + 1))
-        }
-        LinkTarget::Web(link) => (Target::Action(Action::Link(LinkAction::new(link.clone()))), link.clone()),
+        LinkTarget::Place(place) => (
+            Target::Destination(Destination::Xyz(destination(*place))),
+            format!("page {}", place.page + 1),
+        ),
+        LinkTarget::Web(link) => (
+            Target::Action(Action::Link(LinkAction::new(link.clone()))),
+            link.clone(),
+        ),
     };
-    Some(Annotation::new_link(LinkAnnotation::new(rect, target), Some(alt)))
+    Some(Annotation::new_link(
+        LinkAnnotation::new(rect, target),
+        Some(alt),
+    ))
 }
 
 fn fill(ink: Ink) -> Fill {
@@ -276,7 +318,11 @@ fn fill(ink: Ink) -> Fill {
         Ink::Shade => [0xee, 0xf0, 0xf3],
         Ink::Risk(risk) => risk_color(risk),
     };
-    Fill { paint: rgb::Color::new(red, green, blue).into(), opacity: NormalizedF32::ONE, rule: FillRule::NonZero }
+    Fill {
+        paint: rgb::Color::new(red, green, blue).into(),
+        opacity: NormalizedF32::ONE,
+        rule: FillRule::NonZero,
+    }
 }
 
 fn paint_area(surface: &mut Surface<'_>, mark: &PageMark, (width, height): (f32, f32), ink: Ink) {
@@ -299,8 +345,19 @@ struct GlyphSegment {
     glyphs: Vec<KrillaGlyph>,
 }
 
-fn paint_line(surface: &mut Surface<'_>, fonts: &Fonts, line: &TextLine, (x, y): (f32, f32), size: f32) {
-    let mut pen = Pen { fonts, size, x, segments: Vec::new() };
+fn paint_line(
+    surface: &mut Surface<'_>,
+    fonts: &Fonts,
+    line: &TextLine,
+    (x, y): (f32, f32),
+    size: f32,
+) {
+    let mut pen = Pen {
+        fonts,
+        size,
+        x,
+        segments: Vec::new(),
+    };
     for piece in &line.pieces {
         pen.spaces(piece);
         pen.word(piece);
@@ -308,7 +365,14 @@ fn paint_line(surface: &mut Surface<'_>, fonts: &Fonts, line: &TextLine, (x, y):
     for segment in pen.segments {
         surface.set_fill(Some(fill(segment.ink)));
         let font = fonts.pdf(segment.face).clone();
-        surface.draw_glyphs(Point::from_xy(segment.x, y), &segment.glyphs, font, &segment.text, size, false);
+        surface.draw_glyphs(
+            Point::from_xy(segment.x, y),
+            &segment.glyphs,
+            font,
+            &segment.text,
+            size,
+            false,
+        );
     }
 }
 
@@ -322,8 +386,18 @@ struct Pen<'a> {
 impl Pen<'_> {
     /// The segment of this font and colour.
     fn segment(&mut self, face: usize, ink: Ink) -> Option<&mut GlyphSegment> {
-        if self.segments.last().is_none_or(|last| last.face != face || last.ink != ink) {
-            self.segments.push(GlyphSegment { face, ink, x: self.x, text: String::new(), glyphs: Vec::new() });
+        if self
+            .segments
+            .last()
+            .is_none_or(|last| last.face != face || last.ink != ink)
+        {
+            self.segments.push(GlyphSegment {
+                face,
+                ink,
+                x: self.x,
+                text: String::new(),
+                glyphs: Vec::new(),
+            });
         }
         self.segments.last_mut()
     }
@@ -331,13 +405,23 @@ impl Pen<'_> {
     /// Spaces are drawn, so that copied text has them.
     fn spaces(&mut self, piece: &Piece) {
         let face = piece.style as usize;
-        let Some((id, advance)) = self.fonts.space(face).filter(|_| piece.spaces > 0) else { return };
+        let Some((id, advance)) = self.fonts.space(face).filter(|_| piece.spaces > 0) else {
+            return;
+        };
         if let Some(segment) = self.segment(face, piece.ink) {
             for _ in 0..piece.spaces {
                 let start = segment.text.len();
                 segment.text.push(' ');
                 let range = start..start + 1;
-                segment.glyphs.push(KrillaGlyph::new(GlyphId::new(id), advance, 0.0, 0.0, 0.0, range, None));
+                segment.glyphs.push(KrillaGlyph::new(
+                    GlyphId::new(id),
+                    advance,
+                    0.0,
+                    0.0,
+                    0.0,
+                    range,
+                    None,
+                ));
             }
         }
         self.x += piece.spaces as f32 * advance * self.size;
@@ -345,7 +429,9 @@ impl Pen<'_> {
 
     fn word(&mut self, piece: &Piece) {
         for run in &piece.word.runs {
-            let Some(segment) = self.segment(run.face, piece.ink) else { continue };
+            let Some(segment) = self.segment(run.face, piece.ink) else {
+                continue;
+            };
             let base = segment.text.len();
             segment.text.push_str(&piece.word.text[run.range.clone()]);
             let mut width = 0.0;
@@ -354,7 +440,15 @@ impl Pen<'_> {
                 let range = start..base + glyph.range.end - run.range.start;
                 width += glyph.advance;
                 let id = GlyphId::new(glyph.id);
-                segment.glyphs.push(KrillaGlyph::new(id, glyph.advance, glyph.x, glyph.y, 0.0, range, None));
+                segment.glyphs.push(KrillaGlyph::new(
+                    id,
+                    glyph.advance,
+                    glyph.x,
+                    glyph.y,
+                    0.0,
+                    range,
+                    None,
+                ));
             }
             self.x += width * self.size;
         }

@@ -29,29 +29,58 @@ pub(super) fn prose(finding: &Finding) -> Prose {
         ("OWASP 2021 ", &owasp.owasp_2021),
         ("OWASP 2017 ", &owasp.owasp_2017),
     ];
-    let classes = classes.into_iter().chain(finding.cve.iter().map(|cve| ("", cve)));
+    let classes = classes
+        .into_iter()
+        .chain(finding.cve.iter().map(|cve| ("", cve)));
     let classes = classes.filter(|(_, class)| !class.is_empty());
-    let classes: Vec<String> = classes.map(|(edition, class)| format!("{edition}{}", clean(class))).collect();
-    let paragraphs = [("Description", &finding.vuln_description), ("Impact", &finding.risk_description)];
-    let paragraphs = paragraphs.into_iter().filter(|(_, given)| !given.trim().is_empty());
+    let classes: Vec<String> = classes
+        .map(|(edition, class)| format!("{edition}{}", clean(class)))
+        .collect();
+    let paragraphs = [
+        ("Description", &finding.vuln_description),
+        ("Impact", &finding.risk_description),
+    ];
+    let paragraphs = paragraphs
+        .into_iter()
+        .filter(|(_, given)| !given.trim().is_empty());
     let (links, other_references) = finding
         .references
         .iter()
         .map(|reference| clean(reference).into_owned())
-        .partition(|reference| reference.starts_with("https://") || reference.starts_with("http://"));
+        .partition(|reference| {
+            reference.starts_with("https://") || reference.starts_with("http://")
+        });
     Prose {
-        facts: if classes.is_empty() { Vec::new() } else { vec![fact("Classification", classes.join(" · "))] },
-        paragraphs: paragraphs.map(|(label, given)| fact(label, clean_text(given.trim()).into_owned())).collect(),
+        facts: if classes.is_empty() {
+            Vec::new()
+        } else {
+            vec![fact("Classification", classes.join(" · "))]
+        },
+        paragraphs: paragraphs
+            .map(|(label, given)| fact(label, clean_text(given.trim()).into_owned()))
+            .collect(),
         recommendation: clean_text(finding.recommendation.trim()).into_owned(),
         links,
         other_references,
     }
 }
 
-pub(super) fn entry(found: &ReportFinding, number: String, is_common: bool, limit: ProofLimit) -> FindingEntry {
+pub(super) fn entry(
+    found: &ReportFinding,
+    number: String,
+    is_common: bool,
+    limit: ProofLimit,
+) -> FindingEntry {
     let finding = &found.finding;
-    let common = if is_common { Prose::default() } else { prose(finding) };
-    let mut facts = vec![fact("Target", line(&format!("{} {}", found.target, place(finding))))];
+    let common = if is_common {
+        Prose::default()
+    } else {
+        prose(finding)
+    };
+    let mut facts = vec![fact(
+        "Target",
+        line(&format!("{} {}", found.target, place(finding))),
+    )];
     facts.push(origin(found));
     if let Some(decided) = &found.decided {
         facts.extend(decisions(found, decided));
@@ -61,7 +90,14 @@ pub(super) fn entry(found: &ReportFinding, number: String, is_common: bool, limi
         0 => Default::default(),
         _ => proof(finding.vuln_evidence.view().decoded(), limit),
     };
-    let earlier = |old: &Earlier| format!("finding {} on {} ({})", old.id, stamp(old.found_at), old.risk);
+    let earlier = |old: &Earlier| {
+        format!(
+            "finding {} on {} ({})",
+            old.id,
+            stamp(old.found_at),
+            old.risk
+        )
+    };
     FindingEntry {
         number,
         name: named(&finding.name),
@@ -81,11 +117,31 @@ fn origin(found: &ReportFinding) -> Fact {
         true => line(&format!("Manual finding, added {at}")),
         false => line(&format!("{at} by {}", tool_name(found.tool))),
     };
-    let id = if is_manual { String::new() } else { format!("finding {}", found.finding.id) };
-    let proven = if found.finding.confirmed { "proven by the scanner" } else { "" };
-    let aside = [id.as_str(), proven].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
-    let label = if found.history.is_empty() { "Found" } else { "Last found" };
-    Fact { label, value, aside }
+    let id = if is_manual {
+        String::new()
+    } else {
+        format!("finding {}", found.finding.id)
+    };
+    let proven = if found.finding.confirmed {
+        "proven by the scanner"
+    } else {
+        ""
+    };
+    let aside = [id.as_str(), proven]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(", ");
+    let label = if found.history.is_empty() {
+        "Found"
+    } else {
+        "Last found"
+    };
+    Fact {
+        label,
+        value,
+        aside,
+    }
 }
 
 fn decisions(found: &ReportFinding, decided: &ReportDecision) -> Vec<Fact> {
@@ -105,22 +161,54 @@ fn decisions(found: &ReportFinding, decided: &ReportDecision) -> Vec<Fact> {
         "" => String::new(),
         who => owned(&format!("by {rule}{who} on {}", decided.at)),
     };
-    let mut facts = vec![Fact { label: "Verdict", value: verdict, aside: who }];
+    let mut facts = vec![Fact {
+        label: "Verdict",
+        value: verdict,
+        aside: who,
+    }];
     if found.risk() != found.finding.risk_level {
-        let before = if decided.own { "before" } else { "by the scanner" };
-        facts.push(fact("Severity", format!("{}; {} {before}", found.risk(), found.finding.risk_level)));
+        let before = if decided.own {
+            "before"
+        } else {
+            "by the scanner"
+        };
+        facts.push(fact(
+            "Severity",
+            format!("{}; {} {before}", found.risk(), found.finding.risk_level),
+        ));
     }
     // A manual finding was never compared with a scan.
-    let mut change = owned(if decided.own { "manual" } else { shown(&decided.now) });
+    let mut change = owned(if decided.own {
+        "manual"
+    } else {
+        shown(&decided.now)
+    });
     if !decided.absent_in.is_empty() {
         change += &format!(": not found by {}", clean(&decided.absent_in));
     }
-    facts.push(Fact { label: "Change", value: change, aside: owned(&decided.tags.join(", ")) });
-    facts.extend(decided.absences.iter().map(|scans| fact("Not found", format!("by {}", clean(scans)))));
+    facts.push(Fact {
+        label: "Change",
+        value: change,
+        aside: owned(&decided.tags.join(", ")),
+    });
+    facts.extend(
+        decided
+            .absences
+            .iter()
+            .map(|scans| fact("Not found", format!("by {}", clean(scans)))),
+    );
     if let Some(retest) = &decided.retest {
-        let at = if retest.at.is_empty() { String::new() } else { format!("; requested on {}", retest.at) };
+        let at = if retest.at.is_empty() {
+            String::new()
+        } else {
+            format!("; requested on {}", retest.at)
+        };
         let aside = owned(&format!("before: {}{at}", retest.before));
-        facts.push(Fact { label: "Retest", value: owned(shown(&retest.now)), aside });
+        facts.push(Fact {
+            label: "Retest",
+            value: owned(shown(&retest.now)),
+            aside,
+        });
     }
     facts.extend(decided.notes.iter().map(|note| Fact {
         label: "Note",

@@ -33,16 +33,31 @@ pub(super) fn cover(document: &Document<'_>) -> Vec<Fact> {
         aside: listed(document.scope.iter().map(|name| clean(name).into_owned())),
     });
     if let Some((first, last)) = document.period {
-        let value = if first == last { format!("{first} UTC") } else { format!("{first} to {last} UTC") };
+        let value = if first == last {
+            format!("{first} UTC")
+        } else {
+            format!("{first} to {last} UTC")
+        };
         facts.push(fact("Scanned", value));
     }
     if !document.tools.is_empty() {
-        facts.push(fact("Tools", listed(document.tools.iter().map(|tool| tool_name(*tool)))));
+        facts.push(fact(
+            "Tools",
+            listed(document.tools.iter().map(|tool| tool_name(*tool))),
+        ));
     }
     facts.push(fact("Generated", format!("{} UTC", document.generated)));
-    let decisions = if document.with_decisions { ", with decisions" } else { ", without decisions" };
+    let decisions = if document.with_decisions {
+        ", with decisions"
+    } else {
+        ", without decisions"
+    };
     let chapters = format!("grouped by {}{decisions}", document.group_by);
-    facts.push(Fact { label: "Findings", value: document.counts.iter().sum::<usize>().to_string(), aside: chapters });
+    facts.push(Fact {
+        label: "Findings",
+        value: document.counts.iter().sum::<usize>().to_string(),
+        aside: chapters,
+    });
     facts
 }
 
@@ -84,9 +99,17 @@ impl ReportTally {
     }
 
     fn add(&mut self, found: &ReportFinding) {
-        let standing = found.decided.as_ref().map(|decided| decided.standing).unwrap_or_default();
+        let standing = found
+            .decided
+            .as_ref()
+            .map(|decided| decided.standing)
+            .unwrap_or_default();
         self.standings.entry(standing).or_default()[4 - found.risk().level() as usize] += 1;
-        if let Some(decided) = found.decided.as_ref().filter(|decided| decided.standing == Standing::Dismissed) {
+        if let Some(decided) = found
+            .decided
+            .as_ref()
+            .filter(|decided| decided.standing == Standing::Dismissed)
+        {
             *self.dismissed.entry(decided.verdict.clone()).or_default() += 1;
         }
         let finding = &found.finding;
@@ -94,18 +117,28 @@ impl ReportTally {
         if given.is_empty() || !matches!(standing, Standing::Confirmed | Standing::Open) {
             return;
         }
-        let class = if finding.vuln_id.is_empty() { &finding.name } else { &finding.vuln_id };
-        let kind = self.kinds.entry((class.to_string(), given.to_owned())).or_insert_with(|| TalliedKind {
-            risk: Risk::Info,
-            name: finding.name.to_string(),
-            findings: 0,
-            targets: BTreeSet::new(),
-        });
+        let class = if finding.vuln_id.is_empty() {
+            &finding.name
+        } else {
+            &finding.vuln_id
+        };
+        let kind = self
+            .kinds
+            .entry((class.to_string(), given.to_owned()))
+            .or_insert_with(|| TalliedKind {
+                risk: Risk::Info,
+                name: finding.name.to_string(),
+                findings: 0,
+                targets: BTreeSet::new(),
+            });
         kind.risk = kind.risk.max(found.risk());
         let class = |name: &str| name.split_once(": ").map(|(class, _)| class.to_owned());
         if *finding.name != *kind.name {
             // Findings of one kind can have names such as `Open port: 22/tcp ssh`.
-            match (class(&finding.name), class(&kind.name).unwrap_or_else(|| kind.name.clone())) {
+            match (
+                class(&finding.name),
+                class(&kind.name).unwrap_or_else(|| kind.name.clone()),
+            ) {
                 (Some(own), shared) if own == shared => kind.name = shared,
                 _ if *finding.name < *kind.name => kind.name = finding.name.to_string(),
                 _ => {}
@@ -121,13 +154,23 @@ impl ReportTally {
         self.standings.get(&standing).copied().unwrap_or_default()
     }
 
-    /// The headline. Without decisions one row; with decisions the present findings that need work, by verdict.
+    /// The headline. Without decisions one row; with decisions the present findings that need work,
+    /// by verdict.
     pub fn summary(&self, document: &Document<'_>) -> Vec<SummaryRow> {
         if !document.with_decisions {
-            return vec![SummaryRow { label: "Findings", counts: document.counts }];
+            return vec![SummaryRow {
+                label: "Findings",
+                counts: document.counts,
+            }];
         }
-        let row = |label, standing| SummaryRow { label, counts: self.counts(standing) };
-        vec![row("Confirmed", Standing::Confirmed), row("Open", Standing::Open)]
+        let row = |label, standing| SummaryRow {
+            label,
+            counts: self.counts(standing),
+        };
+        vec![
+            row("Confirmed", Standing::Confirmed),
+            row("Open", Standing::Open),
+        ]
     }
 
     /// Findings that need no work, by verdict; empty without decisions.
@@ -136,11 +179,23 @@ impl ReportTally {
             return Vec::new();
         }
         let total = |standing| self.counts(standing).iter().sum::<usize>().to_string();
-        let each: Vec<String> = self.dismissed.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
+        let each: Vec<String> = self
+            .dismissed
+            .iter()
+            .map(|(verdict, count)| format!("{count} {verdict}"))
+            .collect();
         vec![
-            Fact { label: "Absent", value: total(Standing::Absent), aside: "not found by the latest scan".to_owned() },
+            Fact {
+                label: "Absent",
+                value: total(Standing::Absent),
+                aside: "not found by the latest scan".to_owned(),
+            },
             fact("Fixed", total(Standing::Fixed)),
-            Fact { label: "Dismissed", value: total(Standing::Dismissed), aside: each.join(", ") },
+            Fact {
+                label: "Dismissed",
+                value: total(Standing::Dismissed),
+                aside: each.join(", "),
+            },
         ]
     }
 
@@ -153,7 +208,8 @@ impl ReportTally {
             text: clean_text(&given).into_owned(),
         };
         let mut all: Vec<Recommendation> = self.kinds.into_iter().map(recommendation).collect();
-        // The sort is stable, so recommendations of equal weight remain in the order of their class.
+        // The sort is stable, so recommendations of equal weight remain in the order of their
+        // class.
         all.sort_by_key(|one| (std::cmp::Reverse(one.risk), std::cmp::Reverse(one.findings)));
         all
     }
@@ -172,7 +228,10 @@ pub(super) fn scan(scanned: &ReportScan) -> [String; 8] {
             true => format!("{} of {}", scan.num_finished_tests, scan.num_tests),
             false => scan.num_finished_tests.to_string(),
         },
-        scan.tool_params.as_ref().map(|params| line(&params.to_string())).unwrap_or_default(),
+        scan.tool_params
+            .as_ref()
+            .map(|params| line(&params.to_string()))
+            .unwrap_or_default(),
     ]
 }
 
@@ -190,8 +249,11 @@ mod tests {
         input.selection = "risk>=low".into();
         let document = Document::new(&input).unwrap();
         let view = View::new(&document).unwrap();
-        let cover: Vec<(&str, &str, &str)> =
-            view.cover.iter().map(|fact| (fact.label, fact.value.as_str(), fact.aside.as_str())).collect();
+        let cover: Vec<(&str, &str, &str)> = view
+            .cover
+            .iter()
+            .map(|fact| (fact.label, fact.value.as_str(), fact.aside.as_str()))
+            .collect();
         assert_eq!(
             cover,
             [
@@ -204,31 +266,72 @@ mod tests {
                 ("Findings", "3", "grouped by target, without decisions"),
             ]
         );
-        let manual = ReportDecision { own: true, ..ReportDecision::default() };
+        let manual = ReportDecision {
+            own: true,
+            ..ReportDecision::default()
+        };
         input.findings[0].decided = Some(manual);
         input.findings[0].found_at = crate::contract::Stamp::parse("2026-11-21 08:00:00");
         let scanned: Vec<Fact> = super::cover(&Document::new(&input).unwrap());
-        let scanned: Vec<&str> =
-            scanned.iter().filter(|fact| fact.label == "Scanned").map(|fact| &*fact.value).collect();
-        assert_eq!(scanned, ["2026-11-20 10:00:00 UTC"], "no scan ran when a person added a finding");
-        assert_eq!(listed((0..14).map(|at| at.to_string())), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, and 2 more");
+        let scanned: Vec<&str> = scanned
+            .iter()
+            .filter(|fact| fact.label == "Scanned")
+            .map(|fact| &*fact.value)
+            .collect();
+        assert_eq!(
+            scanned,
+            ["2026-11-20 10:00:00 UTC"],
+            "no scan ran when a person added a finding"
+        );
+        assert_eq!(
+            listed((0..14).map(|at| at.to_string())),
+            "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, and 2 more"
+        );
     }
 
     #[test]
     fn headline_counts_confirmed_and_open_by_risk_and_the_others_apart() {
         let mut input = decided();
-        let verdicts = [("confirmed", Standing::Confirmed), ("false positive", Standing::Dismissed)];
+        let verdicts = [
+            ("confirmed", Standing::Confirmed),
+            ("false positive", Standing::Dismissed),
+        ];
         for (found, (verdict, standing)) in input.findings.iter_mut().zip(verdicts) {
-            found.decided = Some(ReportDecision { verdict: verdict.into(), standing, ..ReportDecision::default() });
+            found.decided = Some(ReportDecision {
+                verdict: verdict.into(),
+                standing,
+                ..ReportDecision::default()
+            });
         }
         let document = Document::new(&input).unwrap();
         let view = View::new(&document).unwrap();
-        let rows: Vec<(&str, RiskCounts)> = view.summary.iter().map(|row| (row.label, row.counts)).collect();
-        assert_eq!(rows, [("Confirmed", [0, 0, 0, 0, 1]), ("Open", [0, 0, 0, 0, 1])]);
-        let settled: Vec<_> = view.settled.iter().map(|fact| (fact.label, &*fact.value, &*fact.aside)).collect();
+        let rows: Vec<(&str, RiskCounts)> = view
+            .summary
+            .iter()
+            .map(|row| (row.label, row.counts))
+            .collect();
+        assert_eq!(
+            rows,
+            [("Confirmed", [0, 0, 0, 0, 1]), ("Open", [0, 0, 0, 0, 1])]
+        );
+        let settled: Vec<_> = view
+            .settled
+            .iter()
+            .map(|fact| (fact.label, &*fact.value, &*fact.aside))
+            .collect();
         let absent = ("Absent", "0", "not found by the latest scan");
-        assert_eq!(settled, [absent, ("Fixed", "0", ""), ("Dismissed", "1", "1 false positive")]);
-        assert_eq!(counted(&view.summary[0].counts), "0 critical, 0 high, 0 medium, 0 low, 1 info");
+        assert_eq!(
+            settled,
+            [
+                absent,
+                ("Fixed", "0", ""),
+                ("Dismissed", "1", "1 false positive")
+            ]
+        );
+        assert_eq!(
+            counted(&view.summary[0].counts),
+            "0 critical, 0 high, 0 medium, 0 low, 1 info"
+        );
     }
 
     #[test]
@@ -240,9 +343,21 @@ mod tests {
         let document = Document::new(&input).unwrap();
         let all = View::new(&document).unwrap().recommendations;
         assert_eq!(all.len(), 2, "{all:?}");
-        assert_eq!((all[0].risk, all[0].findings), (Risk::Low, 1), "the severity override counts");
-        assert_eq!((&*all[1].name, all[1].findings, all[1].targets), ("Server names its version", 2, 2));
-        for (found, port) in input.findings.iter_mut().zip(["22/tcp ssh", "80/tcp http", "443/tcp https"]) {
+        assert_eq!(
+            (all[0].risk, all[0].findings),
+            (Risk::Low, 1),
+            "the severity override counts"
+        );
+        assert_eq!(
+            (&*all[1].name, all[1].findings, all[1].targets),
+            ("Server names its version", 2, 2)
+        );
+        for (found, port) in
+            input
+                .findings
+                .iter_mut()
+                .zip(["22/tcp ssh", "80/tcp http", "443/tcp https"])
+        {
             found.finding.name = format!("Open port: {port}").into();
         }
         let names: Vec<String> = View::new(&Document::new(&input).unwrap())
@@ -253,6 +368,12 @@ mod tests {
             .collect();
         assert!(names.iter().any(|name| name == "Open port"), "{names:?}");
         input.findings[1].decided.as_mut().unwrap().standing = Standing::Fixed;
-        assert_eq!(View::new(&Document::new(&input).unwrap()).unwrap().recommendations.len(), 1);
+        assert_eq!(
+            View::new(&Document::new(&input).unwrap())
+                .unwrap()
+                .recommendations
+                .len(),
+            1
+        );
     }
 }

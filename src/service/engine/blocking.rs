@@ -1,4 +1,5 @@
-//! Work of a scan that needs time on a processor: it runs on a blocking thread, never on a thread of the runtime.
+//! Work of a scan that needs time on a processor: it runs on a blocking thread, never on a thread
+//! of the runtime.
 //!
 //! ```text
 //!   scan ──closure──► blocking thread ──► result
@@ -39,7 +40,8 @@ pub async fn run<T: Send + 'static>(work: impl FnOnce(&StopFlag) -> T + Send + '
         Ok(result) => result,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            // The runtime cancels queued work when it shuts down; then nobody polls this future again.
+            // The runtime cancels queued work when it shuts down; then nobody polls this future
+            // again.
             Err(_) => std::future::pending().await,
         },
     }
@@ -60,7 +62,11 @@ mod tests {
             }
             let _ = sender.send(());
         });
-        assert!(tokio::time::timeout(Duration::from_millis(20), work).await.is_err());
+        assert!(
+            tokio::time::timeout(Duration::from_millis(20), work)
+                .await
+                .is_err()
+        );
         ended.await.unwrap();
     }
 }

@@ -1,4 +1,5 @@
-//! Bodies of responses: content encodings as browsers decode them, and what arrived of a body that is not whole.
+//! Bodies of responses: content encodings as browsers decode them, and what arrived of a body that
+//! is not whole.
 //!
 //! ```text
 //!   chunks ──► failure noted, end of the data ──► decoders, the last encoding first ──► bytes up to a limit
@@ -10,7 +11,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
-use async_compression::tokio::bufread::{BrotliDecoder, DeflateDecoder, GzipDecoder, ZlibDecoder, ZstdDecoder};
+use async_compression::tokio::bufread::{
+    BrotliDecoder, DeflateDecoder, GzipDecoder, ZlibDecoder, ZstdDecoder,
+};
 use async_compression::zstd::DParameter;
 use futures::stream::{self, Stream, StreamExt};
 use hyper::body::Bytes;
@@ -55,8 +58,15 @@ pub async fn read<E: Send + 'static>(
     max: usize,
 ) -> ReadBody<E> {
     let failure = Arc::new(Mutex::new(None));
-    let (received, is_ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
-    let (noted, counted, ended) = (Arc::clone(&failure), Arc::clone(&received), Arc::clone(&is_ended));
+    let (received, is_ended) = (
+        Arc::new(AtomicUsize::new(0)),
+        Arc::new(AtomicBool::new(false)),
+    );
+    let (noted, counted, ended) = (
+        Arc::clone(&failure),
+        Arc::clone(&received),
+        Arc::clone(&is_ended),
+    );
     let arrived = chunks.scan((), move |(), chunk| {
         ready(match chunk {
             Ok(chunk) => {
@@ -75,24 +85,37 @@ pub async fn read<E: Send + 'static>(
     });
     let mut bytes = Vec::new();
     let decoded = match decoder(Box::new(StreamReader::new(arrived.chain(end))), encodings).await {
-        Ok(reader) => reader.take(max as u64).read_to_end(&mut bytes).await.map(|_| ()),
+        Ok(reader) => reader
+            .take(max as u64)
+            .read_to_end(&mut bytes)
+            .await
+            .map(|_| ()),
         Err(error) => Err(error),
     };
     let received = received.load(Ordering::Relaxed);
     let fault = match decoded {
         // A response without a body may have the headers of one.
         Err(_) if received == 0 && is_ended.load(Ordering::Relaxed) => None,
-        Err(_) if is_ended.load(Ordering::Relaxed) => {
-            Some(BodyFault::Cut(format!("the {encodings} data ends early, after {received} bytes")))
-        }
+        Err(_) if is_ended.load(Ordering::Relaxed) => Some(BodyFault::Cut(format!(
+            "the {encodings} data ends early, after {received} bytes"
+        ))),
         Err(error) => Some(BodyFault::Undecodable(format!("{encodings}: {error}"))),
         Ok(()) => None,
     };
-    let failure = failure.lock().unwrap_or_else(PoisonError::into_inner).take();
-    ReadBody { bytes, received, failure, fault }
+    let failure = failure
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
+    ReadBody {
+        bytes,
+        received,
+        failure,
+        fault,
+    }
 }
 
-/// Decodes the encodings of a body, the last one first. Unknown ones, such as `utf-8`, are no encoding, as in browsers.
+/// Decodes the encodings of a body, the last one first. Unknown ones, such as `utf-8`, are no
+/// encoding, as in browsers.
 async fn decoder(raw: BodyReader, encodings: &str) -> io::Result<BodyReader> {
     let known: Vec<String> = encodings
         .split(',')
@@ -100,19 +123,25 @@ async fn decoder(raw: BodyReader, encodings: &str) -> io::Result<BodyReader> {
         .filter(|name| matches!(name.as_str(), "gzip" | "deflate" | "br" | "zstd"))
         .collect();
     if known.len() > MAX_ENCODINGS {
-        return Err(io::Error::other(format!("more than {MAX_ENCODINGS} encodings")));
+        return Err(io::Error::other(format!(
+            "more than {MAX_ENCODINGS} encodings"
+        )));
     }
     let mut reader = raw;
     for name in known.iter().rev() {
         let mut encoded = BufReader::new(reader);
         reader = match name.as_str() {
-            // Browsers ignore what follows the first member: servers append padding and empty members.
+            // Browsers ignore what follows the first member: servers append padding and empty
+            // members.
             "gzip" => Box::new(GzipDecoder::new(encoded)),
             "deflate" if is_zlib(&mut encoded).await? => Box::new(ZlibDecoder::new(encoded)),
             // The format without header, which some servers send; browsers and curl read both.
             "deflate" => Box::new(DeflateDecoder::new(encoded)),
             "br" => Box::new(BrotliDecoder::new(encoded)),
-            _ => Box::new(ZstdDecoder::with_params(encoded, &[DParameter::window_log_max(ZSTD_WINDOW)])),
+            _ => Box::new(ZstdDecoder::with_params(
+                encoded,
+                &[DParameter::window_log_max(ZSTD_WINDOW)],
+            )),
         };
     }
     Ok(reader)
@@ -121,18 +150,23 @@ async fn decoder(raw: BodyReader, encodings: &str) -> io::Result<BodyReader> {
 /// Whether data begins with the header of zlib (RFC 1950 §2.2).
 async fn is_zlib(data: &mut (impl AsyncBufRead + Unpin)) -> io::Result<bool> {
     Ok(match data.fill_buf().await? {
-        [method, flags, ..] => method & 0x0f == 8 && u16::from_be_bytes([*method, *flags]).is_multiple_of(31),
+        [method, flags, ..] => {
+            method & 0x0f == 8 && u16::from_be_bytes([*method, *flags]).is_multiple_of(31)
+        }
         start => start.first().is_none_or(|method| method & 0x0f == 8),
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use async_compression::tokio::bufread::{BrotliEncoder, DeflateEncoder, GzipEncoder, ZlibEncoder, ZstdEncoder};
+    use async_compression::tokio::bufread::{
+        BrotliEncoder, DeflateEncoder, GzipEncoder, ZlibEncoder, ZstdEncoder,
+    };
 
     use super::*;
 
-    const TEXT: &str = "<title>Shop</title><a href=/cart>cart</a><form><input type=password></form>";
+    const TEXT: &str =
+        "<title>Shop</title><a href=/cart>cart</a><form><input type=password></form>";
 
     async fn encoded(encoding: &str, body: &[u8]) -> Vec<u8> {
         let mut encoder: Box<dyn AsyncRead + Unpin + '_> = match encoding {
@@ -149,7 +183,10 @@ mod tests {
     }
 
     async fn read_all(bytes: &[u8], encodings: &str) -> ReadBody<()> {
-        let chunks: Vec<Result<Bytes, ()>> = bytes.chunks(7).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect();
+        let chunks: Vec<Result<Bytes, ()>> = bytes
+            .chunks(7)
+            .map(|chunk| Ok(Bytes::copy_from_slice(chunk)))
+            .collect();
         read(stream::iter(chunks), encodings, 64 * 1024).await
     }
 
@@ -166,18 +203,38 @@ mod tests {
             ("identity, gzip", "gzip"),
         ] {
             let body = read_all(&encoded(format, TEXT.as_bytes()).await, header).await;
-            assert_eq!((body.bytes.as_slice(), body.fault), (TEXT.as_bytes(), None), "{header} {format}");
+            assert_eq!(
+                (body.bytes.as_slice(), body.fault),
+                (TEXT.as_bytes(), None),
+                "{header} {format}"
+            );
         }
         let twice = encoded("gzip", &encoded("gzip", TEXT.as_bytes()).await).await;
         assert_eq!(read_all(&twice, "gzip, gzip").await.bytes, TEXT.as_bytes());
         for plain in ["", "identity", "none", "utf-8", "aws-chunked"] {
             let body = read_all(TEXT.as_bytes(), plain).await;
-            assert_eq!((body.bytes.as_slice(), body.fault), (TEXT.as_bytes(), None), "{plain}");
+            assert_eq!(
+                (body.bytes.as_slice(), body.fault),
+                (TEXT.as_bytes(), None),
+                "{plain}"
+            );
         }
-        for (header, format) in [("gzip", "gzip"), ("deflate", "zlib"), ("deflate", "deflate")] {
-            let padded = [encoded(format, TEXT.as_bytes()).await, b"\0\0padding".to_vec()].concat();
+        for (header, format) in [
+            ("gzip", "gzip"),
+            ("deflate", "zlib"),
+            ("deflate", "deflate"),
+        ] {
+            let padded = [
+                encoded(format, TEXT.as_bytes()).await,
+                b"\0\0padding".to_vec(),
+            ]
+            .concat();
             let body = read_all(&padded, header).await;
-            assert_eq!((body.bytes.as_slice(), body.fault), (TEXT.as_bytes(), None), "{format}");
+            assert_eq!(
+                (body.bytes.as_slice(), body.fault),
+                (TEXT.as_bytes(), None),
+                "{format}"
+            );
         }
         let empty = read_all(b"", "gzip").await;
         assert_eq!((empty.bytes.len(), empty.fault), (0, None));
@@ -185,16 +242,30 @@ mod tests {
 
     #[tokio::test]
     async fn cut_data_is_read_to_its_end_and_reported() {
-        let long: String = (0..2000).map(|n| format!("<p>{n}: {}</p>", n * 7919 % 1000)).collect();
-        for (header, format) in
-            [("gzip", "gzip"), ("deflate", "zlib"), ("deflate", "deflate"), ("br", "br"), ("zstd", "zstd")]
-        {
+        let long: String = (0..2000)
+            .map(|n| format!("<p>{n}: {}</p>", n * 7919 % 1000))
+            .collect();
+        for (header, format) in [
+            ("gzip", "gzip"),
+            ("deflate", "zlib"),
+            ("deflate", "deflate"),
+            ("br", "br"),
+            ("zstd", "zstd"),
+        ] {
             let whole = encoded(format, long.as_bytes()).await;
             let body = read_all(&whole[..whole.len() * 3 / 4], header).await;
-            assert!(matches!(body.fault, Some(BodyFault::Cut(_))), "{format}: {:?}", body.fault);
+            assert!(
+                matches!(body.fault, Some(BodyFault::Cut(_))),
+                "{format}: {:?}",
+                body.fault
+            );
             assert!(long.as_bytes().starts_with(&body.bytes), "{format}");
             // A format with one block for everything decodes nothing of a part.
-            assert!(body.bytes.len() > 1000 || format == "zstd", "{format}: {} bytes", body.bytes.len());
+            assert!(
+                body.bytes.len() > 1000 || format == "zstd",
+                "{format}: {} bytes",
+                body.bytes.len()
+            );
         }
     }
 
@@ -202,17 +273,32 @@ mod tests {
     async fn data_of_another_format_cannot_be_decoded() {
         for encoding in ["gzip", "br", "zstd"] {
             let body = read_all(b"this is plain text, whatever the header says", encoding).await;
-            assert!(matches!(body.fault, Some(BodyFault::Undecodable(_))), "{encoding}: {:?}", body.fault);
+            assert!(
+                matches!(body.fault, Some(BodyFault::Undecodable(_))),
+                "{encoding}: {:?}",
+                body.fault
+            );
         }
         let many = read_all(TEXT.as_bytes(), "gzip, gzip, gzip, gzip, gzip, gzip").await;
-        assert!(matches!(many.fault, Some(BodyFault::Undecodable(_))), "{:?}", many.fault);
+        assert!(
+            matches!(many.fault, Some(BodyFault::Undecodable(_))),
+            "{:?}",
+            many.fault
+        );
     }
 
     #[tokio::test]
     async fn failure_of_the_connection_leaves_what_arrived() {
-        let chunks = [Ok(Bytes::from_static(b"<p>part")), Err("reset"), Ok(Bytes::from_static(b"never"))];
+        let chunks = [
+            Ok(Bytes::from_static(b"<p>part")),
+            Err("reset"),
+            Ok(Bytes::from_static(b"never")),
+        ];
         let body = read(stream::iter(chunks), "", 1024).await;
-        assert_eq!((body.bytes.as_slice(), body.received, body.failure), (&b"<p>part"[..], 7, Some("reset")));
+        assert_eq!(
+            (body.bytes.as_slice(), body.received, body.failure),
+            (&b"<p>part"[..], 7, Some("reset"))
+        );
     }
 
     #[tokio::test]

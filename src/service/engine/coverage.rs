@@ -7,12 +7,14 @@
 //!   ScanCoverage: incomplete tests ──► findings `coverage.*`, status message
 //! ```
 //!
-//! A 403 or a redirect to the log-in page is a normal answer for a path that is not public. It is an obstacle only while
-//! the start page gets the same answer: then the site shows the scan nothing, and blocks it. A path that must be public,
-//! such as a script of a page, makes its tests incomplete, but does not show that the site blocks the scan.
+//! A 403 or a redirect to the log-in page is a normal answer for a path that is not public. It is
+//! an obstacle only while the start page gets the same answer: then the site shows the scan
+//! nothing, and blocks it. A path that must be public, such as a script of a page, makes its tests
+//! incomplete, but does not show that the site blocks the scan.
 //!
-//! Whether a firewall blocks the scan is judged by a control: a path that does not exist, requested at the beginning, during
-//! and after each check. Once its answer is a refusal or a page, the other answers of the check say nothing either.
+//! Whether a firewall blocks the scan is judged by a control: a path that does not exist, requested
+//! at the beginning, during and after each check. Once its answer is a refusal or a page, the other
+//! answers of the check say nothing either.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -63,7 +65,10 @@ impl Obstacle {
             500..=599 => Some(Self::ServerError),
             600.. => Some(Self::UnknownStatus),
             _ if firewall_page::is_firewall_page(page) => Some(Self::Firewall),
-            _ => page.redirect().filter(|to| is_login(to) && !is_login(&page.url)).map(|_| Self::LoginWall),
+            _ => page
+                .redirect()
+                .filter(|to| is_login(to) && !is_login(&page.url))
+                .map(|_| Self::LoginWall),
         }
     }
 
@@ -130,19 +135,29 @@ impl Obstacle {
             Self::Forbidden | Self::Firewall | Self::UnknownStatus => {
                 "Allow the address or the User-Agent of the scanner in the web application firewall, and scan again."
             }
-            Self::RateLimited => "Lower `requests_per_second` of the scan, or raise the rate limit for the scanner.",
-            Self::ServerError | Self::Timeout | Self::Connection | Self::Cut | Self::Undecodable => {
+            Self::RateLimited => {
+                "Lower `requests_per_second` of the scan, or raise the rate limit for the scanner."
+            }
+            Self::ServerError
+            | Self::Timeout
+            | Self::Connection
+            | Self::Cut
+            | Self::Undecodable => {
                 "Check the health and the log of the server, lower `requests_per_second`, and scan again."
             }
             Self::Budget => "Start a deep scan, which may send more requests.",
-            Self::NameServer => "Check the name server of the service (`scandeck serve --dns-server`), and scan again.",
+            Self::NameServer => {
+                "Check the name server of the service (`scandeck serve --dns-server`), and scan again."
+            }
         }
     }
 
     /// Where the status code is defined, for causes that differ from the reference of their kind.
     fn reference(self) -> Option<&'static str> {
         match self {
-            Self::Unauthorized => Some("https://www.rfc-editor.org/rfc/rfc9110#name-401-unauthorized"),
+            Self::Unauthorized => {
+                Some("https://www.rfc-editor.org/rfc/rfc9110#name-401-unauthorized")
+            }
             Self::Forbidden => Some("https://www.rfc-editor.org/rfc/rfc9110#name-403-forbidden"),
             Self::RateLimited => Some("https://www.rfc-editor.org/rfc/rfc6585#section-4"),
             _ => None,
@@ -152,7 +167,9 @@ impl Obstacle {
     /// The finding about tests with this obstacle. A refusal of single paths is not a block.
     fn kind(self, is_blocked: bool) -> FindingKind {
         match self {
-            Self::Unauthorized | Self::Forbidden | Self::RateLimited if is_blocked => coverage::BLOCKED,
+            Self::Unauthorized | Self::Forbidden | Self::RateLimited if is_blocked => {
+                coverage::BLOCKED
+            }
             Self::LoginWall => coverage::LOGIN_WALL,
             Self::Firewall => coverage::BLOCKED,
             Self::Unauthorized
@@ -172,15 +189,35 @@ impl Obstacle {
 
 /// Whether a URL is that of a log-in page, by the words of its host and path.
 pub fn is_login(url: &Url) -> bool {
-    const WORDS: &[&str] =
-        &["login", "logon", "signin", "sso", "saml", "oauth", "oauth2", "openid", "authorize", "auth"];
+    const WORDS: &[&str] = &[
+        "login",
+        "logon",
+        "signin",
+        "sso",
+        "saml",
+        "oauth",
+        "oauth2",
+        "openid",
+        "authorize",
+        "auth",
+    ];
     let host = url.host_str().unwrap_or_default();
-    let in_host = host.split('.').next().is_some_and(|label| WORDS.contains(&label));
+    let in_host = host
+        .split('.')
+        .next()
+        .is_some_and(|label| WORDS.contains(&label));
     let is_word = |segment: &str| {
-        let name = segment.split('.').next().unwrap_or_default().to_ascii_lowercase();
+        let name = segment
+            .split('.')
+            .next()
+            .unwrap_or_default()
+            .to_ascii_lowercase();
         WORDS.contains(&name.replace(['-', '_'], "").as_str())
     };
-    in_host || url.path_segments().is_some_and(|mut segments| segments.any(is_word))
+    in_host
+        || url
+            .path_segments()
+            .is_some_and(|mut segments| segments.any(is_word))
 }
 
 /// The requests of one check, and how many of them said nothing.
@@ -203,15 +240,22 @@ impl CoverageCounts {
         let count: u32 = missed.values().sum();
         let share = 100 * u64::from(count) / u64::from(requests.max(1));
         // Any path may be the one that the firewall hides.
-        let is_incomplete = share > u64::from(rule.most_missed) || missed.contains_key(&Obstacle::Firewall);
-        is_incomplete.then_some(IncompleteTest { requests, missed, is_blocked: false })
+        let is_incomplete =
+            share > u64::from(rule.most_missed) || missed.contains_key(&Obstacle::Firewall);
+        is_incomplete.then_some(IncompleteTest {
+            requests,
+            missed,
+            is_blocked: false,
+        })
     }
 }
 
 impl CheckCoverage {
     pub fn record(&self, answer: &Result<HttpPage, WebError>) {
         self.count(match answer {
-            Ok(page) => Obstacle::of_page(page).or_else(|| page.fault.as_ref().map(Obstacle::of_fault)),
+            Ok(page) => {
+                Obstacle::of_page(page).or_else(|| page.fault.as_ref().map(Obstacle::of_fault))
+            }
             Err(error) => Obstacle::of_error(error),
         });
     }
@@ -231,7 +275,10 @@ impl CheckCoverage {
     }
 
     pub fn requests(&self) -> u32 {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner).requests
+        self.counts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .requests
     }
 
     /// The incomplete part of a check without a web site.
@@ -240,7 +287,10 @@ impl CheckCoverage {
     }
 
     fn counts(&self) -> CoverageCounts {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.counts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 
@@ -256,13 +306,30 @@ pub struct CoverageRule {
 }
 
 /// Requests for single paths: each may be the one that matters.
-pub const PROBES: CoverageRule = CoverageRule { most_missed: 9, reads_errors: false, may_refuse: true };
-/// Pages of the crawl: a site has some that are not public, or show an error, but no more than a third.
-pub const PAGES: CoverageRule = CoverageRule { most_missed: 33, reads_errors: false, may_refuse: true };
+pub const PROBES: CoverageRule = CoverageRule {
+    most_missed: 9,
+    reads_errors: false,
+    may_refuse: true,
+};
+/// Pages of the crawl: a site has some that are not public, or show an error, but no more than a
+/// third.
+pub const PAGES: CoverageRule = CoverageRule {
+    most_missed: 33,
+    reads_errors: false,
+    may_refuse: true,
+};
 /// Scripts of public pages, which are public too.
-pub const SCRIPTS: CoverageRule = CoverageRule { most_missed: 9, reads_errors: false, may_refuse: false };
+pub const SCRIPTS: CoverageRule = CoverageRule {
+    most_missed: 9,
+    reads_errors: false,
+    may_refuse: false,
+};
 /// Error pages.
-pub const ERROR_PAGES: CoverageRule = CoverageRule { most_missed: 32, reads_errors: true, may_refuse: true };
+pub const ERROR_PAGES: CoverageRule = CoverageRule {
+    most_missed: 32,
+    reads_errors: true,
+    may_refuse: true,
+};
 
 /// A test with too many requests without a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -276,7 +343,11 @@ pub struct IncompleteTest {
 impl IncompleteTest {
     /// The causes in words.
     pub fn cause(&self) -> String {
-        let causes: Vec<&str> = self.missed.keys().map(|obstacle| obstacle.cause()).collect();
+        let causes: Vec<&str> = self
+            .missed
+            .keys()
+            .map(|obstacle| obstacle.cause())
+            .collect();
         causes.join(", ")
     }
 
@@ -301,7 +372,8 @@ const CONTROL_INTERVAL: u32 = 16;
 pub struct ControlPath {
     url: Url,
     answer: Option<ControlAnswer>,
-    /// The site refuses every path that it does not know, so a refusal does not show that a path is not public.
+    /// The site refuses every path that it does not know, so a refusal does not show that a path is
+    /// not public.
     refuses_unknown: bool,
 }
 
@@ -318,7 +390,9 @@ enum ControlAnswer {
 impl ControlAnswer {
     fn of(page: &HttpPage) -> Self {
         match Obstacle::of_page(page) {
-            Some(Obstacle::Firewall | Obstacle::Forbidden | Obstacle::UnknownStatus) => Self::Refused,
+            Some(Obstacle::Firewall | Obstacle::Forbidden | Obstacle::UnknownStatus) => {
+                Self::Refused
+            }
             Some(_) => Self::Other,
             None if matches!(page.status, 400..=499) => Self::Missing,
             None if page.is_success() => Self::Found,
@@ -330,22 +404,36 @@ impl ControlAnswer {
 impl ControlPath {
     /// Requests a random path of the site.
     pub async fn read(web: &CheckedWeb<'_>, start: &Url) -> Option<Self> {
-        let url = start.join(&format!("/sd{:016x}", rand::random::<u64>())).ok()?;
+        let url = start
+            .join(&format!("/sd{:016x}", rand::random::<u64>()))
+            .ok()?;
         let page = web.probe(&url).await.ok();
         let answer = page.as_ref().map(ControlAnswer::of);
         // Object stores answer so for every missing name, to everybody.
-        let is_store = page.as_ref().is_some_and(|page| page.text().contains("<Code>AccessDenied</Code>"));
-        Some(Self { url, answer, refuses_unknown: answer == Some(ControlAnswer::Refused) && !is_store })
+        let is_store = page
+            .as_ref()
+            .is_some_and(|page| page.text().contains("<Code>AccessDenied</Code>"));
+        Some(Self {
+            url,
+            answer,
+            refuses_unknown: answer == Some(ControlAnswer::Refused) && !is_store,
+        })
     }
 
     /// Whether the site now refuses this path, or shows a page for it, as it did not before.
     async fn is_blocked(&self, web: &Web<'_>) -> bool {
-        let Some(before) = self.answer else { return false };
-        let Ok(page) = web.probe(&self.url).await else { return false };
+        let Some(before) = self.answer else {
+            return false;
+        };
+        let Ok(page) = web.probe(&self.url).await else {
+            return false;
+        };
         matches!(
             (before, ControlAnswer::of(&page)),
-            (ControlAnswer::Missing | ControlAnswer::Found | ControlAnswer::Other, ControlAnswer::Refused)
-                | (ControlAnswer::Missing, ControlAnswer::Found)
+            (
+                ControlAnswer::Missing | ControlAnswer::Found | ControlAnswer::Other,
+                ControlAnswer::Refused
+            ) | (ControlAnswer::Missing, ControlAnswer::Found)
         )
     }
 }
@@ -360,7 +448,11 @@ pub struct CheckedWeb<'a> {
 
 impl<'a> CheckedWeb<'a> {
     pub fn new(web: &'a Web<'a>, coverage: &'a CheckCoverage) -> Self {
-        Self { web, coverage, control: None }
+        Self {
+            web,
+            coverage,
+            control: None,
+        }
     }
 
     /// The same client, whose refusals are compared with a control.
@@ -373,7 +465,12 @@ impl<'a> CheckedWeb<'a> {
     }
 
     /// Sends one request; callers use GET, HEAD and OPTIONS only.
-    pub async fn send(&self, method: Method, url: &Url, headers: HeaderMap) -> Result<HttpPage, WebError> {
+    pub async fn send(
+        &self,
+        method: Method,
+        url: &Url,
+        headers: HeaderMap,
+    ) -> Result<HttpPage, WebError> {
         let answer = self.web.send(method, url, headers).await;
         self.record(&answer).await;
         answer
@@ -405,10 +502,13 @@ impl<'a> CheckedWeb<'a> {
         self.record(answer).await;
     }
 
-    /// Counts an answer. Among refusals, some are followed by the control: a block may end before the check does.
+    /// Counts an answer. Among refusals, some are followed by the control: a block may end before
+    /// the check does.
     async fn record(&self, answer: &Result<HttpPage, WebError>) {
         self.coverage.record(answer);
-        let is_refused = answer.as_ref().is_ok_and(|page| Obstacle::of_page(page).is_some_and(Obstacle::is_refusal));
+        let is_refused = answer
+            .as_ref()
+            .is_ok_and(|page| Obstacle::of_page(page).is_some_and(Obstacle::is_refusal));
         let (_, refused) = self.refusals();
         if is_refused
             && refused % CONTROL_INTERVAL == 1
@@ -436,10 +536,13 @@ impl<'a> CheckedWeb<'a> {
 
     /// The incomplete part of the check. `start` is the start page as the scan first saw it.
     ///
-    /// A check that was refused on single paths requests the start page again: a site that still shows it refuses these
-    /// paths only, unless it also refuses a path that does not exist.
+    /// A check that was refused on single paths requests the start page again: a site that still
+    /// shows it refuses these paths only, unless it also refuses a path that does not exist.
     pub async fn incomplete(&self, start: &HttpPage, rule: CoverageRule) -> Option<IncompleteTest> {
-        let CoverageCounts { requests, mut missed } = self.coverage.counts();
+        let CoverageCounts {
+            requests,
+            mut missed,
+        } = self.coverage.counts();
         if rule.reads_errors {
             missed.remove(&Obstacle::ServerError);
         }
@@ -449,15 +552,19 @@ impl<'a> CheckedWeb<'a> {
             missed = BTreeMap::from([(Obstacle::Firewall, requests)]);
         }
         let is_refused = missed.keys().any(|obstacle| obstacle.may_be_normal());
-        let refuses_unknown =
-            missed.contains_key(&Obstacle::Forbidden) && self.control.is_some_and(|control| control.refuses_unknown);
+        let refuses_unknown = missed.contains_key(&Obstacle::Forbidden)
+            && self.control.is_some_and(|control| control.refuses_unknown);
         let is_shown = is_refused && !refuses_unknown && self.shows(start).await;
         if is_shown && rule.may_refuse {
             missed.retain(|obstacle, _| !obstacle.may_be_normal());
         }
-        let is_blocked = is_refused && !is_shown || matches!(self.web.shortfall(), Some(WebError::RateLimited));
+        let is_blocked =
+            is_refused && !is_shown || matches!(self.web.shortfall(), Some(WebError::RateLimited));
         let incomplete = CoverageCounts { requests, missed }.incomplete(rule)?;
-        Some(IncompleteTest { is_blocked, ..incomplete })
+        Some(IncompleteTest {
+            is_blocked,
+            ..incomplete
+        })
     }
 
     /// The requests, and how many of them the site refused.
@@ -521,19 +628,27 @@ impl ReachedLimit {
 
     fn row(&self) -> Vec<String> {
         // Without tests in the third column: those that read the rest have a result.
-        vec![format!("limit of {}", self.what), format!("{} of {}", self.read, self.found), String::new()]
+        vec![
+            format!("limit of {}", self.what),
+            format!("{} of {}", self.read, self.found),
+            String::new(),
+        ]
     }
 }
 
 impl ScanCoverage {
     pub fn new(planned: u32) -> Self {
-        Self { planned, ..Self::default() }
+        Self {
+            planned,
+            ..Self::default()
+        }
     }
 
     /// Adds a test.
     pub fn add(&mut self, uid: &'static str, incomplete: Option<IncompleteTest>) {
         self.tests.push(uid);
-        self.incomplete.extend(incomplete.map(|incomplete| (uid, incomplete)));
+        self.incomplete
+            .extend(incomplete.map(|incomplete| (uid, incomplete)));
         self.incomplete.sort_by_key(|(uid, _)| *uid);
     }
 
@@ -550,15 +665,21 @@ impl ScanCoverage {
         for (uid, incomplete) in &self.incomplete {
             for (obstacle, count) in &incomplete.missed {
                 let kind = obstacle.kind(incomplete.is_blocked);
-                let (_, causes) = rows.entry(kind.id()).or_insert_with(|| (kind, CoverageCauses::new()));
+                let (_, causes) = rows
+                    .entry(kind.id())
+                    .or_insert_with(|| (kind, CoverageCauses::new()));
                 let cause = causes.entry(*obstacle).or_default();
                 cause.missed += count;
                 cause.requests += incomplete.requests;
                 cause.tests.push(uid);
             }
         }
-        let incomplete = rows.into_values().map(|(kind, causes)| self.finding(kind, causes, port, service));
-        incomplete.chain(self.limits_finding(port, service)).collect()
+        let incomplete = rows
+            .into_values()
+            .map(|(kind, causes)| self.finding(kind, causes, port, service));
+        incomplete
+            .chain(self.limits_finding(port, service))
+            .collect()
     }
 
     /// Adds a reached limit.
@@ -577,18 +698,35 @@ impl ScanCoverage {
         })
     }
 
-    fn finding(&self, kind: FindingKind, causes: CoverageCauses, port: u16, service: &str) -> NewFinding {
+    fn finding(
+        &self,
+        kind: FindingKind,
+        causes: CoverageCauses,
+        port: u16,
+        service: &str,
+    ) -> NewFinding {
         let texts = kind.finding();
         let named: Vec<&str> = causes.keys().map(|obstacle| obstacle.cause()).collect();
         let mut remedies: Vec<&str> = causes.keys().map(|obstacle| obstacle.remedy()).collect();
         remedies.dedup();
-        let references: Vec<String> =
-            causes.keys().filter_map(|obstacle| obstacle.reference()).map(str::to_owned).collect();
-        let tests: BTreeSet<&str> = causes.values().flat_map(|cause| &cause.tests).copied().collect();
+        let references: Vec<String> = causes
+            .keys()
+            .filter_map(|obstacle| obstacle.reference())
+            .map(str::to_owned)
+            .collect();
+        let tests: BTreeSet<&str> = causes
+            .values()
+            .flat_map(|cause| &cause.tests)
+            .copied()
+            .collect();
         let (count, planned) = (tests.len(), self.planned);
         let row = |(obstacle, cause): (&Obstacle, &CoverageCause)| {
             let share = format!("{} of {}", cause.missed, cause.requests);
-            vec![obstacle.cause().to_owned(), share, grouped(&cause.tests, &self.tests).join(", ")]
+            vec![
+                obstacle.cause().to_owned(),
+                share,
+                grouped(&cause.tests, &self.tests).join(", "),
+            ]
         };
         NewFinding {
             port,
@@ -603,7 +741,11 @@ impl ScanCoverage {
                 if count == 1 { "is" } else { "are" },
             ),
             recommendation: remedies.join(" "),
-            references: if references.is_empty() { texts.references.clone() } else { references },
+            references: if references.is_empty() {
+                texts.references.clone()
+            } else {
+                references
+            },
             ..texts
         }
     }
@@ -616,13 +758,19 @@ impl ScanCoverage {
 
     /// A line about the incomplete tests, or about a site that refuses most requests.
     pub fn note(&self) -> Option<String> {
-        let cause = |(one, count): (Obstacle, u32)| format!("{} ({})", one.cause(), plural(count as usize, "request"));
+        let cause = |(one, count): (Obstacle, u32)| {
+            format!("{} ({})", one.cause(), plural(count as usize, "request"))
+        };
         let causes: Vec<String> = self.causes().into_iter().map(cause).collect();
         if !causes.is_empty() {
             let (share, causes) = (self.share(), causes.join(", "));
-            return Some(format!("{share} incomplete: {causes}. Earlier findings of these tests are not retested."));
+            return Some(format!(
+                "{share} incomplete: {causes}. Earlier findings of these tests are not retested."
+            ));
         }
-        let ScanCoverage { requests, refused, .. } = self;
+        let ScanCoverage {
+            requests, refused, ..
+        } = self;
         let is_most = *refused > 0 && refused.saturating_mul(2) > *requests;
         is_most.then(|| {
             format!(
@@ -632,12 +780,20 @@ impl ScanCoverage {
     }
 
     fn share(&self) -> String {
-        format!("{} of {}", self.incomplete.len(), plural(self.planned as usize, "test"))
+        format!(
+            "{} of {}",
+            self.incomplete.len(),
+            plural(self.planned as usize, "test")
+        )
     }
 
     fn causes(&self) -> BTreeMap<Obstacle, u32> {
         let mut causes: BTreeMap<Obstacle, u32> = BTreeMap::new();
-        for (obstacle, count) in self.incomplete.iter().flat_map(|(_, incomplete)| &incomplete.missed) {
+        for (obstacle, count) in self
+            .incomplete
+            .iter()
+            .flat_map(|(_, incomplete)| &incomplete.missed)
+        {
             *causes.entry(*obstacle).or_default() += count;
         }
         causes
@@ -653,8 +809,10 @@ fn grouped<'a>(tests: &[&'a str], all: &[&str]) -> Vec<&'a str> {
         let mut of_group = all.iter().filter(|uid| group(uid) == Some(name));
         of_group.clone().count() > 1 && of_group.all(|uid| tests.contains(uid))
     };
-    let mut names: Vec<&str> =
-        tests.iter().map(|&uid| group(uid).filter(|name| is_whole(name)).unwrap_or(uid)).collect();
+    let mut names: Vec<&str> = tests
+        .iter()
+        .map(|&uid| group(uid).filter(|name| is_whole(name)).unwrap_or(uid))
+        .collect();
     names.dedup();
     names
 }
@@ -668,7 +826,13 @@ mod tests {
         if !location.is_empty() {
             headers.insert("location", location.parse().unwrap());
         }
-        HttpPage { url: Url::parse("http://a.test/x").unwrap(), status, headers, body: Vec::new(), fault: None }
+        HttpPage {
+            url: Url::parse("http://a.test/x").unwrap(),
+            status,
+            headers,
+            body: Vec::new(),
+            fault: None,
+        }
     }
 
     #[test]
@@ -688,7 +852,11 @@ mod tests {
             (302, "/authors/ana", None),
             (302, "/y", None),
         ] {
-            assert_eq!(Obstacle::of_page(&page(status, location)), expected, "{status} {location}");
+            assert_eq!(
+                Obstacle::of_page(&page(status, location)),
+                expected,
+                "{status} {location}"
+            );
         }
     }
 
@@ -701,39 +869,107 @@ mod tests {
         let CoverageCounts { requests, missed } = coverage.counts();
         let mut scan = ScanCoverage::new(15);
         let is_blocked = false;
-        scan.add("web.robots", Some(IncompleteTest { requests, missed: missed.clone(), is_blocked }));
-        scan.add("web.cors", Some(IncompleteTest { requests, missed, is_blocked }));
+        scan.add(
+            "web.robots",
+            Some(IncompleteTest {
+                requests,
+                missed: missed.clone(),
+                is_blocked,
+            }),
+        );
+        scan.add(
+            "web.cors",
+            Some(IncompleteTest {
+                requests,
+                missed,
+                is_blocked,
+            }),
+        );
         scan.add("web.method", None);
         let findings = scan.findings(80, "http");
-        assert_eq!((findings.len(), findings[0].vuln_id.as_str()), (1, "coverage.errors"));
+        assert_eq!(
+            (findings.len(), findings[0].vuln_id.as_str()),
+            (1, "coverage.errors")
+        );
         let evidence = findings[0].evidence.as_json();
-        assert!(evidence.contains(r#"["HTTP 5xx","2 of 6","web.cors, web.robots"]"#), "{evidence}");
+        assert!(
+            evidence.contains(r#"["HTTP 5xx","2 of 6","web.cors, web.robots"]"#),
+            "{evidence}"
+        );
         let summary = scan.summary().unwrap();
-        assert!(summary.starts_with("2 of 15 tests incomplete (HTTP 5xx, no complete"), "{summary}");
+        assert!(
+            summary.starts_with("2 of 15 tests incomplete (HTTP 5xx, no complete"),
+            "{summary}"
+        );
         let note = scan.note().unwrap();
-        assert!(note.starts_with("2 of 15 tests incomplete: HTTP 5xx (2 requests), no complete"), "{note}");
-        assert_eq!((ScanCoverage::default().summary(), ScanCoverage::default().note()), (None, None));
+        assert!(
+            note.starts_with("2 of 15 tests incomplete: HTTP 5xx (2 requests), no complete"),
+            "{note}"
+        );
+        assert_eq!(
+            (
+                ScanCoverage::default().summary(),
+                ScanCoverage::default().note()
+            ),
+            (None, None)
+        );
     }
 
     #[test]
     fn group_stands_for_its_tests_only_if_all_are_incomplete() {
-        let all = ["web.cookie.secure", "web.cookie.http_only", "web.header.csp", "web.header.hsts", "web.robots"];
-        let tests = ["web.cookie.http_only", "web.cookie.secure", "web.header.csp", "web.robots"];
-        assert_eq!(grouped(&tests, &all), ["web.cookie", "web.header.csp", "web.robots"]);
+        let all = [
+            "web.cookie.secure",
+            "web.cookie.http_only",
+            "web.header.csp",
+            "web.header.hsts",
+            "web.robots",
+        ];
+        let tests = [
+            "web.cookie.http_only",
+            "web.cookie.secure",
+            "web.header.csp",
+            "web.robots",
+        ];
+        assert_eq!(
+            grouped(&tests, &all),
+            ["web.cookie", "web.header.csp", "web.robots"]
+        );
     }
 
     #[test]
     fn each_cause_has_remedy() {
         let kinds = [(true, "coverage.blocked"), (false, "coverage.errors")];
-        let causes = [(401, "credentials"), (403, "firewall"), (429, "requests_per_second")];
-        for ((is_blocked, kind), (status, remedy)) in kinds.into_iter().flat_map(|one| causes.map(|two| (one, two))) {
+        let causes = [
+            (401, "credentials"),
+            (403, "firewall"),
+            (429, "requests_per_second"),
+        ];
+        for ((is_blocked, kind), (status, remedy)) in kinds
+            .into_iter()
+            .flat_map(|one| causes.map(|two| (one, two)))
+        {
             let mut scan = ScanCoverage::new(1);
             let missed = BTreeMap::from([(Obstacle::of_page(&page(status, "")).unwrap(), 1)]);
-            scan.add("web.robots", Some(IncompleteTest { requests: 1, missed, is_blocked }));
+            scan.add(
+                "web.robots",
+                Some(IncompleteTest {
+                    requests: 1,
+                    missed,
+                    is_blocked,
+                }),
+            );
             let finding = scan.findings(80, "http").remove(0);
             assert_eq!(finding.vuln_id, kind, "{status}");
-            assert!(finding.recommendation.contains(remedy), "{}", finding.recommendation);
-            assert!(finding.vuln_description.contains(&format!("HTTP {status}")), "{}", finding.vuln_description);
+            assert!(
+                finding.recommendation.contains(remedy),
+                "{}",
+                finding.recommendation
+            );
+            assert!(
+                finding.vuln_description.contains(&format!("HTTP {status}")),
+                "{}",
+                finding.vuln_description
+            );
         }
     }
 }

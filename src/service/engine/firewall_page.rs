@@ -1,7 +1,9 @@
-//! Pages by which firewalls and bot protection answer instead of the site, whatever their status is.
+//! Pages by which firewalls and bot protection answer instead of the site, whatever their status
+//! is.
 //!
-//! Only short pages count, and only by the words of known products, or by a title or a text that says both that the request
-//! was blocked and under which id: an article about firewalls contains the same words among many others.
+//! Only short pages count, and only by the words of known products, or by a title or a text that
+//! says both that the request was blocked and under which id: an article about firewalls contains
+//! the same words among many others.
 
 use std::sync::LazyLock;
 
@@ -32,10 +34,12 @@ const PRODUCTS: &[&str] = &[
     r"<(?:title|h1)[^>]{0,80}>\s*(?:Request|Access|Page|You have been|You are|Sorry, you have been|Connection)?\s*(?:Blocked|Rejected)[.!]?\s*</(?:title|h1)>",
 ];
 
-static PRODUCT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&format!("(?i){}", PRODUCTS.join("|"))).ok());
+static PRODUCT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(&format!("(?i){}", PRODUCTS.join("|"))).ok());
 static MARKUP: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?is)<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>").ok());
-static BLOCKED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?i)\b(?:blocked|rejected|denied)\b").ok());
+static BLOCKED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?i)\b(?:blocked|rejected|denied)\b").ok());
 static INCIDENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:support|incident|reference|event|block|ray|trace) id\b|\bweb application firewall\b").ok()
 });
@@ -50,19 +54,28 @@ pub fn is_firewall_page(page: &HttpPage) -> bool {
         return false;
     }
     let text = page.text();
-    PRODUCT.as_ref().is_some_and(|product| product.is_match(&text)) || is_block_text(&text)
+    PRODUCT
+        .as_ref()
+        .is_some_and(|product| product.is_match(&text))
+        || is_block_text(&text)
 }
 
 /// A short text that says that the request was blocked, and under which id.
 fn is_block_text(page: &str) -> bool {
-    let (Some(markup), Some(blocked), Some(incident)) = (MARKUP.as_ref(), BLOCKED.as_ref(), INCIDENT.as_ref()) else {
+    let (Some(markup), Some(blocked), Some(incident)) =
+        (MARKUP.as_ref(), BLOCKED.as_ref(), INCIDENT.as_ref())
+    else {
         return false;
     };
     if !incident.is_match(page) || !blocked.is_match(page) {
         return false;
     }
     let text = markup.replace_all(page, " ");
-    let is_short = text.split_whitespace().map(|word| word.chars().count() + 1).sum::<usize>() <= MAX_TEXT;
+    let is_short = text
+        .split_whitespace()
+        .map(|word| word.chars().count() + 1)
+        .sum::<usize>()
+        <= MAX_TEXT;
     is_short && incident.is_match(&text) && blocked.is_match(&text)
 }
 
@@ -75,8 +88,18 @@ mod tests {
     use crate::service::engine::http::headers;
 
     fn page(kind: &'static str, body: &str) -> HttpPage {
-        let headers = if kind.is_empty() { HeaderMap::new() } else { headers([("content-type", kind)]) };
-        HttpPage { url: Url::parse("http://a.test/x").unwrap(), status: 200, headers, body: body.into(), fault: None }
+        let headers = if kind.is_empty() {
+            HeaderMap::new()
+        } else {
+            headers([("content-type", kind)])
+        };
+        HttpPage {
+            url: Url::parse("http://a.test/x").unwrap(),
+            status: 200,
+            headers,
+            body: body.into(),
+            fault: None,
+        }
     }
 
     #[test]
@@ -93,9 +116,15 @@ mod tests {
             "<p>Your request has been blocked by our security policy. Event ID: 7f3a",
             "<p>Access denied by the web application firewall.</p>",
         ] {
-            assert!(is_firewall_page(&page("text/html; charset=utf-8", body)), "{body}");
+            assert!(
+                is_firewall_page(&page("text/html; charset=utf-8", body)),
+                "{body}"
+            );
         }
-        assert!(is_firewall_page(&page("", "Request denied. Support ID: 1234")));
+        assert!(is_firewall_page(&page(
+            "",
+            "Request denied. Support ID: 1234"
+        )));
         let mut challenge = page("text/html", "<p>x");
         challenge.headers = headers([("cf-mitigated", "challenge")]);
         assert!(is_firewall_page(&challenge));
@@ -120,7 +149,10 @@ mod tests {
         ] {
             assert!(!is_firewall_page(&page("text/html", body)), "{body}");
         }
-        assert!(!is_firewall_page(&page("application/json", r#"{"error":"blocked","support id":"1"}"#)));
+        assert!(!is_firewall_page(&page(
+            "application/json",
+            r#"{"error":"blocked","support id":"1"}"#
+        )));
         let large = format!("<title>Request blocked</title>{}", "<p>x".repeat(20_000));
         assert!(!is_firewall_page(&page("text/html", &large)));
     }

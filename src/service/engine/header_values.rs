@@ -1,6 +1,7 @@
 //! What the lines of a response header mean together, by the specification of the header.
 //!
-//! A header may come in several lines. Most specifications join them with commas and then say which value counts:
+//! A header may come in several lines. Most specifications join them with commas and then say which
+//! value counts:
 //!
 //! | header | lines | value that counts | without effect |
 //! |---|---|---|---|
@@ -41,12 +42,17 @@ pub fn values(line: &str) -> Vec<&str> {
 
 /// Whether `X-Content-Type-Options` has an effect.
 pub fn is_nosniff(joined: &str) -> bool {
-    values(joined).first().is_some_and(|value| value.eq_ignore_ascii_case("nosniff"))
+    values(joined)
+        .first()
+        .is_some_and(|value| value.eq_ignore_ascii_case("nosniff"))
 }
 
 /// Whether `X-Frame-Options` keeps other sites from framing the page.
 pub fn blocks_frames(joined: &str) -> bool {
-    let values: BTreeSet<String> = values(joined).into_iter().map(str::to_ascii_lowercase).collect();
+    let values: BTreeSet<String> = values(joined)
+        .into_iter()
+        .map(str::to_ascii_lowercase)
+        .collect();
     let has = |value: &str| values.contains(value);
     match values.len() {
         1 => has("deny") || has("sameorigin"),
@@ -56,20 +62,30 @@ pub fn blocks_frames(joined: &str) -> bool {
 
 /// The referrer policy that applies, if any is known.
 pub fn referrer_policy(joined: &str) -> Option<&'static str> {
-    let known = |value: &str| REFERRER_POLICIES.iter().find(|policy| policy.eq_ignore_ascii_case(value)).copied();
+    let known = |value: &str| {
+        REFERRER_POLICIES
+            .iter()
+            .find(|policy| policy.eq_ignore_ascii_case(value))
+            .copied()
+    };
     values(joined).into_iter().rev().find_map(known)
 }
 
 /// The policies of one line of `Content-Security-Policy`.
 pub fn policies(line: &str) -> impl Iterator<Item = &str> {
-    line.split(',').map(str::trim).filter(|policy| !policy.is_empty())
+    line.split(',')
+        .map(str::trim)
+        .filter(|policy| !policy.is_empty())
 }
 
 /// The directive of a policy; of several with one name, the first counts.
 pub fn directive<'p>(policy: &'p str, name: &str) -> Option<Vec<&'p str>> {
     policy.split(';').find_map(|part| {
         let mut words = part.split_ascii_whitespace();
-        words.next().filter(|word| word.eq_ignore_ascii_case(name)).map(|_| words.collect())
+        words
+            .next()
+            .filter(|word| word.eq_ignore_ascii_case(name))
+            .map(|_| words.collect())
     })
 }
 
@@ -80,7 +96,11 @@ pub fn directive<'p>(policy: &'p str, name: &str) -> Option<Vec<&'p str>> {
 pub fn hsts_max_age(line: &str) -> Result<u64, &'static str> {
     let mut names = BTreeSet::new();
     let mut max_age = None;
-    for part in line.split(';').map(str::trim).filter(|part| !part.is_empty()) {
+    for part in line
+        .split(';')
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+    {
         let (name, value) = part.split_once('=').unwrap_or((part, ""));
         let name = name.trim().to_ascii_lowercase();
         if name == "max-age" {
@@ -111,16 +131,24 @@ fn content_type(joined: &str) -> (String, Option<String>) {
     for value in values(joined) {
         let mut parts = value.split(';').map(str::trim);
         let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
-        let is_media_type = kind.split_once('/').is_some_and(|(left, right)| !left.is_empty() && !right.is_empty());
+        let is_media_type = kind
+            .split_once('/')
+            .is_some_and(|(left, right)| !left.is_empty() && !right.is_empty());
         if !is_media_type || kind == "*/*" {
             continue;
         }
         let named = parts.find_map(|part| {
             let (name, value) = part.split_once('=')?;
-            name.trim().eq_ignore_ascii_case("charset").then(|| value.trim().trim_matches('"').to_ascii_lowercase())
+            name.trim()
+                .eq_ignore_ascii_case("charset")
+                .then(|| value.trim().trim_matches('"').to_ascii_lowercase())
         });
         // A later value of the same type without a character set keeps the earlier one.
-        charset = if kind == essence { named.or(charset) } else { named };
+        charset = if kind == essence {
+            named.or(charset)
+        } else {
+            named
+        };
         essence = kind;
     }
     (essence, charset)
@@ -132,7 +160,10 @@ mod tests {
 
     #[test]
     fn comma_in_quotes_separates_nothing() {
-        assert_eq!(values("a, b ,\"c, \\\" d\",,e"), ["a", "b", "\"c, \\\" d\"", "", "e"]);
+        assert_eq!(
+            values("a, b ,\"c, \\\" d\",,e"),
+            ["a", "b", "\"c, \\\" d\"", "", "e"]
+        );
     }
 
     #[test]
@@ -169,9 +200,18 @@ mod tests {
 
     #[test]
     fn last_known_referrer_policy_counts() {
-        assert_eq!(referrer_policy("unsafe-url, no-referrer"), Some("no-referrer"));
-        assert_eq!(referrer_policy("Origin, a-policy-of-tomorrow"), Some("origin"));
-        assert_eq!(referrer_policy("no-referrer, unsafe-url"), Some("unsafe-url"));
+        assert_eq!(
+            referrer_policy("unsafe-url, no-referrer"),
+            Some("no-referrer")
+        );
+        assert_eq!(
+            referrer_policy("Origin, a-policy-of-tomorrow"),
+            Some("origin")
+        );
+        assert_eq!(
+            referrer_policy("no-referrer, unsafe-url"),
+            Some("unsafe-url")
+        );
         assert_eq!(referrer_policy("never, "), None);
     }
 
@@ -179,7 +219,10 @@ mod tests {
     fn line_of_policies_is_split_and_first_directive_counts() {
         let all: Vec<&str> = policies("default-src 'self', , script-src 'none'").collect();
         assert_eq!(all, ["default-src 'self'", "script-src 'none'"]);
-        assert_eq!(directive("img-src a; SCRIPT-SRC b c; script-src d", "script-src"), Some(vec!["b", "c"]));
+        assert_eq!(
+            directive("img-src a; SCRIPT-SRC b c; script-src d", "script-src"),
+            Some(vec!["b", "c"])
+        );
         assert_eq!(directive("script-src-elem a", "script-src"), None);
     }
 
@@ -190,8 +233,14 @@ mod tests {
             ("includeSubDomains; Max-Age=\"60\";", Ok(60)),
             ("max-age = 5 ;; preload", Ok(5)),
             ("max-age=99999999999999999999999", Ok(u64::MAX)),
-            ("max-age=31536000; max-age=31536000", Err("invalid: a directive is repeated")),
-            ("max-age=1; preload; PRELOAD", Err("invalid: a directive is repeated")),
+            (
+                "max-age=31536000; max-age=31536000",
+                Err("invalid: a directive is repeated"),
+            ),
+            (
+                "max-age=1; preload; PRELOAD",
+                Err("invalid: a directive is repeated"),
+            ),
             ("includeSubDomains", Err("invalid: no max-age")),
             ("max-age=soon", Err("invalid: no max-age")),
             ("max-age=-1", Err("invalid: no max-age")),
@@ -205,7 +254,11 @@ mod tests {
     fn last_media_type_counts_with_its_charset() {
         for (joined, kind, set) in [
             ("text/HTML; Charset=\"UTF-16\"", "text/html", Some("utf-16")),
-            ("text/plain, text/html;charset=utf-8", "text/html", Some("utf-8")),
+            (
+                "text/plain, text/html;charset=utf-8",
+                "text/html",
+                Some("utf-8"),
+            ),
             ("text/html;charset=gbk, text/html", "text/html", Some("gbk")),
             ("text/html;charset=gbk, text/plain", "text/plain", None),
             ("text/html, nonsense, */*", "text/html", None),

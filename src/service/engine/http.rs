@@ -1,4 +1,5 @@
-//! The HTTP client of the scanner: safe methods only, with scope check, rate limit, budgets and raw log.
+//! The HTTP client of the scanner: safe methods only, with scope check, rate limit, budgets and raw
+//! log.
 //!
 //! ```text
 //!   send ──► budget ──► host resolved? ──no──► resolve, scope check ──► a client bound to the addresses
@@ -11,9 +12,10 @@
 //!
 //! What works is remembered for the port.
 //!
-//! Each host is resolved once per scan, and connections go to the checked addresses. The client never follows redirects,
-//! uses no proxies of the environment, and accepts all certificates (the TLS scanner checks them). A server that refuses
-//! current TLS is read over an older protocol ([`LegacyHttp`]).
+//! Each host is resolved once per scan, and connections go to the checked addresses. The client
+//! never follows redirects, uses no proxies of the environment, and accepts all certificates (the
+//! TLS scanner checks them). A server that refuses current TLS is read over an older protocol
+//! ([`LegacyHttp`]).
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -28,8 +30,8 @@ use std::time::{Duration, Instant};
 use futures::stream::{self, StreamExt};
 use hyper::body::Bytes;
 use reqwest::header::{
-    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING,
-    USER_AGENT,
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue,
+    TRANSFER_ENCODING, USER_AGENT,
 };
 use reqwest::{Client, ClientBuilder, Method, Response, redirect};
 use thiserror::Error;
@@ -58,7 +60,8 @@ pub const MAX_BODY: usize = 512 * 1024;
 const PROBE_BODY: usize = 64 * 1024;
 /// No encoding of the body.
 const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
-/// Header lines that hyper reads; more are left to the tolerant client, because hyper reserves memory for all of them.
+/// Header lines that hyper reads; more are left to the tolerant client, because hyper reserves
+/// memory for all of them.
 pub const MAX_HEADERS: usize = 1000;
 /// Size of the headers of HTTP/2, as in curl.
 const MAX_HEADER_SIZE: u32 = 300 * 1024;
@@ -116,16 +119,22 @@ pub enum WebError {
 }
 
 impl HttpPage {
-    /// A header as text, its lines joined by commas; empty when it is absent. Bytes that are not text become `U+FFFD`.
+    /// A header as text, its lines joined by commas; empty when it is absent. Bytes that are not
+    /// text become `U+FFFD`.
     pub fn header(&self, name: &str) -> Cow<'_, str> {
         let mut lines = self.all(name);
         let first = lines.next().unwrap_or_default();
-        lines.fold(first, |joined, line| Cow::Owned(format!("{joined}, {line}")))
+        lines.fold(first, |joined, line| {
+            Cow::Owned(format!("{joined}, {line}"))
+        })
     }
 
     /// The lines of a header as text.
     pub fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = Cow<'a, str>> {
-        self.headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()))
+        self.headers
+            .get_all(name)
+            .iter()
+            .map(|value| String::from_utf8_lossy(value.as_bytes()))
     }
 
     /// The body as text, in the encoding that a browser would choose.
@@ -139,13 +148,17 @@ impl HttpPage {
         header_values::media_type(&self.header("content-type"))
     }
 
-    /// Whether the content type is HTML; without a type, whether a browser would take the body for HTML.
+    /// Whether the content type is HTML; without a type, whether a browser would take the body for
+    /// HTML.
     pub fn is_html(&self) -> bool {
         match self.media_type().as_str() {
             "text/html" | "application/xhtml+xml" => true,
             "" | "*/*" | "unknown/unknown" | "application/unknown" => {
-                let is_sniffed =
-                    !self.header("x-content-type-options").trim().to_ascii_lowercase().starts_with("nosniff");
+                let is_sniffed = !self
+                    .header("x-content-type-options")
+                    .trim()
+                    .to_ascii_lowercase()
+                    .starts_with("nosniff");
                 is_sniffed && encoding::looks_like_html(&self.body)
             }
             _ => false,
@@ -161,7 +174,13 @@ impl HttpPage {
     pub fn redirect(&self) -> Option<Url> {
         let is_redirect = matches!(self.status, 301 | 302 | 303 | 307 | 308);
         let location = self.headers.get("location")?;
-        is_redirect.then(|| self.url.join(&String::from_utf8_lossy(location.as_bytes())).ok()).flatten()
+        is_redirect
+            .then(|| {
+                self.url
+                    .join(&String::from_utf8_lossy(location.as_bytes()))
+                    .ok()
+            })
+            .flatten()
     }
 }
 
@@ -198,13 +217,15 @@ struct PortDialects(std::sync::Mutex<HashMap<u16, HttpDialect>>);
 impl PortDialects {
     fn of(&self, url: &Url) -> Option<HttpDialect> {
         let ports = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        url.port_or_known_default().and_then(|port| ports.get(&port).copied())
+        url.port_or_known_default()
+            .and_then(|port| ports.get(&port).copied())
     }
 
     /// Remembers a dialect; true if it is new.
     fn set(&self, url: &Url, dialect: HttpDialect) -> bool {
         let mut ports = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        url.port_or_known_default().is_some_and(|port| ports.insert(port, dialect) != Some(dialect))
+        url.port_or_known_default()
+            .is_some_and(|port| ports.insert(port, dialect) != Some(dialect))
     }
 }
 
@@ -234,8 +255,8 @@ pub struct Web<'a> {
     rate: Option<u32>,
     scan_pace: RequestPace,
     authentication: Authentication,
-    /// Credentials are sent to these origins only: that of the target URL, or of a host without scheme over https and
-    /// http.
+    /// Credentials are sent to these origins only: that of the target URL, or of a host without
+    /// scheme over https and http.
     origins: Vec<Origin>,
     /// The origin that responded first, and that alone receives credentials from then on.
     home: OnceLock<Origin>,
@@ -251,7 +272,8 @@ pub struct Web<'a> {
     host_rate: AtomicU32,
     /// The URLs of responses that were not whole.
     faults: std::sync::Mutex<HashSet<Url>>,
-    /// Whether an answer needed more than the first time limit; then all requests have the second one.
+    /// Whether an answer needed more than the first time limit; then all requests have the second
+    /// one.
     is_slow: AtomicBool,
     /// Whether the target led to a log-in page instead of its own start page.
     is_walled: AtomicBool,
@@ -264,7 +286,9 @@ impl<'a> Web<'a> {
         authentication: Authentication,
         max_requests: u32,
     ) -> Self {
-        let urls = ["https", "http"].into_iter().filter_map(|scheme| run.address.url_with(scheme));
+        let urls = ["https", "http"]
+            .into_iter()
+            .filter_map(|scheme| run.address.url_with(scheme));
         Self {
             run,
             rate: requests_per_second,
@@ -296,23 +320,52 @@ impl<'a> Web<'a> {
         self.get_up_to(url, PROBE_BODY).await
     }
 
-    /// Like `probe`, without the credentials of the scan: for tests whether everybody gets the answer.
+    /// Like `probe`, without the credentials of the scan: for tests whether everybody gets the
+    /// answer.
     pub async fn probe_without_login(&self, url: &Url) -> Result<HttpPage, WebError> {
-        let limits = SendLimits { with_login: false, max_body: PROBE_BODY };
-        self.send_limited(Method::GET, url, HeaderMap::new(), limits).await
+        let limits = SendLimits {
+            with_login: false,
+            max_body: PROBE_BODY,
+        };
+        self.send_limited(Method::GET, url, HeaderMap::new(), limits)
+            .await
     }
 
     /// Requests a page, and reads up to `max_body` bytes of its body.
     pub async fn get_up_to(&self, url: &Url, max_body: usize) -> Result<HttpPage, WebError> {
-        self.send_limited(Method::GET, url, HeaderMap::new(), SendLimits { with_login: true, max_body }).await
+        self.send_limited(
+            Method::GET,
+            url,
+            HeaderMap::new(),
+            SendLimits {
+                with_login: true,
+                max_body,
+            },
+        )
+        .await
     }
 
-    pub async fn send(&self, method: Method, url: &Url, headers: HeaderMap) -> Result<HttpPage, WebError> {
-        self.send_limited(method, url, headers, SendLimits { with_login: true, max_body: MAX_BODY }).await
+    pub async fn send(
+        &self,
+        method: Method,
+        url: &Url,
+        headers: HeaderMap,
+    ) -> Result<HttpPage, WebError> {
+        self.send_limited(
+            method,
+            url,
+            headers,
+            SendLimits {
+                with_login: true,
+                max_body: MAX_BODY,
+            },
+        )
+        .await
     }
 
-    /// Sends one request; callers use GET, HEAD and OPTIONS only. An answer that is cut or slower than the limit is
-    /// requested once more, and so is one that the server refuses because of the rate.
+    /// Sends one request; callers use GET, HEAD and OPTIONS only. An answer that is cut or slower
+    /// than the limit is requested once more, and so is one that the server refuses because of the
+    /// rate.
     async fn send_limited(
         &self,
         method: Method,
@@ -321,9 +374,19 @@ impl<'a> Web<'a> {
         send: SendLimits,
     ) -> Result<HttpPage, WebError> {
         let is_slow = self.is_slow.load(Ordering::Relaxed);
-        let first = AttemptLimits { is_patient: is_slow, is_tolerant: false, send };
-        let second = AttemptLimits { is_patient: true, ..first };
-        let tolerant = AttemptLimits { is_tolerant: true, ..second };
+        let first = AttemptLimits {
+            is_patient: is_slow,
+            is_tolerant: false,
+            send,
+        };
+        let second = AttemptLimits {
+            is_patient: true,
+            ..first
+        };
+        let tolerant = AttemptLimits {
+            is_tolerant: true,
+            ..second
+        };
         let mut answer = self.attempt(&method, url, &headers, first).await;
         let repeated = match &answer {
             Err(WebError::Broken(_) | WebError::Silent | WebError::Malformed(_)) => Some(tolerant),
@@ -332,15 +395,25 @@ impl<'a> Web<'a> {
             _ => None,
         };
         if let Some(limits) = repeated {
-            answer = better(answer, self.attempt(&method, url, &without_encoding(&headers), limits).await);
+            answer = better(
+                answer,
+                self.attempt(&method, url, &without_encoding(&headers), limits)
+                    .await,
+            );
         }
-        if answer.as_ref().is_ok_and(|page| self.throttle.is_refusal(page)) {
+        if answer
+            .as_ref()
+            .is_ok_and(|page| self.throttle.is_refusal(page))
+        {
             answer = self.attempt(&method, url, &headers, second).await;
             if let Ok(page) = &answer {
                 self.throttle.is_refusal(page);
             }
         }
-        if let Ok(HttpPage { fault: Some(fault), .. }) = &answer {
+        if let Ok(HttpPage {
+            fault: Some(fault), ..
+        }) = &answer
+        {
             self.report_fault(url, fault).await;
         }
         match &answer {
@@ -355,7 +428,11 @@ impl<'a> Web<'a> {
 
     /// Names a response that is not whole in a line of the scan, and counts it; once for each URL.
     async fn report_fault(&self, url: &Url, fault: &BodyFault) {
-        let is_new = self.faults.lock().unwrap_or_else(PoisonError::into_inner).insert(url.clone());
+        let is_new = self
+            .faults
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(url.clone());
         if !is_new {
             return;
         }
@@ -365,7 +442,9 @@ impl<'a> Web<'a> {
             count = cuts.responses;
         });
         if count <= NAMED_FAULTS {
-            self.run.info(format!("{url}: {fault}. What arrived was judged.")).await;
+            self.run
+                .info(format!("{url}: {fault}. What arrived was judged."))
+                .await;
         }
     }
 
@@ -382,16 +461,25 @@ impl<'a> Web<'a> {
         self.times.add_pause(paced.elapsed());
         let host = self.client(url).await?;
         let (lane, time_limit) = (&host.lane, host.time_limit);
-        let Ok(_connection) = lane.connections.acquire().await else { return Err(WebError::Unresponsive) };
+        let Ok(_connection) = lane.connections.acquire().await else {
+            return Err(WebError::Unresponsive);
+        };
         let paced = Instant::now();
         self.wait_for(lane).await;
         self.times.add_pause(paced.elapsed());
-        self.host_rate.store(lane.limits.requests_per_second, Ordering::Relaxed);
+        self.host_rate
+            .store(lane.limits.requests_per_second, Ordering::Relaxed);
         self.throttle.wait().await?;
         let start = Instant::now();
         let number = self.times.begin(start.into());
-        let limit = if limits.is_patient { time_limit * 2 } else { time_limit };
-        let answer = self.exchange(&host, method, url, headers.clone(), limits, limit).await;
+        let limit = if limits.is_patient {
+            time_limit * 2
+        } else {
+            time_limit
+        };
+        let answer = self
+            .exchange(&host, method, url, headers.clone(), limits, limit)
+            .await;
         self.times.end(number, Instant::now().into());
         if matches!(answer, Err(WebError::Malformed(_))) && host.dialects.of(url).is_none() {
             host.dialects.set(url, HttpDialect::Tolerant);
@@ -402,36 +490,71 @@ impl<'a> Web<'a> {
         }
         let line = match &answer {
             Ok(page) => {
-                self.bytes.fetch_add(page.body.len() as u64, Ordering::Relaxed);
-                let fault = page.fault.as_ref().map(|fault| format!(", {fault}")).unwrap_or_default();
-                format!("{} {} {} bytes{fault}", page.status, page.header("content-type"), page.body.len())
+                self.bytes
+                    .fetch_add(page.body.len() as u64, Ordering::Relaxed);
+                let fault = page
+                    .fault
+                    .as_ref()
+                    .map(|fault| format!(", {fault}"))
+                    .unwrap_or_default();
+                format!(
+                    "{} {} {} bytes{fault}",
+                    page.status,
+                    page.header("content-type"),
+                    page.body.len()
+                )
             }
             Err(error) => error.to_string(),
         };
         let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-        let host = host.map(|host| format!(" Host: {host}")).unwrap_or_default();
-        self.run.raw(format!("{method} {url}{host} -> {line} ({} ms)", elapsed.as_millis())).await;
+        let host = host
+            .map(|host| format!(" Host: {host}"))
+            .unwrap_or_default();
+        self.run
+            .raw(format!(
+                "{method} {url}{host} -> {line} ({} ms)",
+                elapsed.as_millis()
+            ))
+            .await;
         answer
     }
 
     /// Waits until the rate of a host allows a request.
     async fn wait_for(&self, lane: &HostLane) {
         // A higher rate needs the permission of the operator, which `POST /scans` checks.
-        if self.rate.is_none_or(|rate| rate <= lane.limits.requests_per_second) {
+        if self
+            .rate
+            .is_none_or(|rate| rate <= lane.limits.requests_per_second)
+        {
             lane.requests.wait().await;
         }
     }
 
-    /// Reports the number of requests as the step of the scan, and what the scan waits for, as long as it is polled: a slow
-    /// scan would otherwise look stalled.
+    /// Reports the number of requests as the step of the scan, and what the scan waits for, as long
+    /// as it is polled: a slow scan would otherwise look stalled.
     pub async fn report_requests(&self) -> Infallible {
         loop {
             tokio::time::sleep(REPORT_INTERVAL).await;
             let sent = self.max_requests - self.requests_left.load(Ordering::Relaxed);
             let sent = format!("{} sent", plural(sent as usize, "request"));
-            let rate = self.rate.unwrap_or(u32::MAX).min(self.host_rate.load(Ordering::Relaxed));
-            let reason = self.times.reason(tokio::time::Instant::now(), rate, self.throttle.pause_left());
-            self.run.step([Some(sent), reason].into_iter().flatten().collect::<Vec<_>>().join(" · ")).await;
+            let rate = self
+                .rate
+                .unwrap_or(u32::MAX)
+                .min(self.host_rate.load(Ordering::Relaxed));
+            let reason = self.times.reason(
+                tokio::time::Instant::now(),
+                rate,
+                self.throttle.pause_left(),
+            );
+            self.run
+                .step(
+                    [Some(sent), reason]
+                        .into_iter()
+                        .flatten()
+                        .collect::<Vec<_>>()
+                        .join(" · "),
+                )
+                .await;
         }
     }
 
@@ -466,8 +589,11 @@ impl<'a> Web<'a> {
         if self.throttle.is_exhausted() {
             return Err(WebError::RateLimited);
         }
-        let left =
-            self.requests_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(requests));
+        let left = self
+            .requests_left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                left.checked_sub(requests)
+            });
         if left.is_err() || self.bytes.load(Ordering::Relaxed) > self.max_bytes {
             return Err(WebError::Budget);
         }
@@ -481,25 +607,54 @@ impl<'a> Web<'a> {
         if let Some(client) = clients.get(&host) {
             return Ok(client.clone());
         }
-        let ips = self.run.resolve(&host).await.map_err(|outcome| match outcome {
-            ScanOutcome::FailedToStart(why) => WebError::Refused(why),
-            other => WebError::Refused(format!("{other:?}")),
-        })?;
+        let ips = self
+            .run
+            .resolve(&host)
+            .await
+            .map_err(|outcome| match outcome {
+                ScanOutcome::FailedToStart(why) => WebError::Refused(why),
+                other => WebError::Refused(format!("{other:?}")),
+            })?;
         // The client may connect to any of the addresses, so an address elsewhere decides.
         let slowest = ips.iter().find(|ip| !is_this_host(**ip)).or(ips.first());
-        let Some(ip) = slowest else { return Err(WebError::Refused(format!("{host} has no allowed address"))) };
+        let Some(ip) = slowest else {
+            return Err(WebError::Refused(format!("{host} has no allowed address")));
+        };
         let lane = self.run.lanes.of(*ip);
         let broken = |error: reqwest::Error| WebError::Broken(error.to_string());
-        let client = self.builder(&host, &ips, &lane).http1_only().build().map_err(broken)?;
+        let client = self
+            .builder(&host, &ips, &lane)
+            .http1_only()
+            .build()
+            .map_err(broken)?;
         let http2 = self.builder(&host, &ips, &lane).http2_prior_knowledge();
-        let http2 = http2.http2_max_header_list_size(MAX_HEADER_SIZE).build().map_err(broken)?;
+        let http2 = http2
+            .http2_max_header_list_size(MAX_HEADER_SIZE)
+            .build()
+            .map_err(broken)?;
         let here = ips.iter().all(|ip| is_this_host(*ip));
-        let time_limit = self.limits().answer_time.unwrap_or(Duration::from_secs(if here { 4 } else { 20 }));
+        let time_limit = self
+            .limits()
+            .answer_time
+            .unwrap_or(Duration::from_secs(if here { 4 } else { 20 }));
         let (limits, product) = (&lane.limits, self.user_agent());
-        let legacy = Arc::new(LegacyHttp::new(&ips, limits.connect_timeout, limits.connections, product));
+        let legacy = Arc::new(LegacyHttp::new(
+            &ips,
+            limits.connect_timeout,
+            limits.connections,
+            product,
+        ));
         let tolerant = Arc::new(TolerantHttp::new(&ips, limits.connect_timeout));
         let dialects = Arc::default();
-        let client = HostClient { client, legacy, tolerant, http2, dialects, lane, time_limit };
+        let client = HostClient {
+            client,
+            legacy,
+            tolerant,
+            http2,
+            dialects,
+            lane,
+            time_limit,
+        };
         clients.insert(host, client.clone());
         Ok(client)
     }
@@ -537,18 +692,35 @@ impl<'a> Web<'a> {
         method: &Method,
         url: &Url,
         mut headers: HeaderMap,
-        AttemptLimits { is_tolerant, send, .. }: AttemptLimits,
+        AttemptLimits {
+            is_tolerant, send, ..
+        }: AttemptLimits,
         limit: Duration,
     ) -> Result<HttpPage, WebError> {
-        headers.entry("accept").or_insert(HeaderValue::from_static("*/*"));
-        headers.entry(ACCEPT_ENCODING).or_insert(HeaderValue::from_static(body::ACCEPTED));
+        headers
+            .entry("accept")
+            .or_insert(HeaderValue::from_static("*/*"));
+        headers
+            .entry(ACCEPT_ENCODING)
+            .or_insert(HeaderValue::from_static(body::ACCEPTED));
         if send.with_login && self.is_home(url) {
             headers.extend(self.authentication.headers.iter().cloned());
         }
-        let request = WebRequest { method, url, headers, limit, max_body: send.max_body };
+        let request = WebRequest {
+            method,
+            url,
+            headers,
+            limit,
+            max_body: send.max_body,
+        };
         match host.dialects.of(url) {
             Some(HttpDialect::Http2) => {
-                return request.send(&host.http2).await.map_err(web_error)?.page(&request).await;
+                return request
+                    .send(&host.http2)
+                    .await
+                    .map_err(web_error)?
+                    .page(&request)
+                    .await;
             }
             Some(HttpDialect::Tolerant) => return self.tolerant_exchange(host, request).await,
             _ if is_tolerant => return self.tolerant_exchange(host, request).await,
@@ -561,7 +733,10 @@ impl<'a> Web<'a> {
         };
         if refuses_http1(&error) && host.dialects.of(url).is_none() {
             self.next_turn(host).await;
-            return self.http2_exchange(host, &request).await.unwrap_or_else(|| Err(web_error(error)));
+            return self
+                .http2_exchange(host, &request)
+                .await
+                .unwrap_or_else(|| Err(web_error(error)));
         }
         match TlsFailure::of(&error).filter(|_| host.legacy.tried(url) != Some(false)) {
             Some(failure) => {
@@ -582,7 +757,8 @@ impl<'a> Web<'a> {
         self.wait_for(&host.lane).await;
     }
 
-    /// A request with the permissive TLS client. `failure` is the preceding failure of rustls, if there was one.
+    /// A request with the permissive TLS client. `failure` is the preceding failure of rustls, if
+    /// there was one.
     async fn legacy_exchange(
         &self,
         host: &HostClient,
@@ -591,7 +767,10 @@ impl<'a> Web<'a> {
     ) -> Result<HttpPage, WebError> {
         let url = request.url;
         let exchange = async {
-            let answer = host.legacy.send(request.method.clone(), url, request.headers.clone()).await;
+            let answer = host
+                .legacy
+                .send(request.method.clone(), url, request.headers.clone())
+                .await;
             let is_needed = match (&answer, failure) {
                 // A server that closes connections at random may accept current TLS too.
                 (Ok((_, negotiated)), Some(failure)) => {
@@ -611,16 +790,32 @@ impl<'a> Web<'a> {
             }
             WebAnswer(answer).page(&request).await
         };
-        timeout(request.limit, exchange).await.unwrap_or(Err(WebError::Timeout))
+        timeout(request.limit, exchange)
+            .await
+            .unwrap_or(Err(WebError::Timeout))
     }
 
-    /// A request whose response is read as curl does. A server that answers with HTTP/2, or only closes a connection
-    /// inside TLS, is asked once by HTTP/2.
-    async fn tolerant_exchange(&self, host: &HostClient, request: WebRequest<'_>) -> Result<HttpPage, WebError> {
-        let WebRequest { method, url, max_body, limit, .. } = request;
+    /// A request whose response is read as curl does. A server that answers with HTTP/2, or only
+    /// closes a connection inside TLS, is asked once by HTTP/2.
+    async fn tolerant_exchange(
+        &self,
+        host: &HostClient,
+        request: WebRequest<'_>,
+    ) -> Result<HttpPage, WebError> {
+        let WebRequest {
+            method,
+            url,
+            max_body,
+            limit,
+            ..
+        } = request;
         let is_https = url.scheme() == "https";
         let mut headers = request.headers.clone();
-        headers.extend(HeaderValue::from_str(&self.user_agent()).ok().map(|product| (USER_AGENT, product)));
+        headers.extend(
+            HeaderValue::from_str(&self.user_agent())
+                .ok()
+                .map(|product| (USER_AGENT, product)),
+        );
         let exchange = async {
             let stream: Box<dyn WireStream> = match host.legacy.serves(url) {
                 true => Box::new(host.legacy.connect(url).await?),
@@ -630,7 +825,10 @@ impl<'a> Web<'a> {
             let most = max_body + max_body / 8;
             tolerant_http::exchange(stream, method, url, &headers, most).await
         };
-        let error = match timeout(limit, exchange).await.unwrap_or(Err(WebError::Timeout)) {
+        let error = match timeout(limit, exchange)
+            .await
+            .unwrap_or(Err(WebError::Timeout))
+        {
             Ok(response) => return Ok(tolerant_page(response, &request).await),
             Err(error) => error,
         };
@@ -641,20 +839,31 @@ impl<'a> Web<'a> {
         };
         if may_be_http2 && host.dialects.of(url) != Some(HttpDialect::NoHttp2) {
             self.next_turn(host).await;
-            return self.http2_exchange(host, &request).await.unwrap_or(Err(error));
+            return self
+                .http2_exchange(host, &request)
+                .await
+                .unwrap_or(Err(error));
         }
         Err(error)
     }
 
     /// A request by HTTP/2; `None` if the server does not speak it.
-    async fn http2_exchange(&self, host: &HostClient, request: &WebRequest<'_>) -> Option<Result<HttpPage, WebError>> {
+    async fn http2_exchange(
+        &self,
+        host: &HostClient,
+        request: &WebRequest<'_>,
+    ) -> Option<Result<HttpPage, WebError>> {
         let Ok(answer) = request.send(&host.http2).await else {
             host.dialects.set(request.url, HttpDialect::NoHttp2);
             return None;
         };
         if host.dialects.set(request.url, HttpDialect::Http2) {
             let origin = request.url.origin().ascii_serialization();
-            self.run.info(format!("{origin} speaks HTTP/2 only; it is read over HTTP/2.")).await;
+            self.run
+                .info(format!(
+                    "{origin} speaks HTTP/2 only; it is read over HTTP/2."
+                ))
+                .await;
         }
         Some(answer.page(request).await)
     }
@@ -689,7 +898,9 @@ struct WebRequest<'r> {
 
 impl WebRequest<'_> {
     async fn send(&self, client: &Client) -> reqwest::Result<WebAnswer> {
-        let request = client.request(self.method.clone(), self.url.clone()).headers(self.headers.clone());
+        let request = client
+            .request(self.method.clone(), self.url.clone())
+            .headers(self.headers.clone());
         request.timeout(self.limit).send().await.map(WebAnswer)
     }
 }
@@ -701,8 +912,18 @@ impl WebAnswer {
     async fn page(self, request: &WebRequest<'_>) -> Result<HttpPage, WebError> {
         let (status, headers) = (self.0.status().as_u16(), self.0.headers().clone());
         let encodings = content_encoding(&headers);
-        let body = body::read(Box::pin(self.0.bytes_stream()), &encodings, request.max_body).await;
-        let ReadBody { bytes, received, failure, fault } = body;
+        let body = body::read(
+            Box::pin(self.0.bytes_stream()),
+            &encodings,
+            request.max_body,
+        )
+        .await;
+        let ReadBody {
+            bytes,
+            received,
+            failure,
+            fault,
+        } = body;
         let fault = match failure {
             Some(error) if error.is_timeout() => return Err(WebError::Timeout),
             Some(error) if !(has_no_length(&headers) && lacks_close_notify(&error)) => {
@@ -710,27 +931,49 @@ impl WebAnswer {
             }
             _ => fault,
         };
-        Ok(HttpPage { url: request.url.clone(), status, headers, body: bytes, fault })
+        Ok(HttpPage {
+            url: request.url.clone(),
+            status,
+            headers,
+            body: bytes,
+            fault,
+        })
     }
 }
 
 async fn tolerant_page(response: TolerantResponse, request: &WebRequest<'_>) -> HttpPage {
-    let TolerantResponse { status, headers, body, fault } = response;
+    let TolerantResponse {
+        status,
+        headers,
+        body,
+        fault,
+    } = response;
     let chunk: Result<Bytes, Infallible> = Ok(Bytes::from(body));
     let chunks = stream::iter([chunk]).boxed();
     let decoded = body::read(chunks, &content_encoding(&headers), request.max_body).await;
     let fault = fault.or(decoded.fault);
-    HttpPage { url: request.url.clone(), status, headers, body: decoded.bytes, fault }
+    HttpPage {
+        url: request.url.clone(),
+        status,
+        headers,
+        body: decoded.bytes,
+        fault,
+    }
 }
 
 fn content_encoding(headers: &HeaderMap) -> String {
-    let lines = headers.get_all(CONTENT_ENCODING).iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
+    let lines = headers
+        .get_all(CONTENT_ENCODING)
+        .iter()
+        .map(|line| String::from_utf8_lossy(line.as_bytes()));
     lines.collect::<Vec<_>>().join(", ")
 }
 
 /// What is missing of a body.
 fn cut_words(headers: &HeaderMap, received: usize, error: &reqwest::Error) -> String {
-    let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    let length = headers
+        .get(CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok());
     match length {
         Some(length) => format!("the connection ended after {received} of {length} bytes"),
         None if is_cut(error) => "the connection ended before the last chunk".to_owned(),
@@ -739,7 +982,10 @@ fn cut_words(headers: &HeaderMap, received: usize, error: &reqwest::Error) -> St
 }
 
 /// The better of two answers to one request: a whole one, then the longer one.
-fn better(first: Result<HttpPage, WebError>, second: Result<HttpPage, WebError>) -> Result<HttpPage, WebError> {
+fn better(
+    first: Result<HttpPage, WebError>,
+    second: Result<HttpPage, WebError>,
+) -> Result<HttpPage, WebError> {
     match (&first, &second) {
         (Ok(_), Err(_)) => first,
         (Ok(one), Ok(other)) if other.fault.is_some() && one.body.len() > other.body.len() => first,
@@ -748,9 +994,12 @@ fn better(first: Result<HttpPage, WebError>, second: Result<HttpPage, WebError>)
 }
 
 pub fn headers<const N: usize>(pairs: [(&'static str, &str); N]) -> HeaderMap {
-    let pairs = pairs
-        .into_iter()
-        .filter_map(|(name, value)| Some((HeaderName::from_static(name), HeaderValue::from_str(value).ok()?)));
+    let pairs = pairs.into_iter().filter_map(|(name, value)| {
+        Some((
+            HeaderName::from_static(name),
+            HeaderValue::from_str(value).ok()?,
+        ))
+    });
     pairs.collect()
 }
 
@@ -780,7 +1029,11 @@ fn is_cut(error: &reqwest::Error) -> bool {
 
 /// Whether hyper refuses the form of a response.
 pub fn is_malformed(error: &(dyn Error + 'static)) -> bool {
-    causes(error).any(|cause| cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse))
+    causes(error).any(|cause| {
+        cause
+            .downcast_ref::<hyper::Error>()
+            .is_some_and(hyper::Error::is_parse)
+    })
 }
 
 /// Whether a TLS server refuses the protocol HTTP/1.
@@ -791,7 +1044,10 @@ fn refuses_http1(error: &reqwest::Error) -> bool {
 
 /// The innermost cause, the most useful one for the user.
 fn innermost(error: &reqwest::Error) -> String {
-    causes(error).last().map(ToString::to_string).unwrap_or_default()
+    causes(error)
+        .last()
+        .map(ToString::to_string)
+        .unwrap_or_default()
 }
 
 fn web_error(error: reqwest::Error) -> WebError {
@@ -800,8 +1056,14 @@ fn web_error(error: reqwest::Error) -> WebError {
     }
     let error = error.without_url();
     let cause = match innermost(&error) {
-        cause if cause.contains("close_notify") => "the connection ended before the body".to_owned(),
-        cause => cause.split(" (os error").next().unwrap_or_default().to_owned(),
+        cause if cause.contains("close_notify") => {
+            "the connection ended before the body".to_owned()
+        }
+        cause => cause
+            .split(" (os error")
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
     };
     match () {
         // The name of a rustls error.
@@ -835,7 +1097,13 @@ mod host_tests {
         scan.resolver = ChangingResolver::new(&["192.0.2.1"]);
         let (job, lanes, events) = (scan.job.clone(), Lanes::new(64), mpsc::channel(16).0);
         let settings = scan.engine_settings();
-        let run = ScanRun::new(&job, Address::parse(&job.target).unwrap(), &settings, &lanes, events);
+        let run = ScanRun::new(
+            &job,
+            Address::parse(&job.target).unwrap(),
+            &settings,
+            &lanes,
+            events,
+        );
         let web = Web::new(&run, None, Authentication::default(), 10);
         for (url, rate, is_home) in [
             ("http://127.0.0.1:8080/a", 200, true),
@@ -844,7 +1112,16 @@ mod host_tests {
             ("http://shop.acme.test:8080/", 10, false),
         ] {
             let url = Url::parse(url).unwrap();
-            assert_eq!(web.client(&url).await.unwrap().lane.limits.requests_per_second, rate, "{url}");
+            assert_eq!(
+                web.client(&url)
+                    .await
+                    .unwrap()
+                    .lane
+                    .limits
+                    .requests_per_second,
+                rate,
+                "{url}"
+            );
             assert_eq!(web.is_home(&url), is_home, "{url}");
         }
     }
@@ -854,10 +1131,20 @@ mod host_tests {
         let scan = TestScan::new(Tool::WEBSITE, "localhost", json!({}));
         let (job, lanes, events) = (scan.job.clone(), Lanes::new(64), mpsc::channel(16).0);
         let settings = scan.engine_settings();
-        let run = ScanRun::new(&job, Address::parse(&job.target).unwrap(), &settings, &lanes, events);
+        let run = ScanRun::new(
+            &job,
+            Address::parse(&job.target).unwrap(),
+            &settings,
+            &lanes,
+            events,
+        );
         let web = Web::new(&run, None, Authentication::default(), 10);
-        let [http, https, other] =
-            ["http://localhost/", "https://localhost/", "http://localhost:8080/"].map(|url| Url::parse(url).unwrap());
+        let [http, https, other] = [
+            "http://localhost/",
+            "https://localhost/",
+            "http://localhost:8080/",
+        ]
+        .map(|url| Url::parse(url).unwrap());
         assert!(web.is_home(&http) && web.is_home(&https) && !web.is_home(&other));
         web.settle(&https);
         assert!(!web.is_home(&http) && web.is_home(&https));
@@ -871,14 +1158,31 @@ mod host_tests {
             let _ = stream.write_all(&[21, 3, 1, 0, 2, 2, 40]).await;
         })
         .await;
-        let scan = TestScan::new(Tool::WEBSITE, &format!("https://127.0.0.1:{port}/"), json!({}));
+        let scan = TestScan::new(
+            Tool::WEBSITE,
+            &format!("https://127.0.0.1:{port}/"),
+            json!({}),
+        );
         let (job, lanes, events) = (scan.job.clone(), Lanes::new(64), mpsc::channel(16).0);
         let settings = scan.engine_settings();
-        let run = ScanRun::new(&job, Address::parse(&job.target).unwrap(), &settings, &lanes, events);
+        let run = ScanRun::new(
+            &job,
+            Address::parse(&job.target).unwrap(),
+            &settings,
+            &lanes,
+            events,
+        );
         let web = Web::new(&run, Some(4), Authentication::default(), 10);
         let (start, url) = (Instant::now(), Url::parse(&job.target).unwrap());
         assert!(matches!(web.get(&url).await, Err(WebError::Connect(_))));
-        assert!(start.elapsed() >= Duration::from_secs(1) / 4, "{:?}", start.elapsed());
-        assert_eq!(web.client(&url).await.unwrap().legacy.tried(&url), Some(false));
+        assert!(
+            start.elapsed() >= Duration::from_secs(1) / 4,
+            "{:?}",
+            start.elapsed()
+        );
+        assert_eq!(
+            web.client(&url).await.unwrap().legacy.tried(&url),
+            Some(false)
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The kinds of finding. `assets/engine/findings.toml` has the texts, classification and risk of each.
+//! The kinds of finding. `assets/engine/findings.toml` has the texts, classification and risk of
+//! each.
 //!
 //! ```text
 //!   check ──► FindingKind::finding() ──► NewFinding with all texts ──► the check adds place and evidence
@@ -221,12 +222,17 @@ struct KindTexts {
     references: Vec<String>,
 }
 
-static CATALOGUE: LazyLock<Catalogue> =
-    LazyLock::new(|| toml::from_str(include_str!("../../../assets/engine/findings.toml")).unwrap_or_default());
+static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| {
+    toml::from_str(include_str!("../../../assets/engine/findings.toml")).unwrap_or_default()
+});
 
 impl Catalogue {
     fn risk(&self, name: &str) -> Option<Risk> {
-        Risk::DOWN.into_iter().find(|risk| self.risks.get(risk.as_str()).is_some_and(|all| all.contains_key(name)))
+        Risk::DOWN.into_iter().find(|risk| {
+            self.risks
+                .get(risk.as_str())
+                .is_some_and(|all| all.contains_key(name))
+        })
     }
 }
 
@@ -240,9 +246,19 @@ impl FindingKind {
 
     /// A finding of this kind with all texts; the check adds place and evidence.
     pub fn finding(self) -> NewFinding {
-        let finding = NewFinding { vuln_id: self.0.to_owned(), protocol: "tcp".to_owned(), ..NewFinding::default() };
-        let Some(texts) = CATALOGUE.kinds.get(self.0) else { return finding };
-        let [owasp_2017, owasp_2021, owasp_2025] = CATALOGUE.owasp.get(&texts.owasp).cloned().unwrap_or_default();
+        let finding = NewFinding {
+            vuln_id: self.0.to_owned(),
+            protocol: "tcp".to_owned(),
+            ..NewFinding::default()
+        };
+        let Some(texts) = CATALOGUE.kinds.get(self.0) else {
+            return finding;
+        };
+        let [owasp_2017, owasp_2021, owasp_2025] = CATALOGUE
+            .owasp
+            .get(&texts.owasp)
+            .cloned()
+            .unwrap_or_default();
         NewFinding {
             name: texts.name.clone(),
             risk: CATALOGUE.risk(&texts.risk).unwrap_or_default(),
@@ -250,18 +266,31 @@ impl FindingKind {
             risk_description: texts.risk_description.clone(),
             recommendation: texts.recommendation.clone(),
             references: texts.references.clone(),
-            owasp: Owasp { owasp_2017, owasp_2021, owasp_2025 },
+            owasp: Owasp {
+                owasp_2017,
+                owasp_2021,
+                owasp_2025,
+            },
             cwe: texts.cwe.clone(),
             ..finding
         }
     }
 }
 
-/// Evidence as a table; `super::limits` shortens it. Cells contain HTML entities (`hosted-service.md`, Findings):
-/// clients decode them, which would damage a bare `&copy=1` in a URL.
+/// Evidence as a table; `super::limits` shortens it. Cells contain HTML entities
+/// (`hosted-service.md`, Findings): clients decode them, which would damage a bare `&copy=1` in a
+/// URL.
 pub fn table(headers: &[&str], rows: Vec<Vec<String>>) -> Evidence {
-    let encoded = |cell: String| cell.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    Evidence::table(headers, rows.into_iter().map(|row| row.into_iter().map(encoded).collect()))
+    let encoded = |cell: String| {
+        cell.replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;")
+    };
+    Evidence::table(
+        headers,
+        rows.into_iter()
+            .map(|row| row.into_iter().map(encoded).collect()),
+    )
 }
 
 #[cfg(test)]
@@ -272,17 +301,31 @@ mod tests {
 
     #[test]
     fn kinds_are_complete_and_have_unique_ids() {
-        let file: Catalogue = toml::from_str(include_str!("../../../assets/engine/findings.toml")).unwrap();
+        let file: Catalogue =
+            toml::from_str(include_str!("../../../assets/engine/findings.toml")).unwrap();
         let ids: BTreeSet<&str> = ALL.iter().map(|kind| kind.0).collect();
         assert!(ids.len() == ALL.len() && ids.len() > 30);
-        assert!(file.kinds.keys().map(String::as_str).eq(ids), "each kind of the file has a name in the code");
+        assert!(
+            file.kinds.keys().map(String::as_str).eq(ids),
+            "each kind of the file has a name in the code"
+        );
         for (id, kind) in &file.kinds {
             assert!(file.risk(&kind.risk).is_some(), "{id}");
             let is_weakness = !id.starts_with("coverage.");
             assert!(file.owasp.contains_key(&kind.owasp) == is_weakness, "{id}");
             assert!(kind.cwe.starts_with("CWE-") == is_weakness, "{id}");
-            assert!(kind.references.iter().all(|url| url.starts_with("https://")) && !kind.references.is_empty());
-            for text in [&kind.name, &kind.description, &kind.risk_description, &kind.recommendation] {
+            assert!(
+                kind.references
+                    .iter()
+                    .all(|url| url.starts_with("https://"))
+                    && !kind.references.is_empty()
+            );
+            for text in [
+                &kind.name,
+                &kind.description,
+                &kind.risk_description,
+                &kind.recommendation,
+            ] {
                 assert!(text.len() > 3 && text.trim() == text, "{id}: {text:?}");
             }
         }

@@ -30,8 +30,8 @@ use url::Url;
 use super::http::{MAX_HEADERS, WebError, is_malformed};
 use super::tls::legacy::{self, LegacyStream, NegotiatedTls};
 
-/// Time after which an idle connection is closed. Without a request, neither a time limit nor a size limit applies to
-/// data from the server.
+/// Time after which an idle connection is closed. Without a request, neither a time limit nor a
+/// size limit applies to data from the server.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The client for the servers of one host.
@@ -75,8 +75,10 @@ impl TlsFailure {
             Some(Error::AlertReceived(_)) => Some(Self::Unclear),
             Some(_) => Some(Self::Refused),
             None => {
-                let mut kinds = causes(error).filter_map(|cause| Some(cause.downcast_ref::<io::Error>()?.kind()));
-                let is_closed = |kind| matches!(kind, ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset);
+                let mut kinds = causes(error)
+                    .filter_map(|cause| Some(cause.downcast_ref::<io::Error>()?.kind()));
+                let is_closed =
+                    |kind| matches!(kind, ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset);
                 kinds.any(is_closed).then_some(Self::Unclear)
             }
         }
@@ -84,16 +86,28 @@ impl TlsFailure {
 }
 
 /// An error and its causes. `source` of an `io::Error` skips the error inside.
-pub fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |&error| match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
-        Some(inner) => Some(inner as &(dyn Error + 'static)),
-        None => error.source(),
+pub fn causes<'a>(
+    error: &'a (dyn Error + 'static),
+) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| {
+        match error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref)
+        {
+            Some(inner) => Some(inner as &(dyn Error + 'static)),
+            None => error.source(),
+        }
     })
 }
 
 impl LegacyHttp {
     /// A client that connects to these addresses only.
-    pub fn new(ips: &[IpAddr], connect_timeout: Duration, connections: usize, user_agent: String) -> Self {
+    pub fn new(
+        ips: &[IpAddr],
+        connect_timeout: Duration,
+        connections: usize,
+        user_agent: String,
+    ) -> Self {
         Self::with_idle_timeout(ips, connect_timeout, connections, user_agent, IDLE_TIMEOUT)
     }
 
@@ -104,7 +118,11 @@ impl LegacyHttp {
         user_agent: String,
         idle_timeout: Duration,
     ) -> Self {
-        let connector = LegacyConnector { ips: ips.into(), connect_timeout, hellos: Arc::default() };
+        let connector = LegacyConnector {
+            ips: ips.into(),
+            connect_timeout,
+            hellos: Arc::default(),
+        };
         let client = Client::builder(TokioExecutor::new())
             .pool_max_idle_per_host(connections)
             .pool_timer(TokioTimer::new())
@@ -114,7 +132,12 @@ impl LegacyHttp {
             .http1_allow_obsolete_multiline_headers_in_responses(true)
             .http1_ignore_invalid_headers_in_responses(true)
             .build::<_, Body>(connector.clone());
-        Self { client, connector, user_agent, ports: Mutex::default() }
+        Self {
+            client,
+            connector,
+            user_agent,
+            ports: Mutex::default(),
+        }
     }
 
     /// Whether the server of this URL is read by this client.
@@ -125,13 +148,18 @@ impl LegacyHttp {
     /// Whether this client was tried with the server of this URL, and with success.
     pub fn tried(&self, url: &Url) -> Option<bool> {
         let ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
-        url.port_or_known_default().filter(|_| url.scheme() == "https").and_then(|port| ports.get(&port).copied())
+        url.port_or_known_default()
+            .filter(|_| url.scheme() == "https")
+            .and_then(|port| ports.get(&port).copied())
     }
 
-    /// Remembers whether the server of this URL is read by this client; returns true for the first success. A failure
-    /// after a success changes nothing: concurrent requests may overload an old server.
+    /// Remembers whether the server of this URL is read by this client; returns true for the first
+    /// success. A failure after a success changes nothing: concurrent requests may overload an old
+    /// server.
     pub fn settle(&self, url: &Url, serves: bool) -> bool {
-        let Some(port) = url.port_or_known_default() else { return false };
+        let Some(port) = url.port_or_known_default() else {
+            return false;
+        };
         let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
         let served = ports.entry(port).or_insert(false);
         let is_new = serves && !*served;
@@ -144,8 +172,15 @@ impl LegacyHttp {
     /// # Errors
     /// No handshake succeeds.
     pub async fn connect(&self, url: &Url) -> Result<LegacyStream<TcpStream>, WebError> {
-        let uri = url.as_str().parse::<Uri>().map_err(|error| WebError::Connect(error.to_string()))?;
-        self.connector.clone().connect(uri).await.map_err(|error| WebError::Connect(error.to_string()))
+        let uri = url
+            .as_str()
+            .parse::<Uri>()
+            .map_err(|error| WebError::Connect(error.to_string()))?;
+        self.connector
+            .clone()
+            .connect(uri)
+            .await
+            .map_err(|error| WebError::Connect(error.to_string()))
     }
 
     /// Sends a request without body.
@@ -159,11 +194,17 @@ impl LegacyHttp {
             headers.insert(USER_AGENT, product);
         }
         let broken = |error: &dyn Error| WebError::Broken(error.to_string());
-        let mut request =
-            Request::builder().method(method).uri(url.as_str()).body(Body::from("")).map_err(|e| broken(&e))?;
+        let mut request = Request::builder()
+            .method(method)
+            .uri(url.as_str())
+            .body(Body::from(""))
+            .map_err(|e| broken(&e))?;
         *request.headers_mut() = headers;
         let answer = self.client.request(request).await.map_err(|error| {
-            let cause = causes(&error).last().map(ToString::to_string).unwrap_or_default();
+            let cause = causes(&error)
+                .last()
+                .map(ToString::to_string)
+                .unwrap_or_default();
             match () {
                 () if error.is_connect() => WebError::Connect(cause),
                 () if is_malformed(&error) => WebError::Malformed(cause),
@@ -187,11 +228,23 @@ struct LegacyConnector {
 
 impl LegacyConnector {
     async fn connect(self, uri: Uri) -> io::Result<LegacyStream<TcpStream>> {
-        let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+        let host = uri
+            .host()
+            .unwrap_or_default()
+            .trim_start_matches('[')
+            .trim_end_matches(']');
         let port = uri.port_u16().unwrap_or(443);
-        let known = self.hellos.lock().unwrap_or_else(PoisonError::into_inner).get(&port).copied();
+        let known = self
+            .hellos
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&port)
+            .copied();
         let mut failure = io::Error::from(ErrorKind::NotConnected);
-        for version in legacy::HELLOS.into_iter().filter(|version| known.is_none_or(|known| *version == known)) {
+        for version in legacy::HELLOS
+            .into_iter()
+            .filter(|version| known.is_none_or(|known| *version == known))
+        {
             for ip in self.ips.iter() {
                 let connecting = async {
                     let stream = TcpStream::connect(SocketAddr::new(*ip, port)).await?;
@@ -200,7 +253,10 @@ impl LegacyConnector {
                 // Once for the connection, once for the handshake.
                 match timeout(self.connect_timeout * 2, connecting).await {
                     Ok(Ok(stream)) => {
-                        self.hellos.lock().unwrap_or_else(PoisonError::into_inner).insert(port, version);
+                        self.hellos
+                            .lock()
+                            .unwrap_or_else(PoisonError::into_inner)
+                            .insert(port, version);
                         return Ok(stream);
                     }
                     Ok(Err(error)) => failure = error,
@@ -252,7 +308,13 @@ mod tests {
 
     fn client() -> LegacyHttp {
         let idle_timeout = Duration::from_millis(1);
-        LegacyHttp::with_idle_timeout(&[Ipv4Addr::LOCALHOST.into()], LIMIT, 4, "scandeck".to_owned(), idle_timeout)
+        LegacyHttp::with_idle_timeout(
+            &[Ipv4Addr::LOCALHOST.into()],
+            LIMIT,
+            4,
+            "scandeck".to_owned(),
+            idle_timeout,
+        )
     }
 
     #[test]
@@ -261,13 +323,19 @@ mod tests {
         assert!(!client.settle(&url, false) && client.tried(&url) == Some(false));
         assert!(client.settle(&url, true) && client.serves(&url));
         assert!(!client.settle(&url, true) && !client.settle(&url, false) && client.serves(&url));
-        assert_eq!(client.tried(&Url::parse("https://shop.test:8443/").unwrap()), None);
+        assert_eq!(
+            client.tried(&Url::parse("https://shop.test:8443/").unwrap()),
+            None
+        );
     }
 
     #[tokio::test]
     async fn unused_connection_is_closed() {
         let key = KeyPair::generate().unwrap();
-        let certificate = CertificateParams::new(vec!["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+        let certificate = CertificateParams::new(vec!["localhost".to_owned()])
+            .unwrap()
+            .self_signed(&key)
+            .unwrap();
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
         let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
             .with_protocol_versions(&[&rustls::version::TLS12])
@@ -281,14 +349,29 @@ mod tests {
             async move {
                 let mut stream = acceptor.accept(stream).await.unwrap();
                 let _ = stream.read(&mut [0; 1024]).await;
-                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
+                let _ = stream
+                    .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+                    .await;
                 let _ = stream.read(&mut [0; 1024]).await;
                 let _ = ended.send(()).await;
             }
         })
         .await;
-        let (client, url) = (client(), Url::parse(&format!("https://127.0.0.1:{port}/")).unwrap());
-        client.send(Method::GET, &url, HeaderMap::new()).await.unwrap().0.bytes().await.unwrap();
-        assert!(timeout(LIMIT, end.recv()).await.is_ok(), "the connection is open");
+        let (client, url) = (
+            client(),
+            Url::parse(&format!("https://127.0.0.1:{port}/")).unwrap(),
+        );
+        client
+            .send(Method::GET, &url, HeaderMap::new())
+            .await
+            .unwrap()
+            .0
+            .bytes()
+            .await
+            .unwrap();
+        assert!(
+            timeout(LIMIT, end.recv()).await.is_ok(),
+            "the connection is open"
+        );
     }
 }

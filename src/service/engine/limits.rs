@@ -1,6 +1,8 @@
-//! Limits of the results of one scan, so that a hostile target fills neither the memory nor the disk.
+//! Limits of the results of one scan, so that a hostile target fills neither the memory nor the
+//! disk.
 //!
-//! The scan reports a reached limit in `info_text_lines` at once, and the totals in its `status_message`.
+//! The scan reports a reached limit in `info_text_lines` at once, and the totals in its
+//! `status_message`.
 
 use std::time::Duration;
 
@@ -10,7 +12,8 @@ use crate::text::plural;
 
 /// Longest line of the raw log, in bytes; the rest of a line is cut.
 pub const RAW_LINE: usize = 4096;
-/// Longest cell of an evidence table, as a part of its bytes: one long header must not hide the other rows.
+/// Longest cell of an evidence table, as a part of its bytes: one long header must not hide the
+/// other rows.
 const CELL_SHARE: usize = 8;
 
 /// Limits of one scan.
@@ -36,7 +39,8 @@ pub struct ScanLimits {
     pub script_bytes: usize,
     /// Time for a complete HTTP answer; by default by the location of the target.
     pub answer_time: Option<Duration>,
-    /// Longest time for a TLS handshake with a slow server; by default by the location of the target.
+    /// Longest time for a TLS handshake with a slow server; by default by the location of the
+    /// target.
     pub handshake_time: Option<Duration>,
     /// The highest rate of HTTP requests that a scan may request beyond that of its location.
     pub requests_per_second: u32,
@@ -69,7 +73,8 @@ pub struct ScanCuts {
     pub raw_lines: usize,
     pub ports: usize,
     pub pages: usize,
-    /// Responses of which a part is missing, or cannot be decoded: no limit, but a fault of the server.
+    /// Responses of which a part is missing, or cannot be decoded: no limit, but a fault of the
+    /// server.
     pub responses: usize,
     pub unread_pages: usize,
     pub scripts: usize,
@@ -89,20 +94,31 @@ impl ScanCuts {
             (self.scripts, "scripts read in part"),
             (self.unread_scripts, "scripts not read"),
         ];
-        let cut = parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{what}: {count}"));
+        let cut = parts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{what}: {count}"));
         let limits = cut.collect::<Vec<_>>().join(", ");
         let limits = (!limits.is_empty()).then(|| format!("limits reached: {limits}"));
-        let responses = (self.responses > 0).then(|| format!("{} incomplete", plural(self.responses, "response")));
-        let text = responses.into_iter().chain(limits).collect::<Vec<_>>().join("; ");
+        let responses = (self.responses > 0)
+            .then(|| format!("{} incomplete", plural(self.responses, "response")));
+        let text = responses
+            .into_iter()
+            .chain(limits)
+            .collect::<Vec<_>>()
+            .join("; ");
         (!text.is_empty()).then_some(text)
     }
 }
 
 impl ScanLimits {
-    /// Shortens the evidence of a finding; true when its bytes were limited. The table itself counts omitted rows.
+    /// Shortens the evidence of a finding; true when its bytes were limited. The table itself
+    /// counts omitted rows.
     pub fn shorten(&self, finding: &mut NewFinding) -> bool {
         let is_large = finding.evidence.as_json().len() > self.evidence_bytes;
-        let EvidenceView::Table { headers, mut rows } = finding.evidence.view() else { return false };
+        let EvidenceView::Table { headers, mut rows } = finding.evidence.view() else {
+            return false;
+        };
         if !is_large && rows.len() <= self.evidence_rows {
             return false;
         }
@@ -119,12 +135,19 @@ impl ScanLimits {
 
     /// Shortens the rows to the limit of bytes; true when this was necessary.
     fn shorten_rows(&self, rows: &mut Vec<Vec<String>>) -> bool {
-        let length = |rows: &[Vec<String>]| rows.iter().flatten().map(|cell| cell.len() + 3).sum::<usize>();
+        let length = |rows: &[Vec<String>]| {
+            rows.iter()
+                .flatten()
+                .map(|cell| cell.len() + 3)
+                .sum::<usize>()
+        };
         if length(rows) <= self.evidence_bytes {
             return false;
         }
         let longest = self.evidence_bytes / CELL_SHARE;
-        rows.iter_mut().flatten().for_each(|cell| shorten_cell(cell, longest));
+        rows.iter_mut()
+            .flatten()
+            .for_each(|cell| shorten_cell(cell, longest));
         while rows.len() > 1 && length(rows) > self.evidence_bytes {
             rows.pop();
         }
@@ -139,7 +162,10 @@ fn shorten_cell(cell: &mut String, longest: usize) {
     }
     let all = cell.len();
     cell.truncate(cell.floor_char_boundary(longest));
-    if let Some(at) = cell.rfind('&').filter(|at| cell.len() - at < 8 && !cell[*at..].contains(';')) {
+    if let Some(at) = cell
+        .rfind('&')
+        .filter(|at| cell.len() - at < 8 && !cell[*at..].contains(';'))
+    {
         cell.truncate(at);
     }
     cell.push_str(&format!("… ({all} bytes)"));
@@ -161,7 +187,10 @@ mod tests {
     use super::*;
 
     fn finding(rows: Vec<Vec<String>>) -> NewFinding {
-        NewFinding { evidence: kinds::table(&["n"], rows), ..NewFinding::default() }
+        NewFinding {
+            evidence: kinds::table(&["n"], rows),
+            ..NewFinding::default()
+        }
     }
 
     fn rows(finding: &NewFinding) -> Vec<Vec<String>> {
@@ -175,7 +204,10 @@ mod tests {
     fn evidence_table_counts_omitted_rows() {
         let mut many = finding((0..70).map(|n| vec![n.to_string()]).collect());
         assert!(!ScanLimits::default().shorten(&mut many));
-        assert_eq!((rows(&many).len(), rows(&many)[50][0].as_str()), (51, "and 20 more"));
+        assert_eq!(
+            (rows(&many).len(), rows(&many)[50][0].as_str()),
+            (51, "and 20 more")
+        );
     }
 
     #[test]
@@ -188,13 +220,31 @@ mod tests {
 
     #[test]
     fn large_evidence_is_shortened_to_its_bytes() {
-        let limits = ScanLimits { evidence_bytes: 1000, ..ScanLimits::default() };
-        let mut large = finding((0..40).map(|n| vec![format!("{n}{}<", "é".repeat(70)), "x".into()]).collect());
+        let limits = ScanLimits {
+            evidence_bytes: 1000,
+            ..ScanLimits::default()
+        };
+        let mut large = finding(
+            (0..40)
+                .map(|n| vec![format!("{n}{}<", "é".repeat(70)), "x".into()])
+                .collect(),
+        );
         assert!(limits.shorten(&mut large));
-        assert!(large.evidence.as_json().len() < 1200, "{}", large.evidence.as_json().len());
+        assert!(
+            large.evidence.as_json().len() < 1200,
+            "{}",
+            large.evidence.as_json().len()
+        );
         let shown = rows(&large);
-        assert!(shown[0][0].starts_with("0é") && shown[0][0].ends_with("… (145 bytes)"), "{:?}", shown[0]);
-        assert_eq!(shown.last().unwrap()[0], format!("and {} more", 40 - (shown.len() - 1)));
+        assert!(
+            shown[0][0].starts_with("0é") && shown[0][0].ends_with("… (145 bytes)"),
+            "{:?}",
+            shown[0]
+        );
+        assert_eq!(
+            shown.last().unwrap()[0],
+            format!("and {} more", 40 - (shown.len() - 1))
+        );
     }
 
     #[test]
@@ -207,9 +257,22 @@ mod tests {
     #[test]
     fn summary_lists_cut_results_only() {
         assert_eq!(ScanCuts::default().summary(), None);
-        let cuts = ScanCuts { findings: 7, ports: 2, ..ScanCuts::default() };
-        assert_eq!(cuts.summary().as_deref(), Some("limits reached: findings dropped: 7, open ports not listed: 2"));
-        let responses = ScanCuts { responses: 1, ..ScanCuts::default() };
-        assert_eq!(responses.summary().as_deref(), Some("1 response incomplete"));
+        let cuts = ScanCuts {
+            findings: 7,
+            ports: 2,
+            ..ScanCuts::default()
+        };
+        assert_eq!(
+            cuts.summary().as_deref(),
+            Some("limits reached: findings dropped: 7, open ports not listed: 2")
+        );
+        let responses = ScanCuts {
+            responses: 1,
+            ..ScanCuts::default()
+        };
+        assert_eq!(
+            responses.summary().as_deref(),
+            Some("1 response incomplete")
+        );
     }
 }

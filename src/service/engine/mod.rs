@@ -5,8 +5,9 @@
 //!             ◄──────── ScanOutcome ─────────
 //! ```
 //!
-//! The engine knows neither the HTTP API nor SQL. It receives a [`ScanJob`], sends [`ScanEvent`]s, and returns a
-//! [`ScanOutcome`]. The worker stores the events, and cancels the token at the time limit.
+//! The engine knows neither the HTTP API nor SQL. It receives a [`ScanJob`], sends [`ScanEvent`]s,
+//! and returns a [`ScanOutcome`]. The worker stores the events, and cancels the token at the time
+//! limit.
 
 use std::sync::Arc;
 
@@ -75,7 +76,8 @@ pub const FINDING_LIST: &str = "finding_list";
 /// Settings of all scans.
 #[derive(Clone)]
 pub struct EngineSettings {
-    /// Decides which targets may be scanned; checked after each name resolution and at each redirect.
+    /// Decides which targets may be scanned; checked after each name resolution and at each
+    /// redirect.
     pub scope_check: Arc<ScopeCheck>,
     pub resolver: Arc<dyn Resolver>,
     /// Certificates trusted in addition to those of the system.
@@ -98,13 +100,22 @@ pub struct Engine {
 impl Engine {
     pub fn new(settings: EngineSettings) -> Self {
         let lanes = Arc::new(Lanes::new(settings.descriptors));
-        Self { settings: Arc::new(settings), lanes }
+        Self {
+            settings: Arc::new(settings),
+            lanes,
+        }
     }
 
-    /// Runs one scan. Cancelling `stop`, closing `events` or dropping the future ends it at once and closes its
-    /// connections, and so does a change of the scope that no longer allows a host of the scan. After a stop, the output
-    /// lists every open port that was found, and the tests of `ScanRun::report_if_stopped` are reported.
-    pub async fn run(&self, job: ScanJob, events: mpsc::Sender<ScanEvent>, stop: CancellationToken) -> ScanOutcome {
+    /// Runs one scan. Cancelling `stop`, closing `events` or dropping the future ends it at once
+    /// and closes its connections, and so does a change of the scope that no longer allows a host
+    /// of the scan. After a stop, the output lists every open port that was found, and the tests of
+    /// `ScanRun::report_if_stopped` are reported.
+    pub async fn run(
+        &self,
+        job: ScanJob,
+        events: mpsc::Sender<ScanEvent>,
+        stop: CancellationToken,
+    ) -> ScanOutcome {
         let closed = events.clone();
         let address = match Address::parse(&job.target) {
             Ok(address) => address,
@@ -195,8 +206,19 @@ pub struct TestDone {
 
 impl TestDone {
     /// A test that counts as one.
-    fn new(uid: impl Into<String>, description: impl Into<String>, metadata: Value, findings: Vec<NewFinding>) -> Self {
-        Self { uid: uid.into(), description: description.into(), metadata, weight: 1, findings }
+    fn new(
+        uid: impl Into<String>,
+        description: impl Into<String>,
+        metadata: Value,
+        findings: Vec<NewFinding>,
+    ) -> Self {
+        Self {
+            uid: uid.into(),
+            description: description.into(),
+            metadata,
+            weight: 1,
+            findings,
+        }
     }
 
     /// Marks in the metadata whether the test has a result, with the cause if not.
@@ -233,8 +255,8 @@ pub struct NewFinding {
     pub service: String,
     #[serde(rename = "vuln_evidence")]
     pub evidence: Evidence,
-    /// Distinguishes findings of one kind on one target: method and path template, parameter, header or cookie name;
-    /// empty for a kind that occurs once.
+    /// Distinguishes findings of one kind on one target: method and path template, parameter,
+    /// header or cookie name; empty for a kind that occurs once.
     #[serde(skip)]
     pub place: String,
 }

@@ -8,8 +8,8 @@
 //!
 //! Slowing down when a target answers 429 or `Retry-After` is in `throttle`.
 //!
-//! All scans of a remote host share its [`HostLane`], so the limits hold per host. On this machine each scan has its own
-//! lane.
+//! All scans of a remote host share its [`HostLane`], so the limits hold per host. On this machine
+//! each scan has its own lane.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -89,7 +89,10 @@ pub struct Lanes {
 impl Lanes {
     /// Lanes that share this number of descriptors.
     pub fn new(descriptors: usize) -> Self {
-        Self { hosts: Mutex::default(), descriptors: Semaphore::new(descriptors.max(MIN_PROBES)) }
+        Self {
+            hosts: Mutex::default(),
+            descriptors: Semaphore::new(descriptors.max(MIN_PROBES)),
+        }
     }
 
     /// The lane of a host; it is removed when its last scan ends.
@@ -118,8 +121,12 @@ pub struct RequestPace {
 impl RequestPace {
     /// This rate per second; unlimited if `None`.
     pub fn new(per_second: Option<u32>) -> Self {
-        let interval = per_second.map_or(Duration::ZERO, |rate| Duration::from_secs(1) / rate.max(1));
-        Self { interval, next: Mutex::new(Instant::now()) }
+        let interval =
+            per_second.map_or(Duration::ZERO, |rate| Duration::from_secs(1) / rate.max(1));
+        Self {
+            interval,
+            next: Mutex::new(Instant::now()),
+        }
     }
 
     /// Waits until the next request is allowed.
@@ -146,13 +153,27 @@ mod tests {
     #[test]
     fn scans_of_remote_host_share_its_lane() {
         let lanes = Lanes::new(1);
-        let [here, there, other] = ["127.0.0.1", "192.0.2.1", "192.0.2.2"].map(|ip| lanes.of(ip.parse().unwrap()));
-        assert_eq!((here.limits.requests_per_second, there.limits.requests_per_second), (200, 10));
-        assert!(Arc::ptr_eq(&there, &lanes.of("192.0.2.1".parse().unwrap())) && !Arc::ptr_eq(&there, &other));
+        let [here, there, other] =
+            ["127.0.0.1", "192.0.2.1", "192.0.2.2"].map(|ip| lanes.of(ip.parse().unwrap()));
+        assert_eq!(
+            (
+                here.limits.requests_per_second,
+                there.limits.requests_per_second
+            ),
+            (200, 10)
+        );
+        assert!(
+            Arc::ptr_eq(&there, &lanes.of("192.0.2.1".parse().unwrap()))
+                && !Arc::ptr_eq(&there, &other)
+        );
         assert!(!Arc::ptr_eq(&here, &lanes.of("127.0.0.1".parse().unwrap())));
         drop((there, other));
         lanes.of("192.0.2.3".parse().unwrap());
-        assert_eq!(lanes.hosts.lock().unwrap().len(), 1, "unused lanes are removed");
+        assert_eq!(
+            lanes.hosts.lock().unwrap().len(),
+            1,
+            "unused lanes are removed"
+        );
     }
 
     #[test]
@@ -162,6 +183,9 @@ mod tests {
         let slots: Vec<Duration> = (0..4).map(|_| pace.reserve(start) - start).collect();
         assert_eq!(slots, [0, 100, 200, 300].map(Duration::from_millis));
         let later = start + Duration::from_secs(9);
-        assert_eq!((pace.reserve(later), pace.reserve(later)), (later, later + Duration::from_millis(100)));
+        assert_eq!(
+            (pace.reserve(later), pace.reserve(later)),
+            (later, later + Duration::from_millis(100))
+        );
     }
 }

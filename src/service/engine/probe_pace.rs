@@ -1,11 +1,13 @@
-//! The pace of port probes, which follows the host: faster while it responds at once, slower when probes are lost.
+//! The pace of port probes, which follows the host: faster while it responds at once, slower when
+//! probes are lost.
 //!
 //! ```text
 //!   64 responses, at most 1 of them late or lost ──► twice the rate, up to the highest one
 //!   more than a tenth late or lost              ──► half the rate, down to the first one
 //! ```
 //!
-//! Only private addresses get a higher rate. A firewall that drops packets looks like loss, so its rate stays low.
+//! Only private addresses get a higher rate. A firewall that drops packets looks like loss, so its
+//! rate stays low.
 
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
@@ -39,9 +41,21 @@ impl ProbePace {
     /// The pace for an address whose first rate is given; unlimited if `None`.
     pub fn new(ip: IpAddr, per_second: Option<u32>) -> Self {
         let first = per_second.unwrap_or_default().max(1);
-        let highest = if is_private(ip) { HIGHEST.max(first) } else { first };
-        let state = PaceState { per_second: first, next: Instant::now(), responses: 0, losses: 0 };
-        Self { rates: per_second.map(|_| (first, highest)), state: Mutex::new(state) }
+        let highest = if is_private(ip) {
+            HIGHEST.max(first)
+        } else {
+            first
+        };
+        let state = PaceState {
+            per_second: first,
+            next: Instant::now(),
+            responses: 0,
+            losses: 0,
+        };
+        Self {
+            rates: per_second.map(|_| (first, highest)),
+            state: Mutex::new(state),
+        }
     }
 
     /// Waits until the next probe is allowed.
@@ -60,7 +74,9 @@ impl ProbePace {
 
     /// Records the time of a response, or a probe without one.
     pub fn record(&self, response: Option<Duration>) {
-        let Some((first, highest)) = self.rates else { return };
+        let Some((first, highest)) = self.rates else {
+            return;
+        };
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match response {
             Some(time) if time < LATE => state.responses += 1,

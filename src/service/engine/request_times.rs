@@ -1,4 +1,5 @@
-//! What a scan waits for while it sends requests: the server, a pause that the server demanded, or its own rate.
+//! What a scan waits for while it sends requests: the server, a pause that the server demanded, or
+//! its own rate.
 //!
 //! ```text
 //!   request ──► own rate ──► paced     ┐
@@ -54,19 +55,34 @@ impl RequestTimes {
         self.state().paced += time;
     }
 
-    /// Why requests are few since the last call, if they are. `rate` is the rate of the scan, `pause` the rest of a pause
-    /// that the server demanded.
+    /// Why requests are few since the last call, if they are. `rate` is the rate of the scan,
+    /// `pause` the rest of a pause that the server demanded.
     pub fn reason(&self, now: Instant, rate: u32, pause: Duration) -> Option<String> {
         let mut state = self.state();
-        let oldest = state.in_flight.values().next().map_or(Duration::ZERO, |start| now - *start);
-        let average = state.answer_time.checked_div(state.answers).unwrap_or_default();
+        let oldest = state
+            .in_flight
+            .values()
+            .next()
+            .map_or(Duration::ZERO, |start| now - *start);
+        let average = state
+            .answer_time
+            .checked_div(state.answers)
+            .unwrap_or_default();
         let slowest = oldest.max(average);
         let is_paced = state.paced > state.answer_time;
         (state.answers, state.answer_time, state.paced) = (0, Duration::ZERO, Duration::ZERO);
         match () {
-            () if !pause.is_zero() => Some(format!("the server limits the rate, next request in {}", seconds(pause))),
-            () if slowest >= SLOW => Some(format!("waiting for the server, {} per answer", seconds(slowest))),
-            () if is_paced && rate < FAST_RATE => Some(format!("limited to {rate} requests per second")),
+            () if !pause.is_zero() => Some(format!(
+                "the server limits the rate, next request in {}",
+                seconds(pause)
+            )),
+            () if slowest >= SLOW => Some(format!(
+                "waiting for the server, {} per answer",
+                seconds(slowest)
+            )),
+            () if is_paced && rate < FAST_RATE => {
+                Some(format!("limited to {rate} requests per second"))
+            }
             () => None,
         }
     }
@@ -113,7 +129,10 @@ mod tests {
             times.add_pause(secs(2));
             times.reason(start, rate, secs(0))
         };
-        assert_eq!(paced(10).as_deref(), Some("limited to 10 requests per second"));
+        assert_eq!(
+            paced(10).as_deref(),
+            Some("limited to 10 requests per second")
+        );
         assert_eq!(paced(200), None, "fast enough");
     }
 }

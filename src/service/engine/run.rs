@@ -1,7 +1,8 @@
 //! A running scan: events, name resolution and settings for the tools.
 //!
-//! A tool is `async fn scan(&ScanRun) -> Result<String, ScanOutcome>`: the summary of a finished scan, or another outcome.
-//! Tools do not handle stops: the engine drops the future, which closes its connections, and sends the last results.
+//! A tool is `async fn scan(&ScanRun) -> Result<String, ScanOutcome>`: the summary of a finished
+//! scan, or another outcome. Tools do not handle stops: the engine drops the future, which closes
+//! its connections, and sends the last results.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::net::IpAddr;
@@ -20,8 +21,8 @@ use crate::service::address::Address;
 use crate::service::resolver::addresses;
 use crate::service::scope_check::Refusal;
 
-/// How often a running scan is checked against the scope. Two refusals in a row end the scan: an editor may write the
-/// scope file in two steps.
+/// How often a running scan is checked against the scope. Two refusals in a row end the scan: an
+/// editor may write the scope file in two steps.
 const SCOPE_INTERVAL: Duration = Duration::from_millis(500);
 
 pub struct ScanRun<'a> {
@@ -32,7 +33,8 @@ pub struct ScanRun<'a> {
     pub lanes: &'a Lanes,
     events: mpsc::Sender<ScanEvent>,
     results: Mutex<ScanResults>,
-    /// The allowed addresses of each host that was resolved; connections of the scan go to these addresses only.
+    /// The allowed addresses of each host that was resolved; connections of the scan go to these
+    /// addresses only.
     hosts: tokio::sync::Mutex<HashMap<String, Vec<IpAddr>>>,
 }
 
@@ -75,12 +77,18 @@ impl ScanResults {
         let ports = self.ports.as_ref()?;
         let mut output_data = ports.fields.clone();
         output_data["ports"] = ports.open.values().cloned().collect();
-        Some(ScanOutput { output_type: "port_scanner".into(), output_data })
+        Some(ScanOutput {
+            output_type: "port_scanner".into(),
+            output_data,
+        })
     }
 
     /// Adds a finding; false when it is a duplicate or beyond the limits.
     fn add(&mut self, limits: &ScanLimits, finding: &mut NewFinding) -> bool {
-        if !self.groups.insert((finding.vuln_id.clone(), finding.port, finding.place.clone())) {
+        if !self
+            .groups
+            .insert((finding.vuln_id.clone(), finding.port, finding.place.clone()))
+        {
             return false;
         }
         if self.findings >= limits.findings || self.bytes > limits.bytes {
@@ -88,7 +96,8 @@ impl ScanResults {
             return false;
         }
         self.cuts.evidence += usize::from(limits.shorten(finding));
-        self.bytes += finding.evidence.as_json().len() + finding.vuln_description.len() + finding.name.len();
+        self.bytes +=
+            finding.evidence.as_json().len() + finding.vuln_description.len() + finding.name.len();
         self.findings += 1;
         true
     }
@@ -103,7 +112,15 @@ impl<'a> ScanRun<'a> {
         events: mpsc::Sender<ScanEvent>,
     ) -> Self {
         let (results, hosts) = (Mutex::default(), tokio::sync::Mutex::default());
-        Self { job, address, settings, lanes, events, results, hosts }
+        Self {
+            job,
+            address,
+            settings,
+            lanes,
+            events,
+            results,
+            hosts,
+        }
     }
 
     /// Reports the number of tests.
@@ -111,11 +128,14 @@ impl<'a> ScanRun<'a> {
         self.send(ScanEvent::Planned(tests)).await;
     }
 
-    /// Reports an ended test. Further findings of one duplicate group (kind, port, place), and those beyond the limits,
-    /// are dropped.
+    /// Reports an ended test. Further findings of one duplicate group (kind, port, place), and
+    /// those beyond the limits, are dropped.
     pub async fn tested(&self, test: TestDone) {
-        // Reserve a slot in the channel first: if the scan is stopped here, its output lists only findings that were sent.
-        let Ok(place) = self.events.reserve().await else { return };
+        // Reserve a slot in the channel first: if the scan is stopped here, its output lists only
+        // findings that were sent.
+        let Ok(place) = self.events.reserve().await else {
+            return;
+        };
         self.send_test(place, test).await;
     }
 
@@ -137,8 +157,11 @@ impl<'a> ScanRun<'a> {
 
     async fn report_tests(&self) {
         loop {
-            // Reserve a slot in the channel first: a test that waits for a slot is still reported after a stop.
-            let Ok(place) = self.events.reserve().await else { return };
+            // Reserve a slot in the channel first: a test that waits for a slot is still reported
+            // after a stop.
+            let Ok(place) = self.events.reserve().await else {
+                return;
+            };
             let next = self.results().if_stopped.pop_front();
             let Some(test) = next else { return };
             self.send_test(place, test).await;
@@ -160,7 +183,8 @@ impl<'a> ScanRun<'a> {
         };
         place.send(ScanEvent::Tested(test));
         if is_first_cut {
-            self.info("The limit of findings is reached; further findings are dropped.").await;
+            self.info("The limit of findings is reached; further findings are dropped.")
+                .await;
         }
     }
 
@@ -176,7 +200,10 @@ impl<'a> ScanRun<'a> {
         };
         match cut {
             0 => self.send(ScanEvent::Raw(shorten_line(line.into()))).await,
-            1 => self.info("The limit of raw lines is reached; further lines are dropped.").await,
+            1 => {
+                self.info("The limit of raw lines is reached; further lines are dropped.")
+                    .await
+            }
             _ => {}
         }
     }
@@ -208,21 +235,31 @@ impl<'a> ScanRun<'a> {
         self.send(ScanEvent::Step(step.into())).await;
     }
 
-    /// Replaces the output of a tool whose output is its findings; `fields` is an object with further fields. The service
-    /// adds the findings, which have ids there.
+    /// Replaces the output of a tool whose output is its findings; `fields` is an object with
+    /// further fields. The service adds the findings, which have ids there.
     pub async fn output_findings(&self, fields: Value) {
-        let output = ScanOutput { output_type: FINDING_LIST.into(), output_data: fields };
+        let output = ScanOutput {
+            output_type: FINDING_LIST.into(),
+            output_data: fields,
+        };
         self.send(ScanEvent::Output(output)).await;
     }
 
     /// Replaces the output of a tool with another type of output.
     pub async fn output(&self, output_type: &str, output_data: Value) {
-        self.send(ScanEvent::Output(ScanOutput { output_type: output_type.into(), output_data })).await;
+        self.send(ScanEvent::Output(ScanOutput {
+            output_type: output_type.into(),
+            output_data,
+        }))
+        .await;
     }
 
     /// Starts an output that lists open ports; `fields` is an object with its other fields.
     pub fn list_ports(&self, fields: Value) {
-        self.results().ports = Some(ListedPorts { fields, open: BTreeMap::new() });
+        self.results().ports = Some(ListedPorts {
+            fields,
+            open: BTreeMap::new(),
+        });
     }
 
     /// Adds an open port to the output.
@@ -232,7 +269,8 @@ impl<'a> ScanRun<'a> {
             if let Some(ports) = &mut results.ports {
                 ports.open.insert(port, entry);
             }
-            // When the list has grown by half since the last time: the size of all outputs together then grows linearly.
+            // When the list has grown by half since the last time: the size of all outputs together
+            // then grows linearly.
             results.open_ports() >= results.next_output
         };
         if is_due {
@@ -248,7 +286,8 @@ impl<'a> ScanRun<'a> {
         }
     }
 
-    /// Reports the rest of a stopped scan: tests, and the output if it has ports that were not sent.
+    /// Reports the rest of a stopped scan: tests, and the output if it has ports that were not
+    /// sent.
     pub async fn report_rest(&self) {
         self.report_tests().await;
         let has_rest = {
@@ -260,7 +299,8 @@ impl<'a> ScanRun<'a> {
         }
     }
 
-    /// Resolves `host` once; returns the addresses that the scope check allows, in the order to try them.
+    /// Resolves `host` once; returns the addresses that the scope check allows, in the order to try
+    /// them.
     ///
     /// # Errors
     /// `FailedToStart` when the name does not resolve or no address is allowed.
@@ -269,7 +309,9 @@ impl<'a> ScanRun<'a> {
         if let Some(known) = hosts.get(host) {
             return Ok(known.clone());
         }
-        let all = addresses(self.settings.resolver.as_ref(), host).await.map_err(ScanOutcome::FailedToStart)?;
+        let all = addresses(self.settings.resolver.as_ref(), host)
+            .await
+            .map_err(ScanOutcome::FailedToStart)?;
         let mut refused = None;
         let mut allowed = Vec::new();
         for ip in all {
@@ -279,7 +321,9 @@ impl<'a> ScanRun<'a> {
             }
         }
         match refused {
-            Some(refusal) if allowed.is_empty() => Err(ScanOutcome::FailedToStart(refusal.to_string())),
+            Some(refusal) if allowed.is_empty() => {
+                Err(ScanOutcome::FailedToStart(refusal.to_string()))
+            }
             _ => {
                 hosts.insert(host.to_owned(), allowed.clone());
                 Ok(allowed)
@@ -305,7 +349,9 @@ impl<'a> ScanRun<'a> {
         // While a name is resolved, the known hosts are checked next time.
         let hosts = self.hosts.try_lock().ok();
         let mut all = hosts.iter().flat_map(|hosts| hosts.iter());
-        of_name.or_else(|| all.find_map(|(host, ips)| ips.iter().find_map(|ip| check.check_ip(host, *ip).err())))
+        of_name.or_else(|| {
+            all.find_map(|(host, ips)| ips.iter().find_map(|ip| check.check_ip(host, *ip).err()))
+        })
     }
 
     async fn send(&self, event: ScanEvent) {

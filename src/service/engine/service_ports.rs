@@ -11,14 +11,20 @@ pub struct ServicePorts(Arc<RwLock<Vec<SocketAddr>>>);
 
 impl ServicePorts {
     pub fn add(&self, listener: SocketAddr) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).push(listener);
+        self.0
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(listener);
     }
 
     /// Whether a connection to `ip:port` reaches a listener of the service.
     pub fn contains(&self, ip: IpAddr, port: u16) -> bool {
         let own = self.0.read().unwrap_or_else(PoisonError::into_inner);
         // A wildcard listener accepts connections on every address of this machine.
-        own.iter().any(|own| own.port() == port && (own.ip() == ip || (own.ip().is_unspecified() && is_this_host(ip))))
+        own.iter().any(|own| {
+            own.port() == port
+                && (own.ip() == ip || (own.ip().is_unspecified() && is_this_host(ip)))
+        })
     }
 }
 

@@ -15,8 +15,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Engine, EngineSettings, NewFinding, ScanEvent, ScanJob, ScanLimits, ScanOutcome, ServicePorts, TestDone,
-    check_params,
+    Engine, EngineSettings, NewFinding, ScanEvent, ScanJob, ScanLimits, ScanOutcome, ServicePorts,
+    TestDone, check_params,
 };
 use crate::contract::{RedirectLevel, ScanId, ScanOutput, Tool};
 use crate::service::resolver::{LookupError, Resolver, SystemResolver};
@@ -39,13 +39,24 @@ impl ScanResult {
     }
 
     pub fn of(&self, vuln_id: &str) -> Vec<&NewFinding> {
-        self.findings().filter(|finding| finding.vuln_id == vuln_id).collect()
+        self.findings()
+            .filter(|finding| finding.vuln_id == vuln_id)
+            .collect()
     }
 
     /// Asserts the properties of every finished scan.
     pub fn check(&self) {
-        assert!(matches!(self.outcome, ScanOutcome::Finished(_)), "{:?}\n{}", self.outcome, self.raw.join("\n"));
-        assert_eq!(self.tests.iter().map(|test| test.weight).sum::<u32>(), self.planned, "tests done of planned");
+        assert!(
+            matches!(self.outcome, ScanOutcome::Finished(_)),
+            "{:?}\n{}",
+            self.outcome,
+            self.raw.join("\n")
+        );
+        assert_eq!(
+            self.tests.iter().map(|test| test.weight).sum::<u32>(),
+            self.planned,
+            "tests done of planned"
+        );
         assert!(self.output.is_some());
         for finding in self.findings() {
             for (field, text) in [
@@ -61,8 +72,16 @@ impl ScanResult {
             }
             let is_weakness = !finding.vuln_id.starts_with("coverage.");
             assert_ne!(finding.cwe.is_empty(), is_weakness, "{}", finding.vuln_id);
-            assert!(finding.port > 0 && !finding.references.is_empty(), "{}", finding.vuln_id);
-            assert!(finding.evidence.as_json().starts_with(r#"{"type":"table""#), "{}", finding.vuln_id);
+            assert!(
+                finding.port > 0 && !finding.references.is_empty(),
+                "{}",
+                finding.vuln_id
+            );
+            assert!(
+                finding.evidence.as_json().starts_with(r#"{"type":"table""#),
+                "{}",
+                finding.vuln_id
+            );
         }
     }
 }
@@ -79,7 +98,8 @@ pub struct TestScan {
     pub resolver: Arc<dyn Resolver>,
 }
 
-/// A resolver that returns these addresses for every name, one after the other; the last one is repeated.
+/// A resolver that returns these addresses for every name, one after the other; the last one is
+/// repeated.
 pub struct ChangingResolver(Mutex<Vec<&'static str>>);
 
 impl ChangingResolver {
@@ -91,7 +111,11 @@ impl ChangingResolver {
 impl Resolver for ChangingResolver {
     fn lookup(&self, _: String) -> BoxFuture<'static, Result<Vec<IpAddr>, LookupError>> {
         let mut left = self.0.lock().unwrap();
-        let next = if left.len() > 1 { left.remove(0) } else { left[0] };
+        let next = if left.len() > 1 {
+            left.remove(0)
+        } else {
+            left[0]
+        };
         Box::pin(std::future::ready(Ok(vec![next.parse().unwrap()])))
     }
 }
@@ -125,7 +149,10 @@ impl TestScan {
     pub fn engine_settings(&self) -> EngineSettings {
         let scope_file = self.scope_file.clone();
         EngineSettings {
-            scope_check: Arc::new(ScopeCheck::new(ScopeCheckSettings { scope_file, ..Default::default() })),
+            scope_check: Arc::new(ScopeCheck::new(ScopeCheckSettings {
+                scope_file,
+                ..Default::default()
+            })),
             resolver: Arc::clone(&self.resolver),
             trust_anchors: self.trust_anchors.clone(),
             service_ports: self.service_ports.clone(),
@@ -171,7 +198,10 @@ impl TestScan {
 /// TLS of a server with a self-signed certificate for `localhost`.
 pub fn localhost_tls() -> ServerConfig {
     let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(vec!["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+    let certificate = CertificateParams::new(vec!["localhost".to_owned()])
+        .unwrap()
+        .self_signed(&key)
+        .unwrap();
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
     ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
         .with_safe_default_protocol_versions()

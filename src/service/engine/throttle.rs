@@ -53,7 +53,12 @@ impl Throttle {
 
     /// Records an answer; true when it refuses the rate.
     pub fn is_refusal(&self, page: &HttpPage) -> bool {
-        let retry_after = page.header("retry-after").trim().parse().ok().map(Duration::from_secs);
+        let retry_after = page
+            .header("retry-after")
+            .trim()
+            .parse()
+            .ok()
+            .map(Duration::from_secs);
         let is_refusal = page.status == 429 || (page.status == 503 && retry_after.is_some());
         let mut state = self.state();
         match is_refusal {
@@ -71,7 +76,9 @@ impl Throttle {
     /// The rest of the current pause.
     pub fn pause_left(&self) -> Duration {
         let end = self.state().pause_end;
-        end.map_or(Duration::ZERO, |end| end.saturating_duration_since(Instant::now()))
+        end.map_or(Duration::ZERO, |end| {
+            end.saturating_duration_since(Instant::now())
+        })
     }
 
     fn state(&self) -> MutexGuard<'_, ThrottleState> {
@@ -91,8 +98,11 @@ impl ThrottleState {
             return;
         }
         self.refusals += 1;
-        let pause = retry_after.unwrap_or(Duration::from_millis(250) * 2_u32.saturating_pow(self.refusals));
-        let pause = pause.min(MAX_PAUSE).min(MAX_PAUSES.saturating_sub(self.paused));
+        let pause =
+            retry_after.unwrap_or(Duration::from_millis(250) * 2_u32.saturating_pow(self.refusals));
+        let pause = pause
+            .min(MAX_PAUSE)
+            .min(MAX_PAUSES.saturating_sub(self.paused));
         self.paused += pause;
         self.interval = (self.interval * 2).clamp(INTERVALS.0, INTERVALS.1);
         (self.next, self.pause_end) = (Some(now + pause), Some(now + pause));
@@ -113,7 +123,11 @@ mod tests {
         state.refuse(now, Some(SECOND));
         assert_eq!((state.refusals, state.paused), (1, SECOND));
         assert_eq!(state.reserve(now), Some(now + SECOND));
-        assert_eq!(state.reserve(now), Some(now + SECOND + INTERVALS.0), "half the rate after the pause");
+        assert_eq!(
+            state.reserve(now),
+            Some(now + SECOND + INTERVALS.0),
+            "half the rate after the pause"
+        );
     }
 
     #[test]

@@ -8,17 +8,44 @@ use crate::service::address::Address;
 
 /// The tools, with what each of them does.
 const FUNCTIONS: &[(Tool, &str)] = &[
-    (Tool::SUBDOMAINS, "finds subdomains of a domain with a wordlist"),
-    (Tool::PORTS, "finds open TCP ports, their services, and services without authentication"),
+    (
+        Tool::SUBDOMAINS,
+        "finds subdomains of a domain with a wordlist",
+    ),
+    (
+        Tool::PORTS,
+        "finds open TCP ports, their services, and services without authentication",
+    ),
     (Tool::UDP_PORTS, "finds open UDP ports and their services"),
     (Tool::FUZZER, "finds paths of a site with a wordlist"),
-    (Tool::VIRTUAL_HOSTS, "finds virtual hosts of an address with a wordlist"),
-    (Tool::WEBSITE, "checks headers, cookies, scripts, forms and exposed files of a site"),
-    (Tool::PING, "tests whether a host is up, with TCP connections"),
-    (Tool::RECON, "finds the technologies of a site, with their versions"),
-    (Tool::NETWORK, "finds ports, services and versions, and runs safe scripts"),
-    (Tool::TLS, "checks protocol versions, cipher suites and certificates"),
-    (Tool::FIREWALL, "finds the web application firewall of a site"),
+    (
+        Tool::VIRTUAL_HOSTS,
+        "finds virtual hosts of an address with a wordlist",
+    ),
+    (
+        Tool::WEBSITE,
+        "checks headers, cookies, scripts, forms and exposed files of a site",
+    ),
+    (
+        Tool::PING,
+        "tests whether a host is up, with TCP connections",
+    ),
+    (
+        Tool::RECON,
+        "finds the technologies of a site, with their versions",
+    ),
+    (
+        Tool::NETWORK,
+        "finds ports, services and versions, and runs safe scripts",
+    ),
+    (
+        Tool::TLS,
+        "checks protocol versions, cipher suites and certificates",
+    ),
+    (
+        Tool::FIREWALL,
+        "finds the web application firewall of a site",
+    ),
 ];
 
 /// Tools of the contract that attack, which this engine does not offer.
@@ -35,7 +62,11 @@ pub struct OfferedTool {
 
 /// The tools in the order of their ids.
 pub fn offered() -> impl Iterator<Item = OfferedTool> {
-    FUNCTIONS.iter().map(|&(tool, function)| OfferedTool { tool, function, guest: guest_of(tool) })
+    FUNCTIONS.iter().map(|&(tool, function)| OfferedTool {
+        tool,
+        function,
+        guest: guest_of(tool),
+    })
 }
 
 /// Whether this engine has the tool.
@@ -47,9 +78,11 @@ pub fn is_offered(tool: Tool) -> bool {
 pub fn target_refusal(tool: Tool, params: &Value, address: &Address) -> Option<String> {
     address.ip()?;
     match tool {
-        Tool::SUBDOMAINS => {
-            Some(format!("tool_id {} needs a domain; {} is an IP address", label(tool), address.host()))
-        }
+        Tool::SUBDOMAINS => Some(format!(
+            "tool_id {} needs a domain; {} is an IP address",
+            label(tool),
+            address.host()
+        )),
         Tool::VIRTUAL_HOSTS if params["domain"].is_null() => Some(format!(
             "tool_params.domain is required, such as acme.test: the target {} is an IP address",
             address.host()
@@ -65,7 +98,8 @@ fn label(tool: Tool) -> String {
     }
 }
 
-/// The error message for a tool that this engine does not have: the tools that it has, and what they lack here.
+/// The error message for a tool that this engine does not have: the tools that it has, and what
+/// they lack here.
 pub fn unknown_tool_message(id: i64) -> String {
     let with_guest = |one: OfferedTool| match one.guest {
         Some((guest, GuestUse::Required)) if guest.find().is_none() => {
@@ -79,7 +113,11 @@ pub fn unknown_tool_message(id: i64) -> String {
     } else {
         "is not available"
     };
-    format!("tool_id {} {why}; available tools: {}", label(Tool(id)), available.join(", "))
+    format!(
+        "tool_id {} {why}; available tools: {}",
+        label(Tool(id)),
+        available.join(", ")
+    )
 }
 
 #[cfg(test)]
@@ -89,14 +127,12 @@ mod tests {
     #[test]
     fn unknown_tool_message_names_the_offered_tools() {
         let message = unknown_tool_message(30);
-        assert!(
-            message
-                .starts_with("tool_id 30 (Whois Lookup) is not available; available tools: 20 (Subdomain Finder), 70")
-        );
-        assert!(
-            unknown_tool_message(490)
-                .starts_with("tool_id 490 (Sniper) exploits targets, which this service does not do; available tools")
-        );
+        assert!(message.starts_with(
+            "tool_id 30 (Whois Lookup) is not available; available tools: 20 (Subdomain Finder), 70"
+        ));
+        assert!(unknown_tool_message(490).starts_with(
+            "tool_id 490 (Sniper) exploits targets, which this service does not do; available tools"
+        ));
         assert!(unknown_tool_message(9).starts_with("tool_id 9 is not available"));
     }
 
@@ -104,6 +140,10 @@ mod tests {
     fn tools_are_named_and_ordered_by_id() {
         let all: Vec<Tool> = offered().map(|one| one.tool).collect();
         assert!(all.is_sorted() && all.iter().all(|tool| tool.name().is_some()));
-        assert!(ATTACKS.iter().all(|tool| tool.name().is_some() && !is_offered(*tool)));
+        assert!(
+            ATTACKS
+                .iter()
+                .all(|tool| tool.name().is_some() && !is_offered(*tool))
+        );
     }
 }

@@ -12,7 +12,8 @@ use crate::service::store::captures::NewCapture;
 /// The place of a logger's URL in the bytes of a request.
 const MARK: &[u8] = b"/l/";
 
-/// The secret part of a logger's URL in a request: in the path, or anywhere in bytes without a readable path.
+/// The secret part of a logger's URL in a request: in the path, or anywhere in bytes without a
+/// readable path.
 pub fn token(request: &ReceivedRequest) -> Option<String> {
     let bytes = match request.head.is_request() {
         true => target_parts(&request.head.target).0,
@@ -26,13 +27,17 @@ pub fn token(request: &ReceivedRequest) -> Option<String> {
 
 /// The start of `/l/<22 letters and digits>`.
 fn position(bytes: &[u8]) -> Option<usize> {
-    bytes.windows(MARK.len() + TOKEN_LENGTH).enumerate().find_map(|(at, window)| {
-        let (mark, token) = window.split_at(MARK.len());
-        let next = bytes.get(at + window.len());
-        let ends = next.is_none_or(|byte| !byte.is_ascii_alphanumeric());
-        let fits = mark.eq_ignore_ascii_case(MARK) && token.iter().all(u8::is_ascii_alphanumeric);
-        (fits && ends).then_some(at)
-    })
+    bytes
+        .windows(MARK.len() + TOKEN_LENGTH)
+        .enumerate()
+        .find_map(|(at, window)| {
+            let (mark, token) = window.split_at(MARK.len());
+            let next = bytes.get(at + window.len());
+            let ends = next.is_none_or(|byte| !byte.is_ascii_alphanumeric());
+            let fits =
+                mark.eq_ignore_ascii_case(MARK) && token.iter().all(u8::is_ascii_alphanumeric);
+            (fits && ends).then_some(at)
+        })
 }
 
 /// Path and query of a target. A proxy sends the whole URL.
@@ -40,7 +45,9 @@ fn target_parts(target: &[u8]) -> (&[u8], &[u8]) {
     let local = match target.windows(3).position(|window| window == b"://") {
         Some(scheme) if target[0] != b'/' && !target[..scheme].contains(&b'?') => {
             let rest = &target[scheme + 3..];
-            rest.iter().position(|byte| matches!(byte, b'/' | b'?')).map_or(&b"/"[..], |path| &rest[path..])
+            rest.iter()
+                .position(|byte| matches!(byte, b'/' | b'?'))
+                .map_or(&b"/"[..], |path| &rest[path..])
         }
         _ => target,
     };
@@ -85,9 +92,13 @@ pub fn new_capture(
 
 /// The URL of a logger in bytes that are no request.
 fn mentioned_path(bytes: &[u8]) -> &[u8] {
-    let Some(start) = position(bytes) else { return &[] };
+    let Some(start) = position(bytes) else {
+        return &[];
+    };
     let path = &bytes[start..];
-    let end = path.iter().position(|byte| !byte.is_ascii_graphic() || b"\"'<>".contains(byte));
+    let end = path
+        .iter()
+        .position(|byte| !byte.is_ascii_graphic() || b"\"'<>".contains(byte));
     &path[..end.unwrap_or(path.len())]
 }
 
@@ -113,7 +124,11 @@ fn line_text(line: &HeaderLine) -> String {
 fn text(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let is_odd = |c: char| c.is_control() && c != '\t';
-    if text.contains(is_odd) { text.replace(is_odd, "\u{fffd}") } else { text.into_owned() }
+    if text.contains(is_odd) {
+        text.replace(is_odd, "\u{fffd}")
+    } else {
+        text.into_owned()
+    }
 }
 
 #[cfg(test)]
@@ -124,9 +139,15 @@ mod tests {
     const TOKEN: &str = "0123456789abcdefghijkl";
 
     fn received(bytes: &[u8]) -> ReceivedRequest {
-        let mut reader = RequestReader::new(ReaderLimits { head: 1000, body: 1000 });
+        let mut reader = RequestReader::new(ReaderLimits {
+            head: 1000,
+            body: 1000,
+        });
         reader.feed(bytes);
-        reader.next().or_else(|| reader.end(EndCause::Closed)).unwrap()
+        reader
+            .next()
+            .or_else(|| reader.end(EndCause::Closed))
+            .unwrap()
     }
 
     fn captured(bytes: &[u8]) -> NewCapture {
@@ -148,20 +169,32 @@ mod tests {
             (format!("/l/{TOKEN}/x"), true),
             (format!("\x16\x03 gopher /l/{TOKEN}/"), true),
             (format!("GET /?next=/l/{TOKEN}/ HTTP/1.1"), false),
-            (format!("GET / HTTP/1.1\r\nReferer: http://h/l/{TOKEN}/"), false),
+            (
+                format!("GET / HTTP/1.1\r\nReferer: http://h/l/{TOKEN}/"),
+                false,
+            ),
             (format!("GET /l/{TOKEN}x/ HTTP/1.1"), false),
             ("GET /l/short/ HTTP/1.1".to_owned(), false),
             ("nonsense".to_owned(), false),
         ] {
             let found = token(&received(format!("{line}\r\n\r\n").as_bytes()));
-            assert_eq!(found.is_some_and(|found| found.eq_ignore_ascii_case(TOKEN)), expected, "{line}");
+            assert_eq!(
+                found.is_some_and(|found| found.eq_ignore_ascii_case(TOKEN)),
+                expected,
+                "{line}"
+            );
         }
     }
 
     #[test]
     fn regular_request_needs_no_raw_bytes() {
-        let plain = captured(b"POST /l/x?y=1 HTTP/1.1\r\nHost: a\r\nX-Case: v\r\nContent-Length: 2\r\n\r\nab");
-        assert_eq!((plain.raw, plain.problems.len(), plain.body), (None, 0, b"ab".to_vec()));
+        let plain = captured(
+            b"POST /l/x?y=1 HTTP/1.1\r\nHost: a\r\nX-Case: v\r\nContent-Length: 2\r\n\r\nab",
+        );
+        assert_eq!(
+            (plain.raw, plain.problems.len(), plain.body),
+            (None, 0, b"ab".to_vec())
+        );
         assert_eq!(plain.headers, ["Host: a", "X-Case: v", "Content-Length: 2"]);
         for odd in [
             &b"GET /l/x? HTTP/1.1\r\nHost: a\r\n\r\n"[..],
@@ -177,9 +210,17 @@ mod tests {
 
     #[test]
     fn parts_of_odd_requests_are_clean_text() {
-        let odd = captured(b"GET http://h/l/x\0?<b c> HTTP/1.1\r\nHost: a\r\nno colon\r\nX\x1b: a\tb\xff\r\n\r\n");
-        assert_eq!((odd.path.as_str(), odd.query.as_str()), ("/l/x\u{fffd}", "<b c>"));
-        assert_eq!(odd.headers, ["Host: a", "no colon", "X\u{fffd}: a\tb\u{fffd}"]);
+        let odd = captured(
+            b"GET http://h/l/x\0?<b c> HTTP/1.1\r\nHost: a\r\nno colon\r\nX\x1b: a\tb\xff\r\n\r\n",
+        );
+        assert_eq!(
+            (odd.path.as_str(), odd.query.as_str()),
+            ("/l/x\u{fffd}", "<b c>")
+        );
+        assert_eq!(
+            odd.headers,
+            ["Host: a", "no colon", "X\u{fffd}: a\tb\u{fffd}"]
+        );
         let foreign = captured(format!("\x16\x03 \"/l/{TOKEN}/p7\" x").as_bytes());
         assert_eq!(
             (foreign.method, foreign.path, foreign.http_version),

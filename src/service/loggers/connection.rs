@@ -1,4 +1,5 @@
-//! One connection of a sender: reads with time limits, and answers each request when it is recorded.
+//! One connection of a sender: reads with time limits, and answers each request when it is
+//! recorded.
 //!
 //! ```text
 //!            first byte       end of head       end of body       recorded
@@ -19,11 +20,15 @@ use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::answer::{AnswerForm, CONTINUE};
-use super::record::{BODY_LIMIT, HandledRequest, LARGE_BODY, LargeBodyPermit, LoggerHandler, RequestSource};
+use super::record::{
+    BODY_LIMIT, HandledRequest, LARGE_BODY, LargeBodyPermit, LoggerHandler, RequestSource,
+};
 use crate::contract::LoggerId;
 use crate::service::connection_table::ConnectionMarks;
 use crate::service::connections::{AcceptedConnection, ConnectionLimits, LINGER};
-use crate::service::request_reader::{EndCause, ReadStage, ReaderLimits, ReceivedRequest, RequestReader};
+use crate::service::request_reader::{
+    EndCause, ReadStage, ReaderLimits, ReceivedRequest, RequestReader,
+};
 use crate::service::tls::Transport;
 
 /// Bytes of one read.
@@ -32,7 +37,8 @@ const READ: usize = 16 * 1024;
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long requests may finish when the service stops.
 const STOP_TIME: Duration = Duration::from_millis(700);
-/// How long a displaced connection waits for bytes that have arrived: its socket may be too young to know of them.
+/// How long a displaced connection waits for bytes that have arrived: its socket may be too young
+/// to know of them.
 const DISPLACED_READ: Duration = Duration::from_millis(2);
 
 /// Serves a connection until it ends.
@@ -42,11 +48,24 @@ pub async fn serve(
     limits: ConnectionLimits,
     stop: CancellationToken,
 ) {
-    let AcceptedConnection { transport, client, marks } = connection;
-    let reader = RequestReader::new(ReaderLimits { head: limits.head_bytes, body: BODY_LIMIT });
+    let AcceptedConnection {
+        transport,
+        client,
+        marks,
+    } = connection;
+    let reader = RequestReader::new(ReaderLimits {
+        head: limits.head_bytes,
+        body: BODY_LIMIT,
+    });
     let now = Instant::now();
     let served = LoggerConnection {
-        log: RequestLog { handler, client, reader, received_at: None, earlier: None },
+        log: RequestLog {
+            handler,
+            client,
+            reader,
+            received_at: None,
+            earlier: None,
+        },
         transport,
         marks,
         limits,
@@ -74,8 +93,15 @@ struct RequestLog {
 
 impl RequestLog {
     async fn record(&mut self, request: ReceivedRequest) -> HandledRequest {
-        let received_at = self.received_at.take().unwrap_or_else(|| self.handler.app.now());
-        let source = RequestSource { client: self.client, received_at, earlier: self.earlier };
+        let received_at = self
+            .received_at
+            .take()
+            .unwrap_or_else(|| self.handler.app.now());
+        let source = RequestSource {
+            client: self.client,
+            received_at,
+            earlier: self.earlier,
+        };
         let handled = self.handler.handle(request, source).await;
         self.earlier = handled.logger.or(self.earlier);
         handled
@@ -146,8 +172,13 @@ impl LoggerConnection {
                 Err(EndCause::Displaced) => return ServedEnd::Displaced,
                 Err(cause) => cause,
             };
-            let Some(request) = self.log.reader.end(cause) else { return ServedEnd::Answered };
-            return self.answer(request).await.map_or_else(|end| end, |_| ServedEnd::Answered);
+            let Some(request) = self.log.reader.end(cause) else {
+                return ServedEnd::Answered;
+            };
+            return self
+                .answer(request)
+                .await
+                .map_or_else(|end| end, |_| ServedEnd::Answered);
         }
     }
 
@@ -219,7 +250,8 @@ impl LoggerConnection {
         let (deadline, cause) = self.deadline();
         let (transport, marks) = (&mut self.transport, &self.marks);
         tokio::select! {
-            // A displaced connection ends although bytes arrive, and bytes that have arrived come before the time limit.
+            // A displaced connection ends although bytes arrive, and bytes that have arrived come
+            // before the time limit.
             biased;
             () = marks.evicted() => Err(EndCause::Displaced),
             () = stop.cancelled(), if self.stop_by.is_none() => {
@@ -246,14 +278,28 @@ impl LoggerConnection {
             ReadStage::Body => self.limits.body_time,
         };
         let late = (self.since + limit, EndCause::Late);
-        let pause = self.log.reader.ends_at_pause().then(|| (self.last_read + PAUSE, EndCause::Pause));
+        let pause = self
+            .log
+            .reader
+            .ends_at_pause()
+            .then(|| (self.last_read + PAUSE, EndCause::Pause));
         let stop = self.stop_by.map(|stop_by| (stop_by, EndCause::Stopping));
-        [Some(late), pause, stop].into_iter().flatten().min_by_key(|(deadline, _)| *deadline).unwrap_or(late)
+        [Some(late), pause, stop]
+            .into_iter()
+            .flatten()
+            .min_by_key(|(deadline, _)| *deadline)
+            .unwrap_or(late)
     }
 
     /// Records what arrived before another connection needed the place. The socket is closed first.
     async fn record_displaced(self) {
-        let Self { mut log, mut transport, mut buffer, limits, .. } = self;
+        let Self {
+            mut log,
+            mut transport,
+            mut buffer,
+            limits,
+            ..
+        } = self;
         let mut left = limits.head_bytes;
         while left > 0
             && let Ok(Ok(length @ 1..)) = timeout(DISPLACED_READ, transport.read(&mut buffer)).await
@@ -265,11 +311,14 @@ impl LoggerConnection {
         log.record_rest(EndCause::Displaced).await;
     }
 
-    /// Closes the connection, and reads for a while longer, so that the sender receives the answer. What arrives is
-    /// recorded: it may be a smuggled request.
+    /// Closes the connection, and reads for a while longer, so that the sender receives the answer.
+    /// What arrives is recorded: it may be a smuggled request.
     async fn linger(mut self) {
         let deadline = Instant::now() + LINGER;
-        if timeout_at(deadline, self.transport.shutdown()).await.is_ok() {
+        if timeout_at(deadline, self.transport.shutdown())
+            .await
+            .is_ok()
+        {
             loop {
                 self.log.record_whole().await;
                 let read = tokio::select! {

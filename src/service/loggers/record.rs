@@ -21,7 +21,8 @@ use crate::service::store::loggers::LoggerRow;
 /// The largest recorded body, in bytes.
 pub const BODY_LIMIT: usize = 1024 * 1024;
 
-/// Bytes of a body that count as large. Further large bodies are read when an earlier one is recorded.
+/// Bytes of a body that count as large. Further large bodies are read when an earlier one is
+/// recorded.
 pub const LARGE_BODY: usize = 64 * 1024;
 /// Largest number of large bodies in memory.
 const LARGE_BODIES: usize = 64;
@@ -61,13 +62,19 @@ pub struct HandledRequest {
     pub logger: Option<LoggerId>,
     /// The error response, if any.
     pub result: Result<(), ApiError>,
-    /// Whether the sender receives a response. A part of a request for no logger is dropped silently.
+    /// Whether the sender receives a response. A part of a request for no logger is dropped
+    /// silently.
     pub is_answered: bool,
 }
 
 impl LoggerHandler {
     pub fn new(app: App, recorder: Recorder) -> Self {
-        Self { app, recorder, large_bodies: Arc::new(Semaphore::new(LARGE_BODIES)), of_client: Arc::default() }
+        Self {
+            app,
+            recorder,
+            large_bodies: Arc::new(Semaphore::new(LARGE_BODIES)),
+            of_client: Arc::default(),
+        }
     }
 
     /// Waits until a large body may be read. The permit is held until the body is recorded.
@@ -75,11 +82,18 @@ impl LoggerHandler {
         let client = self.permits_of(client_of(client));
         let of_client = Arc::clone(&client).acquire_owned().await.ok()?;
         let of_all = Arc::clone(&self.large_bodies).acquire_owned().await.ok()?;
-        Some(LargeBodyPermit { _of_all: of_all, _of_client: of_client, _client: client })
+        Some(LargeBodyPermit {
+            _of_all: of_all,
+            _of_client: of_client,
+            _client: client,
+        })
     }
 
     fn permits_of(&self, client: IpAddr) -> Arc<Semaphore> {
-        let mut all = self.of_client.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self
+            .of_client
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         all.retain(|_, permits| permits.strong_count() > 0);
         if let Some(permits) = all.get(&client).and_then(Weak::upgrade) {
             return permits;
@@ -89,9 +103,21 @@ impl LoggerHandler {
         permits
     }
 
-    pub(super) async fn handle(&self, request: ReceivedRequest, source: RequestSource) -> HandledRequest {
-        let lines = request.head.values("x-forwarded-for").map(String::from_utf8_lossy).collect::<Vec<_>>().join(",");
-        let source = RequestSource { client: self.app.proxies.forwarded(source.client, &lines), ..source };
+    pub(super) async fn handle(
+        &self,
+        request: ReceivedRequest,
+        source: RequestSource,
+    ) -> HandledRequest {
+        let lines = request
+            .head
+            .values("x-forwarded-for")
+            .map(String::from_utf8_lossy)
+            .collect::<Vec<_>>()
+            .join(",");
+        let source = RequestSource {
+            client: self.app.proxies.forwarded(source.client, &lines),
+            ..source
+        };
         let cut = request.end;
         let handled = match self.logger(&request, source.earlier).await {
             Ok(NamedLogger::Of(logger)) => HandledRequest {
@@ -102,20 +128,39 @@ impl LoggerHandler {
             Ok(NamedLogger::Unknown) => {
                 let result = Err(self.keep_unattributed(&request, source));
                 let is_part = matches!(cut, RequestEnd::Cut(cause) if cause != EndCause::Pause);
-                HandledRequest { logger: None, result, is_answered: !is_part }
+                HandledRequest {
+                    logger: None,
+                    result,
+                    is_answered: !is_part,
+                }
             }
-            Err(error) => HandledRequest { logger: None, result: Err(error), is_answered: true },
+            Err(error) => HandledRequest {
+                logger: None,
+                result: Err(error),
+                is_answered: true,
+            },
         };
-        let status = handled.result.as_ref().err().map_or(StatusCode::OK, |error| error.status);
+        let status = handled
+            .result
+            .as_ref()
+            .err()
+            .map_or(StatusCode::OK, |error| error.status);
         self.app.metrics.count_capture(status);
         handled
     }
 
-    /// The logger that a request names; for bytes without a path, that of an earlier request on the connection.
-    async fn logger(&self, request: &ReceivedRequest, earlier: Option<LoggerId>) -> Result<NamedLogger, ApiError> {
+    /// The logger that a request names; for bytes without a path, that of an earlier request on the
+    /// connection.
+    async fn logger(
+        &self,
+        request: &ReceivedRequest,
+        earlier: Option<LoggerId>,
+    ) -> Result<NamedLogger, ApiError> {
         let found = match (token(request), earlier) {
             (Some(token), _) => self.app.store.logger_by_token(&token).await?,
-            (None, Some(earlier)) if !request.head.is_request() => self.app.store.logger(earlier).await?,
+            (None, Some(earlier)) if !request.head.is_request() => {
+                self.app.store.logger(earlier).await?
+            }
             (None, _) => None,
         };
         Ok(found.map_or(NamedLogger::Unknown, NamedLogger::Of))
@@ -134,11 +179,17 @@ impl LoggerHandler {
             return Err(full());
         }
         let (refusal, is_unnamed) = (refusal(&request), token(&request).is_none());
-        let mut capture = new_capture(request, logger.id.into(), source.received_at.as_millisecond(), source.client);
+        let mut capture = new_capture(
+            request,
+            logger.id.into(),
+            source.received_at.as_millisecond(),
+            source.client,
+        );
         if is_unnamed {
-            capture
-                .problems
-                .push("no logger is named here; an earlier request of the connection named this one".to_owned());
+            capture.problems.push(
+                "no logger is named here; an earlier request of the connection named this one"
+                    .to_owned(),
+            );
         }
         match self.recorder.record(capture).await {
             Ok(()) => refusal.map_or(Ok(()), Err),
@@ -156,7 +207,9 @@ impl LoggerHandler {
             Some(problem) if request.head.method.is_empty() => problem.clone(),
             _ => "no HTTP request".to_owned(),
         };
-        self.app.unattributed.add(source.client, source.received_at, reason, &request.raw());
+        self.app
+            .unattributed
+            .add(source.client, source.received_at, reason, &request.raw());
         match (request.end, is_readable) {
             (RequestEnd::HeadTooLarge, _) => too_large(),
             (_, true) => ApiError::new(StatusCode::NOT_FOUND, "logger not found"),
@@ -173,10 +226,14 @@ enum NamedLogger {
 /// The error response to a request that was recorded in part.
 fn refusal(request: &ReceivedRequest) -> Option<ApiError> {
     match request.end {
-        RequestEnd::HeadTooLarge => Some(too_large().with_details("the request was recorded up to the limit")),
+        RequestEnd::HeadTooLarge => {
+            Some(too_large().with_details("the request was recorded up to the limit"))
+        }
         RequestEnd::BodyTooLarge => Some(ApiError::new(
             StatusCode::PAYLOAD_TOO_LARGE,
-            format!("the body is larger than {BODY_LIMIT} bytes; the request was recorded without its body"),
+            format!(
+                "the body is larger than {BODY_LIMIT} bytes; the request was recorded without its body"
+            ),
         )),
         RequestEnd::Cut(EndCause::Late) => Some(ApiError::new(
             StatusCode::REQUEST_TIMEOUT,
@@ -187,7 +244,10 @@ fn refusal(request: &ReceivedRequest) -> Option<ApiError> {
 }
 
 fn too_large() -> ApiError {
-    ApiError::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "the request line and the headers are too large")
+    ApiError::new(
+        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+        "the request line and the headers are too large",
+    )
 }
 
 fn not_recording(message: &str) -> ApiError {

@@ -1,6 +1,8 @@
-//! What arrived at the loggers' listener for no logger: other protocols, garbage, and paths of no logger.
+//! What arrived at the loggers' listener for no logger: other protocols, garbage, and paths of no
+//! logger.
 //!
-//! Anyone may send it, so it is counted, and the newest is kept in memory only, up to a number and a size.
+//! Anyone may send it, so it is counted, and the newest is kept in memory only, up to a number and
+//! a size.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -49,9 +51,19 @@ impl UnattributedList {
         kept.count += 1;
         kept.bytes += raw.len();
         let id = kept.count;
-        kept.requests.push_back(KeptRequest { id, client, received_at, reason, size, raw });
+        kept.requests.push_back(KeptRequest {
+            id,
+            client,
+            received_at,
+            reason,
+            size,
+            raw,
+        });
         while kept.requests.len() > MOST || kept.bytes > MOST_BYTES {
-            let oldest = kept.requests.pop_front().map_or(0, |oldest| oldest.raw.len());
+            let oldest = kept
+                .requests
+                .pop_front()
+                .map_or(0, |oldest| oldest.raw.len());
             kept.bytes -= oldest;
         }
     }
@@ -73,7 +85,10 @@ impl UnattributedList {
             size: i64::try_from(one.size).unwrap_or(i64::MAX),
             raw_base64: STANDARD.encode(&one.raw).into(),
         });
-        UnattributedRequests { count: i64::try_from(kept.count).unwrap_or(i64::MAX), requests: requests.collect() }
+        UnattributedRequests {
+            count: i64::try_from(kept.count).unwrap_or(i64::MAX),
+            requests: requests.collect(),
+        }
     }
 
     fn kept(&self) -> MutexGuard<'_, KeptRequests> {
@@ -86,7 +101,12 @@ mod tests {
     use super::*;
 
     fn add(list: &UnattributedList, bytes: &[u8]) {
-        list.add("127.0.0.1:9".parse().unwrap(), Timestamp::UNIX_EPOCH, "reason".to_owned(), bytes);
+        list.add(
+            "127.0.0.1:9".parse().unwrap(),
+            Timestamp::UNIX_EPOCH,
+            "reason".to_owned(),
+            bytes,
+        );
     }
 
     #[test]
@@ -96,14 +116,23 @@ mod tests {
             add(&list, format!("request {n}").as_bytes());
         }
         let sent = list.to_contract();
-        assert_eq!((sent.count, sent.requests.len(), sent.requests[0].id), (1005, MOST, 6));
-        assert_eq!(sent.requests[0].raw_base64.as_str(), STANDARD.encode("request 5"));
+        assert_eq!(
+            (sent.count, sent.requests.len(), sent.requests[0].id),
+            (1005, MOST, 6)
+        );
+        assert_eq!(
+            sent.requests[0].raw_base64.as_str(),
+            STANDARD.encode("request 5")
+        );
         for _ in 0..300 {
             add(&list, &[b'x'; 20_000]);
         }
         let sent = list.to_contract();
         let newest = sent.requests.last().unwrap();
-        assert_eq!((newest.size, newest.raw_base64.len()), (20_000, LONGEST.div_ceil(3) * 4));
+        assert_eq!(
+            (newest.size, newest.raw_base64.len()),
+            (20_000, LONGEST.div_ceil(3) * 4)
+        );
         assert_eq!(sent.requests.len(), MOST_BYTES / LONGEST);
         assert_eq!(list.kept().bytes, MOST_BYTES);
     }

@@ -27,11 +27,17 @@ const DESCRIPTION: &str = "\
 
 /// Tags with their descriptions, in the order of the document.
 const TAGS: &[(&str, &str)] = &[
-    ("workspaces", "Workspaces contain targets, scans and loggers."),
+    (
+        "workspaces",
+        "Workspaces contain targets, scans and loggers.",
+    ),
     ("targets", "Targets are host names, IP addresses or URLs."),
     ("scans", "A scan runs one tool against one target."),
     ("findings", "Findings of scans."),
-    ("reports", "Reports about scans or findings, generated in the background."),
+    (
+        "reports",
+        "Reports about scans or findings, generated in the background.",
+    ),
     ("wordlists", "Wordlists of the tools."),
     ("http_loggers", "Loggers record all requests to their URLs."),
 ];
@@ -43,7 +49,10 @@ pub fn document(endpoints: &[Endpoint]) -> Value {
         let item = paths.entry(endpoint.path).or_insert_with(|| json!({}));
         item[endpoint.method.as_str().to_ascii_lowercase()] = operation(endpoint, &schemas);
     }
-    let tags: Vec<Value> = TAGS.iter().map(|(name, text)| json!({"name": name, "description": text})).collect();
+    let tags: Vec<Value> = TAGS
+        .iter()
+        .map(|(name, text)| json!({"name": name, "description": text}))
+        .collect();
     let key = json!({
         "type": "http", "scheme": "bearer",
         "description": "The API key, as in the file `key` of the data directory.",
@@ -71,7 +80,12 @@ pub fn document(endpoints: &[Endpoint]) -> Value {
 
 fn components(endpoints: &[Endpoint], schemas: &[Schema]) -> Value {
     let mut components = Map::new();
-    for Schema { name, schema, example } in schemas {
+    for Schema {
+        name,
+        schema,
+        example,
+    } in schemas
+    {
         let mut schema = schema.clone();
         if endpoints
             .iter()
@@ -99,14 +113,18 @@ fn operation(endpoint: &Endpoint, schemas: &[Schema]) -> Value {
         "responses": responses::of(endpoint, schemas),
     });
     if let Some(body) = endpoint.body {
-        operation["requestBody"] = json!({"required": true, "content": request_content(body, schemas)});
+        operation["requestBody"] =
+            json!({"required": true, "content": request_content(body, schemas)});
     }
     operation
 }
 
 fn request_content(body: EndpointBody, schemas: &[Schema]) -> Value {
     let (EndpointBody::Json(name) | EndpointBody::JsonOrForm(name)) = body;
-    let example = schemas.iter().find(|schema| schema.name == name).map(|schema| schema.example.clone());
+    let example = schemas
+        .iter()
+        .find(|schema| schema.name == name)
+        .map(|schema| schema.example.clone());
     let content = |name: &str| json!({"schema": {"$ref": format!("#/components/schemas/{name}")}, "example": example});
     let mut all = json!({"application/json": content(name)});
     if matches!(body, EndpointBody::JsonOrForm(_)) {
@@ -117,8 +135,14 @@ fn request_content(body: EndpointBody, schemas: &[Schema]) -> Value {
 
 fn parameters(endpoint: &Endpoint) -> Vec<Value> {
     let id = endpoint.path.contains("{id}").then(parameters::path_id);
-    let query = endpoint.query.iter().map(|name| parameters::query(name, endpoint));
-    id.into_iter().chain(query).chain(endpoint.list.then(parameters::if_none_match)).collect()
+    let query = endpoint
+        .query
+        .iter()
+        .map(|name| parameters::query(name, endpoint));
+    id.into_iter()
+        .chain(query)
+        .chain(endpoint.list.then(parameters::if_none_match))
+        .collect()
 }
 
 #[cfg(test)]
@@ -130,8 +154,13 @@ mod tests {
     fn visit(value: &Value, found: &mut impl FnMut(&str, &str)) {
         match value {
             Value::Object(fields) => {
-                for (name, value) in fields.iter().filter(|(name, _)| !name.starts_with("example")) {
-                    if let (true, Value::String(text)) = (name == "$ref" || name == "description", value) {
+                for (name, value) in fields
+                    .iter()
+                    .filter(|(name, _)| !name.starts_with("example"))
+                {
+                    if let (true, Value::String(text)) =
+                        (name == "$ref" || name == "description", value)
+                    {
                         found(name, text);
                     }
                     visit(value, found);
@@ -160,7 +189,10 @@ mod tests {
     fn operations_have_unique_names_and_known_tags_and_links() {
         let endpoints = routes::endpoints();
         let document = document(&endpoints);
-        let mut names: Vec<&str> = endpoints.iter().map(|endpoint| endpoint.operation).collect();
+        let mut names: Vec<&str> = endpoints
+            .iter()
+            .map(|endpoint| endpoint.operation)
+            .collect();
         for item in document["paths"].as_object().unwrap().values() {
             for operation in item.as_object().unwrap().values() {
                 let tag = operation["tags"][0].as_str().unwrap();

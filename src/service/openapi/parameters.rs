@@ -1,5 +1,5 @@
-//! The parameters of requests by name. A name has the same meaning at every endpoint, but some descriptions and defaults
-//! depend on it.
+//! The parameters of requests by name. A name has the same meaning at every endpoint, but some
+//! descriptions and defaults depend on it.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,12 @@ pub fn path_id() -> Value {
 /// The ETag that a client has.
 pub fn if_none_match() -> Value {
     let schema = json!({"type": "string"});
-    parameter("if-none-match", "header", &schema, "The `etag` of an earlier response: 304 if the list is unchanged.")
+    parameter(
+        "if-none-match",
+        "header",
+        &schema,
+        "The `etag` of an earlier response: 304 if the list is unchanged.",
+    )
 }
 
 fn workspace(endpoint: &Endpoint) -> &'static str {
@@ -44,22 +49,38 @@ pub fn query(name: &str, endpoint: &Endpoint) -> Value {
         "target_id" if endpoint.path == "/scans" => (integer(), "Only scans of this target."),
         "target_id" => (integer(), "Only findings of this target."),
         "task_id" => (integer(), "Only findings of this scan."),
-        "resource_id" => (integer(), "Only tests of the scan or finding with this id; requires `resource_type`."),
+        "resource_id" => (
+            integer(),
+            "Only tests of the scan or finding with this id; requires `resource_type`.",
+        ),
         "since_id" => (integer(), "Only captured requests with a greater id."),
         "limit" => (
             json!({"type": "integer", "minimum": 1, "maximum": 1000, "default": 1000}),
             "Items per page; 1000 by default. A page with fewer items is the last one.",
         ),
-        "page" => (json!({"type": "integer", "format": "int64", "minimum": 1, "default": 1}), "Page number, from 1."),
-        "group_duplicates" => {
-            (json!({"type": "boolean", "default": false}), "Only the latest finding of each group of duplicates.")
-        }
-        "status" => {
-            (names(ScanStatus::KNOWN.iter().map(ToString::to_string).collect()), "Only scans with this status.")
-        }
-        "type" => (names(TargetType::KNOWN.iter().map(ToString::to_string).collect()), "Only targets of this type."),
+        "page" => (
+            json!({"type": "integer", "format": "int64", "minimum": 1, "default": 1}),
+            "Page number, from 1.",
+        ),
+        "group_duplicates" => (
+            json!({"type": "boolean", "default": false}),
+            "Only the latest finding of each group of duplicates.",
+        ),
+        "status" => (
+            names(ScanStatus::KNOWN.iter().map(ToString::to_string).collect()),
+            "Only scans with this status.",
+        ),
+        "type" => (
+            names(TargetType::KNOWN.iter().map(ToString::to_string).collect()),
+            "Only targets of this type.",
+        ),
         "resource_type" => (
-            names(ResourceType::KNOWN.iter().map(ToString::to_string).collect()),
+            names(
+                ResourceType::KNOWN
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect(),
+            ),
             "`finding`: tests with a finding; `scan`: tests without one.",
         ),
         "start_time" => return start_time(),
@@ -70,7 +91,8 @@ pub fn query(name: &str, endpoint: &Endpoint) -> Value {
 
 fn start_time() -> Value {
     let time = r"^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$";
-    let end = |description: &str| json!({"type": "string", "pattern": time, "description": description});
+    let end =
+        |description: &str| json!({"type": "string", "pattern": time, "description": description});
     let schema = json!({
         "type": "object",
         "properties": {"from": end("The earliest start."), "to": end("The latest start.")},

@@ -19,8 +19,19 @@ struct ErrorResponse {
     headers: &'static [&'static str],
 }
 
-const fn error(status: u16, name: &'static str, description: &'static str, message: &'static str) -> ErrorResponse {
-    ErrorResponse { status, name, description, message, headers: &[] }
+const fn error(
+    status: u16,
+    name: &'static str,
+    description: &'static str,
+    message: &'static str,
+) -> ErrorResponse {
+    ErrorResponse {
+        status,
+        name,
+        description,
+        message,
+        headers: &[],
+    }
 }
 
 const ERRORS: &[ErrorResponse] = &[
@@ -32,7 +43,12 @@ const ERRORS: &[ErrorResponse] = &[
     ),
     ErrorResponse {
         headers: &["www-authenticate"],
-        ..error(401, "Unauthorized", "The API key is missing or wrong.", "the API key is missing or wrong")
+        ..error(
+            401,
+            "Unauthorized",
+            "The API key is missing or wrong.",
+            "the API key is missing or wrong",
+        )
     },
     error(
         403,
@@ -41,7 +57,12 @@ const ERRORS: &[ErrorResponse] = &[
          not allowed, or the item is read-only.",
         "192.0.2.1 is out of scope; `scandeck scope add 192.0.2.1` permits it (allowed: loopback and this host)",
     ),
-    error(404, "NotFound", "The resource does not exist.", "scan 9 not found"),
+    error(
+        404,
+        "NotFound",
+        "The resource does not exist.",
+        "scan 9 not found",
+    ),
     ErrorResponse {
         headers: &["allow"],
         ..error(
@@ -57,16 +78,36 @@ const ERRORS: &[ErrorResponse] = &[
         "The resource is not available in an accepted format.",
         "output is not available as text/xml",
     ),
-    error(408, "RequestTimeout", "The body did not arrive in time.", "the body did not arrive in time"),
+    error(
+        408,
+        "RequestTimeout",
+        "The body did not arrive in time.",
+        "the body did not arrive in time",
+    ),
     error(
         409,
         "Conflict",
         "The request conflicts with existing data or the current state, such as a duplicate name or a running scan.",
         "the scan is waiting or running",
     ),
-    error(413, "PayloadTooLarge", "The body is larger than 1 MiB.", "the body is larger than 1048576 bytes"),
-    error(414, "UriTooLong", "The URL is longer than 8 KiB.", "the URL is longer than 8192 bytes"),
-    error(415, "UnsupportedMediaType", "The body is neither JSON nor a form.", "`text/xml` is not supported"),
+    error(
+        413,
+        "PayloadTooLarge",
+        "The body is larger than 1 MiB.",
+        "the body is larger than 1048576 bytes",
+    ),
+    error(
+        414,
+        "UriTooLong",
+        "The URL is longer than 8 KiB.",
+        "the URL is longer than 8192 bytes",
+    ),
+    error(
+        415,
+        "UnsupportedMediaType",
+        "The body is neither JSON nor a form.",
+        "`text/xml` is not supported",
+    ),
     error(
         417,
         "ExpectationFailed",
@@ -96,7 +137,12 @@ const ERRORS: &[ErrorResponse] = &[
         "The request line and the headers are too large.",
         "the request line and the headers are too large or too many",
     ),
-    error(500, "InternalServerError", "The service failed; its log contains the cause.", "internal server error"),
+    error(
+        500,
+        "InternalServerError",
+        "The service failed; its log contains the cause.",
+        "internal server error",
+    ),
     error(
         501,
         "NotImplemented",
@@ -120,10 +166,18 @@ const COMMON: &[u16] = &[400, 401, 403, 405, 414, 417, 429, 431, 500, 501, 503];
 /// The shared responses.
 pub fn components() -> Map<String, Value> {
     debug_assert_eq!(MAX_URL, 8192);
-    let mut all: Map<String, Value> =
-        ERRORS.iter().map(|error| (error.name.to_owned(), error_response(error))).collect();
-    let headers = ["etag", "cache-control", "x-ratelimit-limit", "x-ratelimit-remaining"];
-    let unchanged = json!({"description": "The list is unchanged.", "headers": header_references(&headers)});
+    let mut all: Map<String, Value> = ERRORS
+        .iter()
+        .map(|error| (error.name.to_owned(), error_response(error)))
+        .collect();
+    let headers = [
+        "etag",
+        "cache-control",
+        "x-ratelimit-limit",
+        "x-ratelimit-remaining",
+    ];
+    let unchanged =
+        json!({"description": "The list is unchanged.", "headers": header_references(&headers)});
     all.insert("NotModified".to_owned(), unchanged);
     all
 }
@@ -133,7 +187,8 @@ fn error_response(error: &ErrorResponse) -> Value {
         "schema": {"$ref": "#/components/schemas/Error"},
         "example": {"status": error.status, "message": error.message},
     });
-    let mut response = json!({"description": error.description, "content": {"application/json": content}});
+    let mut response =
+        json!({"description": error.description, "content": {"application/json": content}});
     if !error.headers.is_empty() {
         response["headers"] = header_references(error.headers);
     }
@@ -142,8 +197,10 @@ fn error_response(error: &ErrorResponse) -> Value {
 
 /// The shared headers.
 pub fn headers() -> Value {
-    let integer = |description: &str| json!({"description": description, "schema": {"type": "integer"}});
-    let text = |description: &str| json!({"description": description, "schema": {"type": "string"}});
+    let integer =
+        |description: &str| json!({"description": description, "schema": {"type": "integer"}});
+    let text =
+        |description: &str| json!({"description": description, "schema": {"type": "string"}});
     json!({
         "x-ratelimit-limit": integer("Requests of this class per minute. Absent without a rate limit."),
         "x-ratelimit-remaining": integer("Requests that are left in this minute. Absent without a rate limit."),
@@ -161,7 +218,12 @@ pub fn headers() -> Value {
 }
 
 fn header_references(names: &[&str]) -> Value {
-    let reference = |name: &&str| ((*name).to_owned(), json!({"$ref": format!("#/components/headers/{name}")}));
+    let reference = |name: &&str| {
+        (
+            (*name).to_owned(),
+            json!({"$ref": format!("#/components/headers/{name}")}),
+        )
+    };
     Value::Object(names.iter().map(reference).collect())
 }
 
@@ -169,18 +231,40 @@ fn header_references(names: &[&str]) -> Value {
 pub fn of(endpoint: &Endpoint, schemas: &[Schema]) -> Value {
     let mut responses = Map::new();
     for (position, status) in endpoint.success.iter().enumerate() {
-        let response = if position == 0 { success(endpoint, schemas) } else { further_success(*status) };
+        let response = if position == 0 {
+            success(endpoint, schemas)
+        } else {
+            further_success(*status)
+        };
         responses.insert(status.to_string(), response);
     }
     if endpoint.list {
-        responses.insert("304".to_owned(), json!({"$ref": "#/components/responses/NotModified"}));
+        responses.insert(
+            "304".to_owned(),
+            json!({"$ref": "#/components/responses/NotModified"}),
+        );
     }
-    let of_path: &[u16] = if endpoint.path.contains("{id}") { &[404] } else { &[] };
-    let of_body: &[u16] = if endpoint.body.is_some() { &[408, 413, 415] } else { &[] };
-    let statuses = COMMON.iter().chain(of_path).chain(of_body).chain(endpoint.refusals);
+    let of_path: &[u16] = if endpoint.path.contains("{id}") {
+        &[404]
+    } else {
+        &[]
+    };
+    let of_body: &[u16] = if endpoint.body.is_some() {
+        &[408, 413, 415]
+    } else {
+        &[]
+    };
+    let statuses = COMMON
+        .iter()
+        .chain(of_path)
+        .chain(of_body)
+        .chain(endpoint.refusals);
     let mut statuses: Vec<u16> = statuses.copied().collect();
     statuses.sort_unstable();
-    for error in ERRORS.iter().filter(|error| statuses.contains(&error.status)) {
+    for error in ERRORS
+        .iter()
+        .filter(|error| statuses.contains(&error.status))
+    {
         let reference = json!({"$ref": format!("#/components/responses/{}", error.name)});
         responses.insert(error.status.to_string(), reference);
     }
@@ -202,7 +286,8 @@ fn success(endpoint: &Endpoint, schemas: &[Schema]) -> Value {
             let is_new = endpoint.method == Method::POST;
             let mut content = json!({"application/json": wrapped(&schema, &example)});
             if name == "ScanOutput" {
-                content[content_type(&ReportFormat::Pdf)] = json!({"schema": {"type": "string", "format": "binary"}});
+                content[content_type(&ReportFormat::Pdf)] =
+                    json!({"schema": {"type": "string", "format": "binary"}});
             }
             let description = match endpoint.success {
                 [202, ..] => "Accepted; the report is generated in the background.",
@@ -214,12 +299,18 @@ fn success(endpoint: &Endpoint, schemas: &[Schema]) -> Value {
         ResponseContent::List(name) => {
             let (schema, example) = reference(name, schemas);
             let list = json!({"type": "array", "items": schema});
-            ("Success.", json!({"application/json": wrapped(&list, &json!([example]))}))
+            (
+                "Success.",
+                json!({"application/json": wrapped(&list, &json!([example]))}),
+            )
         }
         ResponseContent::Lines => {
             let list = json!({"type": "array", "items": {"type": "string"}});
             let example = json!(["GET http://127.0.0.1/ -> 200 text/html 512 bytes 3 ms"]);
-            ("Success.", json!({"application/json": wrapped(&list, &example)}))
+            (
+                "Success.",
+                json!({"application/json": wrapped(&list, &example)}),
+            )
         }
         ResponseContent::Words => {
             let words = json!({"schema": {"type": "string"}, "example": "admin\nlogin"});
@@ -247,7 +338,9 @@ fn success(endpoint: &Endpoint, schemas: &[Schema]) -> Value {
 fn further_success(status: u16) -> Value {
     let description = match status {
         202 => "The report is not ready yet.",
-        204 => "The report is empty, or its generation failed; `status` of `GET /reports/{id}` shows which.",
+        204 => {
+            "The report is empty, or its generation failed; `status` of `GET /reports/{id}` shows which."
+        }
         _ => "Success.",
     };
     let headers = header_references(&["x-ratelimit-limit", "x-ratelimit-remaining"]);
@@ -262,8 +355,14 @@ fn wrapped(schema: &Value, example: &Value) -> Value {
 }
 
 fn reference(name: &str, schemas: &[Schema]) -> (Value, Value) {
-    let example = schemas.iter().find(|schema| schema.name == name).map(|schema| schema.example.clone());
-    (json!({"$ref": format!("#/components/schemas/{name}")}), example.unwrap_or_default())
+    let example = schemas
+        .iter()
+        .find(|schema| schema.name == name)
+        .map(|schema| schema.example.clone());
+    (
+        json!({"$ref": format!("#/components/schemas/{name}")}),
+        example.unwrap_or_default(),
+    )
 }
 
 fn download() -> Value {
@@ -290,14 +389,51 @@ fn links(endpoint: &Endpoint) -> Map<String, Value> {
         _ => return Map::new(),
     };
     let nouns = [
-        ("/workspaces", ["get_workspace", "edit_workspace", "delete_workspace"].as_slice()),
+        (
+            "/workspaces",
+            ["get_workspace", "edit_workspace", "delete_workspace"].as_slice(),
+        ),
         ("/targets", &["get_target", "delete_target"]),
-        ("/scans", &["get_scan", "get_scan_output", "get_scan_raw", "list_scan_tests", "stop_scan", "delete_scan"]),
+        (
+            "/scans",
+            &[
+                "get_scan",
+                "get_scan_output",
+                "get_scan_raw",
+                "list_scan_tests",
+                "stop_scan",
+                "delete_scan",
+            ],
+        ),
         ("/findings", &["get_finding"]),
-        ("/wordlists", &["get_wordlist", "get_wordlist_contents", "delete_wordlist"]),
-        ("/reports", &["get_report", "download_report", "delete_report"]),
-        ("/http_loggers", &["get_logger", "list_captures", "delete_captures", "delete_logger"]),
+        (
+            "/wordlists",
+            &["get_wordlist", "get_wordlist_contents", "delete_wordlist"],
+        ),
+        (
+            "/reports",
+            &["get_report", "download_report", "delete_report"],
+        ),
+        (
+            "/http_loggers",
+            &[
+                "get_logger",
+                "list_captures",
+                "delete_captures",
+                "delete_logger",
+            ],
+        ),
     ];
-    let operations = nouns.iter().filter(|(path, _)| *path == endpoint.path).flat_map(|(_, operations)| *operations);
-    operations.map(|name| ((*name).to_owned(), json!({"operationId": name, "parameters": {"id": id}}))).collect()
+    let operations = nouns
+        .iter()
+        .filter(|(path, _)| *path == endpoint.path)
+        .flat_map(|(_, operations)| *operations);
+    operations
+        .map(|name| {
+            (
+                (*name).to_owned(),
+                json!({"operationId": name, "parameters": {"id": id}}),
+            )
+        })
+        .collect()
 }

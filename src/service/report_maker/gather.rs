@@ -6,7 +6,8 @@ use std::io;
 use super::blocking;
 use super::spool::{Spool, SpooledFindings};
 use crate::contract::{
-    Finding, GroupBy, NewReport, ReportFilters, ReportSource, Scan, ScanId, Stamp, TargetId, Tool, WorkspaceId,
+    Finding, GroupBy, NewReport, ReportFilters, ReportSource, Scan, ScanId, Stamp, TargetId, Tool,
+    WorkspaceId,
 };
 use crate::report::{Document, Earlier, FindingSource, ReportData, ReportFinding, ReportScan};
 use crate::service::state::App;
@@ -32,14 +33,23 @@ impl Gathered {
 
 impl From<ReportData> for Gathered {
     fn from(data: ReportData) -> Self {
-        Self { data, findings: None }
+        Self {
+            data,
+            findings: None,
+        }
     }
 }
 
 /// Gathers the data of a requested report from the resources that still exist.
 pub async fn gather(app: &App, new: &NewReport) -> anyhow::Result<Gathered> {
     let mut gathering = Gathering::new(app, new.filters.unwrap_or_default())?;
-    let ids: Vec<i64> = new.resources.iter().copied().collect::<BTreeSet<i64>>().into_iter().collect();
+    let ids: Vec<i64> = new
+        .resources
+        .iter()
+        .copied()
+        .collect::<BTreeSet<i64>>()
+        .into_iter()
+        .collect();
     match new.source {
         ReportSource::Findings => gathering.findings(ids).await?,
         _ => gathering.scans(&ids).await?,
@@ -49,7 +59,10 @@ pub async fn gather(app: &App, new: &NewReport) -> anyhow::Result<Gathered> {
 
 /// The data of a report about one scan, with its target even if nothing was found.
 pub async fn gather_scan(app: &App, scan: ScanId) -> anyhow::Result<Gathered> {
-    let filters = ReportFilters { include_all_targets: true, ..ReportFilters::default() };
+    let filters = ReportFilters {
+        include_all_targets: true,
+        ..ReportFilters::default()
+    };
     let mut gathering = Gathering::new(app, filters)?;
     gathering.scans(&[scan.0]).await?;
     gathering.finish(GroupBy::Target).await
@@ -57,9 +70,20 @@ pub async fn gather_scan(app: &App, scan: ScanId) -> anyhow::Result<Gathered> {
 
 /// The name of a workspace; of several, the first name and "and others".
 pub async fn workspace_name(app: &App, ids: &BTreeSet<WorkspaceId>) -> StoreResult<String> {
-    let Some(first) = ids.first() else { return Ok(String::new()) };
-    let name = app.store.workspace(*first).await?.map(|workspace| workspace.name.to_string()).unwrap_or_default();
-    Ok(if ids.len() > 1 { format!("{name} and others") } else { name })
+    let Some(first) = ids.first() else {
+        return Ok(String::new());
+    };
+    let name = app
+        .store
+        .workspace(*first)
+        .await?
+        .map(|workspace| workspace.name.to_string())
+        .unwrap_or_default();
+    Ok(if ids.len() > 1 {
+        format!("{name} and others")
+    } else {
+        name
+    })
 }
 
 struct Gathering<'a> {
@@ -73,7 +97,13 @@ struct Gathering<'a> {
 impl<'a> Gathering<'a> {
     fn new(app: &'a App, filters: ReportFilters) -> io::Result<Self> {
         let spool = Spool::new(&app.settings.data_dir)?;
-        Ok(Self { app, filters, scans: BTreeMap::new(), targets: HashMap::new(), spool })
+        Ok(Self {
+            app,
+            filters,
+            scans: BTreeMap::new(),
+            targets: HashMap::new(),
+            spool,
+        })
     }
 
     /// Adds scans with their findings.
@@ -82,8 +112,12 @@ impl<'a> Gathering<'a> {
             self.add_scans(batch).await?;
         }
         for scan in self.scans.keys().copied().collect::<Vec<_>>() {
-            let filter = FindingFilter { scan: Some(scan), ..FindingFilter::default() };
-            self.findings(self.app.store.finding_ids(&filter).await?).await?;
+            let filter = FindingFilter {
+                scan: Some(scan),
+                ..FindingFilter::default()
+            };
+            self.findings(self.app.store.finding_ids(&filter).await?)
+                .await?;
         }
         Ok(())
     }
@@ -92,7 +126,12 @@ impl<'a> Gathering<'a> {
     async fn findings(&mut self, ids: Vec<i64>) -> anyhow::Result<()> {
         for batch in ids.chunks(BATCH) {
             let json = self.app.store.findings(batch).await?;
-            let parsed = blocking(move || Ok(json.iter().filter_map(|json| serde_json::from_str(json).ok()).collect()));
+            let parsed = blocking(move || {
+                Ok(json
+                    .iter()
+                    .filter_map(|json| serde_json::from_str(json).ok())
+                    .collect())
+            });
             let findings: Vec<Finding> = parsed.await?;
             let scans: BTreeSet<i64> = findings
                 .iter()
@@ -100,7 +139,8 @@ impl<'a> Gathering<'a> {
                 .filter(|id| !self.scans.contains_key(id))
                 .map(|id| id.0)
                 .collect();
-            self.add_scans(&scans.into_iter().collect::<Vec<_>>()).await?;
+            self.add_scans(&scans.into_iter().collect::<Vec<_>>())
+                .await?;
             let mut histories = match self.filters.include_finding_history {
                 true => self.app.store.histories(batch).await?,
                 false => HashMap::new(),
@@ -116,7 +156,10 @@ impl<'a> Gathering<'a> {
     fn found(&self, finding: Finding, history: Vec<Earlier>) -> ReportFinding {
         let scan = finding.task_id.and_then(|id| self.scans.get(&id));
         ReportFinding {
-            target: finding.target_id.map(|id| self.target(id)).unwrap_or_default(),
+            target: finding
+                .target_id
+                .map(|id| self.target(id))
+                .unwrap_or_default(),
             tool: Tool(scan.map_or(0, |scan| scan.tool_id)),
             found_at: scan.and_then(|scan| scan.start_time),
             history,
@@ -145,7 +188,11 @@ impl<'a> Gathering<'a> {
     }
 
     async fn finish(self, group_by: GroupBy) -> anyhow::Result<Gathered> {
-        let workspaces = self.scans.values().filter_map(|scan| scan.workspace_id).collect();
+        let workspaces = self
+            .scans
+            .values()
+            .filter_map(|scan| scan.workspace_id)
+            .collect();
         let workspace = workspace_name(self.app, &workspaces).await?;
         let mut targets: Vec<String> = self.targets.values().cloned().collect();
         targets.sort();
@@ -160,8 +207,16 @@ impl<'a> Gathering<'a> {
             filters: self.filters,
             findings: Vec::new(),
             targets,
-            scans: scans.map(|scan| ReportScan { target: self.target(scan.target_id), scan }).collect(),
+            scans: scans
+                .map(|scan| ReportScan {
+                    target: self.target(scan.target_id),
+                    scan,
+                })
+                .collect(),
         };
-        Ok(Gathered { data, findings: Some(self.spool.finish()?) })
+        Ok(Gathered {
+            data,
+            findings: Some(self.spool.finish()?),
+        })
     }
 }

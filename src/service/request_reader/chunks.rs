@@ -1,4 +1,5 @@
-//! A chunked body (RFC 9112 §7.1): its data, its trailers, and where it ends. After an invalid chunk everything is data.
+//! A chunked body (RFC 9112 §7.1): its data, its trailers, and where it ends. After an invalid
+//! chunk everything is data.
 
 use super::head::{HeaderLine, header_lines, without_line_end};
 use super::problems::{ProblemList, quoted};
@@ -30,7 +31,12 @@ pub(super) struct ChunkReader {
 
 impl Default for ChunkReader {
     fn default() -> Self {
-        Self { state: ChunkState::Size, line: Vec::new(), trailers: Vec::new(), chunk: 1 }
+        Self {
+            state: ChunkState::Size,
+            line: Vec::new(),
+            trailers: Vec::new(),
+            chunk: 1,
+        }
     }
 }
 
@@ -44,14 +50,24 @@ impl ChunkReader {
         let trailers = std::mem::take(&mut self.trailers);
         let lines = header_lines(&trailers, "trailer line", problems);
         if !lines.is_empty() {
-            let names = lines.iter().map(|line| quoted(line.name.as_deref().unwrap_or(&line.value)));
-            problems.add(format!("headers after the body: {}", names.take(10).collect::<Vec<_>>().join(", ")));
+            let names = lines
+                .iter()
+                .map(|line| quoted(line.name.as_deref().unwrap_or(&line.value)));
+            problems.add(format!(
+                "headers after the body: {}",
+                names.take(10).collect::<Vec<_>>().join(", ")
+            ));
         }
         lines
     }
 
     /// Reads bytes; returns how many, and whether the body has ended.
-    pub fn read(&mut self, bytes: &[u8], body: &mut Vec<u8>, problems: &mut ProblemList) -> (usize, bool) {
+    pub fn read(
+        &mut self,
+        bytes: &[u8],
+        body: &mut Vec<u8>,
+        problems: &mut ProblemList,
+    ) -> (usize, bool) {
         let mut used = 0;
         while used < bytes.len() {
             let rest = &bytes[used..];
@@ -62,7 +78,9 @@ impl ChunkReader {
                     self.line.extend_from_slice(&rest[..length]);
                     used += length;
                     let is_complete = self.line.ends_with(b"\n");
-                    if (is_complete || self.line_room() == 0) && self.end_line(is_complete, body, problems) {
+                    if (is_complete || self.line_room() == 0)
+                        && self.end_line(is_complete, body, problems)
+                    {
                         return (used, true);
                     }
                 }
@@ -71,7 +89,11 @@ impl ChunkReader {
                     body.extend_from_slice(&rest[..length]);
                     used += length;
                     let left = left - length as u64;
-                    self.state = if left == 0 { ChunkState::DataEnd } else { ChunkState::Data(left) };
+                    self.state = if left == 0 {
+                        ChunkState::DataEnd
+                    } else {
+                        ChunkState::Data(left)
+                    };
                 }
                 ChunkState::DataEnd => {
                     self.line.push(rest[0]);
@@ -88,12 +110,22 @@ impl ChunkReader {
     }
 
     fn line_room(&self) -> usize {
-        let limit = if self.state == ChunkState::Trailers { TRAILERS } else { SIZE_LINE };
+        let limit = if self.state == ChunkState::Trailers {
+            TRAILERS
+        } else {
+            SIZE_LINE
+        };
         limit.saturating_sub(self.line.len() + self.trailers.len())
     }
 
-    /// A size or a trailer, or the start of one that is too long; returns whether the body has ended.
-    fn end_line(&mut self, is_complete: bool, body: &mut Vec<u8>, problems: &mut ProblemList) -> bool {
+    /// A size or a trailer, or the start of one that is too long; returns whether the body has
+    /// ended.
+    fn end_line(
+        &mut self,
+        is_complete: bool,
+        body: &mut Vec<u8>,
+        problems: &mut ProblemList,
+    ) -> bool {
         let whole = std::mem::take(&mut self.line);
         let line = without_line_end(&whole);
         match (self.state, is_complete) {
@@ -112,7 +144,8 @@ impl ChunkReader {
                 }
             },
             (_, false) => {
-                problems.add("a line of the chunked body is too long; the rest is the body".to_owned());
+                problems
+                    .add("a line of the chunked body is too long; the rest is the body".to_owned());
                 self.fail(&whole, body);
             }
         }
@@ -124,10 +157,15 @@ impl ChunkReader {
         let end = line.iter().position(|&byte| byte == b';');
         let (digits, extension) = line.split_at(end.unwrap_or(line.len()));
         if !extension.is_empty() {
-            problems.add(format!("chunk {} has the extension {}", self.chunk, quoted(extension)));
+            problems.add(format!(
+                "chunk {} has the extension {}",
+                self.chunk,
+                quoted(extension)
+            ));
         }
         let trimmed = digits.trim_ascii();
-        let is_number = (1..=16).contains(&trimmed.len()) && trimmed.iter().all(u8::is_ascii_hexdigit);
+        let is_number =
+            (1..=16).contains(&trimmed.len()) && trimmed.iter().all(u8::is_ascii_hexdigit);
         if is_number && trimmed.len() != digits.len() {
             problems.add(format!("chunk {} has blanks around its size", self.chunk));
         }
@@ -145,7 +183,10 @@ impl ChunkReader {
                 self.state = ChunkState::Size;
             }
             _ => {
-                problems.add(format!("chunk {} is longer than its size; the rest is the body", self.chunk));
+                problems.add(format!(
+                    "chunk {} is longer than its size; the rest is the body",
+                    self.chunk
+                ));
                 let line = std::mem::take(&mut self.line);
                 self.fail(&line, body);
             }

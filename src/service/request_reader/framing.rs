@@ -1,5 +1,5 @@
-//! Where the body of a request ends, according to its headers. Of contradicting headers the one counts that keeps the
-//! most bytes.
+//! Where the body of a request ends, according to its headers. Of contradicting headers the one
+//! counts that keeps the most bytes.
 
 use super::head::{RequestHead, RequestVersion};
 use super::problems::{ProblemList, quoted};
@@ -25,7 +25,11 @@ pub(super) enum FramingKind {
 
 impl BodyFraming {
     /// Of a head without a body.
-    pub const NONE: Self = Self { kind: FramingKind::Empty, shortest: None, is_ambiguous: false };
+    pub const NONE: Self = Self {
+        kind: FramingKind::Empty,
+        shortest: None,
+        is_ambiguous: false,
+    };
 
     pub fn of(head: &RequestHead, problems: &mut ProblemList) -> Self {
         let lengths = ContentLengths::of(head, problems);
@@ -35,24 +39,49 @@ impl BodyFraming {
         }
         let is_chunked = encodings.last().is_some_and(|last| last == b"chunked");
         let others = || encodings.iter().filter(|one| *one != b"chunked");
-        others().for_each(|other| problems.add(format!("transfer encoding {} was not decoded", quoted(other))));
+        others().for_each(|other| {
+            problems.add(format!(
+                "transfer encoding {} was not decoded",
+                quoted(other)
+            ))
+        });
         let chunked = encodings.len() - others().count();
         if chunked > 1 || (chunked == 1 && !is_chunked) {
-            problems.add("`chunked` is not the last transfer encoding, or is named twice".to_owned());
+            problems
+                .add("`chunked` is not the last transfer encoding, or is named twice".to_owned());
         }
         if head.version != RequestVersion::Http11 {
             problems.add("Transfer-Encoding in a request that is not of HTTP/1.1".to_owned());
         }
         let has_lengths = lengths.longest.is_some() || lengths.has_invalid;
         if has_lengths {
-            let used = if is_chunked || lengths.longest.is_none() { "Transfer-Encoding" } else { "Content-Length" };
-            problems.add(format!("both Content-Length and Transfer-Encoding; {used} was used"));
+            let used = if is_chunked || lengths.longest.is_none() {
+                "Transfer-Encoding"
+            } else {
+                "Content-Length"
+            };
+            problems.add(format!(
+                "both Content-Length and Transfer-Encoding; {used} was used"
+            ));
         }
-        let is_ambiguous = has_lengths || chunked != 1 || !is_chunked || head.version != RequestVersion::Http11;
+        let is_ambiguous =
+            has_lengths || chunked != 1 || !is_chunked || head.version != RequestVersion::Http11;
         match (is_chunked, lengths.longest) {
-            (true, _) => Self { kind: FramingKind::Chunked, shortest: lengths.earliest(), is_ambiguous },
-            (false, Some(longest)) => Self { kind: FramingKind::Length(longest), shortest: Some(0), is_ambiguous },
-            (false, None) => Self { kind: FramingKind::Unknown, shortest: None, is_ambiguous },
+            (true, _) => Self {
+                kind: FramingKind::Chunked,
+                shortest: lengths.earliest(),
+                is_ambiguous,
+            },
+            (false, Some(longest)) => Self {
+                kind: FramingKind::Length(longest),
+                shortest: Some(0),
+                is_ambiguous,
+            },
+            (false, None) => Self {
+                kind: FramingKind::Unknown,
+                shortest: None,
+                is_ambiguous,
+            },
         }
     }
 }
@@ -71,7 +100,10 @@ impl ContentLengths {
         let mut has_invalid = false;
         for line in lines() {
             // An empty value is one that cannot be read.
-            let parts = line.value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+            let parts = line
+                .value
+                .split(|&byte| byte == b',')
+                .map(<[u8]>::trim_ascii);
             for part in parts {
                 match length(part) {
                     Some(length) => lengths.push(length),
@@ -86,33 +118,55 @@ impl ContentLengths {
         lengths.sort_unstable();
         lengths.dedup();
         match lengths.as_slice() {
-            [] | [_] if count > 1 => problems.add(format!("Content-Length is repeated {count} times")),
+            [] | [_] if count > 1 => {
+                problems.add(format!("Content-Length is repeated {count} times"))
+            }
             [] | [_] => {}
             several => {
                 let values: Vec<String> = several.iter().take(5).map(u64::to_string).collect();
                 let values = values.join(" and ");
-                problems.add(format!("different Content-Length values: {values}; the largest was used"));
+                problems.add(format!(
+                    "different Content-Length values: {values}; the largest was used"
+                ));
             }
         }
-        Self { longest: lengths.last().copied(), shortest: lengths.first().copied(), has_invalid }
+        Self {
+            longest: lengths.last().copied(),
+            shortest: lengths.first().copied(),
+            has_invalid,
+        }
     }
 
     /// The earliest end according to these headers.
     fn earliest(&self) -> Option<u64> {
-        if self.has_invalid { Some(0) } else { self.shortest }
+        if self.has_invalid {
+            Some(0)
+        } else {
+            self.shortest
+        }
     }
 
     fn framing(&self) -> BodyFraming {
         match (self.longest, self.has_invalid) {
-            (Some(longest), true) => {
-                BodyFraming { kind: FramingKind::Length(longest), shortest: Some(0), is_ambiguous: true }
-            }
+            (Some(longest), true) => BodyFraming {
+                kind: FramingKind::Length(longest),
+                shortest: Some(0),
+                is_ambiguous: true,
+            },
             (Some(longest), false) => {
                 let is_ambiguous = self.shortest != self.longest;
                 let shortest = self.shortest.filter(|_| is_ambiguous);
-                BodyFraming { kind: FramingKind::Length(longest), shortest, is_ambiguous }
+                BodyFraming {
+                    kind: FramingKind::Length(longest),
+                    shortest,
+                    is_ambiguous,
+                }
             }
-            (None, true) => BodyFraming { kind: FramingKind::Unknown, shortest: None, is_ambiguous: true },
+            (None, true) => BodyFraming {
+                kind: FramingKind::Unknown,
+                shortest: None,
+                is_ambiguous: true,
+            },
             (None, false) => BodyFraming::NONE,
         }
     }
@@ -121,12 +175,20 @@ impl ContentLengths {
 /// A number of digits only. One that does not fit is the largest.
 fn length(text: &[u8]) -> Option<u64> {
     let is_number = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
-    is_number.then(|| std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(u64::MAX))
+    is_number.then(|| {
+        std::str::from_utf8(text)
+            .ok()
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(u64::MAX)
+    })
 }
 
 /// The transfer encodings in lower case, without `identity`, which has no effect.
 fn encodings(head: &RequestHead) -> Vec<Vec<u8>> {
-    let lines = head.lines.iter().filter(|line| line.is("transfer-encoding"));
+    let lines = head
+        .lines
+        .iter()
+        .filter(|line| line.is("transfer-encoding"));
     let named = lines.flat_map(|line| line.parts().map(<[u8]>::to_ascii_lowercase));
     named.filter(|encoding| encoding != b"identity").collect()
 }

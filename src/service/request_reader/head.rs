@@ -46,7 +46,10 @@ impl HeaderLine {
 
     /// The parts between commas.
     pub fn parts(&self) -> impl Iterator<Item = &[u8]> {
-        self.value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).filter(|part| !part.is_empty())
+        self.value
+            .split(|&byte| byte == b',')
+            .map(<[u8]>::trim_ascii)
+            .filter(|part| !part.is_empty())
     }
 }
 
@@ -56,13 +59,22 @@ impl RequestHead {
         let first = first_line(bytes);
         let mut head = Self::request_line(first, problems);
         check_line(first, "the request line", problems);
-        let rest = bytes.iter().position(|&byte| byte == b'\n').map_or(&[][..], |end| &bytes[end + 1..]);
-        if bytes.windows(2).any(|pair| pair[1] == b'\n' && pair[0] != b'\r') || bytes.first() == Some(&b'\n') {
+        let rest = bytes
+            .iter()
+            .position(|&byte| byte == b'\n')
+            .map_or(&[][..], |end| &bytes[end + 1..]);
+        if bytes
+            .windows(2)
+            .any(|pair| pair[1] == b'\n' && pair[0] != b'\r')
+            || bytes.first() == Some(&b'\n')
+        {
             problems.add("lines end in a line feed without a carriage return".to_owned());
         }
         head.lines = header_lines(rest, "header line", problems);
         let hosts = head.lines.iter().filter(|line| line.is("host")).count();
-        let is_complete = rest.split_inclusive(|&byte| byte == b'\n').any(|line| matches!(line, b"\n" | b"\r\n"));
+        let is_complete = rest
+            .split_inclusive(|&byte| byte == b'\n')
+            .any(|line| matches!(line, b"\n" | b"\r\n"));
         match (hosts, &head.version) {
             (0, RequestVersion::Http11) if is_complete => problems.add("no Host header".to_owned()),
             (2.., _) => problems.add(format!("{hosts} Host headers")),
@@ -82,11 +94,16 @@ impl RequestHead {
             _ => (rest, RequestVersion::Missing),
         };
         let between = rest.len() - target.len();
-        let is_regular = line.get(method.len()) == Some(&b' ') && !rest.first().is_some_and(u8::is_ascii_whitespace);
+        let is_regular = line.get(method.len()) == Some(&b' ')
+            && !rest.first().is_some_and(u8::is_ascii_whitespace);
         let target = target.trim_ascii();
         match &version {
-            RequestVersion::Missing => problems.add("no HTTP version in the request line".to_owned()),
-            RequestVersion::Other(version) => problems.add(format!("unknown HTTP version {}", quoted(version))),
+            RequestVersion::Missing => {
+                problems.add("no HTTP version in the request line".to_owned())
+            }
+            RequestVersion::Other(version) => {
+                problems.add(format!("unknown HTTP version {}", quoted(version)))
+            }
             RequestVersion::Http10 | RequestVersion::Http11 => {
                 if !is_regular || between != "HTTP/1.1".len() + 1 {
                     problems.add("other blanks than single spaces in the request line".to_owned());
@@ -108,25 +125,40 @@ impl RequestHead {
         if !odd.is_empty() {
             problems.add(format!("the target contains {}", quoted(&odd)));
         }
-        Self { method: method.to_vec(), target: target.to_vec(), version, lines: Vec::new() }
+        Self {
+            method: method.to_vec(),
+            target: target.to_vec(),
+            version,
+            lines: Vec::new(),
+        }
     }
 
     /// The values of a header, from all its lines.
     pub fn values(&self, name: &str) -> impl Iterator<Item = &[u8]> {
-        self.lines.iter().filter(move |line| line.is(name)).map(|line| line.value.as_slice())
+        self.lines
+            .iter()
+            .filter(move |line| line.is(name))
+            .map(|line| line.value.as_slice())
     }
 
     /// Whether the request line can be read as one.
     pub fn is_request(&self) -> bool {
-        let is_method = !self.method.is_empty() && self.method.iter().all(|&byte| is_token_byte(byte));
-        is_method && !self.target.is_empty() && (self.version != RequestVersion::Missing || self.target[0] == b'/')
+        let is_method =
+            !self.method.is_empty() && self.method.iter().all(|&byte| is_token_byte(byte));
+        is_method
+            && !self.target.is_empty()
+            && (self.version != RequestVersion::Missing || self.target[0] == b'/')
     }
 
     /// Whether the sender may send a further request.
     pub(super) fn keeps_open(&self) -> bool {
         let lines = || self.lines.iter().filter(|line| line.is("connection"));
-        let names =
-            |option: &str| lines().any(|line| line.parts().any(|part| part.eq_ignore_ascii_case(option.as_bytes())));
+        let names = |option: &str| {
+            lines().any(|line| {
+                line.parts()
+                    .any(|part| part.eq_ignore_ascii_case(option.as_bytes()))
+            })
+        };
         match self.version {
             RequestVersion::Http11 => !names("close"),
             RequestVersion::Http10 => names("keep-alive") && !names("close"),
@@ -135,8 +167,13 @@ impl RequestHead {
     }
 
     pub(super) fn expects_continue(&self) -> bool {
-        let mut expected = self.lines.iter().filter(|line| line.is("expect")).flat_map(HeaderLine::parts);
-        self.version == RequestVersion::Http11 && expected.any(|part| part.eq_ignore_ascii_case(b"100-continue"))
+        let mut expected = self
+            .lines
+            .iter()
+            .filter(|line| line.is("expect"))
+            .flat_map(HeaderLine::parts);
+        self.version == RequestVersion::Http11
+            && expected.any(|part| part.eq_ignore_ascii_case(b"100-continue"))
     }
 }
 
@@ -151,7 +188,11 @@ impl RequestVersion {
 }
 
 /// Reads header lines up to an empty one. `noun` names them in the problems.
-pub(super) fn header_lines(bytes: &[u8], noun: &str, problems: &mut ProblemList) -> Vec<HeaderLine> {
+pub(super) fn header_lines(
+    bytes: &[u8],
+    noun: &str,
+    problems: &mut ProblemList,
+) -> Vec<HeaderLine> {
     let mut lines: Vec<HeaderLine> = Vec::new();
     for (index, physical) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
         let (line, number) = (without_line_end(physical), index + 1);
@@ -159,7 +200,9 @@ pub(super) fn header_lines(bytes: &[u8], noun: &str, problems: &mut ProblemList)
             break;
         }
         check_line(line, &format!("{noun} {number}"), problems);
-        let begins_blank = line.first().is_some_and(|byte| matches!(byte, b' ' | b'\t'));
+        let begins_blank = line
+            .first()
+            .is_some_and(|byte| matches!(byte, b' ' | b'\t'));
         if let Some(last) = lines.last_mut().filter(|_| begins_blank) {
             problems.add(format!("{noun} {number} is a folded line"));
             last.value.push(b' ');
@@ -171,7 +214,10 @@ pub(super) fn header_lines(bytes: &[u8], noun: &str, problems: &mut ProblemList)
             if physical.ends_with(b"\n") {
                 problems.add(format!("{noun} {number} has no colon"));
             }
-            lines.push(HeaderLine { name: None, value: line.to_vec() });
+            lines.push(HeaderLine {
+                name: None,
+                value: line.to_vec(),
+            });
             continue;
         };
         let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
@@ -181,11 +227,17 @@ pub(super) fn header_lines(bytes: &[u8], noun: &str, problems: &mut ProblemList)
                 problems.add(format!("{noun} {number} has blanks around its name"))
             }
             trimmed if !trimmed.iter().all(|&byte| is_token_byte(byte)) => {
-                problems.add(format!("{noun} {number} has the invalid name {}", quoted(trimmed)));
+                problems.add(format!(
+                    "{noun} {number} has the invalid name {}",
+                    quoted(trimmed)
+                ));
             }
             _ => {}
         }
-        lines.push(HeaderLine { name: Some(name.to_vec()), value: value.to_vec() });
+        lines.push(HeaderLine {
+            name: Some(name.to_vec()),
+            value: value.to_vec(),
+        });
     }
     lines
 }
@@ -193,19 +245,30 @@ pub(super) fn header_lines(bytes: &[u8], noun: &str, problems: &mut ProblemList)
 /// Control bytes and carriage returns inside a line.
 fn check_line(line: &[u8], noun: &str, problems: &mut ProblemList) {
     if let Some(byte) = line.iter().find(|&&byte| is_control(byte)) {
-        problems.add(format!("{noun} contains the control byte {}", quoted(&[*byte])));
+        problems.add(format!(
+            "{noun} contains the control byte {}",
+            quoted(&[*byte])
+        ));
     }
 }
 
 /// The first line without its end.
 pub(super) fn first_line(bytes: &[u8]) -> &[u8] {
-    without_line_end(bytes.split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default())
+    without_line_end(
+        bytes
+            .split_inclusive(|&byte| byte == b'\n')
+            .next()
+            .unwrap_or_default(),
+    )
 }
 
 /// Whether the start of a request line may be that of a method.
 pub(super) fn begins_with_method(line: &[u8]) -> bool {
     let start = &line[..line.len().min(LONGEST_METHOD)];
-    split_at_blank(start).0.iter().all(|&byte| is_token_byte(byte))
+    split_at_blank(start)
+        .0
+        .iter()
+        .all(|&byte| is_token_byte(byte))
 }
 
 /// Whether a request line ends in an HTTP version.
@@ -226,7 +289,8 @@ fn is_odd_in_target(byte: u8) -> bool {
 }
 
 fn is_version(word: &[u8]) -> bool {
-    word.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"HTTP/"))
+    word.get(..5)
+        .is_some_and(|start| start.eq_ignore_ascii_case(b"HTTP/"))
 }
 
 fn split_at_blank(text: &[u8]) -> (&[u8], &[u8]) {

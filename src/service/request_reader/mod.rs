@@ -8,10 +8,10 @@
 //!   Waiting ─► Head ─► Body ─► Waiting …          Foreign: no HTTP/1        Discarding: after a limit
 //! ```
 //!
-//! A server refuses a request that can be read in two ways. A logger records it: the reader uses the framing that keeps
-//! the most bytes, and names the other in the problems. Where the end of a request is not certain, a pause of the sender
-//! ends it ([`RequestReader::ends_at_pause`]). The bytes of all requests together are the bytes that arrived, in any
-//! split.
+//! A server refuses a request that can be read in two ways. A logger records it: the reader uses
+//! the framing that keeps the most bytes, and names the other in the problems. Where the end of a
+//! request is not certain, a pause of the sender ends it ([`RequestReader::ends_at_pause`]). The
+//! bytes of all requests together are the bytes that arrived, in any split.
 
 mod chunks;
 mod framing;
@@ -27,8 +27,8 @@ use problems::ProblemList;
 
 /// The first line of an HTTP/2 connection (RFC 9113 §3.4).
 const HTTP2_LINE: &[u8] = b"PRI * HTTP/2.0";
-/// How much of a body that is too large is read, in multiples of the limit: many senders read the response only after
-/// they have sent the whole body.
+/// How much of a body that is too large is read, in multiples of the limit: many senders read the
+/// response only after they have sent the whole body.
 const OVERSIZE: usize = 16;
 
 /// Sizes up to which requests are kept, in bytes.
@@ -52,15 +52,19 @@ pub struct ReceivedRequest {
     /// What is wrong or unusual, as sentences.
     pub problems: Vec<String>,
     pub end: RequestEnd,
-    /// Whether the connection cannot carry a further request: the sender asks for it, or the end of this request is not
-    /// certain.
+    /// Whether the connection cannot carry a further request: the sender asks for it, or the end of
+    /// this request is not certain.
     pub closes: bool,
 }
 
 impl ReceivedRequest {
     /// Head and body as they arrived.
     pub fn raw(&self) -> Vec<u8> {
-        [self.raw_head.as_slice(), self.framed_body.as_deref().unwrap_or(&self.body)].concat()
+        [
+            self.raw_head.as_slice(),
+            self.framed_body.as_deref().unwrap_or(&self.body),
+        ]
+        .concat()
     }
 }
 
@@ -196,10 +200,14 @@ impl RequestReader {
         None
     }
 
-    /// Ends the reading, after [`next`](Self::next) returned none: the part of a request that has arrived. After a pause,
-    /// further bytes are those of a further request.
+    /// Ends the reading, after [`next`](Self::next) returned none: the part of a request that has
+    /// arrived. After a pause, further bytes are those of a further request.
     pub fn end(&mut self, cause: EndCause) -> Option<ReceivedRequest> {
-        let next = if cause == EndCause::Pause { ReaderState::Waiting } else { ReaderState::Discarding };
+        let next = if cause == EndCause::Pause {
+            ReaderState::Waiting
+        } else {
+            ReaderState::Discarding
+        };
         match std::mem::replace(&mut self.state, next) {
             ReaderState::Waiting | ReaderState::Discarding => None,
             ReaderState::Head | ReaderState::Foreign => Some(self.end_head(cause)),
@@ -216,18 +224,22 @@ impl RequestReader {
         }
     }
 
-    /// Whether a pause of the sender ends the request, because nothing else would: an HTTP/0.9 request, a body of unknown
-    /// length, or another protocol.
+    /// Whether a pause of the sender ends the request, because nothing else would: an HTTP/0.9
+    /// request, a body of unknown length, or another protocol.
     pub fn ends_at_pause(&self) -> bool {
         match &self.state {
             ReaderState::Waiting | ReaderState::Discarding => false,
             ReaderState::Foreign => true,
             ReaderState::Head => {
                 let is_first_line = self.last_line == self.line_start;
-                self.is_without_version || (is_first_line && !head::begins_with_method(&self.head[self.line_start..]))
+                self.is_without_version
+                    || (is_first_line && !head::begins_with_method(&self.head[self.line_start..]))
             }
             ReaderState::Body(body) => {
-                let is_long_enough = body.framing.shortest.is_some_and(|shortest| body.received as u64 >= shortest);
+                let is_long_enough = body
+                    .framing
+                    .shortest
+                    .is_some_and(|shortest| body.received as u64 >= shortest);
                 let is_unknown = body.framing.kind == FramingKind::Unknown;
                 is_long_enough || is_unknown || body.chunks.state() == ChunkState::Invalid
             }
@@ -251,13 +263,15 @@ impl RequestReader {
         &self.input[self.used..]
     }
 
-    /// Moves bytes of the input to the head, up to the limit; returns the request when there is a byte beyond it.
+    /// Moves bytes of the input to the head, up to the limit; returns the request when there is a
+    /// byte beyond it.
     fn take_to_head(&mut self, count: usize) -> Option<ReceivedRequest> {
         let count = count.min(self.limits.head.saturating_sub(self.head.len()));
         if count == 0 {
             return Some(self.cut_head());
         }
-        self.head.extend_from_slice(&self.input[self.used..self.used + count]);
+        self.head
+            .extend_from_slice(&self.input[self.used..self.used + count]);
         self.used += count;
         None
     }
@@ -265,7 +279,11 @@ impl RequestReader {
     /// Blank lines before a request, as some senders end a body with one (RFC 9112 §2.2).
     fn read_blank(&mut self) -> Option<ReceivedRequest> {
         let is_blank = |byte: &u8| matches!(byte, b'\r' | b'\n');
-        let blank = self.unread().iter().position(|byte| !is_blank(byte)).unwrap_or(self.unread().len());
+        let blank = self
+            .unread()
+            .iter()
+            .position(|byte| !is_blank(byte))
+            .unwrap_or(self.unread().len());
         if blank > 0 {
             return self.take_to_head(blank);
         }
@@ -280,7 +298,10 @@ impl RequestReader {
     /// A line of the head, or its next part.
     fn read_line(&mut self) -> Option<ReceivedRequest> {
         let unread = self.unread();
-        let line = unread.iter().position(|&byte| byte == b'\n').map_or(unread.len(), |end| end + 1);
+        let line = unread
+            .iter()
+            .position(|&byte| byte == b'\n')
+            .map_or(unread.len(), |end| end + 1);
         let cut = self.take_to_head(line);
         if cut.is_some() || !self.head.ends_with(b"\n") {
             return cut;
@@ -315,7 +336,9 @@ impl RequestReader {
     }
 
     fn read_body(&mut self) -> Option<ReceivedRequest> {
-        let ReaderState::Body(body) = &mut self.state else { return None };
+        let ReaderState::Body(body) = &mut self.state else {
+            return None;
+        };
         let most = (OVERSIZE * self.limits.body + 1).saturating_sub(body.received);
         let unread = &self.input[self.used..];
         let (used, is_whole) = body.read(&unread[..unread.len().min(most)], &mut self.problems);
@@ -325,19 +348,36 @@ impl RequestReader {
         if !is_whole && !is_beyond {
             return None;
         }
-        let next = if is_whole { ReaderState::Waiting } else { ReaderState::Discarding };
-        let ReaderState::Body(body) = std::mem::replace(&mut self.state, next) else { return None };
+        let next = if is_whole {
+            ReaderState::Waiting
+        } else {
+            ReaderState::Discarding
+        };
+        let ReaderState::Body(body) = std::mem::replace(&mut self.state, next) else {
+            return None;
+        };
         Some(self.request(*body, RequestEnd::Whole))
     }
 
     /// A request that has ended; the state is already the next one.
     fn request(&mut self, body: BodyState, end: RequestEnd) -> ReceivedRequest {
-        let BodyState { mut head, framing, mut chunks, body, framed, is_too_large, .. } = body;
+        let BodyState {
+            mut head,
+            framing,
+            mut chunks,
+            body,
+            framed,
+            is_too_large,
+            ..
+        } = body;
         let is_certain = !framing.is_ambiguous && chunks.state() != ChunkState::Invalid;
         let closes = !is_certain || end != RequestEnd::Whole || !head.keeps_open();
         head.lines.extend(chunks.take_trailers(&mut self.problems));
         if is_too_large {
-            self.problems.add(format!("the body is larger than {} bytes; it was not recorded", self.limits.body));
+            self.problems.add(format!(
+                "the body is larger than {} bytes; it was not recorded",
+                self.limits.body
+            ));
         }
         (self.line_start, self.last_line, self.is_without_version) = (0, 0, false);
         ReceivedRequest {
@@ -346,7 +386,11 @@ impl RequestReader {
             body,
             head,
             problems: self.problems.take(),
-            end: if is_too_large { RequestEnd::BodyTooLarge } else { end },
+            end: if is_too_large {
+                RequestEnd::BodyTooLarge
+            } else {
+                end
+            },
             closes: closes || matches!(self.state, ReaderState::Discarding),
         }
     }
@@ -368,18 +412,30 @@ impl RequestReader {
 
     fn cut_head(&mut self) -> ReceivedRequest {
         let head = self.head_so_far();
-        self.problems.add(format!("the head is larger than {} bytes; the rest was not recorded", self.limits.head));
+        self.problems.add(format!(
+            "the head is larger than {} bytes; the rest was not recorded",
+            self.limits.head
+        ));
         self.state = ReaderState::Discarding;
-        self.request(BodyState::new(head, BodyFraming::NONE), RequestEnd::HeadTooLarge)
+        self.request(
+            BodyState::new(head, BodyFraming::NONE),
+            RequestEnd::HeadTooLarge,
+        )
     }
 
     fn end_head(&mut self, cause: EndCause) -> ReceivedRequest {
         let is_foreign = problems::foreign(&self.head[self.line_start..]).is_some();
-        let is_one_line = self.is_without_version && matches!(cause, EndCause::Pause | EndCause::Closed);
+        let is_one_line =
+            self.is_without_version && matches!(cause, EndCause::Pause | EndCause::Closed);
         let head = self.head_so_far();
-        let end = if is_one_line { RequestEnd::Whole } else { RequestEnd::Cut(cause) };
+        let end = if is_one_line {
+            RequestEnd::Whole
+        } else {
+            RequestEnd::Cut(cause)
+        };
         if !is_one_line && !is_foreign {
-            self.problems.add(format!("the head has no end: {}", cause.reason()));
+            self.problems
+                .add(format!("the head has no end: {}", cause.reason()));
         }
         self.request(BodyState::new(head, BodyFraming::NONE), end)
     }
@@ -388,14 +444,20 @@ impl RequestReader {
         let (received, reason) = (body.received, cause.reason());
         let is_expected = matches!(cause, EndCause::Pause | EndCause::Closed);
         let problem = match body.framing.kind {
-            FramingKind::Length(length) => Some(format!("the body ended after {received} of {length} bytes: {reason}")),
+            FramingKind::Length(length) => Some(format!(
+                "the body ended after {received} of {length} bytes: {reason}"
+            )),
             FramingKind::Chunked if body.chunks.state() != ChunkState::Invalid => {
                 Some(format!("the body ended before its last chunk: {reason}"))
             }
-            FramingKind::Chunked | FramingKind::Unknown if !is_expected => Some(format!("the body was cut: {reason}")),
+            FramingKind::Chunked | FramingKind::Unknown if !is_expected => {
+                Some(format!("the body was cut: {reason}"))
+            }
             FramingKind::Chunked | FramingKind::Unknown | FramingKind::Empty => None,
         };
-        problem.into_iter().for_each(|problem| self.problems.add(problem));
+        problem
+            .into_iter()
+            .for_each(|problem| self.problems.add(problem));
         self.request(body, RequestEnd::Cut(cause))
     }
 }
@@ -408,7 +470,15 @@ fn is_control(byte: u8) -> bool {
 impl BodyState {
     fn new(head: RequestHead, framing: BodyFraming) -> Self {
         let (body, framed, received) = (Vec::new(), Vec::new(), 0);
-        Self { head, framing, chunks: ChunkReader::default(), body, framed, received, is_too_large: false }
+        Self {
+            head,
+            framing,
+            chunks: ChunkReader::default(),
+            body,
+            framed,
+            received,
+            is_too_large: false,
+        }
     }
 
     /// Reads bytes; returns how many, and whether they were the last ones.

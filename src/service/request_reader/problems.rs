@@ -32,14 +32,19 @@ impl ProblemList {
 /// Bytes of the request as a problem quotes them.
 pub(super) fn quoted(bytes: &[u8]) -> String {
     let mark = if bytes.len() > QUOTED { "…" } else { "" };
-    format!("`{}{mark}`", bytes[..bytes.len().min(QUOTED)].escape_ascii())
+    format!(
+        "`{}{mark}`",
+        bytes[..bytes.len().min(QUOTED)].escape_ascii()
+    )
 }
 
 /// The protocol of bytes that are no HTTP/1 head.
 pub(super) fn foreign(start: &[u8]) -> Option<&'static str> {
     match start {
         [0x16, 0x03, ..] => Some("a TLS handshake, which this port cannot read"),
-        _ if super::head::first_line(start) == super::HTTP2_LINE => Some("an HTTP/2 connection; only HTTP/1 is read"),
+        _ if super::head::first_line(start) == super::HTTP2_LINE => {
+            Some("an HTTP/2 connection; only HTTP/1 is read")
+        }
         [first, ..] if super::is_control(*first) => Some("no HTTP request"),
         _ => None,
     }
@@ -55,7 +60,10 @@ mod tests {
         (0..30).for_each(|n| list.add(format!("problem {n}")));
         (0..3).for_each(|_| list.add("problem 1".to_owned()));
         let taken = list.take();
-        assert_eq!((taken.len(), taken[0].as_str(), taken[MOST].as_str()), (MOST + 1, "problem 0", "10 more"));
+        assert_eq!(
+            (taken.len(), taken[0].as_str(), taken[MOST].as_str()),
+            (MOST + 1, "problem 0", "10 more")
+        );
         assert!(list.take().is_empty());
     }
 

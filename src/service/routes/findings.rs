@@ -22,7 +22,8 @@ pub fn endpoints() -> Vec<Endpoint> {
         Endpoint::list("/findings", "list_findings", "List findings", list)
             .query(&["workspace_id", "target_id", "task_id", "group_duplicates"])
             .content(List("Finding")),
-        Endpoint::get("/findings/{id}", "get_finding", "Get a finding", show).content(Data("Finding")),
+        Endpoint::get("/findings/{id}", "get_finding", "Get a finding", show)
+            .content(Data("Finding")),
     ]
 }
 
@@ -42,6 +43,13 @@ async fn list(State(app): State<App>, query: QueryParams) -> RouteResult<Respons
     Ok(list_stream::respond(LIST, list_stream::batches(ids, BATCH), read).await?)
 }
 
-async fn show(State(app): State<App>, Id(id): Id<FindingId>) -> RouteResult<DataJson<Box<RawValue>>> {
-    app.store.finding(id).await?.map(data).ok_or_else(|| ApiError::not_found("finding", id))
+async fn show(
+    State(app): State<App>,
+    Id(id): Id<FindingId>,
+) -> RouteResult<DataJson<Box<RawValue>>> {
+    app.store
+        .finding(id)
+        .await?
+        .map(data)
+        .ok_or_else(|| ApiError::not_found("finding", id))
 }

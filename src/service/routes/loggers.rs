@@ -37,12 +37,28 @@ pub fn endpoints() -> Vec<Endpoint> {
             .body(JsonOrForm("NewLogger"))
             .content(Data("Created"))
             .refuses(&[422]),
-        Endpoint::get("/http_loggers/{id}", "get_logger", "Get a logger", show).content(Data("Logger")),
-        Endpoint::delete("/http_loggers/{id}", "delete_logger", "Delete a logger and its captured requests", delete),
-        Endpoint::list("/http_loggers/{id}/data", "list_captures", "List captured requests", requests)
-            .query(&["since_id"])
-            .content(Data("Requests")),
-        Endpoint::delete("/http_loggers/{id}/data", "delete_captures", "Delete captured requests", clear),
+        Endpoint::get("/http_loggers/{id}", "get_logger", "Get a logger", show)
+            .content(Data("Logger")),
+        Endpoint::delete(
+            "/http_loggers/{id}",
+            "delete_logger",
+            "Delete a logger and its captured requests",
+            delete,
+        ),
+        Endpoint::list(
+            "/http_loggers/{id}/data",
+            "list_captures",
+            "List captured requests",
+            requests,
+        )
+        .query(&["since_id"])
+        .content(Data("Requests")),
+        Endpoint::delete(
+            "/http_loggers/{id}/data",
+            "delete_captures",
+            "Delete captured requests",
+            clear,
+        ),
         Endpoint::get(
             "/http_loggers/unattributed",
             "list_unattributed_requests",
@@ -55,11 +71,17 @@ pub fn endpoints() -> Vec<Endpoint> {
 
 async fn list(State(app): State<App>, query: QueryParams) -> RouteResult<DataJson<Vec<Logger>>> {
     let rows = app.store.loggers(query.integer("workspace_id")?).await?;
-    Ok(data(rows.iter().map(|row| to_contract(&app, row)).collect()))
+    Ok(data(
+        rows.iter().map(|row| to_contract(&app, row)).collect(),
+    ))
 }
 
 async fn show(State(app): State<App>, Id(id): Id<LoggerId>) -> RouteResult<DataJson<Logger>> {
-    let row = app.store.logger(id).await?.ok_or_else(|| ApiError::not_found("logger", id))?;
+    let row = app
+        .store
+        .logger(id)
+        .await?
+        .ok_or_else(|| ApiError::not_found("logger", id))?;
     Ok(data(to_contract(&app, &row)))
 }
 
@@ -70,21 +92,34 @@ async fn add(
     fields: Fields,
 ) -> RouteResult<impl IntoResponse> {
     let fields = fields.with_unprocessable();
-    let label = fields.text("label")?.ok_or_else(|| ApiError::unprocessable("label is required"))?;
+    let label = fields
+        .text("label")?
+        .ok_or_else(|| ApiError::unprocessable("label is required"))?;
     check_label(label)?;
-    let in_query = query.integer("workspace_id").map_err(|error: ApiError| ApiError::unprocessable(error.message))?;
-    let workspace = workspace_or_current(&app, in_query.or(fields.integer("workspace_id")?)).await?;
+    let in_query = query
+        .integer("workspace_id")
+        .map_err(|error: ApiError| ApiError::unprocessable(error.message))?;
+    let workspace =
+        workspace_or_current(&app, in_query.or(fields.integer("workspace_id")?)).await?;
     check_number(&app, identity.role).await?;
-    let reserved = app.key_usage.reserve(&identity, QuotaNoun::Logger, app.now())?;
-    match app.store.add_logger(workspace, label, &new_token(), app.now()).await? {
+    let reserved = app
+        .key_usage
+        .reserve(&identity, QuotaNoun::Logger, app.now())?;
+    match app
+        .store
+        .add_logger(workspace, label, &new_token(), app.now())
+        .await?
+    {
         AddedLogger::New(id) => {
             reserved.created();
             Ok(created(id.0))
         }
-        AddedLogger::LabelTaken => Err(ApiError::unprocessable(format!("label: a logger `{label}` already exists"))),
-        AddedLogger::NoWorkspace => {
-            Err(ApiError::unprocessable(format!("workspace_id: workspace {workspace} not found")))
-        }
+        AddedLogger::LabelTaken => Err(ApiError::unprocessable(format!(
+            "label: a logger `{label}` already exists"
+        ))),
+        AddedLogger::NoWorkspace => Err(ApiError::unprocessable(format!(
+            "workspace_id: workspace {workspace} not found"
+        ))),
     }
 }
 
@@ -95,7 +130,9 @@ async fn check_number(app: &App, role: Role) -> RouteResult<()> {
     if app.store.logger_count().await? < i64::try_from(limit).unwrap_or(i64::MAX) {
         return Ok(());
     }
-    let error = ApiError::forbidden(format!("the limit of {limit} loggers for the role `{role}` is reached"));
+    let error = ApiError::forbidden(format!(
+        "the limit of {limit} loggers for the role `{role}` is reached"
+    ));
     Err(error.with_details("delete loggers, or start the service with a larger `--max-loggers`"))
 }
 
@@ -103,9 +140,13 @@ fn check_label(label: &str) -> RouteResult<()> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     match label.len() {
         1..=100 if label.bytes().all(fits) => Ok(()),
-        1..=100 => Err(ApiError::unprocessable("label: only letters, digits, `-`, `_` and `.` are allowed")),
+        1..=100 => Err(ApiError::unprocessable(
+            "label: only letters, digits, `-`, `_` and `.` are allowed",
+        )),
         0 => Err(ApiError::unprocessable("label is required")),
-        _ => Err(ApiError::unprocessable("label: at most 100 characters are allowed")),
+        _ => Err(ApiError::unprocessable(
+            "label: at most 100 characters are allowed",
+        )),
     }
 }
 
@@ -113,7 +154,11 @@ async fn delete(State(app): State<App>, Id(id): Id<LoggerId>) -> RouteResult<Sta
     no_content(app.store.delete_logger(id).await?, "logger", id)
 }
 
-async fn requests(State(app): State<App>, Id(id): Id<LoggerId>, query: QueryParams) -> RouteResult<Response> {
+async fn requests(
+    State(app): State<App>,
+    Id(id): Id<LoggerId>,
+    query: QueryParams,
+) -> RouteResult<Response> {
     if app.store.logger(id).await?.is_none() {
         return Err(ApiError::not_found("logger", id));
     }
@@ -123,10 +168,18 @@ async fn requests(State(app): State<App>, Id(id): Id<LoggerId>, query: QueryPara
         let store = app.store.clone();
         async move {
             let captures = store.captures(&ids).await?;
-            Ok(captures.iter().filter_map(|capture| serde_json::to_string(capture).ok()).collect())
+            Ok(captures
+                .iter()
+                .filter_map(|capture| serde_json::to_string(capture).ok())
+                .collect())
         }
     };
-    Ok(list_stream::respond(REQUESTS, list_stream::batches_of_bytes(sizes, BATCH_BYTES), read).await?)
+    Ok(list_stream::respond(
+        REQUESTS,
+        list_stream::batches_of_bytes(sizes, BATCH_BYTES),
+        read,
+    )
+    .await?)
 }
 
 async fn unattributed(State(app): State<App>) -> DataJson<UnattributedRequests> {
@@ -147,7 +200,11 @@ mod tests {
             assert!(check_label(good).is_ok(), "{good}");
         }
         for bad in ["", "a b", "ä", "a/b", &"x".repeat(101)] {
-            assert_eq!(check_label(bad).unwrap_err().status, StatusCode::UNPROCESSABLE_ENTITY, "{bad}");
+            assert_eq!(
+                check_label(bad).unwrap_err().status,
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "{bad}"
+            );
         }
     }
 }

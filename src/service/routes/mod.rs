@@ -1,4 +1,5 @@
-//! The endpoints of the API, one file per noun. They read requests, call the store and the worker, and build responses.
+//! The endpoints of the API, one file per noun. They read requests, call the store and the worker,
+//! and build responses.
 
 pub mod findings;
 pub mod loggers;
@@ -51,7 +52,11 @@ fn created(id: i64) -> (StatusCode, DataJson<Created>) {
 
 /// 204 when the object was found, else 404.
 fn no_content(found: bool, noun: &str, id: impl std::fmt::Display) -> RouteResult<StatusCode> {
-    if found { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::not_found(noun, id)) }
+    if found {
+        Ok(StatusCode::NO_CONTENT)
+    } else {
+        Err(ApiError::not_found(noun, id))
+    }
 }
 
 /// The given workspace, or the current one.

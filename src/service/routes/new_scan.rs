@@ -1,7 +1,8 @@
 //! `POST /scans`: validates the body and queues the scan.
 //!
-//! 422 for a wrong JSON type, 400 for an invalid value, 403 for a target that the scope check refuses, 404 for an unknown
-//! target or workspace (`hosted-service.md`, Errors), 429 beyond the quota of the key.
+//! 422 for a wrong JSON type, 400 for an invalid value, 403 for a target that the scope check
+//! refuses, 404 for an unknown target or workspace (`hosted-service.md`, Errors), 429 beyond the
+//! quota of the key.
 
 use axum::Extension;
 use axum::extract::State;
@@ -13,7 +14,8 @@ use super::targets::{allowed_address, target_limit_reached};
 use super::{RouteResult, data, workspace_or_current};
 use crate::contract::scan::hide_secrets;
 use crate::contract::{
-    RedirectLevel, ReportCallback, SCAN_MINUTES, ScanCreated, ScanId, Target, TargetId, Tool, WordlistId, WorkspaceId,
+    RedirectLevel, ReportCallback, SCAN_MINUTES, ScanCreated, ScanId, Target, TargetId, Tool,
+    WordlistId, WorkspaceId,
 };
 use crate::service::address::{Address, AddressError};
 use crate::service::engine::guests::missing;
@@ -37,17 +39,38 @@ pub(super) async fn add(
     let mut scan = read_scan(&app, &fields)?;
     add_words(&app, &mut scan).await?;
     let workspace = fields.integer("workspace_id")?;
-    let reserved = app.key_usage.reserve(&identity, QuotaNoun::Scan, app.now())?;
-    let (id, name) = (fields.integer("target_id")?, fields.text("target_name")?.filter(|name| !name.is_empty()));
+    let reserved = app
+        .key_usage
+        .reserve(&identity, QuotaNoun::Scan, app.now())?;
+    let (id, name) = (
+        fields.integer("target_id")?,
+        fields.text("target_name")?.filter(|name| !name.is_empty()),
+    );
     let (id, target) = match (id, name) {
-        (Some(id), None) => queue_existing(&app, TargetId(id), workspace.map(WorkspaceId), &scan).await?,
+        (Some(id), None) => {
+            queue_existing(&app, TargetId(id), workspace.map(WorkspaceId), &scan).await?
+        }
         (None, Some(name)) => queue_named(&app, name, workspace, &scan).await?,
-        (None, None) => return Err(ApiError::bad_request("target_id or target_name is required")),
-        (Some(_), Some(_)) => return Err(ApiError::bad_request("target_id and target_name exclude each other")),
+        (None, None) => {
+            return Err(ApiError::bad_request(
+                "target_id or target_name is required",
+            ));
+        }
+        (Some(_), Some(_)) => {
+            return Err(ApiError::bad_request(
+                "target_id and target_name exclude each other",
+            ));
+        }
     };
     reserved.created();
     app.worker.wake();
-    Ok((StatusCode::CREATED, data(ScanCreated { created_id: Some(id), target_id: Some(target) })))
+    Ok((
+        StatusCode::CREATED,
+        data(ScanCreated {
+            created_id: Some(id),
+            target_id: Some(target),
+        }),
+    ))
 }
 
 type QueuedScan = (ScanId, TargetId);
@@ -62,14 +85,26 @@ async fn queue_existing(
     let target = app.store.target(id).await?.ok_or_else(missing)?;
     check_workspace(app, &target, workspace).await?;
     // The scope may have changed since the target was created.
-    let address = Address::parse(&target.name).map_err(|error| ApiError::bad_request(error.to_string()))?;
-    app.scope_check.check_name(&address).map_err(|refusal| ApiError::forbidden(refusal.to_string()))?;
+    let address =
+        Address::parse(&target.name).map_err(|error| ApiError::bad_request(error.to_string()))?;
+    app.scope_check
+        .check_name(&address)
+        .map_err(|refusal| ApiError::forbidden(refusal.to_string()))?;
     check_target(app, scan, &address)?;
-    app.store.add_scan(ScanTarget::Existing(id), scan, app.now()).await?.map_err(|_| missing())
+    app.store
+        .add_scan(ScanTarget::Existing(id), scan, app.now())
+        .await?
+        .map_err(|_| missing())
 }
 
-async fn check_workspace(app: &App, target: &Target, workspace: Option<WorkspaceId>) -> RouteResult<()> {
-    let Some(workspace) = workspace else { return Ok(()) };
+async fn check_workspace(
+    app: &App,
+    target: &Target,
+    workspace: Option<WorkspaceId>,
+) -> RouteResult<()> {
+    let Some(workspace) = workspace else {
+        return Ok(());
+    };
     if workspace == target.workspace_id {
         return Ok(());
     }
@@ -82,29 +117,59 @@ async fn check_workspace(app: &App, target: &Target, workspace: Option<Workspace
     }
 }
 
-async fn queue_named(app: &App, name: &str, workspace: Option<i64>, scan: &ScanToAdd) -> RouteResult<QueuedScan> {
+async fn queue_named(
+    app: &App,
+    name: &str,
+    workspace: Option<i64>,
+    scan: &ScanToAdd,
+) -> RouteResult<QueuedScan> {
     let parsed = Address::parse(name);
-    let parsed = if scan.tool == Tool::TLS.0 { parsed.map_err(AddressError::over_tls) } else { parsed };
+    let parsed = if scan.tool == Tool::TLS.0 {
+        parsed.map_err(AddressError::over_tls)
+    } else {
+        parsed
+    };
     let address = allowed_address(app, "target_name", parsed)?;
     check_target(app, scan, &address)?;
     let workspace = workspace_or_current(app, workspace).await?;
-    let target = TargetToAdd { workspace, name: address.canonical(), kind: address.kind(), description: "" };
+    let target = TargetToAdd {
+        workspace,
+        name: address.canonical(),
+        kind: address.kind(),
+        description: "",
+    };
     let target = ScanTarget::Named(target, app.settings.max_targets);
-    app.store.add_scan(target, scan, app.now()).await?.map_err(|refused| match refused {
-        AddedTarget::LimitReached => target_limit_reached(app),
-        AddedTarget::Existing(target) => ApiError::not_found("target", target),
-        _ => ApiError::not_found("workspace", workspace),
-    })
+    app.store
+        .add_scan(target, scan, app.now())
+        .await?
+        .map_err(|refused| match refused {
+            AddedTarget::LimitReached => target_limit_reached(app),
+            AddedTarget::Existing(target) => ApiError::not_found("target", target),
+            _ => ApiError::not_found("workspace", workspace),
+        })
 }
 
-/// Adds the words of `wordlist_id`: a scan uses the words that the list has now. Clients see the id only.
+/// Adds the words of `wordlist_id`: a scan uses the words that the list has now. Clients see the id
+/// only.
 async fn add_words(app: &App, scan: &mut ScanToAdd) -> RouteResult<()> {
-    let Some(id) = scan.shown_params["wordlist_id"].as_i64() else { return Ok(()) };
-    let missing = || ApiError::bad_request(format!("tool_params.wordlist_id: wordlist {id} does not exist"));
+    let Some(id) = scan.shown_params["wordlist_id"].as_i64() else {
+        return Ok(());
+    };
+    let missing = || {
+        ApiError::bad_request(format!(
+            "tool_params.wordlist_id: wordlist {id} does not exist"
+        ))
+    };
     let words = app.store.words(WordlistId(id)).await?.ok_or_else(missing)?;
-    let words: Vec<&str> = words.lines().map(str::trim).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = words
+        .lines()
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
+        .collect();
     if words.is_empty() {
-        return Err(ApiError::bad_request(format!("tool_params.wordlist_id: wordlist {id} has no words")));
+        return Err(ApiError::bad_request(format!(
+            "tool_params.wordlist_id: wordlist {id} has no words"
+        )));
     }
     scan.params["words"] = words.into();
     Ok(())
@@ -120,16 +185,22 @@ fn check_target(app: &App, scan: &ScanToAdd, address: &Address) -> RouteResult<(
 }
 
 fn read_scan(app: &App, fields: &Fields) -> RouteResult<ScanToAdd> {
-    let tool = fields.integer("tool_id")?.ok_or_else(|| ApiError::bad_request("tool_id is required"))?;
+    let tool = fields
+        .integer("tool_id")?
+        .ok_or_else(|| ApiError::bad_request("tool_id is required"))?;
     if !is_offered(Tool(tool)) {
         return Err(ApiError::bad_request(unknown_tool_message(tool)));
     }
     if let Some(message) = missing(Tool(tool)) {
         return Err(ApiError::bad_request(message));
     }
-    let max_minutes = fields.integer_or_text("max_scan_time")?.unwrap_or(*SCAN_MINUTES.end());
+    let max_minutes = fields
+        .integer_or_text("max_scan_time")?
+        .unwrap_or(*SCAN_MINUTES.end());
     if !SCAN_MINUTES.contains(&max_minutes) {
-        return Err(ApiError::bad_request(format!("max_scan_time: {max_minutes} is outside 1 to 1440 minutes")));
+        return Err(ApiError::bad_request(format!(
+            "max_scan_time: {max_minutes} is outside 1 to 1440 minutes"
+        )));
     }
     let params = read_params(fields, Tool(tool))?;
     let params = check_params(Tool(tool), &params).map_err(|error| match error {
@@ -144,7 +215,10 @@ fn read_scan(app: &App, fields: &Fields) -> RouteResult<ScanToAdd> {
     // Whatever a client may not see is not written to the disk either.
     let params = match shown_params == params {
         true => params,
-        false => app.secrets.seal(&params).ok_or_else(|| ApiError::internal("credentials not encrypted"))?,
+        false => app
+            .secrets
+            .seal(&params)
+            .ok_or_else(|| ApiError::internal("credentials not encrypted"))?,
     };
     Ok(ScanToAdd {
         tool,
@@ -155,26 +229,39 @@ fn read_scan(app: &App, fields: &Fields) -> RouteResult<ScanToAdd> {
             None => RedirectLevel::SameDomain,
         },
         scan_original_url: fields.boolean("scan_original_url")?.unwrap_or_default(),
-        vpn_scan: fields.text("vpn_profile_uuid")?.is_some_and(|profile| !profile.is_empty()),
+        vpn_scan: fields
+            .text("vpn_profile_uuid")?
+            .is_some_and(|profile| !profile.is_empty()),
         max_minutes,
-        callback: fields.object("report_callback")?.map(|callback| read_callback(app, callback)).transpose()?,
+        callback: fields
+            .object("report_callback")?
+            .map(|callback| read_callback(app, callback))
+            .transpose()?,
     })
 }
 
-/// Reads `tool_params`. Some clients send `authentication` beside it; credentials are used or refused, never ignored.
+/// Reads `tool_params`. Some clients send `authentication` beside it; credentials are used or
+/// refused, never ignored.
 fn read_params(fields: &Fields, tool: Tool) -> RouteResult<Value> {
     const NAME: &str = "authentication";
     if fields.has_authentication_outside(&["tool_params", NAME]) {
-        return Err(ApiError::bad_request("move `authentication` into `tool_params`"));
+        return Err(ApiError::bad_request(
+            "move `authentication` into `tool_params`",
+        ));
     }
     let params = fields.object("tool_params")?;
-    let Some(given) = fields.value(NAME) else { return Ok(params.map_or(Value::Null, Value::Object)) };
+    let Some(given) = fields.value(NAME) else {
+        return Ok(params.map_or(Value::Null, Value::Object));
+    };
     let mut params = params.unwrap_or_default();
     if params.get(NAME).is_some_and(|inner| !inner.is_null()) {
-        return Err(ApiError::bad_request("`authentication` is given twice: keep the one in `tool_params`"));
+        return Err(ApiError::bad_request(
+            "`authentication` is given twice: keep the one in `tool_params`",
+        ));
     }
     if tool != Tool::WEBSITE {
-        // The parameters of this tool have no place for it, which the check of the parameters would not explain.
+        // The parameters of this tool have no place for it, which the check of the parameters would
+        // not explain.
         return Err(ApiError::bad_request(format!(
             "`authentication` belongs to `tool_params` of the website scanner (tool_id {}); tool_id {} cannot use it",
             Tool::WEBSITE.0,
@@ -190,11 +277,17 @@ fn read_callback(app: &App, callback: Map<String, Value>) -> RouteResult<ReportC
     let text = |name: &str| match callback.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(ApiError::unprocessable(format!("report_callback.{name} must be a string"))),
+        Some(_) => Err(ApiError::unprocessable(format!(
+            "report_callback.{name} must be a string"
+        ))),
     };
-    let url = text("url")?.ok_or_else(|| ApiError::bad_request("report_callback.url is required"))?;
+    let url =
+        text("url")?.ok_or_else(|| ApiError::bad_request("report_callback.url is required"))?;
     check_callback_url(app, "report_callback.url", &url)?;
     let format = text("format")?.unwrap_or_else(|| "json".to_owned());
     check_format("report_callback.format", &format)?;
-    Ok(ReportCallback { url, format: Some(format) })
+    Ok(ReportCallback {
+        url,
+        format: Some(format),
+    })
 }

@@ -1,4 +1,5 @@
-//! `/reports` (api-v2.md §4, §7). [`crate::service::report_maker`] renders reports in the background.
+//! `/reports` (api-v2.md §4, §7). [`crate::service::report_maker`] renders reports in the
+//! background.
 
 use axum::Extension;
 use axum::body::{Body, Bytes};
@@ -10,7 +11,8 @@ use serde_json::{Map, Value};
 
 use super::{DataJson, RouteResult, data, no_content};
 use crate::contract::{
-    GroupBy, NewReport, Report, ReportCreated, ReportFilters, ReportFormat, ReportId, ReportSource, ReportStatus,
+    GroupBy, NewReport, Report, ReportCreated, ReportFilters, ReportFormat, ReportId, ReportSource,
+    ReportStatus,
 };
 use crate::report::{FORMATS, content_type};
 use crate::service::address::Address;
@@ -42,9 +44,14 @@ pub fn endpoints() -> Vec<Endpoint> {
             .refuses(&[422]),
         Endpoint::get("/reports/{id}", "get_report", "Get a report", show).content(Data("Report")),
         Endpoint::delete("/reports/{id}", "delete_report", "Delete a report", delete),
-        Endpoint::get("/reports/{id}/download", "download_report", "Download a report", download)
-            .answers(&[200, 202, 204])
-            .content(Download),
+        Endpoint::get(
+            "/reports/{id}/download",
+            "download_report",
+            "Download a report",
+            download,
+        )
+        .answers(&[200, 202, 204])
+        .content(Download),
     ]
 }
 
@@ -54,14 +61,20 @@ async fn list(State(app): State<App>) -> RouteResult<Response> {
         let store = app.store.clone();
         async move {
             let reports = store.reports(&ids).await?;
-            Ok(reports.iter().filter_map(|report| serde_json::to_string(report).ok()).collect())
+            Ok(reports
+                .iter()
+                .filter_map(|report| serde_json::to_string(report).ok())
+                .collect())
         }
     };
     Ok(list_stream::respond(LIST, list_stream::batches(ids, BATCH), read).await?)
 }
 
 async fn find(app: &App, id: ReportId) -> RouteResult<Report> {
-    app.store.report(id, app.now()).await?.ok_or_else(|| ApiError::not_found("report", id))
+    app.store
+        .report(id, app.now())
+        .await?
+        .ok_or_else(|| ApiError::not_found("report", id))
 }
 
 async fn show(State(app): State<App>, Id(id): Id<ReportId>) -> RouteResult<DataJson<Report>> {
@@ -89,18 +102,31 @@ async fn download(State(app): State<App>, Id(id): Id<ReportId>) -> RouteResult<R
         let store = app.store.clone();
         async move { store.report_part(id, position).await.map(Bytes::from) }
     });
-    Ok(file_response(&report.format, &report.download_name, length.unsigned_abs(), Body::from_stream(parts)))
+    Ok(file_response(
+        &report.format,
+        &report.download_name,
+        length.unsigned_abs(),
+        Body::from_stream(parts),
+    ))
 }
 
 /// A file under its name.
-pub(super) fn file_response(format: &ReportFormat, name: &str, length: u64, body: Body) -> Response {
+pub(super) fn file_response(
+    format: &ReportFormat,
+    name: &str,
+    length: u64,
+    body: Body,
+) -> Response {
     // Stored names consist of letters, digits, `-` and `.`.
     let attachment = HeaderValue::from_str(&format!("attachment; filename=\"{name}\""));
     let attachment = attachment.unwrap_or_else(|_| HeaderValue::from_static("attachment"));
     let kind = HeaderValue::from_static(content_type(format));
     let length = HeaderValue::from(length);
-    let headers =
-        [(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, attachment), (header::CONTENT_LENGTH, length)];
+    let headers = [
+        (header::CONTENT_TYPE, kind),
+        (header::CONTENT_DISPOSITION, attachment),
+        (header::CONTENT_LENGTH, length),
+    ];
     (headers, body).into_response()
 }
 
@@ -111,11 +137,16 @@ async fn add(
 ) -> RouteResult<impl IntoResponse> {
     let new = read_report(&app, &fields.with_unprocessable())?;
     let (workspace, workspace_name) = check_resources(&app, &new).await?;
-    let reserved = app.key_usage.reserve(&identity, QuotaNoun::Report, app.now())?;
+    let reserved = app
+        .key_usage
+        .reserve(&identity, QuotaNoun::Report, app.now())?;
     let request = queued(&new).map_err(ApiError::internal)?;
     let name = |id: ReportId| format!("scandeck-{}-{id}.{}", slug(&workspace_name), new.format);
     let webhook = new.webhook_url.as_deref();
-    let report_id = app.store.add_report(&new.format, &request, webhook, workspace, name, app.now()).await?;
+    let report_id = app
+        .store
+        .add_report(&new.format, &request, webhook, workspace, name, app.now())
+        .await?;
     reserved.created();
     app.reports.notify_one();
     Ok((StatusCode::ACCEPTED, data(ReportCreated { report_id })))
@@ -124,9 +155,15 @@ async fn add(
 /// A workspace name as a part of a file name.
 fn slug(name: &str) -> String {
     let name = name.to_lowercase();
-    let words = name.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let words = name
+        .split(|letter: char| !letter.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
     let slug = words.collect::<Vec<_>>().join("-");
-    if slug.is_empty() { "workspace".to_owned() } else { slug.chars().take(60).collect() }
+    if slug.is_empty() {
+        "workspace".to_owned()
+    } else {
+        slug.chars().take(60).collect()
+    }
 }
 
 fn read_report(app: &App, fields: &Fields) -> RouteResult<NewReport> {
@@ -134,11 +171,17 @@ fn read_report(app: &App, fields: &Fields) -> RouteResult<NewReport> {
         let text = fields.text(name)?;
         text.ok_or_else(|| ApiError::bad_request(format!("{name} is required")))
     };
-    let resources = fields.integers("resources")?.ok_or_else(|| ApiError::bad_request("resources is required"))?;
+    let resources = fields
+        .integers("resources")?
+        .ok_or_else(|| ApiError::bad_request("resources is required"))?;
     if resources.is_empty() {
         return Err(ApiError::bad_request("resources: must not be empty"));
     }
-    let (format, group_by, source) = (required("format")?, required("group_by")?, required("source")?);
+    let (format, group_by, source) = (
+        required("format")?,
+        required("group_by")?,
+        required("source")?,
+    );
     let webhook_url = fields.text("webhook_url")?.filter(|url| !url.is_empty());
     if let Some(url) = webhook_url {
         check_callback_url(app, "webhook_url", url)?;
@@ -157,10 +200,18 @@ fn read_filters(given: Map<String, Value>) -> RouteResult<ReportFilters> {
     let mut filters = serde_json::to_value(ReportFilters::default()).map_err(ApiError::internal)?;
     for (name, value) in given {
         match (filters.get_mut(&name), value) {
-            (None, _) => return Err(ApiError::bad_request(format!("filters: unknown filter `{name}`"))),
+            (None, _) => {
+                return Err(ApiError::bad_request(format!(
+                    "filters: unknown filter `{name}`"
+                )));
+            }
             (Some(filter), Value::Bool(value)) => *filter = value.into(),
             (Some(_), Value::Null) => {}
-            (Some(_), _) => return Err(ApiError::unprocessable(format!("filters: {name} must be true or false"))),
+            (Some(_), _) => {
+                return Err(ApiError::unprocessable(format!(
+                    "filters: {name} must be true or false"
+                )));
+            }
         }
     }
     serde_json::from_value(filters).map_err(ApiError::internal)
@@ -171,12 +222,16 @@ pub(super) fn check_format(field: &str, format: &str) -> RouteResult<ReportForma
     choice(field, format, FORMATS)
 }
 
-/// Checks the URL of a callback: 400 when it is not a web address, 403 when the scope check refuses it. The scope check checks it
-/// again when the callback is sent, after name resolution and at each redirect.
+/// Checks the URL of a callback: 400 when it is not a web address, 403 when the scope check refuses
+/// it. The scope check checks it again when the callback is sent, after name resolution and at each
+/// redirect.
 pub(super) fn check_callback_url(app: &App, field: &str, url: &str) -> RouteResult<()> {
-    let address = Address::parse(url).map_err(|error| ApiError::bad_request(format!("{field}: {error}")))?;
+    let address =
+        Address::parse(url).map_err(|error| ApiError::bad_request(format!("{field}: {error}")))?;
     if address.url().is_none() {
-        return Err(ApiError::bad_request(format!("{field}: `{url}` is not an http or https URL")));
+        return Err(ApiError::bad_request(format!(
+            "{field}: `{url}` is not an http or https URL"
+        )));
     }
     check_name(app, &address).map_err(|refusal| ApiError::forbidden(format!("{field}: {refusal}")))
 }
@@ -198,7 +253,13 @@ mod tests {
         let read = |text: &str| read_filters(serde_json::from_str(text).unwrap());
         let filters = read(r#"{"include_info": false, "include_all_targets": true}"#).unwrap();
         assert!(!filters.include_info && filters.include_all_targets && filters.include_fixed);
-        assert_eq!(read(r#"{"include_everything": true}"#).unwrap_err().status, StatusCode::BAD_REQUEST);
-        assert_eq!(read(r#"{"include_info": "no"}"#).unwrap_err().status, StatusCode::UNPROCESSABLE_ENTITY);
+        assert_eq!(
+            read(r#"{"include_everything": true}"#).unwrap_err().status,
+            StatusCode::BAD_REQUEST
+        );
+        assert_eq!(
+            read(r#"{"include_info": "no"}"#).unwrap_err().status,
+            StatusCode::UNPROCESSABLE_ENTITY
+        );
     }
 }

@@ -31,23 +31,42 @@ pub fn endpoints() -> Vec<Endpoint> {
             .content(Data("Created"))
             .refuses(&[404, 409]),
         Endpoint::get("/targets/{id}", "get_target", "Get a target", show).content(Data("Target")),
-        Endpoint::delete("/targets/{id}", "delete_target", "Delete a target and its scans", delete).refuses(&[409]),
+        Endpoint::delete(
+            "/targets/{id}",
+            "delete_target",
+            "Delete a target and its scans",
+            delete,
+        )
+        .refuses(&[409]),
     ]
 }
 
 async fn list(State(app): State<App>, query: QueryParams) -> RouteResult<DataJson<Vec<Target>>> {
-    let kind = query.text("type").map(|text| choice("type", text, TargetType::KNOWN));
+    let kind = query
+        .text("type")
+        .map(|text| choice("type", text, TargetType::KNOWN));
     let (limit, offset) = query.page()?;
-    let filter = TargetFilter { workspace: query.integer("workspace_id")?, kind: kind.transpose()?, limit, offset };
+    let filter = TargetFilter {
+        workspace: query.integer("workspace_id")?,
+        kind: kind.transpose()?,
+        limit,
+        offset,
+    };
     Ok(data(app.store.targets(&filter).await?))
 }
 
 async fn show(State(app): State<App>, Id(id): Id<TargetId>) -> RouteResult<DataJson<Target>> {
-    app.store.target(id).await?.map(data).ok_or_else(|| ApiError::not_found("target", id))
+    app.store
+        .target(id)
+        .await?
+        .map(data)
+        .ok_or_else(|| ApiError::not_found("target", id))
 }
 
 async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoResponse> {
-    let name = fields.text("name")?.ok_or_else(|| ApiError::bad_request("name is required"))?;
+    let name = fields
+        .text("name")?
+        .ok_or_else(|| ApiError::bad_request("name is required"))?;
     let address = allowed_address(&app, "name", Address::parse(name))?;
     let workspace = workspace_or_current(&app, fields.integer("workspace_id")?).await?;
     let target = TargetToAdd {
@@ -56,11 +75,16 @@ async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoRes
         kind: address.kind(),
         description: checked_description(fields.text("description")?)?,
     };
-    match app.store.add_target(&target, app.settings.max_targets).await? {
+    match app
+        .store
+        .add_target(&target, app.settings.max_targets)
+        .await?
+    {
         AddedTarget::New(id) => Ok(created(id.0)),
-        AddedTarget::Existing(_) => {
-            Err(ApiError::conflict(format!("the target {} already exists", address.canonical())))
-        }
+        AddedTarget::Existing(_) => Err(ApiError::conflict(format!(
+            "the target {} already exists",
+            address.canonical()
+        ))),
         AddedTarget::LimitReached => Err(target_limit_reached(&app)),
         AddedTarget::NoWorkspace => Err(ApiError::not_found("workspace", workspace)),
     }
@@ -70,7 +94,9 @@ async fn delete(State(app): State<App>, Id(id): Id<TargetId>) -> RouteResult<Sta
     match app.store.delete_target(id).await? {
         Deletion::Done => Ok(StatusCode::NO_CONTENT),
         Deletion::NotFound => Err(ApiError::not_found("target", id)),
-        Deletion::Active => Err(ApiError::conflict("the target has running scans").with_details("stop them first")),
+        Deletion::Active => {
+            Err(ApiError::conflict("the target has running scans").with_details("stop them first"))
+        }
     }
 }
 
@@ -79,18 +105,29 @@ pub(super) fn checked_description(given: Option<&str>) -> RouteResult<&str> {
     let text = given.unwrap_or_default();
     match text.len() {
         0..=LONGEST_DESCRIPTION => Ok(text),
-        _ => Err(ApiError::bad_request(format!("description: at most {LONGEST_DESCRIPTION} bytes are allowed"))),
+        _ => Err(ApiError::bad_request(format!(
+            "description: at most {LONGEST_DESCRIPTION} bytes are allowed"
+        ))),
     }
 }
 
 /// The address of a new target: 400 when it is invalid, 403 when the scope check refuses it.
-pub(super) fn allowed_address(app: &App, field: &str, parsed: Result<Address, AddressError>) -> RouteResult<Address> {
+pub(super) fn allowed_address(
+    app: &App,
+    field: &str,
+    parsed: Result<Address, AddressError>,
+) -> RouteResult<Address> {
     let address = parsed.map_err(|error| ApiError::bad_request(format!("{field}: {error}")))?;
-    app.scope_check.check_name(&address).map_err(|refusal| ApiError::forbidden(refusal.to_string()))?;
+    app.scope_check
+        .check_name(&address)
+        .map_err(|refusal| ApiError::forbidden(refusal.to_string()))?;
     Ok(address)
 }
 
 pub(super) fn target_limit_reached(app: &App) -> ApiError {
-    ApiError::forbidden(format!("the limit of {} targets is reached", app.settings.max_targets))
-        .with_details("delete targets, or restart the service with a larger --max-targets")
+    ApiError::forbidden(format!(
+        "the limit of {} targets is reached",
+        app.settings.max_targets
+    ))
+    .with_details("delete targets, or restart the service with a larger --max-targets")
 }

@@ -20,17 +20,29 @@ use crate::service::store::workspaces::WorkspaceEdit;
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::list("/workspaces", "list_workspaces", "List workspaces", list).content(List("Workspace")),
+        Endpoint::list("/workspaces", "list_workspaces", "List workspaces", list)
+            .content(List("Workspace")),
         Endpoint::post("/workspaces", "create_workspace", "Create a workspace", add)
             .body(JsonOrForm("NewWorkspace"))
             .content(Data("Created"))
             .refuses(&[409]),
-        Endpoint::get("/workspaces/{id}", "get_workspace", "Get a workspace", show).content(Data("Workspace")),
-        Endpoint::put("/workspaces/{id}", "edit_workspace", "Edit a workspace", edit)
-            .body(Json("EditWorkspace"))
-            .refuses(&[409]),
-        Endpoint::delete("/workspaces/{id}", "delete_workspace", "Delete a workspace and everything in it", delete)
-            .refuses(&[409]),
+        Endpoint::get("/workspaces/{id}", "get_workspace", "Get a workspace", show)
+            .content(Data("Workspace")),
+        Endpoint::put(
+            "/workspaces/{id}",
+            "edit_workspace",
+            "Edit a workspace",
+            edit,
+        )
+        .body(Json("EditWorkspace"))
+        .refuses(&[409]),
+        Endpoint::delete(
+            "/workspaces/{id}",
+            "delete_workspace",
+            "Delete a workspace and everything in it",
+            delete,
+        )
+        .refuses(&[409]),
     ]
 }
 
@@ -39,11 +51,17 @@ async fn list(State(app): State<App>) -> RouteResult<DataJson<Vec<Workspace>>> {
 }
 
 async fn show(State(app): State<App>, Id(id): Id<WorkspaceId>) -> RouteResult<DataJson<Workspace>> {
-    app.store.workspace(id).await?.map(data).ok_or_else(|| ApiError::not_found("workspace", id))
+    app.store
+        .workspace(id)
+        .await?
+        .map(data)
+        .ok_or_else(|| ApiError::not_found("workspace", id))
 }
 
 async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoResponse> {
-    let name = fields.text("name")?.ok_or_else(|| ApiError::bad_request("name is required"))?;
+    let name = fields
+        .text("name")?
+        .ok_or_else(|| ApiError::bad_request("name is required"))?;
     check_name(name)?;
     let description = checked_description(fields.text("description")?)?;
     match app.store.add_workspace(name, description).await? {
@@ -52,15 +70,27 @@ async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoRes
     }
 }
 
-async fn edit(State(app): State<App>, Id(id): Id<WorkspaceId>, fields: Fields) -> RouteResult<StatusCode> {
+async fn edit(
+    State(app): State<App>,
+    Id(id): Id<WorkspaceId>,
+    fields: Fields,
+) -> RouteResult<StatusCode> {
     let text = |name| Ok::<_, ApiError>(fields.text(name)?.map(str::to_owned));
-    let edit = EditWorkspace { name: text("name")?, description: text("description")? };
+    let edit = EditWorkspace {
+        name: text("name")?,
+        description: text("description")?,
+    };
     checked_description(edit.description.as_deref())?;
     match &edit {
-        EditWorkspace { name: None, description: None } => {
+        EditWorkspace {
+            name: None,
+            description: None,
+        } => {
             return Err(ApiError::bad_request("name or description is required"));
         }
-        EditWorkspace { name: Some(name), .. } => check_name(name)?,
+        EditWorkspace {
+            name: Some(name), ..
+        } => check_name(name)?,
         EditWorkspace { name: None, .. } => {}
     }
     match app.store.edit_workspace(id, &edit).await? {
@@ -85,10 +115,15 @@ fn check_name(name: &str) -> RouteResult<()> {
     match name.chars().count() {
         _ if name.trim().is_empty() => Err(ApiError::bad_request("name: must not be empty")),
         0..=200 => Ok(()),
-        _ => Err(ApiError::bad_request("name: at most 200 characters are allowed")),
+        _ => Err(ApiError::bad_request(
+            "name: at most 200 characters are allowed",
+        )),
     }
 }
 
 fn name_taken(name: &str) -> ApiError {
-    ApiError::conflict(format!("a workspace named `{}` already exists", name.trim()))
+    ApiError::conflict(format!(
+        "a workspace named `{}` already exists",
+        name.trim()
+    ))
 }

@@ -11,9 +11,15 @@ use url::Host;
 use crate::contract::serde_as_text;
 use crate::service::address::{check_dns_name, is_address_range};
 
-/// Domains of providers with names of many owners below them that are no public suffixes themselves.
-const SHARED_DOMAINS: &[&str] =
-    &["amazonaws.com", "amazonaws.com.cn", "windows.net", "core.windows.net", "wordpress.com"];
+/// Domains of providers with names of many owners below them that are no public suffixes
+/// themselves.
+const SHARED_DOMAINS: &[&str] = &[
+    "amazonaws.com",
+    "amazonaws.com.cn",
+    "windows.net",
+    "core.windows.net",
+    "wordpress.com",
+];
 
 /// The shortest prefixes of an allowance; a shorter one is a mistake, or a scan of the internet.
 const MIN_PREFIX_V4: u8 = 8;
@@ -43,7 +49,9 @@ impl Pattern {
     pub fn covers_name(&self, name: &str) -> bool {
         match self {
             Pattern::Name(exact) => exact == name,
-            Pattern::Below(parent) => name.strip_suffix(parent.as_str()).is_some_and(|rest| rest.ends_with('.')),
+            Pattern::Below(parent) => name
+                .strip_suffix(parent.as_str())
+                .is_some_and(|rest| rest.ends_with('.')),
             Pattern::Net(_) => false,
         }
     }
@@ -69,13 +77,18 @@ impl Pattern {
     /// When the network is too wide, or the names below the suffix belong to many owners.
     pub fn check_allowance(&self) -> Result<(), PatternError> {
         let why = match self {
-            Pattern::Net(net) if is_too_wide(net) => "is too wide: the widest networks are /8 (IPv4) and /32 (IPv6)",
+            Pattern::Net(net) if is_too_wide(net) => {
+                "is too wide: the widest networks are /8 (IPv4) and /32 (IPv6)"
+            }
             Pattern::Below(name) if is_shared(name) => {
                 "is refused: names below this suffix belong to many owners; add each domain separately"
             }
             _ => return Ok(()),
         };
-        Err(PatternError { given: self.to_string(), why: why.to_owned() })
+        Err(PatternError {
+            given: self.to_string(),
+            why: why.to_owned(),
+        })
     }
 
     /// Parses the pattern of an allowance.
@@ -85,7 +98,10 @@ impl Pattern {
     pub fn allowance(text: &str) -> Result<Self, PatternError> {
         let pattern: Self = text.parse()?;
         // The error shows the network as typed: 10.0.0.0/4 is stored as 0.0.0.0/4.
-        pattern.check_allowance().map_err(|error| PatternError { given: text.trim().to_owned(), ..error })?;
+        pattern.check_allowance().map_err(|error| PatternError {
+            given: text.trim().to_owned(),
+            ..error
+        })?;
         Ok(pattern)
     }
 }
@@ -96,9 +112,17 @@ impl FromStr for Pattern {
     /// An address, a CIDR range, a name, or `*.` and a name with at least two labels.
     fn from_str(text: &str) -> Result<Self, PatternError> {
         let text = text.trim();
-        let fail =
-            |why: &str| Err(PatternError { given: text.to_owned(), why: format!("is not a scope entry: {why}") });
-        if let Ok(ip) = text.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
+        let fail = |why: &str| {
+            Err(PatternError {
+                given: text.to_owned(),
+                why: format!("is not a scope entry: {why}"),
+            })
+        };
+        if let Ok(ip) = text
+            .trim_start_matches('[')
+            .trim_end_matches(']')
+            .parse::<IpAddr>()
+        {
             return Ok(Pattern::Net(ip.into()));
         }
         if text.contains("://") {
@@ -120,28 +144,43 @@ impl FromStr for Pattern {
             Some(name) => (true, name),
             None => (false, text),
         };
-        let Some(Host::Domain(name)) = Host::parse(name).ok().filter(|_| !name.contains('*')) else {
+        let Some(Host::Domain(name)) = Host::parse(name).ok().filter(|_| !name.contains('*'))
+        else {
             return fail("use a name, *.name, an address or a network such as 10.0.4.0/24");
         };
         let name = name.strip_suffix('.').unwrap_or(&name).to_owned();
         if let Err(why) = check_dns_name(&name) {
             return fail(why);
         }
-        Ok(if below { Pattern::Below(name) } else { Pattern::Name(name) })
+        Ok(if below {
+            Pattern::Below(name)
+        } else {
+            Pattern::Name(name)
+        })
     }
 }
 
 /// Whether the text is a host with a port: `shop.acme.test:443` or `[::1]:443`.
 fn has_port(text: &str) -> bool {
-    let port = text.rsplit_once(':').filter(|(host, _)| host.ends_with(']') || !host.contains(':'));
-    port.is_some_and(|(host, port)| !host.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
+    let port = text
+        .rsplit_once(':')
+        .filter(|(host, _)| host.ends_with(']') || !host.contains(':'));
+    port.is_some_and(|(host, port)| {
+        !host.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())
+    })
 }
 
 fn is_too_wide(net: &IpNet) -> bool {
-    net.prefix_len() < if net.addr().is_ipv4() { MIN_PREFIX_V4 } else { MIN_PREFIX_V6 }
+    net.prefix_len()
+        < if net.addr().is_ipv4() {
+            MIN_PREFIX_V4
+        } else {
+            MIN_PREFIX_V6
+        }
 }
 
-/// Whether the names below this one belong to many owners: a public suffix (publicsuffix.org), or the parent of one.
+/// Whether the names below this one belong to many owners: a public suffix (publicsuffix.org), or
+/// the parent of one.
 fn is_shared(name: &str) -> bool {
     let is_suffix = |name: &str| psl::suffix_str(name) == Some(name);
     // Rules such as `*.compute.amazonaws.com` make every name below a suffix.
@@ -167,13 +206,25 @@ mod tests {
 
     #[test]
     fn pattern_covers_narrower_patterns() {
-        let covers = |outer: &str, inner: &str| outer.parse::<Pattern>().unwrap().covers(&inner.parse().unwrap());
-        for (outer, inner) in
-            [("a.test", "a.test"), ("*.a.test", "b.a.test"), ("*.a.test", "*.b.a.test"), ("10.0.4.0/24", "10.0.4.9")]
-        {
+        let covers = |outer: &str, inner: &str| {
+            outer
+                .parse::<Pattern>()
+                .unwrap()
+                .covers(&inner.parse().unwrap())
+        };
+        for (outer, inner) in [
+            ("a.test", "a.test"),
+            ("*.a.test", "b.a.test"),
+            ("*.a.test", "*.b.a.test"),
+            ("10.0.4.0/24", "10.0.4.9"),
+        ] {
             assert!(covers(outer, inner), "{outer} {inner}");
         }
-        for (outer, inner) in [("*.a.test", "a.test"), ("a.test", "*.a.test"), ("10.0.4.9", "10.0.4.0/24")] {
+        for (outer, inner) in [
+            ("*.a.test", "a.test"),
+            ("a.test", "*.a.test"),
+            ("10.0.4.9", "10.0.4.0/24"),
+        ] {
             assert!(!covers(outer, inner), "{outer} {inner}");
         }
     }
@@ -212,7 +263,10 @@ mod tests {
             ("10.0.0.0/4", "`10.0.0.0/4` is too wide"),
             ("::/0", "is too wide"),
             ("2001::/31", "/32 (IPv6)"),
-            ("10.0.4.5-10", "address ranges are not supported; use a network"),
+            (
+                "10.0.4.5-10",
+                "address ranges are not supported; use a network",
+            ),
             ("10.0.4.5-10.0.4.9", "address ranges"),
             ("10.0.4-5.1", "address ranges"),
             ("10.0.4.*", "address ranges"),
@@ -235,8 +289,10 @@ mod tests {
                    com.vn com.ph com.sa com.eg com.ng github.io gitlab.io pages.dev workers.dev vercel.app netlify.app \
                    herokuapp.com azurewebsites.net cloudapp.net cloudfront.net amazonaws.com appspot.com web.app \
                    firebaseapp.com blogspot.com wordpress.com fly.dev onrender.com ngrok.io duckdns.org";
-        let accepted: Vec<&str> =
-            all.split_whitespace().filter(|suffix| Pattern::allowance(&format!("*.{suffix}")).is_ok()).collect();
+        let accepted: Vec<&str> = all
+            .split_whitespace()
+            .filter(|suffix| Pattern::allowance(&format!("*.{suffix}")).is_ok())
+            .collect();
         assert_eq!(accepted, [""; 0]);
     }
 

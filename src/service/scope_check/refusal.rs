@@ -1,4 +1,5 @@
-//! Refusals of the scope check: target, reason, allowed targets, and the command that would allow it.
+//! Refusals of the scope check: target, reason, allowed targets, and the command that would allow
+//! it.
 
 use std::fmt;
 
@@ -31,16 +32,28 @@ pub(super) enum RefusalReason {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Refusal { subject, reason, allowed, remedy } = self;
+        let Refusal {
+            subject,
+            reason,
+            allowed,
+            remedy,
+        } = self;
         match reason {
             RefusalReason::NotListed => write!(f, "{subject} is out of scope")?,
-            RefusalReason::NotPublic => {
-                write!(f, "{subject} is not a public address; the entry of a name does not cover it")?
-            }
-            RefusalReason::Denied(entry) => write!(f, "{subject} is denied by the scope file ({})", describe(entry))?,
+            RefusalReason::NotPublic => write!(
+                f,
+                "{subject} is not a public address; the entry of a name does not cover it"
+            )?,
+            RefusalReason::Denied(entry) => write!(
+                f,
+                "{subject} is denied by the scope file ({})",
+                describe(entry)
+            )?,
             RefusalReason::Expired(until) => write!(f, "{subject} was in scope until {until}")?,
             RefusalReason::Metadata => write!(f, "{subject} is a cloud metadata address")?,
-            RefusalReason::NoHost => return write!(f, "{subject} is not the address of one host. {remedy}"),
+            RefusalReason::NoHost => {
+                return write!(f, "{subject} is not the address of one host. {remedy}");
+            }
             RefusalReason::ScopeFile(error) => return write!(f, "{error}. {remedy}"),
         }
         write!(f, "; {remedy} (allowed: {allowed})")
@@ -52,7 +65,12 @@ impl std::error::Error for Refusal {}
 /// The denying entry with its note, author and date.
 fn describe(entry: &ScopeEntry) -> String {
     let mut all = vec![entry.target.to_string()];
-    all.extend([&entry.note, &entry.who].into_iter().filter(|text| !text.is_empty()).cloned());
+    all.extend(
+        [&entry.note, &entry.who]
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .cloned(),
+    );
     all.extend(entry.added.map(|added| added.to_string()));
     all.join(", ")
 }

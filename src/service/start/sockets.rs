@@ -29,14 +29,23 @@ impl Sockets {
             address
         };
         let api = at(settings.listen, port(last.map(|last| &last.base_url)));
-        let loggers = at(settings.logger_listen, port(last.map(|last| &last.logger_url)));
+        let loggers = at(
+            settings.logger_listen,
+            port(last.map(|last| &last.logger_url)),
+        );
         let (api, api_address) = listen(api, "listen", any).await?;
         let (loggers, logger_address) = listen(loggers, "logger-listen", any).await?;
         let metrics = match settings.metrics_listen {
             Some(address) => Some(listen(address, "metrics-listen", false).await?.0),
             None => None,
         };
-        Ok(Self { api, loggers, metrics, api_address, logger_address })
+        Ok(Self {
+            api,
+            loggers,
+            metrics,
+            api_address,
+            logger_address,
+        })
     }
 
     /// Ends in `/`, so that tokens can be appended.
@@ -44,8 +53,15 @@ impl Sockets {
         let mut base = match &settings.logger_url {
             Some(base) => base.clone(),
             None => {
-                let scheme = if settings.logger_tls.is_some() { "https" } else { "http" };
-                url(&format!("{scheme}://{}/", local_address(self.logger_address)))?
+                let scheme = if settings.logger_tls.is_some() {
+                    "https"
+                } else {
+                    "http"
+                };
+                url(&format!(
+                    "{scheme}://{}/",
+                    local_address(self.logger_address)
+                ))?
             }
         };
         if !base.path().ends_with('/') {
@@ -55,10 +71,12 @@ impl Sockets {
     }
 }
 
-/// Refuses an API that other machines can reach over plain HTTP, because every request contains a key.
+/// Refuses an API that other machines can reach over plain HTTP, because every request contains a
+/// key.
 pub(super) fn check_exposure(settings: &Settings) -> Result<(), StartError> {
     let address = settings.listen;
-    let is_protected = settings.tls.is_some() || !settings.behind_proxy.is_empty() || settings.insecure_http;
+    let is_protected =
+        settings.tls.is_some() || !settings.behind_proxy.is_empty() || settings.insecure_http;
     if address.ip().to_canonical().is_loopback() || is_protected {
         return Ok(());
     }
@@ -72,7 +90,8 @@ pub(super) fn api_url(scheme: &str, address: impl fmt::Display) -> Result<Url, S
     url(&format!("{scheme}://{address}{}", router::PREFIX))
 }
 
-/// The URL for processes of this machine. A certificate is usually valid for a name, so the first allowed one is used.
+/// The URL for processes of this machine. A certificate is usually valid for a name, so the first
+/// allowed one is used.
 pub(super) fn local_url(settings: &Settings, address: SocketAddr) -> Result<Url, StartError> {
     match (&settings.tls, settings.allow_hosts.first()) {
         (None, _) => api_url("http", local_address(address)),
@@ -91,8 +110,16 @@ fn local_address(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-async fn listen(address: SocketAddr, flag: &'static str, any: bool) -> Result<(TcpListener, SocketAddr), StartError> {
-    let busy = |cause| StartError::Busy { address, flag, cause };
+async fn listen(
+    address: SocketAddr,
+    flag: &'static str,
+    any: bool,
+) -> Result<(TcpListener, SocketAddr), StartError> {
+    let busy = |cause| StartError::Busy {
+        address,
+        flag,
+        cause,
+    };
     let listener = match TcpListener::bind(address).await {
         Err(_) if any => TcpListener::bind((address.ip(), 0)).await,
         other => other,
@@ -122,9 +149,15 @@ mod tests {
 
     #[test]
     fn metrics_note_names_an_address_to_open() {
-        assert_eq!(metrics_note("127.0.0.1:9100".parse().unwrap()), "metrics at http://127.0.0.1:9100/metrics");
+        assert_eq!(
+            metrics_note("127.0.0.1:9100".parse().unwrap()),
+            "metrics at http://127.0.0.1:9100/metrics"
+        );
         let public = metrics_note("0.0.0.0:9100".parse().unwrap());
-        assert!(public.starts_with("metrics at http://127.0.0.1:9100/metrics") && public.contains("without a key"));
+        assert!(
+            public.starts_with("metrics at http://127.0.0.1:9100/metrics")
+                && public.contains("without a key")
+        );
     }
 
     #[test]
@@ -133,20 +166,43 @@ mod tests {
             let mut settings = Settings::new("/nonexistent");
             settings.listen = address.parse().unwrap();
             change(&mut settings);
-            check_exposure(&settings).err().map(|error| error.to_string())
+            check_exposure(&settings)
+                .err()
+                .map(|error| error.to_string())
         };
-        for address in ["127.0.0.1:0", "127.9.0.1:0", "[::1]:0", "[::ffff:127.0.0.1]:0"] {
+        for address in [
+            "127.0.0.1:0",
+            "127.9.0.1:0",
+            "[::1]:0",
+            "[::ffff:127.0.0.1]:0",
+        ] {
             assert_eq!(exposed(address, &|_| ()), None, "{address}");
         }
         for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
             let error = exposed(address, &|_| ()).expect(address);
-            for flag in ["--tls-cert", "--tls-key", "--behind-proxy", "--insecure-http"] {
+            for flag in [
+                "--tls-cert",
+                "--tls-key",
+                "--behind-proxy",
+                "--insecure-http",
+            ] {
                 assert!(error.contains(flag), "{error}");
             }
-            let files = || TlsFiles { cert: "c".into(), key: "k".into() };
-            assert_eq!(exposed(address, &|settings| settings.insecure_http = true), None);
-            assert_eq!(exposed(address, &|settings| settings.tls = Some(files())), None);
-            let proxy = |settings: &mut Settings| settings.behind_proxy = vec!["10.0.0.0/8".parse().unwrap()];
+            let files = || TlsFiles {
+                cert: "c".into(),
+                key: "k".into(),
+            };
+            assert_eq!(
+                exposed(address, &|settings| settings.insecure_http = true),
+                None
+            );
+            assert_eq!(
+                exposed(address, &|settings| settings.tls = Some(files())),
+                None
+            );
+            let proxy = |settings: &mut Settings| {
+                settings.behind_proxy = vec!["10.0.0.0/8".parse().unwrap()]
+            };
             assert_eq!(exposed(address, &proxy), None);
         }
     }

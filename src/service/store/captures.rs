@@ -1,7 +1,7 @@
 //! Requests that loggers recorded.
 //!
-//! They arrive in bursts, and each must be on disk before its response. Many are written in one transaction, because a
-//! sync costs the same for one row as for a hundred.
+//! They arrive in bursts, and each must be on disk before its response. Many are written in one
+//! transaction, because a sync costs the same for one row as for a hundred.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -44,8 +44,13 @@ impl NewCapture {
     /// The head of a well-formed request with these parts.
     pub fn head(&self) -> Vec<u8> {
         let mark = if self.query.is_empty() { "" } else { "?" };
-        let mut head = format!("{} {}{mark}{} {}\r\n", self.method, self.path, self.query, self.http_version);
-        self.headers.iter().for_each(|line| head.extend([line, "\r\n"]));
+        let mut head = format!(
+            "{} {}{mark}{} {}\r\n",
+            self.method, self.path, self.query, self.http_version
+        );
+        self.headers
+            .iter()
+            .for_each(|line| head.extend([line, "\r\n"]));
         head.push_str("\r\n");
         head.into_bytes()
     }
@@ -53,7 +58,8 @@ impl NewCapture {
 
 impl FromRow<'_, SqliteRow> for Capture {
     fn from_row(row: &SqliteRow) -> StoreResult<Self> {
-        let headers: Vec<Shared> = serde_json::from_str(row.try_get("headers")?).unwrap_or_default();
+        let headers: Vec<Shared> =
+            serde_json::from_str(row.try_get("headers")?).unwrap_or_default();
         let header = |name: &str| {
             let found = headers
                 .iter()
@@ -76,7 +82,9 @@ impl FromRow<'_, SqliteRow> for Capture {
             path: Some(text(row, "path")?),
             http_version: Some(text(row, "http_version")?),
             remote_port: Some(row.try_get("remote_port")?),
-            raw_base64: row.try_get::<Option<&[u8]>, _>("raw")?.map(|raw| STANDARD.encode(raw).into()),
+            raw_base64: row
+                .try_get::<Option<&[u8]>, _>("raw")?
+                .map(|raw| STANDARD.encode(raw).into()),
             problems: serde_json::from_str(row.try_get("problems")?).unwrap_or_default(),
         })
     }
@@ -94,12 +102,19 @@ fn operating_system(user_agent: &str) -> &'static str {
         ("CrOS", "ChromeOS"),
         ("Linux", "Linux"),
     ];
-    SYSTEMS.iter().find(|(word, _)| user_agent.contains(word)).map_or("", |(_, name)| name)
+    SYSTEMS
+        .iter()
+        .find(|(word, _)| user_agent.contains(word))
+        .map_or("", |(_, name)| name)
 }
 
 impl Store {
     /// Ids and sizes of the captures of a logger after the id `since`, in the order of their ids.
-    pub async fn capture_sizes(&self, logger: LoggerId, since: i64) -> StoreResult<Vec<(i64, i64)>> {
+    pub async fn capture_sizes(
+        &self,
+        logger: LoggerId,
+        since: i64,
+    ) -> StoreResult<Vec<(i64, i64)>> {
         let _permit = self.bulk().await;
         sqlx::query_as(
             "SELECT id, length(body) + length(headers) + ifnull(length(raw), 0)
@@ -124,8 +139,13 @@ impl Store {
         .await
     }
 
-    /// Records requests in one transaction. Returns false for a request whose logger is full or deleted.
-    pub async fn record_captures(&self, captures: &[&NewCapture], quota: LoggerQuota) -> StoreResult<Vec<bool>> {
+    /// Records requests in one transaction. Returns false for a request whose logger is full or
+    /// deleted.
+    pub async fn record_captures(
+        &self,
+        captures: &[&NewCapture],
+        quota: LoggerQuota,
+    ) -> StoreResult<Vec<bool>> {
         let mut change = self.change().await?;
         let mut recorded = Vec::with_capacity(captures.len());
         for capture in captures {
@@ -136,10 +156,21 @@ impl Store {
     }
 }
 
-async fn record(connection: &mut SqliteConnection, capture: &NewCapture, quota: LoggerQuota) -> StoreResult<bool> {
+async fn record(
+    connection: &mut SqliteConnection,
+    capture: &NewCapture,
+    quota: LoggerQuota,
+) -> StoreResult<bool> {
     let headers = serde_json::to_string(&capture.headers).unwrap_or_else(|_| "[]".to_owned());
     let problems = serde_json::to_string(&capture.problems).unwrap_or_else(|_| "[]".to_owned());
-    let texts = [&capture.ip_address, &capture.method, &capture.path, &capture.query, &capture.http_version, &headers];
+    let texts = [
+        &capture.ip_address,
+        &capture.method,
+        &capture.path,
+        &capture.query,
+        &capture.http_version,
+        &headers,
+    ];
     let raw = capture.raw.as_ref().map_or(0, Vec::len);
     let size = capture.body.len() + raw + texts.iter().map(|text| text.len()).sum::<usize>();
     let size = i64::try_from(size).unwrap_or(i64::MAX);
@@ -185,7 +216,10 @@ mod tests {
     use crate::contract::WorkspaceId;
     use crate::service::store::loggers::AddedLogger;
 
-    const QUOTA: LoggerQuota = LoggerQuota { requests: 100, bytes: 1024 * 1024 };
+    const QUOTA: LoggerQuota = LoggerQuota {
+        requests: 100,
+        bytes: 1024 * 1024,
+    };
 
     fn capture(logger: LoggerId, bytes: usize) -> NewCapture {
         NewCapture {
@@ -206,28 +240,62 @@ mod tests {
 
     async fn store_with_logger() -> (tempfile::TempDir, Store, LoggerId) {
         let temp = tempfile::tempdir().unwrap();
-        let store = Store::open(&temp.path().join("scandeck.db")).await.unwrap().store;
-        let added = store.add_logger(WorkspaceId(1), "a", "token", Timestamp::UNIX_EPOCH).await.unwrap();
-        let AddedLogger::New(logger) = added else { panic!("{added:?}") };
+        let store = Store::open(&temp.path().join("scandeck.db"))
+            .await
+            .unwrap()
+            .store;
+        let added = store
+            .add_logger(WorkspaceId(1), "a", "token", Timestamp::UNIX_EPOCH)
+            .await
+            .unwrap();
+        let AddedLogger::New(logger) = added else {
+            panic!("{added:?}")
+        };
         (temp, store, logger)
     }
 
     #[tokio::test]
     async fn record_captures_on_full_disk_fails_and_keeps_recorded_captures() {
         let (_temp, store, logger) = store_with_logger().await;
-        assert_eq!(store.record_captures(&[&capture(logger, 10)], QUOTA).await.unwrap(), [true]);
-        let pages: i64 = sqlx::query_scalar("PRAGMA page_count").fetch_one(&store.write).await.unwrap();
+        assert_eq!(
+            store
+                .record_captures(&[&capture(logger, 10)], QUOTA)
+                .await
+                .unwrap(),
+            [true]
+        );
+        let pages: i64 = sqlx::query_scalar("PRAGMA page_count")
+            .fetch_one(&store.write)
+            .await
+            .unwrap();
         let limit = |pages: i64| sqlx::AssertSqlSafe(format!("PRAGMA max_page_count = {pages}"));
-        sqlx::query(limit(pages + 2)).execute(&store.write).await.unwrap();
+        sqlx::query(limit(pages + 2))
+            .execute(&store.write)
+            .await
+            .unwrap();
         let (small, large) = (capture(logger, 10), capture(logger, 100_000));
-        assert!(store.record_captures(&[&small, &large], QUOTA).await.is_err());
+        assert!(
+            store
+                .record_captures(&[&small, &large], QUOTA)
+                .await
+                .is_err()
+        );
         assert_eq!(
             store.capture_sizes(logger, 0).await.unwrap().len(),
             1,
             "a batch is recorded completely or not at all"
         );
-        sqlx::query(limit(1_000_000)).execute(&store.write).await.unwrap();
-        assert_eq!(store.record_captures(&[&small, &large], QUOTA).await.unwrap(), [true, true]);
+        sqlx::query(limit(1_000_000))
+            .execute(&store.write)
+            .await
+            .unwrap();
+        assert_eq!(
+            store
+                .record_captures(&[&small, &large], QUOTA)
+                .await
+                .unwrap(),
+            [true, true]
+        );
         assert_eq!(store.logger(logger).await.unwrap().unwrap().num_requests, 3);
     }
 
@@ -235,11 +303,33 @@ mod tests {
     async fn record_captures_beyond_byte_quota_is_refused() {
         let (_temp, store, logger) = store_with_logger().await;
         let (large, small) = (capture(logger, 600_000), capture(logger, 0));
-        assert_eq!(store.record_captures(&[&large, &large, &small], QUOTA).await.unwrap(), [true, false, true]);
-        let headers = NewCapture { headers: vec!["x: y".repeat(110_000)], ..capture(logger, 0) };
-        assert_eq!(store.record_captures(&[&headers, &headers], QUOTA).await.unwrap(), [true, false]);
-        let raw = NewCapture { raw: Some(vec![0; 110_000]), ..capture(logger, 0) };
-        assert_eq!(store.record_captures(&[&raw], QUOTA).await.unwrap(), [false], "raw bytes count");
+        assert_eq!(
+            store
+                .record_captures(&[&large, &large, &small], QUOTA)
+                .await
+                .unwrap(),
+            [true, false, true]
+        );
+        let headers = NewCapture {
+            headers: vec!["x: y".repeat(110_000)],
+            ..capture(logger, 0)
+        };
+        assert_eq!(
+            store
+                .record_captures(&[&headers, &headers], QUOTA)
+                .await
+                .unwrap(),
+            [true, false]
+        );
+        let raw = NewCapture {
+            raw: Some(vec![0; 110_000]),
+            ..capture(logger, 0)
+        };
+        assert_eq!(
+            store.record_captures(&[&raw], QUOTA).await.unwrap(),
+            [false],
+            "raw bytes count"
+        );
         let stored = store.logger(logger).await.unwrap().unwrap().stored_bytes;
         assert!((1_040_000..QUOTA.bytes).contains(&stored), "{stored}");
     }
@@ -253,17 +343,34 @@ mod tests {
             headers: vec!["User-Agent:curl".into()],
             ..capture(logger, 0)
         };
-        store.record_captures(&[&odd, &capture(logger, 0)], QUOTA).await.unwrap();
+        store
+            .record_captures(&[&odd, &capture(logger, 0)], QUOTA)
+            .await
+            .unwrap();
         let read = store.captures(&[1, 2]).await.unwrap();
-        assert_eq!(STANDARD.decode(read[0].raw_base64.as_deref().unwrap()).unwrap(), odd.raw.unwrap());
-        assert_eq!((read[0].problems[0].as_str(), read[0].user_agent.as_str()), ("no Host header", "curl"));
+        assert_eq!(
+            STANDARD
+                .decode(read[0].raw_base64.as_deref().unwrap())
+                .unwrap(),
+            odd.raw.unwrap()
+        );
+        assert_eq!(
+            (read[0].problems[0].as_str(), read[0].user_agent.as_str()),
+            ("no Host header", "curl")
+        );
         assert_eq!((&read[1].raw_base64, read[1].problems.len()), (&None, 0));
     }
 
     #[test]
     fn user_agent_with_two_systems_yields_the_specific_one() {
-        assert_eq!(operating_system("Mozilla/5.0 (Linux; Android 14)"), "Android");
-        assert_eq!(operating_system("Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X)"), "iOS");
+        assert_eq!(
+            operating_system("Mozilla/5.0 (Linux; Android 14)"),
+            "Android"
+        );
+        assert_eq!(
+            operating_system("Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X)"),
+            "iOS"
+        );
         assert_eq!(operating_system("curl/8.5"), "");
     }
 }

@@ -1,8 +1,8 @@
 //! Moves the write-ahead log into the database file beside the writes.
 //!
-//! SQLite does this in the commit that makes the log long enough, so after large writes one commit in several waits for
-//! tens of milliseconds. Here a connection of its own does it, in SQLite's passive mode, which waits for nobody and lets
-//! nobody wait.
+//! SQLite does this in the commit that makes the log long enough, so after large writes one commit
+//! in several waits for tens of milliseconds. Here a connection of its own does it, in SQLite's
+//! passive mode, which waits for nobody and lets nobody wait.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,9 +13,11 @@ use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 
 use crate::sqlite::private_options;
 
-/// Commits between two checkpoints. A commit waits while the file takes the pages of a checkpoint, so each is small.
+/// Commits between two checkpoints. A commit waits while the file takes the pages of a checkpoint,
+/// so each is small.
 const COMMITS: u64 = 8;
-/// Pages (4 KiB) of the log at which a commit moves it all the same, so that it does not grow without limit: 64 MiB.
+/// Pages (4 KiB) of the log at which a commit moves it all the same, so that it does not grow
+/// without limit: 64 MiB.
 const MOST_PAGES: &str = "16384";
 /// Bytes of the log file that remain after a checkpoint.
 const LOG_BYTES: &str = "67108864";
@@ -29,14 +31,22 @@ pub(super) struct Checkpoints {
 
 /// Options of the writing connection.
 pub(super) fn writing_options(file: &Path) -> SqliteConnectOptions {
-    private_options(file).pragma("wal_autocheckpoint", MOST_PAGES).pragma("journal_size_limit", LOG_BYTES)
+    private_options(file)
+        .pragma("wal_autocheckpoint", MOST_PAGES)
+        .pragma("journal_size_limit", LOG_BYTES)
 }
 
 impl Checkpoints {
     pub async fn open(file: &Path) -> sqlx::Result<Self> {
-        let options = SqlitePoolOptions::new().max_connections(1).idle_timeout(None).max_lifetime(None);
+        let options = SqlitePoolOptions::new()
+            .max_connections(1)
+            .idle_timeout(None)
+            .max_lifetime(None);
         let pool = options.connect_with(private_options(file)).await?;
-        Ok(Self { pool, commits: Arc::default() })
+        Ok(Self {
+            pool,
+            commits: Arc::default(),
+        })
     }
 
     /// Counts a commit, and starts a checkpoint when it is due.
@@ -50,7 +60,9 @@ impl Checkpoints {
     pub fn start(&self) {
         if let Some(mut connection) = self.pool.try_acquire() {
             tokio::spawn(async move {
-                let checkpoint = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(&mut *connection).await;
+                let checkpoint = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)")
+                    .execute(&mut *connection)
+                    .await;
                 if let Err(error) = checkpoint {
                     tracing::warn!(%error, "write-ahead log not checkpointed");
                 }
@@ -76,7 +88,14 @@ mod tests {
         let before = size();
         let add = "INSERT INTO wordlists (name, contents, description, num_words, predefined) VALUES (?, ?, '', 1, 0)";
         for number in 0.. {
-            store.execute(sqlx::query(add).bind(format!("{number}")).bind("x".repeat(9_000))).await.unwrap();
+            store
+                .execute(
+                    sqlx::query(add)
+                        .bind(format!("{number}"))
+                        .bind("x".repeat(9_000)),
+                )
+                .await
+                .unwrap();
             if size() > before {
                 return;
             }

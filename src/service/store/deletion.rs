@@ -23,7 +23,8 @@ const FIRST_ROWS: i64 = 8;
 const MOST_ROWS: i64 = 500;
 /// How long a transaction should take, because captures wait for it.
 const BATCH_TIME: Duration = Duration::from_micros(500);
-/// The pause after a batch while others write: their syncs wait for the disk, which writes each batch twice (log and file).
+/// The pause after a batch while others write: their syncs wait for the disk, which writes each
+/// batch twice (log and file).
 const PAUSE: Duration = Duration::from_millis(5);
 /// How long the shutdown waits for deletions; then each deletion stops after its batch.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
@@ -42,19 +43,28 @@ pub(super) struct DeletingTarget(Deletions, TargetId);
 impl Deletions {
     /// Marks a target; the caller is in a write transaction, so no scan is added at the same time.
     pub fn begin(&self, target: TargetId) -> DeletingTarget {
-        self.targets.lock().unwrap_or_else(PoisonError::into_inner).insert(target);
+        self.targets
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(target);
         DeletingTarget(self.clone(), target)
     }
 
     /// Whether a target is being deleted.
     pub fn contains(&self, target: TargetId) -> bool {
-        self.targets.lock().unwrap_or_else(PoisonError::into_inner).contains(&target)
+        self.targets
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .contains(&target)
     }
 
     /// Waits until all deletions have ended.
     pub async fn end(&self) {
         self.tasks.close();
-        if tokio::time::timeout(SHUTDOWN_TIMEOUT, self.tasks.wait()).await.is_err() {
+        if tokio::time::timeout(SHUTDOWN_TIMEOUT, self.tasks.wait())
+            .await
+            .is_err()
+        {
             self.end.cancel();
             self.tasks.wait().await;
         }
@@ -63,66 +73,103 @@ impl Deletions {
 
 impl Drop for DeletingTarget {
     fn drop(&mut self) {
-        self.0.targets.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.1);
+        self.0
+            .targets
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&self.1);
     }
 }
 
 impl Store {
-    /// Runs a deletion to its end, even if the client closes its connection meanwhile. The end of the service waits for
-    /// it, and ends it after a batch if it takes long; a second request then deletes the rest.
+    /// Runs a deletion to its end, even if the client closes its connection meanwhile. The end of
+    /// the service waits for it, and ends it after a batch if it takes long; a second request then
+    /// deletes the rest.
     pub(super) async fn to_its_end<T, F>(&self, work: impl FnOnce(Store) -> F) -> StoreResult<T>
     where
         T: Send + 'static,
         F: Future<Output = StoreResult<T>> + Send + 'static,
     {
         let work = self.deletions.tasks.spawn(work(self.clone()));
-        work.await.unwrap_or_else(|error| Err(DatabaseError::Io(std::io::Error::other(error))))
+        work.await
+            .unwrap_or_else(|error| Err(DatabaseError::Io(std::io::Error::other(error))))
     }
 
-    /// Deletes findings, tests and raw lines of the ended scans that a query with one parameter selects.
-    pub(super) async fn delete_results(&self, scans: &'static str, parameter: i64) -> StoreResult<()> {
+    /// Deletes findings, tests and raw lines of the ended scans that a query with one parameter
+    /// selects.
+    pub(super) async fn delete_results(
+        &self,
+        scans: &'static str,
+        parameter: i64,
+    ) -> StoreResult<()> {
         for table in ["findings", "tests", "raw_lines"] {
             let rows = format!(
                 "SELECT id FROM {table} WHERE scan_id IN ({scans})
                  AND scan_id NOT IN (SELECT scan_id FROM jobs)"
             );
-            self.delete_in_batches(&format!("DELETE FROM {table} WHERE id IN ({rows} LIMIT ?)"), &[parameter]).await?;
+            self.delete_in_batches(
+                &format!("DELETE FROM {table} WHERE id IN ({rows} LIMIT ?)"),
+                &[parameter],
+            )
+            .await?;
         }
         Ok(())
     }
 
     /// Deletes the captures of the loggers that a query with one parameter selects.
-    pub(super) async fn delete_captures(&self, loggers: &'static str, parameter: i64) -> StoreResult<()> {
+    pub(super) async fn delete_captures(
+        &self,
+        loggers: &'static str,
+        parameter: i64,
+    ) -> StoreResult<()> {
         let rows = format!("SELECT id FROM captures WHERE logger_id IN ({loggers})");
-        self.delete_in_batches(&format!("DELETE FROM captures WHERE id IN ({rows} LIMIT ?)"), &[parameter]).await
+        self.delete_in_batches(
+            &format!("DELETE FROM captures WHERE id IN ({rows} LIMIT ?)"),
+            &[parameter],
+        )
+        .await
     }
 
     /// Deletes the captures of a logger up to an id.
     pub(super) async fn delete_captures_until(&self, logger: i64, last: i64) -> StoreResult<()> {
         let rows = "SELECT id FROM captures WHERE logger_id = ? AND id <= ?";
-        self.delete_in_batches(&format!("DELETE FROM captures WHERE id IN ({rows} LIMIT ?)"), &[logger, last]).await
+        self.delete_in_batches(
+            &format!("DELETE FROM captures WHERE id IN ({rows} LIMIT ?)"),
+            &[logger, last],
+        )
+        .await
     }
 
     /// Deletes the parts of reports that a query selects.
-    pub(super) async fn delete_parts(&self, rows: &'static str, parameters: &[i64]) -> StoreResult<()> {
+    pub(super) async fn delete_parts(
+        &self,
+        rows: &'static str,
+        parameters: &[i64],
+    ) -> StoreResult<()> {
         let delete = format!("DELETE FROM report_parts WHERE rowid IN ({rows} LIMIT ?)");
         self.delete_in_batches(&delete, parameters).await
     }
 
-    /// Runs a statement, whose last parameter is the number of rows, until it deletes no row. The next synced write of the
-    /// caller syncs these deletions too.
+    /// Runs a statement, whose last parameter is the number of rows, until it deletes no row. The
+    /// next synced write of the caller syncs these deletions too.
     async fn delete_in_batches(&self, sql: &str, parameters: &[i64]) -> StoreResult<()> {
         let mut rows = FIRST_ROWS;
         let mut seen = self.version();
         loop {
             // All parts of the statement are constants of this module and its callers.
             let statement = sqlx::query(AssertSqlSafe(sql.to_owned()));
-            let statement = parameters.iter().fold(statement, |statement, parameter| statement.bind(*parameter));
+            let statement = parameters
+                .iter()
+                .fold(statement, |statement, parameter| statement.bind(*parameter));
             let mut change = self.change_with(Durability::WithNext).await?;
             let others_write = self.version() != seen;
             // Without the wait for other writes.
             let start = Instant::now();
-            let deleted = statement.bind(rows).execute(&mut *change).await?.rows_affected();
+            let deleted = statement
+                .bind(rows)
+                .execute(&mut *change)
+                .await?
+                .rows_affected();
             let took = start.elapsed();
             if deleted > 0 {
                 change.commit().await?;
@@ -176,7 +223,10 @@ mod tests {
     }
 
     async fn raw_lines(store: &Store) -> i64 {
-        sqlx::query_scalar("SELECT count(*) FROM raw_lines").fetch_one(store.read()).await.unwrap()
+        sqlx::query_scalar("SELECT count(*) FROM raw_lines")
+            .fetch_one(store.read())
+            .await
+            .unwrap()
     }
 
     #[test]
@@ -184,7 +234,11 @@ mod tests {
         assert_eq!(next_rows(8, Duration::from_micros(100)), 16);
         assert_eq!(next_rows(100, Duration::from_millis(5)), 10);
         assert_eq!(next_rows(400, Duration::ZERO), MOST_ROWS);
-        assert_eq!(next_rows(1, Duration::from_secs(9)), 1, "a capture with a large body");
+        assert_eq!(
+            next_rows(1, Duration::from_secs(9)),
+            1,
+            "a capture with a large body"
+        );
     }
 
     #[tokio::test]
@@ -192,22 +246,43 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let store = store_with_scans(&temp.path().join("scandeck.db")).await;
         let before = store.version();
-        store.delete_results("SELECT id FROM scans WHERE target_id = ?", 1).await.unwrap();
-        let sync: i64 =
-            sqlx::query_scalar("PRAGMA synchronous").fetch_one(&mut *store.change().await.unwrap()).await.unwrap();
+        store
+            .delete_results("SELECT id FROM scans WHERE target_id = ?", 1)
+            .await
+            .unwrap();
+        let sync: i64 = sqlx::query_scalar("PRAGMA synchronous")
+            .fetch_one(&mut *store.change().await.unwrap())
+            .await
+            .unwrap();
         assert_eq!(sync, 2, "the next write is synced (FULL)");
-        assert!(store.version() - before > 4, "at most {MOST_ROWS} rows, and {FIRST_ROWS} in the first batch");
-        assert_eq!(raw_lines(&store).await, 10, "an active scan keeps its results");
+        assert!(
+            store.version() - before > 4,
+            "at most {MOST_ROWS} rows, and {FIRST_ROWS} in the first batch"
+        );
+        assert_eq!(
+            raw_lines(&store).await,
+            10,
+            "an active scan keeps its results"
+        );
     }
 
     #[tokio::test]
     async fn refused_deletion_of_target_deletes_nothing() {
         let temp = tempfile::tempdir().unwrap();
         let store = store_with_scans(&temp.path().join("scandeck.db")).await;
-        assert_eq!(store.delete_target(TargetId(1)).await.unwrap(), Deletion::Active);
+        assert_eq!(
+            store.delete_target(TargetId(1)).await.unwrap(),
+            Deletion::Active
+        );
         assert_eq!(raw_lines(&store).await, 2010);
-        assert_eq!(store.delete_target(TargetId(9)).await.unwrap(), Deletion::NotFound);
-        assert_eq!(store.delete_scan(ScanId(2)).await.unwrap(), Deletion::Active);
+        assert_eq!(
+            store.delete_target(TargetId(9)).await.unwrap(),
+            Deletion::NotFound
+        );
+        assert_eq!(
+            store.delete_scan(ScanId(2)).await.unwrap(),
+            Deletion::Active
+        );
         assert_eq!(store.delete_scan(ScanId(1)).await.unwrap(), Deletion::Done);
     }
 
@@ -227,10 +302,18 @@ mod tests {
                 callback: None,
             };
             let store = store.clone();
-            async move { store.add_scan(target, &scan, Timestamp::now()).await.unwrap() }
+            async move {
+                store
+                    .add_scan(target, &scan, Timestamp::now())
+                    .await
+                    .unwrap()
+            }
         };
         let deleting = store.deletions.begin(TargetId(1));
-        assert_eq!(add(ScanTarget::Existing(TargetId(1))).await, Err(AddedTarget::Existing(TargetId(1))));
+        assert_eq!(
+            add(ScanTarget::Existing(TargetId(1))).await,
+            Err(AddedTarget::Existing(TargetId(1)))
+        );
         drop(deleting);
         assert!(add(ScanTarget::Existing(TargetId(1))).await.is_ok());
     }
@@ -247,6 +330,12 @@ mod tests {
         store.close().await;
         let store = Store::open(&file).await.unwrap().store;
         assert_eq!(raw_lines(&store).await, 10);
-        assert!(store.scan(ScanId(1), Timestamp::now()).await.unwrap().is_none());
+        assert!(
+            store
+                .scan(ScanId(1), Timestamp::now())
+                .await
+                .unwrap()
+                .is_none()
+        );
     }
 }

@@ -71,18 +71,26 @@ impl Store {
     }
 
     /// Schedules the next attempt after a failed one; false when it was the last one.
-    pub async fn postpone_delivery(&self, delivery: &Delivery, now: Timestamp) -> StoreResult<bool> {
+    pub async fn postpone_delivery(
+        &self,
+        delivery: &Delivery,
+        now: Timestamp,
+    ) -> StoreResult<bool> {
         if delivery.tries + 1 >= ATTEMPTS {
             self.delete_delivery(delivery.id).await?;
             return Ok(false);
         }
-        let update = sqlx::query("UPDATE deliveries SET tries = tries + 1, next_at = ? WHERE id = ?");
-        self.execute(update.bind(millis(now + RETRY_DELAY)).bind(delivery.id)).await?;
+        let update =
+            sqlx::query("UPDATE deliveries SET tries = tries + 1, next_at = ? WHERE id = ?");
+        self.execute(update.bind(millis(now + RETRY_DELAY)).bind(delivery.id))
+            .await?;
         Ok(true)
     }
 
     pub async fn delete_delivery(&self, id: i64) -> StoreResult<()> {
-        self.execute(sqlx::query("DELETE FROM deliveries WHERE id = ?").bind(id)).await.map(|_| ())
+        self.execute(sqlx::query("DELETE FROM deliveries WHERE id = ?").bind(id))
+            .await
+            .map(|_| ())
     }
 
     /// An ended scan whose report callback is not queued yet.
@@ -98,7 +106,8 @@ impl Store {
         }))
     }
 
-    /// Queues the report callback of a scan, if there is a report to send, and removes it from the pending ones.
+    /// Queues the report callback of a scan, if there is a report to send, and removes it from the
+    /// pending ones.
     pub async fn queue_callback(
         &self,
         scan: ScanId,
@@ -106,7 +115,10 @@ impl Store {
         now: Timestamp,
     ) -> StoreResult<()> {
         let mut change = self.change().await?;
-        sqlx::query("UPDATE scans SET callback = NULL WHERE id = ?").bind(scan.0).execute(&mut *change).await?;
+        sqlx::query("UPDATE scans SET callback = NULL WHERE id = ?")
+            .bind(scan.0)
+            .execute(&mut *change)
+            .await?;
         if let Some(delivery) = delivery {
             add(&mut change, delivery, now).await?;
         }
@@ -119,13 +131,15 @@ pub(super) async fn add(
     delivery: &NewDelivery<'_>,
     now: Timestamp,
 ) -> StoreResult<()> {
-    sqlx::query("INSERT INTO deliveries (url, subject, content_type, body, next_at) VALUES (?, ?, ?, ?, ?)")
-        .bind(delivery.url)
-        .bind(delivery.subject)
-        .bind(delivery.content_type)
-        .bind(delivery.body)
-        .bind(millis(now))
-        .execute(connection)
-        .await?;
+    sqlx::query(
+        "INSERT INTO deliveries (url, subject, content_type, body, next_at) VALUES (?, ?, ?, ?, ?)",
+    )
+    .bind(delivery.url)
+    .bind(delivery.subject)
+    .bind(delivery.content_type)
+    .bind(delivery.body)
+    .bind(millis(now))
+    .execute(connection)
+    .await?;
     Ok(())
 }

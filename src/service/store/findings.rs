@@ -1,7 +1,7 @@
 //! Findings in the store.
 //!
-//! A finding is written once and read often, 100 or 100,000 at a time. The fields that no query uses are stored as one
-//! JSON object, and a list joins these objects as text without parsing them.
+//! A finding is written once and read often, 100 or 100,000 at a time. The fields that no query
+//! uses are stored as one JSON object, and a list joins these objects as text without parsing them.
 
 use std::collections::HashMap;
 
@@ -53,7 +53,8 @@ impl FindingRow {
     }
 }
 
-const SELECT: &str = "SELECT findings.id, findings.scan_id, findings.target_id, targets.name AS target_name,
+const SELECT: &str =
+    "SELECT findings.id, findings.scan_id, findings.target_id, targets.name AS target_name,
     findings.status, findings.verified, findings.body
     FROM findings JOIN targets ON targets.id = findings.target_id WHERE ";
 
@@ -74,12 +75,19 @@ pub struct FindingFilter {
 impl FindingFilter {
     fn push(&self, query: &mut QueryBuilder<Sqlite>) {
         query.push("1");
-        push_condition(query, "findings.workspace_id =", self.workspace.map(|id| id.0));
+        push_condition(
+            query,
+            "findings.workspace_id =",
+            self.workspace.map(|id| id.0),
+        );
         push_condition(query, "findings.target_id =", self.target.map(|id| id.0));
         push_condition(query, "findings.scan_id =", self.scan.map(|id| id.0));
         if let Some(ids) = &self.ids {
             let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
-            query.push(" AND findings.id IN (SELECT value FROM json_each(").push_bind(json_ids(&ids)).push("))");
+            query
+                .push(" AND findings.id IN (SELECT value FROM json_each(")
+                .push_bind(json_ids(&ids))
+                .push("))");
         }
     }
 }
@@ -95,14 +103,21 @@ impl Store {
             filter.push(&mut query);
             query.push(" GROUP BY workspace_id, target_id, vuln_id, protocol, port, place)");
         }
-        query.push(" ORDER BY findings.id").build_query_scalar().fetch_all(self.read()).await
+        query
+            .push(" ORDER BY findings.id")
+            .build_query_scalar()
+            .fetch_all(self.read())
+            .await
     }
 
     /// Findings in the order of their ids, as JSON for clients. Deleted ones are missing.
     pub async fn findings(&self, ids: &[i64]) -> StoreResult<Vec<String>> {
         let _permit = self.bulk().await;
         let mut query = QueryBuilder::<Sqlite>::new(SELECT);
-        query.push("findings.id IN (SELECT value FROM json_each(").push_bind(json_ids(ids)).push("))");
+        query
+            .push("findings.id IN (SELECT value FROM json_each(")
+            .push_bind(json_ids(ids))
+            .push("))");
         query.push(" ORDER BY findings.id");
         let rows: Vec<FindingRow> = query.build_query_as().fetch_all(self.read()).await?;
         Ok(rows.into_iter().filter_map(FindingRow::into_json).collect())
@@ -131,7 +146,11 @@ impl Store {
             .fetch_all(self.read())
             .await?;
             for (id, older, risk, started) in rows {
-                let earlier = Earlier { id: FindingId(older), found_at: started.map(stamp), risk: Risk::from(risk) };
+                let earlier = Earlier {
+                    id: FindingId(older),
+                    found_at: started.map(stamp),
+                    risk: Risk::from(risk),
+                };
                 histories.entry(FindingId(id)).or_default().push(earlier);
             }
         }
@@ -139,7 +158,8 @@ impl Store {
     }
 }
 
-/// Writes a finding unless the scan has one of the same duplicate group. The second value is true for a new finding.
+/// Writes a finding unless the scan has one of the same duplicate group. The second value is true
+/// for a new finding.
 pub(super) async fn write(
     connection: &mut SqliteConnection,
     scan: ScanId,

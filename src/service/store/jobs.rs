@@ -6,10 +6,11 @@
 //!     └──────────────────┘          third attempt lost, or service interrupted twice ──► aborted
 //! ```
 //!
-//! A clean stop of the service is no interruption: it returns its scans to the queue, and they do not lose an attempt.
+//! A clean stop of the service is no interruption: it returns its scans to the queue, and they do
+//! not lose an attempt.
 //!
-//! Every write of a worker carries its [`Attempt`] and has no effect when a newer attempt exists: a suspended worker
-//! must not overwrite the results of the next attempt.
+//! Every write of a worker carries its [`Attempt`] and has no effect when a newer attempt exists: a
+//! suspended worker must not overwrite the results of the next attempt.
 
 use std::path::Path;
 
@@ -80,19 +81,33 @@ pub enum StopRequest {
 impl Store {
     /// Claims the oldest scan without a worker and deletes partial results of an earlier attempt.
     ///
-    /// `running` are the scans of this process: after the machine was suspended, their leases have expired although
-    /// their workers are alive.
-    pub async fn claim(&self, owner: &str, running: &[ScanId], now: Timestamp) -> StoreResult<QueuePoll> {
+    /// `running` are the scans of this process: after the machine was suspended, their leases have
+    /// expired although their workers are alive.
+    pub async fn claim(
+        &self,
+        owner: &str,
+        running: &[ScanId],
+        now: Timestamp,
+    ) -> StoreResult<QueuePoll> {
         let mut change = self.change().await?;
-        let Some(job) = next_job(&mut change, running, now).await? else { return Ok(QueuePoll::Empty) };
-        let (scan, attempts) = (ScanId(job.try_get("scan_id")?), job.try_get::<i64, _>("attempt")?);
+        let Some(job) = next_job(&mut change, running, now).await? else {
+            return Ok(QueuePoll::Empty);
+        };
+        let (scan, attempts) = (
+            ScanId(job.try_get("scan_id")?),
+            job.try_get::<i64, _>("attempt")?,
+        );
         if attempts >= ATTEMPTS {
             let message = format!("{ATTEMPTS} attempts failed");
             end(&mut change, scan, &ScanStatus::Aborted, &message, now).await?;
             change.commit().await?;
             return Ok(QueuePoll::Aborted);
         }
-        let attempt = Attempt { scan, number: attempts + 1, owner: owner.to_owned() };
+        let attempt = Attempt {
+            scan,
+            number: attempts + 1,
+            owner: owner.to_owned(),
+        };
         begin(&mut change, &attempt, now).await?;
         change.commit().await?;
         Ok(QueuePoll::Claimed(Box::new(Claim {
@@ -116,7 +131,12 @@ impl Store {
     }
 
     /// Renews the lease and writes results; false when a newer attempt exists.
-    pub async fn record(&self, attempt: &Attempt, update: Option<&ScanUpdate>, now: Timestamp) -> StoreResult<bool> {
+    pub async fn record(
+        &self,
+        attempt: &Attempt,
+        update: Option<&ScanUpdate>,
+        now: Timestamp,
+    ) -> StoreResult<bool> {
         let mut change = self.change().await?;
         if !renew_lease(&mut change, attempt, now).await? {
             return Ok(false);
@@ -154,10 +174,12 @@ impl Store {
 
     /// Returns a lost attempt to the queue.
     pub async fn release(&self, attempt: &Attempt) -> StoreResult<()> {
-        let update = sqlx::query("UPDATE jobs SET owner = NULL WHERE scan_id = ? AND attempt = ? AND owner = ?")
-            .bind(attempt.scan.0)
-            .bind(attempt.number)
-            .bind(&attempt.owner);
+        let update = sqlx::query(
+            "UPDATE jobs SET owner = NULL WHERE scan_id = ? AND attempt = ? AND owner = ?",
+        )
+        .bind(attempt.scan.0)
+        .bind(attempt.number)
+        .bind(&attempt.owner);
         self.execute(update).await.map(|_| ())
     }
 
@@ -172,23 +194,36 @@ impl Store {
         self.execute(update).await.map(|_| ())
     }
 
-    /// Requests a stop. The request is stored: if the service stops before the scan does, the next start ends the scan.
+    /// Requests a stop. The request is stored: if the service stops before the scan does, the next
+    /// start ends the scan.
     pub async fn request_stop(&self, id: ScanId, now: Timestamp) -> StoreResult<StopRequest> {
         let mut change = self.change().await?;
-        let job: Option<Option<String>> = sqlx::query_scalar("SELECT owner FROM jobs WHERE scan_id = ?")
-            .bind(id.0)
-            .fetch_optional(&mut *change)
-            .await?;
+        let job: Option<Option<String>> =
+            sqlx::query_scalar("SELECT owner FROM jobs WHERE scan_id = ?")
+                .bind(id.0)
+                .fetch_optional(&mut *change)
+                .await?;
         let stop = match job {
             None => {
                 let scan: Option<i64> = sqlx::query_scalar("SELECT id FROM scans WHERE id = ?")
                     .bind(id.0)
                     .fetch_optional(&mut *change)
                     .await?;
-                return Ok(if scan.is_some() { StopRequest::Ended } else { StopRequest::NotFound });
+                return Ok(if scan.is_some() {
+                    StopRequest::Ended
+                } else {
+                    StopRequest::NotFound
+                });
             }
             Some(None) => {
-                end(&mut change, id, &ScanStatus::Stopped, "stopped by the user", now).await?;
+                end(
+                    &mut change,
+                    id,
+                    &ScanStatus::Stopped,
+                    "stopped by the user",
+                    now,
+                )
+                .await?;
                 StopRequest::Ended
             }
             Some(Some(_)) => {
@@ -204,10 +239,11 @@ impl Store {
     }
 
     pub async fn is_stop_requested(&self, id: ScanId) -> StoreResult<bool> {
-        let requested: Option<bool> = sqlx::query_scalar("SELECT stop_requested FROM jobs WHERE scan_id = ?")
-            .bind(id.0)
-            .fetch_optional(self.read())
-            .await?;
+        let requested: Option<bool> =
+            sqlx::query_scalar("SELECT stop_requested FROM jobs WHERE scan_id = ?")
+                .bind(id.0)
+                .fetch_optional(self.read())
+                .await?;
         Ok(requested.unwrap_or_default())
     }
 
@@ -222,13 +258,15 @@ impl Store {
         Ok(ids.into_iter().map(ScanId).collect())
     }
 
-    /// At the start of the service: encrypts the parameters that an earlier version stored as plain text, and removes them
-    /// from the log of the database.
+    /// At the start of the service: encrypts the parameters that an earlier version stored as plain
+    /// text, and removes them from the log of the database.
     pub async fn seal_jobs(&self, secrets: &ScanSecrets) -> StoreResult<()> {
         let mut change = self.change().await?;
         if seal(&mut change, secrets).await? > 0 {
             change.commit().await?;
-            sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut *self.write.acquire().await?).await?;
+            sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
+                .execute(&mut *self.write.acquire().await?)
+                .await?;
         }
         Ok(())
     }
@@ -236,17 +274,23 @@ impl Store {
     /// At the start of the service: queues the scans that were running again, or ends them.
     pub async fn recover(&self, now: Timestamp) -> StoreResult<()> {
         let mut change = self.change().await?;
-        sqlx::query("UPDATE jobs SET service_ends = service_ends + 1, owner = NULL WHERE owner IS NOT NULL")
-            .execute(&mut *change)
-            .await?;
-        let over: Vec<(i64, bool)> =
-            sqlx::query_as("SELECT scan_id, stop_requested FROM jobs WHERE stop_requested OR service_ends >= 2")
-                .fetch_all(&mut *change)
-                .await?;
+        sqlx::query(
+            "UPDATE jobs SET service_ends = service_ends + 1, owner = NULL WHERE owner IS NOT NULL",
+        )
+        .execute(&mut *change)
+        .await?;
+        let over: Vec<(i64, bool)> = sqlx::query_as(
+            "SELECT scan_id, stop_requested FROM jobs WHERE stop_requested OR service_ends >= 2",
+        )
+        .fetch_all(&mut *change)
+        .await?;
         for (scan, stopped) in over {
             let (status, message) = match stopped {
                 true => (ScanStatus::Stopped, "stopped by the user"),
-                false => (ScanStatus::Aborted, "the service was interrupted twice during this scan"),
+                false => (
+                    ScanStatus::Aborted,
+                    "the service was interrupted twice during this scan",
+                ),
             };
             end(&mut change, ScanId(scan), &status, message, now).await?;
         }
@@ -254,7 +298,11 @@ impl Store {
     }
 }
 
-async fn next_job(change: &mut WriteTransaction, running: &[ScanId], now: Timestamp) -> StoreResult<Option<SqliteRow>> {
+async fn next_job(
+    change: &mut WriteTransaction,
+    running: &[ScanId],
+    now: Timestamp,
+) -> StoreResult<Option<SqliteRow>> {
     sqlx::query(
         "SELECT scan_id, jobs.attempt, jobs.params, tool_id, targets.name AS target, redirect_level,
             scan_original_url, vpn_scan, max_minutes
@@ -268,7 +316,11 @@ async fn next_job(change: &mut WriteTransaction, running: &[ScanId], now: Timest
     .await
 }
 
-async fn begin(change: &mut WriteTransaction, attempt: &Attempt, now: Timestamp) -> StoreResult<()> {
+async fn begin(
+    change: &mut WriteTransaction,
+    attempt: &Attempt,
+    now: Timestamp,
+) -> StoreResult<()> {
     let scan = attempt.scan.0;
     sqlx::query("UPDATE jobs SET attempt = ?, owner = ?, lease_until = ? WHERE scan_id = ?")
         .bind(attempt.number)
@@ -277,10 +329,11 @@ async fn begin(change: &mut WriteTransaction, attempt: &Attempt, now: Timestamp)
         .bind(scan)
         .execute(&mut **change)
         .await?;
-    let has_begun: bool = sqlx::query_scalar("SELECT started_at IS NOT NULL FROM scans WHERE id = ?")
-        .bind(scan)
-        .fetch_one(&mut **change)
-        .await?;
+    let has_begun: bool =
+        sqlx::query_scalar("SELECT started_at IS NOT NULL FROM scans WHERE id = ?")
+            .bind(scan)
+            .fetch_one(&mut **change)
+            .await?;
     if has_begun {
         for sql in [
             "DELETE FROM tests WHERE scan_id = ?",
@@ -301,7 +354,8 @@ async fn begin(change: &mut WriteTransaction, attempt: &Attempt, now: Timestamp)
         .execute(&mut **change)
         .await?;
     }
-    // All results are from this attempt, so the scan starts now: the time without a service does not count.
+    // All results are from this attempt, so the scan starts now: the time without a service does
+    // not count.
     sqlx::query("UPDATE scans SET status = 'running', started_at = ? WHERE id = ?")
         .bind(millis(now))
         .bind(scan)
@@ -311,14 +365,20 @@ async fn begin(change: &mut WriteTransaction, attempt: &Attempt, now: Timestamp)
 }
 
 /// Renews the lease as the first statement of a write; false when a newer attempt exists.
-async fn renew_lease(change: &mut WriteTransaction, attempt: &Attempt, now: Timestamp) -> StoreResult<bool> {
-    let renewed = sqlx::query("UPDATE jobs SET lease_until = ? WHERE scan_id = ? AND attempt = ? AND owner = ?")
-        .bind(millis(now + LEASE))
-        .bind(attempt.scan.0)
-        .bind(attempt.number)
-        .bind(&attempt.owner)
-        .execute(&mut **change)
-        .await?;
+async fn renew_lease(
+    change: &mut WriteTransaction,
+    attempt: &Attempt,
+    now: Timestamp,
+) -> StoreResult<bool> {
+    let renewed = sqlx::query(
+        "UPDATE jobs SET lease_until = ? WHERE scan_id = ? AND attempt = ? AND owner = ?",
+    )
+    .bind(millis(now + LEASE))
+    .bind(attempt.scan.0)
+    .bind(attempt.number)
+    .bind(&attempt.owner)
+    .execute(&mut **change)
+    .await?;
     Ok(renewed.rows_affected() == 1)
 }
 
@@ -329,7 +389,8 @@ async fn end(
     message: &str,
     now: Timestamp,
 ) -> StoreResult<()> {
-    // A test without a result is not a finished test. It counts as one while the scan runs, for its progress.
+    // A test without a result is not a finished test. It counts as one while the scan runs, for its
+    // progress.
     sqlx::query(
         "UPDATE scans SET status = ?, message = ?, ended_at = ?,
             finished = max(0, finished - (SELECT coalesce(sum(counted), 0) FROM tests
@@ -342,7 +403,10 @@ async fn end(
     .bind(scan.0)
     .execute(&mut **change)
     .await?;
-    sqlx::query("DELETE FROM jobs WHERE scan_id = ?").bind(scan.0).execute(&mut **change).await?;
+    sqlx::query("DELETE FROM jobs WHERE scan_id = ?")
+        .bind(scan.0)
+        .execute(&mut **change)
+        .await?;
     Ok(())
 }
 
@@ -394,16 +458,20 @@ async fn write_update(
     Ok(())
 }
 
-/// Encrypts the parameters of a scan that was waiting or running when an upgrade copied the database. Restored, the copy
-/// needs the same key file.
+/// Encrypts the parameters of a scan that was waiting or running when an upgrade copied the
+/// database. Restored, the copy needs the same key file.
 ///
 /// # Errors
 /// When the copy cannot be written.
 pub async fn seal_copy(copy: &Path, secrets: &ScanSecrets) -> StoreResult<()> {
     // A rollback journal, because nobody moves the log of a copy into its file.
-    let options = private_options(copy).create_if_missing(false).journal_mode(SqliteJournalMode::Delete);
+    let options = private_options(copy)
+        .create_if_missing(false)
+        .journal_mode(SqliteJournalMode::Delete);
     let mut connection = options.connect().await?;
-    sqlx::query("BEGIN IMMEDIATE").execute(&mut connection).await?;
+    sqlx::query("BEGIN IMMEDIATE")
+        .execute(&mut connection)
+        .await?;
     seal(&mut connection, secrets).await?;
     sqlx::query("COMMIT").execute(&mut connection).await?;
     connection.close().await
@@ -418,10 +486,15 @@ async fn seal(connection: &mut SqliteConnection, secrets: &ScanSecrets) -> Store
     let number = jobs.len();
     for (scan, params) in jobs {
         let Some(sealed) = secrets.seal(&json(&params)) else {
-            tracing::error!(scan, "credentials of an earlier version remain unencrypted until the scan ends");
+            tracing::error!(
+                scan,
+                "credentials of an earlier version remain unencrypted until the scan ends"
+            );
             continue;
         };
-        let update = sqlx::query("UPDATE jobs SET params = ? WHERE scan_id = ?").bind(sealed.to_string()).bind(scan);
+        let update = sqlx::query("UPDATE jobs SET params = ? WHERE scan_id = ?")
+            .bind(sealed.to_string())
+            .bind(scan);
         update.execute(&mut *connection).await?;
     }
     Ok(number)
@@ -458,10 +531,19 @@ mod seal_tests {
             max_minutes: 5,
             callback: None,
         };
-        store.add_scan(ScanTarget::Named(target, 10), &scan, Timestamp::now()).await.unwrap().unwrap();
+        store
+            .add_scan(ScanTarget::Named(target, 10), &scan, Timestamp::now())
+            .await
+            .unwrap()
+            .unwrap();
         let secrets = ScanSecrets::new("key").unwrap();
         let copy = crate::sqlite::back_up(&file).await.unwrap();
-        let is_plain = |path: &Path| std::fs::read(path).unwrap().windows(8).any(|window| window == b"x1secret");
+        let is_plain = |path: &Path| {
+            std::fs::read(path)
+                .unwrap()
+                .windows(8)
+                .any(|window| window == b"x1secret")
+        };
         assert!(is_plain(&copy));
         seal_copy(&copy, &secrets).await.unwrap();
         store.seal_jobs(&secrets).await.unwrap();
@@ -471,10 +553,14 @@ mod seal_tests {
         }
         let stored: Vec<String> = {
             let mut connection = crate::sqlite::options(&copy).connect().await.unwrap();
-            sqlx::query_scalar("SELECT params FROM jobs").fetch_all(&mut connection).await.unwrap()
+            sqlx::query_scalar("SELECT params FROM jobs")
+                .fetch_all(&mut connection)
+                .await
+                .unwrap()
         };
         assert_eq!(secrets.open(json(&stored[0])), Some(params.clone()));
-        let QueuePoll::Claimed(claim) = store.claim("owner", &[], Timestamp::now()).await.unwrap() else {
+        let QueuePoll::Claimed(claim) = store.claim("owner", &[], Timestamp::now()).await.unwrap()
+        else {
             panic!("a waiting scan")
         };
         assert_eq!(secrets.open(claim.job.params), Some(params));

@@ -37,8 +37,12 @@ impl Store {
                 Ok(KeyRow {
                     id: row.try_get("id")?,
                     name: row.try_get("name")?,
-                    role: role.parse().map_err(|error: String| DatabaseError::Decode(error.into()))?,
-                    hash: hash.try_into().map_err(|_| DatabaseError::Decode("a hash has 32 bytes".into()))?,
+                    role: role
+                        .parse()
+                        .map_err(|error: String| DatabaseError::Decode(error.into()))?,
+                    hash: hash
+                        .try_into()
+                        .map_err(|_| DatabaseError::Decode("a hash has 32 bytes".into()))?,
                     created_at: stamp(row.try_get("created_at")?),
                     created_by: row.try_get("created_by")?,
                     last_used_at: row.try_get::<Option<i64>, _>("last_used_at")?.map(stamp),
@@ -72,11 +76,14 @@ impl Store {
 
     /// Deletes a key; false when it does not exist.
     pub async fn delete_key(&self, name: &str) -> StoreResult<bool> {
-        let deleted = self.execute(sqlx::query("DELETE FROM api_keys WHERE name = ?").bind(name)).await?;
+        let deleted = self
+            .execute(sqlx::query("DELETE FROM api_keys WHERE name = ?").bind(name))
+            .await?;
         Ok(deleted > 0)
     }
 
-    /// Stores the last use of a key. The version of the store is unchanged, because no list of the API contains it.
+    /// Stores the last use of a key. The version of the store is unchanged, because no list of the
+    /// API contains it.
     pub async fn set_key_used(&self, id: i64, now: Timestamp) -> StoreResult<()> {
         let mut connection = self.write.acquire().await?;
         sqlx::query("UPDATE api_keys SET last_used_at = ? WHERE id = ?")

@@ -51,25 +51,37 @@ pub enum AddedLogger {
     NoWorkspace,
 }
 
-const SELECT: &str =
-    "SELECT id, label, token, created_at, num_requests, body_bytes AS stored_bytes FROM loggers WHERE ";
+const SELECT: &str = "SELECT id, label, token, created_at, num_requests, body_bytes AS stored_bytes FROM loggers WHERE ";
 
 impl Store {
     /// Loggers in the order of their ids.
     pub async fn loggers(&self, workspace: Option<WorkspaceId>) -> StoreResult<Vec<LoggerRow>> {
         let mut query = QueryBuilder::new(SELECT);
         push_condition(query.push("1"), "workspace_id =", workspace.map(|id| id.0));
-        query.push(" ORDER BY id").build_query_as().fetch_all(self.read()).await
+        query
+            .push(" ORDER BY id")
+            .build_query_as()
+            .fetch_all(self.read())
+            .await
     }
 
     pub async fn logger(&self, id: LoggerId) -> StoreResult<Option<LoggerRow>> {
-        QueryBuilder::new(SELECT).push("id = ").push_bind(id.0).build_query_as().fetch_optional(self.read()).await
+        QueryBuilder::new(SELECT)
+            .push("id = ")
+            .push_bind(id.0)
+            .build_query_as()
+            .fetch_optional(self.read())
+            .await
     }
 
-    /// The logger whose URL contains this secret part, in upper or lower case: targets change the case of a URL.
+    /// The logger whose URL contains this secret part, in upper or lower case: targets change the
+    /// case of a URL.
     pub async fn logger_by_token(&self, token: &str) -> StoreResult<Option<LoggerRow>> {
         let mut query = QueryBuilder::new(SELECT);
-        query.push("token = ").push_bind(token).push(" COLLATE NOCASE LIMIT 1");
+        query
+            .push("token = ")
+            .push_bind(token)
+            .push(" COLLATE NOCASE LIMIT 1");
         query.build_query_as().fetch_optional(self.read()).await
     }
 
@@ -105,27 +117,36 @@ impl Store {
     /// Deletes a logger and its captures, in batches; false when it does not exist.
     pub async fn delete_logger(&self, id: LoggerId) -> StoreResult<bool> {
         self.to_its_end(|store| async move {
-            store.delete_captures("SELECT id FROM loggers WHERE id = ?", id.0).await?;
-            Ok(store.execute(sqlx::query("DELETE FROM loggers WHERE id = ?").bind(id.0)).await? > 0)
+            store
+                .delete_captures("SELECT id FROM loggers WHERE id = ?", id.0)
+                .await?;
+            Ok(store
+                .execute(sqlx::query("DELETE FROM loggers WHERE id = ?").bind(id.0))
+                .await?
+                > 0)
         })
         .await
     }
 
-    /// Deletes the captures of a logger, in batches, and resets its quota; false when it does not exist. Captures that
-    /// arrive meanwhile are kept.
+    /// Deletes the captures of a logger, in batches, and resets its quota; false when it does not
+    /// exist. Captures that arrive meanwhile are kept.
     pub async fn clear_logger(&self, id: LoggerId) -> StoreResult<bool> {
-        let last: Option<i64> = sqlx::query_scalar("SELECT max(id) FROM captures WHERE logger_id = ?")
-            .bind(id.0)
-            .fetch_one(self.read())
-            .await?;
+        let last: Option<i64> =
+            sqlx::query_scalar("SELECT max(id) FROM captures WHERE logger_id = ?")
+                .bind(id.0)
+                .fetch_one(self.read())
+                .await?;
         self.to_its_end(move |store| async move {
-            store.delete_captures_until(id.0, last.unwrap_or_default()).await?;
+            store
+                .delete_captures_until(id.0, last.unwrap_or_default())
+                .await?;
             store.recount_captures(id).await
         })
         .await
     }
 
-    /// Sets the counters of the quota to the captures that exist; false when the logger does not exist.
+    /// Sets the counters of the quota to the captures that exist; false when the logger does not
+    /// exist.
     async fn recount_captures(&self, id: LoggerId) -> StoreResult<bool> {
         // The size of a capture is the same as in `record`.
         let recount = sqlx::query(
@@ -140,7 +161,9 @@ impl Store {
 
     /// The number of loggers.
     pub async fn logger_count(&self) -> StoreResult<i64> {
-        sqlx::query_scalar("SELECT count(*) FROM loggers").fetch_one(self.read()).await
+        sqlx::query_scalar("SELECT count(*) FROM loggers")
+            .fetch_one(self.read())
+            .await
     }
 
     /// The number of loggers that still record.
@@ -160,23 +183,46 @@ mod tests {
     #[tokio::test]
     async fn token_is_found_in_any_case_by_its_index() {
         let temp = tempfile::tempdir().unwrap();
-        let store = Store::open(&temp.path().join("scandeck.db")).await.unwrap().store;
-        store.add_logger(WorkspaceId(1), "a", "Token1", Timestamp::now()).await.unwrap();
+        let store = Store::open(&temp.path().join("scandeck.db"))
+            .await
+            .unwrap()
+            .store;
+        store
+            .add_logger(WorkspaceId(1), "a", "Token1", Timestamp::now())
+            .await
+            .unwrap();
         for token in ["Token1", "token1", "TOKEN1"] {
-            assert_eq!(store.logger_by_token(token).await.unwrap().unwrap().label, "a", "{token}");
+            assert_eq!(
+                store.logger_by_token(token).await.unwrap().unwrap().label,
+                "a",
+                "{token}"
+            );
         }
         assert!(store.logger_by_token("token2").await.unwrap().is_none());
-        let plan = "EXPLAIN QUERY PLAN SELECT id FROM loggers WHERE token = 'x' COLLATE NOCASE LIMIT 1";
-        let plan: (i64, i64, i64, String) = sqlx::query_as(plan).fetch_one(store.read()).await.unwrap();
-        assert!(plan.3.contains("USING") && plan.3.contains("loggers_by_token"), "{plan:?}");
+        let plan =
+            "EXPLAIN QUERY PLAN SELECT id FROM loggers WHERE token = 'x' COLLATE NOCASE LIMIT 1";
+        let plan: (i64, i64, i64, String) =
+            sqlx::query_as(plan).fetch_one(store.read()).await.unwrap();
+        assert!(
+            plan.3.contains("USING") && plan.3.contains("loggers_by_token"),
+            "{plan:?}"
+        );
     }
 
     #[tokio::test]
     async fn captures_that_arrive_during_a_clear_are_kept_and_counted() {
         let temp = tempfile::tempdir().unwrap();
-        let store = Store::open(&temp.path().join("scandeck.db")).await.unwrap().store;
-        let added = store.add_logger(WorkspaceId(1), "a", "token", Timestamp::now()).await.unwrap();
-        let AddedLogger::New(logger) = added else { panic!("{added:?}") };
+        let store = Store::open(&temp.path().join("scandeck.db"))
+            .await
+            .unwrap()
+            .store;
+        let added = store
+            .add_logger(WorkspaceId(1), "a", "token", Timestamp::now())
+            .await
+            .unwrap();
+        let AddedLogger::New(logger) = added else {
+            panic!("{added:?}")
+        };
         let capture = NewCapture {
             logger,
             received_at: 1,
@@ -191,10 +237,22 @@ mod tests {
             raw: Some(b"raw".to_vec()),
             problems: vec!["problem".into()],
         };
-        let quota = LoggerQuota { requests: 1000, bytes: 1_000_000 };
-        store.record_captures(&[&capture; 200], quota).await.unwrap();
+        let quota = LoggerQuota {
+            requests: 1000,
+            bytes: 1_000_000,
+        };
+        store
+            .record_captures(&[&capture; 200], quota)
+            .await
+            .unwrap();
         let of_one = store.logger(logger).await.unwrap().unwrap().stored_bytes / 200;
-        let last = store.capture_sizes(logger, 0).await.unwrap().last().unwrap().0;
+        let last = store
+            .capture_sizes(logger, 0)
+            .await
+            .unwrap()
+            .last()
+            .unwrap()
+            .0;
         // One capture arrives before the first batch is deleted, and one before the recount.
         store.record_captures(&[&capture], quota).await.unwrap();
         store.delete_captures_until(logger.0, last).await.unwrap();
@@ -203,15 +261,24 @@ mod tests {
         let row = store.logger(logger).await.unwrap().unwrap();
         assert_eq!((row.num_requests, row.stored_bytes), (2, 2 * of_one));
         let left = store.capture_sizes(logger, 0).await.unwrap();
-        assert!(left.len() == 2 && left.iter().all(|(id, _)| *id > last), "{left:?}");
+        assert!(
+            left.len() == 2 && left.iter().all(|(id, _)| *id > last),
+            "{left:?}"
+        );
 
         // Both together, while captures arrive.
         let more = [&capture];
-        let (cleared, recorded) = tokio::join!(store.clear_logger(logger), store.record_captures(&more, quota));
+        let (cleared, recorded) = tokio::join!(
+            store.clear_logger(logger),
+            store.record_captures(&more, quota)
+        );
         assert!(cleared.unwrap() && recorded.unwrap()[0]);
         let row = store.logger(logger).await.unwrap().unwrap();
         let left = store.capture_sizes(logger, 0).await.unwrap().len();
-        assert_eq!((row.num_requests, row.stored_bytes), (left as i64, left as i64 * of_one));
+        assert_eq!(
+            (row.num_requests, row.stored_bytes),
+            (left as i64, left as i64 * of_one)
+        );
         assert!(!store.clear_logger(LoggerId(99)).await.unwrap());
     }
 }

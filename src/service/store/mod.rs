@@ -7,9 +7,10 @@
 //!                           (its log: checkpoint)
 //! ```
 //!
-//! With one writing connection, writers wait in a queue instead of failing with "database is locked". A write is
-//! acknowledged after its commit is synced to disk, so no acknowledged write is lost. `version` changes with every
-//! commit; an unchanged list is answered with 304 without a query.
+//! With one writing connection, writers wait in a queue instead of failing with "database is
+//! locked". A write is acknowledged after its commit is synced to disk, so no acknowledged write is
+//! lost. `version` changes with every commit; an unchanged list is answered with 304 without a
+//! query.
 
 pub mod captures;
 mod checkpoint;
@@ -63,13 +64,15 @@ pub struct Store {
     has_log: bool,
 }
 
-/// Reads of many rows at the same time. The reading pool has more connections, so small reads never wait for them.
+/// Reads of many rows at the same time. The reading pool has more connections, so small reads never
+/// wait for them.
 const BULK_READS: usize = 2;
 
 /// A write transaction; it is rolled back when dropped without a commit.
 ///
-/// It is not the transaction type of sqlx. SQLite ends a transaction itself when the disk is full; sqlx does not notice,
-/// and the connection remains unusable. Here the pool rolls back any open transaction when the connection is returned.
+/// It is not the transaction type of sqlx. SQLite ends a transaction itself when the disk is full;
+/// sqlx does not notice, and the connection remains unusable. Here the pool rolls back any open
+/// transaction when the connection is returned.
 pub struct WriteTransaction {
     connection: PoolConnection<Sqlite>,
     durability: Durability,
@@ -92,7 +95,8 @@ impl Store {
         self.version.load(Ordering::Acquire)
     }
 
-    /// Marks responses as changed without a write: the duration of a running scan changes every second.
+    /// Marks responses as changed without a write: the duration of a running scan changes every
+    /// second.
     pub fn touch(&self) {
         self.version.fetch_add(1, Ordering::AcqRel);
     }
@@ -102,7 +106,10 @@ impl Store {
         self.change_with(Durability::AtOnce).await
     }
 
-    pub(super) async fn change_with(&self, durability: Durability) -> StoreResult<WriteTransaction> {
+    pub(super) async fn change_with(
+        &self,
+        durability: Durability,
+    ) -> StoreResult<WriteTransaction> {
         let mut connection = self.write.acquire().await?;
         let synchronous = match durability {
             Durability::AtOnce => "PRAGMA synchronous = FULL",
@@ -111,15 +118,25 @@ impl Store {
             Durability::WithNext => "PRAGMA synchronous = FULL",
         };
         sqlx::query(synchronous).execute(&mut *connection).await?;
-        // IMMEDIATE: `scandeck wordlists import` writes from another process. SQLite waits for the lock at the start of
-        // a transaction, but refuses at once to upgrade a read to a write.
-        sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
+        // IMMEDIATE: `scandeck wordlists import` writes from another process. SQLite waits for the
+        // lock at the start of a transaction, but refuses at once to upgrade a read to a write.
+        sqlx::query("BEGIN IMMEDIATE")
+            .execute(&mut *connection)
+            .await?;
         let (version, checkpoints) = (Arc::clone(&self.version), self.checkpoints.clone());
-        Ok(WriteTransaction { connection, durability, version, checkpoints })
+        Ok(WriteTransaction {
+            connection,
+            durability,
+            version,
+            checkpoints,
+        })
     }
 
     /// Runs one statement in its own transaction; returns the number of changed rows.
-    pub(super) async fn execute(&self, statement: Query<'_, Sqlite, SqliteArguments>) -> StoreResult<u64> {
+    pub(super) async fn execute(
+        &self,
+        statement: Query<'_, Sqlite, SqliteArguments>,
+    ) -> StoreResult<u64> {
         let mut change = self.change().await?;
         let changed = statement.execute(&mut *change).await?.rows_affected();
         if changed > 0 {
@@ -140,12 +157,15 @@ impl Store {
 
     /// Checks that the database can be read and written; changes nothing.
     pub async fn check(&self) -> StoreResult<()> {
-        sqlx::query("SELECT 1 FROM settings LIMIT 1").fetch_optional(self.read()).await?;
+        sqlx::query("SELECT 1 FROM settings LIMIT 1")
+            .fetch_optional(self.read())
+            .await?;
         // The lock for a write; dropping the transaction releases it.
         self.change().await.map(drop)
     }
 
-    /// Waits for deletions, then closes all connections, which moves the write-ahead log into the database file.
+    /// Waits for deletions, then closes all connections, which moves the write-ahead log into the
+    /// database file.
     pub async fn close(&self) {
         self.deletions.end().await;
         self.read.close().await;
@@ -156,8 +176,8 @@ impl Store {
 
 impl WriteTransaction {
     pub async fn commit(mut self) -> StoreResult<()> {
-        // In a task of its own: a client that closes its connection drops this future, and a commit that SQLite still
-        // finishes would change the data without changing the version.
+        // In a task of its own: a client that closes its connection drops this future, and a commit
+        // that SQLite still finishes would change the data without changing the version.
         let commit = tokio::spawn(async move {
             sqlx::query("COMMIT").execute(&mut *self.connection).await?;
             self.version.fetch_add(1, Ordering::AcqRel);
@@ -168,7 +188,9 @@ impl WriteTransaction {
             }
             Ok(())
         });
-        commit.await.unwrap_or_else(|error| Err(DatabaseError::Io(std::io::Error::other(error))))
+        commit
+            .await
+            .unwrap_or_else(|error| Err(DatabaseError::Io(std::io::Error::other(error))))
     }
 }
 
@@ -206,12 +228,19 @@ pub(super) fn json(text: &str) -> serde_json::Value {
 }
 
 /// Adds a condition with its value, such as `target_id =`, when there is a value.
-pub(super) fn push_condition<'t, T>(query: &mut QueryBuilder<Sqlite>, condition: &str, value: Option<T>)
-where
+pub(super) fn push_condition<'t, T>(
+    query: &mut QueryBuilder<Sqlite>,
+    condition: &str,
+    value: Option<T>,
+) where
     T: Encode<'t, Sqlite> + Type<Sqlite>,
 {
     if let Some(value) = value {
-        query.push(" AND ").push(condition).push(" ").push_bind(value);
+        query
+            .push(" AND ")
+            .push(condition)
+            .push(" ")
+            .push_bind(value);
     }
 }
 
@@ -222,7 +251,9 @@ pub(super) fn text(row: &SqliteRow, column: &str) -> StoreResult<Shared> {
 
 /// Whether a UNIQUE constraint failed.
 pub(super) fn is_duplicate(error: &DatabaseError) -> bool {
-    error.as_database_error().is_some_and(|error| error.is_unique_violation())
+    error
+        .as_database_error()
+        .is_some_and(|error| error.is_unique_violation())
 }
 
 #[cfg(test)]
@@ -234,10 +265,16 @@ mod commit_tests {
     #[tokio::test]
     async fn commit_after_disconnect_changes_the_version() {
         let temp = tempfile::tempdir().unwrap();
-        let store = Store::open(&temp.path().join("scandeck.db")).await.unwrap().store;
+        let store = Store::open(&temp.path().join("scandeck.db"))
+            .await
+            .unwrap()
+            .store;
         let before = store.version();
         let mut change = store.change().await.unwrap();
-        sqlx::query("INSERT INTO settings (name, value) VALUES ('a', 'b')").execute(&mut *change).await.unwrap();
+        sqlx::query("INSERT INTO settings (name, value) VALUES ('a', 'b')")
+            .execute(&mut *change)
+            .await
+            .unwrap();
         {
             let commit = std::pin::pin!(change.commit());
             assert!(futures::poll!(commit).is_pending());
@@ -247,9 +284,13 @@ mod commit_tests {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(20), committed).await.expect("the version changes");
-        let value: String =
-            sqlx::query_scalar("SELECT value FROM settings WHERE name = 'a'").fetch_one(store.read()).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(20), committed)
+            .await
+            .expect("the version changes");
+        let value: String = sqlx::query_scalar("SELECT value FROM settings WHERE name = 'a'")
+            .fetch_one(store.read())
+            .await
+            .unwrap();
         assert_eq!(value, "b");
     }
 }

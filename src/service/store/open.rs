@@ -4,8 +4,8 @@
 //!   no file ─► created     same schema ─► opened        older ─► copied to *.bak-N, migrated        newer ─► refused
 //! ```
 //!
-//! The schema version is SQLite's `user_version`, read from the header of the file. A database of a newer program is
-//! therefore refused before SQLite opens it.
+//! The schema version is SQLite's `user_version`, read from the header of the file. A database of a
+//! newer program is therefore refused before SQLite opens it.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -19,16 +19,36 @@ use tokio::sync::Semaphore;
 use super::checkpoint::{Checkpoints, writing_options};
 use super::{BULK_READS, Deletions, Store};
 use crate::service::errors::StartError;
-use crate::sqlite::{back_up, is_on_network, make_private, migrations, private_options, schema_version};
+use crate::sqlite::{
+    back_up, is_on_network, make_private, migrations, private_options, schema_version,
+};
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     migrations(&[
-        ("first", include_str!("../../../assets/migrations/sqlite/0001_first.sql")),
-        ("keys", include_str!("../../../assets/migrations/sqlite/0002_keys.sql")),
-        ("report_workspaces", include_str!("../../../assets/migrations/sqlite/0003_report_workspaces.sql")),
-        ("report_parts", include_str!("../../../assets/migrations/sqlite/0004_report_parts.sql")),
-        ("raw_captures", include_str!("../../../assets/migrations/sqlite/0005_raw_captures.sql")),
-        ("counted_tests", include_str!("../../../assets/migrations/sqlite/0006_counted_tests.sql")),
+        (
+            "first",
+            include_str!("../../../assets/migrations/sqlite/0001_first.sql"),
+        ),
+        (
+            "keys",
+            include_str!("../../../assets/migrations/sqlite/0002_keys.sql"),
+        ),
+        (
+            "report_workspaces",
+            include_str!("../../../assets/migrations/sqlite/0003_report_workspaces.sql"),
+        ),
+        (
+            "report_parts",
+            include_str!("../../../assets/migrations/sqlite/0004_report_parts.sql"),
+        ),
+        (
+            "raw_captures",
+            include_str!("../../../assets/migrations/sqlite/0005_raw_captures.sql"),
+        ),
+        (
+            "counted_tests",
+            include_str!("../../../assets/migrations/sqlite/0006_counted_tests.sql"),
+        ),
     ])
 });
 
@@ -53,16 +73,25 @@ impl Store {
         newest(&MIGRATIONS)
     }
 
-    /// Opens a database that a running service may have open; the schema must be that of this program.
+    /// Opens a database that a running service may have open; the schema must be that of this
+    /// program.
     ///
     /// # Errors
-    /// [`StartError::OtherSchema`] for another schema, [`StartError::Database`] when it cannot be opened.
+    /// [`StartError::OtherSchema`] for another schema, [`StartError::Database`] when it cannot be
+    /// opened.
     pub async fn open_beside(file: &Path) -> Result<Self, StartError> {
-        let failed = |source: anyhow::Error| StartError::Database { path: file.to_owned(), source };
+        let failed = |source: anyhow::Error| StartError::Database {
+            path: file.to_owned(),
+            source,
+        };
         let known = newest(&MIGRATIONS);
         let found = schema_version(file).map_err(|error| failed(error.into()))?;
         if found != known {
-            return Err(StartError::OtherSchema { path: file.to_owned(), found, known });
+            return Err(StartError::OtherSchema {
+                path: file.to_owned(),
+                found,
+                known,
+            });
         }
         connect(file, &MIGRATIONS, false).await.map_err(failed)
     }
@@ -70,45 +99,82 @@ impl Store {
 
 async fn open_with(file: &Path, migrations: &Migrator) -> Result<OpenedStore, StartError> {
     let known = newest(migrations);
-    let failed = |source: anyhow::Error| StartError::Database { path: file.to_owned(), source };
+    let failed = |source: anyhow::Error| StartError::Database {
+        path: file.to_owned(),
+        source,
+    };
     let found = schema_version(file).map_err(|error| failed(error.into()))?;
     if found > known {
-        return Err(StartError::Newer { path: file.to_owned(), found, known });
+        return Err(StartError::Newer {
+            path: file.to_owned(),
+            found,
+            known,
+        });
     }
     make_private(file).map_err(|error| failed(error.into()))?;
     let mut notes = Vec::new();
     if 0 < found && found < known {
         let backup = back_up(file).await.map_err(failed)?.display().to_string();
-        notes.push(format!("database migrated from schema {found} to {known}; backup: {backup}"));
+        notes.push(format!(
+            "database migrated from schema {found} to {known}; backup: {backup}"
+        ));
     }
     if is_on_network(file) {
-        notes.push("data directory is on a network file system: SQLite uses the slower rollback journal".to_owned());
+        notes.push(
+            "data directory is on a network file system: SQLite uses the slower rollback journal"
+                .to_owned(),
+        );
     }
-    let store = connect(file, migrations, found < known).await.map_err(failed)?;
+    let store = connect(file, migrations, found < known)
+        .await
+        .map_err(failed)?;
     Ok(OpenedStore { store, notes })
 }
 
 fn newest(migrations: &Migrator) -> i64 {
-    migrations.iter().map(|migration| migration.version).max().unwrap_or_default()
+    migrations
+        .iter()
+        .map(|migration| migration.version)
+        .max()
+        .unwrap_or_default()
 }
 
 async fn connect(file: &Path, migrations: &Migrator, migrate: bool) -> anyhow::Result<Store> {
-    let write =
-        SqlitePoolOptions::new().max_connections(1).after_release(|connection, _| Box::pin(roll_back(connection)));
+    let write = SqlitePoolOptions::new()
+        .max_connections(1)
+        .after_release(|connection, _| Box::pin(roll_back(connection)));
     let write = write.connect_with(writing_options(file)).await?;
     if migrate {
-        migrations.run(&write).await.context("the migration failed and was rolled back")?;
+        migrations
+            .run(&write)
+            .await
+            .context("the migration failed and was rolled back")?;
         // The header of the file contains the schema version only after a checkpoint.
-        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&write).await?;
+        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
+            .execute(&write)
+            .await?;
     }
-    let read = SqlitePoolOptions::new().max_connections(4).connect_with(private_options(file).read_only(true)).await?;
+    let read = SqlitePoolOptions::new()
+        .max_connections(4)
+        .connect_with(private_options(file).read_only(true))
+        .await?;
     let checkpoints = Checkpoints::open(file).await?;
     let bulk = Arc::new(Semaphore::new(BULK_READS));
-    let (version, deletions, has_log) = (Arc::default(), Deletions::default(), !is_on_network(file));
-    Ok(Store { read, write, version, checkpoints, bulk, deletions, has_log })
+    let (version, deletions, has_log) =
+        (Arc::default(), Deletions::default(), !is_on_network(file));
+    Ok(Store {
+        read,
+        write,
+        version,
+        checkpoints,
+        bulk,
+        deletions,
+        has_log,
+    })
 }
 
-/// Rolls back a dropped or failed write transaction. Without one the statement fails, which is harmless.
+/// Rolls back a dropped or failed write transaction. Without one the statement fails, which is
+/// harmless.
 async fn roll_back(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
     let _ = sqlx::query("ROLLBACK").execute(connection).await;
     Ok(true)
@@ -125,8 +191,11 @@ mod tests {
             let name = format!("{:04}_known.sql", migration.version);
             std::fs::write(dir.join(name), migration.sql.as_str()).unwrap();
         }
-        std::fs::write(dir.join("9000_later.sql"), "CREATE TABLE later (id INTEGER); PRAGMA user_version = 9000;")
-            .unwrap();
+        std::fs::write(
+            dir.join("9000_later.sql"),
+            "CREATE TABLE later (id INTEGER); PRAGMA user_version = 9000;",
+        )
+        .unwrap();
         let mut migrator = Migrator::new(dir).await.unwrap();
         migrator.set_ignore_missing(true);
         migrator
@@ -144,15 +213,20 @@ mod tests {
         let newer = newer_program(migrations.path()).await;
         let opened = open_with(&file, &newer).await.unwrap();
         assert!(opened.notes[0].contains(".bak-1"), "{:?}", opened.notes);
-        let name: String =
-            sqlx::query_scalar("SELECT name FROM workspaces").fetch_one(opened.store.read()).await.unwrap();
+        let name: String = sqlx::query_scalar("SELECT name FROM workspaces")
+            .fetch_one(opened.store.read())
+            .await
+            .unwrap();
         assert_eq!(name, "Default");
         opened.store.close().await;
         assert!(temp.path().join("scandeck.db.bak-1").exists());
 
         let before = std::fs::read(&file).unwrap();
         let error = Store::open(&file).await.err().unwrap().to_string();
-        assert!(error.contains("9000") && error.contains("scandeck.db"), "{error}");
+        assert!(
+            error.contains("9000") && error.contains("scandeck.db"),
+            "{error}"
+        );
         assert_eq!(std::fs::read(&file).unwrap(), before);
     }
 
@@ -164,7 +238,10 @@ mod tests {
             std::fs::write(migrations.path().join(name), migration.sql.as_str()).unwrap();
         }
         let file = temp.path().join("scandeck.db");
-        let older = open_with(&file, &Migrator::new(migrations.path()).await.unwrap()).await.unwrap().store;
+        let older = open_with(&file, &Migrator::new(migrations.path()).await.unwrap())
+            .await
+            .unwrap()
+            .store;
         let insert = "INSERT INTO reports (format, status, created_at, expires_at, content)
                       VALUES ('csv', 'finished', 0, 1, x'6162'), ('csv', 'finished', 0, 1, NULL)";
         older.execute(sqlx::query(insert)).await.unwrap();
@@ -173,6 +250,10 @@ mod tests {
         let store = Store::open(&file).await.unwrap().store;
         assert_eq!(store.report_size(ReportId(1)).await.unwrap(), (1, 2));
         assert_eq!(store.report_part(ReportId(1), 0).await.unwrap(), b"ab");
-        assert_eq!(store.report_size(ReportId(2)).await.unwrap(), (0, 0), "an empty report");
+        assert_eq!(
+            store.report_size(ReportId(2)).await.unwrap(),
+            (0, 0),
+            "an empty report"
+        );
     }
 }

@@ -23,7 +23,9 @@ impl FromRow<'_, SqliteRow> for Report {
             format: ReportFormat::from(row.try_get::<&str, _>("format")?),
             generation_date: Some(stamp(row.try_get("generated_at")?)),
             expiration_date: Some(stamp(row.try_get("expires_at")?)),
-            workspace_id: row.try_get::<Option<i64>, _>("workspace_id")?.map(WorkspaceId),
+            workspace_id: row
+                .try_get::<Option<i64>, _>("workspace_id")?
+                .map(WorkspaceId),
         })
     }
 }
@@ -76,15 +78,31 @@ fn runs(ids: &BTreeSet<i64>) -> Vec<(i64, i64)> {
 
 impl Store {
     /// Looks up the resources of a report.
-    pub async fn report_resources(&self, source: &ReportSource, ids: &[i64]) -> StoreResult<ReportResources> {
-        let table = if *source == ReportSource::Findings { "findings" } else { "scans" };
+    pub async fn report_resources(
+        &self,
+        source: &ReportSource,
+        ids: &[i64],
+    ) -> StoreResult<ReportResources> {
+        let table = if *source == ReportSource::Findings {
+            "findings"
+        } else {
+            "scans"
+        };
         let ids: BTreeSet<i64> = ids.iter().copied().collect();
         let runs = runs(&ids);
-        let workspaces: i64 = sqlx::query_scalar("SELECT count(*) FROM workspaces").fetch_one(self.read()).await?;
-        // The index by workspace is a fraction of the table, but is searched once for each workspace.
-        let is_cheaper = runs.len().saturating_mul(usize::try_from(workspaces).unwrap_or(usize::MAX)) <= ids.len();
+        let workspaces: i64 = sqlx::query_scalar("SELECT count(*) FROM workspaces")
+            .fetch_one(self.read())
+            .await?;
+        // The index by workspace is a fraction of the table, but is searched once for each
+        // workspace.
+        let is_cheaper = runs
+            .len()
+            .saturating_mul(usize::try_from(workspaces).unwrap_or(usize::MAX))
+            <= ids.len();
         let join = if is_cheaper {
-            format!("workspaces CROSS JOIN {table} INDEXED BY {table}_by_workspace ON workspace_id = workspaces.id AND")
+            format!(
+                "workspaces CROSS JOIN {table} INDEXED BY {table}_by_workspace ON workspace_id = workspaces.id AND"
+            )
         } else {
             format!("{table} ON")
         };
@@ -94,7 +112,10 @@ impl Store {
         );
         let _permit = self.bulk().await;
         let (count, first, last): (i64, Option<i64>, Option<i64>) =
-            sqlx::query_as(AssertSqlSafe(found)).bind(json!(runs).to_string()).fetch_one(self.read()).await?;
+            sqlx::query_as(AssertSqlSafe(found))
+                .bind(json!(runs).to_string())
+                .fetch_one(self.read())
+                .await?;
         let mut resources = ReportResources {
             workspaces: first.into_iter().chain(last).map(WorkspaceId).collect(),
             ..ReportResources::default()
@@ -104,7 +125,10 @@ impl Store {
                 "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT id FROM {table}) ORDER BY value LIMIT 20"
             );
             let ids = json!(ids).to_string();
-            resources.missing = sqlx::query_scalar(AssertSqlSafe(missing)).bind(ids).fetch_all(self.read()).await?;
+            resources.missing = sqlx::query_scalar(AssertSqlSafe(missing))
+                .bind(ids)
+                .fetch_all(self.read())
+                .await?;
         }
         Ok(resources)
     }
@@ -132,7 +156,11 @@ impl Store {
 
     /// A report that has not expired.
     pub async fn report(&self, id: ReportId, now: Timestamp) -> StoreResult<Option<Report>> {
-        sqlx::query_as(SELECT).bind(millis(now)).bind(id.0).fetch_optional(self.read()).await
+        sqlx::query_as(SELECT)
+            .bind(millis(now))
+            .bind(id.0)
+            .fetch_optional(self.read())
+            .await
     }
 
     /// Queues a report. `name` builds its file name, which contains the new id.
@@ -178,14 +206,23 @@ impl Store {
         .await
     }
 
-    /// Adds a part of the document of a waiting report. Nobody sees it before the report is finished.
-    pub async fn add_report_part(&self, report: i64, position: i64, bytes: &[u8]) -> StoreResult<()> {
-        let insert = sqlx::query("INSERT INTO report_parts (report_id, position, bytes) VALUES (?, ?, ?)");
-        self.execute(insert.bind(report).bind(position).bind(bytes)).await.map(|_| ())
+    /// Adds a part of the document of a waiting report. Nobody sees it before the report is
+    /// finished.
+    pub async fn add_report_part(
+        &self,
+        report: i64,
+        position: i64,
+        bytes: &[u8],
+    ) -> StoreResult<()> {
+        let insert =
+            sqlx::query("INSERT INTO report_parts (report_id, position, bytes) VALUES (?, ?, ?)");
+        self.execute(insert.bind(report).bind(position).bind(bytes))
+            .await
+            .map(|_| ())
     }
 
-    /// Ends a report, and queues the notification in the same transaction, so that neither exists without the other. A report
-    /// without parts is empty.
+    /// Ends a report, and queues the notification in the same transaction, so that neither exists
+    /// without the other. A report without parts is empty.
     pub async fn finish_report(
         &self,
         report: &QueuedReport,
@@ -193,21 +230,32 @@ impl Store {
         notification: &[u8],
         now: Timestamp,
     ) -> StoreResult<()> {
-        let status = if is_rendered { ReportStatus::Finished } else { ReportStatus::Failed };
+        let status = if is_rendered {
+            ReportStatus::Finished
+        } else {
+            ReportStatus::Failed
+        };
         let mut change = self.change().await?;
-        let done = sqlx::query("UPDATE reports SET status = ?, generated_at = ?, data = NULL WHERE id = ?")
-            .bind(status.as_str())
-            .bind(millis(now))
-            .bind(report.id)
-            .execute(&mut *change)
-            .await?;
+        let done = sqlx::query(
+            "UPDATE reports SET status = ?, generated_at = ?, data = NULL WHERE id = ?",
+        )
+        .bind(status.as_str())
+        .bind(millis(now))
+        .bind(report.id)
+        .execute(&mut *change)
+        .await?;
         // No notification for a report that was deleted in the meantime.
         if done.rows_affected() > 0
             && let Some(url) = &report.webhook_url
         {
             let subject = format!("report {}", report.id);
             let content_type = "application/json";
-            let delivery = NewDelivery { url, subject: &subject, content_type, body: notification };
+            let delivery = NewDelivery {
+                url,
+                subject: &subject,
+                content_type,
+                body: notification,
+            };
             deliveries::add(&mut change, &delivery, now).await?;
         }
         change.commit().await
@@ -242,17 +290,20 @@ impl Store {
 
     /// Deletes the reports of a workspace.
     pub(super) async fn delete_reports_of(&self, workspace: WorkspaceId) -> StoreResult<()> {
-        self.execute(sqlx::query("DELETE FROM reports WHERE workspace_id = ?").bind(workspace.0)).await?;
+        self.execute(sqlx::query("DELETE FROM reports WHERE workspace_id = ?").bind(workspace.0))
+            .await?;
         self.sweep_report_parts().await
     }
 
     /// Deletes expired reports, and the parts of deleted ones.
     pub async fn purge_reports(&self, now: Timestamp) -> StoreResult<()> {
-        self.execute(sqlx::query("DELETE FROM reports WHERE expires_at <= ?").bind(millis(now))).await?;
+        self.execute(sqlx::query("DELETE FROM reports WHERE expires_at <= ?").bind(millis(now)))
+            .await?;
         self.sweep_report_parts().await
     }
 
-    /// Deletes the oldest finished reports, so that the documents of all have at most `limit` bytes with a new one.
+    /// Deletes the oldest finished reports, so that the documents of all have at most `limit` bytes
+    /// with a new one.
     pub async fn expire_reports(&self, new: u64, limit: i64) -> StoreResult<()> {
         let delete = sqlx::query(
             "DELETE FROM reports WHERE status <> 'waiting' AND id IN (
@@ -264,7 +315,10 @@ impl Store {
         let new = i64::try_from(new).unwrap_or(i64::MAX / 2);
         let deleted = self.execute(delete.bind(new).bind(limit)).await?;
         if deleted > 0 {
-            tracing::info!(reports = deleted, "oldest reports expired: the limit of all reports is {limit} bytes");
+            tracing::info!(
+                reports = deleted,
+                "oldest reports expired: the limit of all reports is {limit} bytes"
+            );
             self.sweep_report_parts().await?;
         }
         Ok(())
@@ -272,11 +326,19 @@ impl Store {
 
     /// Deletes the parts of the document of a report.
     pub async fn delete_report_parts(&self, report: i64) -> StoreResult<()> {
-        self.delete_parts("SELECT rowid FROM report_parts WHERE report_id = ?", &[report]).await
+        self.delete_parts(
+            "SELECT rowid FROM report_parts WHERE report_id = ?",
+            &[report],
+        )
+        .await
     }
 
     async fn sweep_report_parts(&self) -> StoreResult<()> {
-        self.delete_parts("SELECT rowid FROM report_parts WHERE report_id NOT IN (SELECT id FROM reports)", &[]).await
+        self.delete_parts(
+            "SELECT rowid FROM report_parts WHERE report_id NOT IN (SELECT id FROM reports)",
+            &[],
+        )
+        .await
     }
 }
 
@@ -286,13 +348,19 @@ mod tests {
 
     #[test]
     fn runs_join_successive_ids() {
-        assert_eq!(runs(&BTreeSet::from([7, 1, 2, 3, i64::MAX])), [(1, 3), (7, 7), (i64::MAX, i64::MAX)]);
+        assert_eq!(
+            runs(&BTreeSet::from([7, 1, 2, 3, i64::MAX])),
+            [(1, 3), (7, 7), (i64::MAX, i64::MAX)]
+        );
     }
 
     #[tokio::test]
     async fn resources_are_found_by_runs_and_one_by_one() {
         let temp = tempfile::tempdir().unwrap();
-        let store = Store::open(&temp.path().join("scandeck.db")).await.unwrap().store;
+        let store = Store::open(&temp.path().join("scandeck.db"))
+            .await
+            .unwrap()
+            .store;
         let mut change = store.change().await.unwrap();
         let insert = "INSERT INTO workspaces (id, name, name_key) VALUES (2, 'b', 'b'), (3, 'c', 'c');
             INSERT INTO targets (id, workspace_id, name, type) VALUES (1, 1, 'a', 'ip'), (2, 2, 'a', 'ip');
@@ -302,12 +370,28 @@ mod tests {
         sqlx::raw_sql(insert).execute(&mut *change).await.unwrap();
         change.commit().await.unwrap();
         let found = async |ids: &[i64]| {
-            let found = store.report_resources(&ReportSource::Scans, ids).await.unwrap();
-            (found.missing, found.workspaces.into_iter().map(|id| id.0).collect::<Vec<_>>())
+            let found = store
+                .report_resources(&ReportSource::Scans, ids)
+                .await
+                .unwrap();
+            (
+                found.missing,
+                found
+                    .workspaces
+                    .into_iter()
+                    .map(|id| id.0)
+                    .collect::<Vec<_>>(),
+            )
         };
         // One run of ten for three workspaces; the others have a run for each id.
-        assert_eq!(found(&[10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 1]).await, (vec![], vec![1]));
-        assert_eq!(found(&(1..=14).collect::<Vec<_>>()).await, (vec![12, 14], vec![1, 2]));
+        assert_eq!(
+            found(&[10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 1]).await,
+            (vec![], vec![1])
+        );
+        assert_eq!(
+            found(&(1..=14).collect::<Vec<_>>()).await,
+            (vec![12, 14], vec![1, 2])
+        );
         assert_eq!(found(&[13, 1]).await, (vec![], vec![1, 2]));
         assert_eq!(found(&[13, 99]).await, (vec![99], vec![2]));
     }
@@ -315,10 +399,20 @@ mod tests {
     #[tokio::test]
     async fn oldest_reports_expire_when_a_new_one_exceeds_the_limit() {
         let temp = tempfile::tempdir().unwrap();
-        let store = Store::open(&temp.path().join("scandeck.db")).await.unwrap().store;
+        let store = Store::open(&temp.path().join("scandeck.db"))
+            .await
+            .unwrap()
+            .store;
         let now = Timestamp::now();
         for _ in 0..5 {
-            let add = store.add_report(&ReportFormat::Json, "{}", None, None, |id| id.to_string(), now);
+            let add = store.add_report(
+                &ReportFormat::Json,
+                "{}",
+                None,
+                None,
+                |id| id.to_string(),
+                now,
+            );
             let id = add.await.unwrap();
             if id.0 != 5 {
                 let report = store.next_report().await.unwrap().unwrap();
@@ -333,28 +427,49 @@ mod tests {
         assert_eq!(store.report_ids(now).await.unwrap(), [3, 4, 5]);
         assert_eq!(store.report_size(ReportId(1)).await.unwrap(), (0, 0));
         store.expire_reports(500, 500).await.unwrap();
-        assert_eq!(store.report_ids(now).await.unwrap(), [5], "a waiting report has no document");
+        assert_eq!(
+            store.report_ids(now).await.unwrap(),
+            [5],
+            "a waiting report has no document"
+        );
     }
 
     #[tokio::test]
     async fn parts_of_deleted_and_expired_reports_are_swept() {
         let temp = tempfile::tempdir().unwrap();
-        let store = Store::open(&temp.path().join("scandeck.db")).await.unwrap().store;
+        let store = Store::open(&temp.path().join("scandeck.db"))
+            .await
+            .unwrap()
+            .store;
         let now = Timestamp::now();
         let mut ids = Vec::new();
         for age in [0, 40 * 24, 0] {
             let made = now - SignedDuration::from_hours(age);
-            let add = store.add_report(&ReportFormat::Json, "{}", None, None, |id| id.to_string(), made);
+            let add = store.add_report(
+                &ReportFormat::Json,
+                "{}",
+                None,
+                None,
+                |id| id.to_string(),
+                made,
+            );
             ids.push(add.await.unwrap());
         }
         for id in &ids {
             for position in 0..20 {
-                store.add_report_part(id.0, position, b"part").await.unwrap();
+                store
+                    .add_report_part(id.0, position, b"part")
+                    .await
+                    .unwrap();
             }
         }
         store.delete_report(ids[0], now).await.unwrap();
         store.purge_reports(now).await.unwrap();
-        let sizes = [store.report_size(ids[0]).await, store.report_size(ids[1]).await, store.report_size(ids[2]).await];
+        let sizes = [
+            store.report_size(ids[0]).await,
+            store.report_size(ids[1]).await,
+            store.report_size(ids[2]).await,
+        ];
         assert_eq!(sizes.map(Result::unwrap), [(0, 0), (0, 0), (20, 80)]);
         assert_eq!(store.report_part(ids[2], 19).await.unwrap(), b"part");
         assert!(store.report_part(ids[0], 0).await.is_err());

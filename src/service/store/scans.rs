@@ -10,7 +10,8 @@ use sqlx::{QueryBuilder, Row};
 use super::targets::{AddedTarget, Deletion, TargetToAdd, add_target};
 use super::{Store, StoreResult, json, json_ids, millis, push_condition, stamp, text};
 use crate::contract::{
-    RedirectLevel, ReportCallback, ResultSummary, Risk, Scan, ScanId, ScanStatus, TargetId, WorkspaceId,
+    RedirectLevel, ReportCallback, ResultSummary, Risk, Scan, ScanId, ScanStatus, TargetId,
+    WorkspaceId,
 };
 
 const SELECT: &str = "SELECT id, workspace_id, target_id, tool_id, status, message, planned, finished,
@@ -20,7 +21,8 @@ const SELECT: &str = "SELECT id, workspace_id, target_id, tool_id, status, messa
 fn scan_of(row: &SqliteRow, now: Timestamp) -> StoreResult<Scan> {
     let status = ScanStatus::from(row.try_get::<&str, _>("status")?);
     let (planned, finished) = (row.try_get("planned")?, row.try_get("finished")?);
-    let (started, ended): (Option<i64>, Option<i64>) = (row.try_get("started_at")?, row.try_get("ended_at")?);
+    let (started, ended): (Option<i64>, Option<i64>) =
+        (row.try_get("started_at")?, row.try_get("ended_at")?);
     let until = ended.unwrap_or_else(|| millis(now));
     Ok(Scan {
         progress: progress(&status, finished, planned),
@@ -46,14 +48,34 @@ fn scan_of(row: &SqliteRow, now: Timestamp) -> StoreResult<Scan> {
 
 fn summary(row: &SqliteRow) -> StoreResult<ResultSummary> {
     let mut counts = [0_i64; 5];
-    for (count, column) in counts.iter_mut().zip(["risk4", "risk3", "risk2", "risk1", "risk0"]) {
+    for (count, column) in counts
+        .iter_mut()
+        .zip(["risk4", "risk3", "risk2", "risk1", "risk0"])
+    {
         *count = row.try_get(column)?;
     }
-    let parts = Risk::DOWN.iter().zip(counts).filter(|(_, count)| *count > 0);
-    let text = parts.map(|(risk, count)| format!("{count} {risk}")).collect::<Vec<_>>().join(", ");
+    let parts = Risk::DOWN
+        .iter()
+        .zip(counts)
+        .filter(|(_, count)| *count > 0);
+    let text = parts
+        .map(|(risk, count)| format!("{count} {risk}"))
+        .collect::<Vec<_>>()
+        .join(", ");
     let [critical, high, medium, low, info] = counts.map(Some);
-    let text = if text.is_empty() { "no findings".into() } else { text.into() };
-    Ok(ResultSummary { text, critical, high, medium, low, info })
+    let text = if text.is_empty() {
+        "no findings".into()
+    } else {
+        text.into()
+    };
+    Ok(ResultSummary {
+        text,
+        critical,
+        high,
+        medium,
+        low,
+        info,
+    })
 }
 
 /// 100 for a finished scan only, even if all tests of a running one have ended.
@@ -107,36 +129,68 @@ impl Store {
     /// Scans, newest first.
     pub async fn scans(&self, filter: &ScanFilter, now: Timestamp) -> StoreResult<Vec<Scan>> {
         let mut query = QueryBuilder::new(SELECT);
-        push_condition(&mut query, "workspace_id =", filter.workspace.map(|id| id.0));
+        push_condition(
+            &mut query,
+            "workspace_id =",
+            filter.workspace.map(|id| id.0),
+        );
         push_condition(&mut query, "target_id =", filter.target.map(|id| id.0));
         push_condition(&mut query, "tool_id =", filter.tool);
-        push_condition(&mut query, "status =", filter.status.as_ref().map(|status| status.as_str().to_owned()));
-        // In seconds, as clients receive times: an interval includes the scan that starts in its last second.
-        push_condition(&mut query, "coalesce(started_at, created_at) / 1000 >=", filter.from.map(|at| at.as_second()));
-        push_condition(&mut query, "coalesce(started_at, created_at) / 1000 <=", filter.to.map(|at| at.as_second()));
-        query.push(" ORDER BY id DESC LIMIT ").push_bind(filter.limit).push(" OFFSET ").push_bind(filter.offset);
+        push_condition(
+            &mut query,
+            "status =",
+            filter
+                .status
+                .as_ref()
+                .map(|status| status.as_str().to_owned()),
+        );
+        // In seconds, as clients receive times: an interval includes the scan that starts in its
+        // last second.
+        push_condition(
+            &mut query,
+            "coalesce(started_at, created_at) / 1000 >=",
+            filter.from.map(|at| at.as_second()),
+        );
+        push_condition(
+            &mut query,
+            "coalesce(started_at, created_at) / 1000 <=",
+            filter.to.map(|at| at.as_second()),
+        );
+        query
+            .push(" ORDER BY id DESC LIMIT ")
+            .push_bind(filter.limit)
+            .push(" OFFSET ")
+            .push_bind(filter.offset);
         let rows = query.build().fetch_all(self.read()).await?;
         rows.iter().map(|row| scan_of(row, now)).collect()
     }
 
     pub async fn scan(&self, id: ScanId, now: Timestamp) -> StoreResult<Option<Scan>> {
         let mut query = QueryBuilder::new(SELECT);
-        let row = query.push(" AND id = ").push_bind(id.0).build().fetch_optional(self.read()).await?;
+        let row = query
+            .push(" AND id = ")
+            .push_bind(id.0)
+            .build()
+            .fetch_optional(self.read())
+            .await?;
         row.map(|row| scan_of(&row, now)).transpose()
     }
 
     /// Scans in the order of their ids; deleted ones are missing.
     pub async fn scans_by_id(&self, ids: &[i64], now: Timestamp) -> StoreResult<Vec<Scan>> {
         let mut query = QueryBuilder::new(SELECT);
-        query.push(" AND id IN (SELECT value FROM json_each(").push_bind(json_ids(ids)).push(")) ORDER BY id");
+        query
+            .push(" AND id IN (SELECT value FROM json_each(")
+            .push_bind(json_ids(ids))
+            .push(")) ORDER BY id");
         let rows = query.build().fetch_all(self.read()).await?;
         rows.iter().map(|row| scan_of(row, now)).collect()
     }
 
     /// Queues a scan and adds its target if necessary, in one transaction.
     ///
-    /// The inner error explains the missing target; [`AddedTarget::Existing`] then means a target that does not exist or is
-    /// being deleted.
+    /// The inner error explains the missing target; [`AddedTarget::Existing`] then means a target
+    /// that does not exist or is being deleted.
     pub async fn add_scan(
         &self,
         target: ScanTarget<'_>,
@@ -146,10 +200,12 @@ impl Store {
         let mut change = self.change().await?;
         let target = match target {
             ScanTarget::Existing(id) => id,
-            ScanTarget::Named(target, limit) => match add_target(&mut change, &target, limit).await? {
-                AddedTarget::New(id) | AddedTarget::Existing(id) => id,
-                refused => return Ok(Err(refused)),
-            },
+            ScanTarget::Named(target, limit) => {
+                match add_target(&mut change, &target, limit).await? {
+                    AddedTarget::New(id) | AddedTarget::Existing(id) => id,
+                    refused => return Ok(Err(refused)),
+                }
+            }
         };
         if self.deletions.contains(target) {
             return Ok(Err(AddedTarget::Existing(target)));
@@ -170,7 +226,9 @@ impl Store {
         .bind(target.0)
         .fetch_optional(&mut *change)
         .await?;
-        let Some(id) = id else { return Ok(Err(AddedTarget::Existing(target))) };
+        let Some(id) = id else {
+            return Ok(Err(AddedTarget::Existing(target)));
+        };
         sqlx::query("INSERT INTO jobs (scan_id, params) VALUES (?, ?)")
             .bind(id)
             .bind(scan.params.to_string())
@@ -224,20 +282,26 @@ impl Store {
     /// Lines of a raw log.
     pub async fn raw_lines(&self, ids: &[i64]) -> StoreResult<Vec<String>> {
         let _permit = self.bulk().await;
-        sqlx::query_scalar("SELECT line FROM raw_lines WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id")
-            .bind(json_ids(ids))
-            .fetch_all(self.read())
-            .await
+        sqlx::query_scalar(
+            "SELECT line FROM raw_lines WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
+        )
+        .bind(json_ids(ids))
+        .fetch_all(self.read())
+        .await
     }
 
     /// The number of waiting and running scans.
     pub async fn active_scans(&self) -> StoreResult<i64> {
-        sqlx::query_scalar("SELECT count(*) FROM jobs").fetch_one(self.read()).await
+        sqlx::query_scalar("SELECT count(*) FROM jobs")
+            .fetch_one(self.read())
+            .await
     }
 
     /// The ids of the scans with a worker.
     pub async fn running_scan_ids(&self) -> StoreResult<Vec<i64>> {
-        sqlx::query_scalar("SELECT scan_id FROM jobs WHERE owner IS NOT NULL").fetch_all(self.read()).await
+        sqlx::query_scalar("SELECT scan_id FROM jobs WHERE owner IS NOT NULL")
+            .fetch_all(self.read())
+            .await
     }
 
     /// Ids and targets of the given scans that have ended with a message that begins with `cause`.
@@ -256,6 +320,8 @@ impl Store {
 
     /// The number of scans with a worker.
     pub async fn running_scans(&self) -> StoreResult<i64> {
-        sqlx::query_scalar("SELECT count(*) FROM jobs WHERE owner IS NOT NULL").fetch_one(self.read()).await
+        sqlx::query_scalar("SELECT count(*) FROM jobs WHERE owner IS NOT NULL")
+            .fetch_one(self.read())
+            .await
     }
 }

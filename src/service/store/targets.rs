@@ -60,18 +60,39 @@ impl Store {
     /// Targets in the order of their ids.
     pub async fn targets(&self, filter: &TargetFilter) -> StoreResult<Vec<Target>> {
         let mut query = QueryBuilder::new(SELECT);
-        push_condition(&mut query, "workspace_id =", filter.workspace.map(|id| id.0));
-        push_condition(&mut query, "type =", filter.kind.as_ref().map(|kind| kind.as_str().to_owned()));
-        query.push(" ORDER BY id LIMIT ").push_bind(filter.limit).push(" OFFSET ").push_bind(filter.offset);
+        push_condition(
+            &mut query,
+            "workspace_id =",
+            filter.workspace.map(|id| id.0),
+        );
+        push_condition(
+            &mut query,
+            "type =",
+            filter.kind.as_ref().map(|kind| kind.as_str().to_owned()),
+        );
+        query
+            .push(" ORDER BY id LIMIT ")
+            .push_bind(filter.limit)
+            .push(" OFFSET ")
+            .push_bind(filter.offset);
         query.build_query_as().fetch_all(self.read()).await
     }
 
     pub async fn target(&self, id: TargetId) -> StoreResult<Option<Target>> {
-        QueryBuilder::new(SELECT).push(" AND id = ").push_bind(id.0).build_query_as().fetch_optional(self.read()).await
+        QueryBuilder::new(SELECT)
+            .push(" AND id = ")
+            .push_bind(id.0)
+            .build_query_as()
+            .fetch_optional(self.read())
+            .await
     }
 
     /// Adds a target unless it exists or the service has `limit` targets.
-    pub async fn add_target(&self, target: &TargetToAdd<'_>, limit: usize) -> StoreResult<AddedTarget> {
+    pub async fn add_target(
+        &self,
+        target: &TargetToAdd<'_>,
+        limit: usize,
+    ) -> StoreResult<AddedTarget> {
         let mut change = self.change().await?;
         let added = add_target(&mut change, target, limit).await?;
         if matches!(added, AddedTarget::New(_)) {
@@ -80,8 +101,8 @@ impl Store {
         Ok(added)
     }
 
-    /// Deletes a target and its scans, in batches, unless one of its scans is active. The decision is one transaction:
-    /// from then on the target receives no new scan.
+    /// Deletes a target and its scans, in batches, unless one of its scans is active. The decision
+    /// is one transaction: from then on the target receives no new scan.
     pub async fn delete_target(&self, id: TargetId) -> StoreResult<Deletion> {
         self.to_its_end(|store| async move {
             let mut decision = store.change().await?;
@@ -99,9 +120,17 @@ impl Store {
             }
             let _deleting = store.deletions.begin(id);
             drop(decision);
-            store.delete_results("SELECT id FROM scans WHERE target_id = ?", id.0).await?;
-            let deleted = store.execute(sqlx::query("DELETE FROM targets WHERE id = ?").bind(id.0)).await?;
-            Ok(if deleted == 0 { Deletion::NotFound } else { Deletion::Done })
+            store
+                .delete_results("SELECT id FROM scans WHERE target_id = ?", id.0)
+                .await?;
+            let deleted = store
+                .execute(sqlx::query("DELETE FROM targets WHERE id = ?").bind(id.0))
+                .await?;
+            Ok(if deleted == 0 {
+                Deletion::NotFound
+            } else {
+                Deletion::Done
+            })
         })
         .await
     }
@@ -119,15 +148,18 @@ pub(super) async fn add_target(
     if workspace.is_none() {
         return Ok(AddedTarget::NoWorkspace);
     }
-    let existing: Option<i64> = sqlx::query_scalar("SELECT id FROM targets WHERE workspace_id = ? AND name = ?")
-        .bind(target.workspace.0)
-        .bind(target.name)
-        .fetch_optional(&mut *connection)
-        .await?;
+    let existing: Option<i64> =
+        sqlx::query_scalar("SELECT id FROM targets WHERE workspace_id = ? AND name = ?")
+            .bind(target.workspace.0)
+            .bind(target.name)
+            .fetch_optional(&mut *connection)
+            .await?;
     if let Some(id) = existing {
         return Ok(AddedTarget::Existing(TargetId(id)));
     }
-    let count: i64 = sqlx::query_scalar("SELECT count(*) FROM targets").fetch_one(&mut *connection).await?;
+    let count: i64 = sqlx::query_scalar("SELECT count(*) FROM targets")
+        .fetch_one(&mut *connection)
+        .await?;
     if usize::try_from(count).unwrap_or(usize::MAX) >= limit {
         return Ok(AddedTarget::LimitReached);
     }

@@ -15,7 +15,11 @@ impl FromRow<'_, SqliteRow> for Test {
             id: TestId(row.try_get("id")?),
             uid: text(row, "uid")?,
             description: text(row, "description")?,
-            resource_type: if finding.is_some() { ResourceType::Finding } else { ResourceType::Scan },
+            resource_type: if finding.is_some() {
+                ResourceType::Finding
+            } else {
+                ResourceType::Scan
+            },
             resource_id: finding.map_or_else(|| row.try_get("scan_id"), Ok)?,
             metadata: json(row.try_get("metadata")?),
             performed_at: Some(stamp(row.try_get("performed_at")?)),
@@ -24,8 +28,13 @@ impl FromRow<'_, SqliteRow> for Test {
 }
 
 impl Store {
-    /// The tests of a scan in the order in which they ended; with a resource, only its tests (api-v2.md §4).
-    pub async fn tests(&self, scan: ScanId, of: Option<(ResourceType, Option<i64>)>) -> StoreResult<Vec<Test>> {
+    /// The tests of a scan in the order in which they ended; with a resource, only its tests
+    /// (api-v2.md §4).
+    pub async fn tests(
+        &self,
+        scan: ScanId,
+        of: Option<(ResourceType, Option<i64>)>,
+    ) -> StoreResult<Vec<Test>> {
         let mut query = QueryBuilder::new(
             "SELECT id, scan_id, finding_id, uid, description, metadata, performed_at FROM tests WHERE scan_id = ",
         );
@@ -44,12 +53,16 @@ impl Store {
         if let Some((_, Some(id))) = of {
             query.push(" AND ").push(column).push(" = ").push_bind(id);
         }
-        query.push(" ORDER BY id").build_query_as().fetch_all(self.read()).await
+        query
+            .push(" ORDER BY id")
+            .build_query_as()
+            .fetch_all(self.read())
+            .await
     }
 }
 
-/// Writes a test and its findings: one row per finding, or one row without. Returns the risks of the findings that are
-/// new in this scan.
+/// Writes a test and its findings: one row per finding, or one row without. Returns the risks of
+/// the findings that are new in this scan.
 pub(super) async fn write(
     connection: &mut SqliteConnection,
     scan: ScanId,

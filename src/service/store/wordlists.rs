@@ -33,21 +33,32 @@ pub enum WordlistDeletion {
 
 impl Store {
     pub async fn wordlists(&self) -> StoreResult<Vec<Wordlist>> {
-        sqlx::query_as(SELECT).bind(None::<i64>).fetch_all(self.read()).await
+        sqlx::query_as(SELECT)
+            .bind(None::<i64>)
+            .fetch_all(self.read())
+            .await
     }
 
     pub async fn wordlist(&self, id: WordlistId) -> StoreResult<Option<Wordlist>> {
-        sqlx::query_as(SELECT).bind(id.0).fetch_optional(self.read()).await
+        sqlx::query_as(SELECT)
+            .bind(id.0)
+            .fetch_optional(self.read())
+            .await
     }
 
     /// The words of a list, joined by newlines.
     pub async fn words(&self, id: WordlistId) -> StoreResult<Option<String>> {
-        sqlx::query_scalar("SELECT contents FROM wordlists WHERE id = ?").bind(id.0).fetch_optional(self.read()).await
+        sqlx::query_scalar("SELECT contents FROM wordlists WHERE id = ?")
+            .bind(id.0)
+            .fetch_optional(self.read())
+            .await
     }
 
     /// Grows when another process imports a list.
     pub async fn newest_wordlist(&self) -> StoreResult<i64> {
-        sqlx::query_scalar("SELECT coalesce(max(id), 0) FROM wordlists").fetch_one(self.read()).await
+        sqlx::query_scalar("SELECT coalesce(max(id), 0) FROM wordlists")
+            .fetch_one(self.read())
+            .await
     }
 
     /// Deletes an imported list.
@@ -55,8 +66,14 @@ impl Store {
         if self.wordlist(id).await?.is_some_and(|list| list.predefined) {
             return Ok(WordlistDeletion::Predefined);
         }
-        let deleted = self.execute(sqlx::query("DELETE FROM wordlists WHERE id = ?").bind(id.0)).await?;
-        Ok(if deleted == 0 { WordlistDeletion::NotFound } else { WordlistDeletion::Done })
+        let deleted = self
+            .execute(sqlx::query("DELETE FROM wordlists WHERE id = ?").bind(id.0))
+            .await?;
+        Ok(if deleted == 0 {
+            WordlistDeletion::NotFound
+        } else {
+            WordlistDeletion::Done
+        })
     }
 
     /// Adds an imported list; returns `None` when the name is taken.

@@ -38,23 +38,34 @@ fn name_key(name: &str) -> String {
 
 impl Store {
     pub async fn workspaces(&self) -> StoreResult<Vec<Workspace>> {
-        sqlx::query_as(SELECT).bind(None::<i64>).fetch_all(self.read()).await
+        sqlx::query_as(SELECT)
+            .bind(None::<i64>)
+            .fetch_all(self.read())
+            .await
     }
 
     pub async fn workspace(&self, id: WorkspaceId) -> StoreResult<Option<Workspace>> {
-        sqlx::query_as(SELECT).bind(id.0).fetch_optional(self.read()).await
+        sqlx::query_as(SELECT)
+            .bind(id.0)
+            .fetch_optional(self.read())
+            .await
     }
 
     /// Creates a workspace; returns `None` when the name is taken.
-    pub async fn add_workspace(&self, name: &str, description: &str) -> StoreResult<Option<WorkspaceId>> {
+    pub async fn add_workspace(
+        &self,
+        name: &str,
+        description: &str,
+    ) -> StoreResult<Option<WorkspaceId>> {
         let mut change = self.change().await?;
-        let added =
-            sqlx::query_scalar("INSERT INTO workspaces (name, name_key, description) VALUES (?, ?, ?) RETURNING id")
-                .bind(name.trim())
-                .bind(name_key(name))
-                .bind(description)
-                .fetch_one(&mut *change)
-                .await;
+        let added = sqlx::query_scalar(
+            "INSERT INTO workspaces (name, name_key, description) VALUES (?, ?, ?) RETURNING id",
+        )
+        .bind(name.trim())
+        .bind(name_key(name))
+        .bind(description)
+        .fetch_one(&mut *change)
+        .await;
         match added {
             Ok(id) => {
                 change.commit().await?;
@@ -66,7 +77,11 @@ impl Store {
     }
 
     /// Changes name, description or both.
-    pub async fn edit_workspace(&self, id: WorkspaceId, edit: &EditWorkspace) -> StoreResult<WorkspaceEdit> {
+    pub async fn edit_workspace(
+        &self,
+        id: WorkspaceId,
+        edit: &EditWorkspace,
+    ) -> StoreResult<WorkspaceEdit> {
         let update = sqlx::query(
             "UPDATE workspaces SET name = coalesce(?, name), name_key = coalesce(?, name_key),
                 description = coalesce(?, description) WHERE id = ?",
@@ -86,19 +101,27 @@ impl Store {
     /// Deletes a workspace with everything in it, in batches; false when it does not exist.
     pub async fn delete_workspace(&self, id: WorkspaceId) -> StoreResult<bool> {
         self.to_its_end(|store| async move {
-            store.delete_results("SELECT id FROM scans WHERE workspace_id = ?", id.0).await?;
-            store.delete_captures("SELECT id FROM loggers WHERE workspace_id = ?", id.0).await?;
+            store
+                .delete_results("SELECT id FROM scans WHERE workspace_id = ?", id.0)
+                .await?;
+            store
+                .delete_captures("SELECT id FROM loggers WHERE workspace_id = ?", id.0)
+                .await?;
             store.delete_reports_of(id).await?;
-            Ok(store.execute(sqlx::query("DELETE FROM workspaces WHERE id = ?").bind(id.0)).await? > 0)
+            Ok(store
+                .execute(sqlx::query("DELETE FROM workspaces WHERE id = ?").bind(id.0))
+                .await?
+                > 0)
         })
         .await
     }
 
     /// The workspace of requests that do not name one.
     pub async fn current_workspace(&self) -> StoreResult<WorkspaceId> {
-        let id: String = sqlx::query_scalar("SELECT value FROM settings WHERE name = 'current_workspace'")
-            .fetch_one(self.read())
-            .await?;
+        let id: String =
+            sqlx::query_scalar("SELECT value FROM settings WHERE name = 'current_workspace'")
+                .fetch_one(self.read())
+                .await?;
         Ok(WorkspaceId(id.parse().unwrap_or(1)))
     }
 

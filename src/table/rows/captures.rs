@@ -13,7 +13,15 @@ impl Row for Capture {
     const KIND: QueryKind = QueryKind::Captures;
 
     fn search_text(&self, to: &mut String) {
-        put(to, &[&self.request_method, &self.ip_address, &self.url_params, &self.user_agent]);
+        put(
+            to,
+            &[
+                &self.request_method,
+                &self.ip_address,
+                &self.url_params,
+                &self.user_agent,
+            ],
+        );
         put(to, &[self.path.as_deref().unwrap_or_default()]);
     }
 
@@ -34,7 +42,10 @@ impl Row for Capture {
             }
             Field::Time => to.time(self.request_date),
             Field::Path => self.path.iter().for_each(|path| to.shared(path)),
-            Field::HttpVersion => self.http_version.iter().for_each(|version| to.shared(version)),
+            Field::HttpVersion => self
+                .http_version
+                .iter()
+                .for_each(|version| to.shared(version)),
             Field::Port => self.remote_port.into_iter().for_each(|port| to.whole(port)),
             Field::Is => flags(to, &[(Flag::Body, !self.request_body_base64.is_empty())]),
             _ => {}
@@ -45,7 +56,10 @@ impl Row for Capture {
 impl Item for Capture {
     type Id = CaptureId;
     /// Captures have one order, that of the stream.
-    const SORTS: &'static [SortOrder<Self>] = &[SortOrder { name: "time", compare: |a, b| a.id.cmp(&b.id) }];
+    const SORTS: &'static [SortOrder<Self>] = &[SortOrder {
+        name: "time",
+        compare: |a, b| a.id.cmp(&b.id),
+    }];
     fn id(&self) -> CaptureId {
         self.id
     }
@@ -72,21 +86,35 @@ impl Row for RecognizedCapture<'_> {
     }
 
     fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder) {
-        let payloads = self.mentions.iter().filter_map(|mention| others.payload(mention.token));
+        let payloads = self
+            .mentions
+            .iter()
+            .filter_map(|mention| others.payload(mention.token));
         match field {
             Field::Logger => to.shared(self.label),
-            Field::Payload => self.mentions.iter().for_each(|mention| to.text(&mention.token.to_string())),
+            Field::Payload => self
+                .mentions
+                .iter()
+                .for_each(|mention| to.text(&mention.token.to_string())),
             Field::Planted => payloads.for_each(|payload| payload.write_field(field, others, to)),
-            Field::Number => payloads.filter_map(|payload| payload.number).for_each(|number| to.whole(number)),
+            Field::Number => payloads
+                .filter_map(|payload| payload.number)
+                .for_each(|number| to.whole(number)),
             Field::Batch => payloads.for_each(|payload| to.shared(&payload.batch)),
             Field::Technique => payloads.for_each(|payload| to.shared(&payload.technique)),
             Field::Target => {
                 payloads.for_each(|payload| target_name(to, Some(&payload.target)));
-                others.targets_of(self.capture).iter().for_each(|target| target_name(to, Some(target)));
+                others
+                    .targets_of(self.capture)
+                    .iter()
+                    .for_each(|target| target_name(to, Some(target)));
             }
             Field::Delay => {
-                let delay = |payload: &Payload| payload.delay(self.capture.request_date, others.clock_offset());
-                payloads.for_each(|payload| to.maybe(delay(payload).map(|delay| delay.seconds as f64)));
+                let delay = |payload: &Payload| {
+                    payload.delay(self.capture.request_date, others.clock_offset())
+                };
+                payloads
+                    .for_each(|payload| to.maybe(delay(payload).map(|delay| delay.seconds as f64)));
             }
             Field::Is => {
                 let known = self.mentions.iter().any(|mention| mention.known);

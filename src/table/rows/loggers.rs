@@ -23,7 +23,13 @@ impl Row for Logger {
             Field::Requests => to.whole(self.num_requests),
             Field::Left => to.whole(self.requests_left),
             Field::Is => {
-                flags(to, &[(Flag::Closed, over(self).is_some()), (Flag::Empty, self.num_requests == 0)]);
+                flags(
+                    to,
+                    &[
+                        (Flag::Closed, over(self).is_some()),
+                        (Flag::Empty, self.num_requests == 0),
+                    ],
+                );
             }
             _ => {}
         }
@@ -33,9 +39,18 @@ impl Row for Logger {
 impl Item for Logger {
     type Id = LoggerId;
     const SORTS: &'static [SortOrder<Self>] = &[
-        SortOrder { name: "label", compare: |a, b| natural(&a.label, &b.label).then(a.id.cmp(&b.id)) },
-        SortOrder { name: "requests", compare: |a, b| b.num_requests.cmp(&a.num_requests).then(a.id.cmp(&b.id)) },
-        SortOrder { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
+        SortOrder {
+            name: "label",
+            compare: |a, b| natural(&a.label, &b.label).then(a.id.cmp(&b.id)),
+        },
+        SortOrder {
+            name: "requests",
+            compare: |a, b| b.num_requests.cmp(&a.num_requests).then(a.id.cmp(&b.id)),
+        },
+        SortOrder {
+            name: "newest",
+            compare: |a, b| b.id.cmp(&a.id),
+        },
     ];
     fn id(&self) -> LoggerId {
         self.id

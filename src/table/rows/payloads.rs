@@ -12,7 +12,16 @@ impl Row for Payload {
     const KIND: QueryKind = QueryKind::Payloads;
 
     fn search_text(&self, to: &mut String) {
-        put(to, &[&self.parameter, &self.technique, &self.target, &self.finding_name, &self.note]);
+        put(
+            to,
+            &[
+                &self.parameter,
+                &self.technique,
+                &self.target,
+                &self.finding_name,
+                &self.note,
+            ],
+        );
         put(to, &[&self.batch, &self.label, &self.token.to_string()]);
     }
 
@@ -45,7 +54,14 @@ impl Row for Payload {
             Field::Is => {
                 let (hit, awaited) = (hits().is_some(), others.is_awaited(self.token));
                 let waiting = !hit && others.are_hits_known();
-                flags(to, &[(Flag::Hit, hit), (Flag::Waiting, waiting), (Flag::Awaited, awaited)]);
+                flags(
+                    to,
+                    &[
+                        (Flag::Hit, hit),
+                        (Flag::Waiting, waiting),
+                        (Flag::Awaited, awaited),
+                    ],
+                );
             }
             _ => {}
         }
@@ -56,11 +72,26 @@ impl Item for Payload {
     type Id = Token;
     /// Lines of a batch were created at the same time and keep their order.
     const SORTS: &'static [SortOrder<Self>] = &[
-        SortOrder { name: "newest", compare: by_made },
-        SortOrder { name: BY_HITS, compare: by_made },
-        SortOrder { name: "place", compare: |a, b| natural(&a.place(), &b.place()).then_with(|| by_made(a, b)) },
-        SortOrder { name: "target", compare: |a, b| natural(&a.target, &b.target).then_with(|| by_made(a, b)) },
-        SortOrder { name: "logger", compare: |a, b| natural(&a.label, &b.label).then_with(|| by_made(a, b)) },
+        SortOrder {
+            name: "newest",
+            compare: by_made,
+        },
+        SortOrder {
+            name: BY_HITS,
+            compare: by_made,
+        },
+        SortOrder {
+            name: "place",
+            compare: |a, b| natural(&a.place(), &b.place()).then_with(|| by_made(a, b)),
+        },
+        SortOrder {
+            name: "target",
+            compare: |a, b| natural(&a.target, &b.target).then_with(|| by_made(a, b)),
+        },
+        SortOrder {
+            name: "logger",
+            compare: |a, b| natural(&a.label, &b.label).then_with(|| by_made(a, b)),
+        },
     ];
     fn id(&self) -> Token {
         self.token

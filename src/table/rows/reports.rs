@@ -10,7 +10,14 @@ impl Row for Report {
     const KIND: QueryKind = QueryKind::Reports;
 
     fn search_text(&self, to: &mut String) {
-        put(to, &[&self.download_name, self.status.as_str(), self.format.as_str()]);
+        put(
+            to,
+            &[
+                &self.download_name,
+                self.status.as_str(),
+                self.format.as_str(),
+            ],
+        );
     }
 
     fn write_field(&self, field: Field, _: &dyn OtherLists, to: &mut ColumnBuilder) {
@@ -23,7 +30,13 @@ impl Row for Report {
             Field::Expires => to.time(self.expiration_date),
             Field::Is => {
                 let (ready, failed) = (ReportStatus::Finished, ReportStatus::Failed);
-                flags(to, &[(Flag::Ready, self.status == ready), (Flag::Failed, self.status == failed)]);
+                flags(
+                    to,
+                    &[
+                        (Flag::Ready, self.status == ready),
+                        (Flag::Failed, self.status == failed),
+                    ],
+                );
             }
             _ => {}
         }
@@ -33,9 +46,18 @@ impl Row for Report {
 impl Item for Report {
     type Id = ReportId;
     const SORTS: &'static [SortOrder<Self>] = &[
-        SortOrder { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
-        SortOrder { name: "name", compare: |a, b| natural(&a.download_name, &b.download_name).then(b.id.cmp(&a.id)) },
-        SortOrder { name: "format", compare: |a, b| a.format.cmp(&b.format).then(b.id.cmp(&a.id)) },
+        SortOrder {
+            name: "newest",
+            compare: |a, b| b.id.cmp(&a.id),
+        },
+        SortOrder {
+            name: "name",
+            compare: |a, b| natural(&a.download_name, &b.download_name).then(b.id.cmp(&a.id)),
+        },
+        SortOrder {
+            name: "format",
+            compare: |a, b| a.format.cmp(&b.format).then(b.id.cmp(&a.id)),
+        },
     ];
     fn id(&self) -> ReportId {
         self.id

@@ -10,7 +10,15 @@ impl Row for Scan {
 
     fn search_text(&self, to: &mut String) {
         let tool = Tool(self.tool_id);
-        put(to, &[tool.name().unwrap_or_default(), &tool.to_string(), self.status_name.as_str(), &self.status_message]);
+        put(
+            to,
+            &[
+                tool.name().unwrap_or_default(),
+                &tool.to_string(),
+                self.status_name.as_str(),
+                &self.status_message,
+            ],
+        );
     }
 
     fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder) {
@@ -23,7 +31,13 @@ impl Row for Scan {
             Field::Low => count(found.low),
             Field::Info => count(found.info),
             Field::Id => to.whole(self.id.0),
-            Field::Risk => worst(to, found.by_risk().into_iter().map(|count| count.is_some_and(|count| count > 0))),
+            Field::Risk => worst(
+                to,
+                found
+                    .by_risk()
+                    .into_iter()
+                    .map(|count| count.is_some_and(|count| count > 0)),
+            ),
             Field::Target => target_name(to, others.target_name(self.target_id)),
             Field::TargetId => to.whole(self.target_id.0),
             Field::Workspace => shared(to, others.workspace_name(self.target_id)),
@@ -39,7 +53,10 @@ impl Row for Scan {
                 to.shared(&self.status_message);
                 self.info_text_lines.iter().for_each(|line| to.shared(line));
             }
-            Field::Params => self.tool_params.iter().for_each(|params| to.text(&params.to_string())),
+            Field::Params => self
+                .tool_params
+                .iter()
+                .for_each(|params| to.text(&params.to_string())),
             Field::Is => flags(
                 to,
                 &[
@@ -59,10 +76,22 @@ impl Row for Scan {
 impl Item for Scan {
     type Id = ScanId;
     const SORTS: &'static [SortOrder<Self>] = &[
-        SortOrder { name: BY_NEED, compare: |a, b| b.id.cmp(&a.id) },
-        SortOrder { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
-        SortOrder { name: "tool", compare: |a, b| a.tool_id.cmp(&b.tool_id).then(b.id.cmp(&a.id)) },
-        SortOrder { name: "target", compare: |a, b| a.target_id.cmp(&b.target_id).then(b.id.cmp(&a.id)) },
+        SortOrder {
+            name: BY_NEED,
+            compare: |a, b| b.id.cmp(&a.id),
+        },
+        SortOrder {
+            name: "newest",
+            compare: |a, b| b.id.cmp(&a.id),
+        },
+        SortOrder {
+            name: "tool",
+            compare: |a, b| a.tool_id.cmp(&b.tool_id).then(b.id.cmp(&a.id)),
+        },
+        SortOrder {
+            name: "target",
+            compare: |a, b| a.target_id.cmp(&b.target_id).then(b.id.cmp(&a.id)),
+        },
     ];
     fn id(&self) -> ScanId {
         self.id

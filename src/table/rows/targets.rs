@@ -23,7 +23,14 @@ impl Row for Target {
             Field::Description => to.shared(&self.description),
             Field::Workspace => shared(to, others.workspace_name(self.id)),
             Field::Risk => {
-                worst(to, others.risks(self.id).into_iter().flatten().map(|count| count > 0));
+                worst(
+                    to,
+                    others
+                        .risks(self.id)
+                        .into_iter()
+                        .flatten()
+                        .map(|count| count > 0),
+                );
             }
             Field::Is => {
                 let scans = others.scans(self.id);
@@ -39,9 +46,18 @@ impl Row for Target {
 impl Item for Target {
     type Id = TargetId;
     const SORTS: &'static [SortOrder<Self>] = &[
-        SortOrder { name: BY_RISK, compare: by_target_name },
-        SortOrder { name: "name", compare: by_target_name },
-        SortOrder { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
+        SortOrder {
+            name: BY_RISK,
+            compare: by_target_name,
+        },
+        SortOrder {
+            name: "name",
+            compare: by_target_name,
+        },
+        SortOrder {
+            name: "newest",
+            compare: |a, b| b.id.cmp(&a.id),
+        },
     ];
     fn id(&self) -> TargetId {
         self.id

@@ -19,7 +19,13 @@ impl Row for Wordlist {
             Field::Name => to.shared(&self.name),
             Field::Description => to.shared(&self.description),
             Field::Words => to.whole(self.num_words),
-            Field::Is => flags(to, &[(Flag::Predefined, self.predefined), (Flag::Empty, self.num_words == 0)]),
+            Field::Is => flags(
+                to,
+                &[
+                    (Flag::Predefined, self.predefined),
+                    (Flag::Empty, self.num_words == 0),
+                ],
+            ),
             _ => {}
         }
     }
@@ -28,8 +34,14 @@ impl Row for Wordlist {
 impl Item for Wordlist {
     type Id = WordlistId;
     const SORTS: &'static [SortOrder<Self>] = &[
-        SortOrder { name: "name", compare: |a, b| natural(&a.name, &b.name).then(a.id.cmp(&b.id)) },
-        SortOrder { name: "words", compare: |a, b| b.num_words.cmp(&a.num_words).then(a.id.cmp(&b.id)) },
+        SortOrder {
+            name: "name",
+            compare: |a, b| natural(&a.name, &b.name).then(a.id.cmp(&b.id)),
+        },
+        SortOrder {
+            name: "words",
+            compare: |a, b| b.num_words.cmp(&a.num_words).then(a.id.cmp(&b.id)),
+        },
     ];
     fn id(&self) -> WordlistId {
         self.id

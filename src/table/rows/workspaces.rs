@@ -29,8 +29,14 @@ impl Row for Workspace {
 impl Item for Workspace {
     type Id = WorkspaceId;
     const SORTS: &'static [SortOrder<Self>] = &[
-        SortOrder { name: "name", compare: |a, b| natural(&a.name, &b.name).then(a.id.cmp(&b.id)) },
-        SortOrder { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
+        SortOrder {
+            name: "name",
+            compare: |a, b| natural(&a.name, &b.name).then(a.id.cmp(&b.id)),
+        },
+        SortOrder {
+            name: "newest",
+            compare: |a, b| b.id.cmp(&a.id),
+        },
     ];
     fn id(&self) -> WorkspaceId {
         self.id

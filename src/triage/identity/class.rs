@@ -43,7 +43,9 @@ pub fn of_name(name: &str) -> String {
 }
 
 fn replacement(found: &Captures) -> String {
-    let group = ["url", "text", "ip", "hex", "n"].into_iter().find(|group| found.name(group).is_some());
+    let group = ["url", "text", "ip", "hex", "n"]
+        .into_iter()
+        .find(|group| found.name(group).is_some());
     match group {
         // A word such as "defaced" is hex by its letters only.
         Some("hex") if !found[0].contains(|c: char| c.is_ascii_digit()) => found[0].to_owned(),
@@ -60,13 +62,31 @@ mod tests {
     #[test]
     fn volatile_name_parts_are_replaced() {
         for (name, class) in [
-            ("Open redirect at https://shop.test/a?b=1 found", "Open redirect at <url> found"),
-            ("Host 10.0.0.7:8080 answers  on port 8080", "Host <ip> answers on port <n>"),
+            (
+                "Open redirect at https://shop.test/a?b=1 found",
+                "Open redirect at <url> found",
+            ),
+            (
+                "Host 10.0.0.7:8080 answers  on port 8080",
+                "Host <ip> answers on port <n>",
+            ),
             ("Address fe80:0:0:1::7 or ::1", "Address <ip> or ::<n>"),
-            ("Weak hash 5f4dcc3b5aa765d61d8327deb882cf99", "Weak hash <hex>"),
-            ("Token 0xdeadbeef, id 123e4567-e89b-12d3-a456-426614174000", "Token <hex>, id <hex>"),
-            ("The server's page defaced, the user's too", "The server's page defaced, the user's too"),
-            ("Parameter 'q' reflects \"x\"", "Parameter <text> reflects <text>"),
+            (
+                "Weak hash 5f4dcc3b5aa765d61d8327deb882cf99",
+                "Weak hash <hex>",
+            ),
+            (
+                "Token 0xdeadbeef, id 123e4567-e89b-12d3-a456-426614174000",
+                "Token <hex>, id <hex>",
+            ),
+            (
+                "The server's page defaced, the user's too",
+                "The server's page defaced, the user's too",
+            ),
+            (
+                "Parameter 'q' reflects \"x\"",
+                "Parameter <text> reflects <text>",
+            ),
             ("SHA1 and MD5 with TLS 1.0", "SHA1 and MD5 with TLS <n>"),
         ] {
             assert_eq!(of_name(name), class);

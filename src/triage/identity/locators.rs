@@ -1,9 +1,9 @@
-//! Locators distinguish a finding from its siblings: names of cookies, headers, parameters and software, or method and
-//! route, read from the evidence.
+//! Locators distinguish a finding from its siblings: names of cookies, headers, parameters and
+//! software, or method and route, read from the evidence.
 //!
-//! A table is read by the headers of its columns, a text by the first HTTP request in it. Names come before places: a
-//! cookie is the same cookie on every page. Places count only where all rows name one, because the pages that a
-//! crawler happens to meet are not what the finding is about.
+//! A table is read by the headers of its columns, a text by the first HTTP request in it. Names
+//! come before places: a cookie is the same cookie on every page. Places count only where all rows
+//! name one, because the pages that a crawler happens to meet are not what the finding is about.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -19,7 +19,8 @@ use crate::contract::{Evidence, EvidenceView};
 /// Characters of one name that count.
 const MAX_NAME: usize = 200;
 
-static ADDRESS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#"\bhttps?://[^\s"'<>]+"#).ok());
+static ADDRESS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"\bhttps?://[^\s"'<>]+"#).ok());
 
 /// Meaning of a column by its header.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,11 +58,15 @@ pub fn locators(evidence: &Evidence) -> Vec<String> {
     found.finish()
 }
 
-/// True if two places name different cookies, headers, parameters or software, and so are different findings.
+/// True if two places name different cookies, headers, parameters or software, and so are different
+/// findings.
 pub fn differ(a: &str, b: &str) -> bool {
     fn names(place: &str) -> BTreeSet<&str> {
         let named = ["cookie:", "header:", "parameter:", "software:"];
-        place.split(' ').filter(|word| named.iter().any(|kind| word.starts_with(kind))).collect()
+        place
+            .split(' ')
+            .filter(|word| named.iter().any(|kind| word.starts_with(kind)))
+            .collect()
     }
     let (a, b) = (names(a), names(b));
     !a.is_empty() && !b.is_empty() && a.is_disjoint(&b)
@@ -70,20 +75,35 @@ pub fn differ(a: &str, b: &str) -> bool {
 impl Found {
     fn finish(self) -> Vec<String> {
         let parameters = self.parameters.into_iter();
-        let mut all: BTreeSet<String> = parameters.map(|name| format!("parameter:{name}")).collect();
+        let mut all: BTreeSet<String> =
+            parameters.map(|name| format!("parameter:{name}")).collect();
         if !self.names.is_empty() {
             all.extend(self.names);
         } else if self.routes.len() <= 1 {
-            all.extend(self.methods.into_iter().map(|method| format!("method:{method}")));
-            all.extend(self.routes.into_iter().map(|route| format!("route:{route}")));
-            all.extend(self.of_routes.into_iter().map(|name| format!("parameter:{name}")));
+            all.extend(
+                self.methods
+                    .into_iter()
+                    .map(|method| format!("method:{method}")),
+            );
+            all.extend(
+                self.routes
+                    .into_iter()
+                    .map(|route| format!("route:{route}")),
+            );
+            all.extend(
+                self.of_routes
+                    .into_iter()
+                    .map(|name| format!("parameter:{name}")),
+            );
         }
         all.into_iter().collect()
     }
 
     fn read_table(&mut self, headers: &[String], rows: &[Vec<String>]) {
         let columns: Vec<EvidenceColumn> = headers.iter().map(|head| column(head)).collect();
-        let route = columns.iter().position(|&column| column == EvidenceColumn::Route);
+        let route = columns
+            .iter()
+            .position(|&column| column == EvidenceColumn::Route);
         for row in rows {
             for (at, (cell, &column)) in row.iter().zip(&columns).enumerate() {
                 if column != EvidenceColumn::Route || route == Some(at) {
@@ -105,16 +125,34 @@ impl Found {
 
     fn read_cell(&mut self, column: EvidenceColumn, cell: &str) {
         match column {
-            EvidenceColumn::Cookie => self.name("cookie", cell.split('=').next().unwrap_or_default()),
-            EvidenceColumn::Header => {
-                self.name("header", &cell.split(':').next().unwrap_or_default().to_ascii_lowercase())
+            EvidenceColumn::Cookie => {
+                self.name("cookie", cell.split('=').next().unwrap_or_default())
             }
+            EvidenceColumn::Header => self.name(
+                "header",
+                &cell
+                    .split(':')
+                    .next()
+                    .unwrap_or_default()
+                    .to_ascii_lowercase(),
+            ),
             EvidenceColumn::Software => self.name("software", &software(cell)),
-            EvidenceColumn::Method => _ = self.methods.insert(normalized(&cell.trim().to_ascii_uppercase())),
+            EvidenceColumn::Method => {
+                _ = self
+                    .methods
+                    .insert(normalized(&cell.trim().to_ascii_uppercase()))
+            }
             EvidenceColumn::Route => self.read_route(cell),
             EvidenceColumn::Parameter => {
-                let names = cell.split([',', ';', '&', ' ', '\n']).filter_map(|name| name.split('=').next());
-                self.parameters.extend(names.map(str::trim).filter(|name| !name.is_empty()).map(normalized));
+                let names = cell
+                    .split([',', ';', '&', ' ', '\n'])
+                    .filter_map(|name| name.split('=').next());
+                self.parameters.extend(
+                    names
+                        .map(str::trim)
+                        .filter(|name| !name.is_empty())
+                        .map(normalized),
+                );
             }
             EvidenceColumn::Other => {}
         }
@@ -124,7 +162,9 @@ impl Found {
     fn read_route(&mut self, cell: &str) {
         let cell = cell.trim();
         let (method, place) = match cell.split_once(' ') {
-            Some((method, rest)) if method.bytes().all(|byte| byte.is_ascii_uppercase()) => (method, rest.trim()),
+            Some((method, rest)) if method.bytes().all(|byte| byte.is_ascii_uppercase()) => {
+                (method, rest.trim())
+            }
             _ => ("", cell),
         };
         if !place.contains('/') {
@@ -147,7 +187,10 @@ impl Found {
             self.read_route(&format!("{slash}{}", request.place));
             self.of_routes.extend(body_names(request.rest));
         } else if text.contains("://") {
-            ADDRESS.iter().flat_map(|address| address.find_iter(text)).for_each(|url| self.read_route(url.as_str()));
+            ADDRESS
+                .iter()
+                .flat_map(|address| address.find_iter(text))
+                .for_each(|url| self.read_route(url.as_str()));
         }
         for cookie in text.lines().filter_map(set_cookie) {
             self.name("cookie", cookie);
@@ -178,7 +221,11 @@ fn request(text: &str) -> Option<EvidenceRequest<'_>> {
             && (3..=10).contains(&method.len())
             && method.bytes().all(|byte| byte.is_ascii_uppercase());
         let after = line.as_ptr() as usize - text.as_ptr() as usize + line.len();
-        is_request.then(|| EvidenceRequest { method, place, rest: &text[after..] })
+        is_request.then(|| EvidenceRequest {
+            method,
+            place,
+            rest: &text[after..],
+        })
     })
 }
 
@@ -186,22 +233,32 @@ fn request(text: &str) -> Option<EvidenceRequest<'_>> {
 fn set_cookie(line: &str) -> Option<&str> {
     let (name, value) = line.split_at_checked("set-cookie:".len())?;
     let cookie = value.trim_start().split([';', ' ']).next()?;
-    name.eq_ignore_ascii_case("set-cookie:").then(|| cookie.split_once('=').map(|(name, _)| name))?
+    name.eq_ignore_ascii_case("set-cookie:")
+        .then(|| cookie.split_once('=').map(|(name, _)| name))?
 }
 
 fn column(head: &str) -> EvidenceColumn {
     let head = head.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| head.contains(word));
-    let is = |words: &[&str]| head.split(|c: char| !c.is_alphanumeric()).any(|word| words.contains(&word));
+    let is = |words: &[&str]| {
+        head.split(|c: char| !c.is_alphanumeric())
+            .any(|word| words.contains(&word))
+    };
     match () {
         () if has(&["cookie"]) => EvidenceColumn::Cookie,
         () if has(&["param", "argument"]) || is(&["field", "input"]) => EvidenceColumn::Parameter,
         () if has(&["header"]) => EvidenceColumn::Header,
-        () if has(&["software", "component", "library", "technolog", "plugin"]) || is(&["product", "package"]) => {
+        () if has(&["software", "component", "library", "technolog", "plugin"])
+            || is(&["product", "package"]) =>
+        {
             EvidenceColumn::Software
         }
         () if is(&["method", "verb"]) => EvidenceColumn::Method,
-        () if has(&["url", "uri"]) || is(&["page", "request", "path", "folder", "endpoint", "route", "link"]) => {
+        () if has(&["url", "uri"])
+            || is(&[
+                "page", "request", "path", "folder", "endpoint", "route", "link",
+            ]) =>
+        {
             EvidenceColumn::Route
         }
         () => EvidenceColumn::Other,
@@ -211,27 +268,43 @@ fn column(head: &str) -> EvidenceColumn {
 /// Host and path with segments replaced that are numbers, hex or other tokens.
 fn template(place: &str) -> String {
     let (host, path) = match Url::parse(place) {
-        Ok(url) => (url.host_str().unwrap_or_default().to_owned(), url.path().to_owned()),
+        Ok(url) => (
+            url.host_str().unwrap_or_default().to_owned(),
+            url.path().to_owned(),
+        ),
         Err(_) => (String::new(), place.to_owned()),
     };
     let segments: Vec<String> = path.split('/').map(segment).collect();
-    format!("{host}{}", segments.join("/")).chars().take(MAX_NAME).collect()
+    format!("{host}{}", segments.join("/"))
+        .chars()
+        .take(MAX_NAME)
+        .collect()
 }
 
 fn segment(segment: &str) -> String {
     let digits = segment.bytes().filter(u8::is_ascii_digit).count();
     let token = segment.len() >= 16 && digits >= 2 && !segment.contains('.');
-    if token { "<n>".to_owned() } else { normalized(segment) }
+    if token {
+        "<n>".to_owned()
+    } else {
+        normalized(segment)
+    }
 }
 
 /// A name in which numbers and hex are replaced; no blanks, so that places can be joined by them.
 fn normalized(name: &str) -> String {
-    class::of_name(name).replace(' ', "_").chars().take(MAX_NAME).collect()
+    class::of_name(name)
+        .replace(' ', "_")
+        .chars()
+        .take(MAX_NAME)
+        .collect()
 }
 
 /// The name without its version.
 fn software(cell: &str) -> String {
-    let words = cell.split([' ', '/']).take_while(|word| !word.starts_with(|c: char| c.is_ascii_digit()));
+    let words = cell
+        .split([' ', '/'])
+        .take_while(|word| !word.starts_with(|c: char| c.is_ascii_digit()));
     words.collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
@@ -243,8 +316,13 @@ fn query_names(query: &str) -> impl Iterator<Item = String> {
 /// Parameters of a form that a request carries.
 fn body_names(rest: &str) -> Vec<String> {
     let rest = rest.replace("\r\n", "\n");
-    let Some((head, body)) = rest.split_once("\n\n") else { return Vec::new() };
-    if !head.to_ascii_lowercase().contains("application/x-www-form-urlencoded") {
+    let Some((head, body)) = rest.split_once("\n\n") else {
+        return Vec::new();
+    };
+    if !head
+        .to_ascii_lowercase()
+        .contains("application/x-www-form-urlencoded")
+    {
         return Vec::new();
     }
     query_names(body.lines().next().unwrap_or_default()).collect()
@@ -261,25 +339,42 @@ mod tests {
     }
 
     fn table(headers: &[&str], rows: &[&[&str]]) -> String {
-        let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|&cell| cell.to_owned()).collect()).collect();
+        let rows: Vec<Vec<String>> = rows
+            .iter()
+            .map(|row| row.iter().map(|&cell| cell.to_owned()).collect())
+            .collect();
         locators(&Evidence::table(headers, rows)).join(" ")
     }
 
     #[test]
     fn cookie_locator_ignores_page() {
         let headers = ["URL", "Cookie", "Missing", "Attributes"];
-        let one = table(&headers, &[&["https://a.test/", "sid", "no Secure", "none"]]);
-        let two =
-            table(&headers, &[&["https://a.test/b", "sid", "no Secure", "x"], &["https://a.test/c", "sid", "", ""]]);
+        let one = table(
+            &headers,
+            &[&["https://a.test/", "sid", "no Secure", "none"]],
+        );
+        let two = table(
+            &headers,
+            &[
+                &["https://a.test/b", "sid", "no Secure", "x"],
+                &["https://a.test/c", "sid", "", ""],
+            ],
+        );
         assert_eq!((one.as_str(), two.as_str()), ("cookie:sid", "cookie:sid"));
-        assert_eq!(table(&headers, &[&["https://a.test/", "lang", "", ""]]), "cookie:lang");
+        assert_eq!(
+            table(&headers, &[&["https://a.test/", "lang", "", ""]]),
+            "cookie:lang"
+        );
     }
 
     #[test]
     fn software_locator_ignores_version() {
         let headers = ["Header", "Software", "CVE", "What"];
         assert_eq!(
-            table(&headers, &[&["Server", "apache 2.4.49", "CVE-2021-41773", ""]]),
+            table(
+                &headers,
+                &[&["Server", "apache 2.4.49", "CVE-2021-41773", ""]]
+            ),
             "header:server software:apache"
         );
     }
@@ -288,12 +383,27 @@ mod tests {
     fn route_is_locator_only_when_single() {
         let headers = ["URL", "Method", "Parameters", "Evidence"];
         assert_eq!(
-            table(&headers, &[&["https://a.test/item/77?id=5&amp;q=x", "GET", "", "<html>"]]),
+            table(
+                &headers,
+                &[&["https://a.test/item/77?id=5&amp;q=x", "GET", "", "<html>"]]
+            ),
             "method:GET parameter:id parameter:q route:a.test/item/<n>"
         );
-        assert_eq!(table(&headers, &[&["https://a.test/x", "GET", "", ""], &["https://a.test/y", "GET", "", ""]]), "");
         assert_eq!(
-            table(&["Request", "Status"], &[&["GET https://a.test/.env", "200"]]),
+            table(
+                &headers,
+                &[
+                    &["https://a.test/x", "GET", "", ""],
+                    &["https://a.test/y", "GET", "", ""]
+                ]
+            ),
+            ""
+        );
+        assert_eq!(
+            table(
+                &["Request", "Status"],
+                &[&["GET https://a.test/.env", "200"]]
+            ),
             "method:GET route:a.test/.env"
         );
     }
@@ -309,17 +419,28 @@ mod tests {
         let one = of(json!({"type": "text", "data": message("17", "Mon, 02 Nov 2026", "a")}));
         let two = of(json!({"type": "text", "data": message("4242", "Tue, 03 Nov 2026", "b")}));
         assert_eq!(one, two);
-        assert_eq!(one, "method:POST parameter:csrf parameter:name parameter:ref route:/order/<n>");
+        assert_eq!(
+            one,
+            "method:POST parameter:csrf parameter:name parameter:ref route:/order/<n>"
+        );
     }
 
     #[test]
     fn locators_read_set_cookie_and_urls_in_text() {
         assert_eq!(
-            of(json!("GET / HTTP/1.1\n\nHTTP/1.1 200 OK\nSet-Cookie: TS01a2b3c4=77; Path=/\n")),
+            of(json!(
+                "GET / HTTP/1.1\n\nHTTP/1.1 200 OK\nSet-Cookie: TS01a2b3c4=77; Path=/\n"
+            )),
             "cookie:TS01a2b3c4"
         );
-        assert_eq!(of(json!("Seen at https://a.test/login?next=/x.")), "parameter:next route:a.test/login");
-        assert_eq!(of(json!({"type": "x", "data": {"url": "/a", "parameter": "q", "n": 1}})), "parameter:q route:/a");
+        assert_eq!(
+            of(json!("Seen at https://a.test/login?next=/x.")),
+            "parameter:next route:a.test/login"
+        );
+        assert_eq!(
+            of(json!({"type": "x", "data": {"url": "/a", "parameter": "q", "n": 1}})),
+            "parameter:q route:/a"
+        );
         assert_eq!(of(json!(null)), "");
     }
 

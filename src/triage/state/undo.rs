@@ -23,20 +23,33 @@ pub(super) enum UndoStep {
 impl TriageState {
     /// True if the batch is undone.
     pub fn is_undone(&self, batch: EventId) -> bool {
-        self.batches.get(&batch).is_some_and(|batch| batch.is_undone())
+        self.batches
+            .get(&batch)
+            .is_some_and(|batch| batch.is_undone())
     }
 
     /// The batch that undo of this author affects: the last effective one.
     pub fn last_done(&self, who: &str) -> Option<EventId> {
-        self.steps.get(who)?.values().rev().find_map(|&step| match step {
-            UndoStep::Did(batch) | UndoStep::Redid(batch) if !self.is_undone(batch) => Some(batch),
-            _ => None,
-        })
+        self.steps
+            .get(who)?
+            .values()
+            .rev()
+            .find_map(|&step| match step {
+                UndoStep::Did(batch) | UndoStep::Redid(batch) if !self.is_undone(batch) => {
+                    Some(batch)
+                }
+                _ => None,
+            })
     }
 
     /// The batch that redo of this author affects: the last undone one since a new decision.
     pub fn last_undone(&self, who: &str) -> Option<EventId> {
-        let since = self.steps.get(who)?.values().rev().take_while(|step| !matches!(step, UndoStep::Did(_)));
+        let since = self
+            .steps
+            .get(who)?
+            .values()
+            .rev()
+            .take_while(|step| !matches!(step, UndoStep::Did(_)));
         since.copied().find_map(|step| match step {
             UndoStep::Undid(batch) if self.is_undone(batch) => Some(batch),
             _ => None,
@@ -45,15 +58,26 @@ impl TriageState {
 
     /// Stores an undo or redo and returns the topics of its batch.
     pub(super) fn set_undone(&mut self, event: &Event, batch: EventId, undo: bool) -> Vec<Topic> {
-        let step = if undo { UndoStep::Undid(batch) } else { UndoStep::Redid(batch) };
+        let step = if undo {
+            UndoStep::Undid(batch)
+        } else {
+            UndoStep::Redid(batch)
+        };
         self.step(event, step);
         let turned = Arc::make_mut(self.batches.entry(batch).or_default());
         turned.last = turned.last.max(Some((place(event), undo)));
-        turned.events.iter().filter_map(|event| topic(event)).collect()
+        turned
+            .events
+            .iter()
+            .filter_map(|event| topic(event))
+            .collect()
     }
 
     pub(super) fn step(&mut self, event: &Event, step: UndoStep) {
-        self.steps.entry(event.who.clone()).or_default().insert(place(event), step);
+        self.steps
+            .entry(event.who.clone())
+            .or_default()
+            .insert(place(event), step);
     }
 }
 

@@ -1,4 +1,5 @@
-//! The store of decisions: one SQLite file a service, written by any number of dashboards and commands at once.
+//! The store of decisions: one SQLite file a service, written by any number of dashboards and
+//! commands at once.
 //!
 //! ```text
 //!   decisions.db      events (append-only), settings, seen          *.bak-N      before a migration
@@ -31,8 +32,12 @@ pub use texts::TextStore;
 /// Rows a statement may carry; SQLite takes 32,766 bound values.
 const CHUNK: usize = 1000;
 
-const KIND: FileKind =
-    FileKind { name: "decisions.db", contents: "decisions", opening: "opening.lock", in_use: "in-use.lock" };
+const KIND: FileKind = FileKind {
+    name: "decisions.db",
+    contents: "decisions",
+    opening: "opening.lock",
+    in_use: "in-use.lock",
+};
 
 /// The store of decisions: events, seen findings and settings.
 #[derive(Debug)]
@@ -74,7 +79,8 @@ impl Store {
         let failed = self.file.failed();
         let mut change = self.file.begin().await?;
         for chunk in rows.chunks(CHUNK) {
-            let mut query = QueryBuilder::<Sqlite>::new("INSERT OR IGNORE INTO events (id, workspace, json) ");
+            let mut query =
+                QueryBuilder::<Sqlite>::new("INSERT OR IGNORE INTO events (id, workspace, json) ");
             query.push_values(chunk, |mut row, (id, workspace, json)| {
                 row.push_bind(id).push_bind(workspace).push_bind(json);
             });
@@ -95,7 +101,8 @@ impl Store {
         Ok(self.read_events(&own).await?.0)
     }
 
-    /// Events behind the last row read whose names are not like `but_not`, and how many more rows hold no event.
+    /// Events behind the last row read whose names are not like `but_not`, and how many more rows
+    /// hold no event.
     async fn read_events(&mut self, but_not: &str) -> Result<(Vec<Arc<Event>>, usize), StoreError> {
         let failed = self.file.failed();
         let query = "SELECT row, json FROM events WHERE row > ? AND id NOT GLOB ? ORDER BY row";
@@ -108,12 +115,17 @@ impl Store {
         self.last = rows.last().map_or(self.last, |row| row.0);
         let parsed = tokio::task::spawn_blocking(move || {
             let number = rows.len();
-            let events: Vec<_> =
-                rows.iter().filter_map(|(_, json)| serde_json::from_str(json).ok()).map(Arc::new).collect();
+            let events: Vec<_> = rows
+                .iter()
+                .filter_map(|(_, json)| serde_json::from_str(json).ok())
+                .map(Arc::new)
+                .collect();
             let unread = number - events.len();
             (events, unread)
         });
-        parsed.await.map_err(|error| StoreError::Interrupted { why: error.to_string() })
+        parsed.await.map_err(|error| StoreError::Interrupted {
+            why: error.to_string(),
+        })
     }
 
     /// Every setting, by name and workspace, as JSON.
@@ -122,22 +134,39 @@ impl Store {
     /// If the file cannot be read.
     pub async fn settings(&mut self) -> Result<StoredSettings, StoreError> {
         let failed = self.file.failed();
-        let rows: Vec<(String, String, String)> = sqlx::query_as("SELECT key, workspace, json FROM settings")
-            .fetch_all(&mut self.file.connection)
-            .await
-            .map_err(failed)?;
-        Ok(rows.into_iter().map(|(key, workspace, json)| ((key.into(), workspace.into()), json)).collect())
+        let rows: Vec<(String, String, String)> =
+            sqlx::query_as("SELECT key, workspace, json FROM settings")
+                .fetch_all(&mut self.file.connection)
+                .await
+                .map_err(failed)?;
+        Ok(rows
+            .into_iter()
+            .map(|(key, workspace, json)| ((key.into(), workspace.into()), json))
+            .collect())
     }
 
     /// Keeps a setting in place of its old value.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub async fn put_setting(&mut self, key: &str, workspace: &str, json: &str) -> Result<(), StoreError> {
+    pub async fn put_setting(
+        &mut self,
+        key: &str,
+        workspace: &str,
+        json: &str,
+    ) -> Result<(), StoreError> {
         let failed = self.file.failed();
-        let query = "INSERT INTO settings VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET json = excluded.json";
-        let query = sqlx::query(query).bind(key.to_owned()).bind(workspace.to_owned()).bind(json.to_owned());
-        query.execute(&mut self.file.connection).await.map(drop).map_err(failed)
+        let query =
+            "INSERT INTO settings VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET json = excluded.json";
+        let query = sqlx::query(query)
+            .bind(key.to_owned())
+            .bind(workspace.to_owned())
+            .bind(json.to_owned());
+        query
+            .execute(&mut self.file.connection)
+            .await
+            .map(drop)
+            .map_err(failed)
     }
 
     /// Findings that were seen.
@@ -146,8 +175,10 @@ impl Store {
     /// If the file cannot be read.
     pub async fn seen(&mut self) -> Result<Vec<FindingKey>, StoreError> {
         let failed = self.file.failed();
-        let rows: Vec<String> =
-            sqlx::query_scalar("SELECT key FROM seen").fetch_all(&mut self.file.connection).await.map_err(failed)?;
+        let rows: Vec<String> = sqlx::query_scalar("SELECT key FROM seen")
+            .fetch_all(&mut self.file.connection)
+            .await
+            .map_err(failed)?;
         Ok(rows.iter().filter_map(|key| key.parse().ok()).collect())
     }
 
@@ -158,8 +189,11 @@ impl Store {
     pub async fn seen_in(&mut self, workspace: &str) -> Result<Vec<FindingKey>, StoreError> {
         let failed = self.file.failed();
         let query = sqlx::query_scalar("SELECT key FROM seen WHERE workspace = ? ORDER BY key");
-        let rows: Vec<String> =
-            query.bind(workspace.to_owned()).fetch_all(&mut self.file.connection).await.map_err(failed)?;
+        let rows: Vec<String> = query
+            .bind(workspace.to_owned())
+            .fetch_all(&mut self.file.connection)
+            .await
+            .map_err(failed)?;
         Ok(rows.iter().filter_map(|key| key.parse().ok()).collect())
     }
 
@@ -169,9 +203,11 @@ impl Store {
     /// If the file cannot be read.
     pub async fn workspaces(&mut self) -> Result<Vec<Shared>, StoreError> {
         let failed = self.file.failed();
-        let query =
-            "SELECT workspace FROM events UNION SELECT workspace FROM settings UNION SELECT workspace FROM seen";
-        let rows: Vec<String> = sqlx::query_scalar(query).fetch_all(&mut self.file.connection).await.map_err(failed)?;
+        let query = "SELECT workspace FROM events UNION SELECT workspace FROM settings UNION SELECT workspace FROM seen";
+        let rows: Vec<String> = sqlx::query_scalar(query)
+            .fetch_all(&mut self.file.connection)
+            .await
+            .map_err(failed)?;
         Ok(rows.into_iter().map(Shared::from).collect())
     }
 
@@ -179,13 +215,19 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub async fn mark_seen(&mut self, workspace: &str, keys: &[FindingKey]) -> Result<(), StoreError> {
+    pub async fn mark_seen(
+        &mut self,
+        workspace: &str,
+        keys: &[FindingKey],
+    ) -> Result<(), StoreError> {
         let failed = self.file.failed();
         let mut change = self.file.begin().await?;
         for chunk in keys.chunks(CHUNK) {
-            let mut query = QueryBuilder::<Sqlite>::new("INSERT OR IGNORE INTO seen (key, workspace) ");
+            let mut query =
+                QueryBuilder::<Sqlite>::new("INSERT OR IGNORE INTO seen (key, workspace) ");
             query.push_values(chunk, |mut row, key| {
-                row.push_bind(key.to_string()).push_bind(workspace.to_owned());
+                row.push_bind(key.to_string())
+                    .push_bind(workspace.to_owned());
             });
             query.build().execute(&mut *change).await.map_err(&failed)?;
         }

@@ -14,7 +14,10 @@ use crate::sqlite::{BrokenFile, FileKind, Opening, SharedFile};
 use crate::text::plural;
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
-    sqlite::migrations(&[("first", include_str!("../../../assets/migrations/triage/0001_first.sql"))])
+    sqlite::migrations(&[(
+        "first",
+        include_str!("../../../assets/migrations/triage/0001_first.sql"),
+    )])
 });
 
 /// An opened store.
@@ -29,11 +32,12 @@ pub struct OpenedDecisions {
 }
 
 impl Store {
-    /// Opens or makes the file of decisions in a directory, which is made too, and reads its events.
+    /// Opens or makes the file of decisions in a directory, which is made too, and reads its
+    /// events.
     ///
     /// # Errors
-    /// When there is none and none can be made, it is of a newer program, or SQLite refuses it for another reason than
-    /// that it is broken.
+    /// When there is none and none can be made, it is of a newer program, or SQLite refuses it for
+    /// another reason than that it is broken.
     pub async fn open(directory: &Path) -> Result<OpenedDecisions, StoreError> {
         sqlite::open(directory, &MIGRATIONS).await
     }
@@ -51,15 +55,26 @@ impl Opening for OpenedDecisions {
         let (events, unread) = store.read_events("").await?;
         if unread > 0 {
             let file = store.file.path.display();
-            notes.push(format!("{} in {file} cannot be read: ignored, but not deleted", plural(unread, "decision")));
+            notes.push(format!(
+                "{} in {file} cannot be read: ignored, but not deleted",
+                plural(unread, "decision")
+            ));
         }
-        Ok(Self { store, events, notes })
+        Ok(Self {
+            store,
+            events,
+            notes,
+        })
     }
 
     async fn salvage(file: &mut BrokenFile) -> RescuedDecisions {
         let event = |row: &SqliteRow| serde_json::from_str(row.try_get("json").ok()?).ok();
         let setting = |row: &SqliteRow| {
-            Some((row.try_get("key").ok()?, row.try_get("workspace").ok()?, row.try_get("json").ok()?))
+            Some((
+                row.try_get("key").ok()?,
+                row.try_get("workspace").ok()?,
+                row.try_get("json").ok()?,
+            ))
         };
         let mark = |row: &SqliteRow| {
             let key = row.try_get::<String, _>("key").ok()?;
@@ -67,7 +82,12 @@ impl Opening for OpenedDecisions {
         };
         let order = ["key", "workspace"];
         RescuedDecisions {
-            events: file.rows("events", event).await.into_iter().map(Arc::new).collect(),
+            events: file
+                .rows("events", event)
+                .await
+                .into_iter()
+                .map(Arc::new)
+                .collect(),
             settings: file.ordered_rows("settings", order, setting).await,
             seen: file.ordered_rows("seen", order, mark).await,
         }
@@ -84,7 +104,12 @@ impl Opening for OpenedDecisions {
         for (key, workspace, json) in &left.settings {
             self.store.put_setting(key, workspace, json).await?;
         }
-        for marks in left.seen.iter().collect::<Vec<_>>().chunk_by(|a, b| a.0 == b.0) {
+        for marks in left
+            .seen
+            .iter()
+            .collect::<Vec<_>>()
+            .chunk_by(|a, b| a.0 == b.0)
+        {
             let keys: Vec<FindingKey> = marks.iter().map(|(_, key)| *key).collect();
             self.store.mark_seen(&marks[0].0, &keys).await?;
         }
@@ -115,11 +140,16 @@ impl Store {
     /// Checks every page now, so that a broken one is not found at a key press.
     async fn check(&mut self) -> Result<(), StoreError> {
         let failed = self.file.failed();
-        let word: String =
-            sqlx::query_scalar("PRAGMA quick_check(1)").fetch_one(&mut self.file.connection).await.map_err(failed)?;
+        let word: String = sqlx::query_scalar("PRAGMA quick_check(1)")
+            .fetch_one(&mut self.file.connection)
+            .await
+            .map_err(failed)?;
         match word.as_str() {
             "ok" => Ok(()),
-            _ => Err(StoreError::Broken { path: self.file.path.clone(), source: sqlx::Error::Protocol(word) }),
+            _ => Err(StoreError::Broken {
+                path: self.file.path.clone(),
+                source: sqlx::Error::Protocol(word),
+            }),
         }
     }
 }

@@ -21,14 +21,20 @@ fn ids(events: &[Arc<Event>]) -> Vec<String> {
 }
 
 fn many(app: &mut Replica, number: u128) -> Vec<Arc<Event>> {
-    (1..=number).map(|key| app.decides(key, Verdict::FalsePositive)).collect()
+    (1..=number)
+        .map(|key| app.decides(key, Verdict::FalsePositive))
+        .collect()
 }
 
 /// True if any file of a directory contains a word.
 fn holds(directory: &Path, word: &str) -> bool {
     let files = fs::read_dir(directory).unwrap().flatten();
     let mut held = files.map(|entry| fs::read(entry.path()).unwrap());
-    held.any(|bytes| bytes.windows(word.len()).any(|part| part == word.as_bytes()))
+    held.any(|bytes| {
+        bytes
+            .windows(word.len())
+            .any(|part| part == word.as_bytes())
+    })
 }
 
 #[tokio::test]
@@ -37,7 +43,11 @@ async fn recorded_events_survive_restart_without_close() {
     let folder = temp.path().join("a/b");
     let mut ann = Replica::new("ann", 1);
     let events = many(&mut ann, 30);
-    let OpenedDecisions { mut store, events: none, notes } = open(&folder).await;
+    let OpenedDecisions {
+        mut store,
+        events: none,
+        notes,
+    } = open(&folder).await;
     assert!(none.is_empty() && notes.is_empty());
     store.record(&events).await.unwrap();
     store.record(&events[..3]).await.unwrap();
@@ -58,7 +68,10 @@ async fn store_files_are_private() {
     let temp = tempfile::tempdir().unwrap();
     let folder = temp.path().join("state");
     let mut store = open(&folder).await.store;
-    store.record(&many(&mut Replica::new("ann", 1), 1)).await.unwrap();
+    store
+        .record(&many(&mut Replica::new("ann", 1), 1))
+        .await
+        .unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&folder), 0o700);
     for entry in fs::read_dir(&folder).unwrap().flatten() {
@@ -93,9 +106,15 @@ async fn batch_is_stored_atomically() {
     let mut ann = Replica::new("ann", 1);
     store.record(&many(&mut ann, 5)).await.unwrap();
     // A full disk.
-    sqlx::query("PRAGMA max_page_count = 12").execute(&mut store.file.connection).await.unwrap();
+    sqlx::query("PRAGMA max_page_count = 12")
+        .execute(&mut store.file.connection)
+        .await
+        .unwrap();
     let error = store.record(&many(&mut ann, 2000)).await.unwrap_err();
-    assert!(error.to_string().contains("full") && error.hint().contains("disk"), "{error}");
+    assert!(
+        error.to_string().contains("full") && error.hint().contains("disk"),
+        "{error}"
+    );
     store.close().await;
     assert_eq!(open(temp.path()).await.events.len(), 5);
 }
@@ -104,15 +123,26 @@ async fn batch_is_stored_atomically() {
 async fn broken(directory: &Path) -> Vec<u8> {
     let file = directory.join("decisions.db");
     let mut store = open(directory).await.store;
-    store.record(&many(&mut Replica::new("ann", 1), 2000)).await.unwrap();
+    store
+        .record(&many(&mut Replica::new("ann", 1), 2000))
+        .await
+        .unwrap();
     store.put_setting("queries", "acme", "[1]").await.unwrap();
     store.put_setting("queries", "lab", "[2]").await.unwrap();
-    store.mark_seen("acme", &[FindingKey(7), FindingKey(8)]).await.unwrap();
+    store
+        .mark_seen("acme", &[FindingKey(7), FindingKey(8)])
+        .await
+        .unwrap();
     store.mark_seen("lab", &[FindingKey(9)]).await.unwrap();
     store.close().await;
     let mut bytes = fs::read(&file).unwrap();
     let word = br#""id":"0000000000000001-1000""#;
-    let at = bytes.windows(word.len()).position(|part| part == word).unwrap() / 4096 * 4096;
+    let at = bytes
+        .windows(word.len())
+        .position(|part| part == word)
+        .unwrap()
+        / 4096
+        * 4096;
     bytes[at..at + 4096].fill(0xa5);
     fs::write(&file, &bytes).unwrap();
     bytes
@@ -125,14 +155,29 @@ async fn broken_page_loses_only_its_rows() {
     let opened = open(temp.path()).await;
     let number = opened.events.len();
     assert!((1500..2000).contains(&number), "{number}");
-    assert!(opened.notes[0].contains("decisions.db.broken-1"), "{:?}", opened.notes);
-    assert_eq!(fs::read(temp.path().join("decisions.db.broken-1")).unwrap(), bytes, "untouched");
+    assert!(
+        opened.notes[0].contains("decisions.db.broken-1"),
+        "{:?}",
+        opened.notes
+    );
+    assert_eq!(
+        fs::read(temp.path().join("decisions.db.broken-1")).unwrap(),
+        bytes,
+        "untouched"
+    );
     opened.store.close().await;
     let mut again = open(temp.path()).await;
-    assert_eq!((again.events.len(), again.notes.len()), (number, 0), "reported once");
+    assert_eq!(
+        (again.events.len(), again.notes.len()),
+        (number, 0),
+        "reported once"
+    );
     let settings = again.store.settings().await.unwrap();
     assert_eq!(settings.into_values().collect::<Vec<_>>(), ["[1]", "[2]"]);
-    assert_eq!(again.store.seen_in("acme").await.unwrap(), [FindingKey(7), FindingKey(8)]);
+    assert_eq!(
+        again.store.seen_in("acme").await.unwrap(),
+        [FindingKey(7), FindingKey(8)]
+    );
     assert_eq!(again.store.seen_in("lab").await.unwrap(), [FindingKey(9)]);
 }
 
@@ -143,15 +188,29 @@ async fn truncated_file_loses_only_rows_of_missing_page() {
     let mut ann = Replica::new("ann", 1);
     for key in 1..=100 {
         let text = format!("{key} {}", "long note ".repeat(200));
-        let note = ann.does(crate::triage::testing::finding(key), Change::Note(text.as_str().into()));
+        let note = ann.does(
+            crate::triage::testing::finding(key),
+            Change::Note(text.as_str().into()),
+        );
         store.record(&[note]).await.unwrap();
     }
     store.close().await;
-    let file = fs::OpenOptions::new().write(true).open(temp.path().join("decisions.db")).unwrap();
+    let file = fs::OpenOptions::new()
+        .write(true)
+        .open(temp.path().join("decisions.db"))
+        .unwrap();
     file.set_len(file.metadata().unwrap().len() - 4096).unwrap();
     let opened = open(temp.path()).await;
-    assert!((95..100).contains(&opened.events.len()), "{}", opened.events.len());
-    assert!(opened.notes[0].contains("decisions.db.broken-1"), "{:?}", opened.notes);
+    assert!(
+        (95..100).contains(&opened.events.len()),
+        "{}",
+        opened.events.len()
+    );
+    assert!(
+        opened.notes[0].contains("decisions.db.broken-1"),
+        "{:?}",
+        opened.notes
+    );
 }
 
 /// `SCANDECK_SUITES=full` damages 500 files, otherwise 25.
@@ -168,7 +227,9 @@ async fn damaged_file_is_rescued_or_reported() {
     let mut seed = 1u64;
     let mut random = |below: usize| {
         // Knuth's linear congruential generator (MMIX).
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) as usize % below
     };
     let (mut complete, mut rescued, mut refused) = (0, 0, 0);
@@ -179,7 +240,11 @@ async fn damaged_file_is_rescued_or_reported() {
             0 => damaged.truncate(1 + random(whole.len() - 1)),
             1 => {
                 let (start, length) = (random(whole.len()), 1 + random(4 * 4096));
-                damaged.iter_mut().skip(start).take(length).for_each(|byte| *byte = 0);
+                damaged
+                    .iter_mut()
+                    .skip(start)
+                    .take(length)
+                    .for_each(|byte| *byte = 0);
             }
             _ => (0..1 + random(64)).for_each(|_| damaged[random(whole.len())] ^= 1 << random(8)),
         }
@@ -187,10 +252,16 @@ async fn damaged_file_is_rescued_or_reported() {
         fs::write(folder.path().join("decisions.db"), &damaged).unwrap();
         match Store::open(folder.path()).await {
             Ok(opened) => {
-                let mut known = opened.events.iter().filter(|event| events.iter().any(|one| one.id == event.id));
+                let mut known = opened
+                    .events
+                    .iter()
+                    .filter(|event| events.iter().any(|one| one.id == event.id));
                 let lost = events.len() - known.by_ref().count();
                 // SQLite has no checksums, so a changed bit in a text is not detected.
-                assert!(lost == 0 || damage == 2 || !opened.notes.is_empty(), "{lost} decisions lost without a notice");
+                assert!(
+                    lost == 0 || damage == 2 || !opened.notes.is_empty(),
+                    "{lost} decisions lost without a notice"
+                );
                 if lost == 0 {
                     complete += 1
                 } else {
@@ -201,7 +272,9 @@ async fn damaged_file_is_rescued_or_reported() {
             Err(_) => refused += 1,
         }
     }
-    println!("{number} damaged files: {complete} complete, {rescued} rescued in part, {refused} refused with a reason");
+    println!(
+        "{number} damaged files: {complete} complete, {rescued} rescued in part, {refused} refused with a reason"
+    );
 }
 
 #[tokio::test]
@@ -210,14 +283,20 @@ async fn emptied_file_is_reported_and_not_modified() {
     let file = temp.path().join("decisions.db");
     fs::write(&file, "").unwrap();
     let mut store = open(temp.path()).await.store;
-    store.record(&many(&mut Replica::new("ann", 1), 3)).await.unwrap();
+    store
+        .record(&many(&mut Replica::new("ann", 1), 3))
+        .await
+        .unwrap();
     store.close().await;
     fs::write(&file, "").unwrap();
     let error = Store::open(temp.path()).await.unwrap_err();
     assert!(matches!(error, StoreError::Emptied { .. }), "{error}");
     assert_eq!(fs::metadata(&file).unwrap().len(), 0);
     fs::remove_file(&file).unwrap();
-    assert!(open(temp.path()).await.events.is_empty(), "deleting it starts a new one");
+    assert!(
+        open(temp.path()).await.events.is_empty(),
+        "deleting it starts a new one"
+    );
 }
 
 #[tokio::test]
@@ -227,11 +306,21 @@ async fn pipe_or_directory_in_place_of_file_is_an_error() {
     let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
     rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, mode, 0).unwrap();
     let error = Store::open(temp.path()).await.unwrap_err();
-    assert!(error.to_string().contains("decisions.db: not a regular file"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("decisions.db: not a regular file"),
+        "{error}"
+    );
     fs::remove_file(&file).unwrap();
     fs::create_dir(&file).unwrap();
     let error = Store::open(temp.path()).await.unwrap_err();
-    assert!(error.to_string().contains("decisions.db: not a regular file"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("decisions.db: not a regular file"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -240,9 +329,15 @@ async fn store_recovers_when_the_disk_has_space_again() {
     let mut store = open(temp.path()).await.store;
     let mut ann = Replica::new("ann", 1);
     for _ in 0..2 {
-        sqlx::query("PRAGMA max_page_count = 12").execute(&mut store.file.connection).await.unwrap();
+        sqlx::query("PRAGMA max_page_count = 12")
+            .execute(&mut store.file.connection)
+            .await
+            .unwrap();
         store.record(&many(&mut ann, 2000)).await.unwrap_err();
-        sqlx::query("PRAGMA max_page_count = 1000000").execute(&mut store.file.connection).await.unwrap();
+        sqlx::query("PRAGMA max_page_count = 1000000")
+            .execute(&mut store.file.connection)
+            .await
+            .unwrap();
         store.record(&many(&mut ann, 5)).await.unwrap();
     }
     store.close().await;
@@ -256,11 +351,23 @@ async fn failed_rescue_leaves_broken_file_in_place() {
     let migrations = tempfile::tempdir().unwrap();
     let first = include_str!("../../../assets/migrations/triage/0001_first.sql");
     let full = "CREATE TRIGGER full BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'the disk is full'); END;";
-    fs::write(migrations.path().join("0001_first.sql"), format!("{first}{full}")).unwrap();
-    let migrator = sqlx::migrate::Migrator::new(migrations.path()).await.unwrap();
-    let error = sqlite::open::<OpenedDecisions>(temp.path(), &migrator).await.unwrap_err();
+    fs::write(
+        migrations.path().join("0001_first.sql"),
+        format!("{first}{full}"),
+    )
+    .unwrap();
+    let migrator = sqlx::migrate::Migrator::new(migrations.path())
+        .await
+        .unwrap();
+    let error = sqlite::open::<OpenedDecisions>(temp.path(), &migrator)
+        .await
+        .unwrap_err();
     assert!(error.to_string().contains("the disk is full"), "{error}");
-    assert_eq!(fs::read(temp.path().join("decisions.db")).unwrap(), bytes, "as it was");
+    assert_eq!(
+        fs::read(temp.path().join("decisions.db")).unwrap(),
+        bytes,
+        "as it was"
+    );
     let opened = open(temp.path()).await;
     assert!(
         opened.events.len() > 1500 && opened.notes[0].contains("2 settings and 3 seen marks"),
@@ -276,8 +383,15 @@ async fn invalid_file_is_set_aside_and_replaced() {
         fs::write(temp.path().join("decisions.db"), &rubbish).unwrap();
         let mut opened = open(temp.path()).await;
         assert!(opened.notes[0].contains(".broken-1"), "{:?}", opened.notes);
-        assert_eq!(fs::read(temp.path().join("decisions.db.broken-1")).unwrap(), rubbish);
-        opened.store.record(&many(&mut Replica::new("ann", 1), 3)).await.unwrap();
+        assert_eq!(
+            fs::read(temp.path().join("decisions.db.broken-1")).unwrap(),
+            rubbish
+        );
+        opened
+            .store
+            .record(&many(&mut Replica::new("ann", 1), 3))
+            .await
+            .unwrap();
     }
 }
 
@@ -285,27 +399,45 @@ async fn invalid_file_is_set_aside_and_replaced() {
 async fn unreadable_row_is_reported_and_remains() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
-    store.record(&many(&mut Replica::new("ann", 1), 2)).await.unwrap();
-    sqlx::query("UPDATE events SET json = '{}' WHERE row = 1").execute(&mut store.file.connection).await.unwrap();
+    store
+        .record(&many(&mut Replica::new("ann", 1), 2))
+        .await
+        .unwrap();
+    sqlx::query("UPDATE events SET json = '{}' WHERE row = 1")
+        .execute(&mut store.file.connection)
+        .await
+        .unwrap();
     store.close().await;
     let opened = open(temp.path()).await;
     assert_eq!(opened.events.len(), 1);
-    assert!(opened.notes[0].starts_with("1 decision in") && !opened.notes[0].contains("broken"), "{:?}", opened.notes);
+    assert!(
+        opened.notes[0].starts_with("1 decision in") && !opened.notes[0].contains("broken"),
+        "{:?}",
+        opened.notes
+    );
 }
 
 #[tokio::test]
 async fn unusable_directory_is_reported_with_remedy() {
     let temp = tempfile::tempdir().unwrap();
     fs::write(temp.path().join("file"), "").unwrap();
-    let error = Store::open(&temp.path().join("file/state")).await.unwrap_err();
-    assert!(matches!(error, StoreError::Unwritable { .. }) && error.hint().contains("XDG_STATE_HOME"), "{error}");
+    let error = Store::open(&temp.path().join("file/state"))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, StoreError::Unwritable { .. }) && error.hint().contains("XDG_STATE_HOME"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
 async fn file_of_newer_version_is_not_opened() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
-    sqlx::query("PRAGMA user_version = 9000").execute(&mut store.file.connection).await.unwrap();
+    sqlx::query("PRAGMA user_version = 9000")
+        .execute(&mut store.file.connection)
+        .await
+        .unwrap();
     store.close().await;
     let before = fs::read(temp.path().join("decisions.db")).unwrap();
     let error = Store::open(temp.path()).await.unwrap_err();
@@ -323,12 +455,20 @@ async fn older_file_is_backed_up_before_migration() {
     let migrations = tempfile::tempdir().unwrap();
     let first = include_str!("../../../assets/migrations/triage/0001_first.sql");
     fs::write(migrations.path().join("0001_first.sql"), first).unwrap();
-    fs::write(migrations.path().join("0002_later.sql"), "CREATE TABLE later (id INTEGER); PRAGMA user_version = 2;")
+    fs::write(
+        migrations.path().join("0002_later.sql"),
+        "CREATE TABLE later (id INTEGER); PRAGMA user_version = 2;",
+    )
+    .unwrap();
+    let migrator = sqlx::migrate::Migrator::new(migrations.path())
+        .await
         .unwrap();
-    let migrator = sqlx::migrate::Migrator::new(migrations.path()).await.unwrap();
     let opened: OpenedDecisions = sqlite::open(temp.path(), &migrator).await.unwrap();
     assert_eq!(opened.events, events);
-    assert!(opened.notes[0].contains("decisions.db.bak-1") && temp.path().join("decisions.db.bak-1").exists());
+    assert!(
+        opened.notes[0].contains("decisions.db.bak-1")
+            && temp.path().join("decisions.db.bak-1").exists()
+    );
 }
 
 #[tokio::test]
@@ -338,7 +478,10 @@ async fn settings_and_seen_marks_are_stored_by_workspace() {
     store.put_setting("tabs", "acme", "[1]").await.unwrap();
     store.put_setting("tabs", "lab", "[2]").await.unwrap();
     store.put_setting("tabs", "acme", "[3]").await.unwrap();
-    store.mark_seen("acme", &[FindingKey(7), FindingKey(8), FindingKey(7)]).await.unwrap();
+    store
+        .mark_seen("acme", &[FindingKey(7), FindingKey(8), FindingKey(7)])
+        .await
+        .unwrap();
     store.close().await;
     let mut store = open(temp.path()).await.store;
     let settings = store.settings().await.unwrap();
@@ -352,12 +495,20 @@ async fn purge_leaves_no_byte_of_workspace_in_any_file() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
     let mut ann = Replica::new("ann", 1);
-    let note = |app: &mut Replica, text: &str| app.does(crate::triage::testing::finding(1), Change::Note(text.into()));
+    let note = |app: &mut Replica, text: &str| {
+        app.does(
+            crate::triage::testing::finding(1),
+            Change::Note(text.into()),
+        )
+    };
     let here = note(&mut ann, "MARK-of-acme");
     ann.writer.workspace = "lab".into();
     let there = note(&mut ann, "MARK-of-lab");
     store.record(&[here, Arc::clone(&there)]).await.unwrap();
-    store.put_setting("queries", "acme", "\"MARK-of-acme\"").await.unwrap();
+    store
+        .put_setting("queries", "acme", "\"MARK-of-acme\"")
+        .await
+        .unwrap();
     store.mark_seen("acme", &[FindingKey(9)]).await.unwrap();
     fs::write(temp.path().join("decisions.db.broken-1"), "MARK-of-acme").unwrap();
     fs::write(temp.path().join("decisions.db.bak-1"), "MARK-of-acme").unwrap();
@@ -376,5 +527,8 @@ async fn purge_leaves_no_byte_of_workspace_in_any_file() {
     assert!(holds(temp.path(), "MARK-of-lab"));
     let opened = open(temp.path()).await;
     assert_eq!(opened.events, [there]);
-    assert!(TriageState::from_events(opened.events).len() == 1 && !temp.path().join("decisions.db.broken-1").exists());
+    assert!(
+        TriageState::from_events(opened.events).len() == 1
+            && !temp.path().join("decisions.db.broken-1").exists()
+    );
 }

@@ -15,7 +15,9 @@ use serde_json::Deserializer;
 
 use crate::contract::{Evidence, Finding, Shared};
 use crate::text_files::{LONGEST, TextFile, TextFiles, TextPlace, damaged, digest};
-use crate::triage::listed::{CommonFindingFields, EvidenceSummary, FindingOrigin, FindingTexts, ListedFinding};
+use crate::triage::listed::{
+    CommonFindingFields, EvidenceSummary, FindingOrigin, FindingTexts, ListedFinding,
+};
 
 /// The number of recent evidence places, common fields and origins that later findings can share.
 const MOST_KNOWN: usize = 1 << 14;
@@ -56,9 +58,16 @@ impl StoredTexts {
         if digest((prose.as_slice(), evidence.as_slice())) != self.digest {
             return Err(damaged());
         }
-        let (vuln_description, risk_description, recommendation, references) = serde_json::from_slice(&prose)?;
+        let (vuln_description, risk_description, recommendation, references) =
+            serde_json::from_slice(&prose)?;
         let vuln_evidence = Evidence::deserialize(&mut Deserializer::from_slice(&evidence))?;
-        Ok(FindingTexts { vuln_description, risk_description, recommendation, references, vuln_evidence })
+        Ok(FindingTexts {
+            vuln_description,
+            risk_description,
+            recommendation,
+            references,
+            vuln_evidence,
+        })
     }
 }
 
@@ -83,11 +92,15 @@ impl TextStore {
         }
     }
 
-    /// The row of a finding, with its texts in a file. If the row that is `known` of it is equal, it is that one. The
-    /// texts can be read after [`flush`](Self::flush).
+    /// The row of a finding, with its texts in a file. If the row that is `known` of it is equal,
+    /// it is that one. The texts can be read after [`flush`](Self::flush).
     ///
     /// Texts that cannot be written remain in memory.
-    pub fn list(&mut self, finding: Finding, known: Option<&Arc<ListedFinding>>) -> Arc<ListedFinding> {
+    pub fn list(
+        &mut self,
+        finding: Finding,
+        known: Option<&Arc<ListedFinding>>,
+    ) -> Arc<ListedFinding> {
         let listed = ListedFinding::split(finding);
         self.move_texts(&listed, known).unwrap_or_else(|error| {
             tracing::warn!(%error, "texts of a finding not stored");
@@ -100,29 +113,54 @@ impl TextStore {
         listed: &ListedFinding,
         known: Option<&Arc<ListedFinding>>,
     ) -> io::Result<Arc<ListedFinding>> {
-        let Some(texts) = listed.held_texts() else { return Ok(Arc::new(listed.clone())) };
-        let prose = (&texts.vuln_description, &texts.risk_description, &texts.recommendation, &texts.references);
-        let (prose, evidence) = (serde_json::to_vec(&prose)?, texts.vuln_evidence.as_json().as_bytes());
+        let Some(texts) = listed.held_texts() else {
+            return Ok(Arc::new(listed.clone()));
+        };
+        let prose = (
+            &texts.vuln_description,
+            &texts.risk_description,
+            &texts.recommendation,
+            &texts.references,
+        );
+        let (prose, evidence) = (
+            serde_json::to_vec(&prose)?,
+            texts.vuln_evidence.as_json().as_bytes(),
+        );
         if prose.len().max(evidence.len()) > LONGEST {
             return Ok(Arc::new(listed.clone()));
         }
         let digest = digest((prose.as_slice(), evidence));
-        if let Some(row) = known.filter(|row| row.has_texts(digest) && listed.equals_but_texts(row)) {
+        if let Some(row) = known.filter(|row| row.has_texts(digest) && listed.equals_but_texts(row))
+        {
             return Ok(Arc::clone(row));
         }
         let file = self.files.file()?;
         let (prose, place) = (self.files.place(&prose), self.files.place(evidence));
-        let stored = StoredTexts { file, prose, evidence: place, digest };
+        let stored = StoredTexts {
+            file,
+            prose,
+            evidence: place,
+            digest,
+        };
         let summary = self.summary(texts);
         let (origin, common) = listed.shared_parts();
-        let (origin, common) = (shared(&mut self.origins, origin), shared(&mut self.commons, common));
-        Ok(Arc::new(listed.clone().with_shared(origin, common).stored(stored, summary)))
+        let (origin, common) = (
+            shared(&mut self.origins, origin),
+            shared(&mut self.commons, common),
+        );
+        Ok(Arc::new(
+            listed
+                .clone()
+                .with_shared(origin, common)
+                .stored(stored, summary),
+        ))
     }
 
     /// Writes what is waiting.
     ///
     /// # Errors
-    /// When texts that were listed since the last call could not be written; their findings have to be listed again.
+    /// When texts that were listed since the last call could not be written; their findings have to
+    /// be listed again.
     pub fn flush(&mut self) -> io::Result<()> {
         self.files.flush()
     }
@@ -177,14 +215,22 @@ mod tests {
     fn texts_round_trip_through_file() {
         let directory = tempfile::tempdir().unwrap();
         let mut store = TextStore::new(directory.path().join("new"));
-        let rows: Vec<_> = (1..=3).map(|id| store.list(finding(id, &format!("line {id}")), None)).collect();
+        let rows: Vec<_> = (1..=3)
+            .map(|id| store.list(finding(id, &format!("line {id}")), None))
+            .collect();
         store.flush().unwrap();
         for (row, id) in rows.iter().zip(1..) {
             assert!(row.held_texts().is_none());
             assert_eq!(row.whole().unwrap(), finding(id, &format!("line {id}")));
             assert_eq!((row.evidence_rows(), row.reference_count()), (1, 1));
         }
-        assert_eq!(std::fs::read_dir(directory.path().join("new")).unwrap().count(), 0, "the file has no name");
+        assert_eq!(
+            std::fs::read_dir(directory.path().join("new"))
+                .unwrap()
+                .count(),
+            0,
+            "the file has no name"
+        );
     }
 
     #[test]
@@ -195,9 +241,18 @@ mod tests {
         store.flush().unwrap();
         let written = store.files.written();
         store.list(finding(2, "same"), None);
-        assert!(Arc::ptr_eq(&store.list(finding(1, "same"), Some(&row)), &row));
-        assert!(!Arc::ptr_eq(&store.list(finding(1, "other"), Some(&row)), &row));
-        let renamed = Finding { name: "Other".into(), ..finding(1, "same") };
+        assert!(Arc::ptr_eq(
+            &store.list(finding(1, "same"), Some(&row)),
+            &row
+        ));
+        assert!(!Arc::ptr_eq(
+            &store.list(finding(1, "other"), Some(&row)),
+            &row
+        ));
+        let renamed = Finding {
+            name: "Other".into(),
+            ..finding(1, "same")
+        };
         assert!(!Arc::ptr_eq(&store.list(renamed, Some(&row)), &row));
         store.flush().unwrap();
         assert_eq!(store.files.written(), written + "\"other\"".len() as u64);
@@ -208,18 +263,57 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let mut store = TextStore::new(directory.path());
         let first = store.list(finding(1, "one"), None);
-        let second = store.list(Finding { name: "Other cookie".into(), ..finding(2, "two") }, None);
+        let second = store.list(
+            Finding {
+                name: "Other cookie".into(),
+                ..finding(2, "two")
+            },
+            None,
+        );
         assert!(Arc::ptr_eq(first.shared_parts().1, second.shared_parts().1));
         assert!(Arc::ptr_eq(first.shared_parts().0, second.shared_parts().0));
-        let of_other_scan = Finding { task_id: Some(ScanId(7)), ..finding(4, "four") };
+        let of_other_scan = Finding {
+            task_id: Some(ScanId(7)),
+            ..finding(4, "four")
+        };
         assert_eq!(store.list(of_other_scan, None).task_id(), Some(ScanId(7)));
-        let of_other_port = store.list(Finding { port: 8443, ..finding(5, "five") }, None);
-        assert_eq!((of_other_port.port(), first.port()), (8443, finding(1, "one").port));
-        let of_other_risk = store.list(Finding { risk_level: Risk::Critical, ..finding(6, "six") }, None);
-        assert_eq!((of_other_risk.risk_level, first.risk_level), (Risk::Critical, finding(1, "one").risk_level));
-        let scored = store.list(Finding { epss_score: Some(0.25), ..finding(3, "three") }, None);
-        assert!(!Arc::ptr_eq(first.shared_parts().1, scored.shared_parts().1));
-        assert_eq!((second.epss_score(), scored.epss_score()), (Some(0.5), Some(0.25)));
+        let of_other_port = store.list(
+            Finding {
+                port: 8443,
+                ..finding(5, "five")
+            },
+            None,
+        );
+        assert_eq!(
+            (of_other_port.port(), first.port()),
+            (8443, finding(1, "one").port)
+        );
+        let of_other_risk = store.list(
+            Finding {
+                risk_level: Risk::Critical,
+                ..finding(6, "six")
+            },
+            None,
+        );
+        assert_eq!(
+            (of_other_risk.risk_level, first.risk_level),
+            (Risk::Critical, finding(1, "one").risk_level)
+        );
+        let scored = store.list(
+            Finding {
+                epss_score: Some(0.25),
+                ..finding(3, "three")
+            },
+            None,
+        );
+        assert!(!Arc::ptr_eq(
+            first.shared_parts().1,
+            scored.shared_parts().1
+        ));
+        assert_eq!(
+            (second.epss_score(), scored.epss_score()),
+            (Some(0.5), Some(0.25))
+        );
         assert!(second.bytes() < scored.bytes());
     }
 
@@ -231,7 +325,10 @@ mod tests {
         assert!(row.texts().is_err(), "not written yet");
         store.flush().unwrap();
         store.files.file().unwrap().damage();
-        assert_eq!(row.texts().unwrap_err().to_string(), "the file of texts is damaged");
+        assert_eq!(
+            row.texts().unwrap_err().to_string(),
+            "the file of texts is damaged"
+        );
     }
 
     #[test]
@@ -239,7 +336,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let mut store = TextStore::new(directory.path());
         store.files.file_bytes = 10;
-        let rows: Vec<_> = (0..3).map(|id| store.list(finding(id, &format!("{id}")), None)).collect();
+        let rows: Vec<_> = (0..3)
+            .map(|id| store.list(finding(id, &format!("{id}")), None))
+            .collect();
         store.flush().unwrap();
         for (row, id) in rows.iter().zip(0..) {
             assert_eq!(row.whole().unwrap(), finding(id, &format!("{id}")));

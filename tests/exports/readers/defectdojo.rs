@@ -1,6 +1,7 @@
-//! The Generic Findings Import of DefectDojo. Names and required fields: `dojo/tools/generic/json_parser.py`; lengths: the
-//! columns in `dojo/models.py`; tags: `tag_validator` in `dojo/validators.py`; endpoints: `Endpoint.from_uri`, which parses
-//! a host strictly. One value that does not fit aborts the import of the whole file.
+//! The Generic Findings Import of DefectDojo. Names and required fields:
+//! `dojo/tools/generic/json_parser.py`; lengths: the columns in `dojo/models.py`; tags:
+//! `tag_validator` in `dojo/validators.py`; endpoints: `Endpoint.from_uri`, which parses a host
+//! strictly. One value that does not fit aborts the import of the whole file.
 
 use serde_json::Value;
 use url::{Host, Url};
@@ -8,18 +9,28 @@ use url::{Host, Url};
 use crate::exports::{schema, validator};
 
 /// Fields and the longest text of their column, in characters.
-const LENGTHS: [(&str, usize); 5] =
-    [("title", 511), ("service", 200), ("vuln_id_from_tool", 500), ("unique_id_from_tool", 500), ("severity", 200)];
+const LENGTHS: [(&str, usize); 5] = [
+    ("title", 511),
+    ("service", 200),
+    ("vuln_id_from_tool", 500),
+    ("unique_id_from_tool", 500),
+    ("severity", 200),
+];
 
 pub fn refusals(file: &[u8]) -> Vec<String> {
     let text = std::str::from_utf8(file).unwrap();
     let document: Value = serde_json::from_str(text).unwrap();
-    let mut found: Vec<String> =
-        validator("defectdojo-generic.json").iter_errors(&document).map(|error| error.to_string()).collect();
+    let mut found: Vec<String> = validator("defectdojo-generic.json")
+        .iter_errors(&document)
+        .map(|error| error.to_string())
+        .collect();
     if text.contains("\\u0000") || text.contains('\0') {
         found.push("U+0000, which PostgreSQL cannot store".to_owned());
     }
-    if document["name"].as_str().is_some_and(|name| name.chars().count() > 255) {
+    if document["name"]
+        .as_str()
+        .is_some_and(|name| name.chars().count() > 255)
+    {
         found.push("name of the test is too long".to_owned());
     }
     for finding in document["findings"].as_array().unwrap() {
@@ -29,7 +40,13 @@ pub fn refusals(file: &[u8]) -> Vec<String> {
 }
 
 fn check(finding: &Value, found: &mut Vec<String>) {
-    let texts = |name: &str| finding[name].as_array().into_iter().flatten().map(|text| text.as_str().unwrap());
+    let texts = |name: &str| {
+        finding[name]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|text| text.as_str().unwrap())
+    };
     for (name, most) in LENGTHS {
         let length = finding[name].as_str().unwrap_or_default().chars().count();
         if length > most {
@@ -37,7 +54,10 @@ fn check(finding: &Value, found: &mut Vec<String>) {
         }
     }
     for required in ["title", "severity", "description"] {
-        if finding[required].as_str().is_none_or(|text| text.trim().is_empty()) {
+        if finding[required]
+            .as_str()
+            .is_none_or(|text| text.trim().is_empty())
+        {
             found.push(format!("{required} is empty"));
         }
     }
@@ -49,19 +69,29 @@ fn check(finding: &Value, found: &mut Vec<String>) {
             found.push(format!("{name} is {date}"));
         }
     }
-    for id in texts("vulnerability_ids").filter(|id| id.trim().is_empty() || id.chars().count() > 50) {
+    for id in
+        texts("vulnerability_ids").filter(|id| id.trim().is_empty() || id.chars().count() > 50)
+    {
         found.push(format!("vulnerability id {id:?}"));
     }
     for tag in texts("tags") {
-        if tag.is_empty() || tag.chars().count() > 255 || tag.contains([' ', ',', '"', '\'', '\n', '\t']) {
+        if tag.is_empty()
+            || tag.chars().count() > 255
+            || tag.contains([' ', ',', '"', '\'', '\n', '\t'])
+        {
             found.push(format!("tag {tag:?}"));
         }
     }
-    if finding["cwe"].as_u64().is_some_and(|cwe| cwe > i32::MAX as u64) {
+    if finding["cwe"]
+        .as_u64()
+        .is_some_and(|cwe| cwe > i32::MAX as u64)
+    {
         found.push(format!("cwe {} is no 32-bit number", finding["cwe"]));
     }
     for endpoint in texts("endpoints") {
-        found.extend(endpoint_refusal(endpoint).map(|reason| format!("endpoint {endpoint}: {reason}")));
+        found.extend(
+            endpoint_refusal(endpoint).map(|reason| format!("endpoint {endpoint}: {reason}")),
+        );
     }
 }
 
@@ -79,11 +109,22 @@ fn endpoint_refusal(endpoint: &str) -> Option<String> {
     match url.host() {
         Some(Host::Domain(name))
             if name.len() > 253
-                || name.trim_end_matches('.').split('.').any(|label| !(1..64).contains(&label.len())) =>
+                || name
+                    .trim_end_matches('.')
+                    .split('.')
+                    .any(|label| !(1..64).contains(&label.len())) =>
         {
             Some("no host name".to_owned())
         }
-        Some(_) if rest.split(['/', '?']).next().unwrap_or_default().contains('%') => Some("encoded host".to_owned()),
+        Some(_)
+            if rest
+                .split(['/', '?'])
+                .next()
+                .unwrap_or_default()
+                .contains('%') =>
+        {
+            Some("encoded host".to_owned())
+        }
         Some(_) => None,
         None => Some("no host".to_owned()),
     }
@@ -93,7 +134,10 @@ fn endpoint_refusal(endpoint: &str) -> Option<String> {
 fn rules_refuse_what_the_import_refuses() {
     let finding = |fields: Value| {
         let mut finding = serde_json::json!({"title": "t", "severity": "High", "description": "d"});
-        finding.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        finding
+            .as_object_mut()
+            .unwrap()
+            .extend(fields.as_object().unwrap().clone());
         refusals(&serde_json::to_vec(&serde_json::json!({"findings": [finding]})).unwrap())
     };
     assert_eq!(finding(serde_json::json!({})), [""; 0]);

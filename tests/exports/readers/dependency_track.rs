@@ -1,6 +1,6 @@
-//! Dependency-Track as a reader of CycloneDX VEX. Structure: the JSON schema of CycloneDX 1.6. Matching: its documentation
-//! ("Policy-independent analysis", "Consuming VEX"): a vulnerability is found by its id and the name of its source, and
-//! `affects` by the `bom-ref` of a component.
+//! Dependency-Track as a reader of CycloneDX VEX. Structure: the JSON schema of CycloneDX 1.6.
+//! Matching: its documentation ("Policy-independent analysis", "Consuming VEX"): a vulnerability is
+//! found by its id and the name of its source, and `affects` by the `bom-ref` of a component.
 
 use std::collections::BTreeSet;
 
@@ -14,12 +14,18 @@ thread_local!(static SCHEMA: Validator = validator("cyclonedx-1.6.json"));
 pub fn refusals(file: &[u8]) -> Vec<String> {
     let document: Value = serde_json::from_slice(file).unwrap();
     let mut found: Vec<String> = SCHEMA.with(|schema| {
-        schema.iter_errors(&document).map(|error| format!("{error} at {}", error.instance_path())).collect()
+        schema
+            .iter_errors(&document)
+            .map(|error| format!("{error} at {}", error.instance_path()))
+            .collect()
     });
     let components = document["components"].as_array().unwrap();
     let mut references: BTreeSet<&str> = BTreeSet::new();
     let owned = |one: &'_ Value| one["bom-ref"].as_str().unwrap_or_default().to_owned();
-    for one in components.iter().chain(document["vulnerabilities"].as_array().unwrap()) {
+    for one in components
+        .iter()
+        .chain(document["vulnerabilities"].as_array().unwrap())
+    {
         let reference = one["bom-ref"].as_str().unwrap_or_default();
         if reference.is_empty() || !references.insert(reference) {
             found.push(format!("reference {reference:?} is empty or not unique"));
@@ -36,7 +42,10 @@ pub fn refusals(file: &[u8]) -> Vec<String> {
         }
         for affected in one["affects"].as_array().into_iter().flatten() {
             if !components.contains(affected["ref"].as_str().unwrap_or_default()) {
-                found.push(format!("{id} affects {}, which is no component", affected["ref"]));
+                found.push(format!(
+                    "{id} affects {}, which is no component",
+                    affected["ref"]
+                ));
             }
         }
         if one["analysis"]["state"].is_null() {

@@ -1,5 +1,5 @@
-//! Readers of HTTP archives (browser tools, proxies): the HAR 1.2 specification, beyond the schema. Dates have a time zone,
-//! URLs are absolute, and the sizes of bodies are those of their texts.
+//! Readers of HTTP archives (browser tools, proxies): the HAR 1.2 specification, beyond the schema.
+//! Dates have a time zone, URLs are absolute, and the sizes of bodies are those of their texts.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -24,10 +24,14 @@ pub fn refusals(file: &str) -> Vec<String> {
         }
         let post = &request["postData"];
         let text = post["text"].as_str().unwrap_or_default();
-        let bytes =
-            post["_base64"].as_str().map_or(text.len(), |bytes| STANDARD.decode(bytes).unwrap_or_default().len());
+        let bytes = post["_base64"].as_str().map_or(text.len(), |bytes| {
+            STANDARD.decode(bytes).unwrap_or_default().len()
+        });
         if request["bodySize"] != bytes {
-            found.push(format!("body of {} bytes instead of {bytes}", request["bodySize"]));
+            found.push(format!(
+                "body of {} bytes instead of {bytes}",
+                request["bodySize"]
+            ));
         }
         for list in ["headers", "queryString", "cookies"] {
             for pair in request[list].as_array().into_iter().flatten() {

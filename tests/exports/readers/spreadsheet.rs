@@ -1,6 +1,7 @@
-//! Excel and LibreOffice as readers of tables. Limits: "Excel specifications and limits" by Microsoft. Formulas: "CSV
-//! Injection" by OWASP, which names the separators of other languages, and CWE-1236. Encoding: Excel reads UTF-8 only behind
-//! a byte order mark; RFC 4180 has the quotes.
+//! Excel and LibreOffice as readers of tables. Limits: "Excel specifications and limits" by
+//! Microsoft. Formulas: "CSV Injection" by OWASP, which names the separators of other languages,
+//! and CWE-1236. Encoding: Excel reads UTF-8 only behind a byte order mark; RFC 4180 has the
+//! quotes.
 
 use std::io::Cursor;
 
@@ -20,12 +21,22 @@ pub fn csv_refusals(file: &[u8]) -> Vec<String> {
     if content.len() == text.len() && !text.is_ascii() {
         found.push("no byte order mark".to_owned());
     }
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(content.as_bytes());
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .from_reader(content.as_bytes());
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    check_size(rows.len(), rows.first().map_or(0, csv::StringRecord::len), &mut found);
-    rows.iter().flatten().for_each(|cell| check_cell(cell, &mut found));
+    check_size(
+        rows.len(),
+        rows.first().map_or(0, csv::StringRecord::len),
+        &mut found,
+    );
+    rows.iter()
+        .flatten()
+        .for_each(|cell| check_cell(cell, &mut found));
     // Excel ignores quotes that do not begin a cell, so another separator also splits quoted text.
-    let parts = content.split(OTHER_SEPARATORS).filter(|part| is_formula(part));
+    let parts = content
+        .split(OTHER_SEPARATORS)
+        .filter(|part| is_formula(part));
     found.extend(parts.map(|part| format!("formula behind a separator: {part:?}")));
     if !content.ends_with(&quoted(&rows[1..])) {
         found.push("a cell below the header has no quotes".to_owned());
@@ -36,7 +47,9 @@ pub fn csv_refusals(file: &[u8]) -> Vec<String> {
 /// The rows with every cell in quotes.
 fn quoted(rows: &[csv::StringRecord]) -> String {
     let cell = |cell: &str| format!("\"{}\"", cell.replace('"', "\"\""));
-    rows.iter().map(|row| row.iter().map(cell).collect::<Vec<_>>().join(",") + "\r\n").collect()
+    rows.iter()
+        .map(|row| row.iter().map(cell).collect::<Vec<_>>().join(",") + "\r\n")
+        .collect()
 }
 
 pub fn xlsx_refusals(file: &[u8]) -> Vec<String> {
@@ -53,7 +66,10 @@ pub fn xlsx_refusals(file: &[u8]) -> Vec<String> {
         // A text that is written as a formula would be found here.
         let formulas = book.worksheet_formula(&name).unwrap();
         found.extend(
-            formulas.used_cells().filter(|(_, _, cell)| !cell.is_empty()).map(|(_, _, cell)| format!("formula {cell}")),
+            formulas
+                .used_cells()
+                .filter(|(_, _, cell)| !cell.is_empty())
+                .map(|(_, _, cell)| format!("formula {cell}")),
         );
     }
     found
@@ -94,6 +110,12 @@ fn rules_refuse_formulas_long_cells_and_missing_mark() {
     ] {
         assert!(!csv_refusals(file.as_bytes()).is_empty(), "{file:?}");
     }
-    assert_eq!(csv_refusals(format!("a\r\n\"{}\"\r\n", "x".repeat(CELL + 1)).as_bytes()).len(), 1);
-    assert_eq!(csv_refusals("\u{feff}a,b\r\n\"-5\",\"é\"\r\n".as_bytes()), [""; 0]);
+    assert_eq!(
+        csv_refusals(format!("a\r\n\"{}\"\r\n", "x".repeat(CELL + 1)).as_bytes()).len(),
+        1
+    );
+    assert_eq!(
+        csv_refusals("\u{feff}a,b\r\n\"-5\",\"é\"\r\n".as_bytes()),
+        [""; 0]
+    );
 }

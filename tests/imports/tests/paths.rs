@@ -4,27 +4,52 @@ use super::super::paths::find;
 use super::super::tree::Tree;
 use super::sources;
 
-/// Names in `src/dashboard/findings/mod.rs` with this text, as `line path` or `line path = re-export`.
+/// Names in `src/dashboard/findings/mod.rs` with this text, as `line path` or
+/// `line path = re-export`.
 fn named(text: &str) -> Vec<String> {
     let others = [
-        ("dashboard/core", "pub struct Model; pub mod msg_in { pub struct Msg; }"),
-        ("dashboard/ui", "pub use ratatui::style::Style; pub use ratatui::layout::*; pub type Shade = ratatui::Color;"),
-        ("dashboard/base", "pub use crate::dashboard::core::Model as Whole;"),
+        (
+            "dashboard/core",
+            "pub struct Model; pub mod msg_in { pub struct Msg; }",
+        ),
+        (
+            "dashboard/ui",
+            "pub use ratatui::style::Style; pub use ratatui::layout::*; pub type Shade = ratatui::Color;",
+        ),
+        (
+            "dashboard/base",
+            "pub use crate::dashboard::core::Model as Whole;",
+        ),
         ("dashboard/findings/review", "pub struct Review;"),
         ("dashboard/findings", text),
     ];
     let tree = Tree::read(&sources(&others));
     assert_eq!(tree.unreadable, []);
-    let file = tree.files.iter().find(|file| file.path == "src/dashboard/findings/mod.rs").unwrap();
+    let file = tree
+        .files
+        .iter()
+        .find(|file| file.path == "src/dashboard/findings/mod.rs")
+        .unwrap();
     let uses = find(&tree, file).uses;
-    let shown = |paths: &[Vec<String>]| paths.iter().map(|path| path.join("::")).collect::<Vec<_>>().join(" = ");
-    uses.iter().map(|used| format!("{} {}", used.line - 1, shown(&used.paths))).collect()
+    let shown = |paths: &[Vec<String>]| {
+        paths
+            .iter()
+            .map(|path| path.join("::"))
+            .collect::<Vec<_>>()
+            .join(" = ")
+    };
+    uses.iter()
+        .map(|used| format!("{} {}", used.line - 1, shown(&used.paths)))
+        .collect()
 }
 
 fn assert_named(text: &str, expected: &[&str]) {
     let all = named(text);
     for one in expected {
-        assert!(all.iter().any(|path| path == one), "{one} is not found in {text}: {all:#?}");
+        assert!(
+            all.iter().any(|path| path == one),
+            "{one} is not found in {text}: {all:#?}"
+        );
     }
 }
 
@@ -40,20 +65,35 @@ fn use_tree_with_groups_renames_and_globs_is_flattened() {
             "5 std::io::Read",
         ],
     );
-    assert_named("use tokio;\nuse ::reqwest::Client;", &["1 tokio", "2 reqwest::Client"]);
+    assert_named(
+        "use tokio;\nuse ::reqwest::Client;",
+        &["1 tokio", "2 reqwest::Client"],
+    );
 }
 
 #[test]
 fn relative_path_is_resolved() {
     assert_named(
         "use super::core::Model;\nuse self::review::Review;",
-        &["1 crate::dashboard::core::Model", "2 crate::dashboard::findings::review::Review"],
+        &[
+            "1 crate::dashboard::core::Model",
+            "2 crate::dashboard::findings::review::Review",
+        ],
     );
-    assert_named("use super::super::service::Start;", &["1 crate::service::Start"]);
-    assert_named("use review::Review;", &["1 crate::dashboard::findings::review::Review"]);
+    assert_named(
+        "use super::super::service::Start;",
+        &["1 crate::service::Start"],
+    );
+    assert_named(
+        "use review::Review;",
+        &["1 crate::dashboard::findings::review::Review"],
+    );
     assert_named(
         "mod inner {\n    fn f() { super::super::core::go() }\n    use self::super::review;\n}",
-        &["2 crate::dashboard::core::go", "3 crate::dashboard::findings::review"],
+        &[
+            "2 crate::dashboard::core::go",
+            "3 crate::dashboard::findings::review",
+        ],
     );
 }
 
@@ -86,14 +126,20 @@ fn path_in_types_patterns_expressions_and_generics_is_found() {
     }
     assert_named(
         "fn f() { match a {\n    crate::dashboard::core::A { .. } => 1,\n    crate::text::B(_) | crate::text::C => 2,\n} }",
-        &["2 crate::dashboard::core::A", "3 crate::text::B", "3 crate::text::C"],
+        &[
+            "2 crate::dashboard::core::A",
+            "3 crate::text::B",
+            "3 crate::text::C",
+        ],
     );
 }
 
 #[test]
 fn path_in_visibility_or_comment_is_ignored() {
     assert_eq!(
-        named("/// As crate::dashboard::core does.\npub(in crate::dashboard) struct A; // crate::text"),
+        named(
+            "/// As crate::dashboard::core does.\npub(in crate::dashboard) struct A; // crate::text"
+        ),
         [""; 0]
     );
 }
@@ -115,38 +161,65 @@ fn path_in_macro_call_is_found() {
     );
     assert_named(
         "macro_rules! m { ($a:ident) => { use $crate::dashboard::core::{A, b::B}; $a::c() } }",
-        &["1 crate::dashboard::core::A", "1 crate::dashboard::core::b::B"],
+        &[
+            "1 crate::dashboard::core::A",
+            "1 crate::dashboard::core::b::B",
+        ],
     );
     assert_named(
         "use crate::dashboard::core;\nfn f() { assert!(\n core::Model::new().is_some(), \"{}\", x) }",
         &["3 crate::dashboard::core::Model::new"],
     );
-    let ignored = named("fn f() { m!('crate 'a: Vec::<u8>::fs, <T as Trait>::fs, $x::fs, fs, 'c', a.fs) }");
-    assert!(!ignored.iter().any(|path| path.ends_with(" fs")), "{ignored:?}");
+    let ignored =
+        named("fn f() { m!('crate 'a: Vec::<u8>::fs, <T as Trait>::fs, $x::fs, fs, 'c', a.fs) }");
+    assert!(
+        !ignored.iter().any(|path| path.ends_with(" fs")),
+        "{ignored:?}"
+    );
 }
 
 #[test]
 fn imported_name_is_resolved() {
-    assert_named("use crate::dashboard::core;\nfn f(a: core::Model) {}", &["2 crate::dashboard::core::Model"]);
+    assert_named(
+        "use crate::dashboard::core;\nfn f(a: core::Model) {}",
+        &["2 crate::dashboard::core::Model"],
+    );
     assert_named(
         "use crate::dashboard::{core as middle};\nuse middle::msg_in;\nfn f(a: msg_in::Msg) {}",
-        &["2 crate::dashboard::core::msg_in", "3 crate::dashboard::core::msg_in::Msg"],
+        &[
+            "2 crate::dashboard::core::msg_in",
+            "3 crate::dashboard::core::msg_in::Msg",
+        ],
     );
-    assert_named("use ratatui::style;\nfn f() { style::Style::new() }", &["2 ratatui::style::Style::new"]);
-    assert_named("use std::time::Instant;\nfn f() { let a = Instant::now; }", &["2 std::time::Instant::now"]);
-    assert_named("use std::time::Instant as Clock;\nfn f() { <Clock>::now() }", &["2 std::time::Instant::now"]);
-    assert_named("type Clock = std::time::Instant;\nfn f() { Clock::now() }", &["2 std::time::Instant::now"]);
+    assert_named(
+        "use ratatui::style;\nfn f() { style::Style::new() }",
+        &["2 ratatui::style::Style::new"],
+    );
+    assert_named(
+        "use std::time::Instant;\nfn f() { let a = Instant::now; }",
+        &["2 std::time::Instant::now"],
+    );
+    assert_named(
+        "use std::time::Instant as Clock;\nfn f() { <Clock>::now() }",
+        &["2 std::time::Instant::now"],
+    );
+    assert_named(
+        "type Clock = std::time::Instant;\nfn f() { Clock::now() }",
+        &["2 std::time::Instant::now"],
+    );
 }
 
 #[test]
 fn import_in_a_block_applies_to_the_block_only() {
-    let text = "fn f() {\n    use std::time::Instant;\n    Instant::now()\n}\nfn g() { Instant::now() }";
+    let text =
+        "fn f() {\n    use std::time::Instant;\n    Instant::now()\n}\nfn g() { Instant::now() }";
     assert_named(text, &["3 std::time::Instant::now", "5 Instant::now"]);
 }
 
 #[test]
 fn glob_of_parent_module_imports_its_names() {
-    let text = "use std::time::Instant;\nmod inner {\n    use super::*;\n    fn f() { Instant::now() }\n}";
+    let text =
+        "use std::time::Instant;\nmod inner {\n    use super::*;\n    fn f() { Instant::now() }\n}";
     assert_named(text, &["4 std::time::Instant::now"]);
     let without = "use std::time::Instant;\nmod inner {\n    fn f() { Instant::now() }\n}";
     assert_named(without, &["3 Instant::now"]);
@@ -154,27 +227,55 @@ fn glob_of_parent_module_imports_its_names() {
 
 #[test]
 fn re_export_is_resolved() {
-    assert_named("use crate::dashboard::ui::Style;", &["1 crate::dashboard::ui::Style = ratatui::style::Style"]);
-    assert_named("use crate::dashboard::ui::Shade;", &["1 crate::dashboard::ui::Shade = ratatui::Color"]);
-    assert_named("use super::base::Whole;", &["1 crate::dashboard::base::Whole = crate::dashboard::core::Model"]);
-    assert_named("use super::ui::*;\nfn f(a: Style) {}", &["2 ratatui::style::Style"]);
+    assert_named(
+        "use crate::dashboard::ui::Style;",
+        &["1 crate::dashboard::ui::Style = ratatui::style::Style"],
+    );
+    assert_named(
+        "use crate::dashboard::ui::Shade;",
+        &["1 crate::dashboard::ui::Shade = ratatui::Color"],
+    );
+    assert_named(
+        "use super::base::Whole;",
+        &["1 crate::dashboard::base::Whole = crate::dashboard::core::Model"],
+    );
+    assert_named(
+        "use super::ui::*;\nfn f(a: Style) {}",
+        &["2 ratatui::style::Style"],
+    );
 }
 
 #[test]
 fn cyclic_imports_are_resolved_in_limited_steps() {
-    assert_named("use a::b;\nuse b::a;\nuse serde::serde;\nfn f() { a::c(); serde::d() }", &["4 serde::serde::d"]);
+    assert_named(
+        "use a::b;\nuse b::a;\nuse serde::serde;\nfn f() { a::c(); serde::d() }",
+        &["4 serde::serde::d"],
+    );
 }
 
 #[test]
 fn await_and_method_calls_are_found() {
-    assert_named("async fn f() {\n    a.await;\n    b.elapsed();\n}", &["2 .await", "3 .elapsed"]);
+    assert_named(
+        "async fn f() {\n    a.await;\n    b.elapsed();\n}",
+        &["2 .await", "3 .elapsed"],
+    );
 }
 
 #[test]
 fn library_name_in_main_is_resolved_to_the_crate() {
     let mut sources = sources(&[("cli", "")]);
-    sources.insert("src/main.rs".to_owned(), "fn main() { scandeck::cli::run() }".to_owned());
+    sources.insert(
+        "src/main.rs".to_owned(),
+        "fn main() { scandeck::cli::run() }".to_owned(),
+    );
     let tree = Tree::read(&sources);
-    let file = tree.files.iter().find(|file| file.path == "src/main.rs").unwrap();
-    assert_eq!(find(&tree, file).uses[0].paths, [["crate", "cli", "run"].map(str::to_owned)]);
+    let file = tree
+        .files
+        .iter()
+        .find(|file| file.path == "src/main.rs")
+        .unwrap();
+    assert_eq!(
+        find(&tree, file).uses[0].paths,
+        [["crate", "cli", "run"].map(str::to_owned)]
+    );
 }

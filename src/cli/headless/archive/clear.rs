@@ -9,11 +9,12 @@ use crate::oob::ClearedRequests;
 use tokio::sync::Mutex;
 
 impl<'a> ArchiveReader<'a> {
-    /// Archives all captures of the loggers, then makes the call that deletes them. Nothing else happens between the last
-    /// read and the call, because captures that arrive then are lost.
+    /// Archives all captures of the loggers, then makes the call that deletes them. Nothing else
+    /// happens between the last read and the call, because captures that arrive then are lost.
     ///
     /// # Errors
-    /// Those of the call; and when a capture cannot be read or archived, in which case the call is not made.
+    /// Those of the call; and when a capture cannot be read or archived, in which case the call is
+    /// not made.
     pub async fn archive_and_delete(
         session: &'a HeadlessSession,
         loggers: &[WorkspaceLogger],
@@ -25,9 +26,15 @@ impl<'a> ArchiveReader<'a> {
             return Ok(ClearedRequests::default());
         }
         let not_archived = |cause: anyhow::Error| -> anyhow::Error {
-            let hint = hint(&cause).map(|hint| format!("{hint}; or ")).unwrap_or_default();
+            let hint = hint(&cause)
+                .map(|hint| format!("{hint}; or "))
+                .unwrap_or_default();
             let message = format!("captures not cleared: they cannot be archived: {cause:#}");
-            CliError::new(message, format!("{hint}without archiving: `scandeck api {call}`")).into()
+            CliError::new(
+                message,
+                format!("{hint}without archiving: `scandeck api {call}`"),
+            )
+            .into()
         };
         let mut archive = Self::open(session).await.map_err(not_archived)?;
         let mut all: Option<CapturesRead> = None;
@@ -42,8 +49,14 @@ impl<'a> ArchiveReader<'a> {
         Ok(counts)
     }
 
-    async fn archive_logger(&mut self, (workspace, logger): &WorkspaceLogger) -> anyhow::Result<CapturesRead> {
-        let (client, oldest) = (self.session.client()?, self.session.memory.oldest_retained());
+    async fn archive_logger(
+        &mut self,
+        (workspace, logger): &WorkspaceLogger,
+    ) -> anyhow::Result<CapturesRead> {
+        let (client, oldest) = (
+            self.session.client()?,
+            self.session.memory.oldest_retained(),
+        );
         let store = &Mutex::new(&mut self.store);
         let archive = |captures| async move {
             let mut store = store.lock().await;

@@ -1,4 +1,5 @@
-//! The cells of a capture in the list: the place of its payload, the delay, and the text that the target added.
+//! The cells of a capture in the list: the place of its payload, the delay, and the text that the
+//! target added.
 
 use crate::dashboard::base::CaptureRow;
 use crate::dashboard::captures::draw::detail::known;
@@ -36,7 +37,10 @@ pub(crate) fn of_group<'a>(
         CaptureGroupKey::Source(from) => Line::from(text::clean(&from).into_owned()),
         CaptureGroupKey::Logger(_) => Line::from(label(cx, newest).into_owned()),
     });
-    line.push_span(Span::styled(format!("  {}{count}", theme.glyphs.times), theme.strong()));
+    line.push_span(Span::styled(
+        format!("  {}{count}", theme.glyphs.times),
+        theme.strong(),
+    ));
     of(cx, newest, line)
 }
 
@@ -52,7 +56,14 @@ pub(crate) fn of<'a>(cx: &Cx<'a>, captured: &'a CaptureRow, planted: Line<'a>) -
         cell(&capture.request_method),
         query(cx, captured),
         Line::from(label(cx, captured)),
-        words(if size == 0 { String::new() } else { format::bytes(size) }, theme.text()),
+        words(
+            if size == 0 {
+                String::new()
+            } else {
+                format::bytes(size)
+            },
+            theme.text(),
+        ),
     ];
     match cx.model.is_quiet(&captured.capture) {
         true => cells.into_iter().map(|cell| dimmed(theme, cell)).collect(),
@@ -61,9 +72,17 @@ pub(crate) fn of<'a>(cx: &Cx<'a>, captured: &'a CaptureRow, planted: Line<'a>) -
 }
 
 /// As [`planted`], without the payload that the header of a group names.
-pub(crate) fn planted_in<'a>(cx: &Cx<'a>, by: Option<CaptureGroupBy>, captured: &'a CaptureRow) -> Line<'a> {
+pub(crate) fn planted_in<'a>(
+    cx: &Cx<'a>,
+    by: Option<CaptureGroupBy>,
+    captured: &'a CaptureRow,
+) -> Line<'a> {
     let is_named = by == Some(CaptureGroupBy::Payload) && known(cx, captured).is_some();
-    if is_named { Line::default() } else { planted(cx, captured) }
+    if is_named {
+        Line::default()
+    } else {
+        planted(cx, captured)
+    }
 }
 
 /// The place of the payload if known, else the reason why the capture has none.
@@ -72,8 +91,12 @@ pub(crate) fn planted<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> Line<'a> {
     let Some((mention, payload)) = known(cx, captured) else {
         let dash = theme.glyphs.dash;
         let bot = Agent::of(&captured.capture.user_agent).map(|agent| agent.name.clone());
-        let own = is_own(&captured.capture, cx.model.own_addresses()).then(|| "your own address".to_owned());
-        let unknown = captured.mentions.first().map(|mention| format!("unknown {}", mention.token));
+        let own = is_own(&captured.capture, cx.model.own_addresses())
+            .then(|| "your own address".to_owned());
+        let unknown = captured
+            .mentions
+            .first()
+            .map(|mention| format!("unknown {}", mention.token));
         let reason = bot.or(own).or(unknown).unwrap_or_default();
         return words(format!("{dash} {reason}"), theme.dim());
     };
@@ -84,22 +107,40 @@ pub(crate) fn planted<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> Line<'a> {
     };
     let mut line = words(place, theme.strong());
     if !payload.technique.is_empty() {
-        line.push_span(Span::styled(format!("  {}", text::clean(&payload.technique)), theme.text()));
+        line.push_span(Span::styled(
+            format!("  {}", text::clean(&payload.technique)),
+            theme.text(),
+        ));
     }
     line
 }
 
 fn after<'a>(cx: &Cx<'a>, captured: &CaptureRow) -> Line<'a> {
-    let delay = known(cx, captured)
-        .and_then(|(_, payload)| payload.delay(captured.capture.request_date, cx.model.connection.clock_offset));
-    words(delay.map(|delay| delay.to_string()).unwrap_or_default(), cx.theme.text())
+    let delay = known(cx, captured).and_then(|(_, payload)| {
+        payload.delay(
+            captured.capture.request_date,
+            cx.model.connection.clock_offset,
+        )
+    });
+    words(
+        delay.map(|delay| delay.to_string()).unwrap_or_default(),
+        cx.theme.text(),
+    )
 }
 
 /// Path and query, with the text that the target added after the token highlighted.
 fn query<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> Line<'a> {
-    let (theme, request) = (cx.theme, crate::dashboard::captures::draw::below_logger(cx, captured));
-    let added = captured.known().map(|mention| mention.added.as_str()).filter(|added| !added.is_empty());
-    let Some(added) = added else { return words(request, theme.text()) };
+    let (theme, request) = (
+        cx.theme,
+        crate::dashboard::captures::draw::below_logger(cx, captured),
+    );
+    let added = captured
+        .known()
+        .map(|mention| mention.added.as_str())
+        .filter(|added| !added.is_empty());
+    let Some(added) = added else {
+        return words(request, theme.text());
+    };
     match request.rfind(added) {
         Some(at) => Line::from(vec![
             Span::styled(request[..at].to_owned(), theme.text()),
@@ -116,7 +157,12 @@ fn query<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> Line<'a> {
 
 /// Whether only the archive has a capture: its logger is deleted. A bundle has no loggers.
 pub(crate) fn is_archived(cx: &Cx<'_>, captured: &CaptureRow) -> bool {
-    let loggers = cx.model.data.loggers.value().filter(|_| !cx.model.session.bundled);
+    let loggers = cx
+        .model
+        .data
+        .loggers
+        .value()
+        .filter(|_| !cx.model.session.bundled);
     loggers.is_some_and(|loggers| loggers.get(captured.logger).is_none())
 }
 
@@ -126,12 +172,23 @@ pub(crate) fn label_then<'a>(cx: &Cx<'_>, captured: &'a CaptureRow) -> Cow<'a, s
 }
 
 fn mark_archived<'a>(cx: &Cx<'_>, captured: &CaptureRow, label: Cow<'a, str>) -> Cow<'a, str> {
-    if is_archived(cx, captured) { Cow::Owned(format!("{label}, archived")) } else { label }
+    if is_archived(cx, captured) {
+        Cow::Owned(format!("{label}, archived"))
+    } else {
+        label
+    }
 }
 
-/// The present label of the logger, else the label at the time of the capture; marked when the logger is deleted.
+/// The present label of the logger, else the label at the time of the capture; marked when the
+/// logger is deleted.
 fn label<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> Cow<'a, str> {
-    let label = match cx.model.data.loggers.value().is_some_and(|loggers| loggers.get(captured.logger).is_some()) {
+    let label = match cx
+        .model
+        .data
+        .loggers
+        .value()
+        .is_some_and(|loggers| loggers.get(captured.logger).is_some())
+    {
         false if !captured.label.is_empty() => text::clean(&captured.label).into(),
         _ => cx.logger_name(captured.logger),
     };

@@ -8,18 +8,24 @@ use crate::dashboard::captures::HTTP_ONLY;
 use crate::dashboard::input::{Action, Context, ListAction};
 use crate::dashboard::list::{CaptureGroupBy, sampled_places};
 use crate::dashboard::ui::{
-    Cx, ListPane, ListState, Slot, TableColumn, TableRow, ViewCache, draw_list_pane, format, is_constant, kept_columns,
-    key, widest, words,
+    Cx, ListPane, ListState, Slot, TableColumn, TableRow, ViewCache, draw_list_pane, format,
+    is_constant, kept_columns, key, widest, words,
 };
 use crate::oob::{Reachability, request};
 use crate::text;
 use ratatui::prelude::{Buffer, Line, Span};
 
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
+pub(crate) fn draw_list(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    slot: &Slot,
+    cache: &mut ViewCache,
+) -> ShownRows {
     let (stream, list) = (&cx.model.data.captures, &cx.model.lists.captures);
     let shown = (list.len(), list.at);
     let columns = kept_columns(cx, cache, Pane::Captures, Vec::new(), shown, || columns(cx));
-    // Captures in folded groups, and those of other loggers, do not count as hidden; while a query runs, all are counted.
+    // Captures in folded groups, and those of other loggers, do not count as hidden; while a query
+    // runs, all are counted.
     let in_scope = match list.pending() {
         0 => stream.count_of(cx.model.navigation.scope.logger),
         _ => stream.rows.len(),
@@ -30,7 +36,11 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         note: follow_note(cx),
         order: about(cx),
         // It reads the URLs of all loggers.
-        invitation: if total == 0 { invitation(cx) } else { String::new() },
+        invitation: if total == 0 {
+            invitation(cx)
+        } else {
+            String::new()
+        },
         filter: &list.filter,
         total,
         shown: list.len(),
@@ -39,14 +49,19 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         marks: (list.marks().len(), list.marks_hidden()),
         place: list.by.map(|by| {
             let hidden = format::and_hidden(total.saturating_sub(list.len()));
-            format!("{} grouped by {}{hidden}", format::plural(list.matches(), "capture"), by.word())
+            format!(
+                "{} grouped by {}{hidden}",
+                format::plural(list.matches(), "capture"),
+                by.word()
+            )
         }),
         ..ListPane::new(Pane::Captures, state(cx))
     };
     let range = list.range_start(stream);
     let row = |at: usize, _: &[u16]| {
         let newest = stream.get(list.rows_at(at).next_back()?)?;
-        let ranged = range.is_some_and(|from| (from.min(list.at)..=from.max(list.at)).contains(&at));
+        let ranged =
+            range.is_some_and(|from| (from.min(list.at)..=from.max(list.at)).contains(&at));
         let marked = list.is_marked(stream, at);
         Some(TableRow {
             cells: match list.groups.header(at).zip(list.by) {
@@ -60,7 +75,14 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     };
     let anchor = &mut cache.capture_anchor;
     let scroll = cx.model.scroll_of(Pane::Captures, anchor.scrolled());
-    draw_list_pane(cx, buf, slot, &pane, |height| anchor.resolve(scroll, list, stream, height), row)
+    draw_list_pane(
+        cx,
+        buf,
+        slot,
+        &pane,
+        |height| anchor.resolve(scroll, list, stream, height),
+        row,
+    )
 }
 
 /// The columns for the shown captures.
@@ -73,29 +95,34 @@ fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     };
     let is_one_source = is_constant(captures().map(|row| &row.capture.ip_address));
     let is_one_method = is_constant(captures().map(|row| &row.capture.request_method));
-    let is_one_logger =
-        is_constant(captures().map(|row| row.logger)) && !captures().any(|row| cells::is_archived(cx, row));
+    let is_one_logger = is_constant(captures().map(|row| row.logger))
+        && !captures().any(|row| cells::is_archived(cx, row));
     let has_no_body = captures().all(|row| row.body_size() == 0);
     let sources = widest(captures().map(|row| row.capture.ip_address.as_str()));
     let (placed, places, all) = captures().fold((0, 0, 0), |(placed, widest, all), row| {
         let is_placed = detail::known(cx, row).is_some();
-        (placed + usize::from(is_placed), widest.max(cells::planted(cx, row).width()), all + 1)
+        (
+            placed + usize::from(is_placed),
+            widest.max(cells::planted(cx, row).width()),
+            all + 1,
+        )
     });
     cells::COLUMNS
         .map(|column| match column.title {
             // The scope beside the filter, or the header of the group, names the logger.
-            "LOGGER" => {
-                column.omitted(is_of_one_logger || list.by == Some(CaptureGroupBy::Logger)).constant(is_one_logger)
-            }
+            "LOGGER" => column
+                .omitted(is_of_one_logger || list.by == Some(CaptureGroupBy::Logger))
+                .constant(is_one_logger),
             "DELAY" => column.constant(placed == 0),
             // In groups its first cell is the group header.
             "PLACEMENT" if list.by.is_some() => column,
             "PLACEMENT" if placed == 0 && places <= EMPTY => column.constant(true),
             "PLACEMENT" if placed * 4 < all => column.content(places, 0).at_most(SELDOM),
             "PLACEMENT" => column.content(places, 0),
-            "FROM" => {
-                column.omitted(list.by == Some(CaptureGroupBy::Source)).content(sources, 0).constant(is_one_source)
-            }
+            "FROM" => column
+                .omitted(list.by == Some(CaptureGroupBy::Source))
+                .content(sources, 0)
+                .constant(is_one_source),
             "METHOD" => column.constant(is_one_method),
             "BODY" => column.constant(has_no_body),
             _ => column,
@@ -113,7 +140,10 @@ fn state<'a>(cx: &Cx<'a>) -> ListState<'a> {
     if cx.model.session.bundled {
         return ListState::Loaded;
     }
-    match (&cx.model.data.captures.problem, ListState::of(&cx.model.data.loggers)) {
+    match (
+        &cx.model.data.captures.problem,
+        ListState::of(&cx.model.data.loggers),
+    ) {
         (Some(problem), ListState::Loaded) => ListState::Stale(None, problem),
         (_, state) => state,
     }
@@ -134,9 +164,15 @@ fn about(cx: &Cx<'_>) -> String {
     let separator = cx.theme.glyphs.separator;
     let waiting = match model.payloads_waiting() {
         0 => String::new(),
-        waiting => format!(" {separator} {} waiting", format::plural(waiting, "payload")),
+        waiting => format!(
+            " {separator} {} waiting",
+            format::plural(waiting, "payload")
+        ),
     };
-    format!("{of} {separator} {}{waiting}", format::plural(count, "capture"))
+    format!(
+        "{of} {separator} {}{waiting}",
+        format::plural(count, "capture")
+    )
 }
 
 /// The text of an empty list, with the networks from which the loggers can be reached.
@@ -145,16 +181,28 @@ fn invitation(cx: &Cx<'_>) -> String {
         return "no captures in this bundle".to_owned();
     }
     let out = key(cx, Context::Captures, Action::List(ListAction::Out));
-    let loggers = cx.model.data.loggers.value().map(|table| table.items()).unwrap_or_default();
+    let loggers = cx
+        .model
+        .data
+        .loggers
+        .value()
+        .map(|table| table.items())
+        .unwrap_or_default();
     let only = cx.model.navigation.scope.logger;
-    let urls = loggers.iter().filter(|logger| only.is_none_or(|only| only == logger.id));
-    let mut reaches: Vec<String> =
-        urls.filter_map(|logger| Some(Reachability::of(&logger.handler_url)?.to_string())).collect();
+    let urls = loggers
+        .iter()
+        .filter(|logger| only.is_none_or(|only| only == logger.id));
+    let mut reaches: Vec<String> = urls
+        .filter_map(|logger| Some(Reachability::of(&logger.handler_url)?.to_string()))
+        .collect();
     reaches.sort();
     reaches.dedup();
     let reached = match reaches.is_empty() {
         true => String::new(),
-        false => format!("\nloggers are reachable {}", text::clean(&reaches.join(", or "))),
+        false => format!(
+            "\nloggers are reachable {}",
+            text::clean(&reaches.join(", or "))
+        ),
     };
     format!("no captures yet · {out} shows the logger URLs{reached}\n{HTTP_ONLY}")
 }
@@ -168,13 +216,19 @@ fn follow_note(cx: &Cx<'_>) -> Line<'static> {
     if list.pending() > 0 {
         let searched = format::thousands(held.saturating_sub(list.pending()) as u64);
         let held = format::thousands(held as u64);
-        line.push_span(Span::styled(format!("filter: {searched} of {held} captures checked  "), theme.warn()));
+        line.push_span(Span::styled(
+            format!("filter: {searched} of {held} captures checked  "),
+            theme.warn(),
+        ));
     }
     line.extend(rate(cx));
     line.push_span(match (list.below(), list.paused, list.follow) {
         (new @ 1.., paused, _) => {
             let paused = if paused { "paused, " } else { "" };
-            Span::styled(format!("{paused}{} {new} new", theme.glyphs.more_below), theme.warn())
+            Span::styled(
+                format!("{paused}{} {new} new", theme.glyphs.more_below),
+                theme.warn(),
+            )
         }
         (0, true, _) => Span::styled("paused", theme.warn()),
         (0, false, true) if !list.is_empty() => Span::styled("following", theme.dim()),
@@ -187,39 +241,70 @@ fn follow_note(cx: &Cx<'_>) -> Line<'static> {
 const MINUTES: i64 = 12;
 const PLOT_FROM: u16 = 100;
 
-/// `▂▁▁▃▁▁▁█▂▁▁▁ 7/min  `: the captures of the last minutes, the last minute in numbers. Empty without captures in that time.
+/// `▂▁▁▃▁▁▁█▂▁▁▁ 7/min  `: the captures of the last minutes, the last minute in numbers. Empty
+/// without captures in that time.
 fn rate(cx: &Cx<'_>) -> Vec<Span<'static>> {
     let rows = &cx.model.data.captures.rows;
     let now = cx.model.service_now().as_second();
     // The rows are in the order of their arrival.
     let since = |minutes: i64| {
-        let is_before =
-            |row: &CaptureRow| row.capture.request_date.is_none_or(|at| at.as_second() <= now - 60 * minutes);
+        let is_before = |row: &CaptureRow| {
+            row.capture
+                .request_date
+                .is_none_or(|at| at.as_second() <= now - 60 * minutes)
+        };
         rows.len() - rows.partition_point(is_before)
     };
     let since: Vec<usize> = (0..=MINUTES).rev().map(since).collect();
     if since.first() == since.last() {
         return Vec::new();
     }
-    let counts: Vec<usize> = since.windows(2).map(|two| two[0].saturating_sub(two[1])).collect();
-    let (most, last) = (counts.iter().copied().max().unwrap_or(0).max(1), counts.last().copied().unwrap_or(0));
+    let counts: Vec<usize> = since
+        .windows(2)
+        .map(|two| two[0].saturating_sub(two[1]))
+        .collect();
+    let (most, last) = (
+        counts.iter().copied().max().unwrap_or(0).max(1),
+        counts.last().copied().unwrap_or(0),
+    );
     let heights = cx.theme.glyphs.heights;
-    let height = |count: &usize| heights[(count * (heights.len() - 1)).div_ceil(most).min(heights.len() - 1)];
-    let plot =
-        if cx.model.screen.size.columns < PLOT_FROM { String::new() } else { counts.iter().map(height).collect() };
-    let plot = if plot.is_empty() { plot } else { format!("{plot} ") };
+    let height = |count: &usize| {
+        heights[(count * (heights.len() - 1))
+            .div_ceil(most)
+            .min(heights.len() - 1)]
+    };
+    let plot = if cx.model.screen.size.columns < PLOT_FROM {
+        String::new()
+    } else {
+        counts.iter().map(height).collect()
+    };
+    let plot = if plot.is_empty() {
+        plot
+    } else {
+        format!("{plot} ")
+    };
     vec![
         Span::styled(plot, cx.theme.active()),
-        Span::styled(format!("{}/min  ", format::thousands(last as u64)), cx.theme.dim()),
+        Span::styled(
+            format!("{}/min  ", format::thousands(last as u64)),
+            cx.theme.dim(),
+        ),
     ]
 }
 
 /// Path and query without the path of the logger, with which every request to it begins.
 fn below_logger(cx: &Cx<'_>, captured: &CaptureRow) -> String {
     let target = text::clean(&request::target(&captured.capture)).into_owned();
-    let logger = cx.model.data.loggers.value().and_then(|loggers| loggers.get(captured.logger));
+    let logger = cx
+        .model
+        .data
+        .loggers
+        .value()
+        .and_then(|loggers| loggers.get(captured.logger));
     let base = logger.and_then(|logger| url::Url::parse(&logger.handler_url).ok());
-    let below = base.as_ref().and_then(|base| target.strip_prefix(base.path().trim_end_matches('/')));
+    let below = base
+        .as_ref()
+        .and_then(|base| target.strip_prefix(base.path().trim_end_matches('/')));
     match below {
         Some(rest) if rest.is_empty() || rest.starts_with('?') => format!("/{rest}"),
         Some(rest) if rest.starts_with('/') => rest.to_owned(),
@@ -239,6 +324,12 @@ pub(crate) fn summary<'a>(cx: &Cx<'a>) -> Line<'a> {
 /// Time, method and sender of the newest capture.
 pub(crate) fn last_request(cx: &Cx<'_>) -> Option<String> {
     let capture = &cx.model.data.captures.rows.back()?.capture;
-    let (method, from) = (text::clean(&capture.request_method), text::clean(&capture.ip_address));
-    Some(format!("{} {method} from {from}", format::clock(cx.theme, capture.request_date)))
+    let (method, from) = (
+        text::clean(&capture.request_method),
+        text::clean(&capture.ip_address),
+    );
+    Some(format!(
+        "{} {method} from {from}",
+        format::clock(cx.theme, capture.request_date)
+    ))
 }

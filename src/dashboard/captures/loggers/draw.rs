@@ -5,8 +5,8 @@ use crate::dashboard::base::{RowRef, ShownRows};
 use crate::dashboard::captures::draw::last_request;
 use crate::dashboard::input::{Action, Context, CopyAction, ItemAction, ListAction};
 use crate::dashboard::ui::{
-    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, columns_of, draw_table, fact, format,
-    invite, is_constant, key, pane_of, sampled_items, words,
+    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, columns_of,
+    draw_table, fact, format, invite, is_constant, key, pane_of, sampled_items, words,
 };
 use crate::oob::{LoggerExpiry, Reachability};
 use crate::text;
@@ -20,12 +20,21 @@ const COLUMNS: [TableColumn; 5] = [
     TableColumn::flex("URL", 16, 3).expendable(2),
 ];
 
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
+pub(crate) fn draw_list(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    slot: &Slot,
+    cache: &mut ViewCache,
+) -> ShownRows {
     let new = key(cx, Context::Loggers, Action::Item(ItemAction::New));
     let columns = columns_of::<Logger>(cx, cache, || columns(cx));
     let pane = ListPane {
         columns: &columns,
-        invitation: invite(cx, "no loggers", &format!("{new} creates a URL that records requests")),
+        invitation: invite(
+            cx,
+            "no loggers",
+            &format!("{new} creates a URL that records requests"),
+        ),
         ..pane_of::<Logger>(cx)
     };
     draw_table::<Logger>(cx, buf, slot, cache, pane, |logger, _| {
@@ -42,7 +51,12 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
 /// The columns for the shown loggers: what is equal in all of them gives way to the names.
 fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
     let loggers = || sampled_items::<Logger>(cx).map(|(_, logger)| logger);
-    let widest = |of: fn(&Logger) -> &str| loggers().map(|logger| text::width(of(logger))).max().unwrap_or(0);
+    let widest = |of: fn(&Logger) -> &str| {
+        loggers()
+            .map(|logger| text::width(of(logger)))
+            .max()
+            .unwrap_or(0)
+    };
     let is_alike = |of: fn(&Logger) -> i64| is_constant(loggers().map(of).map(format::count));
     COLUMNS
         .map(|column| match column.title {
@@ -86,21 +100,43 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         words(text::clean(&logger.label).into_owned(), theme.strong()),
         words(text::clean(&logger.handler_url).into_owned(), theme.key()),
         Line::default(),
-        fact(theme, "Received", format::plural(logger.num_requests.max(0) as usize, "request")),
-        fact(theme, "Left", format::plural(logger.requests_left.max(0) as usize, "request")),
-        fact(theme, "Records for", format::plural(logger.active_days.max(0) as usize, "more day")),
+        fact(
+            theme,
+            "Received",
+            format::plural(logger.num_requests.max(0) as usize, "request"),
+        ),
+        fact(
+            theme,
+            "Left",
+            format::plural(logger.requests_left.max(0) as usize, "request"),
+        ),
+        fact(
+            theme,
+            "Records for",
+            format::plural(logger.active_days.max(0) as usize, "more day"),
+        ),
         fact(
             theme,
             "Reachable",
-            Reachability::of(&logger.handler_url).map(|reach| reach.to_string()).unwrap_or_default(),
+            Reachability::of(&logger.handler_url)
+                .map(|reach| reach.to_string())
+                .unwrap_or_default(),
         ),
         fact(theme, "Id", logger.id.to_string()),
     ];
     let text = DetailText::new(vec![logger.clone()], move |theme, _, _| {
         vec![
-            words(format!("{open} shows its captures, {copy} copies its URL"), theme.dim()),
+            words(
+                format!("{open} shows its captures, {copy} copies its URL"),
+                theme.dim(),
+            ),
             words(HTTP_ONLY, theme.dim()),
         ]
     });
-    Some(DetailPane { id: RowRef::Item(logger.id.0), head, tabs: Vec::new(), text })
+    Some(DetailPane {
+        id: RowRef::Item(logger.id.0),
+        head,
+        tabs: Vec::new(),
+        text,
+    })
 }

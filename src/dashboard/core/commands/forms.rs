@@ -1,4 +1,5 @@
-//! Commands that open a form with typed input: a report, a manual finding. Nothing is created before the form is sent.
+//! Commands that open a form with typed input: a report, a manual finding. Nothing is created
+//! before the form is sent.
 
 use crate::contract::{ReportFormat, ReportSource, Risk};
 use crate::dashboard::base::Effect;
@@ -49,7 +50,10 @@ pub(crate) static COMMANDS: &[Command] = &[
 
 fn report(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
     let [format, maker] = [FORMATS, MAKERS].map(|words| args.choice_of(words));
-    if let Some(why) = model.findings_wait_notice().filter(|_| args.query().is_none()) {
+    if let Some(why) = model
+        .findings_wait_notice()
+        .filter(|_| args.query().is_none())
+    {
         return Err(why.to_owned());
     }
     let mut sets = objects::report_sets(model);
@@ -59,15 +63,28 @@ fn report(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Str
             return Err(format!("no finding matches {words}"));
         }
         let ids = ids.into_iter().map(i64::from).collect();
-        sets.insert(0, objects::id_set(model, &words, ReportSource::Findings, ids));
+        sets.insert(
+            0,
+            objects::id_set(model, &words, ReportSource::Findings, ids),
+        );
     }
     model.open_form(reports::form::open(sets));
-    let known = |format: &str| ReportFormat::KNOWN.iter().position(|known| known.as_str() == format);
+    let known = |format: &str| {
+        ReportFormat::KNOWN
+            .iter()
+            .position(|known| known.as_str() == format)
+    };
     let maker = maker.and_then(|maker| MAKERS.iter().position(|known| *known == maker));
     choose(model, FieldId::Format, format.and_then(known));
     choose(model, FieldId::MadeBy, maker);
     if args.query().is_some() {
-        choose(model, FieldId::Source, ReportSource::KNOWN.iter().position(|known| *known == ReportSource::Findings));
+        choose(
+            model,
+            FieldId::Source,
+            ReportSource::KNOWN
+                .iter()
+                .position(|known| *known == ReportSource::Findings),
+        );
         choose(model, FieldId::Resources, Some(0));
     }
     model.check_form();
@@ -77,10 +94,15 @@ fn report(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Str
 fn manual_finding(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
     manual::open_new(model);
     let target = args.target().and_then(|id| model.target_name(id).cloned());
-    let risk = args.choice().and_then(|risk| Risk::DOWN.iter().position(|known| known.as_str() == risk));
+    let risk = args
+        .choice()
+        .and_then(|risk| Risk::DOWN.iter().position(|known| known.as_str() == risk));
     choose(model, FieldId::Risk, risk);
     for (id, text) in [
-        (FieldId::Name, args.text().map(|name| name.trim_matches('"').to_owned())),
+        (
+            FieldId::Name,
+            args.text().map(|name| name.trim_matches('"').to_owned()),
+        ),
         (FieldId::TargetName, target.map(|target| target.to_string())),
     ] {
         if let Some((Modal::Form(form), text)) = model.overlay.modals.last_mut().zip(text)
@@ -108,7 +130,13 @@ mod tests {
 
     #[test]
     fn form_choices_match_contract() {
-        assert_eq!(FORMATS, ReportFormat::KNOWN.iter().map(ReportFormat::as_str).collect::<Vec<_>>());
+        assert_eq!(
+            FORMATS,
+            ReportFormat::KNOWN
+                .iter()
+                .map(ReportFormat::as_str)
+                .collect::<Vec<_>>()
+        );
         assert_eq!(RISKS, Risk::DOWN.map(Risk::as_str));
     }
 }

@@ -55,14 +55,27 @@ pub(crate) static COMMANDS: &[Command] = &[
         "tab save Worth a look",
         |model, args, effects| {
             let name = args.text().unwrap_or_default();
-            let is_replaced = model.settings.tabs.saved.iter().any(|tab| *tab.name == *name.trim());
+            let is_replaced = model
+                .settings
+                .tabs
+                .saved
+                .iter()
+                .any(|tab| *tab.name == *name.trim());
             model.save_tab(&name, effects)?;
             let done = if is_replaced { "replaced" } else { "saved" };
             model.notify(Tone::Good, format!("tab {} {done}", name.trim()));
             Ok(())
         },
     )
-    .off_when(|model| model.lists.findings.filter.trim().is_empty().then(|| "no filter to save".to_owned())),
+    .off_when(|model| {
+        model
+            .lists
+            .findings
+            .filter
+            .trim()
+            .is_empty()
+            .then(|| "no filter to save".to_owned())
+    }),
     Command::new(
         "tab rename",
         &[ArgumentSlot::needed(ArgumentShape::Text("NAME"))],
@@ -71,17 +84,29 @@ pub(crate) static COMMANDS: &[Command] = &[
         |model, args, effects| {
             let name = args.text().unwrap_or_default();
             let former = model.rename_tab(&name, effects)?;
-            model.notify(Tone::Good, format!("tab {former} renamed to {}", name.trim()));
+            model.notify(
+                Tone::Good,
+                format!("tab {former} renamed to {}", name.trim()),
+            );
             Ok(())
         },
     ),
-    Command::new("tab delete", &[], "delete the current tab; the filter remains", "tab delete", |model, _, _| {
-        let tab = model.chosen_tab()?;
-        let prompt = Prompt::new(format!("Delete tab {}?", tab.name), Then::DeleteTab(tab.name.clone()))
+    Command::new(
+        "tab delete",
+        &[],
+        "delete the current tab; the filter remains",
+        "tab delete",
+        |model, _, _| {
+            let tab = model.chosen_tab()?;
+            let prompt = Prompt::new(
+                format!("Delete tab {}?", tab.name),
+                Then::DeleteTab(tab.name.clone()),
+            )
             .with_line(format!("Its query: {}. The filter remains.", tab.query));
-        model.open_prompt(prompt);
-        Ok(())
-    }),
+            model.open_prompt(prompt);
+            Ok(())
+        },
+    ),
 ];
 
 fn unmarkable(model: &Model) -> Option<String> {
@@ -91,7 +116,9 @@ fn unmarkable(model: &Model) -> Option<String> {
 
 fn sort(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
     let order = args.text().unwrap_or_default();
-    model.set_order(model.navigation.focus.pane, &order).map_err(|error| error.to_string())?;
+    model
+        .set_order(model.navigation.focus.pane, &order)
+        .map_err(|error| error.to_string())?;
     model.notify(Tone::Plain, format!("sorted by {order}"));
     Ok(())
 }
@@ -114,7 +141,12 @@ fn run_custom(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Resu
 
 fn open_tab(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
     let name = args.text().unwrap_or_default();
-    let at = model.settings.tabs.saved.iter().position(|saved| saved.name.eq_ignore_ascii_case(&name));
+    let at = model
+        .settings
+        .tabs
+        .saved
+        .iter()
+        .position(|saved| saved.name.eq_ignore_ascii_case(&name));
     let at = at.ok_or_else(|| format!("tab `{name}` not found"))?;
     navigation::go(model, Pane::Findings);
     model.open_tab(at);
@@ -141,6 +173,13 @@ fn mark(model: &mut Model, args: &Args, on: bool) -> Result<(), String> {
         }
     }
     drop(cursor);
-    model.notify(Tone::Plain, format!("{} {}", plural(count, "row"), if on { "marked" } else { "unmarked" }));
+    model.notify(
+        Tone::Plain,
+        format!(
+            "{} {}",
+            plural(count, "row"),
+            if on { "marked" } else { "unmarked" }
+        ),
+    );
     Ok(())
 }

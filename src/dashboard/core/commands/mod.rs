@@ -5,7 +5,8 @@
 //!                    └ enter ─► parse ─► disabled? ─► added to the history ─► action or function
 //! ```
 //!
-//! Commands of one feature are in the `commands.rs` of that feature; the files here hold those of several lists.
+//! Commands of one feature are in the `commands.rs` of that feature; the files here hold those of
+//! several lists.
 
 pub mod forms;
 pub mod lists;
@@ -40,7 +41,12 @@ pub(crate) fn command_table() -> Vec<Command> {
 }
 
 /// A key while the line is open.
-pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<EditAction>, effects: &mut Vec<Effect>) {
+pub(crate) fn handle_key(
+    model: &mut Model,
+    event: KeyEvent,
+    action: Option<EditAction>,
+    effects: &mut Vec<Effect>,
+) {
     match action {
         Some(EditAction::Close) => {
             model.overlay.modals.pop();
@@ -51,7 +57,9 @@ pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Edit
         Some(EditAction::LineUp) => walk(model, -1),
         Some(EditAction::LinePageDown) => walk_offers(model, PAGE),
         Some(EditAction::LinePageUp) => walk_offers(model, -PAGE),
-        None | Some(EditAction::CompleteBack | EditAction::Yes | EditAction::IncludeHidden) => type_in(model, event),
+        None | Some(EditAction::CompleteBack | EditAction::Yes | EditAction::IncludeHidden) => {
+            type_in(model, event)
+        }
     }
 }
 
@@ -87,7 +95,9 @@ pub(crate) fn settle(model: &mut Model) {
 
 /// Updates the suggestions, and the reason why the line cannot be run.
 fn parse(model: &mut Model) {
-    let Some(Modal::Command(mut line)) = model.overlay.modals.pop() else { return };
+    let Some(Modal::Command(mut line)) = model.overlay.modals.pop() else {
+        return;
+    };
     let text = line.input.text();
     line.is_read = true;
     line.command = parse::split(&text).map(|(command, _)| CommandAbout {
@@ -96,17 +106,20 @@ fn parse(model: &mut Model) {
         off: model.command_off(command),
     });
     line.offers = Offers::new(offers::offers(model, line.input.row_before_cursor()));
-    // A name that is still being typed, or an argument that is offered but not typed, is no error yet.
+    // A name that is still being typed, or an argument that is offered but not typed, is no error
+    // yet.
     let fault = parse::parse(model, &text).err();
-    let is_begun = |fault: &crate::dashboard::model::Fault| line.command.is_some() && !fault.at.is_empty();
+    let is_begun =
+        |fault: &crate::dashboard::model::Fault| line.command.is_some() && !fault.at.is_empty();
     line.fault = fault.filter(|fault| is_begun(fault) || line.offers.all.is_empty());
     model.overlay.modals.push(Modal::Command(line));
 }
 
 /// Refreshes the completions when more values are loaded, unless one completion is selected.
 pub(crate) fn renew_offers(model: &mut Model) {
-    let Some(text) =
-        line(model).filter(|line| line.offers.at.is_none()).map(|line| line.input.row_before_cursor().to_owned())
+    let Some(text) = line(model)
+        .filter(|line| line.offers.at.is_none())
+        .map(|line| line.input.row_before_cursor().to_owned())
     else {
         return;
     };
@@ -145,7 +158,8 @@ fn walk_offers(model: &mut Model, by: isize) {
     }
 }
 
-/// enter: runs the line, or the offer that was walked to; a name that is not finished is that of the first offer.
+/// enter: runs the line, or the offer that was walked to; a name that is not finished is that of
+/// the first offer.
 fn accept(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(line) = line(model) else { return };
     let offer = match line.command {
@@ -175,7 +189,9 @@ fn run(model: &mut Model, text: &str, ready: Ready, effects: &mut Vec<Effect>) {
     model.overlay.modals.pop();
     model.keep_command(text.trim_start_matches([' ', ':']).trim_end(), effects);
     match (command.action, command.run) {
-        (Some(action), run) if run.is_none() || args.values.is_empty() => handle_action(model, action, effects),
+        (Some(action), run) if run.is_none() || args.values.is_empty() => {
+            handle_action(model, action, effects)
+        }
         (_, Some(run)) => {
             if let Err(why) = run(model, &args, effects) {
                 model.notify(Tone::Bad, why);

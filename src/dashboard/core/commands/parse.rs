@@ -14,15 +14,21 @@ pub struct Ready {
     pub args: Args,
 }
 
-/// The command at the beginning of a line, and where its arguments begin. A colon before it does not count.
+/// The command at the beginning of a line, and where its arguments begin. A colon before it does
+/// not count.
 pub fn split(text: &str) -> Option<(&'static Command, usize)> {
     let start = text.len() - text.trim_start_matches([' ', ':']).len();
-    let named = |command: &'static Command| Some((command, start + after(&text[start..], &command.name)?));
+    let named =
+        |command: &'static Command| Some((command, start + after(&text[start..], &command.name)?));
     let former = |(name, present): (&str, &str)| {
         let end = start + after(&text[start..], name)?;
         Some((all().iter().find(|command| command.name == present)?, end))
     };
-    all().iter().filter_map(named).chain(FORMER.into_iter().filter_map(former)).max_by_key(|(_, end)| *end)
+    all()
+        .iter()
+        .filter_map(named)
+        .chain(FORMER.into_iter().filter_map(former))
+        .max_by_key(|(_, end)| *end)
 }
 
 /// The position after the name at the beginning of a text.
@@ -35,11 +41,18 @@ pub(crate) fn after(text: &str, name: &str) -> Option<usize> {
             (blank > 0).then_some(())?;
             at += blank;
         } else {
-            let found = rest.chars().next().filter(|found| found.eq_ignore_ascii_case(&letter))?;
+            let found = rest
+                .chars()
+                .next()
+                .filter(|found| found.eq_ignore_ascii_case(&letter))?;
             at += found.len_utf8();
         }
     }
-    text[at..].chars().next().is_none_or(char::is_whitespace).then_some(at)
+    text[at..]
+        .chars()
+        .next()
+        .is_none_or(char::is_whitespace)
+        .then_some(at)
 }
 
 /// Parses a line.
@@ -49,7 +62,10 @@ pub(crate) fn after(text: &str, name: &str) -> Option<usize> {
 pub fn parse(model: &Model, text: &str) -> Result<Ready, Fault> {
     let (command, from) = split(text).ok_or_else(|| unknown(text))?;
     if command.action.is_some() && text[from..].trim().is_empty() {
-        return Ok(Ready { command, args: Args::default() });
+        return Ok(Ready {
+            command,
+            args: Args::default(),
+        });
     }
     slot::read_all(model, command.slots, text, from).map(|args| Ready { command, args })
 }
@@ -59,7 +75,11 @@ pub(crate) fn unknown(text: &str) -> Fault {
     let typed = &text[start..end];
     let fault = Fault::new(
         start..end,
-        if typed.is_empty() { "command is missing".to_owned() } else { format!("unknown command `{typed}`") },
+        if typed.is_empty() {
+            "command is missing".to_owned()
+        } else {
+            format!("unknown command `{typed}`")
+        },
     );
     let first = typed.split_whitespace().next().unwrap_or_default();
     match crate::query::error::nearest(first, all().iter().map(|command| command.name.as_ref())) {

@@ -1,6 +1,8 @@
 //! The table of all commands.
 
-use crate::dashboard::input::{Action, AppAction, Keymap, ListAction, TerminalAction, TextAction, ViewAction};
+use crate::dashboard::input::{
+    Action, AppAction, Keymap, ListAction, TerminalAction, TextAction, ViewAction,
+};
 use crate::dashboard::palette::{Command, places};
 use std::sync::LazyLock;
 
@@ -9,9 +11,15 @@ pub fn all() -> &'static [Command] {
     static TABLE: LazyLock<Vec<Command>> = LazyLock::new(|| {
         let mut table = crate::dashboard::core::commands::command_table();
         let keymap = Keymap::builtin();
-        for &action in Action::ALL.iter().filter(|&&action| is_typed(&keymap, action)) {
+        for &action in Action::ALL
+            .iter()
+            .filter(|&&action| is_typed(&keymap, action))
+        {
             let command = Command::of_action(action);
-            if table.iter().all(|other| other.name != command.name && other.action != Some(action)) {
+            if table
+                .iter()
+                .all(|other| other.name != command.name && other.action != Some(action))
+            {
                 table.push(command);
             }
         }
@@ -20,14 +28,21 @@ pub fn all() -> &'static [Command] {
     &TABLE
 }
 
-/// The actions that make sense from a line: not those that move a cursor or belong to what is typed.
+/// The actions that make sense from a line: not those that move a cursor or belong to what is
+/// typed.
 pub(crate) fn is_typed(keymap: &Keymap, action: Action) -> bool {
     let moves = match action {
         Action::Move(_) | Action::Form(_) | Action::Edit(_) | Action::Plot(_) => true,
-        Action::View(action) => matches!(action, ViewAction::Back | ViewAction::OtherDown | ViewAction::OtherUp),
+        Action::View(action) => matches!(
+            action,
+            ViewAction::Back | ViewAction::OtherDown | ViewAction::OtherUp
+        ),
         Action::App(action) => action != AppAction::Refresh,
         Action::Terminal(action) => action == TerminalAction::Cancel,
-        Action::Text(action) => !matches!(action, TextAction::Shown | TextAction::MarkThis | TextAction::Search),
+        Action::Text(action) => !matches!(
+            action,
+            TextAction::Shown | TextAction::MarkThis | TextAction::Search
+        ),
         Action::List(action) => action == ListAction::Range,
         Action::Custom(_) => true,
         Action::Payload(_)

@@ -1,4 +1,5 @@
-//! Commands that show something: the views with a query, and single workspaces, targets, scans, findings.
+//! Commands that show something: the views with a query, and single workspaces, targets, scans,
+//! findings.
 
 use crate::dashboard::base::{AUTO, Effect, Pane, Plot, PlotBox, Scope, Tone};
 use crate::dashboard::core::update::links;
@@ -12,7 +13,9 @@ macro_rules! view {
     ($name:literal, $pane:ident, $words:expr, $example:literal) => {
         Command::new(
             $name,
-            &[ArgumentSlot::optional(ArgumentShape::Query(QueryKind::$pane))],
+            &[ArgumentSlot::optional(ArgumentShape::Query(
+                QueryKind::$pane,
+            ))],
             $words,
             $example,
             |model, args, _| show(model, Pane::$pane, args),
@@ -23,8 +26,13 @@ macro_rules! view {
 /// A view that has a key of its own.
 macro_rules! numbered_view {
     ($name:literal, $pane:ident, $example:literal) => {
-        view!($name, $pane, concat!("go to ", stringify!($pane), "; QUERY filters the list"), $example)
-            .or(Action::View(ViewAction::$pane))
+        view!(
+            $name,
+            $pane,
+            concat!("go to ", stringify!($pane), "; QUERY filters the list"),
+            $example
+        )
+        .or(Action::View(ViewAction::$pane))
     };
 }
 
@@ -37,7 +45,12 @@ pub(crate) static COMMANDS: &[Command] = &[
     numbered_view!("targets", Targets, "targets risk>=high"),
     numbered_view!("workspaces", Workspaces, "workspaces acme"),
     numbered_view!("captures", Captures, "captures method:POST"),
-    view!("loggers", Loggers, "go to the loggers; QUERY filters the list", "loggers label:probe"),
+    view!(
+        "loggers",
+        Loggers,
+        "go to the loggers; QUERY filters the list",
+        "loggers label:probe"
+    ),
     numbered_view!("reports", Reports, "reports format:html"),
     numbered_view!("wordlists", Wordlists, "wordlists words>100"),
     numbered_view!("activity", Activity, "activity is:failed"),
@@ -62,7 +75,13 @@ pub(crate) static COMMANDS: &[Command] = &[
         "logger probe",
         logger,
     ),
-    Command::new("scan", &[ArgumentSlot::needed(ArgumentShape::Scan)], "open this scan", "scan 1", scan),
+    Command::new(
+        "scan",
+        &[ArgumentSlot::needed(ArgumentShape::Scan)],
+        "open this scan",
+        "scan 1",
+        scan,
+    ),
     Command::new(
         "finding",
         &[ArgumentSlot::needed(ArgumentShape::Finding)],
@@ -72,23 +91,34 @@ pub(crate) static COMMANDS: &[Command] = &[
     ),
     Command::new(
         "mouse",
-        &[ArgumentSlot::optional(ArgumentShape::Choice(SWITCH, "on|off"))],
+        &[ArgumentSlot::optional(ArgumentShape::Choice(
+            SWITCH, "on|off",
+        ))],
         "turn the mouse on or off",
         "mouse on",
         |model, args, effects| {
-            let is_on = args.choice().map_or(!model.screen.mouse.is_on, |word| word == "on");
+            let is_on = args
+                .choice()
+                .map_or(!model.screen.mouse.is_on, |word| word == "on");
             model.switch_mouse(is_on, effects);
             Ok(())
         },
     ),
     Command::new(
         "plot",
-        &[ArgumentSlot::optional(ArgumentShape::Choice(&Plot::NAMES, "NAME"))],
+        &[ArgumentSlot::optional(ArgumentShape::Choice(
+            &Plot::NAMES,
+            "NAME",
+        ))],
         "show a plot: findings, decisions, captures, heatmap, or progress (of the selected scan)",
         "plot heatmap",
         |model, args, _| {
             let is_of_scans = model.navigation.focus.pane == Pane::Scans;
-            let first = if is_of_scans { Plot::Progress } else { Plot::Findings };
+            let first = if is_of_scans {
+                Plot::Progress
+            } else {
+                Plot::Findings
+            };
             let plot = args.choice().and_then(Plot::named).unwrap_or(first);
             model.overlay.modals.push(Modal::Plot(PlotBox::new(plot)));
             Ok(())
@@ -102,7 +132,10 @@ pub(crate) static COMMANDS: &[Command] = &[
         |model, args, _| {
             let theme = args.text().unwrap_or_else(|| AUTO.to_owned());
             let setting = format!("to keep it, set theme = \"{theme}\" in config.toml");
-            model.notify(Tone::Plain, format!("theme {theme} until scandeck quits · {setting}"));
+            model.notify(
+                Tone::Plain,
+                format!("theme {theme} until scandeck quits · {setting}"),
+            );
             model.screen.theme = theme;
             model.warn_of_contrast();
             Ok(())
@@ -110,11 +143,15 @@ pub(crate) static COMMANDS: &[Command] = &[
     ),
     Command::new(
         "mask",
-        &[ArgumentSlot::optional(ArgumentShape::Choice(SWITCH, "on|off"))],
+        &[ArgumentSlot::optional(ArgumentShape::Choice(
+            SWITCH, "on|off",
+        ))],
         "mask hosts, addresses, names and tokens on the screen, in copies and files",
         "mask on",
         |model, args, _| {
-            let is_on = args.choice().map_or(model.mask().is_none(), |word| word == "on");
+            let is_on = args
+                .choice()
+                .map_or(model.mask().is_none(), |word| word == "on");
             model.switch_mask(is_on);
             Ok(())
         },
@@ -126,7 +163,9 @@ fn show(model: &mut Model, pane: Pane, args: &Args) -> Result<(), String> {
     navigation::go(model, pane);
     match args.query() {
         // Without a logger there are no captures to go to.
-        Some(query) => model.set_query(model.navigation.focus.pane, &query).map_err(|error| error.to_string()),
+        Some(query) => model
+            .set_query(model.navigation.focus.pane, &query)
+            .map_err(|error| error.to_string()),
         None => Ok(()),
     }
 }
@@ -141,13 +180,26 @@ fn workspace(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), 
 
 fn target(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
     navigation::go(model, Pane::Findings);
-    navigation::set_scope(model, Scope { target: args.target(), scan: None, ..model.navigation.scope.clone() });
+    navigation::set_scope(
+        model,
+        Scope {
+            target: args.target(),
+            scan: None,
+            ..model.navigation.scope.clone()
+        },
+    );
     Ok(())
 }
 
 fn logger(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
     navigation::go(model, Pane::Captures);
-    navigation::set_scope(model, Scope { logger: args.logger(), ..model.navigation.scope.clone() });
+    navigation::set_scope(
+        model,
+        Scope {
+            logger: args.logger(),
+            ..model.navigation.scope.clone()
+        },
+    );
     Ok(())
 }
 

@@ -1,4 +1,5 @@
-//! Frames for tests of keys and of the mouse that depend on places on the screen, and of frames after steps.
+//! Frames for tests of keys and of the mouse that depend on places on the screen, and of frames
+//! after steps.
 
 use super::{Drawn, ViewCache, draw_into, draw_step, paged_text};
 use crate::dashboard::base::{Measures, Size};
@@ -30,7 +31,8 @@ impl TestFrames {
         self.last.clone()
     }
 
-    /// The cells of a frame after a step, and what was drawn into the last frame. None if it must be drawn completely.
+    /// The cells of a frame after a step, and what was drawn into the last frame. None if it must
+    /// be drawn completely.
     pub fn step(&mut self, model: &Model) -> Option<(Buffer, Drawn)> {
         let drawn = draw_step(model, &mut self.last, &mut self.cache)?;
         Some((self.last.clone(), drawn))

@@ -17,34 +17,66 @@ use ratatui::prelude::{Buffer, Line, Rect, Span};
 const LOW_BUDGET: u32 = 30;
 /// Longest reason for a broken connection beside a long name of a workspace.
 const REASON: usize = 42;
-/// Least columns for a rejected API key: nothing is read until it is replaced, so its source and the remedy come first.
+/// Least columns for a rejected API key: nothing is read until it is replaced, so its source and
+/// the remedy come first.
 const KEY_REASON: usize = 60;
 /// Least columns for the source of a rejected API key.
 const LEAST_SOURCE: usize = 8;
 /// Columns of the name of a workspace that are never cut for the rest.
 const LEAST_NAME: u16 = 8;
-/// Conflicts and findings that were fixed and found again are counted on screens of at least this width, and on others where
-/// there is room.
+/// Conflicts and findings that were fixed and found again are counted on screens of at least this
+/// width, and on others where there is room.
 const REOPENED_FROM: u16 = 90;
 
 pub(crate) fn draw_header(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
     let area = indented(area);
-    let right_with =
-        |reopened, reason| joined(mode(cx).into_iter().chain([trouble(cx, reopened), link(cx, reason)]), "  ");
+    let right_with = |reopened, reason| {
+        joined(
+            mode(cx)
+                .into_iter()
+                .chain([trouble(cx, reopened), link(cx, reason)]),
+            "  ",
+        )
+    };
     let room_beside = |right: &Line<'_>| usize::from(area.width).saturating_sub(right.width() + 3);
     let reopened = right_with(true, REASON);
     let fits = || place(cx, area.width).width() <= room_beside(&reopened);
     let shows_reopened = cx.model.screen.size.columns >= REOPENED_FROM || fits();
-    let right = if shows_reopened { reopened } else { right_with(false, REASON) };
+    let right = if shows_reopened {
+        reopened
+    } else {
+        right_with(false, REASON)
+    };
     // A longer reason uses columns that are free.
     let beside = room_beside(&right);
     let free = beside.saturating_sub(place(cx, u16::try_from(beside).unwrap_or(u16::MAX)).width());
-    let right = if free > 0 { right_with(shows_reopened, REASON + free) } else { right };
+    let right = if free > 0 {
+        right_with(shows_reopened, REASON + free)
+    } else {
+        right
+    };
     let right_width = (right.width() as u16).min(area.width);
     let left_room = (area.width - right_width).saturating_sub(2);
-    draw_line(buf, Rect { width: left_room, ..area }, &place(cx, left_room));
-    let x = area.right().saturating_sub(right_width + u16::from(area.width > right_width));
-    draw_line(buf, Rect { x, width: right_width, ..area }, &right);
+    draw_line(
+        buf,
+        Rect {
+            width: left_room,
+            ..area
+        },
+        &place(cx, left_room),
+    );
+    let x = area
+        .right()
+        .saturating_sub(right_width + u16::from(area.width > right_width));
+    draw_line(
+        buf,
+        Rect {
+            x,
+            width: right_width,
+            ..area
+        },
+        &right,
+    );
 }
 
 /// Workspace, pane, service.
@@ -53,10 +85,18 @@ fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
     if let Some(review) = cx.model.reviewing() {
         return crate::dashboard::findings::review::draw::place(cx, review, room);
     }
-    let workspace = cx.model.navigation.scope.workspace.and_then(|id| cx.model.data.workspaces.value()?.get(id));
+    let workspace = cx
+        .model
+        .navigation
+        .scope
+        .workspace
+        .and_then(|id| cx.model.data.workspaces.value()?.get(id));
     let named = workspace.map(|workspace| cx.shown(&text::clean(&workspace.name)).into_owned());
     let mut pane = cx.model.navigation.focus.pane.title().to_lowercase();
-    if let (Pane::Findings, Some(by)) = (cx.model.navigation.focus.pane, cx.model.lists.finding_groups.by) {
+    if let (Pane::Findings, Some(by)) = (
+        cx.model.navigation.focus.pane,
+        cx.model.lists.finding_groups.by,
+    ) {
         pane.push_str(&format!(" by {}", by.word()));
     }
     let wide = cx.model.layout() == Layout::Wide;
@@ -66,7 +106,8 @@ fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
     if !wide || cx.model.navigation.focus.zoomed {
         tail = format!(" {} {pane}", theme.glyphs.path);
     }
-    let mut badge = colour.map(|colour| Span::styled(format!(" {session} "), theme.service(colour)));
+    let mut badge =
+        colour.map(|colour| Span::styled(format!(" {session} "), theme.service(colour)));
     let mut badge_width = badge.as_ref().map_or(0, |badge| badge.width() + 1);
     let service = match session.is_empty() || colour.is_some() {
         true => String::new(),
@@ -80,9 +121,14 @@ fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
         tail.truncate(tail.len() - service.len());
         (badge, badge_width) = (None, 0);
     }
-    let name_room = usize::from(room).saturating_sub(text::width(&tail) + badge_width).max(least);
+    let name_room = usize::from(room)
+        .saturating_sub(text::width(&tail) + badge_width)
+        .max(least);
     let name = text::middle_with(&name, name_room, theme.glyphs.ellipsis).into_owned();
-    let mut line = Line::from(vec![Span::styled(name, theme.strong()), Span::styled(tail, theme.dim())]);
+    let mut line = Line::from(vec![
+        Span::styled(name, theme.strong()),
+        Span::styled(tail, theme.dim()),
+    ]);
     line.extend(badge.into_iter().flat_map(|badge| [Span::raw(" "), badge]));
     cut_line(line, room.into(), theme.glyphs.ellipsis)
 }
@@ -91,15 +137,26 @@ fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
 fn mode(cx: &Cx<'_>) -> Vec<Vec<Span<'static>>> {
     let triage = &cx.model.findings.triage;
     let marks = [
-        cx.model.mask().map(|_| Span::styled("MASKED", cx.theme.warn())),
-        cx.model.session.read_only.then(|| Span::styled("READ ONLY", cx.theme.warn())),
-        triage.has_no_store().then(|| Span::styled("NO DECISIONS", cx.theme.bad())),
-        cx.model.captures.next_expiry.map(|ending| Span::styled(format!("logger: {ending}"), cx.theme.warn())),
+        cx.model
+            .mask()
+            .map(|_| Span::styled("MASKED", cx.theme.warn())),
+        cx.model
+            .session
+            .read_only
+            .then(|| Span::styled("READ ONLY", cx.theme.warn())),
+        triage
+            .has_no_store()
+            .then(|| Span::styled("NO DECISIONS", cx.theme.bad())),
+        cx.model
+            .captures
+            .next_expiry
+            .map(|ending| Span::styled(format!("logger: {ending}"), cx.theme.warn())),
     ];
     marks.into_iter().flatten().map(|mark| vec![mark]).collect()
 }
 
-/// Failed, stalled, running, waiting, `reopened` findings; new captures. In words where there is room.
+/// Failed, stalled, running, waiting, `reopened` findings; new captures. In words where there is
+/// room.
 fn trouble(cx: &Cx<'_>, reopened: bool) -> Vec<Span<'static>> {
     let (theme, glyphs) = (cx.theme, cx.theme.glyphs);
     let long = cx.model.screen.size.columns >= 120;
@@ -112,26 +169,64 @@ fn trouble(cx: &Cx<'_>, reopened: bool) -> Vec<Span<'static>> {
                 (false, true) => "   ",
                 (false, false) => " ",
             };
-            let words = if long { format!("{gap}{glyph} {number} {word}") } else { format!("{gap}{glyph}{number}") };
+            let words = if long {
+                format!("{gap}{glyph} {number} {word}")
+            } else {
+                format!("{gap}{glyph}{number}")
+            };
             spans.push(Span::styled(words, style));
         }
     };
-    show(tally.failed, glyphs.failed, if tally.failed == 1 { "new failure" } else { "new failures" }, theme.bad());
+    show(
+        tally.failed,
+        glyphs.failed,
+        if tally.failed == 1 {
+            "new failure"
+        } else {
+            "new failures"
+        },
+        theme.bad(),
+    );
     show(tally.stalled, glyphs.stalled, "stalled", theme.warn());
     show(tally.running, glyphs.running, "running", theme.active());
     show(tally.waiting, glyphs.waiting, "waiting", theme.dim());
     if reopened {
         let again = cx.model.findings.triage.again;
-        show(again.conflicts, glyphs.conflict, "in conflict", theme.warn());
-        let regressions = if again.regressions == 1 { "regression" } else { "regressions" };
+        show(
+            again.conflicts,
+            glyphs.conflict,
+            "in conflict",
+            theme.warn(),
+        );
+        let regressions = if again.regressions == 1 {
+            "regression"
+        } else {
+            "regressions"
+        };
         show(again.regressions, glyphs.back, regressions, theme.warn());
     }
-    let new = if cx.model.captures.new_captures == 1 { "new capture" } else { "new captures" };
-    show(cx.model.captures.new_captures as usize, glyphs.more_below, new, theme.warn());
+    let new = if cx.model.captures.new_captures == 1 {
+        "new capture"
+    } else {
+        "new captures"
+    };
+    show(
+        cx.model.captures.new_captures as usize,
+        glyphs.more_below,
+        new,
+        theme.warn(),
+    );
     let hits = cx.model.captures.payloads.unseen.values().sum::<u64>() as usize;
     if hits > 0 {
-        let (gap, noun) = if long { ("   ", "payload hit") } else { (" ", "hit") };
-        spans.push(Span::styled(format!("{gap}{}", format::plural(hits, noun)), theme.good()));
+        let (gap, noun) = if long {
+            ("   ", "payload hit")
+        } else {
+            (" ", "hit")
+        };
+        spans.push(Span::styled(
+            format!("{gap}{}", format::plural(hits, noun)),
+            theme.good(),
+        ));
     }
     spans
 }
@@ -149,28 +244,47 @@ fn link(cx: &Cx<'_>, reason: usize) -> Vec<Span<'static>> {
         Link::Live { .. } => match (cx.model.visible_problem(), cx.model.waits_for()) {
             // Rows of the cache have no status and no retry either, but this response is late.
             (problem, Some(seconds)) if problem.is_none_or(is_first) => {
-                vec![Span::styled(format!("{dot} waiting for the service {seconds}s"), theme.warn())]
+                vec![Span::styled(
+                    format!("{dot} waiting for the service {seconds}s"),
+                    theme.warn(),
+                )]
             }
-            (None, _) if cx.model.is_loading() => vec![Span::styled(format!("{dot} loading"), theme.dim())],
+            (None, _) if cx.model.is_loading() => {
+                vec![Span::styled(format!("{dot} loading"), theme.dim())]
+            }
             (None, _) => vec![Span::styled(format!("{dot} live"), theme.good())],
             // Rows of the cache wait for their first answer.
             (Some(problem), _) if is_first(problem) => {
                 vec![Span::styled(format!("{dot} loading"), theme.dim())]
             }
             (Some(problem), _) => {
-                vec![Span::styled(format!("{dot} {}", stale_reason(cx, problem, reason)), theme.warn())]
+                vec![Span::styled(
+                    format!("{dot} {}", stale_reason(cx, problem, reason)),
+                    theme.warn(),
+                )]
             }
         },
         Link::Retrying { .. } | Link::Down { .. } if cx.model.connection.is_starting_service => {
-            vec![Span::styled(format!("{dot} starting the service"), theme.warn())]
+            vec![Span::styled(
+                format!("{dot} starting the service"),
+                theme.warn(),
+            )]
         }
         Link::Retrying { .. } | Link::Down { .. } if cx.model.is_service_stopped() => {
-            let start = cx.model.key_label(Context::Everywhere, Action::App(AppAction::Refresh));
-            let words = format!("{dot} service stopped {} {start} starts it", theme.glyphs.separator);
+            let start = cx
+                .model
+                .key_label(Context::Everywhere, Action::App(AppAction::Refresh));
+            let words = format!(
+                "{dot} service stopped {} {start} starts it",
+                theme.glyphs.separator
+            );
             vec![Span::styled(words, theme.bad())]
         }
         Link::Retrying { problem, .. } => {
-            vec![Span::styled(format!("{dot} {}", stale_reason(cx, problem, reason)), theme.bad())]
+            vec![Span::styled(
+                format!("{dot} {}", stale_reason(cx, problem, reason)),
+                theme.bad(),
+            )]
         }
         Link::Down { .. } if cx.model.is_key_rejected() => {
             let words = rejected_key(cx, reason.max(KEY_REASON));
@@ -178,14 +292,25 @@ fn link(cx: &Cx<'_>, reason: usize) -> Vec<Span<'static>> {
         }
         Link::Down { problem } => {
             let why = text::clean(&problem.message).into_owned();
-            vec![Span::styled(format!("{dot} {}", text::start(&why, reason)), theme.bad())]
+            vec![Span::styled(
+                format!("{dot} {}", text::start(&why, reason)),
+                theme.bad(),
+            )]
         }
     };
     if let Some(budget) = cx.model.connection.budget
         && budget.remaining * 100 < budget.limit.saturating_mul(LOW_BUDGET)
     {
-        let unit = if cx.model.screen.size.columns >= 120 { " requests/min" } else { "/min" };
-        let left = format!("{} of {}{unit} left  ", format::count(budget.remaining.into()), budget.limit);
+        let unit = if cx.model.screen.size.columns >= 120 {
+            " requests/min"
+        } else {
+            "/min"
+        };
+        let left = format!(
+            "{} of {}{unit} left  ",
+            format::count(budget.remaining.into()),
+            budget.limit
+        );
         spans.insert(0, Span::styled(left, theme.warn()));
     }
     spans
@@ -194,18 +319,27 @@ fn link(cx: &Cx<'_>, reason: usize) -> Vec<Span<'static>> {
 /// `API key rejected (SCANDECK_API_KEY) · fix it and restart`.
 fn rejected_key(cx: &Cx<'_>, room: usize) -> String {
     let refresh = key(cx, Context::Everywhere, Action::App(AppAction::Refresh));
-    let remedy = match (cx.model.connection.is_reading_key, cx.model.session.reads_key_again) {
+    let remedy = match (
+        cx.model.connection.is_reading_key,
+        cx.model.session.reads_key_again,
+    ) {
         (true, _) => "reading it again".to_owned(),
         (false, true) => format!("{refresh} reads it again"),
         // The environment of a running program does not change.
         (false, false) => "fix it and restart".to_owned(),
     };
-    let (lead, tail) = ("API key rejected", format!(" {} {remedy}", cx.theme.glyphs.separator));
+    let (lead, tail) = (
+        "API key rejected",
+        format!(" {} {remedy}", cx.theme.glyphs.separator),
+    );
     let left = room.saturating_sub(text::width(lead) + text::width(&tail) + " ()".len());
     let source = text::clean(&cx.model.session.key_source);
     match source.is_empty() || left < LEAST_SOURCE {
         true => format!("{lead}{tail}"),
-        false => format!("{lead} ({}){tail}", text::middle_with(&source, left, cx.theme.glyphs.ellipsis)),
+        false => format!(
+            "{lead} ({}){tail}",
+            text::middle_with(&source, left, cx.theme.glyphs.ellipsis)
+        ),
     }
 }
 
@@ -221,7 +355,11 @@ mod tests {
         let mut app = TestDashboard::new();
         app.model.session.name = "localhost:9443".to_owned();
         let problem = Arc::new(Problem::local("no connection before the timeout"));
-        app.feed(PollEvent::Link(Link::Retrying { attempt: 1, next: stamp(), problem }));
+        app.feed(PollEvent::Link(Link::Retrying {
+            attempt: 1,
+            next: stamp(),
+            problem,
+        }));
         for (columns, has_name) in [(200, true), (120, true), (70, false), (40, false)] {
             app.model.screen.size = Size { columns, rows: 40 };
             let header = app.frame().swap_remove(0);
@@ -234,26 +372,50 @@ mod tests {
         for columns in 40..130 {
             app.model.screen.size = Size { columns, rows: 40 };
             let header = app.frame().swap_remove(0);
-            assert_eq!(header.contains("localhost:9443"), header.contains("loc"), "{header}");
+            assert_eq!(
+                header.contains("localhost:9443"),
+                header.contains("loc"),
+                "{header}"
+            );
         }
     }
 
     #[test]
     fn rejected_key_is_named_with_its_source_and_the_remedy() {
         let mut app = TestDashboard::new();
-        app.model.screen.size = Size { columns: 80, rows: 24 };
+        app.model.screen.size = Size {
+            columns: 80,
+            rows: 24,
+        };
         for (source, reads_again, expected) in [
-            ("SCANDECK_API_KEY", false, "API key rejected (SCANDECK_API_KEY) · fix it and restart"),
-            ("api_key_command", true, "API key rejected (api_key_command) · r reads it again"),
+            (
+                "SCANDECK_API_KEY",
+                false,
+                "API key rejected (SCANDECK_API_KEY) · fix it and restart",
+            ),
+            (
+                "api_key_command",
+                true,
+                "API key rejected (api_key_command) · r reads it again",
+            ),
             ("/home/ann/keys/of/a/customer/key", true, "…"),
         ] {
             app.model.session.reads_key_again = reads_again;
             app.model.session.key_source = source.to_owned();
-            let problem = Problem { status: Some(401), ..Problem::local("invalid API key") };
-            app.feed(PollEvent::Link(Link::Down { problem: Arc::new(problem) }));
+            let problem = Problem {
+                status: Some(401),
+                ..Problem::local("invalid API key")
+            };
+            app.feed(PollEvent::Link(Link::Down {
+                problem: Arc::new(problem),
+            }));
             let header = app.frame().swap_remove(0);
             assert!(header.contains(expected), "{header}");
-            let remedy = if reads_again { "r reads it again" } else { "fix it and restart" };
+            let remedy = if reads_again {
+                "r reads it again"
+            } else {
+                "fix it and restart"
+            };
             assert!(header.contains(remedy), "{header}");
         }
     }
@@ -261,11 +423,17 @@ mod tests {
     #[test]
     fn header_is_live_only_when_every_shown_list_was_read() {
         let mut app = TestDashboard::new();
-        app.model.screen.size = Size { columns: 120, rows: 40 };
+        app.model.screen.size = Size {
+            columns: 120,
+            rows: 40,
+        };
         app.feed(PollEvent::Link(Link::Live { at: stamp() }));
         app.model.data.reports = Default::default();
         app.keys("3");
-        assert!(app.frame()[0].contains("● live"), "the reports are not shown");
+        assert!(
+            app.frame()[0].contains("● live"),
+            "the reports are not shown"
+        );
         app.keys("6");
         assert!(app.frame()[0].contains("● loading"), "{}", app.frame()[0]);
     }
@@ -273,21 +441,33 @@ mod tests {
     #[test]
     fn header_names_the_problem_of_the_scans_in_every_view() {
         let mut app = TestDashboard::new();
-        app.model.screen.size = Size { columns: 120, rows: 40 };
+        app.model.screen.size = Size {
+            columns: 120,
+            rows: 40,
+        };
         app.feed(PollEvent::Link(Link::Live { at: stamp() }));
         app.keys("3");
         assert!(app.frame()[0].contains("● live"));
         let retry_at = Some(stamp());
-        let problem = Problem { retry_at, ..Problem::local("no response before the timeout") };
+        let problem = Problem {
+            retry_at,
+            ..Problem::local("no response before the timeout")
+        };
         app.feed(PollEvent::Failed(ListKind::Scans, Arc::new(problem)));
         let header = app.frame().swap_remove(0);
-        assert!(header.contains("no response before the timeout") && !header.contains("live"), "{header}");
+        assert!(
+            header.contains("no response before the timeout") && !header.contains("live"),
+            "{header}"
+        );
     }
 
     #[test]
     fn colour_of_the_profile_marks_its_service_in_header_and_questions() {
         let mut app = TestDashboard::new();
-        app.model.screen.size = Size { columns: 80, rows: 24 };
+        app.model.screen.size = Size {
+            columns: 80,
+            rows: 24,
+        };
         app.model.session.name = "prod".to_owned();
         app.keys("2 D");
         let count = |app: &mut TestDashboard| app.frame().join("\n").matches(" prod ").count();

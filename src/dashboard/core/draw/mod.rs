@@ -42,7 +42,10 @@ pub struct Drawn {
 impl Drawn {
     /// A complete frame.
     pub fn all(buf: &Buffer) -> Self {
-        Self { areas: vec![buf.area], moved: None }
+        Self {
+            areas: vec![buf.area],
+            moved: None,
+        }
     }
 }
 
@@ -56,7 +59,11 @@ pub fn paged_text(model: &Model, cache: &mut ViewCache) -> Option<String> {
 
 fn context_of<'a>(model: &'a Model, cache: &mut ViewCache) -> Cx<'a> {
     let facts = cache.facts_of(&model.data, &model.findings.triage.facts);
-    let theme = model.scheme().map_or(cache.theme, |(scheme, own)| Theme { scheme, own, ..cache.theme });
+    let theme = model.scheme().map_or(cache.theme, |(scheme, own)| Theme {
+        scheme,
+        own,
+        ..cache.theme
+    });
     Cx::new(model, theme, facts)
 }
 
@@ -75,7 +82,10 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     if area.is_empty() {
         return;
     }
-    let size = Size { columns: area.width, rows: area.height };
+    let size = Size {
+        columns: area.width,
+        rows: area.height,
+    };
     if size.columns < LEAST.columns || size.rows < LEAST.rows {
         let need = format!("scandeck needs {}x{}", LEAST.columns, LEAST.rows);
         return draw_line(buf, area, &Line::raw(need));
@@ -83,11 +93,12 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     let cx = context_of(model, cache);
     let theme = cx.theme;
     let notices = notices(&cx, area);
-    // A short last one is drawn beside the key hints of a pane, a long one above them, as for a form or prompt. The command
-    // line shows its own.
+    // A short last one is drawn beside the key hints of a pane, a long one above them, as for a
+    // form or prompt. The command line shows its own.
     let over_hints = matches!(model.overlay.modals.last(), Some(Modal::Command(_)));
     let is_short = notices.columns() <= area.width / 2;
-    let beside_hints = is_short && matches!(model.overlay.modals.last(), None | Some(Modal::Line(_)));
+    let beside_hints =
+        is_short && matches!(model.overlay.modals.last(), None | Some(Modal::Line(_)));
     let rows = notices.rows().saturating_sub(u16::from(beside_hints));
     let areas = areas(model, size, rows);
     header::draw_header(&cx, buf, areas.header);
@@ -98,15 +109,32 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
         panes::draw_slot(&cx, buf, slot, cache);
     }
     let notice_width = if beside_hints { notices.columns() } else { 0 };
-    let footer_area = Rect { width: areas.footer.width - notice_width, ..areas.footer };
+    let footer_area = Rect {
+        width: areas.footer.width - notice_width,
+        ..areas.footer
+    };
     footer::draw_footer(&cx, buf, footer_area, !cache.is_search_missed);
     modals::draw_modals(&cx, buf, take_bottom(area, rows).0, cache);
-    notices.draw(buf, if beside_hints || over_hints { area } else { take_bottom(area, 1).0 });
+    notices.draw(
+        buf,
+        if beside_hints || over_hints {
+            area
+        } else {
+            take_bottom(area, 1).0
+        },
+    );
     let linked = std::mem::take(&mut cache.linked);
-    match (model.mask(), cache.text_area.filter(|_| cache.links && theme.scheme != Scheme::Mono)) {
+    match (
+        model.mask(),
+        cache
+            .text_area
+            .filter(|_| cache.links && theme.scheme != Scheme::Mono),
+    ) {
         // A stand-in is not an address.
         (Some(mask), _) => mask_frame(mask, buf, area),
-        (None, Some(text)) if model.overlay.modals.is_empty() => cache.linked = link_urls(buf, text),
+        (None, Some(text)) if model.overlay.modals.is_empty() => {
+            cache.linked = link_urls(buf, text)
+        }
         (None, _) => {}
     }
     if !theme.glyphs.boxes {
@@ -123,10 +151,14 @@ fn areas(model: &Model, size: Size, notices: u16) -> Areas {
         fifth: model.navigation.fifth,
         since: model.settings.last_visit.is_shown(),
         notices,
-        rows: [Pane::Workspaces, Pane::Scans, model.navigation.fifth].map(|pane| model.lists.len(pane)),
+        rows: [Pane::Workspaces, Pane::Scans, model.navigation.fifth]
+            .map(|pane| model.lists.len(pane)),
         focused_rows: match model.overlay.modals.last() {
             // The list keeps its height while a filter is typed.
-            Some(Modal::Line(_)) => model.data.count(focused).map(|count| count.max(model.lists.len(focused))),
+            Some(Modal::Line(_)) => model
+                .data
+                .count(focused)
+                .map(|count| count.max(model.lists.len(focused))),
             _ => model.data.count(focused).map(|_| model.lists.len(focused)),
         },
         sizes: &model.screen.sizes,
@@ -134,10 +166,17 @@ fn areas(model: &Model, size: Size, notices: u16) -> Areas {
     layout::areas(size, model.navigation.focus, places)
 }
 
-/// Texts of the program have signs in them, which terminals without Unicode show in their ASCII forms.
+/// Texts of the program have signs in them, which terminals without Unicode show in their ASCII
+/// forms.
 fn replace_signs(buf: &mut Buffer, area: Rect) {
     let ellipsis = ASCII.ellipsis.to_string();
-    let signs = [("…", ellipsis.as_str()), ("·", ASCII.separator), ("–", ASCII.dash), ("→", ASCII.to), ("│", "|")];
+    let signs = [
+        ("…", ellipsis.as_str()),
+        ("·", ASCII.separator),
+        ("–", ASCII.dash),
+        ("→", ASCII.to),
+        ("│", "|"),
+    ];
     for position in area.positions() {
         let cell = &mut buf[position];
         if let Some((_, ascii)) = signs.iter().find(|(sign, _)| *sign == cell.symbol()) {
@@ -146,7 +185,8 @@ fn replace_signs(buf: &mut Buffer, area: Rect) {
     }
 }
 
-/// Notices and the progress of running work, lower right. They cover nothing: panes give up rows for them.
+/// Notices and the progress of running work, lower right. They cover nothing: panes give up rows
+/// for them.
 fn notices(cx: &Cx<'_>, area: Rect) -> Toasts {
     let theme = cx.theme;
     let mut notices: Vec<_> = cx
@@ -165,7 +205,12 @@ fn notices(cx: &Cx<'_>, area: Rect) -> Toasts {
         })
         .collect();
     notices.extend(
-        cx.model.calls.batches.iter().filter_map(|batch| in_flight(cx, batch)).map(|text| (theme.chosen(), text)),
+        cx.model
+            .calls
+            .batches
+            .iter()
+            .filter_map(|batch| in_flight(cx, batch))
+            .map(|text| (theme.chosen(), text)),
     );
     Toasts::of(&notices, area, theme.glyphs.ellipsis)
 }
@@ -175,11 +220,24 @@ fn in_flight(cx: &Cx<'_>, batch: &Batch) -> Option<String> {
     let progress = batch.progress();
     let elapsed = cx.model.now.mono.saturating_sub(batch.began);
     if let ([(job, _)], true) = (batch.jobs.as_slice(), elapsed >= MOMENT) {
-        return Some(format!("{} {}: waiting {}s", batch.verb, text::clean(&job.about), elapsed.as_secs()));
+        return Some(format!(
+            "{} {}: waiting {}s",
+            batch.verb,
+            text::clean(&job.about),
+            elapsed.as_secs()
+        ));
     }
-    let refused = if progress.refused > 0 { format!(", {} refused", progress.refused) } else { String::new() };
-    (progress.total > 1 && !batch.is_over())
-        .then(|| format!("{}: {} of {}{refused}", batch.verb, progress.done, progress.total))
+    let refused = if progress.refused > 0 {
+        format!(", {} refused", progress.refused)
+    } else {
+        String::new()
+    };
+    (progress.total > 1 && !batch.is_over()).then(|| {
+        format!(
+            "{}: {} of {}{refused}",
+            batch.verb, progress.done, progress.total
+        )
+    })
 }
 
 #[cfg(test)]
@@ -198,7 +256,11 @@ mod tests {
             let area = Rect::new(0, 0, 100, 30);
             let mut buffer = Buffer::empty(area);
             draw_into(&app.model, &mut buffer, area, &mut ViewCache::default());
-            let line = |y| (0..100).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+            let line = |y| {
+                (0..100)
+                    .map(|x| buffer[(x, y)].symbol())
+                    .collect::<String>()
+            };
             // Below the border and the filter.
             let y = (3..30).find(|&y| line(y).contains(words)).unwrap();
             let x = line(y).find(words).unwrap() as u16;
@@ -212,7 +274,10 @@ mod tests {
     #[test]
     fn long_notice_stands_above_the_key_hints() {
         let mut app = TestDashboard::new();
-        app.model.screen.size = Size { columns: 80, rows: 24 };
+        app.model.screen.size = Size {
+            columns: 80,
+            rows: 24,
+        };
         app.keys("3");
         let hints = app.frame()[23].clone();
         let long = "retest ended: 1 finding absent · bn opens the board";

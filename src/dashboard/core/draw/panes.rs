@@ -1,7 +1,7 @@
 //! The panes: which feature draws which pane, their titles, and helpers that all of them use.
 //!
-//! The `draw` of a feature has the columns of its list, the cells of a row, and its detail. How a list or a detail is
-//! framed, scrolled and filtered is in `ui/list` and `ui/text`, once for all.
+//! The `draw` of a feature has the columns of its list, the cells of a row, and its detail. How a
+//! list or a detail is framed, scrolled and filtered is in `ui/list` and `ui/text`, once for all.
 
 use crate::dashboard::base::{Pane, PlacedPane, ShownRows, SlotPart};
 pub(crate) use crate::dashboard::ui::labels::numbered;
@@ -10,14 +10,22 @@ use ratatui::prelude::{Buffer, Line, Span};
 
 /// Draws a slot. What it measured goes into the cache.
 pub(crate) fn draw_slot(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) {
-    let mut placed = PlacedPane { pane: slot.pane, part: slot.part, area: slot.area.into(), rows: None };
+    let mut placed = PlacedPane {
+        pane: slot.pane,
+        part: slot.part,
+        area: slot.area.into(),
+        rows: None,
+    };
     match slot.part {
         SlotPart::List => {
             placed.rows = draw_list(cx, buf, slot, cache);
             let rows = placed.rows.unwrap_or_default();
             if slot.pane == cx.model.navigation.focus.pane {
                 cache.measures.list_rows = rows.area.height;
-                cache.measures.row = cx.model.selected_row(slot.pane).filter(|_| placed.rows.is_some());
+                cache.measures.row = cx
+                    .model
+                    .selected_row(slot.pane)
+                    .filter(|_| placed.rows.is_some());
             }
         }
         SlotPart::Detail => draw_detail(cx, buf, slot, cache),
@@ -27,17 +35,25 @@ pub(crate) fn draw_slot(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
 }
 
 /// Draws a list. Where its rows are, if it has any.
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> Option<ShownRows> {
+pub(crate) fn draw_list(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    slot: &Slot,
+    cache: &mut ViewCache,
+) -> Option<ShownRows> {
     Some((view_of(slot.pane).list)(cx, buf, slot, cache)).filter(|rows| rows.area.height > 0)
 }
 
-/// Draws the detail of the selected row; until it follows the selection, the one that was drawn last.
+/// Draws the detail of the selected row; until it follows the selection, the one that was drawn
+/// last.
 fn draw_detail(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) {
     if cx.model.screen.detail.is_behind() && cache.draw_last_detail(buf, slot.pane, slot.area) {
         return;
     }
     match cx.model.reviewing() {
-        Some(review) => crate::dashboard::findings::review::draw::draw(cx, buf, slot.area, review, cache),
+        Some(review) => {
+            crate::dashboard::findings::review::draw::draw(cx, buf, slot.area, review, cache)
+        }
         None => {
             let free = crate::dashboard::ui::text::draw_detail(cx, buf, slot, cache, detail_of);
             crate::dashboard::plots::draw::draw_in_detail(cx, buf, free, slot.pane, cache);
@@ -46,7 +62,9 @@ fn draw_detail(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache
     if cx.model.navigation.focus.in_detail {
         cache.measures.row = cx.model.selected_row(slot.pane);
     }
-    cache.detail.keep(slot.pane, slot.area, buf, &cache.measures);
+    cache
+        .detail
+        .keep(slot.pane, slot.area, buf, &cache.measures);
 }
 
 /// Draws a list; where its rows are.
@@ -64,7 +82,11 @@ struct PaneView {
 }
 
 fn view(list: DrawList, detail: DetailOf) -> PaneView {
-    PaneView { list, detail, summary: |_| Line::default() }
+    PaneView {
+        list,
+        detail,
+        summary: |_| Line::default(),
+    }
 }
 
 /// The registry of drawing, a line a pane.
@@ -75,12 +97,22 @@ fn view_of(pane: Pane) -> PaneView {
     match pane {
         Pane::Workspaces => view(workspaces::draw::draw_list, workspaces::draw::detail),
         Pane::Targets => view(targets::draw::draw_list, targets::draw::detail),
-        Pane::Findings => PaneView { summary: findings::summary, ..view(findings::draw_list, findings::detail_of_row) },
-        Pane::Scans => PaneView { summary: scans::draw::summary, ..view(scans::draw::draw_list, scans::draw::detail) },
-        Pane::Captures => {
-            PaneView { summary: captures::summary, ..view(captures::draw_list, captures::detail::detail) }
-        }
-        Pane::Loggers => PaneView { summary: loggers::summary, ..view(loggers::draw_list, loggers::detail) },
+        Pane::Findings => PaneView {
+            summary: findings::summary,
+            ..view(findings::draw_list, findings::detail_of_row)
+        },
+        Pane::Scans => PaneView {
+            summary: scans::draw::summary,
+            ..view(scans::draw::draw_list, scans::draw::detail)
+        },
+        Pane::Captures => PaneView {
+            summary: captures::summary,
+            ..view(captures::draw_list, captures::detail::detail)
+        },
+        Pane::Loggers => PaneView {
+            summary: loggers::summary,
+            ..view(loggers::draw_list, loggers::detail)
+        },
         Pane::Reports => view(reports::draw::draw_list, reports::draw::detail),
         Pane::Wordlists => view(wordlists::draw::draw_list, wordlists::draw::detail),
         Pane::Board => view(board::draw_list, board::detail),
@@ -90,12 +122,16 @@ fn view_of(pane: Pane) -> PaneView {
 }
 
 /// The detail of the selected row of a pane, if there is one.
-pub(crate) fn detail_of<'a>(cx: &Cx<'a>, pane: Pane, cache: &mut ViewCache) -> Option<DetailPane<'a>> {
+pub(crate) fn detail_of<'a>(
+    cx: &Cx<'a>,
+    pane: Pane,
+    cache: &mut ViewCache,
+) -> Option<DetailPane<'a>> {
     (view_of(pane).detail)(cx, cache)
 }
 
-/// The head and the text of the detail of the focused pane for a pager: tables and dumps have the width of the screen, longer
-/// lines are wrapped by the pager.
+/// The head and the text of the detail of the focused pane for a pager: tables and dumps have the
+/// width of the screen, longer lines are wrapped by the pager.
 pub(crate) fn detail_text(cx: &Cx<'_>, cache: &mut ViewCache) -> Option<String> {
     let pane = cx.model.navigation.focus.pane;
     let detail = detail_of(cx, pane, cache)?;

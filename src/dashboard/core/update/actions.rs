@@ -2,41 +2,69 @@
 
 use crate::client::Problem;
 use crate::dashboard::base::{Effect, ListKind, Pane, Tab, Tone};
-use crate::dashboard::core::update::{copies, custom, groups, keys, links, navigation, objects, steps};
+use crate::dashboard::core::update::{
+    copies, custom, groups, keys, links, navigation, objects, steps,
+};
 use crate::dashboard::findings::decide::keys as decide;
 use crate::dashboard::findings::review;
 use crate::dashboard::input::{
-    Action, AppAction, Context, DecideAction, GoAction, MoveAction, ReviewAction, TextAction, ViewAction,
+    Action, AppAction, Context, DecideAction, GoAction, MoveAction, ReviewAction, TextAction,
+    ViewAction,
 };
 use crate::dashboard::model::Model;
 use crate::dashboard::payloads::keys as payloads;
 
 /// Carries out an action on the panes, or on the review that is open.
 pub(crate) fn handle_action(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
-    match model.reviewing().map(|review| (review.card().is_none(), review.tab == Tab::Where)) {
+    match model
+        .reviewing()
+        .map(|review| (review.card().is_none(), review.tab == Tab::Where))
+    {
         Some((on_summary, on_where)) => on_review(model, action, on_summary, on_where, effects),
         None => in_panes(model, action, effects),
     }
 }
 
 /// Actions that differ in a review; all others do the same as in the panes.
-fn on_review(model: &mut Model, action: Action, on_summary: bool, on_where: bool, effects: &mut Vec<Effect>) {
+fn on_review(
+    model: &mut Model,
+    action: Action,
+    on_summary: bool,
+    on_where: bool,
+    effects: &mut Vec<Effect>,
+) {
     match action {
-        Action::View(ViewAction::Back) if model.detail.search.is_some() => in_panes(model, action, effects),
-        Action::View(ViewAction::Back | ViewAction::Quit) => review::leave(model, effects),
-        Action::View(ViewAction::PreviousTab) | Action::Text(TextAction::TabLeft) => review::walk_tabs(model, -1),
-        Action::View(ViewAction::NextTab) | Action::Text(TextAction::TabRight) => review::walk_tabs(model, 1),
-        Action::View(ViewAction::Zoom) | Action::Text(TextAction::MarkThis) | Action::App(AppAction::CopyPrefix) => {
-            model.notify(Tone::Plain, format!("`{}` has no effect on a review card", action.command()));
+        Action::View(ViewAction::Back) if model.detail.search.is_some() => {
+            in_panes(model, action, effects)
         }
-        Action::Review(ReviewAction::Exclude) if !on_where => steps::handle_move(model, MoveAction::PageDown),
+        Action::View(ViewAction::Back | ViewAction::Quit) => review::leave(model, effects),
+        Action::View(ViewAction::PreviousTab) | Action::Text(TextAction::TabLeft) => {
+            review::walk_tabs(model, -1)
+        }
+        Action::View(ViewAction::NextTab) | Action::Text(TextAction::TabRight) => {
+            review::walk_tabs(model, 1)
+        }
+        Action::View(ViewAction::Zoom)
+        | Action::Text(TextAction::MarkThis)
+        | Action::App(AppAction::CopyPrefix) => {
+            model.notify(
+                Tone::Plain,
+                format!("`{}` has no effect on a review card", action.command()),
+            );
+        }
+        Action::Review(ReviewAction::Exclude) if !on_where => {
+            steps::handle_move(model, MoveAction::PageDown)
+        }
         Action::Review(action) => review::handle_review(model, action, effects),
         Action::Decide(DecideAction::Undo) if on_summary => review::prompt_undo_all(model),
         Action::Verdict(_) | Action::Decide(DecideAction::Again) if on_summary => {
             let back = Action::Review(ReviewAction::Back);
             model.notify(
                 Tone::Plain,
-                format!("this is the summary: {} goes back to the cards", model.key_label(Context::Review, back)),
+                format!(
+                    "this is the summary: {} goes back to the cards",
+                    model.key_label(Context::Review, back)
+                ),
             );
         }
         Action::Move(action) if on_where => review::walk_members(model, action),
@@ -63,10 +91,16 @@ fn in_panes(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
         Action::Verdict(action) => decide::handle_verdict(model, action, effects),
         Action::Decide(action) => decide::handle_decide(model, action, effects),
         Action::Custom(action) => custom::handle_custom(model, action, effects),
-        Action::Review(ReviewAction::Open) => review::handle_review(model, ReviewAction::Open, effects),
+        Action::Review(ReviewAction::Open) => {
+            review::handle_review(model, ReviewAction::Open, effects)
+        }
         // Actions of a review card, of forms and lines, and of the first-start question.
         Action::Review(
-            ReviewAction::Skip | ReviewAction::Back | ReviewAction::Exclude | ReviewAction::Summary | ReviewAction::End,
+            ReviewAction::Skip
+            | ReviewAction::Back
+            | ReviewAction::Exclude
+            | ReviewAction::Summary
+            | ReviewAction::End,
         )
         | Action::Form(_)
         | Action::Edit(_)
@@ -95,7 +129,11 @@ fn handle_app(model: &mut Model, action: AppAction, effects: &mut Vec<Effect>) {
         AppAction::CopyPrefix => model.keyboard.pending = Some(Context::Copy),
         AppAction::GroupPrefix => {
             let of_captures = model.navigation.focus.pane == Pane::Captures;
-            model.keyboard.pending = Some(if of_captures { Context::CaptureGroup } else { Context::Group });
+            model.keyboard.pending = Some(if of_captures {
+                Context::CaptureGroup
+            } else {
+                Context::Group
+            });
         }
         AppAction::Commands => model.open_command_line(""),
         // `keys` handles them before.

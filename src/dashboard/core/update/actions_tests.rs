@@ -1,4 +1,5 @@
-//! The outcome of every action in every place, recorded as a table. One test key is bound to each action in turn.
+//! The outcome of every action in every place, recorded as a table. One test key is bound to each
+//! action in turn.
 
 use crate::dashboard::base::{Focus, ListKind, RowRef};
 use crate::dashboard::core::Msg;
@@ -60,8 +61,8 @@ fn actions_after_every_script_match_snapshot() {
     insta::assert_snapshot!("every_action_after_every_script", matrix(&scripts()));
 }
 
-/// A row per action and a column per place: `.` if the action has no effect, `=` if it changes nothing, otherwise a
-/// digest of the outcome.
+/// A row per action and a column per place: `.` if the action has no effect, `=` if it changes
+/// nothing, otherwise a digest of the outcome.
 fn matrix(places: &[Place]) -> String {
     let mut legend = String::new();
     let mut rows: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -71,7 +72,10 @@ fn matrix(places: &[Place]) -> String {
             rows.entry(action).or_default().push(cell(&outcome));
         }
     }
-    let rows: String = rows.iter().map(|(action, cells)| format!("{action:21}{}\n", cells.join(" "))).collect();
+    let rows: String = rows
+        .iter()
+        .map(|(action, cells)| format!("{action:21}{}\n", cells.join(" ")))
+        .collect();
     legend + &rows
 }
 
@@ -90,7 +94,11 @@ fn panes() -> Vec<Place> {
     let mut places: Vec<Place> = Vec::new();
     for pane in Pane::ALL {
         for in_detail in [false, true] {
-            let place = format!("{} {}", pane.title(), if in_detail { "detail" } else { "list" });
+            let place = format!(
+                "{} {}",
+                pane.title(),
+                if in_detail { "detail" } else { "list" }
+            );
             places.push((place, Box::new(move || focused(pane, in_detail))));
         }
     }
@@ -116,8 +124,10 @@ fn scripts() -> Vec<Place> {
         press(&mut app, "pgdn");
         app
     };
-    let mut places: Vec<Place> =
-        vec![("first start".to_owned(), Box::new(setup)), ("a text".to_owned(), Box::new(text))];
+    let mut places: Vec<Place> = vec![
+        ("first start".to_owned(), Box::new(setup)),
+        ("a text".to_owned(), Box::new(text)),
+    ];
     for keys in PLACES {
         let pressed = || {
             let mut app = app();
@@ -145,7 +155,11 @@ fn focused(pane: Pane, in_detail: bool) -> TestDashboard {
     if pane == Pane::Payloads {
         press(&mut app, "g p");
     }
-    app.model.navigation.focus = Focus { pane, in_detail, zoomed: false };
+    app.model.navigation.focus = Focus {
+        pane,
+        in_detail,
+        zoomed: false,
+    };
     app.at += Duration::from_secs(20);
     app.send(Msg::Wake);
     app
@@ -166,7 +180,10 @@ fn outcomes_at(place: &dyn Fn() -> TestDashboard) -> Vec<(&'static str, String)>
     static KEYMAPS: LazyLock<Vec<(Action, Arc<Keymap>)>> = LazyLock::new(|| {
         let mut actions = Action::ALL.to_vec();
         actions.sort_by_key(|action| action.name());
-        actions.into_iter().map(|action| (action, keymap_of(action))).collect()
+        actions
+            .into_iter()
+            .map(|action| (action, keymap_of(action)))
+            .collect()
     });
     let mut outcomes = Vec::new();
     let mut unchanged: Option<TestDashboard> = None;
@@ -181,7 +198,11 @@ fn outcomes_at(place: &dyn Fn() -> TestDashboard) -> Vec<(&'static str, String)>
         for effect in &effects {
             write!(outcome, " ! {}", shortened(&format!("{effect:?}"))).unwrap();
         }
-        for (before, after) in before.lines().zip(after.lines()).filter(|(before, after)| before != after) {
+        for (before, after) in before
+            .lines()
+            .zip(after.lines())
+            .filter(|(before, after)| before != after)
+        {
             write!(outcome, " [{} → {}]", shortened(before), shortened(after)).unwrap();
         }
         outcomes.push((action.name(), outcome.trim().to_owned()));
@@ -197,7 +218,8 @@ fn outcomes_at(place: &dyn Fn() -> TestDashboard) -> Vec<(&'static str, String)>
 
 /// A table with one key that asks for an action, wherever it is pressed.
 fn keymap_of(action: Action) -> Arc<Keymap> {
-    let sections = Context::ALL.map(|context| format!("[{}]\n{} = [\"{KEY}\"]\n", context.name(), action.name()));
+    let sections = Context::ALL
+        .map(|context| format!("[{}]\n{} = [\"{KEY}\"]\n", context.name(), action.name()));
     Arc::new(Keymap::parse(&sections.concat()).unwrap())
 }
 
@@ -218,27 +240,58 @@ fn digest(text: &str) -> u64 {
 fn state(model: &mut Model) -> String {
     // The captures have a context of their own for the key after `b`.
     let pending = format!("{:?}", model.keyboard.pending).replace("CaptureGroup", "Group");
-    let mut text = format!("{:?}\npending {pending}\n{:?}\n", model.navigation.focus, model.navigation.scope);
+    let mut text = format!(
+        "{:?}\npending {pending}\n{:?}\n",
+        model.navigation.focus, model.navigation.scope
+    );
     let refreshes: Vec<(&ListKind, &u32)> = model.connection.refreshes.iter().collect();
     writeln!(text, "asked {refreshes:?}").unwrap();
     for pane in Pane::ALL {
         let mut cursor = model.cursor(pane);
-        let place =
-            (cursor.at(), cursor.len(), cursor.selected_row().and_then(RowRef::item), cursor.marked(), cursor.range());
+        let place = (
+            cursor.at(),
+            cursor.len(),
+            cursor.selected_row().and_then(RowRef::item),
+            cursor.marked(),
+            cursor.range(),
+        );
         writeln!(text, "{pane:?} {place:?} {:?}", cursor.filter()).unwrap();
     }
     let detail = &model.detail;
-    let search = detail.search.as_ref().map(|search| (&search.words, search.at, search.follow));
-    writeln!(text, "scroll {} {} {search:?}", detail.scroll, detail.sideways).unwrap();
+    let search = detail
+        .search
+        .as_ref()
+        .map(|search| (&search.words, search.at, search.follow));
+    writeln!(
+        text,
+        "scroll {} {} {search:?}",
+        detail.scroll, detail.sideways
+    )
+    .unwrap();
     writeln!(text, "{:?}", Pane::ALL.map(|pane| detail.tab(pane))).unwrap();
-    writeln!(text, "tab {} grouped {:?}", model.settings.tabs.at, model.lists.finding_groups.by).unwrap();
+    writeln!(
+        text,
+        "tab {} grouped {:?}",
+        model.settings.tabs.at, model.lists.finding_groups.by
+    )
+    .unwrap();
     let captures = &model.lists.captures;
-    writeln!(text, "captures {:?} paused {} follow {}", captures.by, captures.paused, captures.follow).unwrap();
+    writeln!(
+        text,
+        "captures {:?} paused {} follow {}",
+        captures.by, captures.paused, captures.follow
+    )
+    .unwrap();
     writeln!(text, "board {:?}", model.lists.board.sort).unwrap();
     let review = model.findings.review.as_ref();
     let progress = review.map(|review| (review.open, review.tab, review.row, &review.progress));
     // The name of the type is no part of the outcome.
-    writeln!(text, "{}", format!("review {progress:?}").replace("ReviewProgress", "Progress")).unwrap();
+    writeln!(
+        text,
+        "{}",
+        format!("review {progress:?}").replace("ReviewProgress", "Progress")
+    )
+    .unwrap();
     let verdicts: Vec<_> = model
         .findings
         .triage
@@ -247,8 +300,19 @@ fn state(model: &mut Model) -> String {
         .map(|assessment| (assessment.verdict, assessment.tags.len()))
         .collect();
     writeln!(text, "verdicts {verdicts:?}").unwrap();
-    writeln!(text, "batches {} cancelled {}", model.calls.batches.len(), model.keyboard.cancelled.is_some()).unwrap();
-    writeln!(text, "drafts {:?}", model.overlay.drafts.keys().collect::<Vec<_>>()).unwrap();
+    writeln!(
+        text,
+        "batches {} cancelled {}",
+        model.calls.batches.len(),
+        model.keyboard.cancelled.is_some()
+    )
+    .unwrap();
+    writeln!(
+        text,
+        "drafts {:?}",
+        model.overlay.drafts.keys().collect::<Vec<_>>()
+    )
+    .unwrap();
     let modals: Vec<String> = model.overlay.modals.iter().map(modal).collect();
     writeln!(text, "open {}", modals.join(" ")).unwrap();
     text
@@ -260,15 +324,32 @@ fn modal(modal: &Modal) -> String {
         Modal::Prompt(prompt) => format!("prompt {:?} {:?}", prompt.question, prompt.lines),
         Modal::Form(form) => {
             let fields: Vec<String> = form.fields.iter().map(|field| field.text()).collect();
-            format!("form {:?} {} {} {:?} {fields:?}", form.tag, form.at, form.tried, form.sending)
+            format!(
+                "form {:?} {} {} {:?} {fields:?}",
+                form.tag, form.at, form.tried, form.sending
+            )
         }
         Modal::Decide(menu) => {
-            let entry =
-                menu.entry.as_ref().map(|entry| (entry.choice, entry.input.text(), entry.offers.at, &entry.error));
-            format!("decide {entry:?} {:?} {:?} {:?}", menu.preview, menu.before.len(), menu.draft)
+            let entry = menu.entry.as_ref().map(|entry| {
+                (
+                    entry.choice,
+                    entry.input.text(),
+                    entry.offers.at,
+                    &entry.error,
+                )
+            });
+            format!(
+                "decide {entry:?} {:?} {:?} {:?}",
+                menu.preview,
+                menu.before.len(),
+                menu.draft
+            )
         }
         Modal::Rules(rules) => {
-            let edit = rules.edit.as_ref().map(|edit| (edit.input.text(), &edit.finds));
+            let edit = rules
+                .edit
+                .as_ref()
+                .map(|edit| (edit.input.text(), &edit.finds));
             format!("rules {} {edit:?}", rules.list.at)
         }
         Modal::Alerts(list) => format!("alerts {}", list.at),
@@ -276,12 +357,21 @@ fn modal(modal: &Modal) -> String {
         Modal::Text(text) => format!("text {:?} {}", text.title, text.scroll),
         Modal::Line(line) => {
             let search = line.purpose == LinePurpose::Search;
-            let help =
-                (&line.help.error, line.help.offers.all.len(), line.help.offers.at, line.help.recall.is_active());
+            let help = (
+                &line.help.error,
+                line.help.offers.all.len(),
+                line.help.offers.at,
+                line.help.recall.is_active(),
+            );
             format!("line {search} {:?} {help:?}", line.input.text())
         }
         Modal::Command(line) => {
-            format!("command {:?} {:?} {}", line.input.text(), line.offers.at, line.recall.is_active())
+            format!(
+                "command {:?} {:?} {}",
+                line.input.text(),
+                line.offers.at,
+                line.recall.is_active()
+            )
         }
         Modal::Setup(setup) => format!("setup {} {:?}", setup.at, setup.busy),
     }

@@ -12,7 +12,14 @@ pub(crate) fn handle_called(
     result: Result<CallAnswer, Problem>,
     effects: &mut Vec<Effect>,
 ) {
-    let Some(at) = model.calls.batches.iter().position(|batch| batch.holds(ticket)) else { return };
+    let Some(at) = model
+        .calls
+        .batches
+        .iter()
+        .position(|batch| batch.holds(ticket))
+    else {
+        return;
+    };
     let mut batch = model.calls.batches.remove(at);
     batch.answer(ticket, result);
     model.keep_retested(&batch, effects);
@@ -33,7 +40,11 @@ pub(crate) fn handle_copied(model: &mut Model, result: Result<String, CopyFailed
 }
 
 /// A file was written, or not.
-pub(crate) fn handle_saved(model: &mut Model, result: Result<PathBuf, Problem>, effects: &mut Vec<Effect>) {
+pub(crate) fn handle_saved(
+    model: &mut Model,
+    result: Result<PathBuf, Problem>,
+    effects: &mut Vec<Effect>,
+) {
     match result {
         Ok(path) => {
             let what = crate::dashboard::payloads::keys::handle_sheet(model, &path, effects)
@@ -43,7 +54,11 @@ pub(crate) fn handle_saved(model: &mut Model, result: Result<PathBuf, Problem>, 
         Err(problem) => {
             // The next file is not this sheet.
             model.captures.payloads.sheet = None;
-            let hint = problem.hint.as_deref().map(|hint| format!(" · {hint}")).unwrap_or_default();
+            let hint = problem
+                .hint
+                .as_deref()
+                .map(|hint| format!(" · {hint}"))
+                .unwrap_or_default();
             model.notify(Tone::Bad, format!("{problem}{hint}"));
         }
     }
@@ -63,10 +78,16 @@ pub(crate) fn handle_connected(model: &mut Model, result: Result<Session, Proble
         Ok(session) => {
             model.session = session;
             model.overlay.modals.clear();
-            model.overlay.drafts.remove(&crate::dashboard::base::FormTag::Connect);
+            model
+                .overlay
+                .drafts
+                .remove(&crate::dashboard::base::FormTag::Connect);
         }
         Err(problem) => {
-            model.overlay.modals.retain(|modal| matches!(modal, Modal::Setup(_) | Modal::Form(_)));
+            model
+                .overlay
+                .modals
+                .retain(|modal| matches!(modal, Modal::Setup(_) | Modal::Form(_)));
             if let Some(Modal::Form(form)) = model.overlay.modals.last_mut() {
                 form.show_refusal(problem.clone());
             }

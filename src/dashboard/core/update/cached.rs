@@ -9,7 +9,12 @@ use std::sync::Arc;
 
 /// A list was read from the cache.
 pub(crate) fn handle_cached(model: &mut Model, cached: CachedList) {
-    let CachedList { generation, at, worked_in, snapshot } = cached;
+    let CachedList {
+        generation,
+        at,
+        worked_in,
+        snapshot,
+    } = cached;
     if generation != model.connection.generation && !matches!(snapshot, Snapshot::Workspaces(_)) {
         return;
     }
@@ -17,8 +22,8 @@ pub(crate) fn handle_cached(model: &mut Model, cached: CachedList) {
         Snapshot::Workspaces(table) => recall_workspaces(model, table, at, worked_in),
         Snapshot::Targets(table) => _ = model.data.targets.recall(table, at),
         Snapshot::Scans(table) => recall_scans(model, table, at),
-        // The rows follow when they are made.
-        // When those of each scan were read is not in the cache, so only counts prove that they are complete.
+        // The rows follow when they are made. When those of each scan were read is not in the
+        // cache, so only counts prove that they are complete.
         Snapshot::Findings(table) => _ = model.data.occurrences.recall(table, at),
         Snapshot::Loggers(table) => recall_loggers(model, table, at),
         // These are not cached.
@@ -26,13 +31,22 @@ pub(crate) fn handle_cached(model: &mut Model, cached: CachedList) {
     }
 }
 
-fn recall_workspaces(model: &mut Model, table: Arc<Table<Workspace>>, at: Stamp, worked_in: Option<WorkspaceId>) {
+fn recall_workspaces(
+    model: &mut Model,
+    table: Arc<Table<Workspace>>,
+    at: Stamp,
+    worked_in: Option<WorkspaceId>,
+) {
     if !model.data.workspaces.recall(Arc::clone(&table), at) {
         return;
     }
     let next = match &model.session.workspace {
         // An unknown workspace may be newer than the cache: the list of the service decides.
-        Some(requested) => table.items().iter().find(|it| it.is_called(requested)).map(|it| it.id),
+        Some(requested) => table
+            .items()
+            .iter()
+            .find(|it| it.is_called(requested))
+            .map(|it| it.id),
         None => worked_in
             .filter(|&id| table.get(id).is_some())
             .or_else(|| poll_updates::workspace_to_work_in(model, &table)),

@@ -20,12 +20,16 @@ pub(crate) fn handle_captures_read(
         (_, Some(problem)) => model.notify_problem("body of the capture not read", &problem),
         (CaptureUse::ManualFinding, None) => findings::manual::open_with_captures(model, &captures),
         (CaptureUse::Replay(url), None) => {
-            let prompted = captures.first().map(|record| captures::keys::prompt_replay_of(model, record, &url));
+            let prompted = captures
+                .first()
+                .map(|record| captures::keys::prompt_replay_of(model, record, &url));
             if let Some(Err(why)) = prompted {
                 model.notify(Tone::Bad, why);
             }
         }
-        (CaptureUse::Run(action), None) => custom::run_on_captures(model, action, &captures, effects),
+        (CaptureUse::Run(action), None) => {
+            custom::run_on_captures(model, action, &captures, effects)
+        }
         (
             purpose @ (CaptureUse::Curl
             | CaptureUse::Raw

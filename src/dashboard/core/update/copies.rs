@@ -1,10 +1,13 @@
 //! `y`, then what: copies of the selected or marked rows.
 //!
-//! Copied text is sanitised by [`crate::text`], so that it cannot act on the shell or terminal that it is pasted into.
+//! Copied text is sanitised by [`crate::text`], so that it cannot act on the shell or terminal that
+//! it is pasted into.
 
 use crate::client::Problem;
 use crate::client::calls::{ApiCall, CallId};
-use crate::contract::{FindingId, LoggerId, ReportId, Risk, ScanId, TargetId, WordlistId, WorkspaceId};
+use crate::contract::{
+    FindingId, LoggerId, ReportId, Risk, ScanId, TargetId, WordlistId, WorkspaceId,
+};
 use crate::dashboard::activity::keys as activity;
 use crate::dashboard::base::{CaptureUse, Effect, FindingUse, Pane, Tone};
 use crate::dashboard::data::ReadFinding;
@@ -28,15 +31,20 @@ const NOTHING: &str = "nothing to copy: this row has no such data";
 /// Copies a text of the selected row, or of the marked rows.
 pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut Vec<Effect>) {
     let of_captures = model.navigation.focus.pane == Pane::Captures;
-    let of_many = matches!(action, CopyAction::Json | CopyAction::Markdown | CopyAction::Raw | CopyAction::File);
+    let of_many = matches!(
+        action,
+        CopyAction::Json | CopyAction::Markdown | CopyAction::Raw | CopyAction::File
+    );
     if let (true, Some(why)) = (of_many, model.header_wait_notice()) {
         return model.notify(Tone::Plain, why);
     }
     if let Some(purpose) = capture_use(action).filter(|_| of_captures) {
         let chosen = match purpose {
-            CaptureUse::Curl => {
-                model.selected_capture().map(|captured| model.record_of(captured)).into_iter().collect()
-            }
+            CaptureUse::Curl => model
+                .selected_capture()
+                .map(|captured| model.record_of(captured))
+                .into_iter()
+                .collect(),
             _ => model.chosen_captures(),
         };
         if !model.must_read(purpose.clone(), &chosen, effects) {
@@ -62,8 +70,12 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
         CopyAction::Obvious => obvious(model).map(|(what, text)| copy(what, &text)),
         CopyAction::Url => url(model).map(|url| copy_exact("URL", visible_url(&url))),
         CopyAction::Curl => curl(model).map(|curl| copy_exact("curl command", curl)),
-        CopyAction::Json => json(model).map(|(what, json)| copy_exact(format!("JSON of {what}"), json)),
-        CopyAction::Command => Some(command(model)).map(|(what, command)| copy_exact(what, command)),
+        CopyAction::Json => {
+            json(model).map(|(what, json)| copy_exact(format!("JSON of {what}"), json))
+        }
+        CopyAction::Command => {
+            Some(command(model)).map(|(what, command)| copy_exact(what, command))
+        }
         CopyAction::File => return save_json(model, effects),
         CopyAction::Shapes => return payloads::prompt_shape(model),
         CopyAction::Browser => return open_in_browser(model, effects),
@@ -73,8 +85,13 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
     };
     match made {
         Some(Effect::Copy { what, text, .. }) => {
-            let needs_names = matches!(action, CopyAction::Obvious | CopyAction::Url) && has_recording_url(model);
-            effects.push(Effect::Copy { what, text, needs_names });
+            let needs_names =
+                matches!(action, CopyAction::Obvious | CopyAction::Url) && has_recording_url(model);
+            effects.push(Effect::Copy {
+                what,
+                text,
+                needs_names,
+            });
         }
         Some(effect) => effects.push(effect),
         None => model.notify(Tone::Plain, nothing(model, action)),
@@ -85,7 +102,9 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
 fn nothing(model: &Model, action: CopyAction) -> &'static str {
     match (action, model.issue_at_hand()) {
         (CopyAction::Url, Some(_)) => "the target of this finding has no URL",
-        (CopyAction::Curl, Some(issue)) if issue.manual().is_some() => "the service does not have this manual finding",
+        (CopyAction::Curl, Some(issue)) if issue.manual().is_some() => {
+            "the service does not have this manual finding"
+        }
         _ => NOTHING,
     }
 }
@@ -115,7 +134,11 @@ pub(crate) fn copy_captures(
     effects: &mut Vec<Effect>,
 ) {
     let Some(first) = chosen.first() else {
-        let nothing = if *purpose == CaptureUse::SaveJson { "nothing selected" } else { NOTHING };
+        let nothing = if *purpose == CaptureUse::SaveJson {
+            "nothing selected"
+        } else {
+            NOTHING
+        };
         return model.notify(Tone::Plain, nothing);
     };
     let values = || chosen.iter().map(out::value).collect();
@@ -143,12 +166,17 @@ pub(super) fn chosen_findings(model: &mut Model) -> Vec<Arc<ListedFinding>> {
     let ids = model.chosen(model.navigation.focus.pane).ids;
     let table = model.data.findings.value();
     let issue = |&id: &i64| table?.get(IssueId(id));
-    ids.iter().filter_map(issue).map(|issue| Arc::clone(&issue.finding)).collect()
+    ids.iter()
+        .filter_map(issue)
+        .map(|issue| Arc::clone(&issue.finding))
+        .collect()
 }
 
 /// Findings with their texts as JSON.
 pub(super) fn finding_values(read: &[ReadFinding]) -> Vec<serde_json::Value> {
-    let value = |(finding, texts): &ReadFinding| serde_json::to_value(finding.with_texts(texts.as_ref().ok()?)).ok();
+    let value = |(finding, texts): &ReadFinding| {
+        serde_json::to_value(finding.with_texts(texts.as_ref().ok()?)).ok()
+    };
     read.iter().filter_map(value).collect()
 }
 
@@ -158,20 +186,35 @@ fn copy_held_findings(model: &mut Model, effects: &mut Vec<Effect>) {
         let texts = finding.held_texts().cloned()?;
         Some((finding, Ok(texts)))
     };
-    let read: Vec<ReadFinding> = chosen_findings(model).into_iter().filter_map(held).collect();
+    let read: Vec<ReadFinding> = chosen_findings(model)
+        .into_iter()
+        .filter_map(held)
+        .collect();
     copy_findings(model, FindingUse::Markdown, &read, effects);
 }
 
 /// Findings with their texts as Markdown, with the risk that the list shows.
 fn findings_markdown(model: &Model, read: &[ReadFinding]) -> Vec<String> {
-    let issues = model.data.findings.value().into_iter().flat_map(|table| table.items());
-    let overrides: HashMap<FindingId, Risk> =
-        issues.filter_map(|issue| Some((issue.finding.id, issue.severity?))).collect();
+    let issues = model
+        .data
+        .findings
+        .value()
+        .into_iter()
+        .flat_map(|table| table.items());
+    let overrides: HashMap<FindingId, Risk> = issues
+        .filter_map(|issue| Some((issue.finding.id, issue.severity?)))
+        .collect();
     let one = |(finding, texts): &ReadFinding| {
-        let target = finding.target_id().and_then(|id| model.target_name(id)).or(finding.target_name().as_ref());
+        let target = finding
+            .target_id()
+            .and_then(|id| model.target_name(id))
+            .or(finding.target_name().as_ref());
         let target = target.map(ToString::to_string).unwrap_or_default();
         let mut whole = finding.with_texts(texts.as_ref().ok()?);
-        whole.risk_level = overrides.get(&finding.id).copied().unwrap_or(whole.risk_level);
+        whole.risk_level = overrides
+            .get(&finding.id)
+            .copied()
+            .unwrap_or(whole.risk_level);
         Some(ticket::finding(&whole, &target))
     };
     read.iter().filter_map(one).collect()
@@ -182,7 +225,12 @@ fn markdown_of(noun: &str, count: usize) -> String {
 }
 
 /// Copies or saves findings with their texts.
-pub(crate) fn copy_findings(model: &mut Model, purpose: FindingUse, read: &[ReadFinding], effects: &mut Vec<Effect>) {
+pub(crate) fn copy_findings(
+    model: &mut Model,
+    purpose: FindingUse,
+    read: &[ReadFinding],
+    effects: &mut Vec<Effect>,
+) {
     if purpose == FindingUse::Markdown {
         let all = findings_markdown(model, read);
         return match all.is_empty() {
@@ -199,7 +247,10 @@ pub(crate) fn copy_findings(model: &mut Model, purpose: FindingUse, read: &[Read
 }
 
 fn save(what: &str, json: String) -> Effect {
-    Effect::Save { name: text::file_name(&format!("{what}.json")), content: json.into_bytes().into() }
+    Effect::Save {
+        name: text::file_name(&format!("{what}.json")),
+        content: json.into_bytes().into(),
+    }
 }
 
 fn save_json(model: &mut Model, effects: &mut Vec<Effect>) {
@@ -214,9 +265,14 @@ fn copy(what: impl Into<String>, text: &str) -> Effect {
     copy_exact(what, text::clean_text(text).into_owned())
 }
 
-/// Copies text that a program reads, which acts on no terminal by its form: quoted words, escaped JSON.
+/// Copies text that a program reads, which acts on no terminal by its form: quoted words, escaped
+/// JSON.
 fn copy_exact(what: impl Into<String>, text: String) -> Effect {
-    Effect::Copy { what: what.into(), text, needs_names: false }
+    Effect::Copy {
+        what: what.into(),
+        text,
+        needs_names: false,
+    }
 }
 
 /// The URL, with percent-encoding instead of characters that a terminal would not show.
@@ -224,7 +280,13 @@ fn visible_url(url: &str) -> String {
     if *text::clean(url) == *url {
         return url.to_owned();
     }
-    let byte = |byte: u8| if byte.is_ascii_graphic() { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    let byte = |byte: u8| {
+        if byte.is_ascii_graphic() {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
+    };
     url.bytes().map(byte).collect()
 }
 
@@ -239,7 +301,9 @@ fn obvious(model: &Model) -> Option<(String, String)> {
             let name = model.target_name(model.lists.targets.selected?)?;
             Some(("name".to_owned(), name.to_string()))
         }
-        _ => model.selected_id(pane).map(|id| ("id".to_owned(), model.service_id(pane, id).to_string())),
+        _ => model
+            .selected_id(pane)
+            .map(|id| ("id".to_owned(), model.service_id(pane, id).to_string())),
     }
 }
 
@@ -257,41 +321,68 @@ fn url(model: &Model) -> Option<String> {
     match model.navigation.focus.pane {
         Pane::Findings | Pane::Board => affected_url(model),
         Pane::Loggers => {
-            let logger = model.data.loggers.value()?.get(model.lists.loggers.selected?)?;
+            let logger = model
+                .data
+                .loggers
+                .value()?
+                .get(model.lists.loggers.selected?)?;
             Some(logger.handler_url.to_string())
         }
-        Pane::Payloads => model.payload_at_hand().map(|payload| payload.url.to_string()),
-        Pane::Activity => model.selected_item::<ApiCall>().map(|call| activity::url(model, call)),
+        Pane::Payloads => model
+            .payload_at_hand()
+            .map(|payload| payload.url.to_string()),
+        Pane::Activity => model
+            .selected_item::<ApiCall>()
+            .map(|call| activity::url(model, call)),
         Pane::Captures => match model.lists.captures.current(&model.data.captures) {
             Some(captured) => Some(model.record_of(captured).request_url().url),
             // Without captures, the URL to send requests to is useful.
             None => {
                 let loggers = model.data.loggers.value()?;
                 let logger = model.navigation.scope.logger.and_then(|id| loggers.get(id));
-                let logger = logger.or_else(|| loggers.items().first().filter(|_| loggers.len() == 1))?;
+                let logger =
+                    logger.or_else(|| loggers.items().first().filter(|_| loggers.len() == 1))?;
                 Some(logger.handler_url.to_string())
             }
         },
-        _ => api_path(model).map(|path| format!("{}{path}", model.session.base_url.trim_end_matches('/'))),
+        _ => api_path(model)
+            .map(|path| format!("{}{path}", model.session.base_url.trim_end_matches('/'))),
     }
 }
 
-/// Opens the URL of the selected row after a confirmation; where there is no browser to see, copies it.
+/// Opens the URL of the selected row after a confirmation; where there is no browser to see, copies
+/// it.
 fn open_in_browser(model: &mut Model, effects: &mut Vec<Effect>) {
     let named = match model.navigation.focus.pane {
-        Pane::Targets => model.lists.targets.selected.and_then(|id| model.target_name(id)).map(ToString::to_string),
-        Pane::Findings | Pane::Board | Pane::Loggers | Pane::Payloads | Pane::Captures => url(model),
+        Pane::Targets => model
+            .lists
+            .targets
+            .selected
+            .and_then(|id| model.target_name(id))
+            .map(ToString::to_string),
+        Pane::Findings | Pane::Board | Pane::Loggers | Pane::Payloads | Pane::Captures => {
+            url(model)
+        }
         // These have URLs of the API only, which needs a key.
         Pane::Workspaces | Pane::Scans | Pane::Reports | Pane::Wordlists | Pane::Activity => None,
     };
     let Some(url) = named.filter(|url| is_web_url(url)) else {
-        return model.notify(Tone::Plain, "nothing to open: this row has no http or https URL");
+        return model.notify(
+            Tone::Plain,
+            "nothing to open: this row has no http or https URL",
+        );
     };
     if model.mask().is_some_and(|mask| mask.text(&url) != url) {
-        return model.notify(Tone::Bad, "URL not opened: names are masked · `:mask off` first");
+        return model.notify(
+            Tone::Bad,
+            "URL not opened: names are masked · `:mask off` first",
+        );
     }
     match model.session.has_browser {
-        false => effects.push(copy(format!("no browser here: {}", text::clean(&url)), &url)),
+        false => effects.push(copy(
+            format!("no browser here: {}", text::clean(&url)),
+            &url,
+        )),
         true => {
             let prompt = Prompt::new(format!("Open {url} in the browser?"), Then::OpenUrl(url));
             model.open_prompt(prompt.with_line("The browser sends a request to this address."));
@@ -299,10 +390,15 @@ fn open_in_browser(model: &mut Model, effects: &mut Vec<Effect>) {
     }
 }
 
-/// The URL that the selected finding affects: its target if that is a URL, or the web service at its port.
+/// The URL that the selected finding affects: its target if that is a URL, or the web service at
+/// its port.
 fn affected_url(model: &Model) -> Option<String> {
     let issue = model.issue_at_hand()?;
-    let name = issue.target_id().and_then(|id| model.target_name(id)).or(issue.target_name().as_ref())?.trim();
+    let name = issue
+        .target_id()
+        .and_then(|id| model.target_name(id))
+        .or(issue.target_name().as_ref())?
+        .trim();
     if name.starts_with("http://") || name.starts_with("https://") {
         return Some(name.to_owned());
     }
@@ -312,25 +408,47 @@ fn affected_url(model: &Model) -> Option<String> {
         service if service.contains("http") => "http",
         _ => return None,
     };
-    let host = if name.parse::<Ipv6Addr>().is_ok() { format!("[{name}]") } else { name.to_owned() };
-    let is_usual = matches!((scheme, issue.port()), ("https", 443) | ("http", 80) | (_, ..=0));
-    let port = if is_usual { String::new() } else { format!(":{}", issue.port()) };
+    let host = if name.parse::<Ipv6Addr>().is_ok() {
+        format!("[{name}]")
+    } else {
+        name.to_owned()
+    };
+    let is_usual = matches!(
+        (scheme, issue.port()),
+        ("https", 443) | ("http", 80) | (_, ..=0)
+    );
+    let port = if is_usual {
+        String::new()
+    } else {
+        format!(":{}", issue.port())
+    };
     Some(format!("{scheme}://{host}{port}/"))
 }
 
 /// The path of the selected row in the API. The service does not have manual findings.
 fn api_path(model: &Model) -> Option<String> {
     let pane = model.navigation.focus.pane;
-    if model.issue_at_hand().is_some_and(|issue| issue.manual().is_some()) {
+    if model
+        .issue_at_hand()
+        .is_some_and(|issue| issue.manual().is_some())
+    {
         return None;
     }
     let noun = match pane {
-        Pane::Captures => return Some(format!("/http_loggers/{}/data", model.lists.captures.selected?.logger)),
+        Pane::Captures => {
+            return Some(format!(
+                "/http_loggers/{}/data",
+                model.lists.captures.selected?.logger
+            ));
+        }
         Pane::Payloads => return None,
         Pane::Loggers => "http_loggers".to_owned(),
         _ => noun(pane),
     };
-    Some(format!("/{noun}/{}", model.service_id(pane, model.selected_id(pane)?)))
+    Some(format!(
+        "/{noun}/{}",
+        model.service_id(pane, model.selected_id(pane)?)
+    ))
 }
 
 /// The noun of a pane in the API and in headless commands.
@@ -343,30 +461,47 @@ fn curl(model: &mut Model) -> Option<String> {
     if model.navigation.focus.pane == Pane::Activity {
         return activity::curl(model);
     }
-    let url = format!("{}{}", model.session.base_url.trim_end_matches('/'), api_path(model)?);
+    let url = format!(
+        "{}{}",
+        model.session.base_url.trim_end_matches('/'),
+        api_path(model)?
+    );
     let url = quoted(&url);
-    Some(format!("curl -H 'accept: application/json' -H \"authorization: Bearer $SCANDECK_API_KEY\" {url}"))
+    Some(format!(
+        "curl -H 'accept: application/json' -H \"authorization: Bearer $SCANDECK_API_KEY\" {url}"
+    ))
 }
 
-/// A captured request as curl. A body that is not plain text is saved first, and the command names its file.
+/// A captured request as curl. A body that is not plain text is saved first, and the command names
+/// its file.
 fn copy_captured(model: &mut Model, sent: CaptureRecord, effects: &mut Vec<Effect>) {
     let marked = model.lists.captures.marks().len();
     if marked > 1 {
         model.notify(
             Tone::Plain,
-            format!("curl command of the selected request copied, not of the {marked} marked requests"),
+            format!(
+                "curl command of the selected request copied, not of the {marked} marked requests"
+            ),
         );
     }
     if !sent.request_url().path_known {
-        model.notify(Tone::Plain, "path not reported by the service; copied with the logger's path");
+        model.notify(
+            Tone::Plain,
+            "path not reported by the service; copied with the logger's path",
+        );
     }
     effects.push(match out::body_file(&sent) {
-        Some(name) => Effect::SaveBody { name, sent: Box::new(sent), mask: None },
+        Some(name) => Effect::SaveBody {
+            name,
+            sent: Box::new(sent),
+            mask: None,
+        },
         None => copy_exact("curl command", out::curl(&sent, None)),
     });
 }
 
-/// The body of a captured request was saved, or not: without it the command would send another request.
+/// The body of a captured request was saved, or not: without it the command would send another
+/// request.
 pub(crate) fn handle_body_saved(
     model: &mut Model,
     sent: &CaptureRecord,
@@ -375,7 +510,9 @@ pub(crate) fn handle_body_saved(
 ) {
     match saved {
         Ok(path) => {
-            let file = path.file_name().map(|name| name.to_string_lossy().into_owned());
+            let file = path
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned());
             effects.push(copy_exact("curl command", out::curl(sent, file.as_deref())));
             model.notify(Tone::Good, format!("body saved to {}", path.display()));
         }
@@ -388,7 +525,13 @@ fn json(model: &mut Model) -> Option<(String, String)> {
     let pane = model.navigation.focus.pane;
     let ids = model.chosen(pane).ids;
     let first = model.service_id(pane, *ids.first()?);
-    json_of(&noun(pane), first, ids.iter().filter_map(|&id| value(model, pane, id)).collect())
+    json_of(
+        &noun(pane),
+        first,
+        ids.iter()
+            .filter_map(|&id| value(model, pane, id))
+            .collect(),
+    )
 }
 
 /// Objects as JSON without hidden characters, with a name.
@@ -399,7 +542,10 @@ fn json_of(nouns: &str, first: i64, values: Vec<serde_json::Value>) -> Option<(S
             let name = format!("{}-{first}", nouns.trim_end_matches('s'));
             (name, serde_json::to_string_pretty(one).ok()?)
         }
-        many => (format!("{nouns}-{}", many.len()), serde_json::to_string_pretty(many).ok()?),
+        many => (
+            format!("{nouns}-{}", many.len()),
+            serde_json::to_string_pretty(many).ok()?,
+        ),
     };
     Some((what, text::escaped_json(&json).into_owned()))
 }
@@ -410,19 +556,28 @@ pub(super) fn value(model: &Model, pane: Pane, id: i64) -> Option<serde_json::Va
     let value = match pane {
         Pane::Workspaces => serde_json::to_value(data.workspaces.value()?.get(WorkspaceId(id))?),
         Pane::Targets => serde_json::to_value(data.targets.value()?.get(TargetId(id))?),
-        Pane::Findings | Pane::Board => serde_json::to_value(&data.findings.value()?.get(IssueId(id))?.finding),
+        Pane::Findings | Pane::Board => {
+            serde_json::to_value(&data.findings.value()?.get(IssueId(id))?.finding)
+        }
         Pane::Scans => serde_json::to_value(data.scans.value()?.get(ScanId(id))?),
         Pane::Loggers => serde_json::to_value(data.loggers.value()?.get(LoggerId(id))?),
         Pane::Reports => serde_json::to_value(data.reports.value()?.get(ReportId(id))?),
         Pane::Wordlists => serde_json::to_value(data.wordlists.value()?.get(WordlistId(id))?),
-        Pane::Payloads => serde_json::to_value(model.captures.oob.book.get(model.payload_at_hand()?.token)?),
+        Pane::Payloads => serde_json::to_value(
+            model
+                .captures
+                .oob
+                .book
+                .get(model.payload_at_hand()?.token)?,
+        ),
         Pane::Activity => serde_json::to_value(data.calls.value()?.get(CallId(id))?),
         Pane::Captures => return None,
     };
     value.ok()
 }
 
-/// The text for the notice, and the command that shows this view: a headless command if there is one, else `scandeck`.
+/// The text for the notice, and the command that shows this view: a headless command if there is
+/// one, else `scandeck`.
 fn command(model: &mut Model) -> (String, String) {
     let mut words = vec!["scandeck".to_owned()];
     let headless = headless(model);
@@ -434,14 +589,18 @@ fn command(model: &mut Model) -> (String, String) {
     let session = &model.session;
     words.extend(session.service_flags.iter().map(|word| word_quoted(word)));
     // A command finds the local service, or the service of its profile, without --base-url.
-    let is_found = session.starts_service || session.service_flags.iter().any(|flag| flag == "--profile");
+    let is_found =
+        session.starts_service || session.service_flags.iter().any(|flag| flag == "--profile");
     if !is_found && !session.base_url.is_empty() {
         words.extend(["--base-url".to_owned(), quoted(&session.base_url)]);
     }
     if let Some(workspace) = model.workspace() {
         words.extend(["--workspace".to_owned(), quoted(workspace.name.as_str())]);
     }
-    if let Some(query) = headless.map(|(_, query)| query).filter(|query| !query.is_empty()) {
+    if let Some(query) = headless
+        .map(|(_, query)| query)
+        .filter(|query| !query.is_empty())
+    {
         words.extend(["--query".to_owned(), quoted(&query)]);
     }
     (what.to_owned(), words.join(" "))
@@ -450,7 +609,11 @@ fn command(model: &mut Model) -> (String, String) {
 /// A word of a command line, in quotes where a shell would change it.
 fn word_quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { quoted(word) }
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        quoted(word)
+    }
 }
 
 /// The headless command that lists the shown rows, and its query.
@@ -462,7 +625,10 @@ fn headless(model: &mut Model) -> Option<(Vec<String>, String)> {
     let command = |verb: &str| vec![noun(pane), verb.to_owned()];
     if model.navigation.focus.in_detail && matches!(pane, Pane::Findings | Pane::Scans) {
         let id = model.service_id(pane, model.selected_id(pane)?);
-        return Some(([command("show"), vec![id.to_string()]].concat(), String::new()));
+        return Some((
+            [command("show"), vec![id.to_string()]].concat(),
+            String::new(),
+        ));
     }
     if pane == Pane::Captures {
         return Some(headless_captures(model));
@@ -472,18 +638,31 @@ fn headless(model: &mut Model) -> Option<(Vec<String>, String)> {
     }
     let filter = model.cursor(pane).filter().0.trim().to_owned();
     // Headless commands of the other lists take no query.
-    let whole = filter.is_empty() && (pane != Pane::Scans || model.navigation.scope.target.is_none());
+    let whole =
+        filter.is_empty() && (pane != Pane::Scans || model.navigation.scope.target.is_none());
     whole.then(|| (command("list"), String::new()))
 }
 
 /// The headless command of the shown captures, and its query.
 fn headless_captures(model: &mut Model) -> (Vec<String>, String) {
-    let selected = model.lists.captures.selected.filter(|_| model.navigation.focus.in_detail);
-    let logger = selected.map(|key| key.logger).or(model.navigation.scope.logger);
-    let of_logger = logger.iter().flat_map(|id| ["--logger".to_owned(), id.to_string()]);
+    let selected = model
+        .lists
+        .captures
+        .selected
+        .filter(|_| model.navigation.focus.in_detail);
+    let logger = selected
+        .map(|key| key.logger)
+        .or(model.navigation.scope.logger);
+    let of_logger = logger
+        .iter()
+        .flat_map(|id| ["--logger".to_owned(), id.to_string()]);
     match selected {
         Some(key) => {
-            let show = ["captures".to_owned(), "show".to_owned(), key.capture.to_string()];
+            let show = [
+                "captures".to_owned(),
+                "show".to_owned(),
+                key.capture.to_string(),
+            ];
             (show.into_iter().chain(of_logger).collect(), String::new())
         }
         None => {

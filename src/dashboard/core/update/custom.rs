@@ -43,7 +43,10 @@ pub(crate) fn handle_custom(model: &mut Model, action: CustomAction, effects: &m
 fn run_on_rows(model: &mut Model, action: CustomAction, effects: &mut Vec<Effect>) {
     let pane = model.navigation.focus.pane;
     let ids = model.chosen(pane).ids;
-    let items = ids.iter().filter_map(|&id| copies::value(model, pane, id)).collect();
+    let items = ids
+        .iter()
+        .filter_map(|&id| copies::value(model, pane, id))
+        .collect();
     run(model, action, items, effects);
 }
 
@@ -64,7 +67,12 @@ pub(crate) fn run_on_captures(
     chosen: &[CaptureRecord],
     effects: &mut Vec<Effect>,
 ) {
-    run(model, action, chosen.iter().map(out::value).collect(), effects);
+    run(
+        model,
+        action,
+        chosen.iter().map(out::value).collect(),
+        effects,
+    );
 }
 
 fn run(model: &mut Model, action: CustomAction, items: Vec<Value>, effects: &mut Vec<Effect>) {
@@ -77,8 +85,13 @@ fn run(model: &mut Model, action: CustomAction, items: Vec<Value>, effects: &mut
             None => String::new(),
         }
     };
-    let ids: Vec<String> = items.iter().filter_map(|item| Some(item.get("id")?.to_string())).collect();
-    let target = target_of(model, &items).and_then(|id| model.target_name(id)).map(ToString::to_string);
+    let ids: Vec<String> = items
+        .iter()
+        .filter_map(|item| Some(item.get("id")?.to_string()))
+        .collect();
+    let target = target_of(model, &items)
+        .and_then(|id| model.target_name(id))
+        .map(ToString::to_string);
     let variables = [
         ("LIST", copies::noun(pane)),
         ("ID", of_first(["id", "token"])),
@@ -88,14 +101,28 @@ fn run(model: &mut Model, action: CustomAction, items: Vec<Value>, effects: &mut
         ("WORKSPACE", model.workspace_name().to_string()),
         ("SERVICE", model.session.name.clone()),
     ];
-    let named = variables.iter().filter(|(name, _)| !matches!(*name, "ID" | "IDS" | "NAME"));
-    let mut input: serde_json::Map<String, Value> =
-        named.map(|(name, value)| (name.to_lowercase(), json!(value))).collect();
+    let named = variables
+        .iter()
+        .filter(|(name, _)| !matches!(*name, "ID" | "IDS" | "NAME"));
+    let mut input: serde_json::Map<String, Value> = named
+        .map(|(name, value)| (name.to_lowercase(), json!(value)))
+        .collect();
     input.insert("items".to_owned(), Value::Array(items));
-    let input = format!("{}\n", text::escaped_json(&Value::Object(input).to_string()));
-    let variables = variables.into_iter().map(|(name, value)| (name, clean(&value).into_owned())).collect();
+    let input = format!(
+        "{}\n",
+        text::escaped_json(&Value::Object(input).to_string())
+    );
+    let variables = variables
+        .into_iter()
+        .map(|(name, value)| (name, clean(&value).into_owned()))
+        .collect();
     model.notify(Tone::Plain, running(action));
-    effects.push(Effect::Run(Box::new(CommandRun { action, variables, input, is_masked: false })));
+    effects.push(Effect::Run(Box::new(CommandRun {
+        action,
+        variables,
+        input,
+        is_masked: false,
+    })));
 }
 
 /// The target that all rows share. A capture names none, its payload does.
@@ -105,9 +132,13 @@ fn target_of(model: &Model, items: &[Value]) -> Option<TargetId> {
         Pane::Findings | Pane::Board | Pane::Scans => "target_id",
         _ => return model.target_at_hand(),
     };
-    let mut targets = items.iter().map(|item| item.get(field).and_then(Value::as_i64));
+    let mut targets = items
+        .iter()
+        .map(|item| item.get(field).and_then(Value::as_i64));
     let first = targets.next()??;
-    targets.all(|other| other == Some(first)).then_some(TargetId(first))
+    targets
+        .all(|other| other == Some(first))
+        .then_some(TargetId(first))
 }
 
 /// The notice at the start of a command.
@@ -116,19 +147,34 @@ fn running(action: CustomAction) -> String {
 }
 
 /// A command ended with its output, or failed.
-pub(crate) fn handle_ended(model: &mut Model, action: CustomAction, result: Result<String, Problem>) {
+pub(crate) fn handle_ended(
+    model: &mut Model,
+    action: CustomAction,
+    result: Result<String, Problem>,
+) {
     let command = action.command();
     model.overlay.notices.remove(&running(action));
     match result {
         Err(problem) => model.notify_problem(&format!("{} failed", command.name), &problem),
         Ok(output) if command.output == CommandOutput::Background || output.trim().is_empty() => {
-            let lines = output.lines().filter(|line| !line.trim().is_empty()).count();
-            let printed = if lines > 0 { format!(", {} printed", plural(lines, "line")) } else { String::new() };
+            let lines = output
+                .lines()
+                .filter(|line| !line.trim().is_empty())
+                .count();
+            let printed = if lines > 0 {
+                format!(", {} printed", plural(lines, "line"))
+            } else {
+                String::new()
+            };
             model.notify(Tone::Good, format!("{} done{printed}", command.name));
         }
         // Below an open form or prompt, which keeps the keys.
         Ok(body) => {
-            let shown = TextBox { title: command.name.clone(), body, scroll: 0 };
+            let shown = TextBox {
+                title: command.name.clone(),
+                body,
+                scroll: 0,
+            };
             model.overlay.modals.insert(0, Modal::Text(shown));
         }
     }

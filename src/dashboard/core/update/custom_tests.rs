@@ -8,7 +8,9 @@ use crate::dashboard::testing::*;
 
 fn dashboard(output: CommandOutput, changes: bool) -> TestDashboard {
     let mut dashboard = TestDashboard::new();
-    let keymap = Keymap::clone(&Keymap::builtin()).with_commands(&[ticket_command(output, changes)]).unwrap();
+    let keymap = Keymap::clone(&Keymap::builtin())
+        .with_commands(&[ticket_command(output, changes)])
+        .unwrap();
     dashboard.model.keyboard.keymap = Arc::new(keymap);
     dashboard
 }
@@ -22,22 +24,42 @@ fn run(effects: Vec<Effect>) -> CommandRun {
 }
 
 fn fact<'a>(run: &'a CommandRun, name: &str) -> &'a str {
-    &run.variables.iter().find(|(other, _)| *other == name).unwrap().1
+    &run.variables
+        .iter()
+        .find(|(other, _)| *other == name)
+        .unwrap()
+        .1
 }
 
 #[test]
 fn command_gets_variables_and_json_of_the_selected_or_marked_rows() {
     let mut dashboard = dashboard(CommandOutput::Text, true);
     let one = run(dashboard.keys("2 Z"));
-    assert_eq!([fact(&one, "LIST"), fact(&one, "ID"), fact(&one, "NAME")], ["targets", "1", "t1.acme.test"]);
-    assert_eq!([fact(&one, "WORKSPACE"), fact(&one, "TARGET")], ["Acme", "t1.acme.test"]);
+    assert_eq!(
+        [fact(&one, "LIST"), fact(&one, "ID"), fact(&one, "NAME")],
+        ["targets", "1", "t1.acme.test"]
+    );
+    assert_eq!(
+        [fact(&one, "WORKSPACE"), fact(&one, "TARGET")],
+        ["Acme", "t1.acme.test"]
+    );
     let many = run(dashboard.keys("3 space space Z"));
     let input: serde_json::Value = serde_json::from_str(&many.input).unwrap();
     assert_eq!(input["items"].as_array().unwrap().len(), 2);
-    assert_eq!((fact(&many, "IDS"), &input["list"]), ("1 2", &"findings".into()));
+    assert_eq!(
+        (fact(&many, "IDS"), &input["list"]),
+        ("1 2", &"findings".into())
+    );
     let capture = run(dashboard.keys("5 Z"));
-    assert!(capture.input.contains("\"items\":[{") && fact(&capture, "LIST") == "captures", "{}", capture.input);
-    assert_eq!(run(dashboard.keys("2 : 'run ticket' enter")).action, one.action);
+    assert!(
+        capture.input.contains("\"items\":[{") && fact(&capture, "LIST") == "captures",
+        "{}",
+        capture.input
+    );
+    assert_eq!(
+        run(dashboard.keys("2 : 'run ticket' enter")).action,
+        one.action
+    );
 }
 
 #[test]
@@ -48,7 +70,10 @@ fn run_completes_the_names_of_commands_and_lists_them_for_another_name() {
     assert!(screen.contains("ticket"), "{screen}");
     dashboard.keys("'other' enter");
     let screen = dashboard.frame().join("\n");
-    assert!(screen.contains("no command `other` in [[commands]] of the configuration"), "{screen}");
+    assert!(
+        screen.contains("no command `other` in [[commands]] of the configuration"),
+        "{screen}"
+    );
     assert!(screen.contains("use one of ticket"), "{screen}");
 }
 
@@ -78,21 +103,62 @@ fn command_on_a_header_gets_the_target_that_its_rows_share() {
 fn output_is_a_text_or_a_notice() {
     let mut dashboard = dashboard(CommandOutput::Text, true);
     let action = run(dashboard.keys("2 Z")).action;
-    assert!(dashboard.notices().contains("ticket is running"), "{}", dashboard.notices());
-    dashboard.send(Msg::CommandEnded { action, result: Ok("TICKET-7\n".into()) });
-    assert!(!dashboard.notices().contains("ticket is running"), "{}", dashboard.notices());
-    assert!(dashboard.frame().iter().any(|line| line.contains("TICKET-7")));
+    assert!(
+        dashboard.notices().contains("ticket is running"),
+        "{}",
+        dashboard.notices()
+    );
+    dashboard.send(Msg::CommandEnded {
+        action,
+        result: Ok("TICKET-7\n".into()),
+    });
+    assert!(
+        !dashboard.notices().contains("ticket is running"),
+        "{}",
+        dashboard.notices()
+    );
+    assert!(
+        dashboard
+            .frame()
+            .iter()
+            .any(|line| line.contains("TICKET-7"))
+    );
     dashboard.keys("esc n");
-    dashboard.send(Msg::CommandEnded { action, result: Ok("TICKET-8\n".into()) });
-    assert!(matches!(dashboard.model.overlay.modals.last(), Some(Modal::Form(_))), "the form keeps the keys");
-    dashboard.send(Msg::CommandEnded { action, result: Err(Problem::local("tracker ended with 3")) });
-    assert!(dashboard.notices().contains("ticket failed: tracker ended with 3"), "{}", dashboard.notices());
+    dashboard.send(Msg::CommandEnded {
+        action,
+        result: Ok("TICKET-8\n".into()),
+    });
+    assert!(
+        matches!(dashboard.model.overlay.modals.last(), Some(Modal::Form(_))),
+        "the form keeps the keys"
+    );
+    dashboard.send(Msg::CommandEnded {
+        action,
+        result: Err(Problem::local("tracker ended with 3")),
+    });
+    assert!(
+        dashboard
+            .notices()
+            .contains("ticket failed: tracker ended with 3"),
+        "{}",
+        dashboard.notices()
+    );
 
     let mut dashboard = self::dashboard(CommandOutput::Background, true);
     let action = run(dashboard.keys("2 Z")).action;
-    assert!(dashboard.notices().contains("ticket is running"), "{}", dashboard.notices());
-    dashboard.send(Msg::CommandEnded { action, result: Ok("a\nb\n".into()) });
-    assert!(dashboard.notices().contains("ticket done, 2 lines printed") && dashboard.model.overlay.modals.is_empty());
+    assert!(
+        dashboard.notices().contains("ticket is running"),
+        "{}",
+        dashboard.notices()
+    );
+    dashboard.send(Msg::CommandEnded {
+        action,
+        result: Ok("a\nb\n".into()),
+    });
+    assert!(
+        dashboard.notices().contains("ticket done, 2 lines printed")
+            && dashboard.model.overlay.modals.is_empty()
+    );
 }
 
 #[test]
@@ -102,8 +168,18 @@ fn command_that_changes_something_is_off_in_a_read_only_session() {
         dashboard.model.session.read_only = true;
         for keys in ["2 Z", ": 'run ticket' enter"] {
             let effects = dashboard.keys(keys);
-            assert_eq!(effects.iter().any(|effect| matches!(effect, Effect::Run(_))), runs, "{keys}");
-            assert_eq!(dashboard.notices().contains("off in a read-only session"), !runs, "{keys}");
+            assert_eq!(
+                effects
+                    .iter()
+                    .any(|effect| matches!(effect, Effect::Run(_))),
+                runs,
+                "{keys}"
+            );
+            assert_eq!(
+                dashboard.notices().contains("off in a read-only session"),
+                !runs,
+                "{keys}"
+            );
         }
     }
 }
@@ -113,6 +189,9 @@ fn variables_of_commands_are_masked() {
     let mut dashboard = dashboard(CommandOutput::Text, true);
     dashboard.keys(": 'mask' enter");
     let run = run(dashboard.keys("2 Z"));
-    assert!(fact(&run, "NAME").starts_with("host-") && fact(&run, "WORKSPACE").starts_with("workspace-"));
+    assert!(
+        fact(&run, "NAME").starts_with("host-")
+            && fact(&run, "WORKSPACE").starts_with("workspace-")
+    );
     assert!(!run.input.contains("acme"), "{}", run.input);
 }

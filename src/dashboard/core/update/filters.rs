@@ -1,4 +1,5 @@
-//! The filter line of a list: every valid text is applied at once; with completion, and recall of earlier queries.
+//! The filter line of a list: every valid text is applied at once; with completion, and recall of
+//! earlier queries.
 
 use crate::dashboard::base::{Effect, Pane, RowRef, Tone};
 use crate::dashboard::model::{Line, LinePurpose, Model, QueryHelp};
@@ -7,21 +8,30 @@ use crate::query::{Completion, Query};
 
 /// The text of the line was changed by a key.
 pub(crate) fn typed(model: &mut Model, pane: Pane, text: String) {
-    let help = QueryHelp { offers: Offers::new(offers(model, pane, &text)), ..QueryHelp::default() };
+    let help = QueryHelp {
+        offers: Offers::new(offers(model, pane, &text)),
+        ..QueryHelp::default()
+    };
     show(model, pane, text, help);
 }
 
-/// Applies a text; while it is an invalid query, the last valid one, without the term that became invalid.
+/// Applies a text; while it is an invalid query, the last valid one, without the term that became
+/// invalid.
 fn show(model: &mut Model, pane: Pane, text: String, mut help: QueryHelp) {
     let shown = model.cursor(pane).filter().0.clone();
-    let was_invalid = help.error.is_some() || line(model).is_some_and(|line| line.help.error.is_some());
+    let was_invalid =
+        help.error.is_some() || line(model).is_some_and(|line| line.help.error.is_some());
     help.error = Query::parse(&text, pane.kind()).err();
     let applied = match &help.error {
         None => text.trim_end().to_owned(),
         Some(error) => {
             let term = term_start(&text, error.at.start);
             let was_typed = !was_invalid && shown.get(..term) == Some(&text[..term]);
-            if was_typed { without_term(&shown, term) } else { shown }
+            if was_typed {
+                without_term(&shown, term)
+            } else {
+                shown
+            }
         }
     };
     if Query::parse(&applied, pane.kind()).is_ok() {
@@ -36,16 +46,23 @@ fn show(model: &mut Model, pane: Pane, text: String, mut help: QueryHelp) {
 /// The text without the term at a byte position.
 fn without_term(text: &str, at: usize) -> String {
     let start = term_start(text, at);
-    let end = text[at..].find(char::is_whitespace).map_or(text.len(), |blank| at + blank);
-    format!("{}{}", &text[..start], &text[end..]).trim().to_owned()
+    let end = text[at..]
+        .find(char::is_whitespace)
+        .map_or(text.len(), |blank| at + blank);
+    format!("{}{}", &text[..start], &text[end..])
+        .trim()
+        .to_owned()
 }
 
 /// The beginning of the term at a byte position.
 fn term_start(text: &str, at: usize) -> usize {
-    text[..at].rfind(char::is_whitespace).map_or(0, |blank| blank + 1)
+    text[..at]
+        .rfind(char::is_whitespace)
+        .map_or(0, |blank| blank + 1)
 }
 
-/// Filters a pane by a valid query, and returns to the row that was selected before the typing if it is shown.
+/// Filters a pane by a valid query, and returns to the row that was selected before the typing if
+/// it is shown.
 pub(crate) fn set(model: &mut Model, pane: Pane, text: String, selected: Option<RowRef>) {
     let before = std::mem::replace(model.cursor(pane).filter().0, text.clone());
     if before != text {
@@ -61,11 +78,15 @@ fn line(model: &mut Model) -> Option<&mut Line> {
     model.overlay.modals.last_mut()?.try_as_line_mut()
 }
 
-/// enter: keeps the filter, and backspace restores the previous one. An invalid query keeps the line open.
+/// enter: keeps the filter, and backspace restores the previous one. An invalid query keeps the
+/// line open.
 pub(crate) fn accept(model: &mut Model, pane: Pane, effects: &mut Vec<Effect>) {
     let Some(line) = line(model) else { return };
     if let Some(error) = line.help.error.clone() {
-        return model.overlay.notices.notify_until_key(model.now.mono, format!("invalid query: {error}"));
+        return model
+            .overlay
+            .notices
+            .notify_until_key(model.now.mono, format!("invalid query: {error}"));
     }
     let (before, text) = (line.before.clone(), line.input.text());
     model.overlay.modals.pop();
@@ -86,8 +107,12 @@ fn offers(model: &mut Model, pane: Pane, text: &str) -> Vec<Completion> {
 
 /// Refreshes the completions when more values are loaded, unless one completion is selected.
 pub(crate) fn renew_offers(model: &mut Model) {
-    let Some(line) = line(model).filter(|line| line.help.offers.at.is_none()) else { return };
-    let LinePurpose::Filter(pane) = line.purpose else { return };
+    let Some(line) = line(model).filter(|line| line.help.offers.at.is_none()) else {
+        return;
+    };
+    let LinePurpose::Filter(pane) = line.purpose else {
+        return;
+    };
     let text = line.input.text();
     let offers = Offers::new(offers(model, pane, &text));
     if let Some(line) = self::line(model) {
@@ -107,8 +132,12 @@ pub(crate) fn walk_offers(model: &mut Model, pane: Pane, by: isize) {
         line.help = help;
         return model.notify(Tone::Plain, "nothing to complete");
     };
-    let (before, after) = (&help.completed[..offer.at.start], &help.completed[offer.at.end..]);
-    line.input.set_around_cursor(&[before, &offer.text].concat(), after);
+    let (before, after) = (
+        &help.completed[..offer.at.start],
+        &help.completed[offer.at.end..],
+    );
+    line.input
+        .set_around_cursor(&[before, &offer.text].concat(), after);
     let text = line.input.text();
     show(model, pane, text, help);
 }
@@ -120,5 +149,13 @@ pub(crate) fn recall(model: &mut Model, pane: Pane, by: isize) {
     let mut recall = std::mem::take(&mut line.help.recall);
     let text = recall.walk(&typed, &line.input.text(), by);
     line.input.set(&text);
-    show(model, pane, text, QueryHelp { recall, ..QueryHelp::default() });
+    show(
+        model,
+        pane,
+        text,
+        QueryHelp {
+            recall,
+            ..QueryHelp::default()
+        },
+    );
 }

@@ -12,7 +12,10 @@ pub(crate) fn handle_findings_read(
     read: Vec<ReadFinding>,
     effects: &mut Vec<Effect>,
 ) {
-    let unreadable = read.iter().find_map(|(_, texts)| texts.as_ref().err()).cloned();
+    let unreadable = read
+        .iter()
+        .find_map(|(_, texts)| texts.as_ref().err())
+        .cloned();
     match (purpose, unreadable) {
         (FindingUse::Show, _) => model.findings.shown.take(read),
         (_, Some(problem)) => model.notify_problem("texts of the finding not read", &problem),

@@ -1,7 +1,9 @@
 //! The end of a batch: changed lists are fetched, and the form closes or shows the refusals.
 
 use crate::client::Problem;
-use crate::dashboard::base::{Batch, Call, CallAnswer, FormTag, Job, JobState, ListKind, Pane, RowRef, Scope, Tone};
+use crate::dashboard::base::{
+    Batch, Call, CallAnswer, FormTag, Job, JobState, ListKind, Pane, RowRef, Scope, Tone,
+};
 use crate::dashboard::forms::{Form, cause_of, message_of};
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, CopyAction, ItemAction, ViewAction};
@@ -23,31 +25,54 @@ impl Model {
             if let CallAnswer::Text(text) = answer {
                 self.show_text(job.about.clone(), text.as_str());
             }
-            if let (1, Some(&list), Some(id)) = (batch.jobs.len(), subject.lists.first(), created(answer)) {
-                // It is selected as soon as its list contains it; the list may have been fetched before this answer.
-                self.lists.select_when_loaded(Pane::of_list(list), RowRef::Item(id));
+            if let (1, Some(&list), Some(id)) =
+                (batch.jobs.len(), subject.lists.first(), created(answer))
+            {
+                // It is selected as soon as its list contains it; the list may have been fetched
+                // before this answer.
+                self.lists
+                    .select_when_loaded(Pane::of_list(list), RowRef::Item(id));
                 self.show_rows(Pane::of_list(list));
             }
         }
-        for (job, _) in batch.refused().filter(|(job, problem)| is_unknown(job, problem)) {
+        for (job, _) in batch
+            .refused()
+            .filter(|(job, problem)| is_unknown(job, problem))
+        {
             // The lists show what the service did.
             lists.extend(CallSubject::of(&job.call).lists);
             self.watch_outcome(job, past(batch.verb), &batch.existing);
         }
         for (job, problem) in batch.refused() {
             let formats = refused_formats(&job.call, problem).into_iter();
-            self.calls.refused_formats.extend(formats.map(|format| (format, message_of(problem))));
+            self.calls
+                .refused_formats
+                .extend(formats.map(|format| (format, message_of(problem))));
         }
-        for form in self.overlay.modals.iter_mut().filter_map(Modal::try_as_form_mut) {
-            form.subject.refused_formats.clone_from(&self.calls.refused_formats);
+        for form in self
+            .overlay
+            .modals
+            .iter_mut()
+            .filter_map(Modal::try_as_form_mut)
+        {
+            form.subject
+                .refused_formats
+                .clone_from(&self.calls.refused_formats);
         }
         lists.sort();
         lists.dedup();
-        lists.into_iter().for_each(|list| self.request_refresh(list));
+        lists
+            .into_iter()
+            .for_each(|list| self.request_refresh(list));
         self.notify_outcome(&batch);
-        let can_extend =
-            self.session.starts_service && !self.session.read_only && batch.form == Some(FormTag::NewTargets);
-        let prompt = if can_extend { scope_prompt(batch.refused()) } else { None };
+        let can_extend = self.session.starts_service
+            && !self.session.read_only
+            && batch.form == Some(FormTag::NewTargets);
+        let prompt = if can_extend {
+            scope_prompt(batch.refused())
+        } else {
+            None
+        };
         if let Some(tag) = batch.form {
             self.conclude_form(tag, batch);
         }
@@ -70,24 +95,47 @@ impl Model {
         match (batch.done().next(), batch.progress().done) {
             (Some((job, answer)), 1) => self.notify_done(past, job, answer),
             (Some((job, _)), count) => {
-                let emptied = emptied(batch).map(|emptied| format!("; {emptied}")).unwrap_or_default();
-                self.notify(Tone::Good, format!("{} {past}{emptied}", plural(count, CallSubject::of(&job.call).noun)));
+                let emptied = emptied(batch)
+                    .map(|emptied| format!("; {emptied}"))
+                    .unwrap_or_default();
+                self.notify(
+                    Tone::Good,
+                    format!(
+                        "{} {past}{emptied}",
+                        plural(count, CallSubject::of(&job.call).noun)
+                    ),
+                );
             }
             (None, _) => {}
         }
-        let form_is_open = batch.form.is_some_and(|tag| self.form_of(tag, batch).is_some());
+        let form_is_open = batch
+            .form
+            .is_some_and(|tag| self.form_of(tag, batch).is_some());
         // The form of new targets counts them itself.
         let form_counts = form_is_open && batch.form == Some(FormTag::NewTargets);
         let refused = batch.progress().refused;
-        let more = if refused > 1 { format!(" (and {} more)", refused - 1) } else { String::new() };
+        let more = if refused > 1 {
+            format!(" (and {} more)", refused - 1)
+        } else {
+            String::new()
+        };
         match batch.refused().next() {
             Some((job, problem)) if is_unknown(job, problem) => {
-                let doubt = format!("outcome unknown: the service may have {past} {}{more}; checking", job.about);
-                self.notify(Tone::Bad, format!("{doubt} · {}", crate::text::clean(problem.brief())));
+                let doubt = format!(
+                    "outcome unknown: the service may have {past} {}{more}; checking",
+                    job.about
+                );
+                self.notify(
+                    Tone::Bad,
+                    format!("{doubt} · {}", crate::text::clean(problem.brief())),
+                );
             }
             Some((job, _)) if batch.form.is_some() && refused > 1 && !form_counts => {
                 let refused = plural(refused, CallSubject::of(&job.call).noun);
-                self.notify(Tone::Bad, format!("{refused} not {past}: {}", causes(batch)));
+                self.notify(
+                    Tone::Bad,
+                    format!("{refused} not {past}: {}", causes(batch)),
+                );
             }
             Some((job, problem)) if !form_is_open => {
                 let what = if repeats(job) { "repeat of " } else { "" };
@@ -100,25 +148,37 @@ impl Model {
     fn notify_done(&mut self, past: &str, job: &Job, answer: &CallAnswer) {
         match answer {
             CallAnswer::Text(_) => {}
-            CallAnswer::Saved(path) => self.notify(Tone::Good, format!("saved to {}", path.display())),
-            CallAnswer::NotReady => self.notify(Tone::Plain, format!("{} is not ready yet", job.about)),
-            CallAnswer::NoData => {
-                self.notify(Tone::Bad, format!("{} is empty: no findings pass its filters", job.about))
+            CallAnswer::Saved(path) => {
+                self.notify(Tone::Good, format!("saved to {}", path.display()))
             }
+            CallAnswer::NotReady => {
+                self.notify(Tone::Plain, format!("{} is not ready yet", job.about))
+            }
+            CallAnswer::NoData => self.notify(
+                Tone::Bad,
+                format!("{} is empty: no findings pass its filters", job.about),
+            ),
             CallAnswer::Report(id) => {
                 let keys = self.report_keys();
                 self.notify(Tone::Good, format!("report {id} requested · {keys}"));
             }
             CallAnswer::Created(id) if matches!(job.call, Call::CreateLogger { .. }) => {
                 let copy = self.key_label(Context::Copy, Action::Copy(CopyAction::Url));
-                self.notify(Tone::Good, format!("{} created (id {id}) · {copy} copies its URL", job.about));
+                self.notify(
+                    Tone::Good,
+                    format!("{} created (id {id}) · {copy} copies its URL", job.about),
+                );
             }
-            CallAnswer::Status(status) => self.notify(Tone::Good, format!("{} sent: status {status}", job.about)),
+            CallAnswer::Status(status) => {
+                self.notify(Tone::Good, format!("{} sent: status {status}", job.about))
+            }
             CallAnswer::Emptied(emptied) => {
                 self.notify(Tone::Good, format!("{} {past}: {emptied}", job.about));
             }
             CallAnswer::Scan(scan) if repeats(job) => {
-                let new = scan.created_id.map_or_else(|| "scan".to_owned(), |id| format!("scan {id}"));
+                let new = scan
+                    .created_id
+                    .map_or_else(|| "scan".to_owned(), |id| format!("scan {id}"));
                 self.notify(Tone::Good, format!("{new} {past}: repeats {}", job.about));
             }
             CallAnswer::Done | CallAnswer::Created(_) | CallAnswer::Scan(_) => {
@@ -136,19 +196,36 @@ impl Model {
 
     /// The open form that waits for the answer to this batch.
     fn form_of(&mut self, tag: FormTag, batch: &Batch) -> Option<&mut Form> {
-        let mut forms = self.overlay.modals.iter_mut().filter_map(Modal::try_as_form_mut);
-        forms.find(|form| form.tag == tag && form.waits_for(&batch.jobs)).map(|form| &mut **form)
+        let mut forms = self
+            .overlay
+            .modals
+            .iter_mut()
+            .filter_map(Modal::try_as_form_mut);
+        forms
+            .find(|form| form.tag == tag && form.waits_for(&batch.jobs))
+            .map(|form| &mut **form)
     }
 
-    /// Closes the form when all jobs are done; otherwise it, or its draft, keeps the refused input and the reasons.
+    /// Closes the form when all jobs are done; otherwise it, or its draft, keeps the refused input
+    /// and the reasons.
     fn conclude_form(&mut self, tag: FormTag, batch: Batch) {
         let all_done = batch.progress().done == batch.jobs.len();
-        let is_draft = self.overlay.drafts.get(&tag).is_some_and(|draft| draft.waits_for(&batch.jobs));
+        let is_draft = self
+            .overlay
+            .drafts
+            .get(&tag)
+            .is_some_and(|draft| draft.waits_for(&batch.jobs));
         if all_done && is_draft {
             self.overlay.drafts.remove(&tag);
         }
-        if all_done && self.form_of(tag, &batch).is_some_and(|form| !form.has_lines_left()) {
-            self.overlay.modals.retain(|modal| !matches!(modal, Modal::Form(form) if form.tag == tag));
+        if all_done
+            && self
+                .form_of(tag, &batch)
+                .is_some_and(|form| !form.has_lines_left())
+        {
+            self.overlay
+                .modals
+                .retain(|modal| !matches!(modal, Modal::Form(form) if form.tag == tag));
             return;
         }
         let jobs = batch.jobs.clone();
@@ -156,8 +233,16 @@ impl Model {
             JobState::Refused(problem) if problem.is_outcome_unknown => {
                 let message = format!("outcome unknown, checking: {}", problem.message);
                 // Trying again could create the object twice.
-                let hint = Some("the list shows whether the service carried out the request".to_owned());
-                Some((job, Some(Problem { message, hint, ..problem })))
+                let hint =
+                    Some("the list shows whether the service carried out the request".to_owned());
+                Some((
+                    job,
+                    Some(Problem {
+                        message,
+                        hint,
+                        ..problem
+                    }),
+                ))
             }
             JobState::Refused(problem) => Some((job, Some(problem))),
             JobState::Cancelled => Some((job, None)),
@@ -178,10 +263,15 @@ const CAUSE: usize = 44;
 
 /// The first cause of refusals in a few words, without the object, and whether there are others.
 fn causes(batch: &Batch) -> String {
-    let mut causes =
-        batch.refused().map(|(job, problem)| cause_of(job.about.rsplit(' ').next().unwrap_or_default(), problem));
+    let mut causes = batch
+        .refused()
+        .map(|(job, problem)| cause_of(job.about.rsplit(' ').next().unwrap_or_default(), problem));
     let first = causes.next().unwrap_or_default();
-    let others = if causes.any(|cause| cause != first) { ", and other causes" } else { "" };
+    let others = if causes.any(|cause| cause != first) {
+        ", and other causes"
+    } else {
+        ""
+    };
     format!("{}{others}", crate::text::start(&first, CAUSE))
 }
 
@@ -197,7 +287,10 @@ fn is_unknown(job: &Job, problem: &Problem) -> bool {
 
 /// Sum of the requests that were archived before the service deleted them.
 fn emptied(batch: &Batch) -> Option<ClearedRequests> {
-    let emptied = batch.done().filter_map(|(_, answer)| answer.try_as_emptied_ref()).copied();
+    let emptied = batch
+        .done()
+        .filter_map(|(_, answer)| answer.try_as_emptied_ref())
+        .copied();
     emptied.reduce(|mut sum, more| {
         sum += more;
         sum
@@ -232,7 +325,9 @@ struct CallSubject {
 
 impl CallSubject {
     fn of(call: &Call) -> Self {
-        use ListKind::{Captures, Findings, Loggers, Reports, Scans, Targets, Wordlists, Workspaces};
+        use ListKind::{
+            Captures, Findings, Loggers, Reports, Scans, Targets, Wordlists, Workspaces,
+        };
         let mut deleted = Scope::default();
         let (noun, lists): (_, &[ListKind]) = match call {
             Call::CreateWorkspace(_) | Call::EditWorkspace(..) | Call::DeleteWorkspace(_) => {
@@ -243,7 +338,9 @@ impl CallSubject {
                 deleted.target = Some(*id);
                 ("target", &[Targets, Scans, Findings, Workspaces])
             }
-            Call::StartScan(scan) if scan.target_name.is_some() => ("scan", &[Scans, Targets, Workspaces]),
+            Call::StartScan(scan) if scan.target_name.is_some() => {
+                ("scan", &[Scans, Targets, Workspaces])
+            }
             Call::StartScan(_) => ("scan", &[Scans, Workspaces]),
             Call::StopScan(_) => ("scan", &[Scans]),
             Call::DeleteScan(id) => {
@@ -263,7 +360,11 @@ impl CallSubject {
             Call::UnattributedRequests => ("unattributed requests", &[]),
             Call::Replay(_) => ("request", &[]),
         };
-        Self { noun, lists, deleted }
+        Self {
+            noun,
+            lists,
+            deleted,
+        }
     }
 }
 

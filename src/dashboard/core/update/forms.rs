@@ -16,15 +16,26 @@ use crate::triage::IssueId;
 use std::collections::BTreeSet;
 
 /// A key in a form.
-pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Action>, effects: &mut Vec<Effect>) {
-    let Some(Modal::Form(form)) = model.overlay.modals.last_mut() else { return };
+pub(crate) fn handle_key(
+    model: &mut Model,
+    event: KeyEvent,
+    action: Option<Action>,
+    effects: &mut Vec<Effect>,
+) {
+    let Some(Modal::Form(form)) = model.overlay.modals.last_mut() else {
+        return;
+    };
     match action {
         Some(Action::Edit(EditAction::Close)) => return lines::close(model),
-        Some(Action::View(ViewAction::Help)) => return model.overlay.modals.push(Modal::Help(Help::default())),
+        Some(Action::View(ViewAction::Help)) => {
+            return model.overlay.modals.push(Modal::Help(Help::default()));
+        }
         // The input does not change while the form is being sent.
         _ if form.sending => return,
         Some(Action::Form(FormAction::Send)) => return send(model, effects),
-        Some(Action::Form(FormAction::Enter)) if form.focused().is_none() => return send(model, effects),
+        Some(Action::Form(FormAction::Enter)) if form.focused().is_none() => {
+            return send(model, effects);
+        }
         Some(Action::Form(FormAction::Editor)) => {
             if let Some(field) = form.focused().filter(|field| field.is_text()) {
                 effects.push(Effect::Edit(field.text()));
@@ -46,17 +57,33 @@ fn type_in(form: &mut Form, event: KeyEvent, action: Option<FormAction>) {
         (Some(FormAction::PreviousField), _) => form.walk(-1),
         (Some(FormAction::FieldDown), _) => walk(form, 1),
         (Some(FormAction::FieldUp), _) => walk(form, -1),
-        (Some(FormAction::ChoiceRight | FormAction::ChoiceNext), Some(field)) if !field.is_text() => field.choose(1),
-        (Some(FormAction::ChoiceLeft), Some(field)) if !field.is_text() => field.choose(-1),
-        (Some(FormAction::Enter), Some(FormField { value: FieldValue::Text(input), touched, .. }))
-            if input.is_multiline() =>
+        (Some(FormAction::ChoiceRight | FormAction::ChoiceNext), Some(field))
+            if !field.is_text() =>
         {
+            field.choose(1)
+        }
+        (Some(FormAction::ChoiceLeft), Some(field)) if !field.is_text() => field.choose(-1),
+        (
+            Some(FormAction::Enter),
+            Some(FormField {
+                value: FieldValue::Text(input),
+                touched,
+                ..
+            }),
+        ) if input.is_multiline() => {
             input.break_line();
             *touched = true;
         }
         (Some(FormAction::Enter), Some(_)) => form.walk(1),
         // Any other key types into a text field.
-        (Some(_) | None, Some(FormField { value: FieldValue::Text(input), touched, .. })) => {
+        (
+            Some(_) | None,
+            Some(FormField {
+                value: FieldValue::Text(input),
+                touched,
+                ..
+            }),
+        ) => {
             *touched |= input.type_key(event);
         }
         (Some(_) | None, Some(_) | None) => {}
@@ -88,9 +115,14 @@ fn send(model: &mut Model, effects: &mut Vec<Effect>) {
         form.problem = None;
     }
     let can_send = model.check_form();
-    let Some(Modal::Form(form)) = model.overlay.modals.last_mut() else { return };
+    let Some(Modal::Form(form)) = model.overlay.modals.last_mut() else {
+        return;
+    };
     if !can_send {
-        let error = form.fields.iter().position(|field| field.shown && field.error.is_some());
+        let error = form
+            .fields
+            .iter()
+            .position(|field| field.shown && field.error.is_some());
         form.at = error.unwrap_or(form.at);
         return;
     }
@@ -117,12 +149,19 @@ fn send(model: &mut Model, effects: &mut Vec<Effect>) {
     model.begin(batch, effects);
 }
 
-/// Targets were added to the scope file: the refused lines are sent again. A closed form is opened with its draft, so
-/// that its reasons are shown if they are refused again.
-pub(crate) fn handle_scope_extended(model: &mut Model, result: Result<usize, Problem>, effects: &mut Vec<Effect>) {
+/// Targets were added to the scope file: the refused lines are sent again. A closed form is opened
+/// with its draft, so that its reasons are shown if they are refused again.
+pub(crate) fn handle_scope_extended(
+    model: &mut Model,
+    result: Result<usize, Problem>,
+    effects: &mut Vec<Effect>,
+) {
     match result {
         Ok(count) => {
-            model.notify(Tone::Good, format!("{} added to the scope file", plural(count, "target")));
+            model.notify(
+                Tone::Good,
+                format!("{} added to the scope file", plural(count, "target")),
+            );
             if model.overlay.modals.is_empty()
                 && let Some(draft) = model.overlay.drafts.remove(&FormTag::NewTargets)
             {
@@ -138,7 +177,12 @@ pub(crate) fn handle_scope_extended(model: &mut Model, result: Result<usize, Pro
 }
 
 /// Writes the report of a form that needs no service, and closes the form.
-fn write_report(model: &mut Model, format: ExportFormat, ids: &[IssueId], effects: &mut Vec<Effect>) {
+fn write_report(
+    model: &mut Model,
+    format: ExportFormat,
+    ids: &[IssueId],
+    effects: &mut Vec<Effect>,
+) {
     model.overlay.modals.pop();
     model.overlay.drafts.remove(&FormTag::NewReport);
     if let Err(problem) = export::write(model, ids, format, effects) {
@@ -148,7 +192,8 @@ fn write_report(model: &mut Model, format: ExportFormat, ids: &[IssueId], effect
 
 /// Reads the report formats of the service once, when the form of a new report is open.
 pub(crate) fn read_report_formats(model: &mut Model, effects: &mut Vec<Effect>) {
-    let is_report = |modal: &Modal| matches!(modal, Modal::Form(form) if form.tag == FormTag::NewReport);
+    let is_report =
+        |modal: &Modal| matches!(modal, Modal::Form(form) if form.tag == FormTag::NewReport);
     if model.overlay.modals.last().is_some_and(is_report)
         && !std::mem::replace(&mut model.calls.are_formats_requested, true)
     {
@@ -158,11 +203,26 @@ pub(crate) fn read_report_formats(model: &mut Model, effects: &mut Vec<Effect>) 
 
 /// The formats that are not in the document of the service cannot be chosen.
 pub(crate) fn handle_report_formats(model: &mut Model, formats: &BTreeSet<String>) {
-    let others = ReportFormat::KNOWN.iter().map(ReportFormat::as_str).filter(|format| !formats.contains(*format));
-    let refused = others.map(|format| (format.to_owned(), "not in the OpenAPI document of the service".to_owned()));
+    let others = ReportFormat::KNOWN
+        .iter()
+        .map(ReportFormat::as_str)
+        .filter(|format| !formats.contains(*format));
+    let refused = others.map(|format| {
+        (
+            format.to_owned(),
+            "not in the OpenAPI document of the service".to_owned(),
+        )
+    });
     model.calls.refused_formats.extend(refused);
-    for form in model.overlay.modals.iter_mut().filter_map(Modal::try_as_form_mut) {
-        form.subject.refused_formats.clone_from(&model.calls.refused_formats);
+    for form in model
+        .overlay
+        .modals
+        .iter_mut()
+        .filter_map(Modal::try_as_form_mut)
+    {
+        form.subject
+            .refused_formats
+            .clone_from(&model.calls.refused_formats);
     }
     model.check_form();
 }

@@ -13,7 +13,10 @@ fn created_workspace_closes_form() {
     let sent = app.calls("1 n 'Gate' tab 'Release' ctrl-o");
     match &sent[0].1 {
         Call::CreateWorkspace(new) => {
-            assert_eq!((new.name.as_str(), new.description.as_deref()), ("Gate", Some("Release")));
+            assert_eq!(
+                (new.name.as_str(), new.description.as_deref()),
+                ("Gate", Some("Release"))
+            );
         }
         other => panic!("{other:?}"),
     }
@@ -27,24 +30,41 @@ fn missing_name_is_reported_on_submit_and_nothing_is_sent() {
     app.keys("1 n");
     assert_eq!(app.form().field(FieldId::Name).unwrap().error, None);
     assert_eq!(app.keys("ctrl-o"), []);
-    assert_eq!(app.form().field(FieldId::Name).unwrap().error.as_deref(), Some("name is required"));
+    assert_eq!(
+        app.form().field(FieldId::Name).unwrap().error.as_deref(),
+        Some("name is required")
+    );
     app.keys("'lab'");
     let error = app.form().field(FieldId::Name).unwrap().error.clone();
-    assert_eq!(error.as_deref(), Some("a workspace with the same name already exists"));
+    assert_eq!(
+        error.as_deref(),
+        Some("a workspace with the same name already exists")
+    );
 }
 
 #[test]
 fn refused_field_shows_service_message_until_text_changes() {
     let mut app = TestDashboard::new();
     let sent = app.calls("5 h n 'probe2' ctrl-o");
-    let refused = Problem { status: Some(422), message: "invalid label".into(), ..Problem::default() };
+    let refused = Problem {
+        status: Some(422),
+        message: "invalid label".into(),
+        ..Problem::default()
+    };
     app.answer(&sent, |_| Err(refused.clone()));
     let label = |app: &TestDashboard| app.form().field(FieldId::Label).unwrap().clone();
-    assert_eq!((label(&app).error.as_deref(), label(&app).text().as_str()), (Some("invalid label"), "probe2"));
+    assert_eq!(
+        (label(&app).error.as_deref(), label(&app).text().as_str()),
+        (Some("invalid label"), "probe2")
+    );
     app.keys("'x'");
     assert_eq!(label(&app).error, None);
     app.keys("backspace");
-    assert_eq!(label(&app).error.as_deref(), Some("invalid label"), "the refused text was typed again");
+    assert_eq!(
+        label(&app).error.as_deref(),
+        Some("invalid label"),
+        "the refused text was typed again"
+    );
 }
 
 #[test]
@@ -52,15 +72,27 @@ fn refusal_is_assigned_to_field_with_longest_matching_name() {
     for (words, field) in [
         ("resources: unknown ids 7, 9", Some(FieldId::Resources)),
         ("source must be scans or findings", Some(FieldId::Source)),
-        ("webhook_url is no URL (no source of it)", Some(FieldId::Webhook)),
+        (
+            "webhook_url is no URL (no source of it)",
+            Some(FieldId::Webhook),
+        ),
         ("no such information", None),
     ] {
         let mut app = TestDashboard::new();
         let sent = app.calls("6 n left ctrl-o");
         assert_eq!(sent.len(), 1);
-        let refused = Problem { status: Some(400), message: words.into(), ..Problem::default() };
+        let refused = Problem {
+            status: Some(400),
+            message: words.into(),
+            ..Problem::default()
+        };
         app.answer(&sent, |_| Err(refused.clone()));
-        let at = app.form().fields.iter().find(|field| field.refused.is_some()).map(|field| field.id);
+        let at = app
+            .form()
+            .fields
+            .iter()
+            .find(|field| field.refused.is_some())
+            .map(|field| field.id);
         assert_eq!(at, field, "{words}");
     }
 }
@@ -70,7 +102,11 @@ fn refused_api_key_is_stored_but_absent_from_debug_output() {
     let mut app = TestDashboard::blank(120, 40);
     app.model = app.model.with_setup(None);
     app.keys("h '127.0.0.1' tab 'k-123' ctrl-o");
-    let wrong = Problem { status: Some(401), message: "the API key is not accepted".into(), ..Problem::default() };
+    let wrong = Problem {
+        status: Some(401),
+        message: "the API key is not accepted".into(),
+        ..Problem::default()
+    };
     app.send(Msg::Connected(Err(wrong)));
     let key = app.form().field(FieldId::Key).unwrap();
     assert!(key.refused.is_some() && key.error.is_some());
@@ -91,18 +127,35 @@ fn first_start_with_pending_choice_ignores_second_choice() {
 fn refusal_without_field_is_shown_above_form() {
     let mut app = TestDashboard::new();
     let sent = app.calls("1 n 'Gate' ctrl-o");
-    let refused = Problem { status: Some(500), message: "internal error".into(), ..Problem::default() };
+    let refused = Problem {
+        status: Some(500),
+        message: "internal error".into(),
+        ..Problem::default()
+    };
     app.answer(&sent, |_| Err(refused.clone()));
-    assert_eq!(app.form().problem.as_ref().unwrap().message, "internal error");
+    assert_eq!(
+        app.form().problem.as_ref().unwrap().message,
+        "internal error"
+    );
     assert!(!app.form().sending);
 }
 
 #[test]
 fn invalid_logger_label_is_reported() {
-    for (typed, word) in [("a b", "a space is not allowed"), ("probe", "already exists"), ("x/y", "'/'")] {
+    for (typed, word) in [
+        ("a b", "a space is not allowed"),
+        ("probe", "already exists"),
+        ("x/y", "'/'"),
+    ] {
         let mut app = TestDashboard::new();
         app.keys(&format!("5 h n '{typed}'"));
-        let error = app.form().field(FieldId::Label).unwrap().error.clone().unwrap_or_default();
+        let error = app
+            .form()
+            .field(FieldId::Label)
+            .unwrap()
+            .error
+            .clone()
+            .unwrap_or_default();
         assert!(error.contains(word), "{typed}: {error}");
     }
 }
@@ -115,7 +168,11 @@ fn esc_keeps_draft_and_n_restores_it() {
     assert!(app.notices().contains("draft kept"), "{}", app.notices());
     app.keys("n");
     assert_eq!(app.form().text(FieldId::Name), "Half");
-    assert!(app.notices().contains("draft restored"), "{}", app.notices());
+    assert!(
+        app.notices().contains("draft restored"),
+        "{}",
+        app.notices()
+    );
 }
 
 #[test]
@@ -146,7 +203,11 @@ fn sixty_pasted_lines_create_targets_four_at_a_time() {
     }
     assert_eq!(made, lines);
     assert!(app.model.overlay.modals.is_empty());
-    assert!(app.notices().contains("60 targets added"), "{}", app.notices());
+    assert!(
+        app.notices().contains("60 targets added"),
+        "{}",
+        app.notices()
+    );
 }
 
 #[test]
@@ -166,18 +227,29 @@ fn target_lines_are_validated_while_typing() {
 #[test]
 fn refused_lines_remain_with_reason_and_others_are_created() {
     let mut app = TestDashboard::new();
-    let sent = app.calls("2 n 'a.test' enter 'b.test' enter 'c.test' enter 'a.test' enter 'not a name' ctrl-o");
+    let sent = app.calls(
+        "2 n 'a.test' enter 'b.test' enter 'c.test' enter 'a.test' enter 'not a name' ctrl-o",
+    );
     assert_eq!(sent.len(), 3);
     app.answer(&sent, |call| match call {
-        Call::CreateTarget(target) if target.name == "b.test" => {
-            Err(Problem { status: Some(403), message: "target is blacklisted".into(), ..Problem::default() })
-        }
+        Call::CreateTarget(target) if target.name == "b.test" => Err(Problem {
+            status: Some(403),
+            message: "target is blacklisted".into(),
+            ..Problem::default()
+        }),
         _ => Ok(CallAnswer::Created(1)),
     });
     let names = app.form().field(FieldId::Names).unwrap();
-    assert_eq!(names.text(), "b.test\nnot a name", "the duplicate of an added line is no target to add");
+    assert_eq!(
+        names.text(),
+        "b.test\nnot a name",
+        "the duplicate of an added line is no target to add"
+    );
     assert_eq!(app.form().button, "Add 1 target");
-    assert_eq!(names.notes[0], LineNote::Refused("target is blacklisted".into()));
+    assert_eq!(
+        names.notes[0],
+        LineNote::Refused("target is blacklisted".into())
+    );
     let sent = app.calls("ctrl-o");
     assert_eq!(sent.len(), 1, "a refused line can be sent again");
 }
@@ -190,10 +262,15 @@ fn open_scan_form_refuses_tool_whose_scanner_is_missing() {
     app.keys("space space space");
     let error = |app: &TestDashboard| app.form().field(FieldId::Tool).unwrap().error.clone();
     assert_eq!(
-        (app.form().field(FieldId::Tool).unwrap().text().as_str(), error(&app)),
+        (
+            app.form().field(FieldId::Tool).unwrap().text().as_str(),
+            error(&app)
+        ),
         ("Network scanner (350)", None)
     );
-    app.feed(PollEvent::MissingScanners(MissingScanner::parse_list("350=nmap").into()));
+    app.feed(PollEvent::MissingScanners(
+        MissingScanner::parse_list("350=nmap").into(),
+    ));
     assert!(error(&app).is_some_and(|why| why.starts_with("nmap is missing")));
     assert_eq!(app.calls("ctrl-o"), []);
     app.feed(PollEvent::MissingScanners([].into()));
@@ -212,10 +289,18 @@ fn scan_form_starts_scan_for_each_marked_target() {
         sent = calls(app.answer(&sent, |_| Ok(CallAnswer::Scan(Default::default()))));
     }
     assert_eq!(started, 5);
-    assert_eq!(app.model.lists.targets.marks.len(), 5, "marks remain until esc");
+    assert_eq!(
+        app.model.lists.targets.marks.len(),
+        5,
+        "marks remain until esc"
+    );
     let sent = app.calls("3 space space R left ctrl-o");
     app.answer(&sent, |_| Ok(CallAnswer::Done));
-    assert_eq!(app.model.lists.findings.marks.len(), 2, "also after a report");
+    assert_eq!(
+        app.model.lists.findings.marks.len(),
+        2,
+        "also after a report"
+    );
 }
 
 #[test]
@@ -223,9 +308,11 @@ fn refused_scans_remain_in_form() {
     let mut app = TestDashboard::new();
     let sent = app.calls("2 space space s ctrl-o");
     app.answer(&sent, |call| match call {
-        Call::StartScan(scan) if scan.target_id == Some(TargetId(2)) => {
-            Err(Problem { status: Some(403), message: "outside of what may be scanned".into(), ..Problem::default() })
-        }
+        Call::StartScan(scan) if scan.target_id == Some(TargetId(2)) => Err(Problem {
+            status: Some(403),
+            message: "outside of what may be scanned".into(),
+            ..Problem::default()
+        }),
         _ => Ok(CallAnswer::Scan(Default::default())),
     });
     assert_eq!(app.form().button, "Start 1 scan");
@@ -236,7 +323,11 @@ fn refused_scans_remain_in_form() {
 #[test]
 fn new_scan_without_target_uses_typed_name() {
     let mut app = TestDashboard::blank(80, 24);
-    let workspace = Workspace { id: WorkspaceId(1), name: "Acme".into(), ..Workspace::default() };
+    let workspace = Workspace {
+        id: WorkspaceId(1),
+        name: "Acme".into(),
+        ..Workspace::default()
+    };
     app.feed(Snapshot::Workspaces(table([workspace])));
     app.keys("4 n");
     assert!(app.form().field(FieldId::TargetName).unwrap().shown);
@@ -264,11 +355,19 @@ fn report_prefers_marked_findings() {
 fn report_has_decisions_unless_the_service_is_chosen() {
     let mut app = TestDashboard::new();
     let effects = app.keys("space space R ctrl-o");
-    let made =
-        effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made.rows.len()) } else { None });
+    let made = effects.iter().find_map(|effect| {
+        if let Effect::Export(made) = effect {
+            Some(made.rows.len())
+        } else {
+            None
+        }
+    });
     assert_eq!(made, Some(2), "{effects:?}");
     app.keys("4 R");
-    assert!(!app.form().field(FieldId::MadeBy).unwrap().shown, "scandeck reports findings only");
+    assert!(
+        !app.form().field(FieldId::MadeBy).unwrap().shown,
+        "scandeck reports findings only"
+    );
 }
 
 #[test]
@@ -281,8 +380,17 @@ fn refusal_of_a_report_is_about_its_format_if_it_names_the_format() {
     ] {
         let mut app = TestDashboard::new();
         let sent = app.calls("space R left tab tab tab right right right right ctrl-o");
-        app.answer(&sent, |_| Err(Problem { status: Some(status), ..Problem::local(message) }));
-        assert_eq!(app.form().subject.refused_formats.contains_key("docx"), is_about_format, "{message}");
+        app.answer(&sent, |_| {
+            Err(Problem {
+                status: Some(status),
+                ..Problem::local(message)
+            })
+        });
+        assert_eq!(
+            app.form().subject.refused_formats.contains_key("docx"),
+            is_about_format,
+            "{message}"
+        );
     }
 }
 
@@ -296,16 +404,33 @@ fn format_and_reason(app: &mut TestDashboard, reason: &str) -> (String, bool) {
 fn format_that_the_service_refused_is_not_offered_again() {
     let mut app = TestDashboard::new();
     let sent = app.calls("space R left ctrl-o");
-    let refusal = || Problem { status: Some(400), ..Problem::local("your plan has no html reports") };
+    let refusal = || Problem {
+        status: Some(400),
+        ..Problem::local("your plan has no html reports")
+    };
     app.answer(&sent, |_| Err(refusal()));
     let reason = "html not available: your plan has no html reports";
-    assert_eq!(format_and_reason(&mut app, reason), ("pdf".to_owned(), true));
+    assert_eq!(
+        format_and_reason(&mut app, reason),
+        ("pdf".to_owned(), true)
+    );
     app.keys("esc 3 R");
-    assert_eq!(format_and_reason(&mut app, reason), ("pdf".to_owned(), true), "in the next form");
+    assert_eq!(
+        format_and_reason(&mut app, reason),
+        ("pdf".to_owned(), true),
+        "in the next form"
+    );
     app.keys("tab tab tab right");
-    assert_eq!(format_and_reason(&mut app, reason), ("json".to_owned(), true), "keys skip the format");
+    assert_eq!(
+        format_and_reason(&mut app, reason),
+        ("json".to_owned(), true),
+        "keys skip the format"
+    );
     app.keys("left");
-    assert_eq!(format_and_reason(&mut app, reason), ("pdf".to_owned(), true));
+    assert_eq!(
+        format_and_reason(&mut app, reason),
+        ("pdf".to_owned(), true)
+    );
     assert_eq!(app.calls("ctrl-o").len(), 1);
 }
 
@@ -318,8 +443,17 @@ fn refusal_with_a_list_of_formats_disables_the_others() {
     ] {
         let mut app = TestDashboard::new();
         let sent = app.calls("space R left ctrl-o");
-        app.answer(&sent, |_| Err(Problem { status: Some(400), ..Problem::local(message) }));
-        assert_eq!(app.form().field(FieldId::Format).unwrap().text(), chosen, "{message}");
+        app.answer(&sent, |_| {
+            Err(Problem {
+                status: Some(400),
+                ..Problem::local(message)
+            })
+        });
+        assert_eq!(
+            app.form().field(FieldId::Format).unwrap().text(),
+            chosen,
+            "{message}"
+        );
     }
 }
 
@@ -329,16 +463,37 @@ fn formats_that_the_document_does_not_list_are_disabled_in_the_form() {
     let mut app = TestDashboard::new();
     assert!(app.keys("R").contains(&Effect::ReadReportFormats));
     app.keys("left");
-    assert_eq!(format_and_reason(&mut app, reason), ("html".to_owned(), false));
-    app.send(Msg::ReportFormats(["pdf", "json", "odt"].map(str::to_owned).into()));
-    assert_eq!(format_and_reason(&mut app, reason), ("pdf".to_owned(), true));
+    assert_eq!(
+        format_and_reason(&mut app, reason),
+        ("html".to_owned(), false)
+    );
+    app.send(Msg::ReportFormats(
+        ["pdf", "json", "odt"].map(str::to_owned).into(),
+    ));
+    assert_eq!(
+        format_and_reason(&mut app, reason),
+        ("pdf".to_owned(), true)
+    );
     app.keys("right");
-    assert_eq!(format_and_reason(&mut app, reason), ("pdf".to_owned(), false), "scandeck writes all formats");
-    assert!(!app.keys("esc R").contains(&Effect::ReadReportFormats), "once is enough");
+    assert_eq!(
+        format_and_reason(&mut app, reason),
+        ("pdf".to_owned(), false),
+        "scandeck writes all formats"
+    );
+    assert!(
+        !app.keys("esc R").contains(&Effect::ReadReportFormats),
+        "once is enough"
+    );
     app.send(Msg::ReportFormats(["odt"].map(str::to_owned).into()));
     app.keys("left");
     assert!(app.calls("ctrl-o").is_empty());
-    let error = app.form().field(FieldId::Format).unwrap().error.clone().unwrap();
+    let error = app
+        .form()
+        .field(FieldId::Format)
+        .unwrap()
+        .error
+        .clone()
+        .unwrap();
     assert_eq!(error, "the service has no format for reports");
 }
 
@@ -353,7 +508,10 @@ fn enter_moves_through_fields_and_submits_on_button() {
 #[test]
 fn external_editor_replaces_field_text() {
     let mut app = TestDashboard::new();
-    assert_eq!(app.keys("2 n 'a.test' ctrl-x"), [Effect::Edit("a.test".into())]);
+    assert_eq!(
+        app.keys("2 n 'a.test' ctrl-x"),
+        [Effect::Edit("a.test".into())]
+    );
     app.send(Msg::Edited(Ok("a.test\nb.test\n".into())));
     assert_eq!(app.form().button, "Add 2 targets");
 }
@@ -372,8 +530,13 @@ fn invalid_target_line_has_its_whole_reason_below_the_form() {
     app.keys("2 n");
     app.send(Msg::Paste("foo bar\n10.0.0.0/24".to_owned()));
     let reason = "`foo bar`: not a host name, IP address or URL";
-    assert_eq!(app.form().summary, ["2 lines skipped: 2 invalid targets", reason]);
-    app.send(Msg::Paste("\na.test\na.test\nb.test\nb.test\nt1.acme.test".to_owned()));
+    assert_eq!(
+        app.form().summary,
+        ["2 lines skipped: 2 invalid targets", reason]
+    );
+    app.send(Msg::Paste(
+        "\na.test\na.test\nb.test\nb.test\nt1.acme.test".to_owned(),
+    ));
     let counts = "5 lines skipped: 2 duplicates, 1 existing target, 2 invalid targets";
     assert_eq!(app.form().summary, [counts, reason]);
 }
@@ -386,7 +549,10 @@ fn refused_targets_are_added_to_the_scope_of_the_local_service_and_sent_again() 
                 "{0} is out of scope; `scandeck scope add {0} --data-dir DIR` permits it (allowed: loopback)",
                 target.name
             );
-            Err(Problem { status: Some(403), ..Problem::local(why) })
+            Err(Problem {
+                status: Some(403),
+                ..Problem::local(why)
+            })
         }
         _ => Ok(CallAnswer::Done),
     };
@@ -413,28 +579,60 @@ fn refused_targets_are_added_to_the_scope_of_the_local_service_and_sent_again() 
     assert!(app.prompt().lines[1].contains("a.acme.test, b.acme.test"));
     assert!(app.keys("'3' enter").is_empty());
     let screen = app.frame().join("\n");
-    assert!(screen.contains("3 is not the number of targets: type 2"), "{screen}");
+    assert!(
+        screen.contains("3 is not the number of targets: type 2"),
+        "{screen}"
+    );
     let effects = app.keys("backspace '2' enter");
     let names = ["a.acme.test", "b.acme.test"].map(str::to_owned).to_vec();
     assert!(effects.contains(&Effect::AddToScope(names)), "{effects:?}");
-    assert_eq!(calls(app.send(Msg::ScopeExtended(Ok(2)))).len(), 2, "the targets are sent again");
+    assert_eq!(
+        calls(app.send(Msg::ScopeExtended(Ok(2)))).len(),
+        2,
+        "the targets are sent again"
+    );
 
     let mut closed = refused_after(true, "esc");
     closed.keys("'2' enter");
-    assert_eq!(calls(closed.send(Msg::ScopeExtended(Ok(2)))).len(), 2, "also those of a form that was closed");
+    assert_eq!(
+        calls(closed.send(Msg::ScopeExtended(Ok(2)))).len(),
+        2,
+        "also those of a form that was closed"
+    );
     assert!(closed.form().sending);
 
     let mut app = refused(false);
     assert_eq!(app.form().summary, ["2 targets not added: out of scope"]);
-    app.model.screen.size = Size { columns: 80, rows: 24 };
+    app.model.screen.size = Size {
+        columns: 80,
+        rows: 24,
+    };
     let screen = app.frame();
     let lines = |words: &str| screen.iter().filter(|line| line.contains(words)).count();
-    assert_eq!((lines("not added"), lines("scandeck scope add")), (1, 0), "{screen:#?}");
-    assert_eq!(lines("out of scope"), 3, "beside each line and in the sum: {screen:#?}");
+    assert_eq!(
+        (lines("not added"), lines("scandeck scope add")),
+        (1, 0),
+        "{screen:#?}"
+    );
+    assert_eq!(
+        lines("out of scope"),
+        3,
+        "beside each line and in the sum: {screen:#?}"
+    );
 
     let closed = refused_after(false, "esc");
-    assert!(closed.notices().contains("2 targets not added: out of scope"), "{}", closed.notices());
-    assert!(!closed.notices().contains("scandeck scope add"), "{}", closed.notices());
+    assert!(
+        closed
+            .notices()
+            .contains("2 targets not added: out of scope"),
+        "{}",
+        closed.notices()
+    );
+    assert!(
+        !closed.notices().contains("scandeck scope add"),
+        "{}",
+        closed.notices()
+    );
 }
 
 #[test]
@@ -455,13 +653,19 @@ fn form_that_is_reopened_while_it_is_sent_waits_for_its_answer() {
     other.keys("2 s");
     let first = other.calls("ctrl-o");
     assert!(!first.is_empty());
-    assert!(other.calls("esc s ctrl-o").is_empty(), "an untouched form waits too");
+    assert!(
+        other.calls("esc s ctrl-o").is_empty(),
+        "an untouched form waits too"
+    );
     other.keys("esc down s");
     assert!(!other.form().sending);
     let second = other.calls("ctrl-o");
     assert_ne!(first, second);
     other.answer(&first, |_| Err(Problem::local("no credits")));
-    assert!(other.form().sending && other.form().problem.is_none(), "the answer is that of the other form");
+    assert!(
+        other.form().sending && other.form().problem.is_none(),
+        "the answer is that of the other form"
+    );
     other.answer(&second, |_| Err(Problem::local("no credits")));
     assert!(!other.form().sending && other.form().problem.is_some());
 }
@@ -480,7 +684,10 @@ fn draft_of_a_form_that_was_closed_while_it_was_sent_keeps_the_reasons() {
 }
 
 fn refused_target(_: &Call) -> Result<CallAnswer, Problem> {
-    Err(Problem { status: Some(403), ..Problem::local("a.acme.test is out of scope") })
+    Err(Problem {
+        status: Some(403),
+        ..Problem::local("a.acme.test is out of scope")
+    })
 }
 
 #[test]
@@ -488,11 +695,21 @@ fn prompt_that_is_too_high_counts_its_pages_above_its_answer() {
     let mut app = TestDashboard::blank(80, 24);
     let names: Vec<String> = (0..200).map(|at| format!("host{at}.acme.test")).collect();
     let prompt = Prompt::new("Add 200 targets?", Then::Quit).with_line(names.join(", "));
-    app.model.open_prompt(prompt.with_word("200".to_owned(), "the number of targets"));
+    app.model
+        .open_prompt(prompt.with_word("200".to_owned(), "the number of targets"));
     let screen = app.frame();
-    let more = screen.iter().position(|line| line.contains("page 1 of ")).expect("pages are counted");
-    assert!(screen[more + 1].contains("To confirm, type the number of targets: 200"), "{screen:#?}");
-    assert!(screen[more].contains("pgdn") && !screen.concat().contains("host199"), "{screen:#?}");
+    let more = screen
+        .iter()
+        .position(|line| line.contains("page 1 of "))
+        .expect("pages are counted");
+    assert!(
+        screen[more + 1].contains("To confirm, type the number of targets: 200"),
+        "{screen:#?}"
+    );
+    assert!(
+        screen[more].contains("pgdn") && !screen.concat().contains("host199"),
+        "{screen:#?}"
+    );
     let mut last = false;
     for _ in 0..10 {
         app.keys("pgdn");
@@ -503,7 +720,8 @@ fn prompt_that_is_too_high_counts_its_pages_above_its_answer() {
 
 /// The fields of the report form that decide its content: author, and the findings or scans.
 fn report_content(app: &TestDashboard) -> [String; 3] {
-    [FieldId::MadeBy, FieldId::Source, FieldId::Resources].map(|id| app.form().field(id).unwrap().text())
+    [FieldId::MadeBy, FieldId::Source, FieldId::Resources]
+        .map(|id| app.form().field(id).unwrap().text())
 }
 
 #[test]
@@ -513,30 +731,52 @@ fn report_of_an_empty_filtered_list_covers_all_findings_with_decisions() {
     assert!(app.shown(Pane::Findings).is_empty());
     app.keys("*");
     assert!(
-        app.notices().contains("nothing to mark: the filter hides all rows · backspace undoes it"),
+        app.notices()
+            .contains("nothing to mark: the filter hides all rows · backspace undoes it"),
         "{}",
         app.notices()
     );
     app.keys("R");
-    assert_eq!(report_content(&app), ["scandeck, with decisions", "findings", "without filter (6)"]);
+    assert_eq!(
+        report_content(&app),
+        ["scandeck, with decisions", "findings", "without filter (6)"]
+    );
     let effects = app.keys("ctrl-o");
-    assert!(effects.iter().any(|effect| matches!(effect, Effect::Export(made) if made.rows.len() == 6)), "{effects:?}");
+    assert!(
+        effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Export(made) if made.rows.len() == 6)),
+        "{effects:?}"
+    );
     app.keys("2 g g enter R");
-    assert_eq!(report_content(&app)[2], "without filter (2)", "only those of the scope");
+    assert_eq!(
+        report_content(&app)[2],
+        "without filter (2)",
+        "only those of the scope"
+    );
 }
 
 #[test]
 fn mark_all_in_a_list_without_rows_says_so() {
     let mut app = TestDashboard::blank(80, 24);
     app.keys("3 *");
-    assert!(app.notices().contains("nothing to mark: the list has no rows"), "{}", app.notices());
+    assert!(
+        app.notices()
+            .contains("nothing to mark: the list has no rows"),
+        "{}",
+        app.notices()
+    );
 }
 
 #[test]
 fn draft_of_a_report_is_used_only_for_the_same_rows() {
     let mut app = TestDashboard::new();
     app.keys("3 R left esc");
-    assert!(app.notices().contains("draft kept for these rows"), "{}", app.notices());
+    assert!(
+        app.notices().contains("draft kept for these rows"),
+        "{}",
+        app.notices()
+    );
     app.keys("j R");
     assert_eq!(report_content(&app)[0], "scandeck, with decisions");
     app.keys("esc k R");
@@ -549,12 +789,18 @@ fn draft_restores_only_changed_fields() {
     app.keys("3 R tab tab tab right esc");
     let set = |app: &mut TestDashboard| {
         let form = app.model.overlay.drafts.values_mut().next().unwrap();
-        form.field_mut(FieldId::MadeBy).unwrap().value =
-            FieldValue::Choice { options: vec!["the service".into()], at: 0 };
+        form.field_mut(FieldId::MadeBy).unwrap().value = FieldValue::Choice {
+            options: vec!["the service".into()],
+            at: 0,
+        };
     };
     set(&mut app);
     app.keys("R");
-    assert_eq!(report_content(&app)[0], "scandeck, with decisions", "nobody changed the author");
+    assert_eq!(
+        report_content(&app)[0],
+        "scandeck, with decisions",
+        "nobody changed the author"
+    );
 }
 
 #[test]
@@ -563,10 +809,18 @@ fn report_made_in_the_pane_of_reports_says_that_it_is_not_listed() {
     let saved = || Msg::Exported("6 findings".into(), Ok("/tmp/report-Acme.html".into()));
     app.keys("6 n ctrl-o");
     app.send(saved());
-    assert!(app.notices().contains("saved to /tmp/report-Acme.html · not listed here"), "{}", app.notices());
+    assert!(
+        app.notices()
+            .contains("saved to /tmp/report-Acme.html · not listed here"),
+        "{}",
+        app.notices()
+    );
     app.feed(Snapshot::Reports(Default::default()));
     let screen = app.frame().join("\n");
-    assert!(screen.contains("reports by scandeck are files in the current directory"), "{screen}");
+    assert!(
+        screen.contains("reports by scandeck are files in the current directory"),
+        "{screen}"
+    );
 }
 
 #[test]
@@ -592,11 +846,21 @@ fn pasted_base_url_replaces_the_scheme_and_another_choice_removes_the_notice() {
 fn report_from_another_view_covers_decided_findings_too() {
     let mut app = TestDashboard::new();
     app.keys("3 / ctrl-u 'is:undecided is:present' enter c j c r");
-    let (all, left) = (app.model.data.findings.value().unwrap().len(), app.shown(Pane::Findings).len());
+    let (all, left) = (
+        app.model.data.findings.value().unwrap().len(),
+        app.shown(Pane::Findings).len(),
+    );
     assert!(left < all);
     app.keys("6 n");
     let frame = app.frame().join("\n");
-    assert!(frame.contains(&format!("without filter ({all})")), "{frame}");
+    assert!(
+        frame.contains(&format!("without filter ({all})")),
+        "{frame}"
+    );
     app.keys("esc 3 R");
-    assert_eq!(report_content(&app)[2], format!("all shown ({left})"), "from the findings, those that are shown");
+    assert_eq!(
+        report_content(&app)[2],
+        format!("all shown ({left})"),
+        "from the findings, those that are shown"
+    );
 }

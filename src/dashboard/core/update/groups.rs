@@ -6,7 +6,8 @@ use crate::dashboard::input::action::GroupAction;
 use crate::dashboard::list::{CaptureGroupBy, FindingGroupBy};
 use crate::dashboard::model::Model;
 
-/// Groups or ungroups the findings or captures; the board has a sort order instead, and opens in it from the findings.
+/// Groups or ungroups the findings or captures; the board has a sort order instead, and opens in it
+/// from the findings.
 pub(crate) fn handle_group(model: &mut Model, action: GroupAction) {
     match action {
         GroupAction::Class => group(model, Some(FindingGroupBy::Class)),
@@ -55,8 +56,8 @@ fn group_captures(model: &mut Model, by: Option<CaptureGroupBy>) {
     model.show_rows(Pane::Captures);
 }
 
-/// Groups or ungroups the findings. The cursor stays on its finding, or moves to its group header; from a group header it
-/// follows the first row of the group.
+/// Groups or ungroups the findings. The cursor stays on its finding, or moves to its group header;
+/// from a group header it follows the first row of the group.
 pub(crate) fn group(model: &mut Model, by: Option<FindingGroupBy>) {
     model.lists.finding_groups.requested = by;
     if model.data.findings.value().is_none() {

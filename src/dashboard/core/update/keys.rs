@@ -1,4 +1,5 @@
-//! From a key to its action: the layer that has the keys, the meaning of the key there, the function that handles it.
+//! From a key to its action: the layer that has the keys, the meaning of the key there, the
+//! function that handles it.
 
 use crate::dashboard::base::{Batch, Effect, Pane, Tone};
 use crate::dashboard::core::commands;
@@ -30,13 +31,25 @@ pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, effects: &mut Vec<E
 
 fn route(model: &mut Model, key: KeyChord, event: KeyEvent, effects: &mut Vec<Effect>) {
     // These also work while something is typed, unless their key types a character.
-    let anywhere = model.keyboard.keymap.action(&[Context::Everywhere], key).filter(|_| key.typed().is_none());
-    let anywhere = if key == KeyChord::ctrl('c') { Some(Action::Terminal(TerminalAction::Cancel)) } else { anywhere };
+    let anywhere = model
+        .keyboard
+        .keymap
+        .action(&[Context::Everywhere], key)
+        .filter(|_| key.typed().is_none());
+    let anywhere = if key == KeyChord::ctrl('c') {
+        Some(Action::Terminal(TerminalAction::Cancel))
+    } else {
+        anywhere
+    };
     if let Some(Action::Terminal(action)) = anywhere {
         return handle_terminal(model, action, effects);
     }
     let typed = std::mem::take(&mut model.keyboard.typed);
-    let typed = if model.overlay.modals.is_empty() { typed } else { Vec::new() };
+    let typed = if model.overlay.modals.is_empty() {
+        typed
+    } else {
+        Vec::new()
+    };
     let action = match model.keyboard.keymap.step(&model.contexts(), &typed, key) {
         KeyStep::Action(action) => Some(action),
         KeyStep::Partial => {
@@ -68,12 +81,13 @@ fn route(model: &mut Model, key: KeyChord, event: KeyEvent, effects: &mut Vec<Ef
 /// The action that opens the form for new targets.
 const NEW: Action = Action::Item(ItemAction::New);
 
-/// Pastes text into the open text field; in the list of targets without an open field, into the form for new targets.
-/// Pasted text never runs keys.
+/// Pastes text into the open text field; in the list of targets without an open field, into the
+/// form for new targets. Pasted text never runs keys.
 pub(crate) fn handle_paste(model: &mut Model, text: &str) {
     model.overlay.notices.key_pressed(model.now.mono);
     let focus = model.navigation.focus;
-    let is_list_of_targets = model.overlay.modals.is_empty() && focus.pane == Pane::Targets && !focus.in_detail;
+    let is_list_of_targets =
+        model.overlay.modals.is_empty() && focus.pane == Pane::Targets && !focus.in_detail;
     let opens_form = is_list_of_targets && model.off(NEW).is_none();
     let modal = model.overlay.modals.last_mut();
     let in_form = matches!(modal, Some(Modal::Form(_)));
@@ -86,14 +100,24 @@ pub(crate) fn handle_paste(model: &mut Model, text: &str) {
         None if opens_form => {
             objects::new_targets(model);
             // A draft of the form remains above the pasted lines.
-            let draft = model.overlay.modals.last_mut().and_then(Modal::input).map(|input| input.text());
+            let draft = model
+                .overlay
+                .modals
+                .last_mut()
+                .and_then(Modal::input)
+                .map(|input| input.text());
             match draft {
-                Some(draft) if !draft.is_empty() && !draft.ends_with('\n') => handle_paste(model, &format!("\n{text}")),
+                Some(draft) if !draft.is_empty() && !draft.ends_with('\n') => {
+                    handle_paste(model, &format!("\n{text}"))
+                }
                 Some(_) => handle_paste(model, text),
                 None => {}
             }
         }
-        None => model.notify(Tone::Plain, "no text field here; open a form or a filter to paste"),
+        None => model.notify(
+            Tone::Plain,
+            "no text field here; open a form or a filter to paste",
+        ),
     }
 }
 
@@ -113,11 +137,19 @@ fn handle_typed(model: &mut Model) {
         Some(Modal::Rules(_)) => rules_keys::count(model),
         Some(Modal::Command(_)) => commands::handle_typed(model),
         Some(Modal::Line(_) | Modal::Help(_)) => lines::apply(model),
-        Some(Modal::Prompt(_) | Modal::Alerts(_) | Modal::Text(_) | Modal::Plot(_) | Modal::Setup(_)) | None => {}
+        Some(
+            Modal::Prompt(_) | Modal::Alerts(_) | Modal::Text(_) | Modal::Plot(_) | Modal::Setup(_),
+        )
+        | None => {}
     }
 }
 
-fn handle_pane_key(model: &mut Model, key: KeyChord, action: Option<Action>, effects: &mut Vec<Effect>) {
+fn handle_pane_key(
+    model: &mut Model,
+    key: KeyChord,
+    action: Option<Action>,
+    effects: &mut Vec<Effect>,
+) {
     let prefix = model.keyboard.pending.take();
     if prefix.is_none()
         && let Some(token) = payloads::take_fresh(model, key)
@@ -130,7 +162,9 @@ fn handle_pane_key(model: &mut Model, key: KeyChord, action: Option<Action>, eff
             None => handle_action(model, action, effects),
         },
         None => {
-            let typed = prefix.and_then(|context| model.keyboard.keymap.prefix(context)).unwrap_or_default();
+            let typed = prefix
+                .and_then(|context| model.keyboard.keymap.prefix(context))
+                .unwrap_or_default();
             unknown_sequence(model, &typed, key);
         }
     }
@@ -143,10 +177,17 @@ fn unknown_sequence(model: &mut Model, typed: &[KeyChord], key: KeyChord) {
     }
     let keys = printed(typed.iter().chain([&key]));
     let help = model.key_label(Context::Everywhere, Action::View(ViewAction::Help));
-    model.notify(Tone::Plain, format!("{keys} does nothing here · {help} shows the keys"));
+    model.notify(
+        Tone::Plain,
+        format!("{keys} does nothing here · {help} shows the keys"),
+    );
 }
 
-pub(crate) fn handle_terminal(model: &mut Model, action: TerminalAction, effects: &mut Vec<Effect>) {
+pub(crate) fn handle_terminal(
+    model: &mut Model,
+    action: TerminalAction,
+    effects: &mut Vec<Effect>,
+) {
     match action {
         TerminalAction::Cancel => cancel(model, effects),
         TerminalAction::Suspend => effects.push(Effect::Suspend),
@@ -157,7 +198,12 @@ pub(crate) fn handle_terminal(model: &mut Model, action: TerminalAction, effects
 /// ctrl-c: closes the top layer, or cancels queued requests; twice within a second quits.
 fn cancel(model: &mut Model, effects: &mut Vec<Effect>) {
     let now = model.now.mono;
-    if model.keyboard.cancelled.replace(now).is_some_and(|last| now < last + TWICE) {
+    if model
+        .keyboard
+        .cancelled
+        .replace(now)
+        .is_some_and(|last| now < last + TWICE)
+    {
         effects.push(Effect::Quit);
         return;
     }
@@ -177,6 +223,9 @@ fn cancel_queue(model: &mut Model) {
         0 => "nothing to cancel".to_owned(),
         _ => format!("{} cancelled", plural(waiting, "queued request")),
     };
-    let again = model.key_label(Context::Everywhere, Action::Terminal(TerminalAction::Cancel));
+    let again = model.key_label(
+        Context::Everywhere,
+        Action::Terminal(TerminalAction::Cancel),
+    );
     model.notify(Tone::Plain, format!("{done} · {again} again quits"));
 }

@@ -14,8 +14,13 @@ fn detail_follows_the_last_step_and_keys_act_on_the_selection() {
     app.keys("3 g g");
     let names = |app: &mut TestDashboard| {
         let screen = app.frame();
-        ["Private key", "Git repository", "Git ignored"]
-            .map(|name| screen.iter().map(|line| line.matches(name).count()).sum::<usize>() > 1)
+        ["Private key", "Git repository", "Git ignored"].map(|name| {
+            screen
+                .iter()
+                .map(|line| line.matches(name).count())
+                .sum::<usize>()
+                > 1
+        })
     };
     assert_eq!(names(&mut app), [true, false, false], "beside the list");
     for _ in 0..2 {
@@ -23,7 +28,10 @@ fn detail_follows_the_last_step_and_keys_act_on_the_selection() {
         app.send(Msg::Key(event("j")));
         assert_eq!(names(&mut app), [true, false, false]);
     }
-    assert_eq!(app.model.next_wake().unwrap(), (app.at + Duration::from_millis(30), "the detail follows"));
+    assert_eq!(
+        app.model.next_wake().unwrap(),
+        (app.at + Duration::from_millis(30), "the detail follows")
+    );
     assert_eq!(app.selected(Pane::Findings), Some(3));
     app.at = app.model.wake_at().unwrap();
     app.send(Msg::Wake);
@@ -62,7 +70,10 @@ fn pane_five_without_loggers_shows_logger_list() {
     assert_eq!(app.model.navigation.focus.pane, Pane::Loggers);
     app.keys("enter");
     assert_eq!(
-        (app.model.navigation.focus.pane, app.model.navigation.scope.logger),
+        (
+            app.model.navigation.focus.pane,
+            app.model.navigation.scope.logger
+        ),
         (Pane::Captures, Some(LoggerId(1)))
     );
     let mut app = TestDashboard::blank(200, 60);
@@ -85,12 +96,20 @@ fn esc_closes_search_range_zoom_and_detail_one_at_a_time() {
         )
     };
     assert_eq!(state(&app), (true, true, true, true));
-    let steps = [(false, true, true, true), (false, false, true, true), (false, false, false, true)];
+    let steps = [
+        (false, true, true, true),
+        (false, false, true, true),
+        (false, false, false, true),
+    ];
     for expected in steps.into_iter().chain([(false, false, false, false)]) {
         app.keys("esc");
         assert_eq!(state(&app), expected);
     }
-    assert_eq!(app.model.cursor(Pane::Findings).marked().0, 1, "esc closes everything else first");
+    assert_eq!(
+        app.model.cursor(Pane::Findings).marked().0,
+        1,
+        "esc closes everything else first"
+    );
     app.keys("esc");
     assert_eq!(app.model.cursor(Pane::Findings).marked().0, 0);
     app.keys("esc");
@@ -102,14 +121,24 @@ fn h_and_l_switch_detail_tabs_and_h_on_first_tab_leaves() {
     let mut app = TestDashboard::new();
     app.keys("4 enter l l");
     let scan = DetailSubject::Row(RowRef::Item(2));
-    assert_eq!(app.model.shown_detail(), Some((Pane::Scans, scan, Tab::Output)));
-    assert_eq!(app.model.plan().scan_part, Some((ScanId(2), ScanPart::Output)));
+    assert_eq!(
+        app.model.shown_detail(),
+        Some((Pane::Scans, scan, Tab::Output))
+    );
+    assert_eq!(
+        app.model.plan().scan_part,
+        Some((ScanId(2), ScanPart::Output))
+    );
     app.keys("h h");
     assert!(app.model.navigation.focus.in_detail);
     app.keys("h");
     assert!(!app.model.navigation.focus.in_detail);
     app.keys("> >");
-    assert_eq!(app.model.detail.tab(Pane::Scans), Tab::Output, "> switches tabs from the list too");
+    assert_eq!(
+        app.model.detail.tab(Pane::Scans),
+        Tab::Output,
+        "> switches tabs from the list too"
+    );
 }
 
 #[test]
@@ -119,20 +148,38 @@ fn j_scrolls_detail_and_upper_case_j_selects_next_row() {
     app.keys("enter j j j j");
     assert_eq!(app.model.detail.scroll, 2);
     app.keys("J");
-    assert_eq!((app.selected(Pane::Findings), app.model.detail.scroll), (Some(2), 0));
+    assert_eq!(
+        (app.selected(Pane::Findings), app.model.detail.scroll),
+        (Some(2), 0)
+    );
     app.keys("esc J");
-    assert_eq!((app.selected(Pane::Findings), app.model.detail.scroll), (Some(2), 1));
+    assert_eq!(
+        (app.selected(Pane::Findings), app.model.detail.scroll),
+        (Some(2), 1)
+    );
 }
 
 #[test]
 fn unbound_key_shows_notice_and_changes_nothing() {
     let mut app = TestDashboard::new();
     app.keys("9");
-    assert!(app.notices().contains("9 does nothing here"), "{}", app.notices());
+    assert!(
+        app.notices().contains("9 does nothing here"),
+        "{}",
+        app.notices()
+    );
     app.keys("Q");
-    assert!(app.notices().contains("Q does nothing here"), "{}", app.notices());
+    assert!(
+        app.notices().contains("Q does nothing here"),
+        "{}",
+        app.notices()
+    );
     app.keys("g x");
-    assert!(app.notices().contains("gx does nothing here"), "{}", app.notices());
+    assert!(
+        app.notices().contains("gx does nothing here"),
+        "{}",
+        app.notices()
+    );
     assert_eq!(app.model.navigation.focus.pane, Pane::Findings);
 }
 
@@ -164,14 +211,26 @@ fn pasted_text_never_runs_keys() {
 fn text_pasted_into_targets_opens_form_of_new_targets() {
     let mut app = TestDashboard::new();
     app.keys("2");
-    assert_eq!(app.send(Msg::Paste("shop.test\nq\n".into())), [], "nothing is sent");
-    let Some(Modal::Form(form)) = app.model.overlay.modals.last() else { panic!("no form") };
-    assert!(form.title.starts_with("New targets") && form.fields[0].text().starts_with("shop.test\nq"));
+    assert_eq!(
+        app.send(Msg::Paste("shop.test\nq\n".into())),
+        [],
+        "nothing is sent"
+    );
+    let Some(Modal::Form(form)) = app.model.overlay.modals.last() else {
+        panic!("no form")
+    };
+    assert!(
+        form.title.starts_with("New targets") && form.fields[0].text().starts_with("shop.test\nq")
+    );
     app.keys("esc");
     app.send(Msg::Paste("a.test".into()));
     app.keys("esc");
     app.send(Msg::Paste("b.test".into()));
-    assert!(app.form().fields[0].text().ends_with("\na.test\nb.test"), "{}", app.form().fields[0].text());
+    assert!(
+        app.form().fields[0].text().ends_with("\na.test\nb.test"),
+        "{}",
+        app.form().fields[0].text()
+    );
 }
 
 #[test]
@@ -199,7 +258,10 @@ fn q_leaves_detail_then_quits_and_demo_confirms() {
 #[test]
 fn r_refreshes_lists_on_screen() {
     let mut app = TestDashboard::new();
-    app.model.screen.size = Size { columns: 80, rows: 24 };
+    app.model.screen.size = Size {
+        columns: 80,
+        rows: 24,
+    };
     app.keys("6 r");
     assert_eq!(app.model.plan().refreshes.get(&ListKind::Reports), Some(&1));
     assert_eq!(app.model.plan().refreshes.get(&ListKind::Findings), None);
@@ -214,15 +276,27 @@ fn y_copies_without_api_key() {
     };
     assert_eq!(copied(&mut app, "y y"), "1");
     let curl = copied(&mut app, "y c");
-    assert!(curl.contains("Bearer $SCANDECK_API_KEY\" 'http://127.0.0.1:8765/api/v2/findings/1'"), "{curl}");
+    assert!(
+        curl.contains("Bearer $SCANDECK_API_KEY\" 'http://127.0.0.1:8765/api/v2/findings/1'"),
+        "{curl}"
+    );
     assert!(copied(&mut app, "y j").contains("\"name\": \"Private key\""));
     assert_eq!(copied(&mut app, "2 y y"), "t1.acme.test");
     assert_eq!(copied(&mut app, "5 h y u"), "http://127.0.0.1:8766/l/abc/");
-    assert_eq!(copied(&mut app, "5 y u"), "http://127.0.0.1:8766/l/abc/x?t=3");
+    assert_eq!(
+        copied(&mut app, "5 y u"),
+        "http://127.0.0.1:8766/l/abc/x?t=3"
+    );
     assert!(copied(&mut app, "y r").starts_with("GET /l/abc/x?t=3 HTTP/1.1\n"));
     let at = "--base-url 'http://127.0.0.1:8765/api/v2' --workspace 'Acme'";
-    assert_eq!(copied(&mut app, "y v"), format!("scandeck captures list {at}"));
-    assert_eq!(copied(&mut app, "enter y v"), format!("scandeck captures show 3 --logger 1 {at}"));
+    assert_eq!(
+        copied(&mut app, "y v"),
+        format!("scandeck captures list {at}")
+    );
+    assert_eq!(
+        copied(&mut app, "enter y v"),
+        format!("scandeck captures show 3 --logger 1 {at}")
+    );
 }
 
 #[test]
@@ -234,7 +308,11 @@ fn y_u_on_a_finding_copies_the_affected_url() {
     };
     app.keys("3");
     assert!(copied(&mut app, "y u").contains("the target of this finding has no URL"));
-    let at = |port, service: &str| Finding { port, service: service.into(), ..finding(1, 1, "a", Risk::Low) };
+    let at = |port, service: &str| Finding {
+        port,
+        service: service.into(),
+        ..finding(1, 1, "a", Risk::Low)
+    };
     for (port, service, url) in [
         (443, "https", "https://t1.acme.test/"),
         (8080, "http", "http://t1.acme.test:8080/"),
@@ -243,7 +321,10 @@ fn y_u_on_a_finding_copies_the_affected_url() {
         app.feed(Snapshot::Findings(table([at(port, service)])));
         assert_eq!(copied(&mut app, "y u"), url);
     }
-    app.feed(Snapshot::Targets(table([target(1, "https://t1.acme.test/shop")])));
+    app.feed(Snapshot::Targets(table([target(
+        1,
+        "https://t1.acme.test/shop",
+    )])));
     assert_eq!(copied(&mut app, "y u"), "https://t1.acme.test/shop");
     app.keys("n 'Mine' ctrl-o");
     assert!(app.model.issue_at_hand().unwrap().manual().is_some());
@@ -258,9 +339,16 @@ fn late_response_is_shown_with_its_seconds() {
     assert!(app.frame()[0].contains("live"), "{}", app.frame()[0]);
     let since = app.model.now.wall - Duration::from_secs(4);
     app.feed(PollEvent::Unanswered(Some(Stamp(since))));
-    assert!(app.frame()[0].contains("waiting for the service 4s"), "{}", app.frame()[0]);
+    assert!(
+        app.frame()[0].contains("waiting for the service 4s"),
+        "{}",
+        app.frame()[0]
+    );
     let (at, reason) = app.model.next_wake().unwrap();
-    assert!(at <= app.at + Duration::from_secs(1) && reason == "seconds are counted", "{at:?} {reason}");
+    assert!(
+        at <= app.at + Duration::from_secs(1) && reason == "seconds are counted",
+        "{at:?} {reason}"
+    );
     app.feed(PollEvent::Unanswered(None));
     assert!(app.frame()[0].contains("live"), "{}", app.frame()[0]);
 }
@@ -269,19 +357,36 @@ fn late_response_is_shown_with_its_seconds() {
 fn copied_command_finds_the_service_as_the_dashboard_did() {
     let mut app = TestDashboard::new();
     let copied = |app: &mut TestDashboard| {
-        let text = |effect| if let Effect::Copy { text, .. } = effect { Some(text) } else { None };
+        let text = |effect| {
+            if let Effect::Copy { text, .. } = effect {
+                Some(text)
+            } else {
+                None
+            }
+        };
         app.keys("3 y v").into_iter().find_map(text).unwrap()
     };
     let list = "--workspace 'Acme' --query 'is:undecided is:present'";
     app.model.session.starts_service = true;
-    assert_eq!(copied(&mut app), format!("scandeck findings list {list}"), "the local service");
+    assert_eq!(
+        copied(&mut app),
+        format!("scandeck findings list {list}"),
+        "the local service"
+    );
     app.model.session.starts_service = false;
-    app.model.session.service_flags = ["--config", "/etc/my file", "--profile", "team"].map(str::to_owned).into();
-    assert_eq!(copied(&mut app), format!("scandeck findings list --config '/etc/my file' --profile team {list}"));
+    app.model.session.service_flags = ["--config", "/etc/my file", "--profile", "team"]
+        .map(str::to_owned)
+        .into();
+    assert_eq!(
+        copied(&mut app),
+        format!("scandeck findings list --config '/etc/my file' --profile team {list}")
+    );
     app.model.session.service_flags = ["--api-key-file", "/k"].map(str::to_owned).into();
     assert_eq!(
         copied(&mut app),
-        format!("scandeck findings list --api-key-file /k --base-url 'http://127.0.0.1:8765/api/v2' {list}")
+        format!(
+            "scandeck findings list --api-key-file /k --base-url 'http://127.0.0.1:8765/api/v2' {list}"
+        )
     );
 }
 
@@ -293,7 +398,10 @@ fn curl_of_hostile_capture_reads_no_file_and_requests_one_url() {
         let captured = Capture {
             url_params: "a=[1-9]{x,y}".into(),
             http_headers: vec![header.into()],
-            request_body_base64: base64::engine::general_purpose::STANDARD.encode(body).as_str().into(),
+            request_body_base64: base64::engine::general_purpose::STANDARD
+                .encode(body)
+                .as_str()
+                .into(),
             ..capture(id)
         };
         app.receive(1, vec![captured]);
@@ -303,11 +411,20 @@ fn curl_of_hostile_capture_reads_no_file_and_requests_one_url() {
         }
     };
     let hostile = curl(10, "@/etc/passwd", "@/etc/shadow");
-    assert!(hostile.starts_with("curl --globoff --path-as-is -X 'GET' "), "{hostile}");
-    assert!(hostile.contains(" --data-raw '@/etc/shadow' '"), "{hostile}");
+    assert!(
+        hostile.starts_with("curl --globoff --path-as-is -X 'GET' "),
+        "{hostile}"
+    );
+    assert!(
+        hostile.contains(" --data-raw '@/etc/shadow' '"),
+        "{hostile}"
+    );
     assert!(!hostile.contains("passwd"), "{hostile}");
     let plain = curl(11, "a: b", "");
-    assert!(plain.contains("-H 'a: b' ") && !plain.contains("--data"), "{plain}");
+    assert!(
+        plain.contains("-H 'a: b' ") && !plain.contains("--data"),
+        "{plain}"
+    );
 }
 
 #[test]
@@ -316,7 +433,10 @@ fn y_f_saves_marked_rows_to_one_file() {
     match app.keys("space space y f").remove(0) {
         Effect::Save { name, content } => {
             let value: serde_json::Value = serde_json::from_slice(&content).unwrap();
-            assert_eq!((name.as_str(), value.as_array().unwrap().len()), ("findings-2.json", 2));
+            assert_eq!(
+                (name.as_str(), value.as_array().unwrap().len()),
+                ("findings-2.json", 2)
+            );
         }
         other => panic!("{other:?}"),
     }
@@ -334,7 +454,8 @@ fn curl_of_hostile_capture_is_quoted_for_shell() {
     match app.keys("5 y c").remove(0) {
         Effect::Copy { text, .. } => {
             assert!(!text.chars().any(char::is_control), "{text:?}");
-            let header = r#"-H 'X: '\''$(rm -rf /)'\'''"$(printf '\033')"']52;c;eA'"$(printf '\007')" "#;
+            let header =
+                r#"-H 'X: '\''$(rm -rf /)'\'''"$(printf '\033')"']52;c;eA'"$(printf '\007')" "#;
             assert!(text.contains(header), "{text}");
             assert!(text.contains(r"--data-raw ''\''id'\'''"), "{text}");
         }
@@ -345,9 +466,14 @@ fn curl_of_hostile_capture_is_quoted_for_shell() {
 #[test]
 fn failed_copy_shows_text() {
     let mut app = TestDashboard::new();
-    let failed = crate::dashboard::base::CopyFailed { why: "no way out".into(), text: "abc".into() };
+    let failed = crate::dashboard::base::CopyFailed {
+        why: "no way out".into(),
+        text: "abc".into(),
+    };
     app.send(Msg::Copied(Err(failed)));
-    assert!(matches!(app.model.overlay.modals.last(), Some(Modal::Text(text)) if text.body == "abc"));
+    assert!(
+        matches!(app.model.overlay.modals.last(), Some(Modal::Text(text)) if text.body == "abc")
+    );
     app.keys("q");
     assert!(app.model.overlay.modals.is_empty());
 }
@@ -364,7 +490,10 @@ fn first_start_connects_once_and_only_after_choice() {
     let effects = app.keys("h backspace 'x.test/' tab 'k1' ctrl-o");
     match effects.as_slice() {
         [Effect::Connect(ConnectionChoice::Hosted { base_url, key })] => {
-            assert_eq!((base_url.as_str(), key.0.as_str()), ("https:/x.test/", "k1"));
+            assert_eq!(
+                (base_url.as_str(), key.0.as_str()),
+                ("https:/x.test/", "k1")
+            );
         }
         other => panic!("{other:?}"),
     }
@@ -375,8 +504,13 @@ fn first_start_connects_once_and_only_after_choice() {
 #[test]
 fn refresh_after_rejected_key_reads_key_again_first() {
     let rejected = |hint: &str| {
-        let problem = Problem { status: Some(401), ..Problem::local("invalid API key").with_hint(hint) };
-        PollEvent::Link(Link::Down { problem: Arc::new(problem) })
+        let problem = Problem {
+            status: Some(401),
+            ..Problem::local("invalid API key").with_hint(hint)
+        };
+        PollEvent::Link(Link::Down {
+            problem: Arc::new(problem),
+        })
     };
     let mut app = TestDashboard::new();
     app.model.session.reads_key_again = true;
@@ -385,21 +519,62 @@ fn refresh_after_rejected_key_reads_key_again_first() {
     let refreshed = app.model.plan().refreshes;
     assert_ne!(before, refreshed, "the key is accepted");
     app.feed(rejected("check the API key from /home/ann/key"));
-    assert!(app.notices().contains("check the API key from /home/ann/key; r reads it again"), "{}", app.notices());
+    assert!(
+        app.notices()
+            .contains("check the API key from /home/ann/key; r reads it again"),
+        "{}",
+        app.notices()
+    );
     assert_eq!(app.keys("r"), [Effect::ReadKey]);
-    assert_eq!(app.model.plan().refreshes, refreshed, "nothing is requested with the old key");
-    assert!(!app.keys("r r").contains(&Effect::ReadKey), "one command at a time");
-    assert!(app.notices().contains("reading the API key"), "{}", app.notices());
-    app.send(Msg::KeyRead { source: "/home/ann/key".into(), result: Ok(true) });
+    assert_eq!(
+        app.model.plan().refreshes,
+        refreshed,
+        "nothing is requested with the old key"
+    );
+    assert!(
+        !app.keys("r r").contains(&Effect::ReadKey),
+        "one command at a time"
+    );
+    assert!(
+        app.notices().contains("reading the API key"),
+        "{}",
+        app.notices()
+    );
+    app.send(Msg::KeyRead {
+        source: "/home/ann/key".into(),
+        result: Ok(true),
+    });
     assert_ne!(app.model.plan().refreshes, refreshed);
-    assert!(app.notices().contains("new API key read from /home/ann/key"), "{}", app.notices());
-    app.send(Msg::KeyRead { source: "/home/ann/key".into(), result: Err(Problem::local("cannot read the API key")) });
-    assert!(app.notices().contains("API key not read: cannot read the API key"), "{}", app.notices());
-    assert_eq!(app.keys("r"), [Effect::ReadKey], "after the result it can be read again");
+    assert!(
+        app.notices()
+            .contains("new API key read from /home/ann/key"),
+        "{}",
+        app.notices()
+    );
+    app.send(Msg::KeyRead {
+        source: "/home/ann/key".into(),
+        result: Err(Problem::local("cannot read the API key")),
+    });
+    assert!(
+        app.notices()
+            .contains("API key not read: cannot read the API key"),
+        "{}",
+        app.notices()
+    );
+    assert_eq!(
+        app.keys("r"),
+        [Effect::ReadKey],
+        "after the result it can be read again"
+    );
 
     let mut app = TestDashboard::new();
     app.feed(rejected("check the API key from SCANDECK_API_KEY"));
-    assert!(app.notices().contains("SCANDECK_API_KEY; then restart scandeck"), "{}", app.notices());
+    assert!(
+        app.notices()
+            .contains("SCANDECK_API_KEY; then restart scandeck"),
+        "{}",
+        app.notices()
+    );
     let before = app.model.plan().refreshes;
     assert_eq!(app.keys("r"), []);
     assert_ne!(app.model.plan().refreshes, before);
@@ -410,9 +585,17 @@ fn refresh_in_every_pane_tries_a_rejected_key_again() {
     for pane in Pane::ALL {
         let mut app = TestDashboard::new();
         app.model.navigation.focus.pane = pane;
-        app.model.screen.size = Size { columns: 80, rows: 24 };
-        let problem = Problem { status: Some(401), ..Problem::local("invalid API key") };
-        app.feed(PollEvent::Link(Link::Down { problem: Arc::new(problem) }));
+        app.model.screen.size = Size {
+            columns: 80,
+            rows: 24,
+        };
+        let problem = Problem {
+            status: Some(401),
+            ..Problem::local("invalid API key")
+        };
+        app.feed(PollEvent::Link(Link::Down {
+            problem: Arc::new(problem),
+        }));
         let before = app.model.plan().refreshes;
         app.keys("r");
         assert_ne!(app.model.plan().refreshes, before, "{pane:?}");
@@ -425,7 +608,10 @@ fn notice_expiry_schedules_wakeup() {
     app.model.findings.triage.writer = None;
     app.keys("Q");
     let wake = app.model.wake_at().unwrap();
-    assert!(wake <= app.at + Duration::from_secs(3), "the notice expires");
+    assert!(
+        wake <= app.at + Duration::from_secs(3),
+        "the notice expires"
+    );
     app.at = wake;
     app.send(Msg::Wake);
     assert_eq!(app.notices(), "");
@@ -437,7 +623,11 @@ fn ctrl_z_suspends_and_ctrl_l_redraws_in_every_context() {
     for keys in ["", "1 n", "/", "2 D", "?"] {
         let mut app = TestDashboard::new();
         app.keys(keys);
-        assert_eq!(app.keys("ctrl-z ctrl-l"), [Effect::Suspend, Effect::Redraw], "{keys}");
+        assert_eq!(
+            app.keys("ctrl-z ctrl-l"),
+            [Effect::Suspend, Effect::Redraw],
+            "{keys}"
+        );
     }
 }
 
@@ -446,7 +636,11 @@ fn pane_five_switches_to_captures_on_first_logger() {
     let mut app = TestDashboard::blank(200, 60);
     app.feed(Snapshot::Loggers(Default::default()));
     assert_eq!(app.model.navigation.fifth, Pane::Loggers);
-    let logger = Logger { id: LoggerId(1), label: "probe".into(), ..Logger::default() };
+    let logger = Logger {
+        id: LoggerId(1),
+        label: "probe".into(),
+        ..Logger::default()
+    };
     app.feed(Snapshot::Loggers(table([logger])));
     assert_eq!(app.model.navigation.fifth, Pane::Captures);
 }
@@ -464,7 +658,10 @@ fn y_u_copies_url_of_logger_without_captures() {
     app.keys("esc");
     app.feed(Snapshot::Loggers(table([probe(1, "a"), probe(2, "b")])));
     let copied = app.keys("G enter y u");
-    assert!(matches!(&copied[0], Effect::Copy { text, .. } if text == "http://127.0.0.1:1/l/b/"), "{copied:?}");
+    assert!(
+        matches!(&copied[0], Effect::Copy { text, .. } if text == "http://127.0.0.1:1/l/b/"),
+        "{copied:?}"
+    );
 }
 
 #[test]
@@ -473,14 +670,23 @@ fn typed_api_key_is_absent_from_debug_output() {
     app.model = app.model.with_setup(None);
     app.keys("h tab 'hush-hush'");
     let printed = format!("{:?}", app.model);
-    assert!(printed.contains("https://") && !printed.contains("hush"), "{printed}");
+    assert!(
+        printed.contains("https://") && !printed.contains("hush"),
+        "{printed}"
+    );
 }
 
 #[test]
 fn text_overlay_scroll_stops_at_end() {
     let mut app = TestDashboard::new();
-    let body = (0..200).map(|n| n.to_string()).collect::<Vec<_>>().join("\n");
-    let failed = crate::dashboard::base::CopyFailed { why: "no way out".into(), text: body };
+    let body = (0..200)
+        .map(|n| n.to_string())
+        .collect::<Vec<_>>()
+        .join("\n");
+    let failed = crate::dashboard::base::CopyFailed {
+        why: "no way out".into(),
+        text: body,
+    };
     app.send(Msg::Copied(Err(failed)));
     let scroll = |app: &TestDashboard| match app.model.overlay.modals.last() {
         Some(Modal::Text(text)) => text.scroll,
@@ -506,17 +712,34 @@ fn sequence_of_the_configuration_runs_after_its_last_key() {
     let settings = [setting("scans", "Z s"), setting("zoom", "Z z")];
     app.model.keyboard.keymap = Arc::new(Keymap::builtin().rebound(&settings).unwrap());
     app.keys("4");
-    assert_eq!(app.model.navigation.focus.pane, Pane::Findings, "4 was replaced");
+    assert_eq!(
+        app.model.navigation.focus.pane,
+        Pane::Findings,
+        "4 was replaced"
+    );
     app.keys("Z");
     assert_eq!(app.model.keyboard.typed.len(), 1);
     app.keys("s");
-    assert_eq!((app.model.navigation.focus.pane, app.model.keyboard.typed.len()), (Pane::Scans, 0));
+    assert_eq!(
+        (
+            app.model.navigation.focus.pane,
+            app.model.keyboard.typed.len()
+        ),
+        (Pane::Scans, 0)
+    );
     app.keys("Z esc");
     assert!(app.model.keyboard.typed.is_empty());
     app.keys("Z x");
-    assert!(app.notices().contains("Zx does nothing here"), "{}", app.notices());
+    assert!(
+        app.notices().contains("Zx does nothing here"),
+        "{}",
+        app.notices()
+    );
     app.keys("Z ctrl-c j");
-    assert!(app.model.keyboard.typed.is_empty(), "ctrl-c ends the sequence");
+    assert!(
+        app.model.keyboard.typed.is_empty(),
+        "ctrl-c ends the sequence"
+    );
 }
 
 #[test]
@@ -527,12 +750,25 @@ fn characters_that_arrive_together_filter_like_single_ones() {
     assert_eq!(app.model.line_letter(letter('r')), None, "no line is open");
     app.keys("3 / 'risk>=high'");
     assert_eq!(app.model.line_letter(letter('r')), Some('r'));
-    assert_eq!(app.model.line_letter(letter(' ')), None, "pasted text loses the blanks at its ends");
-    assert_eq!(app.model.line_letter(KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL)), None);
+    assert_eq!(
+        app.model.line_letter(letter(' ')),
+        None,
+        "pasted text loses the blanks at its ends"
+    );
+    assert_eq!(
+        app.model
+            .line_letter(KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL)),
+        None
+    );
     let mut other = TestDashboard::new();
     other.keys("3 /");
     other.send(Msg::Paste("risk>=high".to_owned()));
-    let shown = |app: &TestDashboard| (app.model.lists.findings.rows.clone(), app.model.lists.findings.filter.clone());
+    let shown = |app: &TestDashboard| {
+        (
+            app.model.lists.findings.rows.clone(),
+            app.model.lists.findings.filter.clone(),
+        )
+    };
     assert_eq!(shown(&app), shown(&other));
 }
 
@@ -543,7 +779,10 @@ fn theme_is_previewed_while_its_name_is_completed() {
     let scheme = |app: &TestDashboard| app.model.scheme().map(|(scheme, _)| scheme);
     assert_eq!(scheme(&app), None);
     app.keys(": 'theme light'");
-    assert_eq!((scheme(&app), app.model.screen.theme.as_str()), (Some(Scheme::Light), "auto"));
+    assert_eq!(
+        (scheme(&app), app.model.screen.theme.as_str()),
+        (Some(Scheme::Light), "auto")
+    );
     app.keys("esc");
     assert_eq!(scheme(&app), None, "a preview ends with its line");
     app.keys(": 'theme ' down down down");
@@ -559,12 +798,24 @@ fn pager_shows_head_and_text_of_detail() {
     let mut app = TestDashboard::new();
     app.keys("3 enter");
     let text = app.paged();
-    assert!(text.starts_with("Private key\n") && text.contains("t1.acme.test\n"), "{text}");
+    assert!(
+        text.starts_with("Private key\n") && text.contains("t1.acme.test\n"),
+        "{text}"
+    );
     let agent = "practice ".repeat(40);
-    app.receive(1, vec![Capture { user_agent: agent.trim().into(), ..capture(9) }]);
+    app.receive(
+        1,
+        vec![Capture {
+            user_agent: agent.trim().into(),
+            ..capture(9)
+        }],
+    );
     app.keys("5 G enter");
     let text = app.paged();
-    assert!(text.contains(agent.trim()), "not wrapped to the pane: {text}");
+    assert!(
+        text.contains(agent.trim()),
+        "not wrapped to the pane: {text}"
+    );
 }
 
 #[test]
@@ -572,8 +823,13 @@ fn pager_shows_detail_or_open_text() {
     let mut app = TestDashboard::new();
     assert_eq!(app.keys("3 enter |"), [Effect::Page(None)]);
     app.model.show_text("words", "one\u{1b}[31m\ntwo");
-    let [Effect::Page(Some(text))] = &app.keys("|")[..] else { panic!("no pager") };
-    assert!(text.ends_with("\ntwo") && !text.contains('\u{1b}'), "{text:?}");
+    let [Effect::Page(Some(text))] = &app.keys("|")[..] else {
+        panic!("no pager")
+    };
+    assert!(
+        text.ends_with("\ntwo") && !text.contains('\u{1b}'),
+        "{text:?}"
+    );
     assert!(app.keys("esc esc |").is_empty(), "a list has no text");
 }
 
@@ -584,13 +840,19 @@ fn footer_shows_the_keys_of_an_open_search() {
     assert!(app.frame()[59].contains("n new"));
     app.keys("/ 'query' enter");
     let hints = app.frame()[59].clone();
-    assert!(hints.contains("n next") && hints.contains("N previous") && !hints.contains("n new"), "{hints}");
+    assert!(
+        hints.contains("n next") && hints.contains("N previous") && !hints.contains("n new"),
+        "{hints}"
+    );
 }
 
 #[test]
 fn narrow_header_counts_reappeared_findings_where_there_is_room() {
     let mut app = TestDashboard::new();
-    app.model.screen.size = Size { columns: 80, rows: 24 };
+    app.model.screen.size = Size {
+        columns: 80,
+        rows: 24,
+    };
     app.model.findings.triage.again.regressions = 1;
     assert!(app.frame()[0].contains("↺1"), "{}", app.frame()[0]);
     app.model.session.name = "a service with a name that needs the whole header".to_owned();
@@ -602,7 +864,11 @@ fn search_without_match_says_so_and_has_no_keys_for_matches() {
     let mut app = TestDashboard::new();
     app.keys("5 enter / 'zzz' enter");
     let frame = app.frame();
-    assert!(frame.join("\n").contains("no match for \"zzz\""), "{}", frame.join("\n"));
+    assert!(
+        frame.join("\n").contains("no match for \"zzz\""),
+        "{}",
+        frame.join("\n")
+    );
     assert!(!frame[59].contains("n next"), "{}", frame[59]);
     app.keys("/ ctrl-u 'query' enter");
     assert!(!app.frame().join("\n").contains("no match"));
@@ -617,66 +883,130 @@ fn findings_and_captures_are_copied_as_markdown() {
     };
     let (what, text) = copied(&mut app, "3 y m");
     assert_eq!(what, "Markdown of 1 finding");
-    assert!(text.starts_with("## critical: Private key\n\n- Target: t1.acme.test\n"), "{text}");
+    assert!(
+        text.starts_with("## critical: Private key\n\n- Target: t1.acme.test\n"),
+        "{text}"
+    );
     let (what, text) = copied(&mut app, "space space y m");
-    assert_eq!((what.as_str(), text.matches("## ").count()), ("Markdown of 2 findings", 2));
+    assert_eq!(
+        (what.as_str(), text.matches("## ").count()),
+        ("Markdown of 2 findings", 2)
+    );
     let (what, text) = copied(&mut app, "5 G y m");
     assert_eq!(what, "Markdown of 1 capture");
-    assert!(text.starts_with("## Capture 3 of logger probe\n\n```http\nGET "), "{text}");
+    assert!(
+        text.starts_with("## Capture 3 of logger probe\n\n```http\nGET "),
+        "{text}"
+    );
     app.keys("4 y m");
-    assert!(app.notices().contains("nothing to copy"), "{}", app.notices());
+    assert!(
+        app.notices().contains("nothing to copy"),
+        "{}",
+        app.notices()
+    );
 }
 
 #[test]
 fn browser_opens_web_urls_after_a_confirmation() {
     let mut app = TestDashboard::new();
-    app.feed(Snapshot::Targets(table([target(1, "https://shop.acme.test/"), target(2, "10.0.0.1")])));
+    app.feed(Snapshot::Targets(table([
+        target(1, "https://shop.acme.test/"),
+        target(2, "10.0.0.1"),
+    ])));
     app.model.session.has_browser = true;
     app.keys("2 g g y b");
-    assert_eq!(app.prompt().question, "Open https://shop.acme.test/ in the browser?");
+    assert_eq!(
+        app.prompt().question,
+        "Open https://shop.acme.test/ in the browser?"
+    );
     let effects = app.keys("y");
-    assert!(effects.contains(&Effect::OpenUrl("https://shop.acme.test/".into())), "{effects:?}");
+    assert!(
+        effects.contains(&Effect::OpenUrl("https://shop.acme.test/".into())),
+        "{effects:?}"
+    );
     app.keys("j y b");
-    assert!(app.notices().contains("this row has no http or https URL"), "{}", app.notices());
+    assert!(
+        app.notices().contains("this row has no http or https URL"),
+        "{}",
+        app.notices()
+    );
     app.model.session.has_browser = false;
     let effects = app.keys("k y b");
-    let [Effect::Copy { what, text, .. }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!((what.as_str(), text.as_str()), ("no browser here: https://shop.acme.test/", "https://shop.acme.test/"));
+    let [Effect::Copy { what, text, .. }] = &effects[..] else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(
+        (what.as_str(), text.as_str()),
+        (
+            "no browser here: https://shop.acme.test/",
+            "https://shop.acme.test/"
+        )
+    );
     app.model.session.read_only = true;
     assert_eq!(app.keys("y b"), []);
-    assert!(app.notices().contains("off in a read-only session"), "{}", app.notices());
+    assert!(
+        app.notices().contains("off in a read-only session"),
+        "{}",
+        app.notices()
+    );
 }
 
 #[test]
 fn actions_that_are_off_stay_in_the_footer() {
     let mut app = TestDashboard::new();
-    app.model.screen.size = Size { columns: 200, rows: 60 };
+    app.model.screen.size = Size {
+        columns: 200,
+        rows: 60,
+    };
     let footer = |app: &mut TestDashboard, keys: &str| {
         app.keys(keys);
         app.frame()[59].clone()
     };
     let [writable, targets] = ["3", "2"].map(|pane| footer(&mut app, pane));
     app.model.session.read_only = true;
-    assert_eq!(["3", "2"].map(|pane| footer(&mut app, pane)), [writable, targets]);
+    assert_eq!(
+        ["3", "2"].map(|pane| footer(&mut app, pane)),
+        [writable, targets]
+    );
     app.keys("2 s");
-    assert!(app.notices().contains("off in a read-only session"), "{}", app.notices());
+    assert!(
+        app.notices().contains("off in a read-only session"),
+        "{}",
+        app.notices()
+    );
 }
 
 #[test]
 fn review_hint_counts_what_it_reviews() {
     let mut app = TestDashboard::new();
-    app.model.screen.size = Size { columns: 200, rows: 60 };
+    app.model.screen.size = Size {
+        columns: 200,
+        rows: 60,
+    };
     let footer = |app: &mut TestDashboard, keys: &str| {
         app.keys(keys);
         app.frame()[59].clone()
     };
     let ungrouped = footer(&mut app, "3");
-    assert!(ungrouped.contains("B review  "), "the cards are classes, not findings: {ungrouped}");
+    assert!(
+        ungrouped.contains("B review  "),
+        "the cards are classes, not findings: {ungrouped}"
+    );
     assert!(footer(&mut app, "space space").contains("B review 2 "));
-    let of_class = |id: i64| Finding { vuln_id: "dump".into(), ..finding(id, id, "Database dump", Risk::High) };
-    app.feed(Snapshot::Findings(table([of_class(1), of_class(2), finding(3, 3, "Banner", Risk::Info)])));
+    let of_class = |id: i64| Finding {
+        vuln_id: "dump".into(),
+        ..finding(id, id, "Database dump", Risk::High)
+    };
+    app.feed(Snapshot::Findings(table([
+        of_class(1),
+        of_class(2),
+        finding(3, 3, "Banner", Risk::Info),
+    ])));
     let grouped = footer(&mut app, "esc b c");
     assert!(grouped.contains("B review 2 "), "{grouped}");
     let range = footer(&mut app, "v j");
-    assert!(range.contains("B review  "), "a range without a number: {range}");
+    assert!(
+        range.contains("B review  "),
+        "a range without a number: {range}"
+    );
 }

@@ -2,7 +2,9 @@
 
 use crate::dashboard::base::{Effect, Pane, Tone};
 use crate::dashboard::core::update::filters;
-use crate::dashboard::input::{Action, AppAction, EditAction, KeyEvent, MoveAction, TextAction, ViewAction};
+use crate::dashboard::input::{
+    Action, AppAction, EditAction, KeyEvent, MoveAction, TextAction, ViewAction,
+};
 use crate::dashboard::model::{Line, LinePurpose, Modal, Model, QueryHelp};
 use crate::dashboard::text::{Search, TextInput};
 use crate::text;
@@ -17,20 +19,33 @@ pub(crate) fn open_filter(model: &mut Model) {
     let pane = model.navigation.focus.pane;
     let before = model.cursor(pane).filter().0.clone();
     // A space separates the typed text from the current filter.
-    let text = if before.is_empty() { String::new() } else { format!("{} ", before.trim_end()) };
+    let text = if before.is_empty() {
+        String::new()
+    } else {
+        format!("{} ", before.trim_end())
+    };
     open(model, LinePurpose::Filter(pane), &text, before);
 }
 
 /// Opens the line for a search in the detail.
 pub(crate) fn open_search(model: &mut Model) {
-    let words = model.detail.search.as_ref().map(|search| search.words.clone()).unwrap_or_default();
+    let words = model
+        .detail
+        .search
+        .as_ref()
+        .map(|search| search.words.clone())
+        .unwrap_or_default();
     open(model, LinePurpose::Search, &words.clone(), words);
 }
 
 fn open(model: &mut Model, purpose: LinePurpose, text: &str, before: String) {
     // Captures follow their end.
     let pane = model.navigation.focus.pane;
-    let selected = if pane == Pane::Captures { None } else { model.cursor(pane).selected_row() };
+    let selected = if pane == Pane::Captures {
+        None
+    } else {
+        model.cursor(pane).selected_row()
+    };
     model.overlay.modals.push(Modal::Line(Line {
         purpose,
         input: TextInput::line(text),
@@ -41,10 +56,18 @@ fn open(model: &mut Model, purpose: LinePurpose, text: &str, before: String) {
 }
 
 /// A key while a line is typed.
-pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<EditAction>, effects: &mut Vec<Effect>) {
+pub(crate) fn handle_key(
+    model: &mut Model,
+    event: KeyEvent,
+    action: Option<EditAction>,
+    effects: &mut Vec<Effect>,
+) {
     let page = page(model) as isize;
     let filtered = match model.overlay.modals.last() {
-        Some(Modal::Line(Line { purpose: LinePurpose::Filter(pane), .. })) => Some(*pane),
+        Some(Modal::Line(Line {
+            purpose: LinePurpose::Filter(pane),
+            ..
+        })) => Some(*pane),
         _ => None,
     };
     match (action, filtered) {
@@ -77,13 +100,25 @@ fn type_in(model: &mut Model, event: KeyEvent) {
 /// Every key shows its result at once, and so does pasted text.
 pub(crate) fn apply(model: &mut Model) {
     match model.overlay.modals.last_mut() {
-        Some(Modal::Line(Line { purpose: LinePurpose::Filter(pane), input, .. })) => {
+        Some(Modal::Line(Line {
+            purpose: LinePurpose::Filter(pane),
+            input,
+            ..
+        })) => {
             let (pane, text) = (*pane, input.text());
             filters::typed(model, pane, text);
         }
-        Some(Modal::Line(Line { purpose: LinePurpose::Search, input, .. })) => {
+        Some(Modal::Line(Line {
+            purpose: LinePurpose::Search,
+            input,
+            ..
+        })) => {
             let words = input.text();
-            model.detail.search = (!words.is_empty()).then_some(Search { words, at: 0, follow: true });
+            model.detail.search = (!words.is_empty()).then_some(Search {
+                words,
+                at: 0,
+                follow: true,
+            });
         }
         Some(Modal::Help(help)) => help.scroll = 0,
         _ => {}
@@ -93,16 +128,28 @@ pub(crate) fn apply(model: &mut Model) {
 /// Closes the top layer, and undoes the changes of a line.
 pub(crate) fn close(model: &mut Model) {
     match model.overlay.modals.pop() {
-        Some(Modal::Line(Line { purpose: LinePurpose::Filter(pane), before, selected, .. })) => {
+        Some(Modal::Line(Line {
+            purpose: LinePurpose::Filter(pane),
+            before,
+            selected,
+            ..
+        })) => {
             filters::set(model, pane, before, selected);
         }
-        Some(Modal::Line(Line { purpose: LinePurpose::Search, .. })) => model.detail.search = None,
+        Some(Modal::Line(Line {
+            purpose: LinePurpose::Search,
+            ..
+        })) => model.detail.search = None,
         // The first-start question cannot be closed: without an answer there is no service.
         Some(setup @ Modal::Setup(_)) => model.overlay.modals.push(setup),
         // A form that is being sent must not be sent again before its answer.
         Some(Modal::Form(form)) if form.is_touched() || form.sending => {
             let title = text::clean(&form.title).into_owned();
-            let kept = if form.subject.sets.is_empty() { INPUT_KEPT } else { INPUT_KEPT_FOR_ROWS };
+            let kept = if form.subject.sets.is_empty() {
+                INPUT_KEPT
+            } else {
+                INPUT_KEPT_FOR_ROWS
+            };
             if form.is_touched() {
                 model.notify(Tone::Plain, format!("{title}{kept}"));
             }
@@ -125,12 +172,23 @@ pub(crate) fn close(model: &mut Model) {
 
 /// down and up while typing: the list below moves, or the help.
 pub(crate) fn walk(model: &mut Model, by: isize) {
-    let keys: usize = model.keyboard.keymap.help().iter().map(|section| section.lines.len() + 2).sum();
+    let keys: usize = model
+        .keyboard
+        .keymap
+        .help()
+        .iter()
+        .map(|section| section.lines.len() + 2)
+        .sum();
     let lines = keys + 2 * crate::dashboard::core::commands::table::all().len();
     let most = last_first_line(model, lines);
     match model.overlay.modals.last_mut() {
-        Some(Modal::Help(help)) => help.scroll = help.scroll.saturating_add_signed(by as i32).min(most),
-        Some(Modal::Line(Line { purpose: LinePurpose::Filter(pane), .. })) => {
+        Some(Modal::Help(help)) => {
+            help.scroll = help.scroll.saturating_add_signed(by as i32).min(most)
+        }
+        Some(Modal::Line(Line {
+            purpose: LinePurpose::Filter(pane),
+            ..
+        })) => {
             let pane = *pane;
             let mut cursor = model.cursor(pane);
             let at = cursor.at().saturating_add_signed(by);
@@ -146,25 +204,39 @@ pub(crate) fn walk(model: &mut Model, by: isize) {
 }
 
 /// A key while a text is read.
-pub(crate) fn handle_text_box(model: &mut Model, action: Option<Action>, effects: &mut Vec<Effect>) {
-    let Some(Modal::Text(shown)) = model.overlay.modals.last() else { return };
+pub(crate) fn handle_text_box(
+    model: &mut Model,
+    action: Option<Action>,
+    effects: &mut Vec<Effect>,
+) {
+    let Some(Modal::Text(shown)) = model.overlay.modals.last() else {
+        return;
+    };
     let most = i64::from(last_first_line(model, shown.body.lines().count()));
     let page = page(model) as isize;
-    let Some(Modal::Text(shown)) = model.overlay.modals.last_mut() else { return };
+    let Some(Modal::Text(shown)) = model.overlay.modals.last_mut() else {
+        return;
+    };
     let by = match action {
         Some(Action::Move(action)) => action.rows(page),
         Some(Action::App(AppAction::GoPrefix)) => MoveAction::Top.rows(page),
-        Some(Action::View(ViewAction::Back | ViewAction::Quit) | Action::Text(TextAction::TabLeft)) => {
+        Some(
+            Action::View(ViewAction::Back | ViewAction::Quit) | Action::Text(TextAction::TabLeft),
+        ) => {
             model.overlay.modals.pop();
             return;
         }
         Some(Action::Text(TextAction::Pager)) => {
-            return effects.push(Effect::Page(Some(text::clean_text(&shown.body).into_owned())));
+            return effects.push(Effect::Page(Some(
+                text::clean_text(&shown.body).into_owned(),
+            )));
         }
         // A text is only read.
         Some(_) | None => 0,
     };
-    let to = i64::from(shown.scroll).saturating_add(by as i64).clamp(0, most);
+    let to = i64::from(shown.scroll)
+        .saturating_add(by as i64)
+        .clamp(0, most);
     shown.scroll = u32::try_from(to).unwrap_or(0);
 }
 

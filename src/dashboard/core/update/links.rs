@@ -21,8 +21,15 @@ pub(crate) fn handle_go(model: &mut Model, action: GoAction) {
         }
         GoAction::Findings => to_findings(model),
         GoAction::Logger => {
-            let of_capture = model.lists.captures.selected.map(|id| id.logger).or(model.navigation.scope.logger);
-            let logger = of_capture.filter(|_| model.navigation.focus.pane == Pane::Captures).map(|id| id.0);
+            let of_capture = model
+                .lists
+                .captures
+                .selected
+                .map(|id| id.logger)
+                .or(model.navigation.scope.logger);
+            let logger = of_capture
+                .filter(|_| model.navigation.focus.pane == Pane::Captures)
+                .map(|id| id.0);
             go_to(model, Pane::Loggers, logger);
         }
         GoAction::Payloads => {
@@ -57,14 +64,25 @@ fn scan_at_hand(model: &Model) -> Option<ScanId> {
 fn newest_scan(model: &Model, target: TargetId) -> Option<ScanId> {
     let scans = model.data.scans.value()?;
     let of = scans.of_target(target)?;
-    of.positions.iter().map(|&position| scans.items()[position as usize].id).max()
+    of.positions
+        .iter()
+        .map(|&position| scans.items()[position as usize].id)
+        .max()
 }
 
 /// From a target or a scan to its findings, by the scope.
 fn to_findings(model: &mut Model) {
     let scope = match model.navigation.focus.pane {
-        Pane::Targets => Scope { target: model.lists.targets.selected, scan: None, ..model.navigation.scope.clone() },
-        Pane::Scans => Scope { target: None, scan: model.lists.scans.selected, ..model.navigation.scope.clone() },
+        Pane::Targets => Scope {
+            target: model.lists.targets.selected,
+            scan: None,
+            ..model.navigation.scope.clone()
+        },
+        Pane::Scans => Scope {
+            target: None,
+            scan: model.lists.scans.selected,
+            ..model.navigation.scope.clone()
+        },
         Pane::Payloads => return crate::dashboard::payloads::keys::to_finding(model),
         _ => model.navigation.scope.clone(),
     };

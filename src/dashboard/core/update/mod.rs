@@ -1,4 +1,5 @@
-//! The consequences of a message. Pure: no I/O, no clock; requests to the outside are returned as effects.
+//! The consequences of a message. Pure: no I/O, no clock; requests to the outside are returned as
+//! effects.
 //!
 //! ```text
 //!   Msg ─┬─► keys ─► modal, or actions ─► feature, or a file of this folder (lines, forms, copies, groups, …)
@@ -7,7 +8,8 @@
 //!                               every path ends in `settle`
 //! ```
 //!
-//! This file only routes. `keys` finds the action of a key, `mouse` that of a press, the other files hold one area each.
+//! This file only routes. `keys` finds the action of a key, `mouse` that of a press, the other
+//! files hold one area each.
 
 #[cfg(test)]
 mod actions_tests;
@@ -83,20 +85,33 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Resize(size) => model.screen.size = size,
         Msg::Update(update) => poll_updates::handle_update(model, update),
         Msg::Cached(cached) => cached::handle_cached(model, cached),
-        Msg::Called { ticket, result } => answers::handle_called(model, ticket, result, &mut effects),
+        Msg::Called { ticket, result } => {
+            answers::handle_called(model, ticket, result, &mut effects)
+        }
         Msg::Copied(result) => answers::handle_copied(model, result),
-        Msg::BrowserOpened(Ok(url)) => model.notify(Tone::Good, format!("opened in the browser: {url}")),
+        Msg::BrowserOpened(Ok(url)) => {
+            model.notify(Tone::Good, format!("opened in the browser: {url}"))
+        }
         Msg::BrowserOpened(Err(problem)) => model.notify(Tone::Bad, problem.to_string()),
         Msg::Edited(result) => answers::handle_edited(model, result),
         Msg::Paged(Ok(())) => {}
         Msg::Paged(Err(problem)) => model.notify_problem("pager failed", &problem),
         Msg::Saved(result) => answers::handle_saved(model, result, &mut effects),
         Msg::Exported(rows, Ok(path)) => {
-            let unlisted = if model.navigation.focus.pane == Pane::Reports { " · not listed here" } else { "" };
-            model.notify(Tone::Good, format!("{rows} saved to {}{unlisted}", path.display()));
+            let unlisted = if model.navigation.focus.pane == Pane::Reports {
+                " · not listed here"
+            } else {
+                ""
+            };
+            model.notify(
+                Tone::Good,
+                format!("{rows} saved to {}{unlisted}", path.display()),
+            );
         }
         Msg::Exported(_, failed) => answers::handle_saved(model, failed, &mut effects),
-        Msg::BodySaved { sent, saved } => copies::handle_body_saved(model, &sent, saved, &mut effects),
+        Msg::BodySaved { sent, saved } => {
+            copies::handle_body_saved(model, &sent, saved, &mut effects)
+        }
         Msg::Connected(result) => answers::handle_connected(model, result),
         Msg::ReportFormats(formats) => forms::handle_report_formats(model, &formats),
         Msg::KeyRead { source, result } => actions::handle_key_read(model, &source, result),
@@ -118,16 +133,27 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Triage(news) => model.handle_triage(news),
         Msg::Oob(news) => model.handle_oob(news, &mut effects),
         Msg::PayloadNumbers(payload_request, numbers) => {
-            crate::dashboard::payloads::keys::handle_drawn(model, &payload_request, &numbers, &mut effects)
+            crate::dashboard::payloads::keys::handle_drawn(
+                model,
+                &payload_request,
+                &numbers,
+                &mut effects,
+            )
         }
         Msg::SignalFailed(problem) => model.notify_problem("signal command", &problem),
         Msg::CommandEnded { action, result } => custom::handle_ended(model, action, result),
-        Msg::SettingsRead(result) => live_settings::handle_settings_read(model, result, &mut effects),
-        Msg::NextChunk => model.run_chunk(&mut effects),
-        Msg::FindingsRead(purpose, read) => findings_read::handle_findings_read(model, purpose, read, &mut effects),
-        Msg::CapturesRead { purpose, captures, problem } => {
-            captures_read::handle_captures_read(model, purpose, captures, problem, &mut effects)
+        Msg::SettingsRead(result) => {
+            live_settings::handle_settings_read(model, result, &mut effects)
         }
+        Msg::NextChunk => model.run_chunk(&mut effects),
+        Msg::FindingsRead(purpose, read) => {
+            findings_read::handle_findings_read(model, purpose, read, &mut effects)
+        }
+        Msg::CapturesRead {
+            purpose,
+            captures,
+            problem,
+        } => captures_read::handle_captures_read(model, purpose, captures, problem, &mut effects),
         Msg::Wake => {}
     }
     model.screen.only_steps = std::mem::take(&mut model.screen.moved) && only_steps;
@@ -166,8 +192,8 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     effects
 }
 
-/// The end of every message: removes expired notices, resets the scroll position of another detail, and marks shown rows
-/// as seen.
+/// The end of every message: removes expired notices, resets the scroll position of another detail,
+/// and marks shown rows as seen.
 fn settle(model: &mut Model, by_hand: bool) {
     let now = model.now.mono;
     model.overlay.notices.expire(now);
@@ -176,12 +202,19 @@ fn settle(model: &mut Model, by_hand: bool) {
         model.navigation.focus.in_detail = false;
     }
     let is_raw_log = matches!(shown, Some((Pane::Scans, _, Tab::Raw)));
-    let grows = is_raw_log && model.selected_item::<Scan>().is_some_and(|scan| scan.is_active());
+    let grows = is_raw_log
+        && model
+            .selected_item::<Scan>()
+            .is_some_and(|scan| scan.is_active());
     model.detail.belong_to(shown, grows);
     let beside = shown.filter(|_| !model.navigation.focus.in_detail);
     model.screen.detail.settle(now, by_hand, beside);
     crate::dashboard::findings::review::settle(model);
-    let covered = model.overlay.modals.iter().any(|modal| !matches!(modal, Modal::Line(_) | Modal::Command(_)));
+    let covered = model
+        .overlay
+        .modals
+        .iter()
+        .any(|modal| !matches!(modal, Modal::Line(_) | Modal::Command(_)));
     match shown.filter(|_| !covered) {
         Some((pane, DetailSubject::Row(RowRef::Item(id)), _)) => match model.findings.looking {
             Some((was_pane, was_id, since)) if (was_pane, was_id) == (pane, id) => {
@@ -191,7 +224,8 @@ fn settle(model: &mut Model, by_hand: bool) {
             }
             _ => model.findings.looking = Some((pane, id, now)),
         },
-        Some((_, DetailSubject::Row(RowRef::Group(_)) | DetailSubject::ReviewSummary, _)) | None => {
+        Some((_, DetailSubject::Row(RowRef::Group(_)) | DetailSubject::ReviewSummary, _))
+        | None => {
             model.findings.looking = None;
         }
     }
@@ -201,22 +235,38 @@ fn settle(model: &mut Model, by_hand: bool) {
     }
 }
 
-/// New captures are seen at once while their list is on the screen, follows its end, and no filter hides some of them.
+/// New captures are seen at once while their list is on the screen, follows its end, and no filter
+/// hides some of them.
 fn see_captures(model: &mut Model) {
     let is_list = model.navigation.focus.pane == Pane::Captures || model.layout() == Layout::Wide;
     let is_shown = is_list && model.on_screen().contains(&Pane::Captures);
-    if !is_shown || !model.lists.captures.is_following() || !model.lists.captures.filter.is_empty() {
+    if !is_shown || !model.lists.captures.is_following() || !model.lists.captures.filter.is_empty()
+    {
         return;
     }
     // Captures that another program read can be here before the new number of requests.
     let only = model.navigation.scope.logger;
-    model.captures.payloads.unseen.retain(|&logger, _| only.is_some_and(|only| only != logger));
+    model
+        .captures
+        .payloads
+        .unseen
+        .retain(|&logger, _| only.is_some_and(|only| only != logger));
     if model.captures.new_captures == 0 {
         return;
     }
-    let loggers = model.data.loggers.value().map(|table| table.items()).unwrap_or_default();
-    let shown = loggers.iter().filter(|logger| only.is_none_or(|only| only == logger.id));
-    model.captures.seen_requests.extend(shown.map(|logger| (logger.id, logger.num_requests)));
+    let loggers = model
+        .data
+        .loggers
+        .value()
+        .map(|table| table.items())
+        .unwrap_or_default();
+    let shown = loggers
+        .iter()
+        .filter(|logger| only.is_none_or(|only| only == logger.id));
+    model
+        .captures
+        .seen_requests
+        .extend(shown.map(|logger| (logger.id, logger.num_requests)));
     poll_updates::count_unseen(model);
 }
 
@@ -232,6 +282,8 @@ impl Model {
             return Some(at).filter(|&at| at > self.now.mono);
         }
         let (pane, _, since) = self.findings.looking?;
-        (pane == Pane::Scans).then_some(since + SEEN_AFTER).filter(|&at| at > self.now.mono)
+        (pane == Pane::Scans)
+            .then_some(since + SEEN_AFTER)
+            .filter(|&at| at > self.now.mono)
     }
 }

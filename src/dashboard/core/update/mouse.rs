@@ -12,7 +12,9 @@
 use crate::dashboard::base::{Axis, Effect, Pane, PlacedPane, ShownRows, SlotPart, Tab};
 use crate::dashboard::core::update::{lines, steps};
 use crate::dashboard::findings::review;
-use crate::dashboard::input::{Action, ListAction, MouseButton, MouseEvent, MouseEventKind, MoveAction};
+use crate::dashboard::input::{
+    Action, ListAction, MouseButton, MouseEvent, MouseEventKind, MoveAction,
+};
 use crate::dashboard::model::mouse::{Held, ListScroll};
 use crate::dashboard::model::navigation::go;
 use crate::dashboard::model::{Modal, Model};
@@ -41,8 +43,13 @@ pub(crate) fn handle_mouse(model: &mut Model, event: MouseEvent, effects: &mut V
     match model.overlay.modals.last() {
         Some(Modal::Help(_)) => lines::walk(model, step as isize),
         Some(Modal::Text(_)) => {
-            let action = if step > 0 { MoveAction::Down } else { MoveAction::Up };
-            (0..STEP).for_each(|_| lines::handle_text_box(model, Some(Action::Move(action)), effects));
+            let action = if step > 0 {
+                MoveAction::Down
+            } else {
+                MoveAction::Up
+            };
+            (0..STEP)
+                .for_each(|_| lines::handle_text_box(model, Some(Action::Move(action)), effects));
         }
         Some(_) => {}
         None => wheel(model, x, y, step),
@@ -57,7 +64,11 @@ fn press(model: &mut Model, x: u16, y: u16, effects: &mut Vec<Effect>) {
     let map = &model.screen.measures.map;
     if let Some(&placed) = map.divider_at(x, y) {
         let offset = position(placed.axis, x, y) - i32::from(placed.at());
-        model.screen.mouse.held = Some(Held::Divider { placed, offset, is_moved: false });
+        model.screen.mouse.held = Some(Held::Divider {
+            placed,
+            offset,
+            is_moved: false,
+        });
     } else if let Some(&placed) = map.pane_at(x, y) {
         click(model, placed, y, effects);
     }
@@ -74,45 +85,76 @@ fn click(model: &mut Model, placed: PlacedPane, y: u16, effects: &mut Vec<Effect
         return;
     }
     go(model, placed.pane);
-    let Some(at) = placed.rows.and_then(|rows| place_in(rows, y)) else { return };
+    let Some(at) = placed.rows.and_then(|rows| place_in(rows, y)) else {
+        return;
+    };
     let mut cursor = model.cursor(placed.pane);
     let Some(row) = cursor.row_at(at) else { return };
     cursor.select(at);
-    let is_open = cursor.groups().header(at).is_some_and(|group| group.is_open);
+    let is_open = cursor
+        .groups()
+        .header(at)
+        .is_some_and(|group| group.is_open);
     drop(cursor);
     model.hold(placed.pane);
     let now = model.now.mono;
-    let is_twice = before.is_some_and(|(pane, was, then)| (pane, was) == (placed.pane, row) && now < then + TWICE);
+    let is_twice = before
+        .is_some_and(|(pane, was, then)| (pane, was) == (placed.pane, row) && now < then + TWICE);
     if is_twice {
-        steps::handle_list(model, if is_open { ListAction::Out } else { ListAction::In }, effects);
+        steps::handle_list(
+            model,
+            if is_open {
+                ListAction::Out
+            } else {
+                ListAction::In
+            },
+            effects,
+        );
     } else {
         model.screen.mouse.clicked = Some((placed.pane, row, now));
-        model.screen.mouse.held = Some(Held::Rows { from: at, is_range: false });
+        model.screen.mouse.held = Some(Held::Rows {
+            from: at,
+            is_range: false,
+        });
     }
 }
 
 /// The place in the list of the row in this line of the screen.
 fn place_in(rows: ShownRows, y: u16) -> Option<usize> {
-    let line = y.checked_sub(rows.area.y).filter(|&line| line < rows.area.height)?;
+    let line = y
+        .checked_sub(rows.area.y)
+        .filter(|&line| line < rows.area.height)?;
     Some(rows.first + usize::from(line))
 }
 
 fn drag(model: &mut Model, x: u16, y: u16) {
     match model.screen.mouse.held {
-        Some(Held::Divider { placed, offset, is_moved }) => {
-            let before = position(placed.axis, x, y) - offset - i32::from(placed.area.start(placed.axis));
+        Some(Held::Divider {
+            placed,
+            offset,
+            is_moved,
+        }) => {
+            let before =
+                position(placed.axis, x, y) - offset - i32::from(placed.area.start(placed.axis));
             let is_moved = model.move_divider(placed, before) || is_moved;
-            model.screen.mouse.held = Some(Held::Divider { placed, offset, is_moved });
+            model.screen.mouse.held = Some(Held::Divider {
+                placed,
+                offset,
+                is_moved,
+            });
         }
         Some(Held::Rows { from, is_range }) => drag_rows(model, from, is_range, y),
         None => {}
     }
 }
 
-/// Extends the range to the row in this line. Above and below the list, to the next row that is not visible.
+/// Extends the range to the row in this line. Above and below the list, to the next row that is not
+/// visible.
 fn drag_rows(model: &mut Model, from: usize, is_range: bool, y: u16) {
     let pane = model.navigation.focus.pane;
-    let Some(rows) = shown_rows(model, pane) else { return };
+    let Some(rows) = shown_rows(model, pane) else {
+        return;
+    };
     let at = match y < rows.area.y {
         true => rows.first.saturating_sub(1),
         false => rows.first + usize::from((y - rows.area.y).min(rows.area.height)),
@@ -129,7 +171,10 @@ fn drag_rows(model: &mut Model, from: usize, is_range: bool, y: u16) {
     cursor.select(at);
     drop(cursor);
     model.screen.mouse.clicked = None;
-    model.screen.mouse.held = Some(Held::Rows { from, is_range: true });
+    model.screen.mouse.held = Some(Held::Rows {
+        from,
+        is_range: true,
+    });
 }
 
 fn release(model: &mut Model, x: u16, y: u16, effects: &mut Vec<Effect>) {
@@ -142,17 +187,32 @@ fn release(model: &mut Model, x: u16, y: u16, effects: &mut Vec<Effect>) {
                 model.screen.mouse.held = None;
             }
         }
-        Some(Held::Rows { is_range: true, .. }) => steps::handle_list(model, ListAction::Range, effects),
+        Some(Held::Rows { is_range: true, .. }) => {
+            steps::handle_list(model, ListAction::Range, effects)
+        }
         Some(Held::Rows { .. }) | None => {}
     }
 }
 
 fn wheel(model: &mut Model, x: u16, y: u16, step: i64) {
-    let Some(&placed) = model.screen.measures.map.pane_at(x, y) else { return };
+    let Some(&placed) = model.screen.measures.map.pane_at(x, y) else {
+        return;
+    };
     match placed.part {
         SlotPart::List => scroll_list(model, placed.pane, step as isize),
-        SlotPart::Detail if model.reviewing().is_some_and(|review| review.tab == Tab::Where) => {
-            review::walk_members(model, if step > 0 { MoveAction::Down } else { MoveAction::Up });
+        SlotPart::Detail
+            if model
+                .reviewing()
+                .is_some_and(|review| review.tab == Tab::Where) =>
+        {
+            review::walk_members(
+                model,
+                if step > 0 {
+                    MoveAction::Down
+                } else {
+                    MoveAction::Up
+                },
+            );
         }
         SlotPart::Detail => steps::scroll(model, step),
         SlotPart::Line => {}
@@ -161,10 +221,15 @@ fn wheel(model: &mut Model, x: u16, y: u16, step: i64) {
 
 /// Scrolls a list. The selected row moves only when it would leave the screen.
 fn scroll_list(model: &mut Model, pane: Pane, by: isize) {
-    let Some(rows) = shown_rows(model, pane) else { return };
+    let Some(rows) = shown_rows(model, pane) else {
+        return;
+    };
     let height = usize::from(rows.area.height);
     let mut cursor = model.cursor(pane);
-    let first = rows.first.saturating_add_signed(by).min(cursor.len().saturating_sub(height));
+    let first = rows
+        .first
+        .saturating_add_signed(by)
+        .min(cursor.len().saturating_sub(height));
     if first == rows.first {
         return;
     }
@@ -175,7 +240,11 @@ fn scroll_list(model: &mut Model, pane: Pane, by: isize) {
     drop(cursor);
     model.hold(pane);
     let number = model.screen.mouse.scroll.map_or(0, |scroll| scroll.number) + 1;
-    model.screen.mouse.scroll = Some(ListScroll { pane, first, number });
+    model.screen.mouse.scroll = Some(ListScroll {
+        pane,
+        first,
+        number,
+    });
     // Further steps before the next frame continue from there.
     let mut panes = model.screen.measures.map.panes.iter_mut();
     let list = panes.find(|placed| (placed.pane, placed.part) == (pane, SlotPart::List));
@@ -187,7 +256,9 @@ fn scroll_list(model: &mut Model, pane: Pane, by: isize) {
 /// The rows of a list in the last frame.
 fn shown_rows(model: &Model, pane: Pane) -> Option<ShownRows> {
     let mut panes = model.screen.measures.map.panes.iter();
-    panes.find(|placed| (placed.pane, placed.part) == (pane, SlotPart::List)).and_then(|placed| placed.rows)
+    panes
+        .find(|placed| (placed.pane, placed.part) == (pane, SlotPart::List))
+        .and_then(|placed| placed.rows)
 }
 
 fn position(axis: Axis, x: u16, y: u16) -> i32 {

@@ -19,7 +19,12 @@ fn at(columns: u16, rows: u16) -> TestDashboard {
 }
 
 fn event(kind: MouseEventKind, (column, row): (u16, u16)) -> MouseEvent {
-    MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }
+    MouseEvent {
+        kind,
+        column,
+        row,
+        modifiers: KeyModifiers::NONE,
+    }
 }
 
 /// Sends an event, 100 ms after the last one, and draws.
@@ -46,7 +51,10 @@ fn drag(app: &mut TestDashboard, places: &[(u16, u16)]) -> Vec<Effect> {
 
 fn area(app: &TestDashboard, pane: Pane, part: SlotPart) -> CellArea {
     let mut panes = app.model.screen.measures.map.panes.iter();
-    panes.find(|placed| (placed.pane, placed.part) == (pane, part)).unwrap().area
+    panes
+        .find(|placed| (placed.pane, placed.part) == (pane, part))
+        .unwrap()
+        .area
 }
 
 /// A cell of the first line that contains the text.
@@ -60,7 +68,10 @@ fn place_of(app: &mut TestDashboard, text: &str) -> (u16, u16) {
 }
 
 fn focus(app: &TestDashboard) -> (Pane, bool) {
-    (app.model.navigation.focus.pane, app.model.navigation.focus.in_detail)
+    (
+        app.model.navigation.focus.pane,
+        app.model.navigation.focus.in_detail,
+    )
 }
 
 #[test]
@@ -69,18 +80,29 @@ fn press_focuses_pane_and_selects_row_in_every_layout() {
         let mut app = at(columns, rows);
         let place = place_of(&mut app, "Git ignored");
         click(&mut app, place);
-        assert_eq!((focus(&app), app.selected(Pane::Findings)), ((Pane::Findings, false), Some(3)), "{columns}x{rows}");
+        assert_eq!(
+            (focus(&app), app.selected(Pane::Findings)),
+            ((Pane::Findings, false), Some(3)),
+            "{columns}x{rows}"
+        );
     }
     let mut app = at(200, 60);
     let place = place_of(&mut app, "t4 ");
     click(&mut app, place);
-    assert_eq!((focus(&app), app.selected(Pane::Targets)), ((Pane::Targets, false), Some(4)));
+    assert_eq!(
+        (focus(&app), app.selected(Pane::Targets)),
+        ((Pane::Targets, false), Some(4))
+    );
     let detail = area(&app, Pane::Targets, SlotPart::Detail);
     click(&mut app, (detail.x + 3, detail.y + 3));
     assert_eq!(focus(&app), (Pane::Targets, true));
     let scans = area(&app, Pane::Scans, SlotPart::List);
     click(&mut app, (scans.x + 5, scans.y));
-    assert_eq!(focus(&app), (Pane::Scans, false), "on the title in the edge");
+    assert_eq!(
+        focus(&app),
+        (Pane::Scans, false),
+        "on the title in the edge"
+    );
 }
 
 #[test]
@@ -100,10 +122,16 @@ fn second_press_within_the_time_opens_the_row() {
     click(&mut app, place);
     assert_eq!(focus(&app), (Pane::Findings, false), "too late");
     click(&mut app, place);
-    assert_eq!((focus(&app), app.selected(Pane::Findings)), ((Pane::Findings, true), Some(3)));
+    assert_eq!(
+        (focus(&app), app.selected(Pane::Findings)),
+        ((Pane::Findings, true), Some(3))
+    );
 
     let mut app = at(80, 24);
-    let (first, second) = (place_of(&mut app, "Git ignored"), place_of(&mut app, "Cookie flags"));
+    let (first, second) = (
+        place_of(&mut app, "Git ignored"),
+        place_of(&mut app, "Cookie flags"),
+    );
     click(&mut app, first);
     click(&mut app, second);
     assert_eq!(focus(&app), (Pane::Findings, false), "another row");
@@ -127,14 +155,21 @@ fn second_press_unfolds_and_folds_a_group() {
 #[test]
 fn dragged_rows_are_marked_when_the_button_is_released() {
     let mut app = at(200, 60);
-    let (from, to) = (place_of(&mut app, "Git repository"), place_of(&mut app, "Cookie flags"));
+    let (from, to) = (
+        place_of(&mut app, "Git repository"),
+        place_of(&mut app, "Cookie flags"),
+    );
     mouse(&mut app, PRESS, from);
     mouse(&mut app, DRAG, to);
     assert_eq!(app.model.cursor(Pane::Findings).marked().0, 0);
     mouse(&mut app, RELEASE, to);
     assert_eq!(app.chosen(Pane::Findings).0, [2, 3, 4]);
     drag(&mut app, &[from, from]);
-    assert_eq!(app.chosen(Pane::Findings).0, [2, 3, 4], "a press without a drag marks nothing");
+    assert_eq!(
+        app.chosen(Pane::Findings).0,
+        [2, 3, 4],
+        "a press without a drag marks nothing"
+    );
 }
 
 #[test]
@@ -146,30 +181,56 @@ fn dragged_edge_resizes_panes_and_saves_the_sizes() {
     // Both frames show the edge.
     for (from, to) in [(edge, edge + 7), (edge + 6, edge - 1)] {
         let effects = drag(&mut app, &[(from, y), (from + 1, y), (to, y)]);
-        let is_saved = |effect: &Effect| matches!(effect, Effect::Remember { key: "pane_sizes", .. });
+        let is_saved = |effect: &Effect| {
+            matches!(
+                effect,
+                Effect::Remember {
+                    key: "pane_sizes",
+                    ..
+                }
+            )
+        };
         assert_eq!(effects.iter().filter(|effect| is_saved(effect)).count(), 1);
         let now = area(&app, Pane::Findings, SlotPart::List);
-        assert_eq!(i32::from(now.width) - i32::from(before.width), i32::from(to.max(edge)) - i32::from(edge));
+        assert_eq!(
+            i32::from(now.width) - i32::from(before.width),
+            i32::from(to.max(edge)) - i32::from(edge)
+        );
     }
     let scans = area(&app, Pane::Scans, SlotPart::List);
-    drag(&mut app, &[(scans.x + 9, scans.y), (scans.x + 9, scans.y - 4)]);
-    assert_eq!(area(&app, Pane::Scans, SlotPart::List).height, scans.height + 4);
+    drag(
+        &mut app,
+        &[(scans.x + 9, scans.y), (scans.x + 9, scans.y - 4)],
+    );
+    assert_eq!(
+        area(&app, Pane::Scans, SlotPart::List).height,
+        scans.height + 4
+    );
     assert_eq!(focus(&app), (Pane::Findings, false), "the focus stays");
     drag(&mut app, &[(scans.x + 9, scans.y - 4), (scans.x + 9, 59)]);
-    assert_eq!(area(&app, Pane::Scans, SlotPart::List).height, 4, "the least height");
+    assert_eq!(
+        area(&app, Pane::Scans, SlotPart::List).height,
+        4,
+        "the least height"
+    );
 }
 
 #[test]
 fn wheel_scrolls_the_list_under_the_pointer_and_keeps_focus_and_selection() {
     let mut app = at(200, 30);
-    app.feed(Snapshot::Targets(table((1..=60).map(|id| target(id, &format!("t{id}.acme.test"))))));
+    app.feed(Snapshot::Targets(table(
+        (1..=60).map(|id| target(id, &format!("t{id}.acme.test"))),
+    )));
     app.keys("2 j j j j j 3");
     let targets = area(&app, Pane::Targets, SlotPart::List);
     let place = (targets.x + 5, targets.y + 5);
     let shown = |app: &mut TestDashboard| {
         app.frame();
         let mut panes = app.model.screen.measures.map.panes.iter();
-        let rows = panes.find(|placed| placed.pane == Pane::Targets).and_then(|placed| placed.rows).unwrap();
+        let rows = panes
+            .find(|placed| placed.pane == Pane::Targets)
+            .and_then(|placed| placed.rows)
+            .unwrap();
         (rows.first, app.model.lists.targets.at)
     };
     assert_eq!(shown(&mut app), (0, 5));
@@ -192,8 +253,14 @@ fn wheel_scrolls_a_detail_without_the_focus() {
     let mut app = at(200, 60);
     let detail = area(&app, Pane::Findings, SlotPart::Detail);
     app.model.screen.measures.detail_lines = 90;
-    app.send(Msg::Mouse(event(MouseEventKind::ScrollDown, (detail.x + 2, detail.y + 4))));
-    assert_eq!((app.model.detail.scroll, focus(&app)), (3, (Pane::Findings, false)));
+    app.send(Msg::Mouse(event(
+        MouseEventKind::ScrollDown,
+        (detail.x + 2, detail.y + 4),
+    )));
+    assert_eq!(
+        (app.model.detail.scroll, focus(&app)),
+        (3, (Pane::Findings, false))
+    );
 }
 
 #[test]
@@ -214,9 +281,17 @@ fn mouse_answers_no_prompt_and_does_nothing_while_off() {
 #[test]
 fn command_turns_the_mouse_on_and_off() {
     let mut app = TestDashboard::new();
-    for (line, is_on) in [("mouse", true), ("mouse", false), ("mouse on", true), ("mouse off", false)] {
+    for (line, is_on) in [
+        ("mouse", true),
+        ("mouse", false),
+        ("mouse on", true),
+        ("mouse off", false),
+    ] {
         let effects = app.keys(&format!(": '{line}' enter"));
-        assert!(effects.contains(&Effect::Mouse(is_on)), "{line}: {effects:?}");
+        assert!(
+            effects.contains(&Effect::Mouse(is_on)),
+            "{line}: {effects:?}"
+        );
         assert_eq!(app.model.screen.mouse.is_on, is_on);
     }
     assert!(app.notices().contains("mouse off"), "{}", app.notices());

@@ -45,8 +45,16 @@ pub(crate) fn handle_view(model: &mut Model, action: ViewAction, effects: &mut V
 
 /// The pane before or after the focused one.
 fn beside(model: &Model, by: isize) -> Pane {
-    let ring = [Pane::Workspaces, Pane::Targets, Pane::Findings, Pane::Scans, model.navigation.fifth];
-    let at = ring.iter().position(|&pane| pane == model.navigation.focus.pane);
+    let ring = [
+        Pane::Workspaces,
+        Pane::Targets,
+        Pane::Findings,
+        Pane::Scans,
+        model.navigation.fifth,
+    ];
+    let at = ring
+        .iter()
+        .position(|&pane| pane == model.navigation.focus.pane);
     match at {
         Some(at) => ring[(at as isize + by).rem_euclid(ring.len() as isize) as usize],
         None => Pane::Findings,
@@ -79,16 +87,22 @@ fn quit(model: &mut Model, effects: &mut Vec<Effect>) {
     }
 }
 
-/// Leaves a full view for the pane that opened it. From another full view, or without one, it goes to the findings.
+/// Leaves a full view for the pane that opened it. From another full view, or without one, it goes
+/// to the findings.
 fn leave_full_view(model: &mut Model) {
-    let opener = model.navigation.previous.as_ref().map(|(focus, _)| focus.pane);
+    let opener = model
+        .navigation
+        .previous
+        .as_ref()
+        .map(|(focus, _)| focus.pane);
     match opener.is_some_and(|opener| !opener.is_full_view()) {
         true => previous_view(model),
         false => go(model, Pane::Findings),
     }
 }
 
-/// esc: closes search, range, zoom and detail, in this order; at top level it removes the marks. It keeps filters.
+/// esc: closes search, range, zoom and detail, in this order; at top level it removes the marks. It
+/// keeps filters.
 fn back(model: &mut Model) {
     let pane = model.navigation.focus.pane;
     if model.detail.search.take().is_some() {
@@ -114,11 +128,19 @@ fn back(model: &mut Model) {
     } else {
         let undo = model.key_label(Context::Lists, Action::List(ListAction::TakeBack));
         let hint = match steps::wider_scope(model).is_some() {
-            true if steps::takes_back_filter(model) => format!("{undo} undoes the filter, then the scope"),
+            true if steps::takes_back_filter(model) => {
+                format!("{undo} undoes the filter, then the scope")
+            }
             true => format!("{undo} removes the scope"),
-            false => format!("{} quits", model.key_label(Context::Everywhere, Action::View(ViewAction::Quit))),
+            false => format!(
+                "{} quits",
+                model.key_label(Context::Everywhere, Action::View(ViewAction::Quit))
+            ),
         };
-        model.overlay.notices.notify_until_key(model.now.mono, format!("nothing to close · {hint}"));
+        model
+            .overlay
+            .notices
+            .notify_until_key(model.now.mono, format!("nothing to close · {hint}"));
     }
 }
 
@@ -155,7 +177,10 @@ fn other(model: &mut Model, by: isize) {
         steps::scroll(model, by as i64);
     } else {
         let open = model.key_label(Context::Lists, Action::List(ListAction::In));
-        model.notify(Tone::Plain, format!("no detail shown · {open} opens the detail"));
+        model.notify(
+            Tone::Plain,
+            format!("no detail shown · {open} opens the detail"),
+        );
     }
 }
 
@@ -172,12 +197,25 @@ pub(crate) fn go_in(model: &mut Model) {
         Pane::Targets => {
             let target = model.lists.targets.selected;
             go(model, Pane::Findings);
-            set_scope(model, Scope { target, scan: None, ..model.navigation.scope.clone() });
+            set_scope(
+                model,
+                Scope {
+                    target,
+                    scan: None,
+                    ..model.navigation.scope.clone()
+                },
+            );
         }
         Pane::Loggers => {
             let logger = model.lists.loggers.selected;
             go(model, Pane::Captures);
-            set_scope(model, Scope { logger, ..model.navigation.scope.clone() });
+            set_scope(
+                model,
+                Scope {
+                    logger,
+                    ..model.navigation.scope.clone()
+                },
+            );
         }
         Pane::Payloads => crate::dashboard::payloads::keys::to_captures(model),
         Pane::Findings

@@ -1,5 +1,5 @@
-//! Actions on objects: create, edit, scan, retest, stop, delete, report, download. The ids are captured before a form or
-//! prompt opens.
+//! Actions on objects: create, edit, scan, retest, stop, delete, report, download. The ids are
+//! captured before a form or prompt opens.
 
 use crate::contract::{Report, ReportSource, Scan, Shared, Target, TargetId, Wordlist, Workspace};
 use crate::dashboard::base::{Batch, Call, Effect, Job, Pane, Tone};
@@ -62,7 +62,9 @@ fn compare(model: &mut Model, effects: &mut Vec<Effect>) {
 /// `s` on a capture: the URL that it is sent to is always typed.
 fn replay(model: &mut Model) {
     match model.navigation.focus.pane {
-        Pane::Captures if model.selected_capture().is_none() => model.notify(Tone::Plain, "nothing selected"),
+        Pane::Captures if model.selected_capture().is_none() => {
+            model.notify(Tone::Plain, "nothing selected")
+        }
         Pane::Captures => model.open_command_line("replay "),
         _ => {
             let why = captures::no_capture_to_replay(model);
@@ -81,12 +83,17 @@ fn open_new(model: &mut Model, effects: &mut Vec<Effect>) {
         Pane::Reports => report(model),
         Pane::Findings => crate::dashboard::findings::manual::open_new(model),
         Pane::Captures => crate::dashboard::findings::manual::open_from_captures(model, effects),
-        pane => model.notify(Tone::Plain, format!("{} cannot be created here", pane.title())),
+        pane => model.notify(
+            Tone::Plain,
+            format!("{} cannot be created here", pane.title()),
+        ),
     }
 }
 
 pub(crate) fn new_targets(model: &mut Model) {
-    let Some(workspace) = model.workspace() else { return no_workspace(model) };
+    let Some(workspace) = model.workspace() else {
+        return no_workspace(model);
+    };
     let form = targets::form::open(workspace.id, &workspace.name);
     model.open_form(form);
 }
@@ -94,7 +101,10 @@ pub(crate) fn new_targets(model: &mut Model) {
 fn no_workspace(model: &mut Model) {
     let workspaces = model.key_label(Context::Everywhere, Action::View(ViewAction::Workspaces));
     let new = model.key_label(Context::Workspaces, Action::Item(ItemAction::New));
-    model.notify(Tone::Plain, format!("no workspace yet; create one with {workspaces}, then {new}"));
+    model.notify(
+        Tone::Plain,
+        format!("no workspace yet; create one with {workspaces}, then {new}"),
+    );
 }
 
 fn edit_workspace(model: &mut Model) {
@@ -107,20 +117,28 @@ fn edit_workspace(model: &mut Model) {
 
 /// A scan of the marked targets, of the selected one, or of a name that is typed.
 fn scan_targets(model: &mut Model) {
-    let Some(workspace) = model.navigation.scope.workspace else { return no_workspace(model) };
+    let Some(workspace) = model.navigation.scope.workspace else {
+        return no_workspace(model);
+    };
     let chosen = match model.navigation.focus.pane {
         Pane::Targets => model.chosen(Pane::Targets),
         // A new scan from elsewhere is of the target at hand, or of the marked ones.
         _ => {
             let marked = model.cursor(Pane::Targets).chosen();
             match (marked.many, model.target_at_hand()) {
-                (false, Some(target)) => Chosen { ids: vec![target.0], ..Chosen::default() },
+                (false, Some(target)) => Chosen {
+                    ids: vec![target.0],
+                    ..Chosen::default()
+                },
                 _ => marked,
             }
         }
     };
     let named = |ids: &[i64]| -> Vec<(TargetId, Shared)> {
-        model.items_of::<Target>(ids).map(|target| (target.id, target.name.clone())).collect()
+        model
+            .items_of::<Target>(ids)
+            .map(|target| (target.id, target.name.clone()))
+            .collect()
     };
     let mut sets = Vec::new();
     let shown = named(&chosen.ids);
@@ -131,25 +149,42 @@ fn scan_targets(model: &mut Model) {
     }
     if !chosen.hidden.is_empty() {
         let all = named(&[&chosen.ids[..], &chosen.hidden[..]].concat());
-        let words = format!("all {} marked, {} not shown", all.len(), chosen.hidden.len());
+        let words = format!(
+            "all {} marked, {} not shown",
+            all.len(),
+            chosen.hidden.len()
+        );
         sets.push((words, all));
     }
     let wordlists = model.data.wordlists.value();
-    let wordlists = wordlists.iter().flat_map(|table| table.items()).map(AsRef::as_ref);
+    let wordlists = wordlists
+        .iter()
+        .flat_map(|table| table.items())
+        .map(AsRef::as_ref);
     model.open_form(scans::form::open(sets, wordlists, workspace));
 }
 
 /// Repeats the chosen scans with their tool, target and parameters, after a prompt.
 fn scan_again(model: &mut Model) {
     let chosen = model.chosen(Pane::Scans);
-    let again =
-        |scan: &Scan| Some(Job::new(model.scan_words(scan.id), Call::StartScan(retest::same_again(model, scan)?)));
-    let jobs: Option<Vec<Job>> = model.items_of::<Scan>(&chosen.ids).map(|scan| again(scan)).collect();
+    let again = |scan: &Scan| {
+        Some(Job::new(
+            model.scan_words(scan.id),
+            Call::StartScan(retest::same_again(model, scan)?),
+        ))
+    };
+    let jobs: Option<Vec<Job>> = model
+        .items_of::<Scan>(&chosen.ids)
+        .map(|scan| again(scan))
+        .collect();
     match jobs {
         Some(jobs) => deletions::prompt_start(model, jobs),
         None => {
             let new = model.key_label(Context::Scans, Action::Item(ItemAction::New));
-            model.notify(Tone::Bad, format!("scan not repeated: its credentials are not stored · {new} starts a scan"));
+            model.notify(
+                Tone::Bad,
+                format!("scan not repeated: its credentials are not stored · {new} starts a scan"),
+            );
         }
     }
 }
@@ -167,14 +202,25 @@ fn report(model: &mut Model) {
 /// The sets of rows that a report can cover, the most likely one first.
 pub(crate) fn report_sets(model: &mut Model) -> Vec<IdSet> {
     let mut sets = Vec::new();
-    let panes = [(Pane::Findings, ReportSource::Findings), (Pane::Scans, ReportSource::Scans)];
+    let panes = [
+        (Pane::Findings, ReportSource::Findings),
+        (Pane::Scans, ReportSource::Scans),
+    ];
     for (pane, source) in panes {
         let on_board = pane == Pane::Findings && model.navigation.focus.pane == Pane::Board;
         if on_board {
-            let ids = model.items::<BoardRow>().iter().map(|row| row.id.0).collect();
+            let ids = model
+                .items::<BoardRow>()
+                .iter()
+                .map(|row| row.id.0)
+                .collect();
             sets.push(("on the board".to_owned(), source.clone(), ids));
         }
-        let chosen = if pane == model.navigation.focus.pane { model.chosen(pane) } else { model.cursor(pane).chosen() };
+        let chosen = if pane == model.navigation.focus.pane {
+            model.chosen(pane)
+        } else {
+            model.cursor(pane).chosen()
+        };
         let words = if chosen.many { "marked" } else { "selected" };
         let mut put = |words: &str, ids: Vec<i64>| {
             if !ids.is_empty() {
@@ -184,12 +230,17 @@ pub(crate) fn report_sets(model: &mut Model) -> Vec<IdSet> {
         let selected = (words, chosen.ids.clone());
         let shown = ("all shown", model.cursor(pane).shown_ids());
         // The list of findings usually shows the undecided ones only.
-        let mut in_scope = if pane == Pane::Findings { model.findings_in_scope() } else { Vec::new() };
+        let mut in_scope = if pane == Pane::Findings {
+            model.findings_in_scope()
+        } else {
+            Vec::new()
+        };
         if in_scope.len() == shown.1.len() {
             in_scope.clear();
         }
         let all = ("without filter", in_scope);
-        // Marked rows first, or the selected scan; else the shown findings, and from other views all of them.
+        // Marked rows first, or the selected scan; else the shown findings, and from other views
+        // all of them.
         let is_from_here = pane == model.navigation.focus.pane;
         let sets = match (pane, is_from_here) {
             _ if chosen.many => [selected, shown, all],
@@ -204,7 +255,8 @@ pub(crate) fn report_sets(model: &mut Model) -> Vec<IdSet> {
             put("all marked", [chosen.ids, chosen.hidden].concat());
         }
     }
-    let to_set = |(words, source, ids): (String, ReportSource, Vec<i64>)| id_set(model, &words, source, ids);
+    let to_set =
+        |(words, source, ids): (String, ReportSource, Vec<i64>)| id_set(model, &words, source, ids);
     let mut sets: Vec<IdSet> = sets.into_iter().map(to_set).collect();
     if model.navigation.focus.pane == Pane::Scans {
         sets.sort_by_key(|set| set.source != ReportSource::Scans);
@@ -212,20 +264,44 @@ pub(crate) fn report_sets(model: &mut Model) -> Vec<IdSet> {
     sets
 }
 
-/// Rows as a set that a report can cover. Ids of manual findings are negative, and unknown to the service.
+/// Rows as a set that a report can cover. Ids of manual findings are negative, and unknown to the
+/// service.
 pub(crate) fn id_set(model: &Model, words: &str, source: ReportSource, ids: Vec<i64>) -> IdSet {
-    let pane = if source == ReportSource::Findings { Pane::Findings } else { Pane::Scans };
-    let issues = if pane == Pane::Findings { ids.iter().map(|&id| IssueId(id)).collect() } else { Vec::new() };
-    let ids = ids.into_iter().map(|id| model.service_id(pane, id)).filter(|&id| id >= 0).collect();
-    IdSet { label: words.to_owned(), source, issues, ids }
+    let pane = if source == ReportSource::Findings {
+        Pane::Findings
+    } else {
+        Pane::Scans
+    };
+    let issues = if pane == Pane::Findings {
+        ids.iter().map(|&id| IssueId(id)).collect()
+    } else {
+        Vec::new()
+    };
+    let ids = ids
+        .into_iter()
+        .map(|id| model.service_id(pane, id))
+        .filter(|&id| id >= 0)
+        .collect();
+    IdSet {
+        label: words.to_owned(),
+        source,
+        issues,
+        ids,
+    }
 }
 
 /// `d`: reports and wordlists into files.
 fn download(model: &mut Model, effects: &mut Vec<Effect>) {
     let chosen = model.chosen(model.navigation.focus.pane);
     let jobs: Vec<Job> = match model.navigation.focus.pane {
-        Pane::Reports => model.items_of::<Report>(&chosen.ids).map(|report| report_download(report)).collect(),
-        Pane::Wordlists => model.items_of::<Wordlist>(&chosen.ids).map(|list| wordlist_download(list)).collect(),
+        Pane::Reports => model
+            .items_of::<Report>(&chosen.ids)
+            .map(|report| report_download(report))
+            .collect(),
+        Pane::Wordlists => model
+            .items_of::<Wordlist>(&chosen.ids)
+            .map(|list| wordlist_download(list))
+            .collect(),
         _ => Vec::new(),
     };
     match jobs.is_empty() {
@@ -239,18 +315,27 @@ fn report_download(report: &Report) -> Job {
         "" => Shared::from(format!("report-{}.{}", report.id, report.format)),
         _ => report.download_name.clone(),
     };
-    Job::new(format!("report {name}"), Call::DownloadReport(report.id, name))
+    Job::new(
+        format!("report {name}"),
+        Call::DownloadReport(report.id, name),
+    )
 }
 
 fn wordlist_download(list: &Wordlist) -> Job {
     let name = Shared::from(format!("{}.txt", list.name));
-    Job::new(format!("wordlist {}", list.name), Call::DownloadWordlist(list.id, name))
+    Job::new(
+        format!("wordlist {}", list.name),
+        Call::DownloadWordlist(list.id, name),
+    )
 }
 
 /// enter on a wordlist: fetches its words.
 pub(crate) fn look_at_words(model: &mut Model, effects: &mut Vec<Effect>) {
     if let Some(list) = model.selected_item::<Wordlist>() {
-        let job = Job::new(format!("Wordlist {}", list.name), Call::WordlistContents(list.id));
+        let job = Job::new(
+            format!("Wordlist {}", list.name),
+            Call::WordlistContents(list.id),
+        );
         model.begin(Batch::new("read", None, vec![job]), effects);
     }
 }

@@ -16,12 +16,21 @@ fn at(columns: u16, rows: u16) -> TestDashboard {
 fn area(app: &mut TestDashboard) -> CellArea {
     app.frame();
     let focus = app.model.navigation.focus;
-    let part = if focus.in_detail { SlotPart::Detail } else { SlotPart::List };
+    let part = if focus.in_detail {
+        SlotPart::Detail
+    } else {
+        SlotPart::List
+    };
     let panes = &app.model.screen.measures.map.panes;
-    panes.iter().find(|placed| (placed.pane, placed.part) == (focus.pane, part)).unwrap().area
+    panes
+        .iter()
+        .find(|placed| (placed.pane, placed.part) == (focus.pane, part))
+        .unwrap()
+        .area
 }
 
-/// Width and height that the focused pane wins by keys. Notices, for which panes give up rows, expire before.
+/// Width and height that the focused pane wins by keys. Notices, for which panes give up rows,
+/// expire before.
 fn gained(app: &mut TestDashboard, keys: &str) -> (i32, i32) {
     let without_notices = |app: &mut TestDashboard| {
         app.at += Duration::from_secs(20);
@@ -31,7 +40,10 @@ fn gained(app: &mut TestDashboard, keys: &str) -> (i32, i32) {
     let before = without_notices(app);
     app.keys(keys);
     let after = without_notices(app);
-    (i32::from(after.width) - i32::from(before.width), i32::from(after.height) - i32::from(before.height))
+    (
+        i32::from(after.width) - i32::from(before.width),
+        i32::from(after.height) - i32::from(before.height),
+    )
 }
 
 #[test]
@@ -56,11 +68,19 @@ fn focused_pane_grows_and_shrinks_in_every_layout() {
         let (columns, rows) = (4 * i32::from(can_be_wider), 2 * i32::from(can_be_taller));
         let case = format!("{pane} at {size:?}");
         assert_eq!(gained(&mut app, "ctrl-w >"), (columns, 0), "{case}");
-        assert_eq!(gained(&mut app, "ctrl-w + ctrl-w +"), (0, 2 * rows), "{case}, without a frame between the keys");
+        assert_eq!(
+            gained(&mut app, "ctrl-w + ctrl-w +"),
+            (0, 2 * rows),
+            "{case}, without a frame between the keys"
+        );
         assert_eq!(gained(&mut app, "ctrl-w <"), (-columns, 0), "{case}");
         assert_eq!(gained(&mut app, "ctrl-w -"), (0, -rows), "{case}");
         app.keys("ctrl-w > ctrl-w +");
-        assert_eq!(app.notices().contains("nothing to resize"), !(can_be_wider && can_be_taller), "{case}");
+        assert_eq!(
+            app.notices().contains("nothing to resize"),
+            !(can_be_wider && can_be_taller),
+            "{case}"
+        );
     }
 }
 
@@ -83,7 +103,10 @@ fn panes_keep_a_least_size_and_reset_restores_the_automatic_one() {
 fn reset_keeps_the_sizes_of_other_layouts() {
     let mut app = at(120, 40);
     app.keys("ctrl-w >");
-    app.send(Msg::Resize(Size { columns: 90, rows: 50 }));
+    app.send(Msg::Resize(Size {
+        columns: 90,
+        rows: 50,
+    }));
     app.frame();
     app.keys("ctrl-w + ctrl-w =");
     assert_eq!(app.model.screen.sizes.cells(Divider::Portrait, 50), None);
@@ -95,7 +118,11 @@ fn sizes_are_saved_for_all_workspaces_and_restored_at_start() {
     let mut app = at(200, 60);
     let effects = app.keys("4 ctrl-w + ctrl-w +");
     let saved = effects.into_iter().filter_map(|effect| match effect {
-        Effect::Remember { key: "pane_sizes", workspace, value } => Some((workspace, value)),
+        Effect::Remember {
+            key: "pane_sizes",
+            workspace,
+            value,
+        } => Some((workspace, value)),
         _ => None,
     });
     let (workspace, value) = saved.last().unwrap();
@@ -103,8 +130,13 @@ fn sizes_are_saved_for_all_workspaces_and_restored_at_start() {
     let height = area(&mut app).height;
 
     let mut later = at(200, 60);
-    let settings = [(("pane_sizes".into(), workspace), value)].into_iter().collect();
-    let stored = StoredDecisions { settings, ..StoredDecisions::default() };
+    let settings = [(("pane_sizes".into(), workspace), value)]
+        .into_iter()
+        .collect();
+    let stored = StoredDecisions {
+        settings,
+        ..StoredDecisions::default()
+    };
     later.send(Msg::Triage(TriageNews::Opened(Box::new(stored))));
     later.keys("4");
     assert_eq!(area(&mut later).height, height);

@@ -1,7 +1,9 @@
 //! Updates of the poller. Every list keeps its selection by id.
 
 use crate::client::Problem;
-use crate::contract::{Logger, Report, ReportStatus, ScanId, Stamp, Unreadable, Workspace, WorkspaceId};
+use crate::contract::{
+    Logger, Report, ReportStatus, ScanId, Stamp, Unreadable, Workspace, WorkspaceId,
+};
 use crate::dashboard::base::{
     Link, ListKind, Pane, PartData, PollEvent, ScanPart, Snapshot, Tone, UnreadScans, Update,
 };
@@ -15,7 +17,11 @@ use std::sync::Arc;
 
 /// The poller reported something. Events of a workspace that is no longer shown are dropped.
 pub(crate) fn handle_update(model: &mut Model, update: Update) {
-    let Update { generation, at, event } = update;
+    let Update {
+        generation,
+        at,
+        event,
+    } = update;
     if generation != model.connection.generation && is_of_a_workspace(&event) {
         return;
     }
@@ -41,7 +47,9 @@ pub(crate) fn handle_update(model: &mut Model, update: Update) {
         PollEvent::Failed(list, problem) => model.fail(list, problem),
         PollEvent::CapturesFailed(problem) => model.data.captures.problem = problem,
         PollEvent::Unreadable(list, items) => handle_unreadable(model, list, items),
-        PollEvent::PartFailed(scan, part, problem) => handle_part_failed(model, scan, part, problem),
+        PollEvent::PartFailed(scan, part, problem) => {
+            handle_part_failed(model, scan, part, problem)
+        }
     }
 }
 
@@ -69,7 +77,10 @@ fn handle_snapshot(model: &mut Model, snapshot: Snapshot, at: Stamp) {
         // The rows follow when they are made.
         Snapshot::Findings(table) => {
             model.data.unread_scans = UnreadScans::default();
-            model.data.findings_read = ReadTimes { all: Some(at), ..ReadTimes::default() };
+            model.data.findings_read = ReadTimes {
+                all: Some(at),
+                ..ReadTimes::default()
+            };
             model.data.occurrences.succeed(table, at);
         }
         Snapshot::Loggers(table) => {
@@ -84,22 +95,33 @@ fn handle_snapshot(model: &mut Model, snapshot: Snapshot, at: Stamp) {
     }
 }
 
-/// Some items of a list cannot be decoded. A notice shows where the first one is; the pane shows their number.
+/// Some items of a list cannot be decoded. A notice shows where the first one is; the pane shows
+/// their number.
 fn handle_unreadable(model: &mut Model, list: ListKind, items: Arc<Unreadable>) {
     match items.reasons.first() {
         Some(first) => {
             let count = plural(items.count, "item");
             let pane = Pane::of_list(list).title().to_lowercase();
-            model.notify(Tone::Bad, format!("{pane}: {count} not readable · {}", crate::text::clean(first)));
+            model.notify(
+                Tone::Bad,
+                format!(
+                    "{pane}: {count} not readable · {}",
+                    crate::text::clean(first)
+                ),
+            );
             model.data.unreadable.insert(list, items);
         }
         None => _ = model.data.unreadable.remove(&list),
     }
 }
 
-/// The link changed. A notice is shown when it breaks and when it recovers; the header always shows it.
+/// The link changed. A notice is shown when it breaks and when it recovers; the header always shows
+/// it.
 fn handle_link(model: &mut Model, link: Link) {
-    let was_broken = matches!(model.connection.link, Link::Retrying { .. } | Link::Down { .. });
+    let was_broken = matches!(
+        model.connection.link,
+        Link::Retrying { .. } | Link::Down { .. }
+    );
     match &link {
         Link::Live { .. } if was_broken => model.notify(Tone::Good, "connected again"),
         Link::Down { problem } if model.connection.link != link => {
@@ -113,34 +135,58 @@ fn handle_link(model: &mut Model, link: Link) {
             }
             match model.session.bundled {
                 true => model.notify(Tone::Plain, problem.message.clone()),
-                false if problem.status == Some(401) => model.notify_problem("polling paused", &problem),
+                false if problem.status == Some(401) => {
+                    model.notify_problem("polling paused", &problem)
+                }
                 false => model.notify_problem("not connected", &problem),
             }
         }
         _ => {}
     }
-    model.scans.progress.record_link(model.now.mono, matches!(link, Link::Live { .. }));
+    model
+        .scans
+        .progress
+        .record_link(model.now.mono, matches!(link, Link::Live { .. }));
     model.connection.link = link;
 }
 
 fn handle_workspaces(model: &mut Model, table: Arc<Table<Workspace>>, at: Stamp) {
-    let known = model.navigation.scope.workspace.is_some_and(|id| table.get(id).is_some());
+    let known = model
+        .navigation
+        .scope
+        .workspace
+        .is_some_and(|id| table.get(id).is_some());
     let first = model.navigation.scope.workspace.is_none();
-    let next = (!known).then(|| workspace_to_work_in(model, &table)).flatten();
+    let next = (!known)
+        .then(|| workspace_to_work_in(model, &table))
+        .flatten();
     if let (true, Some(requested), false) = (first, &model.session.workspace, table.is_empty())
-        && !table.items().iter().any(|workspace| workspace.is_called(requested))
+        && !table
+            .items()
+            .iter()
+            .any(|workspace| workspace.is_called(requested))
     {
-        let shown = next.and_then(|id| table.get(id)).map_or("another workspace", |workspace| &workspace.name);
+        let shown = next
+            .and_then(|id| table.get(id))
+            .map_or("another workspace", |workspace| &workspace.name);
         let words = format!("workspace {requested} not found; showing {shown}");
         model.notify(Tone::Bad, words);
     }
     model.data.workspaces.succeed(table, at);
     if let Some(id) = next {
-        let shown = model.data.workspaces.value().and_then(|table| table.get(id)).map(|one| one.name.clone());
+        let shown = model
+            .data
+            .workspaces
+            .value()
+            .and_then(|table| table.get(id))
+            .map(|one| one.name.clone());
         model.work_in(id);
         if !first {
             let shown = shown.unwrap_or_default();
-            model.notify(Tone::Bad, format!("workspace deleted at the service; showing {shown}"));
+            model.notify(
+                Tone::Bad,
+                format!("workspace deleted at the service; showing {shown}"),
+            );
         }
     }
 }
@@ -148,7 +194,11 @@ fn handle_workspaces(model: &mut Model, table: Arc<Table<Workspace>>, at: Stamp)
 /// The requested workspace, else the first one with targets, else the first one.
 pub(crate) fn workspace_to_work_in(model: &Model, table: &Table<Workspace>) -> Option<WorkspaceId> {
     let named = |requested: &String| {
-        table.items().iter().find(|workspace| workspace.is_called(requested)).map(|workspace| workspace.id)
+        table
+            .items()
+            .iter()
+            .find(|workspace| workspace.is_called(requested))
+            .map(|workspace| workspace.id)
     };
     let requested = model.session.workspace.as_ref().and_then(named);
     let by_id = || {
@@ -169,32 +219,60 @@ fn handle_reports(model: &mut Model, table: Arc<Table<Report>>, at: Stamp) {
     for report in table.items().iter().filter(waited) {
         match report.status {
             ReportStatus::Finished => {
-                model.notify(Tone::Good, format!("report {} is ready · {}", report.download_name, model.report_keys()));
+                model.notify(
+                    Tone::Good,
+                    format!(
+                        "report {} is ready · {}",
+                        report.download_name,
+                        model.report_keys()
+                    ),
+                );
             }
-            ReportStatus::Failed => model.notify(Tone::Bad, format!("report {} failed", report.download_name)),
+            ReportStatus::Failed => {
+                model.notify(Tone::Bad, format!("report {} failed", report.download_name))
+            }
             _ => {}
         }
     }
     model.data.reports.succeed(table, at);
 }
 
-/// Pane 5 shows the loggers while there is no logger and no archived capture, unless it has the focus.
+/// Pane 5 shows the loggers while there is no logger and no archived capture, unless it has the
+/// focus.
 pub(crate) fn show_fitting_fifth(model: &mut Model, no_logger: bool) {
-    let was_empty = model.data.loggers.value().is_none_or(|before| before.is_empty());
-    if matches!(model.navigation.focus.pane, Pane::Captures | Pane::Loggers) || !was_empty && !no_logger {
+    let was_empty = model
+        .data
+        .loggers
+        .value()
+        .is_none_or(|before| before.is_empty());
+    if matches!(model.navigation.focus.pane, Pane::Captures | Pane::Loggers)
+        || !was_empty && !no_logger
+    {
         return;
     }
     let has_none = no_logger && model.data.captures.rows.is_empty();
-    model.navigation.fifth = if has_none { Pane::Loggers } else { Pane::Captures };
+    model.navigation.fifth = if has_none {
+        Pane::Loggers
+    } else {
+        Pane::Captures
+    };
 }
 
-/// Notes how many requests of each logger were seen. Requests of a logger that appears for the first time are not new.
+/// Notes how many requests of each logger were seen. Requests of a logger that appears for the
+/// first time are not new.
 pub(crate) fn record_loggers(model: &mut Model, table: &Table<Logger>) {
     let first = model.data.loggers.value().is_none();
-    model.captures.seen_requests.retain(|id, _| table.get(*id).is_some());
+    model
+        .captures
+        .seen_requests
+        .retain(|id, _| table.get(*id).is_some());
     for logger in table.items() {
         let there = if first { logger.num_requests } else { 0 };
-        let seen = model.captures.seen_requests.entry(logger.id).or_insert(there);
+        let seen = model
+            .captures
+            .seen_requests
+            .entry(logger.id)
+            .or_insert(there);
         // A cleared logger restarts its count.
         *seen = (*seen).min(logger.num_requests);
     }
@@ -202,9 +280,21 @@ pub(crate) fn record_loggers(model: &mut Model, table: &Table<Logger>) {
 
 /// Counts the requests that were not seen yet.
 pub(crate) fn count_unseen(model: &mut Model) {
-    let loggers = model.data.loggers.value().map(|table| table.items()).unwrap_or_default();
-    let new =
-        |logger: &Arc<Logger>| logger.num_requests - model.captures.seen_requests.get(&logger.id).copied().unwrap_or(0);
+    let loggers = model
+        .data
+        .loggers
+        .value()
+        .map(|table| table.items())
+        .unwrap_or_default();
+    let new = |logger: &Arc<Logger>| {
+        logger.num_requests
+            - model
+                .captures
+                .seen_requests
+                .get(&logger.id)
+                .copied()
+                .unwrap_or(0)
+    };
     model.captures.new_captures = loggers.iter().map(new).sum::<i64>().max(0) as u64;
 }
 
@@ -230,7 +320,10 @@ fn handle_part_failed(model: &mut Model, scan: ScanId, part: ScanPart, problem: 
 fn parts_of(model: &mut Model, scan: ScanId) -> &mut ScanParts {
     let parts = &mut model.data.scan_parts;
     if parts.scan != Some(scan) {
-        *parts = ScanParts { scan: Some(scan), ..ScanParts::default() };
+        *parts = ScanParts {
+            scan: Some(scan),
+            ..ScanParts::default()
+        };
     }
     parts
 }

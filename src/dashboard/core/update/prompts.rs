@@ -17,7 +17,9 @@ pub(crate) fn handle_key(
     effects: &mut Vec<Effect>,
 ) {
     let now = model.now.mono;
-    let Some(Modal::Prompt(prompt)) = model.overlay.modals.last_mut() else { return };
+    let Some(Modal::Prompt(prompt)) = model.overlay.modals.last_mut() else {
+        return;
+    };
     match prompt.handle_key(now, key, event, action) {
         // The prompt itself shows a mismatch.
         PromptReply::Deaf | PromptReply::Typing | PromptReply::Mismatch | PromptReply::Paged => {}
@@ -27,7 +29,9 @@ pub(crate) fn handle_key(
         }
         PromptReply::NoAnswer => {
             let yes = match prompt.answer {
-                PromptAnswer::Enter => model.key_label(Context::Line, Action::Edit(EditAction::Accept)),
+                PromptAnswer::Enter => {
+                    model.key_label(Context::Line, Action::Edit(EditAction::Accept))
+                }
                 PromptAnswer::Yes | PromptAnswer::Type { .. } => {
                     model.key_label(Context::Prompt, Action::Edit(EditAction::Yes))
                 }
@@ -41,13 +45,20 @@ pub(crate) fn handle_key(
             model.overlay.modals.pop();
             match model.reviewing() {
                 Some(_) if picks => review::pick(model),
-                _ => model.overlay.notices.notify_until_key(model.now.mono, "cancelled"),
+                _ => model
+                    .overlay
+                    .notices
+                    .notify_until_key(model.now.mono, "cancelled"),
             }
         }
         PromptReply::Wider => {
-            let Some(wider) = prompt.wider.take() else { return };
+            let Some(wider) = prompt.wider.take() else {
+                return;
+            };
             // A change that can be undone needs no second prompt.
-            if matches!(prompt.answer, PromptAnswer::Enter) || matches!(wider.answer, PromptAnswer::Enter) {
+            if matches!(prompt.answer, PromptAnswer::Enter)
+                || matches!(wider.answer, PromptAnswer::Enter)
+            {
                 model.overlay.modals.pop();
                 return carry_out(model, wider.then, effects);
             }
@@ -92,7 +103,10 @@ fn carry_out(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
 
 fn delete_tab(model: &mut Model, name: &str, effects: &mut Vec<Effect>) {
     match model.delete_tab(name, effects) {
-        Some(deleted) => model.notify(Tone::Good, format!("tab {} deleted (query: {})", deleted.name, deleted.query)),
+        Some(deleted) => model.notify(
+            Tone::Good,
+            format!("tab {} deleted (query: {})", deleted.name, deleted.query),
+        ),
         // Another dashboard may have deleted it.
         None => model.notify(Tone::Plain, format!("tab {name} is already deleted")),
     }
@@ -100,12 +114,32 @@ fn delete_tab(model: &mut Model, name: &str, effects: &mut Vec<Effect>) {
 
 /// The prompt before quitting, if one is needed.
 pub(crate) fn before_leaving(model: &Model) -> Option<Prompt> {
-    let waiting: usize = model.calls.batches.iter().map(|batch| batch.progress().waiting).sum();
-    let in_flight: usize = model.calls.batches.iter().map(|batch| batch.in_flight()).sum();
+    let waiting: usize = model
+        .calls
+        .batches
+        .iter()
+        .map(|batch| batch.progress().waiting)
+        .sum();
+    let in_flight: usize = model
+        .calls
+        .batches
+        .iter()
+        .map(|batch| batch.in_flight())
+        .sum();
     let triage = &model.findings.triage;
-    let unsaved = if triage.problem.is_some() { triage.unsaved.len() } else { 0 };
-    let (captures, payloads) = model.captures.oob.backlog.as_ref().map_or((0, 0), |it| (it.captures, it.payloads));
-    let is_idle = waiting + in_flight + unsaved + captures + payloads == 0 && model.calls.unknown.is_empty();
+    let unsaved = if triage.problem.is_some() {
+        triage.unsaved.len()
+    } else {
+        0
+    };
+    let (captures, payloads) = model
+        .captures
+        .oob
+        .backlog
+        .as_ref()
+        .map_or((0, 0), |it| (it.captures, it.payloads));
+    let is_idle =
+        waiting + in_flight + unsaved + captures + payloads == 0 && model.calls.unknown.is_empty();
     if !model.session.demo && is_idle {
         return None;
     }
@@ -124,17 +158,26 @@ pub(crate) fn before_leaving(model: &Model) -> Option<Prompt> {
         prompt = prompt.with_line(format!("The outcome of {unknown} is still unknown."));
     }
     if unsaved > 0 {
-        prompt = prompt.with_line(format!("Loses {} that cannot be saved now.", plural(unsaved, "decision")));
+        prompt = prompt.with_line(format!(
+            "Loses {} that cannot be saved now.",
+            plural(unsaved, "decision")
+        ));
     }
     if payloads > 0 {
-        prompt = prompt.with_line(format!("Loses {} that cannot be saved now.", plural(payloads, "payload")));
+        prompt = prompt.with_line(format!(
+            "Loses {} that cannot be saved now.",
+            plural(payloads, "payload")
+        ));
     }
     if captures > 0 {
         let captures = plural(captures, "capture");
-        prompt = prompt.with_line(format!("Archives {captures} at the next start, if the service still has them."));
+        prompt = prompt.with_line(format!(
+            "Archives {captures} at the next start, if the service still has them."
+        ));
     }
     if model.session.demo {
-        prompt = prompt.with_line("Also deletes the demo: service, scans, captures and practice target.");
+        prompt = prompt
+            .with_line("Also deletes the demo: service, scans, captures and practice target.");
     }
     Some(prompt)
 }

@@ -55,21 +55,33 @@ impl Driver {
         app.at += Duration::from_millis(50);
         let effects = match step {
             Step::Key(at) => app.send(Msg::Key(events(keys[at % keys.len()])[0])),
-            Step::Typed(letter) => app.send(Msg::Key(KeyEvent::new(KeyCode::Char(*letter), KeyModifiers::NONE))),
+            Step::Typed(letter) => app.send(Msg::Key(KeyEvent::new(
+                KeyCode::Char(*letter),
+                KeyModifiers::NONE,
+            ))),
             Step::Findings(ids) => {
-                let items = ids.iter().map(|&id| finding(id, id % 5, &format!("finding {id}"), Risk::from(id % 5)));
+                let items = ids
+                    .iter()
+                    .map(|&id| finding(id, id % 5, &format!("finding {id}"), Risk::from(id % 5)));
                 app.feed(Snapshot::Findings(table(items)));
                 vec![]
             }
             Step::Scans(scans) => {
                 let items = scans.iter().map(|&(id, status, progress)| {
-                    scan(id, id % 5, ScanStatus::KNOWN[status % ScanStatus::KNOWN.len()].clone(), progress)
+                    scan(
+                        id,
+                        id % 5,
+                        ScanStatus::KNOWN[status % ScanStatus::KNOWN.len()].clone(),
+                        progress,
+                    )
                 });
                 app.feed(Snapshot::Scans(table(items)));
                 vec![]
             }
             Step::Targets(ids) => {
-                app.feed(Snapshot::Targets(table(ids.iter().map(|&id| target(id, &format!("t{id}.test"))))));
+                app.feed(Snapshot::Targets(table(
+                    ids.iter().map(|&id| target(id, &format!("t{id}.test"))),
+                )));
                 vec![]
             }
             Step::Captures(logger, count) => {
@@ -79,12 +91,19 @@ impl Driver {
             }
             Step::Fail => {
                 let problem = Arc::new(Problem::local("down"));
-                app.feed(PollEvent::Failed(crate::dashboard::base::ListKind::Findings, problem));
+                app.feed(PollEvent::Failed(
+                    crate::dashboard::base::ListKind::Findings,
+                    problem,
+                ));
                 vec![]
             }
             Step::Answer(good) => match self.sent.pop() {
                 Some((ticket, _)) => {
-                    let result = if *good { Ok(CallAnswer::Done) } else { Err(Problem::local("no")) };
+                    let result = if *good {
+                        Ok(CallAnswer::Done)
+                    } else {
+                        Err(Problem::local("no"))
+                    };
                     app.send(Msg::Called { ticket, result })
                 }
                 None => vec![],
@@ -93,7 +112,10 @@ impl Driver {
                 app.at += Duration::from_millis(*ms);
                 app.send(Msg::Wake)
             }
-            Step::Resize(columns, rows) => app.send(Msg::Resize(Size { columns: *columns, rows: *rows })),
+            Step::Resize(columns, rows) => app.send(Msg::Resize(Size {
+                columns: *columns,
+                rows: *rows,
+            })),
             Step::Paste(text) => app.send(Msg::Paste(text.clone())),
         };
         self.sent.extend(calls(effects));

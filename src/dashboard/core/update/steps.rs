@@ -1,4 +1,5 @@
-//! Keys in a list or a detail: cursor, marks, ranges, sort orders, undo of filters; scrolling, matches.
+//! Keys in a list or a detail: cursor, marks, ranges, sort orders, undo of filters; scrolling,
+//! matches.
 
 use crate::dashboard::base::{Effect, Pane, Scope, TextMode, Tone};
 use crate::dashboard::core::update::{lines, navigation, objects};
@@ -11,7 +12,10 @@ use crate::dashboard::model::navigation::set_scope;
 /// Moves the cursor of a list, or scrolls a detail.
 pub(crate) fn handle_move(model: &mut Model, action: MoveAction) {
     if model.navigation.focus.in_detail {
-        return scroll(model, action.rows(isize::from(model.screen.measures.detail_rows.max(2) as i16)) as i64);
+        return scroll(
+            model,
+            action.rows(isize::from(model.screen.measures.detail_rows.max(2) as i16)) as i64,
+        );
     }
     model.screen.detail.step();
     model.screen.moved = true;
@@ -23,14 +27,22 @@ pub(crate) fn handle_move(model: &mut Model, action: MoveAction) {
         | MoveAction::HalfDown
         | MoveAction::HalfUp
         | MoveAction::PageDown
-        | MoveAction::PageUp => step(model, action.rows(isize::from(model.screen.measures.list_rows.max(2) as i16))),
+        | MoveAction::PageUp => step(
+            model,
+            action.rows(isize::from(model.screen.measures.list_rows.max(2) as i16)),
+        ),
     }
 }
 
 /// Handles an action of lists. A detail has no marks and no order.
 pub(crate) fn handle_list(model: &mut Model, action: ListAction, effects: &mut Vec<Effect>) {
     let in_detail = model.navigation.focus.in_detail;
-    if in_detail && !matches!(action, ListAction::In | ListAction::Out | ListAction::Filter) {
+    if in_detail
+        && !matches!(
+            action,
+            ListAction::In | ListAction::Out | ListAction::Filter
+        )
+    {
         return model.notify_no_effect(Action::List(action));
     }
     match action {
@@ -65,7 +77,10 @@ pub(crate) fn handle_list(model: &mut Model, action: ListAction, effects: &mut V
 
 /// Handles an action of texts. Most of them need a detail.
 pub(crate) fn handle_text(model: &mut Model, action: TextAction, effects: &mut Vec<Effect>) {
-    let is_of_detail = !matches!(action, TextAction::TabLeft | TextAction::TabRight | TextAction::Search);
+    let is_of_detail = !matches!(
+        action,
+        TextAction::TabLeft | TextAction::TabRight | TextAction::Search
+    );
     if is_of_detail && !model.navigation.focus.in_detail {
         return model.notify_no_effect(Action::Text(action));
     }
@@ -99,7 +114,11 @@ fn fold(model: &mut Model) {
 
 /// Lets the detail stay at the match that it follows, with its cursor.
 fn stop_following(model: &mut Model) {
-    let followed = model.detail.search.as_mut().is_some_and(|search| std::mem::replace(&mut search.follow, false));
+    let followed = model
+        .detail
+        .search
+        .as_mut()
+        .is_some_and(|search| std::mem::replace(&mut search.follow, false));
     if followed {
         model.detail.scroll = model.screen.measures.detail_top;
         model.detail.cursor = model.screen.measures.detail_cursor;
@@ -109,7 +128,11 @@ fn stop_following(model: &mut Model) {
 fn show_next_mode(model: &mut Model) {
     let tab = model.detail.tab(model.navigation.focus.pane);
     let mode = model.detail.next_mode(tab);
-    let subject = if matches!(mode, TextMode::Wrapped | TextMode::Long) { "lines" } else { "body" };
+    let subject = if matches!(mode, TextMode::Wrapped | TextMode::Long) {
+        "lines"
+    } else {
+        "body"
+    };
     model.notify(Tone::Plain, format!("{subject} {}", mode.title()));
 }
 
@@ -147,14 +170,22 @@ fn select(model: &mut Model, at: usize) {
     model.cursor(model.navigation.focus.pane).select(at);
 }
 
-/// Scrolls the shown detail, within the measures of the last frame. One row moves the cursor of a text with JSON, and the text
-/// follows it; more rows move both.
+/// Scrolls the shown detail, within the measures of the last frame. One row moves the cursor of a
+/// text with JSON, and the text follows it; more rows move both.
 pub(crate) fn scroll(model: &mut Model, by: i64) {
     stop_following(model);
     let measures = &model.screen.measures;
-    let (lines, rows) = (measures.detail_lines, u32::from(measures.detail_rows.max(1)));
+    let (lines, rows) = (
+        measures.detail_lines,
+        u32::from(measures.detail_rows.max(1)),
+    );
     let moved = |from: u32, last: u32| {
-        u32::try_from(i64::from(from.min(last)).saturating_add(by).clamp(0, last.into())).unwrap_or(0)
+        u32::try_from(
+            i64::from(from.min(last))
+                .saturating_add(by)
+                .clamp(0, last.into()),
+        )
+        .unwrap_or(0)
     };
     let detail = &mut model.detail;
     let scroll = moved(detail.scroll, lines.saturating_sub(rows));
@@ -164,7 +195,9 @@ pub(crate) fn scroll(model: &mut Model, by: i64) {
     }
     detail.cursor = moved(detail.cursor, lines.saturating_sub(1));
     if by.abs() == 1 {
-        detail.scroll = detail.scroll.clamp((detail.cursor + 1).saturating_sub(rows), detail.cursor);
+        detail.scroll = detail
+            .scroll
+            .clamp((detail.cursor + 1).saturating_sub(rows), detail.cursor);
     } else {
         detail.scroll = scroll;
         detail.cursor = detail.cursor.clamp(scroll, scroll + rows - 1);
@@ -173,7 +206,8 @@ pub(crate) fn scroll(model: &mut Model, by: i64) {
 
 fn sideways(model: &mut Model, by: i32) {
     let most = i32::from(model.screen.measures.detail_overhang);
-    model.detail.sideways = u16::try_from((i32::from(model.detail.sideways) + by).clamp(0, most)).unwrap_or(0);
+    model.detail.sideways =
+        u16::try_from((i32::from(model.detail.sideways) + by).clamp(0, most)).unwrap_or(0);
 }
 
 fn walk_matches(model: &mut Model, by: i64) {
@@ -234,7 +268,8 @@ fn mark_all(model: &mut Model) {
 
 fn notify_no_rows(model: &mut Model, has_filter: bool) {
     let pane = model.navigation.focus.pane;
-    let has_rows = model.data.count(pane).is_some_and(|count| count > 0) || !model.data.ids(pane).is_empty();
+    let has_rows =
+        model.data.count(pane).is_some_and(|count| count > 0) || !model.data.ids(pane).is_empty();
     let undo = model.key_label(Context::Lists, Action::List(ListAction::TakeBack));
     model.notify(
         Tone::Plain,
@@ -262,7 +297,8 @@ fn sort(model: &mut Model) {
     model.notify(Tone::Plain, format!("sorted {}", order_words(name)));
 }
 
-/// backspace: undoes the last filter, then the scope; the unchanged query of a tab comes after the scope.
+/// backspace: undoes the last filter, then the scope; the unchanged query of a tab comes after the
+/// scope.
 fn take_back(model: &mut Model) {
     let pane = model.navigation.focus.pane;
     if takes_back_filter(model) {
@@ -305,7 +341,10 @@ pub(crate) fn pause(model: &mut Model) {
     if list.paused {
         list.follow = false;
         let resume = model.key_label(Context::Captures, Action::Item(ItemAction::Pause));
-        model.overlay.notices.notify_until_key(model.now.mono, format!("stream paused · {resume} resumes"));
+        model
+            .overlay
+            .notices
+            .notify_until_key(model.now.mono, format!("stream paused · {resume} resumes"));
     } else {
         list.select_at(&model.data.captures, usize::MAX);
         model.notify(Tone::Plain, "stream resumed");

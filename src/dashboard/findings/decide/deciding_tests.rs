@@ -20,7 +20,11 @@ enum Step {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let filter = prop_oneof![Just("/ 'finding' enter"), Just("/ '3' enter"), Just("/ 'is:undecided' enter")];
+    let filter = prop_oneof![
+        Just("/ 'finding' enter"),
+        Just("/ '3' enter"),
+        Just("/ 'is:undecided' enter")
+    ];
     prop_oneof![
         20 => (any::<usize>(), 5..400u64).prop_map(|(key, ms)| Step::Key(key, ms)),
         1 => filter.prop_map(Step::Filter),
@@ -28,8 +32,8 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The findings that the next key may decide: those named in the prompt or menu, else the shown marked ones, the range, or
-/// the row under the cursor.
+/// The findings that the next key may decide: those named in the prompt or menu, else the shown
+/// marked ones, the range, or the row under the cursor.
 fn allowed(model: &mut Model) -> BTreeSet<IssueId> {
     fn named(prompt: &Prompt, ids: &mut BTreeSet<IssueId>) {
         if let Then::Decide(pending) = &prompt.then {

@@ -5,8 +5,8 @@
 //!                                        └─ more, or hidden ones ─► one enter ──┘
 //! ```
 //!
-//! Up to 20 findings are decided without a prompt, because undo restores them. A decided row keeps its place until the
-//! filter is applied again.
+//! Up to 20 findings are decided without a prompt, because undo restores them. A decided row keeps
+//! its place until the filter is applied again.
 
 use crate::contract::Shared;
 use crate::dashboard::base::{Effect, Pane, RowRef, Tone};
@@ -15,12 +15,15 @@ use crate::dashboard::findings::changed;
 use crate::dashboard::findings::decide::{menu_keys, rules_keys, undo};
 use crate::dashboard::findings::retest::keys as board;
 use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, DecideAction, EditAction, ReviewAction, VerdictAction};
+use crate::dashboard::input::action::{
+    Action, DecideAction, EditAction, ReviewAction, VerdictAction,
+};
 use crate::dashboard::model::{MenuChoice, Model};
 use crate::dashboard::prompts::{PendingDecision, Prompt, Then};
 use crate::text::plural;
 use crate::triage::{
-    Change, DecisionScope, Draft, EventId, Issue, IssueId, Reason, RuleState, Subject, Verdict, VerdictSource,
+    Change, DecisionScope, Draft, EventId, Issue, IssueId, Reason, RuleState, Subject, Verdict,
+    VerdictSource,
 };
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -79,20 +82,34 @@ pub(crate) fn decide(model: &mut Model, draft: Draft, next: bool, effects: &mut 
     }
     let [shown, hidden] = model.chosen(Pane::Findings).issues();
     if shown.is_empty() && hidden.is_empty() {
-        let is_card = model.reviewing().is_some_and(|review| review.card().is_some());
+        let is_card = model
+            .reviewing()
+            .is_some_and(|review| review.card().is_some());
         let include = model.key_label(Context::Review, Action::Review(ReviewAction::Exclude));
         return match is_card {
             true => {
-                let why = format!("all findings of this card are excluded · {include} includes a finding");
+                let why = format!(
+                    "all findings of this card are excluded · {include} includes a finding"
+                );
                 model.notify(Tone::Plain, why)
             }
             false => model.notify(Tone::Plain, "nothing selected"),
         };
     }
-    prompt_or_execute(model, PendingDecision { draft, ids: shown, next }, hidden, effects);
+    prompt_or_execute(
+        model,
+        PendingDecision {
+            draft,
+            ids: shown,
+            next,
+        },
+        hidden,
+        effects,
+    );
 }
 
-/// Prompts for more than 20 findings, and where marked findings are hidden; otherwise decides at once.
+/// Prompts for more than 20 findings, and where marked findings are hidden; otherwise decides at
+/// once.
 pub(crate) fn prompt_or_execute(
     model: &mut Model,
     mut pending: PendingDecision,
@@ -107,7 +124,8 @@ pub(crate) fn prompt_or_execute(
             return model.notify(Tone::Plain, "no earlier decision to reuse");
         }
     }
-    let needs_prompt = pending.ids.len() > MOST_WITHOUT_PROMPT && pending.draft.scope == DecisionScope::Findings;
+    let needs_prompt =
+        pending.ids.len() > MOST_WITHOUT_PROMPT && pending.draft.scope == DecisionScope::Findings;
     match !needs_prompt && hidden.is_empty() {
         true => model.carry_out(pending, effects),
         false => {
@@ -117,16 +135,27 @@ pub(crate) fn prompt_or_execute(
     }
 }
 
-/// Why a decision is refused: the selected row was not on the screen long enough. Marked rows were seen before.
+/// Why a decision is refused: the selected row was not on the screen long enough. Marked rows were
+/// seen before.
 pub(crate) fn too_early(model: &mut Model, pane: Pane) -> Option<String> {
     let (now, row) = (model.now.mono, model.selected_row(pane)?);
     let cursor = model.cursor(pane);
     let by_hand = cursor.marked().0 > 0 || cursor.range().is_some();
     drop(cursor);
-    let guard = model.findings.guards.of(pane).filter(|guard| guard.is_early(now, row));
+    let guard = model
+        .findings
+        .guards
+        .of(pane)
+        .filter(|guard| guard.is_early(now, row));
     guard.filter(|_| model.navigation.focus.in_detail || !by_hand)?;
-    let key = model.keyboard.key.map(|key| key.to_string()).unwrap_or_default();
-    Some(format!("{key} ignored: pressed too soon after the row appeared"))
+    let key = model
+        .keyboard
+        .key
+        .map(|key| key.to_string())
+        .unwrap_or_default();
+    Some(format!(
+        "{key} ignored: pressed too soon after the row appeared"
+    ))
 }
 
 fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Prompt {
@@ -135,8 +164,18 @@ fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Pr
         None if pending.draft.reuses_earlier => format!("Reuse the earlier decision on {findings}"),
         None => format!("Change {findings}"),
     };
-    let kinds = kinds(model, if pending.ids.is_empty() { &hidden } else { &pending.ids });
-    let (count, absent) = (pending.ids.len(), model.count_absent_beside_present(&pending.ids));
+    let kinds = kinds(
+        model,
+        if pending.ids.is_empty() {
+            &hidden
+        } else {
+            &pending.ids
+        },
+    );
+    let (count, absent) = (
+        pending.ids.len(),
+        model.count_absent_beside_present(&pending.ids),
+    );
     if hidden.is_empty() {
         let question = format!("{}: {kinds}?", asks(plural(count, "finding")));
         let mut prompt = Prompt::new(question, Then::Decide(Box::new(pending))).with_enter();
@@ -148,18 +187,33 @@ fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Pr
         }
         return match model.reviewing() {
             Some(_) => {
-                let exclude = model.key_label(Context::Review, Action::Review(ReviewAction::Exclude));
-                prompt.with_line(format!("On the tab Affected, {exclude} excludes single findings."))
+                let exclude =
+                    model.key_label(Context::Review, Action::Review(ReviewAction::Exclude));
+                prompt.with_line(format!(
+                    "On the tab Affected, {exclude} excludes single findings."
+                ))
             }
             None => prompt,
         };
     }
     let (many, all) = (hidden.len(), [pending.ids.clone(), hidden].concat());
-    let wider = Prompt::new("", Then::Decide(Box::new(PendingDecision { ids: all, ..pending.clone() })));
-    let question = format!("{}: {kinds}?", asks(format!("the {}", plural(count, "shown finding"))));
+    let wider = Prompt::new(
+        "",
+        Then::Decide(Box::new(PendingDecision {
+            ids: all,
+            ..pending.clone()
+        })),
+    );
+    let question = format!(
+        "{}: {kinds}?",
+        asks(format!("the {}", plural(count, "shown finding")))
+    );
     let include = model.key_label(Context::Prompt, Action::Edit(EditAction::IncludeHidden));
     let mut prompt = Prompt::new(question, Then::Decide(Box::new(pending)))
-        .with_line(format!("{include} includes {}.", plural(many, "hidden marked finding")))
+        .with_line(format!(
+            "{include} includes {}.",
+            plural(many, "hidden marked finding")
+        ))
         .with_enter();
     prompt.wider = Some(Box::new(wider));
     prompt
@@ -167,10 +221,15 @@ fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Pr
 
 /// The name of the first finding and the number of other classes.
 fn kinds(model: &Model, ids: &[IssueId]) -> String {
-    let Some(table) = model.data.findings.value() else { return String::new() };
+    let Some(table) = model.data.findings.value() else {
+        return String::new();
+    };
     let issues: Vec<&Arc<Issue>> = ids.iter().filter_map(|&id| table.get(id)).collect();
     let kinds: HashSet<&Shared> = issues.iter().map(|issue| issue.class()).collect();
-    let first = issues.first().map(|issue| issue.name.to_string()).unwrap_or_default();
+    let first = issues
+        .first()
+        .map(|issue| issue.name.to_string())
+        .unwrap_or_default();
     match kinds.len() {
         0 | 1 => first,
         2 => format!("{first} and 1 other class"),
@@ -187,7 +246,9 @@ pub(crate) fn rows(model: &Model) -> [Option<RowRef>; 2] {
 pub(crate) fn guard(model: &mut Model, before: [Option<RowRef>; 2], by_hand: bool) {
     let now = rows(model);
     for ((pane, before), now) in GUARDED.into_iter().zip(before).zip(now) {
-        let Some(guard) = model.findings.guards.of(pane) else { continue };
+        let Some(guard) = model.findings.guards.of(pane) else {
+            continue;
+        };
         match now {
             row if now == before || guard.holds(row) => {}
             _ if by_hand => guard.lift(),
@@ -211,8 +272,14 @@ impl Model {
         })
     }
 
-    /// Records a draft for these findings as one batch. None when nothing changes or decisions cannot be saved.
-    pub fn decide(&mut self, ids: &[IssueId], draft: &Draft, effects: &mut Vec<Effect>) -> Option<EventId> {
+    /// Records a draft for these findings as one batch. None when nothing changes or decisions
+    /// cannot be saved.
+    pub fn decide(
+        &mut self,
+        ids: &[IssueId],
+        draft: &Draft,
+        effects: &mut Vec<Effect>,
+    ) -> Option<EventId> {
         let drafts = self.drafted(ids, draft);
         if drafts.is_empty() {
             return None;
@@ -221,49 +288,103 @@ impl Model {
     }
 
     fn drafted(&self, ids: &[IssueId], draft: &Draft) -> Vec<(Subject, Change)> {
-        let Some(table) = self.data.findings.value() else { return Vec::new() };
+        let Some(table) = self.data.findings.value() else {
+            return Vec::new();
+        };
         let today = self.today();
         let workspace = self.workspace_name();
         let default_reason = |issue: &Issue| -> Option<Reason> {
-            self.findings.triage.defaults.reason(&self.findings.triage.state, &workspace, issue.class(), draft.verdict?)
+            self.findings.triage.defaults.reason(
+                &self.findings.triage.state,
+                &workspace,
+                issue.class(),
+                draft.verdict?,
+            )
         };
         let mut by_class: std::collections::HashMap<&Shared, Option<Reason>> = Default::default();
         let (mut drafts, mut queries) = (Vec::new(), BTreeSet::new());
-        let details =
-            Draft { verdict: draft.verdict.filter(|_| draft.scope == DecisionScope::Findings), ..draft.clone() };
+        let details = Draft {
+            verdict: draft
+                .verdict
+                .filter(|_| draft.scope == DecisionScope::Findings),
+            ..draft.clone()
+        };
         for &id in ids {
-            let Some(at) = table.position(id) else { continue };
+            let Some(at) = table.position(id) else {
+                continue;
+            };
             let issue = &table.items()[at];
-            let assessment = self.findings.triage.assessments.get(at).cloned().unwrap_or_default();
-            let reason = *by_class.entry(issue.class()).or_insert_with(|| default_reason(issue));
-            if let Some(query) = draft.rule(issue).filter(|query| queries.insert(query.clone())) {
+            let assessment = self
+                .findings
+                .triage
+                .assessments
+                .get(at)
+                .cloned()
+                .unwrap_or_default();
+            let reason = *by_class
+                .entry(issue.class())
+                .or_insert_with(|| default_reason(issue));
+            if let Some(query) = draft
+                .rule(issue)
+                .filter(|query| queries.insert(query.clone()))
+            {
                 let decision = draft.decision(reason, today);
                 drafts.extend(decision.map(|decision| self.rule(drafts.len(), query, decision)));
             }
             let changes = details.changes(issue, &assessment, reason, today);
-            drafts.extend(changes.into_iter().map(|change| (Subject::Finding(issue.identity.clone()), change)));
+            drafts.extend(
+                changes
+                    .into_iter()
+                    .map(|change| (Subject::Finding(issue.identity.clone()), change)),
+            );
         }
         drafts
     }
 
-    /// The change that adds a rule with this query, or changes the rule of this workspace that has it.
-    pub(crate) fn rule(&self, place: usize, query: Shared, decision: crate::triage::Decision) -> (Subject, Change) {
-        let here = self.workspace().map_or("", |workspace| workspace.name.as_str());
-        let same = |rule: &&RuleState| rule.query == query && !rule.off && rule.workspace.as_str() == here;
+    /// The change that adds a rule with this query, or changes the rule of this workspace that has
+    /// it.
+    pub(crate) fn rule(
+        &self,
+        place: usize,
+        query: Shared,
+        decision: crate::triage::Decision,
+    ) -> (Subject, Change) {
+        let here = self
+            .workspace()
+            .map_or("", |workspace| workspace.name.as_str());
+        let same =
+            |rule: &&RuleState| rule.query == query && !rule.off && rule.workspace.as_str() == here;
         let known = self.findings.triage.state.rules().into_iter().find(same);
-        let next = self.findings.triage.writer.as_ref().map(|writer| writer.next()).unwrap_or_default();
-        let new = EventId { number: next.number + place as u64, ..next };
-        (Subject::Rule(known.map_or(new, |rule| rule.id)), Change::Rule { query, decision })
+        let next = self
+            .findings
+            .triage
+            .writer
+            .as_ref()
+            .map(|writer| writer.next())
+            .unwrap_or_default();
+        let new = EventId {
+            number: next.number + place as u64,
+            ..next
+        };
+        (
+            Subject::Rule(known.map_or(new, |rule| rule.id)),
+            Change::Rule { query, decision },
+        )
     }
 
-    /// Decides, then removes the used marks and selects the next row. Decided rows keep their places.
+    /// Decides, then removes the used marks and selects the next row. Decided rows keep their
+    /// places.
     pub(crate) fn carry_out(&mut self, pending: PendingDecision, effects: &mut Vec<Effect>) {
         let PendingDecision { draft, ids, next } = pending;
         if let Some(why) = self.cannot_decide() {
             return self.notify(Tone::Bad, why);
         }
         let is_rule = draft.scope != DecisionScope::Findings;
-        let details = if is_rule { String::new() } else { self.details_of_decision(&ids, &draft) };
+        let details = if is_rule {
+            String::new()
+        } else {
+            self.details_of_decision(&ids, &draft)
+        };
         let batch = self.decide(&ids, &draft, effects);
         match batch {
             None => self.notify(Tone::Plain, standing_already(&draft, ids.len())),
@@ -271,7 +392,8 @@ impl Model {
                 self.use_marks(batch, &ids);
                 self.use_board_marks(&ids);
                 let selected = self.selected_id(self.navigation.focus.pane);
-                let is_of_row = ids.len() == 1 && selected == Some(ids[0].0) && !draft.reuses_earlier;
+                let is_of_row =
+                    ids.len() == 1 && selected == Some(ids[0].0) && !draft.reuses_earlier;
                 if is_rule || !is_of_row || !details.is_empty() {
                     self.notify_decided(batch, &details);
                 }
@@ -282,24 +404,37 @@ impl Model {
             self.findings.triage.last = Some(draft);
         }
         // A rule does not change manual decisions.
-        let is_manual =
-            |id: &&IssueId| is_rule && self.assessment(**id).is_some_and(|known| known.source == VerdictSource::Person);
+        let is_manual = |id: &&IssueId| {
+            is_rule
+                && self
+                    .assessment(**id)
+                    .is_some_and(|known| known.source == VerdictSource::Person)
+        };
         let manual = ids.iter().filter(is_manual).count();
         match verdict {
             Some(_) if self.is_on_card(&ids) && manual > 0 && manual == ids.len() => {
-                self.notify(Tone::Plain, "the rule does not change these findings: they are decided manually");
+                self.notify(
+                    Tone::Plain,
+                    "the rule does not change these findings: they are decided manually",
+                );
             }
-            Some(verdict) if self.is_on_card(&ids) => self.reviewed(verdict, ids.len() - manual, batch, effects),
+            Some(verdict) if self.is_on_card(&ids) => {
+                self.reviewed(verdict, ids.len() - manual, batch, effects)
+            }
             _ if next => self.select_next(&ids),
             _ => {}
         }
     }
 
-    /// What the screen does not show of a decision: that it replaces others, and that some of its findings are absent.
+    /// What the screen does not show of a decision: that it replaces others, and that some of its
+    /// findings are absent.
     fn details_of_decision(&self, ids: &[IssueId], draft: &Draft) -> String {
         let decided = |id: &IssueId| {
             let before = self.assessment(*id).filter(|known| !known.is_undecided())?;
-            draft.verdict.filter(|verdict| *verdict != before.verdict).map(|_| before.verdict)
+            draft
+                .verdict
+                .filter(|verdict| *verdict != before.verdict)
+                .map(|_| before.verdict)
         };
         let replaced: Vec<Verdict> = ids.iter().filter_map(decided).collect();
         let mut details = match (replaced.as_slice(), ids.len()) {
@@ -314,15 +449,19 @@ impl Model {
         details
     }
 
-    /// How many of these findings are absent, if others are present: group headers count only those.
+    /// How many of these findings are absent, if others are present: group headers count only
+    /// those.
     fn count_absent_beside_present(&self, ids: &[IssueId]) -> usize {
-        let Some(table) = self.data.findings.value() else { return 0 };
+        let Some(table) = self.data.findings.value() else {
+            return 0;
+        };
         let issues = || ids.iter().filter_map(|&id| table.get(id));
         let absent = issues().filter(|issue| !issue.is_present()).count();
         if absent < issues().count() { absent } else { 0 }
     }
 
-    /// Selects the next row that was not decided just now. It accepts a verdict only after it was seen.
+    /// Selects the next row that was not decided just now. It accepts a verdict only after it was
+    /// seen.
     fn select_next(&mut self, decided: &[IssueId]) {
         let decided: HashSet<i64> = decided.iter().map(|id| id.0).collect();
         let mut cursor = self.cursor(Pane::Findings);
@@ -348,13 +487,18 @@ impl Model {
     fn use_marks(&mut self, batch: EventId, ids: &[IssueId]) {
         let list = &mut self.lists.findings;
         list.range_from = None;
-        let used: Vec<IssueId> = ids.iter().copied().filter(|&id| list.marks.remove(id)).collect();
+        let used: Vec<IssueId> = ids
+            .iter()
+            .copied()
+            .filter(|&id| list.marks.remove(id))
+            .collect();
         if !used.is_empty() {
             self.findings.triage.used_marks.insert(batch, used);
         }
     }
 
-    /// Removes the marks of decided rows. Marks of hidden rows remain, unless these were decided too.
+    /// Removes the marks of decided rows. Marks of hidden rows remain, unless these were decided
+    /// too.
     fn use_board_marks(&mut self, ids: &[IssueId]) {
         if self.navigation.focus.pane != Pane::Board || self.lists.board.marks.is_empty() {
             return;
@@ -365,7 +509,10 @@ impl Model {
         }
         let [_, hidden] = self.chosen(Pane::Board).issues();
         let hidden: HashSet<IssueId> = hidden.into_iter().collect();
-        self.lists.board.marks.retain(|id| hidden.contains(&id) && !decided.contains(&id));
+        self.lists
+            .board
+            .marks
+            .retain(|id| hidden.contains(&id) && !decided.contains(&id));
     }
 }
 
@@ -379,7 +526,9 @@ fn standing_details(draft: &Draft) -> String {
 }
 
 fn standing_already(draft: &Draft, count: usize) -> String {
-    let what = draft.verdict.map_or_else(|| standing_details(draft), Verdict::phrase);
+    let what = draft
+        .verdict
+        .map_or_else(|| standing_details(draft), Verdict::phrase);
     match count {
         1 => format!("already {what}"),
         _ => format!("all {count} findings are already {what}"),

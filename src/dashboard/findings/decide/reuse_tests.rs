@@ -5,18 +5,31 @@ use crate::dashboard::testing::*;
 use crate::triage::{Change, IssueId, Verdict, VerdictSource};
 
 fn on_port(id: i64, scan: i64, kind: &str, port: i64) -> Finding {
-    Finding { vuln_id: kind.into(), port, protocol: "tcp".into(), ..found(id, scan, 1, kind, Risk::High) }
+    Finding {
+        vuln_id: kind.into(),
+        port,
+        protocol: "tcp".into(),
+        ..found(id, scan, 1, kind, Risk::High)
+    }
 }
 
-/// Two kinds of finding that were decided on port 443; then a scan sees both on 8443, and a third kind.
+/// Two kinds of finding that were decided on port 443; then a scan sees both on 8443, and a third
+/// kind.
 fn app() -> TestDashboard {
     let mut app = TestDashboard::new();
     app.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
     let before = [on_port(1, 1, "hsts", 443), on_port(2, 1, "csp", 443)];
     app.feed(Snapshot::Findings(table(before.clone())));
     app.keys("3 * f");
-    app.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(5, 1, 3_600)])));
-    let now = [on_port(11, 5, "hsts", 8443), on_port(12, 5, "csp", 8443), on_port(13, 5, "xfo", 8443)];
+    app.feed(Snapshot::Scans(table([
+        ended(1, 1, -900),
+        ended(5, 1, 3_600),
+    ])));
+    let now = [
+        on_port(11, 5, "hsts", 8443),
+        on_port(12, 5, "csp", 8443),
+        on_port(13, 5, "xfo", 8443),
+    ];
     app.feed(Snapshot::Findings(table(before.into_iter().chain(now))));
     app.keys("r");
     app
@@ -25,7 +38,12 @@ fn app() -> TestDashboard {
 /// The row of a finding of the service.
 fn row(app: &TestDashboard, finding: i64) -> IssueId {
     let table = app.model.data.findings.value().unwrap();
-    table.items().iter().find(|issue| issue.finding.id.0 == finding).unwrap().id
+    table
+        .items()
+        .iter()
+        .find(|issue| issue.finding.id.0 == finding)
+        .unwrap()
+        .id
 }
 
 fn select(app: &mut TestDashboard, finding: i64) {
@@ -45,15 +63,29 @@ fn verdicts(app: &TestDashboard) -> [Option<Verdict>; 3] {
 fn offered_decision_applies_only_after_reuse() {
     let mut app = app();
     assert_eq!(verdicts(&app), [None; 3]);
-    assert!(app.model.earlier_decision(row(&app, 11)).is_some() && app.model.earlier_decision(row(&app, 13)).is_none());
+    assert!(
+        app.model.earlier_decision(row(&app, 11)).is_some()
+            && app.model.earlier_decision(row(&app, 13)).is_none()
+    );
     select(&mut app, 11);
     let effects = app.keys("=");
     let events = crate::dashboard::findings::decide::tests::recorded(&effects);
-    assert!(matches!(events[..], [ref event] if matches!(event.change, Change::Inherit(_))), "{events:?}");
+    assert!(
+        matches!(events[..], [ref event] if matches!(event.change, Change::Inherit(_))),
+        "{events:?}"
+    );
     assert_eq!(verdicts(&app), [Some(Verdict::FalsePositive), None, None]);
     assert!(app.model.earlier_decision(row(&app, 11)).is_none());
-    assert!(app.notices().contains("earlier decision reused on hsts"), "{}", app.notices());
-    assert_eq!(app.selected(Pane::Findings), Some(11), "the row keeps its place");
+    assert!(
+        app.notices().contains("earlier decision reused on hsts"),
+        "{}",
+        app.notices()
+    );
+    assert_eq!(
+        app.selected(Pane::Findings),
+        Some(11),
+        "the row keeps its place"
+    );
     app.keys("u");
     assert_eq!(verdicts(&app), [None; 3]);
     assert!(app.model.earlier_decision(row(&app, 11)).is_some());
@@ -63,7 +95,14 @@ fn offered_decision_applies_only_after_reuse() {
 fn reuse_applies_only_to_marked_rows_with_offer() {
     let mut app = app();
     app.keys("* =");
-    assert_eq!(verdicts(&app), [Some(Verdict::FalsePositive), Some(Verdict::FalsePositive), None]);
+    assert_eq!(
+        verdicts(&app),
+        [
+            Some(Verdict::FalsePositive),
+            Some(Verdict::FalsePositive),
+            None
+        ]
+    );
     app.keys("u G =");
     assert_eq!(verdicts(&app)[2], None);
 }
@@ -73,7 +112,11 @@ fn reuse_without_offer_shows_notice() {
     let mut app = app();
     select(&mut app, 13);
     app.keys("=");
-    assert!(app.notices().contains("no earlier decision to reuse"), "{}", app.notices());
+    assert!(
+        app.notices().contains("no earlier decision to reuse"),
+        "{}",
+        app.notices()
+    );
     assert_eq!(verdicts(&app), [None; 3]);
 }
 
@@ -96,20 +139,48 @@ fn menu_and_command_reuse_earlier_decision() {
     app.keys("u : 'take over' enter");
     assert_eq!(verdicts(&app)[1], Some(Verdict::FalsePositive));
     app.keys("u : 'take over is:offered' enter");
-    assert_eq!(app.prompt().question, "Reuse the earlier decision on 2 findings that match is:offered?");
+    assert_eq!(
+        app.prompt().question,
+        "Reuse the earlier decision on 2 findings that match is:offered?"
+    );
     app.at += Duration::from_secs(1);
     app.keys("enter");
-    assert_eq!(verdicts(&app), [Some(Verdict::FalsePositive), Some(Verdict::FalsePositive), None]);
+    assert_eq!(
+        verdicts(&app),
+        [
+            Some(Verdict::FalsePositive),
+            Some(Verdict::FalsePositive),
+            None
+        ]
+    );
 }
 
 #[test]
 fn review_card_reuses_earlier_decisions_of_its_findings() {
     let mut app = app();
     app.keys("b c B");
-    while app.model.reviewing().unwrap().card().unwrap().title.as_str() != "hsts" {
+    while app
+        .model
+        .reviewing()
+        .unwrap()
+        .card()
+        .unwrap()
+        .title
+        .as_str()
+        != "hsts"
+    {
         app.keys("J");
     }
     app.keys("=");
     assert_eq!(verdicts(&app)[0], Some(Verdict::FalsePositive));
-    assert_eq!(app.model.reviewing().unwrap().card().unwrap().title.as_str(), "hsts");
+    assert_eq!(
+        app.model
+            .reviewing()
+            .unwrap()
+            .card()
+            .unwrap()
+            .title
+            .as_str(),
+        "hsts"
+    );
 }

@@ -3,7 +3,9 @@
 use crate::contract::Shared;
 use crate::dashboard::base::{Effect, Tone};
 use crate::dashboard::findings::decide::undo;
-use crate::dashboard::input::{Action, Context, DecideAction, EditAction, ItemAction, KeyChord, KeyEvent, MoveAction};
+use crate::dashboard::input::{
+    Action, Context, DecideAction, EditAction, ItemAction, KeyChord, KeyEvent, MoveAction,
+};
 use crate::dashboard::model::{Modal, Model, RuleEdit, RulesBox};
 use crate::dashboard::text::TextInput;
 use crate::query::{Query, QueryKind};
@@ -14,13 +16,21 @@ pub(crate) fn open(model: &mut Model) {
     if model.rules().is_empty() {
         let more = model.key_label(Context::Findings, Action::Decide(DecideAction::More));
         let down = model.key_label(Context::Decide, Action::Move(MoveAction::Down));
-        return model.notify(Tone::Plain, format!("no rules · in findings: {more}, then {down}, then a verdict"));
+        return model.notify(
+            Tone::Plain,
+            format!("no rules · in findings: {more}, then {down}, then a verdict"),
+        );
     }
     model.overlay.modals.push(Modal::Rules(Box::default()));
 }
 
 /// A key while the list is up.
-pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Action>, effects: &mut Vec<Effect>) {
+pub(crate) fn handle_key(
+    model: &mut Model,
+    event: KeyEvent,
+    action: Option<Action>,
+    effects: &mut Vec<Effect>,
+) {
     let Some(rules) = rules(model) else { return };
     match rules.edit.is_some() {
         true => handle_edit(model, event, action, effects),
@@ -28,7 +38,12 @@ pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Acti
     }
 }
 
-fn handle_list(model: &mut Model, key: KeyChord, action: Option<Action>, effects: &mut Vec<Effect>) {
+fn handle_list(
+    model: &mut Model,
+    key: KeyChord,
+    action: Option<Action>,
+    effects: &mut Vec<Effect>,
+) {
     let rows = model.rules().len();
     let Some(shown) = rules(model) else { return };
     shown.list.walk(0, rows);
@@ -36,12 +51,17 @@ fn handle_list(model: &mut Model, key: KeyChord, action: Option<Action>, effects
         Some(Action::Edit(EditAction::Close)) => _ = model.overlay.modals.pop(),
         Some(Action::Move(MoveAction::Down)) => shown.list.walk(1, rows),
         Some(Action::Move(MoveAction::Up)) => shown.list.walk(-1, rows),
-        Some(Action::Decide(DecideAction::SwitchRule)) => change(model, |rule| Change::Off(!rule.off), effects),
+        Some(Action::Decide(DecideAction::SwitchRule)) => {
+            change(model, |rule| Change::Off(!rule.off), effects)
+        }
         Some(Action::Decide(DecideAction::Undo)) => undo::prompt(model, true, effects),
         Some(Action::Decide(DecideAction::Redo)) => undo::prompt(model, false, effects),
         Some(Action::Item(ItemAction::Edit)) => {
             let Some(rule) = selected(model) else { return };
-            let edit = RuleEdit { input: TextInput::line(&rule.query), finds: Ok(0) };
+            let edit = RuleEdit {
+                input: TextInput::line(&rule.query),
+                finds: Ok(0),
+            };
             if let Some(shown) = rules(model) {
                 shown.edit = Some(edit);
             }
@@ -51,18 +71,31 @@ fn handle_list(model: &mut Model, key: KeyChord, action: Option<Action>, effects
             let (verdict, _) = action.verdict();
             let today = model.today();
             let new_verdict = move |rule: &RuleState| {
-                let decision = Draft::of(verdict).decision(rule.decision.reason, today).unwrap_or_default();
-                Change::Rule { query: rule.query.clone(), decision }
+                let decision = Draft::of(verdict)
+                    .decision(rule.decision.reason, today)
+                    .unwrap_or_default();
+                Change::Rule {
+                    query: rule.query.clone(),
+                    decision,
+                }
             };
             change(model, new_verdict, effects);
         }
         // The list has no other actions.
         Some(_) => {}
-        None => model.notify(Tone::Plain, format!("{key} does nothing here · the bottom line shows the keys")),
+        None => model.notify(
+            Tone::Plain,
+            format!("{key} does nothing here · the bottom line shows the keys"),
+        ),
     }
 }
 
-fn handle_edit(model: &mut Model, event: KeyEvent, action: Option<Action>, effects: &mut Vec<Effect>) {
+fn handle_edit(
+    model: &mut Model,
+    event: KeyEvent,
+    action: Option<Action>,
+    effects: &mut Vec<Effect>,
+) {
     let Some(shown) = rules(model) else { return };
     let Some(edit) = &mut shown.edit else { return };
     match action {
@@ -71,7 +104,14 @@ fn handle_edit(model: &mut Model, event: KeyEvent, action: Option<Action>, effec
         Some(Action::Edit(EditAction::Accept)) => {
             let query = Shared::from(edit.input.text().trim());
             shown.edit = None;
-            change(model, |rule| Change::Rule { query: query.clone(), decision: rule.decision.clone() }, effects);
+            change(
+                model,
+                |rule| Change::Rule {
+                    query: query.clone(),
+                    decision: rule.decision.clone(),
+                },
+                effects,
+            );
         }
         // Any other key types.
         Some(_) | None => {
@@ -92,7 +132,10 @@ fn change(model: &mut Model, change_of: impl Fn(&RuleState) -> Change, effects: 
         _ => false,
     };
     if is_unchanged {
-        return model.notify(Tone::Plain, format!("the rule already gives {}", rule.decision.verdict.phrase()));
+        return model.notify(
+            Tone::Plain,
+            format!("the rule already gives {}", rule.decision.verdict.phrase()),
+        );
     }
     let batch = model.record(vec![(Subject::Rule(rule.id), change)], effects);
     if let Some(batch) = batch {
@@ -102,11 +145,19 @@ fn change(model: &mut Model, change_of: impl Fn(&RuleState) -> Change, effects: 
 
 /// Counts the findings that the edited query matches.
 pub(crate) fn count(model: &mut Model) {
-    let Some(text) = rules(model).and_then(|rules| Some(rules.edit.as_ref()?.input.text())) else { return };
+    let Some(text) = rules(model).and_then(|rules| Some(rules.edit.as_ref()?.input.text())) else {
+        return;
+    };
     let finds = match Query::parse(&text, QueryKind::Findings) {
-        _ if text.trim().is_empty() => Err("a rule needs a query: an empty query would decide all findings".to_owned()),
+        _ if text.trim().is_empty() => {
+            Err("a rule needs a query: an empty query would decide all findings".to_owned())
+        }
         Err(error) => Err(error.to_string()),
-        Ok(query) => Ok(model.data.findings.value().map_or(0, |table| query.matches(&model.listed(table)).count())),
+        Ok(query) => Ok(model
+            .data
+            .findings
+            .value()
+            .map_or(0, |table| query.matches(&model.listed(table)).count())),
     };
     if let Some(edit) = rules(model).and_then(|rules| rules.edit.as_mut()) {
         edit.finds = finds;

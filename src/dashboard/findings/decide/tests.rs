@@ -8,13 +8,19 @@ use crate::triage::{Change, Decision, Event, Identity, IssueId, Subject, Verdict
 /// The verdict of the finding with this id at the service, if a person gave one.
 fn verdict(app: &TestDashboard, finding: i64) -> Option<Verdict> {
     let table = app.model.data.findings.value().unwrap();
-    let issue = table.items().iter().find(|issue| issue.finding.id.0 == finding).unwrap();
+    let issue = table
+        .items()
+        .iter()
+        .find(|issue| issue.finding.id.0 == finding)
+        .unwrap();
     let assessment = app.model.assessment(issue.id).unwrap();
     (assessment.source == VerdictSource::Person).then_some(assessment.verdict)
 }
 
 fn decided(app: &TestDashboard) -> Vec<(i64, Verdict)> {
-    (1..=6).filter_map(|id| Some((id, verdict(app, id)?))).collect()
+    (1..=6)
+        .filter_map(|id| Some((id, verdict(app, id)?)))
+        .collect()
 }
 
 pub(crate) fn recorded(effects: &[Effect]) -> Vec<Arc<Event>> {
@@ -41,11 +47,25 @@ fn verdict_keys_decide_selected_row() {
         assert_eq!(decided(&app), [(2, given)], "{key}");
         assert_eq!(app.selected(Pane::Findings), Some(2), "the cursor stays");
         let events = recorded(&effects);
-        let Change::Decide(decision) = &events[0].change else { panic!("{events:?}") };
+        let Change::Decide(decision) = &events[0].change else {
+            panic!("{events:?}")
+        };
         let seen = decision.seen.as_ref().unwrap();
-        assert_eq!((seen.finding, seen.risk), (FindingId(2), Risk::High), "what was on the screen is written with it");
-        assert_eq!(decision.until.is_some(), key == "a", "only what is accepted ends by itself");
-        assert!(effects.iter().any(|effect| matches!(effect, Effect::MarkSeen { keys, .. } if keys.len() == 1)));
+        assert_eq!(
+            (seen.finding, seen.risk),
+            (FindingId(2), Risk::High),
+            "what was on the screen is written with it"
+        );
+        assert_eq!(
+            decision.until.is_some(),
+            key == "a",
+            "only what is accepted ends by itself"
+        );
+        assert!(
+            effects
+                .iter()
+                .any(|effect| matches!(effect, Effect::MarkSeen { keys, .. } if keys.len() == 1))
+        );
     }
 }
 
@@ -53,20 +73,43 @@ fn verdict_keys_decide_selected_row() {
 fn decision_is_saving_until_it_is_on_disk() {
     let mut app = TestDashboard::new();
     let case = &app.model.data.findings.value().unwrap().items()[0];
-    let (key, subject) = (case.key(), Subject::Finding(Identity { key: case.key(), ..Identity::default() }));
-    let decision = Decision { verdict: Verdict::Confirmed, ..Decision::default() };
+    let (key, subject) = (
+        case.key(),
+        Subject::Finding(Identity {
+            key: case.key(),
+            ..Identity::default()
+        }),
+    );
+    let decision = Decision {
+        verdict: Verdict::Confirmed,
+        ..Decision::default()
+    };
     let mut effects = Vec::new();
-    app.model.record(vec![(subject, Change::Decide(decision))], &mut effects).unwrap();
+    app.model
+        .record(vec![(subject, Change::Decide(decision))], &mut effects)
+        .unwrap();
     assert!(app.model.findings.triage.is_saving(key));
     let problem = Arc::new(Problem::local("the disk is full"));
     app.send(Msg::Triage(TriageNews::Retrying(problem)));
-    assert!(app.model.cannot_decide().is_none(), "further decisions wait for the disk");
+    assert!(
+        app.model.cannot_decide().is_none(),
+        "further decisions wait for the disk"
+    );
     assert!(app.keys("q").is_empty());
-    assert!(app.prompt().lines.iter().any(|line| line.contains("1 decision")), "{:?}", app.prompt());
+    assert!(
+        app.prompt()
+            .lines
+            .iter()
+            .any(|line| line.contains("1 decision")),
+        "{:?}",
+        app.prompt()
+    );
     app.keys("esc");
     app.send(Msg::Triage(TriageNews::Recovered));
     app.send(Msg::Triage(TriageNews::Saved));
-    assert!(!app.model.findings.triage.is_saving(key) && app.model.findings.triage.problem.is_none());
+    assert!(
+        !app.model.findings.triage.is_saving(key) && app.model.findings.triage.problem.is_none()
+    );
 }
 
 #[test]
@@ -75,16 +118,28 @@ fn upper_case_selects_next_row_and_dot_repeats() {
     app.keys("j F . .");
     let all = [2, 3, 4].map(|id| (id, Verdict::FalsePositive));
     assert_eq!(decided(&app), all);
-    assert_eq!(app.shown(Pane::Findings).iter().position(|&id| Some(id) == app.selected(Pane::Findings)), Some(4));
+    assert_eq!(
+        app.shown(Pane::Findings)
+            .iter()
+            .position(|&id| Some(id) == app.selected(Pane::Findings)),
+        Some(4)
+    );
 }
 
 #[test]
 fn accepted_risk_expires_after_90_days() {
     let mut app = TestDashboard::new();
     let events = recorded(&app.keys("j a"));
-    let Change::Decide(decision) = &events[0].change else { panic!() };
+    let Change::Decide(decision) = &events[0].change else {
+        panic!()
+    };
     let today = app.model.today();
-    assert_eq!(decision.until.map(|until| today.until(until).unwrap().get_days()), Some(90));
+    assert_eq!(
+        decision
+            .until
+            .map(|until| today.until(until).unwrap().get_days()),
+        Some(90)
+    );
 }
 
 #[test]
@@ -93,13 +148,24 @@ fn verdict_that_replaces_another_says_so() {
     app.keys("3 c");
     assert_eq!(app.notices(), "", "the row shows a first verdict");
     app.keys("c");
-    assert!(app.notices().contains("already confirmed"), "{}", app.notices());
+    assert!(
+        app.notices().contains("already confirmed"),
+        "{}",
+        app.notices()
+    );
     app.keys("f");
     let notices = app.notices();
-    assert!(notices.contains("false positive on ") && notices.contains(", was confirmed ·"), "{notices}");
+    assert!(
+        notices.contains("false positive on ") && notices.contains(", was confirmed ·"),
+        "{notices}"
+    );
     assert!(!notices.contains("already"), "{notices}");
     app.keys("* w");
-    assert!(app.notices().contains(", replaces 1 decision"), "{}", app.notices());
+    assert!(
+        app.notices().contains(", replaces 1 decision"),
+        "{}",
+        app.notices()
+    );
 }
 
 #[test]
@@ -115,7 +181,10 @@ fn repeated_verdict_records_nothing() {
 fn marked_rows_are_decided_and_undo_restores_marks() {
     let mut app = TestDashboard::new();
     app.keys("j space space c");
-    assert_eq!(decided(&app), [(2, Verdict::Confirmed), (3, Verdict::Confirmed)]);
+    assert_eq!(
+        decided(&app),
+        [(2, Verdict::Confirmed), (3, Verdict::Confirmed)]
+    );
     assert!(app.model.lists.findings.marks.is_empty());
     app.keys("u");
     assert_eq!(decided(&app), []);
@@ -128,15 +197,23 @@ fn marked_rows_are_decided_and_undo_restores_marks() {
 #[test]
 fn decided_rows_are_counted_beside_a_query_as_long_as_the_line() {
     let mut app = TestDashboard::new();
-    app.send(Msg::Resize(Size { columns: 80, rows: 24 }));
+    app.send(Msg::Resize(Size {
+        columns: 80,
+        rows: 24,
+    }));
     app.keys("3 / 'is:undecided -name:aaaaaaaaaaaaaaaaaaaaaaaaaaaa risk>=info -name:bbbbbbbbbbbbbbbbbbb' enter g g f");
-    assert!(app.frame().concat().contains("1 decided · r hides it"), "{}", app.frame().join("\n"));
+    assert!(
+        app.frame().concat().contains("1 decided · r hides it"),
+        "{}",
+        app.frame().join("\n")
+    );
 }
 
 #[test]
 fn list_counts_the_decided_rows_that_its_filter_hides() {
     let mut app = TestDashboard::new();
-    let names_them = |app: &mut TestDashboard| app.frame().join("\n").contains("2 decided · r hides them");
+    let names_them =
+        |app: &mut TestDashboard| app.frame().join("\n").contains("2 decided · r hides them");
     app.keys("3 / 'is:undecided' enter g g");
     assert!(!names_them(&mut app));
     assert!(!app.frame().join("\n").contains("DECISION"));
@@ -153,19 +230,32 @@ fn list_counts_the_decided_rows_that_its_filter_hides() {
 #[test]
 fn column_of_decisions_is_as_wide_as_the_widest_one() {
     let mut app = TestDashboard::new();
-    app.model.screen.size = Size { columns: 120, rows: 40 };
+    app.model.screen.size = Size {
+        columns: 120,
+        rows: 40,
+    };
     app.keys("3 c");
     let frame = app.frame();
-    let row = frame.iter().find(|line| line.contains("Private key") && line.contains(" confirmed")).unwrap();
+    let row = frame
+        .iter()
+        .find(|line| line.contains("Private key") && line.contains(" confirmed"))
+        .unwrap();
     let after = row.split_once(" confirmed").unwrap().1;
-    assert!(after.chars().take_while(|letter| *letter == ' ').count() < 2, "{}", frame.join("\n"));
+    assert!(
+        after.chars().take_while(|letter| *letter == ' ').count() < 2,
+        "{}",
+        frame.join("\n")
+    );
 }
 
 #[test]
 fn range_is_decided_without_marks() {
     let mut app = TestDashboard::new();
     app.keys("j v j j w");
-    assert_eq!(decided(&app), [2, 3, 4].map(|id| (id, Verdict::NotApplicable)));
+    assert_eq!(
+        decided(&app),
+        [2, 3, 4].map(|id| (id, Verdict::NotApplicable))
+    );
     assert_eq!(app.model.lists.findings.range_from, None);
 }
 
@@ -173,15 +263,36 @@ fn range_is_decided_without_marks() {
 fn undo_describes_batch_and_selects_finding() {
     let mut app = TestDashboard::new();
     app.keys("j f G x 4 u");
-    assert!(app.notices().contains("undone: fixed on Banner"), "{}", app.notices());
-    assert_eq!((app.model.navigation.focus.pane, app.selected(Pane::Findings)), (Pane::Findings, Some(5)));
+    assert!(
+        app.notices().contains("undone: fixed on Banner"),
+        "{}",
+        app.notices()
+    );
+    assert_eq!(
+        (
+            app.model.navigation.focus.pane,
+            app.selected(Pane::Findings)
+        ),
+        (Pane::Findings, Some(5))
+    );
     app.keys("u");
-    assert!(app.notices().contains("undone: false positive on Git repository"), "{}", app.notices());
-    assert_eq!((app.selected(Pane::Findings), decided(&app).len()), (Some(2), 0));
+    assert!(
+        app.notices()
+            .contains("undone: false positive on Git repository"),
+        "{}",
+        app.notices()
+    );
+    assert_eq!(
+        (app.selected(Pane::Findings), decided(&app).len()),
+        (Some(2), 0)
+    );
     app.keys("u");
     assert!(app.notices().contains("nothing to undo"));
     app.keys("ctrl-r ctrl-r");
-    assert_eq!(decided(&app), [(2, Verdict::FalsePositive), (5, Verdict::Fixed)]);
+    assert_eq!(
+        decided(&app),
+        [(2, Verdict::FalsePositive), (5, Verdict::Fixed)]
+    );
     app.keys("3 c");
     assert!(!app.notices().contains("done: "), "{}", app.notices());
 }
@@ -192,10 +303,26 @@ fn undo_in_other_workspace_prompts() {
     app.keys("j f");
     app.model.work_in(WorkspaceId(2));
     app.keys("u");
-    assert!(app.prompt().question.contains("Acme"), "{}", app.prompt().question);
+    assert!(
+        app.prompt().question.contains("Acme"),
+        "{}",
+        app.prompt().question
+    );
     app.keys("n u");
     assert_eq!(
-        app.model.findings.triage.state.batch(app.model.findings.triage.state.last_done("ann@test").unwrap()).len(),
+        app.model
+            .findings
+            .triage
+            .state
+            .batch(
+                app.model
+                    .findings
+                    .triage
+                    .state
+                    .last_done("ann@test")
+                    .unwrap()
+            )
+            .len(),
         1
     );
     app.keys("y");
@@ -232,11 +359,20 @@ fn many(count: i64) -> TestDashboard {
 
 /// One of many, of a class of its own.
 pub(crate) fn one(id: i64) -> Finding {
-    Finding { vuln_id: format!("KIND-{id}").into(), ..finding(id, 1, &format!("finding {id}"), Risk::Info) }
+    Finding {
+        vuln_id: format!("KIND-{id}").into(),
+        ..finding(id, 1, &format!("finding {id}"), Risk::Info)
+    }
 }
 
 fn count(app: &TestDashboard) -> usize {
-    app.model.findings.triage.assessments.iter().filter(|assessment| assessment.source == VerdictSource::Person).count()
+    app.model
+        .findings
+        .triage
+        .assessments
+        .iter()
+        .filter(|assessment| assessment.source == VerdictSource::Person)
+        .count()
 }
 
 #[test]
@@ -256,15 +392,29 @@ fn decision_over_20_findings_prompts_with_their_number() {
     let mut app = many(21);
     app.keys("* f");
     assert_eq!(count(&app), 0);
-    assert!(app.prompt().question.contains("Mark 21 findings as false positive: "), "{}", app.prompt().question);
+    assert!(
+        app.prompt()
+            .question
+            .contains("Mark 21 findings as false positive: "),
+        "{}",
+        app.prompt().question
+    );
     app.keys("f");
-    assert_eq!(count(&app), 0, "the key that opened the prompt does not confirm it");
+    assert_eq!(
+        count(&app),
+        0,
+        "the key that opened the prompt does not confirm it"
+    );
     app.keys("enter");
     assert_eq!(count(&app), 21);
     app.keys("u");
     assert_eq!((count(&app), app.model.lists.findings.marks.len()), (0, 21));
     app.keys("f y");
-    assert_eq!((count(&app), app.model.overlay.modals.len()), (0, 1), "only enter confirms");
+    assert_eq!(
+        (count(&app), app.model.overlay.modals.len()),
+        (0, 1),
+        "only enter confirms"
+    );
     app.keys("n");
     assert_eq!((count(&app), app.model.overlay.modals.len()), (0, 0));
 }
@@ -276,7 +426,11 @@ fn hidden_marked_rows_need_explicit_key() {
         app.keys("space space space / 'finding 3' enter");
         assert_eq!(app.chosen(Pane::Findings).1.len(), 2);
         app.keys("c");
-        assert!(app.prompt().lines[0].contains("includes 2 hidden marked findings"), "{:?}", app.prompt().lines);
+        assert!(
+            app.prompt().lines[0].contains("includes 2 hidden marked findings"),
+            "{:?}",
+            app.prompt().lines
+        );
         app.keys(answer);
         assert_eq!(count(&app), expected, "{answer}");
         assert_eq!(app.model.lists.findings.marks.len(), 3 - expected);
@@ -287,12 +441,18 @@ fn hidden_marked_rows_need_explicit_key() {
 fn verdict_keys_without_writer_show_reason() {
     let mut app = TestDashboard::new();
     app.model.findings.triage.writer = None;
-    app.model.findings.triage.problem = Some(Arc::new(Problem::local("the state directory cannot be written to")));
+    app.model.findings.triage.problem = Some(Arc::new(Problem::local(
+        "the state directory cannot be written to",
+    )));
     for key in ["c", "F", ".", "u"] {
         app.model.overlay.notices = Default::default();
         let effects = app.keys(key);
         assert!(recorded(&effects).is_empty());
-        assert!(app.notices().contains("cannot be") || key == ".", "{key}: {}", app.notices());
+        assert!(
+            app.notices().contains("cannot be") || key == ".",
+            "{key}: {}",
+            app.notices()
+        );
     }
 }
 
@@ -300,8 +460,16 @@ fn verdict_keys_without_writer_show_reason() {
 fn reason_defaults_to_last_decision_on_class_and_note_to_none() {
     use crate::triage::{Draft, DraftValue, Reason};
     let mut app = TestDashboard::new();
-    let kind = |id, target| Finding { vuln_id: "CSP".into(), ..finding(id, target, "No CSP", Risk::Low) };
-    app.feed(Snapshot::Findings(table([kind(1, 1), kind(2, 2), kind(3, 3), kind(4, 4)])));
+    let kind = |id, target| Finding {
+        vuln_id: "CSP".into(),
+        ..finding(id, target, "No CSP", Risk::Low)
+    };
+    app.feed(Snapshot::Findings(table([
+        kind(1, 1),
+        kind(2, 2),
+        kind(3, 3),
+        kind(4, 4),
+    ])));
     let first: IssueId = app.model.lists.findings.selected.unwrap();
     let draft = Draft {
         reason: DraftValue::Set(Reason::WrongProduct),
@@ -311,10 +479,18 @@ fn reason_defaults_to_last_decision_on_class_and_note_to_none() {
     app.model.decide(&[first], &draft, &mut Vec::new());
     app.keys("j f j x j f");
     let rows = app.model.lists.findings.rows.clone();
-    let assessment =
-        |app: &TestDashboard, row: usize| app.model.findings.triage.assessments[rows[row] as usize].clone();
-    assert_eq!((assessment(&app, 1).reason, assessment(&app, 1).notes), (Some(Reason::WrongProduct), 0));
-    assert_eq!((assessment(&app, 2).reason, assessment(&app, 2).notes), (None, 0), "a reason must fit the verdict");
+    let assessment = |app: &TestDashboard, row: usize| {
+        app.model.findings.triage.assessments[rows[row] as usize].clone()
+    };
+    assert_eq!(
+        (assessment(&app, 1).reason, assessment(&app, 1).notes),
+        (Some(Reason::WrongProduct), 0)
+    );
+    assert_eq!(
+        (assessment(&app, 2).reason, assessment(&app, 2).notes),
+        (None, 0),
+        "a reason must fit the verdict"
+    );
     assert_eq!(
         (assessment(&app, 3).reason, assessment(&app, 3).notes),
         (Some(Reason::WrongProduct), 0),
@@ -333,14 +509,23 @@ fn hold(app: &mut TestDashboard, key: &str) -> usize {
         events += recorded(&effects).len();
         if press % 3 == 0 {
             let row = app.model.selected_row(Pane::Findings);
-            app.model.drawn(app.at, Measures { row, ..measures.clone() });
+            app.model.drawn(
+                app.at,
+                Measures {
+                    row,
+                    ..measures.clone()
+                },
+            );
         }
     }
     events
 }
 
 fn now(at: Duration) -> Now {
-    Now { mono: at, wall: stamp().0 }
+    Now {
+        mono: at,
+        wall: stamp().0,
+    }
 }
 
 #[test]
@@ -355,7 +540,12 @@ fn held_verdict_key_decides_one_finding_or_at_most_14_when_advancing() {
         app.keys("j c");
         let held = hold(&mut app, key);
         assert!((2..=14).contains(&held), "{key}: {held}");
-        assert!(app.notices().contains(&format!("{key} ignored: pressed too soon")), "{}", app.notices());
+        assert!(
+            app.notices()
+                .contains(&format!("{key} ignored: pressed too soon")),
+            "{}",
+            app.notices()
+        );
     }
 }
 

@@ -1,5 +1,5 @@
-//! Undo and redo of decisions: a batch at a time, without limit, across restarts. Both show a notice and select the
-//! finding.
+//! Undo and redo of decisions: a batch at a time, without limit, across restarts. Both show a
+//! notice and select the finding.
 
 use crate::contract::Shared;
 use crate::dashboard::base::{Effect, Pane, RowRef, Tone};
@@ -19,12 +19,26 @@ pub(crate) fn prompt(model: &mut Model, undo: bool, effects: &mut Vec<Effect>) {
         return model.notify(Tone::Bad, why);
     };
     let state = &model.findings.triage.state;
-    let batch = if undo { state.last_done(&writer.who) } else { state.last_undone(&writer.who) };
+    let batch = if undo {
+        state.last_done(&writer.who)
+    } else {
+        state.last_undone(&writer.who)
+    };
     let Some(batch) = batch else {
-        return model.notify(Tone::Plain, if undo { "nothing to undo" } else { "nothing to redo" });
+        return model.notify(
+            Tone::Plain,
+            if undo {
+                "nothing to undo"
+            } else {
+                "nothing to redo"
+            },
+        );
     };
     let here = model.workspace_name();
-    let there = state.event(batch).map(|event| event.workspace.clone()).unwrap_or_default();
+    let there = state
+        .event(batch)
+        .map(|event| event.workspace.clone())
+        .unwrap_or_default();
     if there.is_empty() || there == here {
         return model.undo_or_redo(batch, undo, effects);
     }
@@ -37,15 +51,26 @@ impl Model {
     /// Undoes or redoes a batch, restores its marks and selects its finding.
     pub(crate) fn undo_or_redo(&mut self, batch: EventId, undo: bool, effects: &mut Vec<Effect>) {
         let change = if undo { Change::Undo } else { Change::Redo };
-        if self.record(vec![(Subject::Batch(batch), change)], effects).is_none() {
+        if self
+            .record(vec![(Subject::Batch(batch), change)], effects)
+            .is_none()
+        {
             let why = self.cannot_decide().unwrap_or_default();
             return self.notify(Tone::Bad, why);
         }
         let done = if undo { "undone" } else { "redone" };
         let what = self.described(batch);
-        self.overlay.notices.remove_starting(&["undone: ", "redone: "]);
+        self.overlay
+            .notices
+            .remove_starting(&["undone: ", "redone: "]);
         self.notify(Tone::Good, format!("{done}: {what}"));
-        let marks = self.findings.triage.used_marks.get(&batch).cloned().unwrap_or_default();
+        let marks = self
+            .findings
+            .triage
+            .used_marks
+            .get(&batch)
+            .cloned()
+            .unwrap_or_default();
         let list = &mut self.lists.findings;
         match self.data.findings.value().filter(|_| undo) {
             Some(table) => list.marks.extend(table, marks),
@@ -59,18 +84,41 @@ impl Model {
 
     /// Selects a finding of a batch, if it is in this workspace.
     fn go_to_batch(&mut self, batch: EventId) {
-        let ids: Vec<IssueId> = self.findings.triage.state.batch(batch).iter().filter_map(issue_of).collect();
-        let Some(table) = self.data.findings.value().cloned() else { return };
-        let present: Vec<IssueId> = ids.into_iter().filter(|&id| table.position(id).is_some()).collect();
-        let Some(&first) = present.first() else { return };
+        let ids: Vec<IssueId> = self
+            .findings
+            .triage
+            .state
+            .batch(batch)
+            .iter()
+            .filter_map(issue_of)
+            .collect();
+        let Some(table) = self.data.findings.value().cloned() else {
+            return;
+        };
+        let present: Vec<IssueId> = ids
+            .into_iter()
+            .filter(|&id| table.position(id).is_some())
+            .collect();
+        let Some(&first) = present.first() else {
+            return;
+        };
         if self.navigation.focus.pane != Pane::Findings {
             navigation::go(self, Pane::Findings);
         }
         self.retain_rows(&present);
         self.show_rows(Pane::Findings);
-        let at_one = self.cursor(Pane::Findings).chosen().ids.iter().any(|&id| present.contains(&IssueId(id)));
+        let at_one = self
+            .cursor(Pane::Findings)
+            .chosen()
+            .ids
+            .iter()
+            .any(|&id| present.contains(&IssueId(id)));
         // Several findings of a group: its header is selected.
-        let group = self.lists.findings.group_of(&table, first).filter(|_| present.len() > 1);
+        let group = self
+            .lists
+            .findings
+            .group_of(&table, first)
+            .filter(|_| present.len() > 1);
         let row = group.map_or(RowRef::Item(first.0), |group| RowRef::Group(group.id));
         if !at_one && !self.cursor(Pane::Findings).select_row(row) {
             self.notify(Tone::Plain, "finding hidden by the scope");
@@ -93,7 +141,11 @@ impl Model {
 
     /// Reports a batch of decisions with some details, and the key that undoes it.
     pub(crate) fn notify_decided(&mut self, batch: EventId, details: &str) {
-        let done = format!("{}{details} · {}{UNDOES}", self.described(batch), self.undo_key());
+        let done = format!(
+            "{}{details} · {}{UNDOES}",
+            self.described(batch),
+            self.undo_key()
+        );
         self.notify(Tone::Good, done);
     }
 
@@ -116,7 +168,9 @@ fn described(state: &TriageState, events: &[Arc<Event>]) -> String {
         Change::Decide(_) => 1,
         _ => 2,
     };
-    let Some(first) = events.iter().min_by_key(rank) else { return "nothing".to_owned() };
+    let Some(first) = events.iter().min_by_key(rank) else {
+        return "nothing".to_owned();
+    };
     let of_kind = events.iter().filter(|event| rank(event) == rank(&first));
     let what = what(of_kind.clone().map(|event| &event.change));
     let subjects: BTreeSet<IssueId> = of_kind.clone().filter_map(issue_of).collect();
@@ -137,12 +191,23 @@ fn described(state: &TriageState, events: &[Arc<Event>]) -> String {
         }
         (Subject::Finding(identity), 1) => format!("{what} on {}", identity.name),
         (Subject::Finding(_), many) => {
-            let common = names.iter().map(|name| name.as_str()).reduce(common_start).unwrap_or_default();
-            let name = if common.is_empty() { String::new() } else { format!(" ({common})") };
+            let common = names
+                .iter()
+                .map(|name| name.as_str())
+                .reduce(common_start)
+                .unwrap_or_default();
+            let name = if common.is_empty() {
+                String::new()
+            } else {
+                format!(" ({common})")
+            };
             format!("{what} on {}{name}", plural(many, "finding"))
         }
         (Subject::Manual(_), _) if matches!(first.change, Change::Off(_)) => {
-            let deleted: Vec<_> = events.iter().filter(|event| matches!(event.change, Change::Off(true))).collect();
+            let deleted: Vec<_> = events
+                .iter()
+                .filter(|event| matches!(event.change, Change::Off(true)))
+                .collect();
             match (deleted.len(), events.len()) {
                 (0, count) => format!("{} restored", plural(count, "manual finding")),
                 (count, _) => format!("{} deleted", plural(count, "manual finding")),
@@ -154,7 +219,10 @@ fn described(state: &TriageState, events: &[Arc<Event>]) -> String {
             format!("{} ({})", plural(rules.len(), "rule"), verdicts.join(", "))
         }
         (Subject::Rule(rule), _) if matches!(first.change, Change::Off(_)) => {
-            let query = state.rule(*rule).map(|rule| format!(" {}", rule.query)).unwrap_or_default();
+            let query = state
+                .rule(*rule)
+                .map(|rule| format!(" {}", rule.query))
+                .unwrap_or_default();
             format!("rule{query} {what}")
         }
         _ => what,
@@ -188,7 +256,11 @@ fn word(change: &Change) -> String {
         Change::Baseline(Some(Baseline::Day(day))) => format!("baseline {day}"),
         Change::Baseline(Some(Baseline::Scans(scans))) => {
             let ids: Vec<String> = scans.iter().map(ToString::to_string).collect();
-            format!("baseline {} {}", if ids.len() == 1 { "scan" } else { "scans" }, ids.join(", "))
+            format!(
+                "baseline {} {}",
+                if ids.len() == 1 { "scan" } else { "scans" },
+                ids.join(", ")
+            )
         }
         Change::Undo => "undo".to_owned(),
         Change::Redo => "redo".to_owned(),

@@ -1,5 +1,5 @@
-//! The detail of a group: decisions, presence and targets of its findings, the evidence they share, and the previous
-//! decision on the class.
+//! The detail of a group: decisions, presence and targets of its findings, the evidence they share,
+//! and the previous decision on the class.
 //!
 //! ```text
 //!   Content-Security-Policy missing
@@ -29,25 +29,52 @@ use std::sync::Arc;
 const PLACES: usize = 12;
 
 /// The detail of a group of findings.
-pub(crate) fn detail<'a>(cx: &Cx<'a>, id: GroupId, cache: &mut ViewCache) -> Option<DetailPane<'a>> {
+pub(crate) fn detail<'a>(
+    cx: &Cx<'a>,
+    id: GroupId,
+    cache: &mut ViewCache,
+) -> Option<DetailPane<'a>> {
     let (list, by) = (&cx.model.lists.findings, cx.model.lists.finding_groups.by?);
     let (table, group) = (cx.model.data.findings.value()?, list.groups.get(id)?);
     let members: Vec<u32> = list.positions_in(group).collect();
     let first = table.items().get(*members.first()? as usize)?;
-    of_members(cx, Pane::Findings, (id, head(cx, by, first, group)), (members, counts_present(cx, group)), cache)
+    of_members(
+        cx,
+        Pane::Findings,
+        (id, head(cx, by, first, group)),
+        (members, counts_present(cx, group)),
+        cache,
+    )
 }
 
 /// The detail of a group of the retest board.
 pub(crate) fn on_board<'a>(cx: &Cx<'a>, cache: &mut ViewCache) -> Option<DetailPane<'a>> {
     let list = &cx.model.lists.board;
-    let (table, rows) = (cx.model.data.findings.value()?, cx.model.data.board.value()?.items());
+    let (table, rows) = (
+        cx.model.data.findings.value()?,
+        cx.model.data.board.value()?.items(),
+    );
     let group = list.groups.get(list.header?)?;
-    let rows = || list.positions_in(group).filter_map(|at| rows.get(at as usize));
-    let members: Vec<u32> = rows().filter_map(|row| table.position(row.id)).map(|at| at as u32).collect();
+    let rows = || {
+        list.positions_in(group)
+            .filter_map(|at| rows.get(at as usize))
+    };
+    let members: Vec<u32> = rows()
+        .filter_map(|row| table.position(row.id))
+        .map(|at| at as u32)
+        .collect();
     let (now, risk) = (rows().next()?.now, rows().map(|row| row.risk).max()?);
-    let now = cx.model.findings.board.as_ref().map_or("", |board| board.now_words(now));
+    let now = cx
+        .model
+        .findings
+        .board
+        .as_ref()
+        .map_or("", |board| board.now_words(now));
     let mut counts = Line::from(format::risk_span(cx.theme, risk));
-    counts.push_span(Span::raw(format!("   {}", format::plural(members.len(), "finding"))));
+    counts.push_span(Span::raw(format!(
+        "   {}",
+        format::plural(members.len(), "finding")
+    )));
     let head = vec![words(now, cx.theme.strong()), counts];
     of_members(cx, Pane::Board, (group.id, head), (members, false), cache)
 }
@@ -61,13 +88,34 @@ fn of_members<'a>(
 ) -> Option<DetailPane<'a>> {
     let table = cx.model.data.findings.value()?;
     let lists = &cx.model.lists;
-    let rows = if pane == Pane::Board { &lists.board.rows } else { &lists.findings.rows };
-    let (events, shown) = (cx.model.findings.triage.state.len(), &cx.model.findings.shown);
-    let key = (id, ById::new(table), ById::new(rows), (events, shown.revision));
+    let rows = if pane == Pane::Board {
+        &lists.board.rows
+    } else {
+        &lists.findings.rows
+    };
+    let (events, shown) = (
+        cx.model.findings.triage.state.len(),
+        &cx.model.findings.shown,
+    );
+    let key = (
+        id,
+        ById::new(table),
+        ById::new(rows),
+        (events, shown.revision),
+    );
     let facts = cache.group.get(key, || {
-        let issues = members.iter().filter_map(|&at| table.items().get(at as usize));
-        let issues = issues.filter(|issue| !counts_present || issue.is_present()).take(LOOKED_AT).cloned();
-        Arc::new(ReviewFacts::of_members(issues.collect(), &cx.model.findings.triage, shown))
+        let issues = members
+            .iter()
+            .filter_map(|&at| table.items().get(at as usize));
+        let issues = issues
+            .filter(|issue| !counts_present || issue.is_present())
+            .take(LOOKED_AT)
+            .cloned();
+        Arc::new(ReviewFacts::of_members(
+            issues.collect(),
+            &cx.model.findings.triage,
+            shown,
+        ))
     });
     let first: &'a Arc<Issue> = table.items().get(*members.first()? as usize)?;
     let tabs = vec![
@@ -76,10 +124,16 @@ fn of_members<'a>(
         Tab::References.counted(first.reference_count()),
         Tab::History.counted(facts.history.len()),
     ];
-    let overview =
-        move |cx: &Cx<'_>, facts: &ReviewFacts, width| overview(cx, table, (&members, counts_present), facts, width);
+    let overview = move |cx: &Cx<'_>, facts: &ReviewFacts, width| {
+        overview(cx, table, (&members, counts_present), facts, width)
+    };
     let text = card::of_members(cx, cx.model.detail.tab(pane), &facts, first, overview);
-    Some(DetailPane { id: RowRef::Group(id), head, tabs, text })
+    Some(DetailPane {
+        id: RowRef::Group(id),
+        head,
+        tabs,
+        text,
+    })
 }
 
 /// The name; the highest risk and the counts.
@@ -87,20 +141,43 @@ fn head<'a>(cx: &Cx<'a>, by: FindingGroupBy, first: &Issue, group: &Group) -> Ve
     let summary = cx.model.lists.finding_groups.summary(group);
     let name = match (by, cx.finding_target(first)) {
         (FindingGroupBy::Target, Some(target)) => cx.target_name(target).into_owned(),
-        _ => cx.model.lists.finding_groups.name(group).map_or_else(String::new, |name| cell(&name.title).to_string()),
+        _ => cx
+            .model
+            .lists
+            .finding_groups
+            .name(group)
+            .map_or_else(String::new, |name| cell(&name.title).to_string()),
     };
-    let beside = if by == FindingGroupBy::Target { "class" } else { "target" };
+    let beside = if by == FindingGroupBy::Target {
+        "class"
+    } else {
+        "target"
+    };
     let beside = format::plural(summary.others as usize, beside);
-    let on = if by == FindingGroupBy::Target { "of" } else { "on" };
+    let on = if by == FindingGroupBy::Target {
+        "of"
+    } else {
+        "on"
+    };
     let mut counts = Line::from(format::risk_span(cx.theme, summary.risk));
     let absent = group.rows.len().saturating_sub(summary.count as usize);
     let counted = match (summary.count, absent) {
         (0, 1..) => format::plural(absent, "absent finding"),
-        (count, _) => format!("{} {on} {beside}", format::plural(count as usize, "finding")),
+        (count, _) => format!(
+            "{} {on} {beside}",
+            format::plural(count as usize, "finding")
+        ),
     };
-    let more = if counts_present(cx, group) { format!(", {absent} more absent") } else { String::new() };
+    let more = if counts_present(cx, group) {
+        format!(", {absent} more absent")
+    } else {
+        String::new()
+    };
     counts.push_span(Span::raw(format!("   {counted}{more}")));
-    counts.push_span(Span::styled(format!("   {}", changes(summary)), cx.theme.strong()));
+    counts.push_span(Span::styled(
+        format!("   {}", changes(summary)),
+        cx.theme.strong(),
+    ));
     vec![words(name, cx.theme.strong()), counts]
 }
 
@@ -111,29 +188,54 @@ fn overview(
     facts: &ReviewFacts,
     width: u16,
 ) -> Vec<Line<'static>> {
-    let issues = || members.iter().filter_map(|&at| table.items().get(at as usize));
+    let issues = || {
+        members
+            .iter()
+            .filter_map(|&at| table.items().get(at as usize))
+    };
     let separator = format!(" {} ", cx.theme.glyphs.separator);
-    let is_counted =
-        |at: u32| !counts_present || table.items().get(at as usize).is_some_and(|issue| issue.is_present());
+    let is_counted = |at: u32| {
+        !counts_present
+            || table
+                .items()
+                .get(at as usize)
+                .is_some_and(|issue| issue.is_present())
+    };
     let counted = members.iter().copied().filter(|&at| is_counted(at));
     let decisions = status::counted(counted.map(|at| cx.model.assessment_at(at as usize)));
     let has_present = issues().any(|issue| issue.is_present());
     let affected = issues().filter(|issue| issue.is_present() || !has_present);
     let mut lines = vec![
         fact(cx.theme, "Decisions", decisions.join(&separator)),
-        fact(cx.theme, "Presence", present(issues().map(|issue| issue.presence)).join(&separator)),
-        fact(cx.theme, "Affected", places(cx, affected.map(|issue| &**issue))),
+        fact(
+            cx.theme,
+            "Presence",
+            present(issues().map(|issue| issue.presence)).join(&separator),
+        ),
+        fact(
+            cx.theme,
+            "Affected",
+            places(cx, affected.map(|issue| &**issue)),
+        ),
     ];
-    let gaps: BTreeSet<&str> = issues().filter_map(|issue| issue.retest_gap).map(RetestGap::reason).collect();
+    let gaps: BTreeSet<&str> = issues()
+        .filter_map(|issue| issue.retest_gap)
+        .map(RetestGap::reason)
+        .collect();
     if !gaps.is_empty() {
         let reasons: Vec<&str> = gaps.into_iter().collect();
         lines.push(fact(cx.theme, "Not retested", reasons.join("; ")));
     }
     let offered = issues()
-        .filter(|issue| issue.earlier_decision().is_some() && cx.model.earlier_decision(issue.id).is_some())
+        .filter(|issue| {
+            issue.earlier_decision().is_some() && cx.model.earlier_decision(issue.id).is_some()
+        })
         .count();
     if offered > 0 {
-        let moved = format!("{} moved here from another port", format::plural(offered, "finding"));
+        let moved = format!(
+            "{} moved here from another port",
+            format::plural(offered, "finding")
+        );
         lines.push(fact(cx.theme, "Reusable", moved));
     }
     if let Some(issue) = facts.issues.first() {
@@ -149,7 +251,9 @@ fn present(all: impl Iterator<Item = Presence>) -> Vec<String> {
     all.for_each(|presence| *counts.entry(presence).or_default() += 1);
     counts
         .into_iter()
-        .map(|(presence, count)| format!("{} {}", format::thousands(count as u64), presence.label()))
+        .map(|(presence, count)| {
+            format!("{} {}", format::thousands(count as u64), presence.label())
+        })
         .collect()
 }
 
@@ -157,17 +261,28 @@ fn present(all: impl Iterator<Item = Presence>) -> Vec<String> {
 fn places<'c>(cx: &Cx<'_>, issues: impl Iterator<Item = &'c Issue>) -> String {
     let mut counts: HashMap<(Option<_>, &str), (usize, &Issue)> = HashMap::new();
     for issue in issues {
-        counts.entry((issue.target_id(), issue.identity.asset.as_str())).or_insert((0, issue)).0 += 1;
+        counts
+            .entry((issue.target_id(), issue.identity.asset.as_str()))
+            .or_insert((0, issue))
+            .0 += 1;
     }
     let mut counts: Vec<(usize, &Issue)> = counts.into_values().collect();
     counts.sort_by_key(|(count, issue)| (Reverse(*count), issue.identity.asset.clone()));
     let counted = |(count, issue): &(usize, &Issue)| {
         let target = card::target(cx, issue);
-        if *count > 1 { format!("{target} {count}") } else { target }
+        if *count > 1 {
+            format!("{target} {count}")
+        } else {
+            target
+        }
     };
     let mut named: Vec<String> = counts.iter().take(PLACES).map(counted).collect();
     if counts.len() > PLACES {
-        named.push(format!("{} {} more", cx.theme.glyphs.ellipsis, counts.len() - PLACES));
+        named.push(format!(
+            "{} {} more",
+            cx.theme.glyphs.ellipsis,
+            counts.len() - PLACES
+        ));
     }
     named.join(", ")
 }

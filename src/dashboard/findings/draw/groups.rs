@@ -13,33 +13,47 @@ use crate::dashboard::base::ShownRows;
 use crate::dashboard::findings::draw;
 use crate::dashboard::list::{FindingGroupBy, Group, GroupPlace, GroupSummary, sampled_places};
 use crate::dashboard::ui::{
-    Cx, GridRow, ListPane, Slot, TableColumn, ViewCache, cell, columns_of, cut_line, dimmed, draw_grouped, format,
-    is_constant, pane_of, sampled_items, words,
+    Cx, GridRow, ListPane, Slot, TableColumn, ViewCache, cell, columns_of, cut_line, dimmed,
+    draw_grouped, format, is_constant, pane_of, sampled_items, words,
 };
 use crate::text;
 use crate::triage::{Assessment, Issue, Presence, Verdict};
 use ratatui::prelude::{Buffer, Line, Span, Style};
 use std::borrow::Cow;
 
-/// The columns, with the titles of the group column and of the counted attribute. A target that all rows share gives way.
+/// The columns, with the titles of the group column and of the counted attribute. A target that all
+/// rows share gives way.
 fn columns(cx: &Cx<'_>, by: FindingGroupBy) -> [TableColumn; 7] {
-    let others = if by == FindingGroupBy::Target { "CLASSES" } else { "TARGETS" };
+    let others = if by == FindingGroupBy::Target {
+        "CLASSES"
+    } else {
+        "TARGETS"
+    };
     let (names, targets) = widest(cx, by);
     // Findings have their age in the column of targets and classes.
     let repeats_others = match has_members(cx) {
         true => draw::is_one_age(cx),
-        false => is_constant(sampled_headers(cx).map(|group| cx.model.lists.finding_groups.summary(group).others)),
+        false => is_constant(
+            sampled_headers(cx).map(|group| cx.model.lists.finding_groups.summary(group).others),
+        ),
     };
-    let mut summaries = sampled_headers(cx).map(|group| cx.model.lists.finding_groups.summary(group));
-    let repeats_count = !has_decision(cx) && summaries.all(|it| it.decided == 0 && it.new == it.count);
-    let of_headers = sampled_headers(cx).map(|group| cx.model.lists.finding_groups.summary(group).presence);
-    let is_one_presence = is_constant(of_headers.chain(sampled_items::<Issue>(cx).map(|(_, issue)| issue.presence)));
+    let mut summaries =
+        sampled_headers(cx).map(|group| cx.model.lists.finding_groups.summary(group));
+    let repeats_count =
+        !has_decision(cx) && summaries.all(|it| it.decided == 0 && it.new == it.count);
+    let of_headers =
+        sampled_headers(cx).map(|group| cx.model.lists.finding_groups.summary(group).presence);
+    let is_one_presence =
+        is_constant(of_headers.chain(sampled_items::<Issue>(cx).map(|(_, issue)| issue.presence)));
     // The header of the group, or the scope beside the filter, names the target.
     let counts = match targets {
         0 => TableColumn::fixed("COUNT", COUNT),
         _ => {
-            let one_target = is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| &issue.identity.asset));
-            let counts = TableColumn::flex("COUNT", COUNT, 1).content(targets, draw::HOST_PORT).at_most(28);
+            let one_target =
+                is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| &issue.identity.asset));
+            let counts = TableColumn::flex("COUNT", COUNT, 1)
+                .content(targets, draw::HOST_PORT)
+                .at_most(28);
             counts.shrinks_if(one_target, COUNT)
         }
     };
@@ -50,8 +64,12 @@ fn columns(cx: &Cx<'_>, by: FindingGroupBy) -> [TableColumn; 7] {
         TableColumn::flex(by.head(), 12, 7).content(names, 0),
         counts.right(),
         // The detail has the number too.
-        TableColumn::fixed(others, 7).expendable(1).gives_way_if(repeats_others, 3),
-        TableColumn::fixed("STATUS", status_width(cx)).omitted(!has_status(cx)).gives_way_if(repeats_count, 2),
+        TableColumn::fixed(others, 7)
+            .expendable(1)
+            .gives_way_if(repeats_others, 3),
+        TableColumn::fixed("STATUS", status_width(cx))
+            .omitted(!has_status(cx))
+            .gives_way_if(repeats_count, 2),
     ]
 }
 
@@ -62,7 +80,8 @@ const COUNT: u16 = 5;
 /// Columns of a zoomed list, and of a screen of five panes, that have room for whole verdicts.
 const WIDE_LIST: u16 = 120;
 const WIDE_SCREEN: u16 = 180;
-/// Most decisions of a group that are compared in each frame, and most findings among which they are.
+/// Most decisions of a group that are compared in each frame, and most findings among which they
+/// are.
 const COMPARED: usize = 1_000;
 const COMPARED_AMONG: usize = 10_000;
 
@@ -84,7 +103,11 @@ fn has_whole_words(cx: &Cx<'_>) -> bool {
 }
 
 fn verdict_name(cx: &Cx<'_>) -> fn(Verdict) -> String {
-    if has_whole_words(cx) { Verdict::phrase } else { draw::short_name }
+    if has_whole_words(cx) {
+        Verdict::phrase
+    } else {
+        draw::short_name
+    }
 }
 
 /// Columns of the widest status of the sampled rows.
@@ -102,7 +125,10 @@ fn has_status(cx: &Cx<'_>) -> bool {
     let groups = &cx.model.lists.finding_groups;
     let mut summaries = sampled_headers(cx).map(|group| groups.summary(group));
     summaries.any(|summary| {
-        summary.decided > 0 || summary.undecided == 0 || summary.count == 0 || !changes(summary).is_empty()
+        summary.decided > 0
+            || summary.undecided == 0
+            || summary.count == 0
+            || !changes(summary).is_empty()
     }) || has_decision(cx)
 }
 
@@ -129,10 +155,20 @@ pub(crate) fn draw_list(
     cache: &mut ViewCache,
     by: FindingGroupBy,
 ) -> ShownRows {
-    let (remote, list, groups) = (&cx.model.data.findings, &cx.model.lists.findings, &cx.model.lists.finding_groups);
+    let (remote, list, groups) = (
+        &cx.model.data.findings,
+        &cx.model.lists.findings,
+        &cx.model.lists.finding_groups,
+    );
     let total = list.in_scope;
-    let counts = list.groups.iter().map(|group| groups.summary(group).count as usize).filter(|&count| count > 0);
-    let (of_findings, of_groups) = counts.fold((0, 0), |(findings, groups), count| (findings + count, groups + 1));
+    let counts = list
+        .groups
+        .iter()
+        .map(|group| groups.summary(group).count as usize)
+        .filter(|&count| count > 0);
+    let (of_findings, of_groups) = counts.fold((0, 0), |(findings, groups), count| {
+        (findings + count, groups + 1)
+    });
     let columns = columns_of::<Issue>(cx, cache, || columns(cx, by).to_vec());
     let pane = ListPane {
         columns: &columns,
@@ -144,50 +180,90 @@ pub(crate) fn draw_list(
     let style = cx.freshness(remote);
     draw_grouped::<Issue>(cx, buf, slot, cache, pane, |row, widths| match row {
         GridRow::Header(group) => {
-            let style = if is_dismissed(cx, group) { cx.theme.dim() } else { style };
+            let style = if is_dismissed(cx, group) {
+                cx.theme.dim()
+            } else {
+                style
+            };
             (header(cx, by, group, widths), style)
         }
-        GridRow::Item { item: issue, position, group } => {
+        GridRow::Item {
+            item: issue,
+            position,
+            group,
+        } => {
             let assessment = cx.model.assessment_at(position as usize);
-            let title = group.and_then(|group| groups.name(group)).map_or("", |name| name.title.as_str());
+            let title = group
+                .and_then(|group| groups.name(group))
+                .map_or("", |name| name.title.as_str());
             let mut cells = member(cx, by, issue, title, assessment, style);
             // The column gave way, or shows the number of targets only.
             if widths[NAME + 1] <= COUNT && cells[NAME + 1].width() > COUNT.into() {
                 cells[NAME + 1] = Line::default();
             }
             match assessment.is_some_and(draw::is_dismissed) {
-                true => (cells.into_iter().map(|cell| dimmed(cx.theme, cell)).collect(), cx.theme.dim()),
+                true => (
+                    cells
+                        .into_iter()
+                        .map(|cell| dimmed(cx.theme, cell))
+                        .collect(),
+                    cx.theme.dim(),
+                ),
                 false => (cells, style),
             }
         }
     })
 }
 
-/// `400 findings in 34 classes, 2 more absent, 12 hidden`. The group without a value is no CVE, so other fields than class and
-/// target count groups.
-fn sum((counted, groups): (usize, usize), shown: usize, total: usize, by: FindingGroupBy) -> String {
+/// `400 findings in 34 classes, 2 more absent, 12 hidden`. The group without a value is no CVE, so
+/// other fields than class and target count groups.
+fn sum(
+    (counted, groups): (usize, usize),
+    shown: usize,
+    total: usize,
+    by: FindingGroupBy,
+) -> String {
     let number = |n: usize| format::thousands(n as u64);
     let groups = match by {
         FindingGroupBy::Class | FindingGroupBy::Target => format::plural(groups, by.word()),
-        FindingGroupBy::Cve | FindingGroupBy::Cwe | FindingGroupBy::Owasp | FindingGroupBy::Port => {
-            format::plural(groups, "group")
-        }
+        FindingGroupBy::Cve
+        | FindingGroupBy::Cwe
+        | FindingGroupBy::Owasp
+        | FindingGroupBy::Port => format::plural(groups, "group"),
     };
     let hidden = format::and_hidden(total.saturating_sub(shown));
-    let absent = if counted < shown { format!(", {} more absent", number(shown - counted)) } else { String::new() };
+    let absent = if counted < shown {
+        format!(", {} more absent", number(shown - counted))
+    } else {
+        String::new()
+    };
     match shown {
         0 => String::new(),
-        _ => format!("{} in {groups}{absent}{hidden}", format::plural(counted, "finding")),
+        _ => format!(
+            "{} in {groups}{absent}{hidden}",
+            format::plural(counted, "finding")
+        ),
     }
 }
 
 fn header<'a>(cx: &Cx<'a>, by: FindingGroupBy, group: &'a Group, widths: &[u16]) -> Vec<Line<'a>> {
     let (list, groups) = (&cx.model.lists.findings, &cx.model.lists.finding_groups);
-    let items = cx.model.data.findings.value().map(|table| table.items()).unwrap_or_default();
-    let sample = list.positions_in(group).next().and_then(|at| items.get(at as usize));
+    let items = cx
+        .model
+        .data
+        .findings
+        .value()
+        .map(|table| table.items())
+        .unwrap_or_default();
+    let sample = list
+        .positions_in(group)
+        .next()
+        .and_then(|at| items.get(at as usize));
     let name = match (by, sample.and_then(|issue| cx.finding_target(issue))) {
         (FindingGroupBy::Target, Some(target)) => Line::from(cx.short_target_name(target)),
-        _ => groups.name(group).map_or_else(Line::default, |name| cell(&name.title)),
+        _ => groups
+            .name(group)
+            .map_or_else(Line::default, |name| cell(&name.title)),
     };
     let (text, summary) = (cx.theme.text(), groups.summary(group));
     let count = format::thousands(summary.count.into());
@@ -198,7 +274,10 @@ fn header<'a>(cx: &Cx<'a>, by: FindingGroupBy, group: &'a Group, widths: &[u16])
     let blanks = room.saturating_sub(name.width()) + 1;
     name.push_span(Span::styled(format!("{:blanks$}{count}", ""), text));
     vec![
-        words(cx.theme.glyphs.folds[usize::from(group.is_open)], cx.theme.key()),
+        words(
+            cx.theme.glyphs.folds[usize::from(group.is_open)],
+            cx.theme.key(),
+        ),
         Line::from(format::risk_span(cx.theme, summary.risk)),
         words(cx.theme.presence_sign(summary.presence), text),
         name,
@@ -208,15 +287,18 @@ fn header<'a>(cx: &Cx<'a>, by: FindingGroupBy, group: &'a Group, widths: &[u16])
     ]
 }
 
-/// The decision on a group, else how many of its findings are decided, else that none is present, else how many are
-/// new and reappeared.
+/// The decision on a group, else how many of its findings are decided, else that none is present,
+/// else how many are new and reappeared.
 fn status<'a>(cx: &Cx<'a>, group: &'a Group) -> Line<'a> {
     let summary = cx.model.lists.finding_groups.summary(group);
     match changes(summary) {
         _ if is_decided(summary) => common_decision(cx, group),
         _ if summary.decided > 0 => {
             let of = if has_whole_words(cx) { " of " } else { "/" };
-            words(format!("{}{of}{} decided", summary.decided, summary.count), cx.theme.text())
+            words(
+                format!("{}{of}{} decided", summary.decided, summary.count),
+                cx.theme.text(),
+            )
         }
         _ if summary.count == 0 => words("absent", cx.theme.dim()),
         changes if changes.is_empty() => words(cx.theme.glyphs.dash, cx.theme.dim()),
@@ -229,8 +311,14 @@ pub(super) fn changes(summary: GroupSummary) -> String {
     let counted = |(count, presence): (u32, Presence)| {
         (count > 0).then(|| format!("{} {}", format::count(count.into()), presence.label()))
     };
-    let all = [(summary.new, Presence::New), (summary.reappeared, Presence::Reappeared)];
-    all.into_iter().filter_map(counted).collect::<Vec<_>>().join(", ")
+    let all = [
+        (summary.new, Presence::New),
+        (summary.reappeared, Presence::Reappeared),
+    ];
+    all.into_iter()
+        .filter_map(counted)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Whether a group counts its present findings only, beside absent ones.
@@ -244,21 +332,40 @@ fn is_decided(summary: GroupSummary) -> bool {
     summary.undecided == 0 || summary.count > 0 && summary.decided == summary.count
 }
 
-/// The decisions on the counted findings of a group; of a group that counts none, on all. Of very large groups only a part
-/// is read.
+/// The decisions on the counted findings of a group; of a group that counts none, on all. Of very
+/// large groups only a part is read.
 fn decisions<'a>(cx: &Cx<'a>, group: &'a Group) -> impl Iterator<Item = &'a Assessment> {
     let counts_present = counts_present(cx, group);
-    let issues = cx.model.data.findings.value().map(|table| table.items()).unwrap_or_default();
-    let is_counted =
-        move |&at: &u32| !counts_present || issues.get(at as usize).is_some_and(|issue| issue.is_present());
-    let all = cx.model.lists.findings.positions_in(group).take(COMPARED_AMONG).filter(is_counted);
-    all.filter_map(|at| cx.model.assessment_at(at as usize)).take(COMPARED)
+    let issues = cx
+        .model
+        .data
+        .findings
+        .value()
+        .map(|table| table.items())
+        .unwrap_or_default();
+    let is_counted = move |&at: &u32| {
+        !counts_present
+            || issues
+                .get(at as usize)
+                .is_some_and(|issue| issue.is_present())
+    };
+    let all = cx
+        .model
+        .lists
+        .findings
+        .positions_in(group)
+        .take(COMPARED_AMONG)
+        .filter(is_counted);
+    all.filter_map(|at| cx.model.assessment_at(at as usize))
+        .take(COMPARED)
 }
 
 /// Whether all findings of a group are put aside.
 fn is_dismissed(cx: &Cx<'_>, group: &Group) -> bool {
     let mut all = decisions(cx, group).peekable();
-    is_decided(cx.model.lists.finding_groups.summary(group)) && all.peek().is_some() && all.all(draw::is_dismissed)
+    is_decided(cx.model.lists.finding_groups.summary(group))
+        && all.peek().is_some()
+        && all.all(draw::is_dismissed)
 }
 
 /// The decision on all findings of a group, if they have the same one.
@@ -287,37 +394,61 @@ fn member<'a>(
         words(cx.theme.presence_sign(issue.presence), cx.theme.text()),
         indented_name(name).patch_style(style),
         target,
-        words(format!("{:>7}", cx.age(issue.first_seen.get())), cx.theme.text()),
+        words(
+            format!("{:>7}", cx.age(issue.first_seen.get())),
+            cx.theme.text(),
+        ),
         draw::decision_cell(cx, issue, assessment, verdict_name(cx)),
     ]
 }
 
-/// The name of a member without the title of its group, and its target. A name that equals the title gives its place to the
-/// target.
-fn name_and_target<'a>(cx: &Cx<'a>, by: FindingGroupBy, issue: &'a Issue, title: &str) -> (Line<'a>, Line<'a>) {
+/// The name of a member without the title of its group, and its target. A name that equals the
+/// title gives its place to the target.
+fn name_and_target<'a>(
+    cx: &Cx<'a>,
+    by: FindingGroupBy,
+    issue: &'a Issue,
+    title: &str,
+) -> (Line<'a>, Line<'a>) {
     let rest = rest_of(&issue.name, title);
     let target = names_target(cx, by).then(|| target(cx, by, issue));
     match (rest.is_empty(), target) {
         (true, Some(target)) => (target, Line::default()),
         (true, None) => (cell(&issue.name), Line::default()),
-        (false, target) => (words(text::clean(&rest).into_owned(), Style::new()), target.unwrap_or_default()),
+        (false, target) => (
+            words(text::clean(&rest).into_owned(), Style::new()),
+            target.unwrap_or_default(),
+        ),
     }
 }
 
 /// The target of a member, without the port that the header of its group shows.
 fn target<'a>(cx: &Cx<'a>, by: FindingGroupBy, issue: &'a Issue) -> Line<'a> {
     let target = draw::target(cx, issue);
-    if by == FindingGroupBy::Port { without_port(target, issue.port()) } else { target }
+    if by == FindingGroupBy::Port {
+        without_port(target, issue.port())
+    } else {
+        target
+    }
 }
 
-/// Columns of the widest name and of the widest target of the sampled rows; 0 where no row shows its target.
+/// Columns of the widest name and of the widest target of the sampled rows; 0 where no row shows
+/// its target.
 fn widest(cx: &Cx<'_>, by: FindingGroupBy) -> (usize, usize) {
     let (list, groups) = (&cx.model.lists.findings, &cx.model.lists.finding_groups);
-    let items = cx.model.data.findings.value().map(|table| table.items()).unwrap_or_default();
+    let items = cx
+        .model
+        .data
+        .findings
+        .value()
+        .map(|table| table.items())
+        .unwrap_or_default();
     let places = sampled_places(list.len(), list.at, cx.model.screen.size.rows.into());
     let of_place = |at: usize| match list.groups.at(at)? {
         // The name of a header has the blank columns before its count too.
-        GroupPlace::Header(group) => Some((text::width(&groups.name(group)?.title).saturating_sub(2), 0)),
+        GroupPlace::Header(group) => {
+            Some((text::width(&groups.name(group)?.title).saturating_sub(2), 0))
+        }
         GroupPlace::Row(group, _) => {
             let issue = items.get(list.positions_at(at).next()? as usize)?;
             let title = groups.name(group).map_or("", |name| name.title.as_str());
@@ -325,7 +456,9 @@ fn widest(cx: &Cx<'_>, by: FindingGroupBy) -> (usize, usize) {
             Some((indented_name(name).width(), target.width()))
         }
     };
-    places.filter_map(of_place).fold((0, 0), |most, row| (most.0.max(row.0), most.1.max(row.1)))
+    places
+        .filter_map(of_place)
+        .fold((0, 0), |most, row| (most.0.max(row.0), most.1.max(row.1)))
 }
 
 fn indented_name(mut name: Line<'_>) -> Line<'_> {
@@ -334,26 +467,41 @@ fn indented_name(mut name: Line<'_>) -> Line<'_> {
 }
 
 fn without_port(target: Line<'_>, port: i64) -> Line<'_> {
-    let name: String = target.spans.iter().map(|span| span.content.as_ref()).collect();
+    let name: String = target
+        .spans
+        .iter()
+        .map(|span| span.content.as_ref())
+        .collect();
     match name.strip_suffix(&format!(":{port}")) {
         Some(host) => Line::from(host.to_owned()),
         None => target,
     }
 }
 
-/// The part of a name that the group header does not show; empty if the header shows the whole name.
+/// The part of a name that the group header does not show; empty if the header shows the whole
+/// name.
 fn rest_of<'a>(name: &'a str, title: &str) -> Cow<'a, str> {
     let is_separator = |c: char| c.is_whitespace() || matches!(c, ',' | ':' | ';' | '-');
     if let Some(rest) = name.strip_prefix(title) {
         let rest = rest.trim_start_matches(is_separator);
-        return Cow::Borrowed(rest.strip_prefix("at ").or(rest.strip_prefix("in ")).unwrap_or(rest));
+        return Cow::Borrowed(
+            rest.strip_prefix("at ")
+                .or(rest.strip_prefix("in "))
+                .unwrap_or(rest),
+        );
     }
     // `Open port: 443/tcp https` of the port `443/tcp`.
     let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric());
     match name.split_once(title).filter(|_| !title.is_empty()) {
-        Some((before, after)) if !is_word(before.chars().next_back()) && !is_word(after.chars().next()) => {
+        Some((before, after))
+            if !is_word(before.chars().next_back()) && !is_word(after.chars().next()) =>
+        {
             let after = after.trim_start();
-            let before = if after.is_empty() { before.trim_end_matches(is_separator) } else { before };
+            let before = if after.is_empty() {
+                before.trim_end_matches(is_separator)
+            } else {
+                before
+            };
             Cow::Owned(format!("{before}{after}"))
         }
         _ => Cow::Borrowed(name),
@@ -367,11 +515,23 @@ mod tests {
     #[test]
     fn row_omits_title_of_its_header() {
         for (name, title, rest) in [
-            ("Database dump readable at /db.sql", "Database dump readable", "/db.sql"),
+            (
+                "Database dump readable at /db.sql",
+                "Database dump readable",
+                "/db.sql",
+            ),
             ("Directory listing", "Directory listing", ""),
             ("Open port: 443/tcp https", "443/tcp", "Open port: https"),
-            ("Open port: 1443/tcp https", "443/tcp", "Open port: 1443/tcp https"),
-            ("Outdated nginx: CVE-2021-23017", "CVE-2021-23017", "Outdated nginx"),
+            (
+                "Open port: 1443/tcp https",
+                "443/tcp",
+                "Open port: 1443/tcp https",
+            ),
+            (
+                "Outdated nginx: CVE-2021-23017",
+                "CVE-2021-23017",
+                "Outdated nginx",
+            ),
             ("Anything", "", "Anything"),
             ("Directory listing: two", "Directory listing", "two"),
             ("Open port", "443/tcp", "Open port"),

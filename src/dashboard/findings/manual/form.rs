@@ -3,14 +3,19 @@
 use crate::contract::{Risk, Shared};
 use crate::dashboard::base::{FormTag, ManualFindingOrigin};
 use crate::dashboard::data::Data;
-use crate::dashboard::forms::{FieldId, FieldProblem, Form, FormField, FormKind, ManualFindingDraft};
+use crate::dashboard::forms::{
+    FieldId, FieldProblem, Form, FormField, FormKind, ManualFindingDraft,
+};
 use crate::text::plural;
 use crate::triage::event::ManualFinding;
 use crate::triage::{EventId, Verdict};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-static KIND: FormKind = FormKind { check: |form, _: &Data| check(form), ..FormKind::new("save") };
+static KIND: FormKind = FormKind {
+    check: |form, _: &Data| check(form),
+    ..FormKind::new("save")
+};
 
 /// The answers about the verdict of a decided finding; the first is none.
 const VERDICT_ANSWERS: [&str; 3] = ["choose", "keep", "reopen"];
@@ -24,23 +29,37 @@ pub(crate) fn origin(draft: &ManualFindingDraft) -> ManualFindingOrigin {
         return ManualFindingOrigin::New;
     }
     let mut hasher = DefaultHasher::new();
-    draft.finding.captures.iter().collect::<BTreeSet<_>>().hash(&mut hasher);
+    draft
+        .finding
+        .captures
+        .iter()
+        .collect::<BTreeSet<_>>()
+        .hash(&mut hasher);
     ManualFindingOrigin::Captures(hasher.finish())
 }
 
 pub(crate) fn open(draft: ManualFindingDraft) -> Form {
     let finding = &draft.finding;
-    let risk = Risk::DOWN.iter().position(|&risk| risk == finding.risk).unwrap_or(0);
-    let port = if finding.port > 0 { finding.port.to_string() } else { String::new() };
+    let risk = Risk::DOWN
+        .iter()
+        .position(|&risk| risk == finding.risk)
+        .unwrap_or(0);
+    let port = if finding.port > 0 {
+        finding.port.to_string()
+    } else {
+        String::new()
+    };
     let others = draft.others.iter().map(|(_, other)| other.name.to_string());
     let into = std::iter::once("a new finding".to_owned()).chain(others);
     let mut fields = vec![
         FormField::choice(FieldId::Into, "Add to", into, 0),
         FormField::line(FieldId::Name, "Name", &finding.name).with_help("short title"),
         FormField::choice(FieldId::Risk, "Risk", Risk::DOWN.map(Risk::as_str), risk),
-        FormField::line(FieldId::TargetName, "Target", &finding.target).with_help("host name, IP address or URL"),
+        FormField::line(FieldId::TargetName, "Target", &finding.target)
+            .with_help("host name, IP address or URL"),
         FormField::line(FieldId::Port, "Port", &port).with_help("1 to 65535; optional"),
-        FormField::line(FieldId::Class, "Class", &finding.class).with_help("such as SSRF; empty: same as the name"),
+        FormField::line(FieldId::Class, "Class", &finding.class)
+            .with_help("such as SSRF; empty: same as the name"),
         FormField::lines(FieldId::Text, "Description", &finding.text).with_help("optional"),
         FormField::lines(FieldId::Evidence, "Evidence", &finding.evidence),
         FormField::choice(FieldId::Verdict, "Verdict", VERDICT_ANSWERS, 0),
@@ -53,7 +72,13 @@ pub(crate) fn open(draft: ManualFindingDraft) -> Form {
         Some(_) => format!("Manual finding: {}", finding.name),
         None => "New manual finding".to_owned(),
     };
-    let mut form = Form::new(FormTag::ManualFinding(origin(&draft)), &KIND, title, "Save", fields);
+    let mut form = Form::new(
+        FormTag::ManualFinding(origin(&draft)),
+        &KIND,
+        title,
+        "Save",
+        fields,
+    );
     form.subject.manual = Some(Box::new(draft));
     form
 }
@@ -70,7 +95,11 @@ fn changed(form: &Form) -> Option<EventId> {
 /// The verdict of the finding that it changes, if that is decided.
 fn verdict(form: &Form) -> Option<Verdict> {
     let (changed, draft) = (changed(form)?, form.subject.manual.as_ref()?);
-    draft.decided.iter().find(|(id, _)| *id == changed).map(|(_, verdict)| *verdict)
+    draft
+        .decided
+        .iter()
+        .find(|(id, _)| *id == changed)
+        .map(|(_, verdict)| *verdict)
 }
 
 /// Whether the edit opens the decided finding again.
@@ -80,22 +109,42 @@ pub(crate) fn reopens(form: &Form) -> bool {
 
 fn check(form: &mut Form) -> Vec<FieldProblem> {
     let is_addition = form.choice(FieldId::Into) > 0;
-    for id in [FieldId::Name, FieldId::Risk, FieldId::TargetName, FieldId::Port, FieldId::Class, FieldId::Text] {
+    for id in [
+        FieldId::Name,
+        FieldId::Risk,
+        FieldId::TargetName,
+        FieldId::Port,
+        FieldId::Class,
+        FieldId::Text,
+    ] {
         form.show(id, !is_addition);
     }
-    let captures = form.subject.manual.as_ref().map_or(0, |draft| draft.finding.captures.len());
-    form.summary = vec!["Saved on this machine; reports of the service exclude manual findings.".to_owned()];
+    let captures = form
+        .subject
+        .manual
+        .as_ref()
+        .map_or(0, |draft| draft.finding.captures.len());
+    form.summary =
+        vec!["Saved on this machine; reports of the service exclude manual findings.".to_owned()];
     if captures > 0 {
-        form.summary.push(format!("Evidence: {}.", plural(captures, "captured request")));
+        form.summary.push(format!(
+            "Evidence: {}.",
+            plural(captures, "captured request")
+        ));
     }
     let decided = verdict(form);
     form.show(FieldId::Verdict, decided.is_some());
     let mut problems: Vec<FieldProblem> = Vec::new();
     if let Some(verdict) = decided {
-        form.summary
-            .push(format!("Decided: {}. The edit keeps the verdict or opens the finding again.", verdict.phrase()));
+        form.summary.push(format!(
+            "Decided: {}. The edit keeps the verdict or opens the finding again.",
+            verdict.phrase()
+        ));
         if form.choice(FieldId::Verdict) == 0 {
-            problems.push((FieldId::Verdict, format!("choose keep or reopen; it is {}", verdict.phrase())));
+            problems.push((
+                FieldId::Verdict,
+                format!("choose keep or reopen; it is {}", verdict.phrase()),
+            ));
         }
     }
     if is_addition {
@@ -104,7 +153,10 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
     let required = [(FieldId::Name, "name"), (FieldId::TargetName, "target")].into_iter();
     let missing = required.filter(|(id, _)| form.text(*id).is_empty());
     problems.extend(missing.map(|(id, name)| (id, format!("{name} is required"))));
-    let is_port = |port: &String| port.parse().is_ok_and(|port: u32| (1..=65_535).contains(&port));
+    let is_port = |port: &String| {
+        port.parse()
+            .is_ok_and(|port: u32| (1..=65_535).contains(&port))
+    };
     if !form.filled(FieldId::Port).is_none_or(|port| is_port(&port)) {
         problems.push((FieldId::Port, "port is a number from 1 to 65535".to_owned()));
     }
@@ -114,18 +166,43 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
 /// The finding as typed, and the id of the one that it changes.
 pub(crate) fn finding(form: &Form) -> Option<(Option<EventId>, ManualFinding)> {
     let draft = form.subject.manual.as_ref()?;
-    let text = |id: FieldId| Shared::from(form.field(id).map(FormField::text).unwrap_or_default().trim());
+    let text = |id: FieldId| {
+        Shared::from(
+            form.field(id)
+                .map(FormField::text)
+                .unwrap_or_default()
+                .trim(),
+        )
+    };
     let evidence = text(FieldId::Evidence);
     let captures = draft.finding.captures.clone();
-    if let Some((id, other)) = form.choice(FieldId::Into).checked_sub(1).and_then(|at| draft.others.get(at)) {
-        let gap = if other.evidence.is_empty() || evidence.is_empty() { "" } else { "\n\n" };
+    if let Some((id, other)) = form
+        .choice(FieldId::Into)
+        .checked_sub(1)
+        .and_then(|at| draft.others.get(at))
+    {
+        let gap = if other.evidence.is_empty() || evidence.is_empty() {
+            ""
+        } else {
+            "\n\n"
+        };
         let evidence = format!("{}{gap}{evidence}", other.evidence).into();
         let captures = [other.captures.clone(), captures].concat();
-        return Some((Some(*id), ManualFinding { evidence, captures, ..other.clone() }));
+        return Some((
+            Some(*id),
+            ManualFinding {
+                evidence,
+                captures,
+                ..other.clone()
+            },
+        ));
     }
     let finding = ManualFinding {
         name: text(FieldId::Name),
-        risk: Risk::DOWN.get(form.choice(FieldId::Risk)).copied().unwrap_or_default(),
+        risk: Risk::DOWN
+            .get(form.choice(FieldId::Risk))
+            .copied()
+            .unwrap_or_default(),
         target: text(FieldId::TargetName),
         class: text(FieldId::Class),
         text: text(FieldId::Text),

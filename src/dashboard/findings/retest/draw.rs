@@ -5,40 +5,65 @@ use crate::dashboard::data::{Board, BoardRow};
 use crate::dashboard::findings::draw;
 use crate::dashboard::list::Group;
 use crate::dashboard::ui::{
-    Cx, DetailPane, GridRow, ListPane, Slot, TableColumn, Theme, ViewCache, cell, columns_of, dimmed, draw_grouped,
-    format, is_constant, pane_of, sampled_items, widest, words,
+    Cx, DetailPane, GridRow, ListPane, Slot, TableColumn, Theme, ViewCache, cell, columns_of,
+    dimmed, draw_grouped, format, is_constant, pane_of, sampled_items, widest, words,
 };
 use crate::text;
 use crate::triage::{Outcome, RetestStatus};
 use ratatui::prelude::{Buffer, Line, Span, Style};
 
-/// The columns, with the widths of their widest cells. Where names would be cut, columns of one value give way.
+/// The columns, with the widths of their widest cells. Where names would be cut, columns of one
+/// value give way.
 fn columns(cx: &Cx<'_>) -> [TableColumn; 6] {
     let rows = || sampled_items::<BoardRow>(cx).map(|(_, row)| row);
-    let unknown = widest(rows().filter(|row| row.target.is_none()).map(|row| row.target_name.as_str()));
-    let targets = cx.widest_target(rows().filter_map(|row| row.target)).max(unknown);
+    let unknown = widest(
+        rows()
+            .filter(|row| row.target.is_none())
+            .map(|row| row.target_name.as_str()),
+    );
+    let targets = cx
+        .widest_target(rows().filter_map(|row| row.target))
+        .max(unknown);
     let before = widest(rows().map(|row| row.before.as_str())).max("BEFORE".len());
-    let now = rows().map(|row| now_cell(cx, row).width()).max().unwrap_or(0);
-    let decision = rows().map(|row| decision_cell(cx, row).width()).max().unwrap_or(0);
+    let now = rows()
+        .map(|row| now_cell(cx, row).width())
+        .max()
+        .unwrap_or(0);
+    let decision = rows()
+        .map(|row| decision_cell(cx, row).width())
+        .max()
+        .unwrap_or(0);
     let has_decision = rows().any(|row| is_decided_since(cx, row));
     let one_target = is_constant(rows().map(|row| (row.target, &row.target_name)));
     let one_before = is_constant(rows().map(|row| &row.before));
     [
         TableColumn::fixed("RISK", format::RISK),
         TableColumn::flex("FINDING", 12, 3).content(widest(rows().map(|row| row.name.as_str())), 0),
-        TableColumn::flex("TARGET", 8, 1).content(targets, draw::HOST_PORT).at_most(28).gives_way_if(one_target, 1),
+        TableColumn::flex("TARGET", 8, 1)
+            .content(targets, draw::HOST_PORT)
+            .at_most(28)
+            .gives_way_if(one_target, 1),
         TableColumn::fixed("BEFORE", before.min(16) as u16).gives_way_if(one_before, 2),
         TableColumn::fixed("NOW", now.clamp("NOW".len(), 16) as u16).omitted(now == 0),
-        TableColumn::fixed("DECISION", decision.max("DECISION".len()) as u16).omitted(!has_decision),
+        TableColumn::fixed("DECISION", decision.max("DECISION".len()) as u16)
+            .omitted(!has_decision),
     ]
 }
 
-pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> ShownRows {
+pub(crate) fn draw_list(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    slot: &Slot,
+    cache: &mut ViewCache,
+) -> ShownRows {
     let (remote, list) = (&cx.model.data.board, &cx.model.lists.board);
     let columns = columns_of::<BoardRow>(cx, cache, || columns(cx).to_vec());
     let pane = ListPane {
         columns: &columns,
-        place: list.groups.is_on().then(|| format::plural(list.rows.len(), "finding")),
+        place: list
+            .groups
+            .is_on()
+            .then(|| format::plural(list.rows.len(), "finding")),
         note: words(cx.model.board_words(), cx.theme.dim()),
         invitation: invitation(cx),
         ..pane_of::<BoardRow>(cx)
@@ -46,10 +71,18 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     let style = cx.freshness(remote);
     draw_grouped::<BoardRow>(cx, buf, slot, cache, pane, |row, _| match row {
         GridRow::Header(group) => (header(cx, group), style),
-        GridRow::Item { item, .. } => match cx.model.assessment(item.id).is_some_and(draw::is_dismissed) {
-            true => (cells(cx, item).into_iter().map(|cell| dimmed(cx.theme, cell)).collect(), cx.theme.dim()),
-            false => (cells(cx, item), style),
-        },
+        GridRow::Item { item, .. } => {
+            match cx.model.assessment(item.id).is_some_and(draw::is_dismissed) {
+                true => (
+                    cells(cx, item)
+                        .into_iter()
+                        .map(|cell| dimmed(cx.theme, cell))
+                        .collect(),
+                    cx.theme.dim(),
+                ),
+                false => (cells(cx, item), style),
+            }
+        }
     })
 }
 
@@ -71,14 +104,39 @@ fn invitation(cx: &Cx<'_>) -> String {
 /// NOW of the group, its highest risk and the number of findings.
 fn header<'a>(cx: &Cx<'a>, group: &Group) -> Vec<Line<'a>> {
     let theme = cx.theme;
-    let items = cx.model.data.board.value().map(|table| table.items()).unwrap_or_default();
-    let rows = || cx.model.lists.board.positions_in(group).filter_map(|at| items.get(at as usize));
-    let Some((first, risk)) = rows().next().zip(rows().map(|row| row.risk).max()) else { return Vec::new() };
-    let named = cx.model.findings.board.as_ref().map_or("", |board| board.now_words(first.now));
+    let items = cx
+        .model
+        .data
+        .board
+        .value()
+        .map(|table| table.items())
+        .unwrap_or_default();
+    let rows = || {
+        cx.model
+            .lists
+            .board
+            .positions_in(group)
+            .filter_map(|at| items.get(at as usize))
+    };
+    let Some((first, risk)) = rows().next().zip(rows().map(|row| row.risk).max()) else {
+        return Vec::new();
+    };
+    let named = cx
+        .model
+        .findings
+        .board
+        .as_ref()
+        .map_or("", |board| board.now_words(first.now));
     let header = Line::from(vec![
-        Span::styled(format!("{} ", theme.glyphs.folds[usize::from(group.is_open)]), theme.key()),
+        Span::styled(
+            format!("{} ", theme.glyphs.folds[usize::from(group.is_open)]),
+            theme.key(),
+        ),
         Span::styled(named, now_style(theme, first.now).patch(theme.strong())),
-        Span::styled(format!("   {}", format::plural(group.rows.len(), "finding")), theme.dim()),
+        Span::styled(
+            format!("   {}", format::plural(group.rows.len(), "finding")),
+            theme.dim(),
+        ),
     ]);
     vec![Line::from(format::risk_span(theme, risk)), header]
 }
@@ -94,20 +152,37 @@ fn cells<'a>(cx: &Cx<'a>, row: &'a BoardRow) -> Vec<Line<'a>> {
         "" => words(theme.glyphs.dash, theme.dim()),
         before => Line::from(text::clean(before).into_owned()),
     };
-    vec![risk, cell(&row.name), target, before, now_cell(cx, row), decision_cell(cx, row)]
+    vec![
+        risk,
+        cell(&row.name),
+        target,
+        before,
+        now_cell(cx, row),
+        decision_cell(cx, row),
+    ]
 }
 
 /// The present decision on the finding of a row.
 fn decision_cell<'a>(cx: &Cx<'a>, row: &BoardRow) -> Line<'a> {
-    let issue = cx.model.data.findings.value().and_then(|table| table.get(row.id));
+    let issue = cx
+        .model
+        .data
+        .findings
+        .value()
+        .and_then(|table| table.get(row.id));
     let known = cx.model.assessment(row.id);
-    issue.map_or_else(Line::default, |issue| draw::decision_cell(cx, issue, known, draw::short_name))
+    issue.map_or_else(Line::default, |issue| {
+        draw::decision_cell(cx, issue, known, draw::short_name)
+    })
 }
 
-/// Whether the finding of a row is decided otherwise than BEFORE. Of a comparison, whose BEFORE is a risk: whether it is
-/// decided.
+/// Whether the finding of a row is decided otherwise than BEFORE. Of a comparison, whose BEFORE is
+/// a risk: whether it is decided.
 fn is_decided_since(cx: &Cx<'_>, row: &BoardRow) -> bool {
-    let decided = cx.model.assessment(row.id).filter(|known| !known.is_undecided());
+    let decided = cx
+        .model
+        .assessment(row.id)
+        .filter(|known| !known.is_undecided());
     decided.is_some_and(|known| known.verdict.phrase() != row.before.as_str())
 }
 

@@ -10,14 +10,29 @@ use crate::dashboard::testing::*;
 use crate::triage::{Change, IssueId, Subject, Verdict};
 use proptest::prelude::*;
 
-/// The earlier scans and the new ones: the first target's scan finished, the second one's has the given status.
+/// The earlier scans and the new ones: the first target's scan finished, the second one's has the
+/// given status.
 fn scans(second: ScanStatus) -> Arc<Table<Scan>> {
-    let end = if second == ScanStatus::Finished { ended(12, 2, 10).end_time } else { None };
-    let second = Scan { status_name: second, end_time: end, ..ended(12, 2, 10) };
-    table([ended(1, 1, -900), ended(4, 2, -900), ended(11, 1, 10), second])
+    let end = if second == ScanStatus::Finished {
+        ended(12, 2, 10).end_time
+    } else {
+        None
+    };
+    let second = Scan {
+        status_name: second,
+        end_time: end,
+        ..ended(12, 2, 10)
+    };
+    table([
+        ended(1, 1, -900),
+        ended(4, 2, -900),
+        ended(11, 1, 10),
+        second,
+    ])
 }
 
-/// Four findings were retested: the key and the cookie are absent, the repository and the banner still found.
+/// Four findings were retested: the key and the cookie are absent, the repository and the banner
+/// still found.
 fn retested() -> TestDashboard {
     let mut app = app();
     let sent = app.calls("3 * s y");
@@ -61,11 +76,18 @@ fn several_rows_become_fixed_only_if_not_seen() {
     let mut app = retested();
     app.keys("* x");
     assert_eq!(with(&app, Verdict::Fixed), ["Cookie flags", "Private key"]);
-    assert!(app.notices().contains("2 of 4 findings absent"), "{}", app.notices());
+    assert!(
+        app.notices().contains("2 of 4 findings absent"),
+        "{}",
+        app.notices()
+    );
     assert!(app.model.lists.board.marks.is_empty(), "the marks are used");
     // A single finding is fixed whatever its status is: a person may know better.
     app.keys("j x");
-    assert_eq!(with(&app, Verdict::Fixed), ["Cookie flags", "Git repository", "Private key"]);
+    assert_eq!(
+        with(&app, Verdict::Fixed),
+        ["Cookie flags", "Git repository", "Private key"]
+    );
 }
 
 #[test]
@@ -75,11 +97,17 @@ fn verdict_on_board_header_decides_all_rows_of_the_group() {
     assert_eq!(app.model.lists.board.sort, BY_NOW);
     let headers = |app: &mut TestDashboard| {
         let cursor = app.model.cursor(Pane::Board);
-        (0..cursor.len()).map(|at| cursor.is_header(at)).collect::<Vec<_>>()
+        (0..cursor.len())
+            .map(|at| cursor.is_header(at))
+            .collect::<Vec<_>>()
     };
     assert_eq!(headers(&mut app), [true, false, false, true, false, false]);
     app.keys("x");
-    assert_eq!(with(&app, Verdict::Fixed), ["Cookie flags", "Private key"], "the header of the absent findings");
+    assert_eq!(
+        with(&app, Verdict::Fixed),
+        ["Cookie flags", "Private key"],
+        "the header of the absent findings"
+    );
     app.keys("j j j c");
     assert_eq!(
         with(&app, Verdict::Confirmed),
@@ -96,27 +124,51 @@ fn board_groups_fold_and_unfold_with_the_keys_of_findings_groups() {
     app.keys("b n home h");
     assert_eq!(app.model.lists.board.len(), 4, "the first group is folded");
     app.keys("x");
-    assert_eq!(with(&app, Verdict::Fixed), ["Cookie flags", "Private key"], "a folded header decides its rows");
+    assert_eq!(
+        with(&app, Verdict::Fixed),
+        ["Cookie flags", "Private key"],
+        "a folded header decides its rows"
+    );
     app.keys("l l");
-    assert_eq!((app.model.lists.board.len(), app.model.lists.board.at), (6, 1));
+    assert_eq!(
+        (app.model.lists.board.len(), app.model.lists.board.at),
+        (6, 1)
+    );
     app.keys("h");
     assert_eq!(app.model.lists.board.at, 0, "from a row to its header");
     app.keys("h b b");
-    assert_eq!(app.model.lists.board.selected.map(|id| app.model.service_id(Pane::Board, id.0)), Some(1));
+    assert_eq!(
+        app.model
+            .lists
+            .board
+            .selected
+            .map(|id| app.model.service_id(Pane::Board, id.0)),
+        Some(1)
+    );
 }
 
 #[test]
 fn hidden_marked_board_rows_are_prompted_and_keep_marks() {
-    for (answer, expected) in
-        [("enter", vec!["Git repository"]), ("a", vec!["Banner", "Git repository", "Private key"]), ("esc", vec![])]
-    {
+    for (answer, expected) in [
+        ("enter", vec!["Git repository"]),
+        ("a", vec!["Banner", "Git repository", "Private key"]),
+        ("esc", vec![]),
+    ] {
         let mut app = retested();
         app.keys("g g space space G space / 'git' enter c");
-        assert!(app.prompt().lines[0].contains("includes 2 hidden marked findings"), "{:?}", app.prompt().lines);
+        assert!(
+            app.prompt().lines[0].contains("includes 2 hidden marked findings"),
+            "{:?}",
+            app.prompt().lines
+        );
         app.at += Duration::from_secs(1);
         app.keys(answer);
         assert_eq!(with(&app, Verdict::Confirmed), expected, "{answer}");
-        assert_eq!(app.model.lists.board.marks.len(), 3 - expected.len(), "{answer}");
+        assert_eq!(
+            app.model.lists.board.marks.len(),
+            3 - expected.len(),
+            "{answer}"
+        );
     }
 }
 
@@ -139,7 +191,11 @@ fn type_ahead_decides_nothing_on_board() {
             assert!(recorded(&effects).is_empty(), "{last} {key}");
         }
         let pane = app.model.navigation.focus.pane;
-        assert!(pane == Pane::Board && app.notices().contains("too soon"), "{last} {}", app.notices());
+        assert!(
+            pane == Pane::Board && app.notices().contains("too soon"),
+            "{last} {}",
+            app.notices()
+        );
         app.keys("c");
         assert!(with(&app, Verdict::Confirmed).contains(&"Private key".to_owned()));
     }

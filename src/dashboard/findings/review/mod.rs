@@ -1,7 +1,8 @@
-//! Keys of a review: starting and pausing it, going from card to card, excluding findings, the summary.
+//! Keys of a review: starting and pausing it, going from card to card, excluding findings, the
+//! summary.
 //!
-//! A verdict is recorded like any other (`findings/decide/keys.rs`), for the included findings of the card. Afterwards
-//! `Model::reviewed` shows the next card.
+//! A verdict is recorded like any other (`findings/decide/keys.rs`), for the included findings of
+//! the card. Afterwards `Model::reviewed` shows the next card.
 
 pub mod draw;
 #[cfg(test)]
@@ -12,7 +13,9 @@ use crate::dashboard::base::{Effect, Focus, Pane, Tab, Tone};
 use crate::dashboard::input::{Action, Context, MoveAction, ReviewAction};
 use crate::dashboard::list::FindingGroupBy;
 use crate::dashboard::model::review::open::{close, pause};
-use crate::dashboard::model::{Card, Cards, Decided, Model, Review, ReviewFacts, ReviewedList, TABS, UNDOES};
+use crate::dashboard::model::{
+    Card, Cards, Decided, Model, Review, ReviewFacts, ReviewedList, TABS, UNDOES,
+};
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::table::Table;
 use crate::text::plural;
@@ -35,19 +38,26 @@ pub(crate) fn handle_review(model: &mut Model, action: ReviewAction, effects: &m
         ReviewAction::Back => step(model, -1, effects),
         ReviewAction::Exclude => leave_out(model, effects),
         ReviewAction::Summary => to_summary(model, effects),
-        ReviewAction::End => match model.reviewing().is_some_and(|review| review.card().is_none()) {
+        ReviewAction::End => match model
+            .reviewing()
+            .is_some_and(|review| review.card().is_none())
+        {
             true => end(model, effects),
             false => {
                 let key = model.key_label(Context::Review, Action::Review(ReviewAction::Summary));
-                model.notify(Tone::Plain, format!("press a verdict key to decide · {key} shows the summary"));
+                model.notify(
+                    Tone::Plain,
+                    format!("press a verdict key to decide · {key} shows the summary"),
+                );
             }
         },
     }
 }
 
-/// `B`: resumes the paused review, also one of an earlier session; else starts one with the shown findings. Marks name the
-/// findings of a new review, which replaces the paused one only after a prompt. With another filter, scope or grouping than that
-/// of the paused review, a prompt offers both.
+/// `B`: resumes the paused review, also one of an earlier session; else starts one with the shown
+/// findings. Marks name the findings of a new review, which replaces the paused one only after a
+/// prompt. With another filter, scope or grouping than that of the paused review, a prompt offers
+/// both.
 fn resume_or_start(model: &mut Model, effects: &mut Vec<Effect>) {
     if model.reviewing().is_some() {
         return model.notify(Tone::Plain, "the review is already open");
@@ -55,8 +65,13 @@ fn resume_or_start(model: &mut Model, effects: &mut Vec<Effect>) {
     if let Some(why) = model.findings_wait_notice() {
         return model.notify(Tone::Plain, why);
     }
-    let marked = model.lists.count_marks(Pane::Findings) > 0 || model.lists.findings.range_from.is_some();
-    let paused = model.findings.review.take().or_else(|| saved(model).map(Box::new));
+    let marked =
+        model.lists.count_marks(Pane::Findings) > 0 || model.lists.findings.range_from.is_some();
+    let paused = model
+        .findings
+        .review
+        .take()
+        .or_else(|| saved(model).map(Box::new));
     let ids: Vec<IssueId> = match (marked, &model.data.findings.value().cloned()) {
         (true, _) => model.chosen(Pane::Findings).issues().concat(),
         (false, Some(table)) => matching(model, table).collect(),
@@ -66,14 +81,20 @@ fn resume_or_start(model: &mut Model, effects: &mut Vec<Effect>) {
         Some(review)
             if !marked
                 && !ids.is_empty()
-                && review.cards.list.as_ref().is_some_and(|list| list.differs_from(&listed(model))) =>
+                && review
+                    .cards
+                    .list
+                    .as_ref()
+                    .is_some_and(|list| list.differs_from(&listed(model))) =>
         {
             let prompt = resume_prompt(model, &review, ids);
             model.findings.review = Some(review);
             model.open_prompt(prompt);
         }
         // Marks remain while their review is paused.
-        Some(review) if !marked || ids_of(&review) == ids.iter().map(|id| id.0).collect() => resume(model, review),
+        Some(review) if !marked || ids_of(&review) == ids.iter().map(|id| id.0).collect() => {
+            resume(model, review)
+        }
         Some(review) => {
             model.open_prompt(replace_prompt(model, &review, ids, "marked"));
             model.findings.review = Some(review);
@@ -83,7 +104,12 @@ fn resume_or_start(model: &mut Model, effects: &mut Vec<Effect>) {
 }
 
 fn ids_of(review: &Review) -> HashSet<i64> {
-    review.cards.cards.iter().flat_map(|card| card.ids.iter().copied()).collect()
+    review
+        .cards
+        .cards
+        .iter()
+        .flat_map(|card| card.ids.iter().copied())
+        .collect()
 }
 
 fn resume(model: &mut Model, review: Box<Review>) {
@@ -100,7 +126,9 @@ fn resume(model: &mut Model, review: Box<Review>) {
             let excluded = plural(not_on_cards, "shown finding");
             model.notify(
                 Tone::Bad,
-                format!("{notice} · {excluded} not included · {summary}, then {end} ends this review"),
+                format!(
+                    "{notice} · {excluded} not included · {summary}, then {end} ends this review"
+                ),
             )
         }
     }
@@ -113,30 +141,53 @@ pub(crate) fn resume_paused(model: &mut Model) {
     }
 }
 
-/// The grouping, the filter and the scope of the list of findings. Cards of a list without groups are those of its classes.
+/// The grouping, the filter and the scope of the list of findings. Cards of a list without groups
+/// are those of its classes.
 fn listed(model: &Model) -> ReviewedList {
     let scope = &model.navigation.scope;
-    let by = model.lists.finding_groups.by.or(Some(FindingGroupBy::Class));
-    ReviewedList { by, filter: model.lists.findings.filter.clone(), target: scope.target, scan: scope.scan }
+    let by = model
+        .lists
+        .finding_groups
+        .by
+        .or(Some(FindingGroupBy::Class));
+    ReviewedList {
+        by,
+        filter: model.lists.findings.filter.clone(),
+        target: scope.target,
+        scan: scope.scan,
+    }
 }
 
 /// The question when the list shows other findings than those of the paused review.
 fn resume_prompt(model: &Model, review: &Review, ids: Vec<IssueId>) -> Prompt {
     let on_cards = ids_of(review);
     let not_on_cards = ids.iter().filter(|id| !on_cards.contains(&id.0)).count();
-    let (cards, findings) = (plural(review.len(), "card"), plural(on_cards.len(), "finding"));
+    let (cards, findings) = (
+        plural(review.len(), "card"),
+        plural(on_cards.len(), "finding"),
+    );
     let shown = plural(ids.len(), "shown finding");
     let line = match not_on_cards {
-        0 => "Its filter, scope or grouping was different; its cards include all shown findings.".to_owned(),
-        _ => format!("Its filter, scope or grouping was different; not on its cards: {not_on_cards} of {shown}."),
+        0 => "Its filter, scope or grouping was different; its cards include all shown findings."
+            .to_owned(),
+        _ => format!(
+            "Its filter, scope or grouping was different; not on its cards: {not_on_cards} of {shown}."
+        ),
     };
     let replace = replace_prompt(model, review, ids, "shown");
     // Without decisions nothing would be lost: no second prompt.
     let has_decisions = review.outcome(&model.findings.triage.state).decided() > 0;
-    let replace = if has_decisions { replace } else { replace.with_enter() };
-    Prompt::new(format!("Resume the paused review of {cards} with {findings}?"), Then::ResumeReview)
-        .with_line(line)
-        .with_other("start a new review", replace)
+    let replace = if has_decisions {
+        replace
+    } else {
+        replace.with_enter()
+    };
+    Prompt::new(
+        format!("Resume the paused review of {cards} with {findings}?"),
+        Then::ResumeReview,
+    )
+    .with_line(line)
+    .with_other("start a new review", replace)
 }
 
 /// The question before a paused review is replaced. Its decisions remain, its cards do not.
@@ -146,16 +197,27 @@ fn replace_prompt(model: &Model, review: &Review, ids: Vec<IssueId>, chosen: &st
         0 => format!("It has {cards}, none decided."),
         decided => format!("It has {cards}, {decided} decided. The decisions remain."),
     };
-    let new = format!("The new review has {}.", plural(ids.len(), &format!("{chosen} finding")));
-    Prompt::new("Replace the paused review?", Then::StartReview(ids)).with_line(state).with_line(new)
+    let new = format!(
+        "The new review has {}.",
+        plural(ids.len(), &format!("{chosen} finding"))
+    );
+    Prompt::new("Replace the paused review?", Then::StartReview(ids))
+        .with_line(state)
+        .with_line(new)
 }
 
 /// Starts a review of these findings, which replaces a paused one.
 pub(crate) fn start(model: &mut Model, ids: Vec<IssueId>, effects: &mut Vec<Effect>) {
     let Some(made) = cards(model, ids) else {
-        return model.notify(Tone::Plain, "findings are still being grouped: try again in a moment");
+        return model.notify(
+            Tone::Plain,
+            "findings are still being grouped: try again in a moment",
+        );
     };
-    let cards = Cards { list: Some(listed(model)), ..made };
+    let cards = Cards {
+        list: Some(listed(model)),
+        ..made
+    };
     if cards.cards.is_empty() {
         return model.notify(Tone::Plain, "no findings to review");
     }
@@ -167,12 +229,17 @@ pub(crate) fn start(model: &mut Model, ids: Vec<IssueId>, effects: &mut Vec<Effe
 
 /// The number of shown findings that are on no card.
 fn count_not_on_cards(model: &Model, review: &Review) -> usize {
-    let Some(table) = model.data.findings.value() else { return 0 };
+    let Some(table) = model.data.findings.value() else {
+        return 0;
+    };
     let on_cards = ids_of(review);
-    matching(model, table).filter(|id| !on_cards.contains(&id.0)).count()
+    matching(model, table)
+        .filter(|id| !on_cards.contains(&id.0))
+        .count()
 }
 
-/// The shown findings without those that the filter would hide because a decision on them was recorded.
+/// The shown findings without those that the filter would hide because a decision on them was
+/// recorded.
 fn matching<'a>(model: &'a Model, table: &'a Table<Issue>) -> impl Iterator<Item = IssueId> + 'a {
     let list = &model.lists.findings;
     let retained: HashSet<IssueId> = list.retained_only.iter().copied().collect();
@@ -182,24 +249,45 @@ fn matching<'a>(model: &'a Model, table: &'a Table<Issue>) -> impl Iterator<Item
 /// The saved review of this workspace, if it has not ended.
 fn saved(model: &Model) -> Option<Review> {
     let workspace = &model.workspace()?.name;
-    Review::restored(model.setting(CARDS, workspace)?, model.setting(PROGRESS, workspace)?)
+    Review::restored(
+        model.setting(CARDS, workspace)?,
+        model.setting(PROGRESS, workspace)?,
+    )
 }
 
-/// These findings as cards: a card for each group, for each class while there are no groups. None until the groups of many
-/// findings are built.
+/// These findings as cards: a card for each group, for each class while there are no groups. None
+/// until the groups of many findings are built.
 fn cards(model: &mut Model, ids: Vec<IssueId>) -> Option<Cards> {
     let begun = model.now.wall.as_second();
-    let Some(table) = &model.data.findings.value().cloned() else { return Some(Cards::default()) };
-    let by = model.lists.finding_groups.by.unwrap_or(FindingGroupBy::Class);
+    let Some(table) = &model.data.findings.value().cloned() else {
+        return Some(Cards::default());
+    };
+    let by = model
+        .lists
+        .finding_groups
+        .by
+        .unwrap_or(FindingGroupBy::Class);
     let keys = model.groups_of(by, table)?;
     let mut cards: Vec<Card> = Vec::new();
     let mut card_of: HashMap<u32, usize> = HashMap::new();
-    for (id, position) in ids.into_iter().filter_map(|id| Some((id, table.position(id)?))) {
-        let Some(&group) = keys.of.get(position) else { continue };
-        let Some(name) = keys.names.get(group as usize) else { continue };
+    for (id, position) in ids
+        .into_iter()
+        .filter_map(|id| Some((id, table.position(id)?)))
+    {
+        let Some(&group) = keys.of.get(position) else {
+            continue;
+        };
+        let Some(name) = keys.names.get(group as usize) else {
+            continue;
+        };
         let at = *card_of.entry(group).or_insert(cards.len());
         if at == cards.len() {
-            cards.push(Card { by: Some(by), key: name.key.clone(), title: name.title.clone(), ids: Vec::new() });
+            cards.push(Card {
+                by: Some(by),
+                key: name.key.clone(),
+                title: name.title.clone(),
+                ids: Vec::new(),
+            });
         }
         cards[at].ids.push(id.0);
     }
@@ -215,15 +303,27 @@ fn cards(model: &mut Model, ids: Vec<IssueId>) -> Option<Cards> {
             };
         }
     }
-    Some(Cards { begun, list: None, cards })
+    Some(Cards {
+        begun,
+        list: None,
+        cards,
+    })
 }
 
 fn open(model: &mut Model) {
     let before = model.navigation.focus;
-    model.navigation.focus = Focus { pane: Pane::Findings, in_detail: true, zoomed: true };
+    model.navigation.focus = Focus {
+        pane: Pane::Findings,
+        in_detail: true,
+        zoomed: true,
+    };
     model.detail.search = None;
     if let Some(review) = &mut model.findings.review {
-        review.open = Some(Focus { pane: Pane::Findings, in_detail: false, ..before });
+        review.open = Some(Focus {
+            pane: Pane::Findings,
+            in_detail: false,
+            ..before
+        });
     }
     arm_card_guard(model);
 }
@@ -235,7 +335,10 @@ fn arm_card_guard(model: &mut Model) {
         review.row = 0;
     }
     // On the summary the key undoes all decisions, not only the last one.
-    if model.reviewing().is_some_and(|review| review.card().is_none()) {
+    if model
+        .reviewing()
+        .is_some_and(|review| review.card().is_none())
+    {
         model.overlay.notices.remove_ending(UNDOES);
     }
     model.arm_guard(Pane::Findings);
@@ -246,7 +349,8 @@ fn arm_card_guard(model: &mut Model) {
 /// esc: pauses the review; in the summary, ends it if every card is decided.
 pub(crate) fn leave(model: &mut Model, effects: &mut Vec<Effect>) {
     let state = &model.findings.triage.state;
-    let is_done = |review: &Review| review.card().is_none() && review.first_undecided(state).is_none();
+    let is_done =
+        |review: &Review| review.card().is_none() && review.first_undecided(state).is_none();
     match model.reviewing().is_some_and(is_done) {
         true => end(model, effects),
         false => {
@@ -260,17 +364,24 @@ pub(crate) fn leave(model: &mut Model, effects: &mut Vec<Effect>) {
 
 /// Ends the review. Its decisions remain.
 fn end(model: &mut Model, effects: &mut Vec<Effect>) {
-    let has_decisions =
-        model.reviewing().is_some_and(|review| review.outcome(&model.findings.triage.state).decided() > 0);
+    let has_decisions = model
+        .reviewing()
+        .is_some_and(|review| review.outcome(&model.findings.triage.state).decided() > 0);
     close(model);
     model.forget_here(CARDS, effects);
     model.forget_here(PROGRESS, effects);
-    let ended = if has_decisions { "review ended: its decisions remain" } else { "review ended without decisions" };
+    let ended = if has_decisions {
+        "review ended: its decisions remain"
+    } else {
+        "review ended without decisions"
+    };
     model.notify(Tone::Good, ended);
 }
 
 fn skip(model: &mut Model, effects: &mut Vec<Effect>) {
-    let Some(review) = &mut model.findings.review else { return };
+    let Some(review) = &mut model.findings.review else {
+        return;
+    };
     let at = review.progress.at;
     if at == review.len() {
         return match review.first_undecided(&model.findings.triage.state) {
@@ -285,7 +396,9 @@ fn skip(model: &mut Model, effects: &mut Vec<Effect>) {
 }
 
 fn step(model: &mut Model, by: isize, effects: &mut Vec<Effect>) {
-    let Some(review) = &mut model.findings.review else { return };
+    let Some(review) = &mut model.findings.review else {
+        return;
+    };
     let (at, end) = (review.progress.at, review.len());
     match at.saturating_add_signed(by).min(end) {
         _ if at == end && by < 0 => {
@@ -305,7 +418,9 @@ fn to_summary(model: &mut Model, effects: &mut Vec<Effect>) {
 
 /// Shows a card, or the summary.
 fn show(model: &mut Model, at: usize, effects: &mut Vec<Effect>) {
-    let Some(review) = &mut model.findings.review else { return };
+    let Some(review) = &mut model.findings.review else {
+        return;
+    };
     let before = std::mem::replace(&mut review.progress.at, at);
     if at == review.len() && before != at {
         review.progress.before_summary = before;
@@ -315,14 +430,25 @@ fn show(model: &mut Model, at: usize, effects: &mut Vec<Effect>) {
 }
 
 fn save(model: &mut Model, effects: &mut Vec<Effect>) {
-    if let Some(progress) = model.findings.review.as_ref().map(|review| review.progress.clone()) {
+    if let Some(progress) = model
+        .findings
+        .review
+        .as_ref()
+        .map(|review| review.progress.clone())
+    {
         model.remember_here(PROGRESS, &progress, effects);
     }
 }
 
 pub(crate) fn walk_tabs(model: &mut Model, by: isize) {
-    let Some(review) = &mut model.findings.review else { return };
-    let at = TABS.iter().position(|&tab| tab == review.tab).unwrap_or(0).saturating_add_signed(by);
+    let Some(review) = &mut model.findings.review else {
+        return;
+    };
+    let at = TABS
+        .iter()
+        .position(|&tab| tab == review.tab)
+        .unwrap_or(0)
+        .saturating_add_signed(by);
     review.tab = TABS[at.min(TABS.len() - 1)];
     model.detail.search = None;
 }
@@ -330,15 +456,24 @@ pub(crate) fn walk_tabs(model: &mut Model, by: isize) {
 /// On the tab Where the scroll keys move through the findings.
 pub(crate) fn walk_members(model: &mut Model, action: MoveAction) {
     let page = isize::from(model.screen.measures.detail_rows.max(2) as i16);
-    let Some(review) = &mut model.findings.review else { return };
+    let Some(review) = &mut model.findings.review else {
+        return;
+    };
     let last = review.facts.issues.len().saturating_sub(1);
-    review.row = review.row.saturating_add_signed(action.rows(page)).min(last);
+    review.row = review
+        .row
+        .saturating_add_signed(action.rows(page))
+        .min(last);
 }
 
 /// Excludes the selected finding from the decision, or includes it again.
 fn leave_out(model: &mut Model, effects: &mut Vec<Effect>) {
-    let Some(review) = &mut model.findings.review else { return };
-    let Some(id) = review.facts.issues.get(review.row).map(|issue| issue.id.0) else { return };
+    let Some(review) = &mut model.findings.review else {
+        return;
+    };
+    let Some(id) = review.facts.issues.get(review.row).map(|issue| issue.id.0) else {
+        return;
+    };
     let out = review.progress.out.entry(review.progress.at).or_default();
     if !out.remove(&id) {
         out.insert(id);
@@ -348,19 +483,27 @@ fn leave_out(model: &mut Model, effects: &mut Vec<Effect>) {
 }
 
 pub(crate) fn prompt_undo_all(model: &mut Model) {
-    let Some(review) = &model.findings.review else { return };
+    let Some(review) = &model.findings.review else {
+        return;
+    };
     let outcome = review.outcome(&model.findings.triage.state);
     if outcome.batches.is_empty() {
         return model.notify(Tone::Plain, "no decisions in this review");
     }
-    let findings: usize = outcome.verdicts.iter().map(|(_, _, findings)| findings).sum();
+    let findings: usize = outcome
+        .verdicts
+        .iter()
+        .map(|(_, _, findings)| findings)
+        .sum();
     let question = format!(
         "Undo all decisions of this review: {}, {}?",
         plural(outcome.decided(), "card"),
         plural(findings, "finding")
     );
-    model
-        .open_prompt(Prompt::new(question, Then::UndoAll(outcome.batches)).with_line("Redo restores them one by one."));
+    model.open_prompt(
+        Prompt::new(question, Then::UndoAll(outcome.batches))
+            .with_line("Redo restores them one by one."),
+    );
 }
 
 /// From the prompt before a large decision: shows the findings, to exclude some of them.
@@ -382,11 +525,25 @@ pub(crate) fn settle(model: &mut Model) {
 }
 
 fn refresh(model: &mut Model) {
-    let Some(table) = model.data.findings.value() else { return };
-    let Some(review) = &mut model.findings.review else { return };
+    let Some(table) = model.data.findings.value() else {
+        return;
+    };
+    let Some(review) = &mut model.findings.review else {
+        return;
+    };
     let shown = &model.findings.shown;
-    if !review.facts.fit(review.progress.at, table, &model.findings.triage.state, shown) {
-        review.facts = Arc::new(ReviewFacts::of(review, table, &model.findings.triage, shown));
+    if !review.facts.fit(
+        review.progress.at,
+        table,
+        &model.findings.triage.state,
+        shown,
+    ) {
+        review.facts = Arc::new(ReviewFacts::of(
+            review,
+            table,
+            &model.findings.triage,
+            shown,
+        ));
         review.row = review.row.min(review.facts.issues.len().saturating_sub(1));
     }
 }
@@ -400,9 +557,20 @@ impl Model {
         batch: Option<EventId>,
         effects: &mut Vec<Effect>,
     ) {
-        let Some(review) = &mut self.findings.review else { return };
+        let Some(review) = &mut self.findings.review else {
+            return;
+        };
         let at = review.progress.at;
-        review.progress.decided.entry(at).or_default().push(Decided { verdict, count, batch });
+        review
+            .progress
+            .decided
+            .entry(at)
+            .or_default()
+            .push(Decided {
+                verdict,
+                count,
+                batch,
+            });
         review.progress.skipped.remove(&at);
         step(self, 1, effects);
     }
@@ -410,7 +578,10 @@ impl Model {
     /// Undoes batches in one step, the newest first.
     pub(crate) fn undo_all(&mut self, batches: Vec<EventId>, effects: &mut Vec<Effect>) {
         let count = batches.len();
-        let drafts = batches.into_iter().map(|batch| (Subject::Batch(batch), Change::Undo)).collect();
+        let drafts = batches
+            .into_iter()
+            .map(|batch| (Subject::Batch(batch), Change::Undo))
+            .collect();
         match self.record(drafts, effects) {
             Some(_) => self.notify(Tone::Good, format!("undone: {}", plural(count, "decision"))),
             None => {
@@ -423,8 +594,14 @@ impl Model {
 
     /// The card of the open review on which a batch was decided.
     pub(crate) fn card_of(&self, batch: EventId) -> Option<usize> {
-        let of = |(_, all): &(&usize, &Vec<Decided>)| all.iter().any(|one| one.batch == Some(batch));
-        self.reviewing()?.progress.decided.iter().find(of).map(|(&at, _)| at)
+        let of =
+            |(_, all): &(&usize, &Vec<Decided>)| all.iter().any(|one| one.batch == Some(batch));
+        self.reviewing()?
+            .progress
+            .decided
+            .iter()
+            .find(of)
+            .map(|(&at, _)| at)
     }
 
     /// Shows a card whose decision was undone or redone.

@@ -21,8 +21,8 @@ pub struct GroupKeys {
     table: Arc<Table<Issue>>,
     /// The number of the group of each position.
     pub of: Vec<u32>,
-    /// A number for each position: the same for rows of one group and one target, which the group header counts. Where
-    /// targets are the groups, their classes are counted.
+    /// A number for each position: the same for rows of one group and one target, which the group
+    /// header counts. Where targets are the groups, their classes are counted.
     pub pairs: Vec<u32>,
     /// Risk and presence of each position, close together: every key of a filter reads all of them.
     pub facts: Vec<(Risk, Presence)>,
@@ -40,25 +40,54 @@ pub struct GroupName {
 }
 
 impl GroupKeys {
-    /// Groups a table. Columns are used where the table has them, so that 100,000 findings are not read one by one.
+    /// Groups a table. Columns are used where the table has them, so that 100,000 findings are not
+    /// read one by one.
     pub fn of(by: FindingGroupBy, table: &Arc<Table<Issue>>) -> Self {
         let (mut of, keys) = match by {
             FindingGroupBy::Class => numbered(table, Field::Class),
             FindingGroupBy::Target => numbered(table, Field::Asset),
-            FindingGroupBy::Cve | FindingGroupBy::Cwe | FindingGroupBy::Owasp | FindingGroupBy::Port => {
+            FindingGroupBy::Cve
+            | FindingGroupBy::Cwe
+            | FindingGroupBy::Owasp
+            | FindingGroupBy::Port => {
                 let mut keys = Numbers::default();
-                (table.items().iter().map(|issue| keys.number(&key(by, issue))).collect(), keys.texts)
+                (
+                    table
+                        .items()
+                        .iter()
+                        .map(|issue| keys.number(&key(by, issue)))
+                        .collect(),
+                    keys.texts,
+                )
             }
         };
-        let (others, _) = numbered(table, if by == FindingGroupBy::Target { Field::Class } else { Field::Asset });
-        let titles = if by == FindingGroupBy::Class { titles(table, &of, keys.len()) } else { Vec::new() };
+        let (others, _) = numbered(
+            table,
+            if by == FindingGroupBy::Target {
+                Field::Class
+            } else {
+                Field::Asset
+            },
+        );
+        let titles = if by == FindingGroupBy::Class {
+            titles(table, &of, keys.len())
+        } else {
+            Vec::new()
+        };
         let names = keys.into_iter().enumerate().map(|(number, key)| GroupName {
             id: group_id(by, &key),
             title: title(by, &key, titles.get(number)),
             key,
         });
         let names = number_by_title(names.collect(), &mut of);
-        Self { by, table: Arc::clone(table), pairs: number_pairs(&of, others), of, facts: facts(table), names }
+        Self {
+            by,
+            table: Arc::clone(table),
+            pairs: number_pairs(&of, others),
+            of,
+            facts: facts(table),
+            names,
+        }
     }
 
     /// Whether these are the groups of this table.
@@ -70,10 +99,15 @@ impl GroupKeys {
 /// Numbers the groups by title, so that no list has to compare texts again.
 fn number_by_title(names: Vec<GroupName>, of: &mut [u32]) -> Vec<GroupName> {
     let mut names: Vec<(u32, GroupName)> = (0..).zip(names).collect();
-    names.sort_unstable_by(|(_, one), (_, other)| (&one.title, &one.key).cmp(&(&other.title, &other.key)));
+    names.sort_unstable_by(|(_, one), (_, other)| {
+        (&one.title, &one.key).cmp(&(&other.title, &other.key))
+    });
     let mut numbers = vec![0; names.len()];
-    (0..).zip(&names).for_each(|(number, (old, _))| numbers[*old as usize] = number);
-    of.iter_mut().for_each(|number| *number = numbers[*number as usize]);
+    (0..)
+        .zip(&names)
+        .for_each(|(number, (old, _))| numbers[*old as usize] = number);
+    of.iter_mut()
+        .for_each(|number| *number = numbers[*number as usize]);
     names.into_iter().map(|(_, name)| name).collect()
 }
 
@@ -87,7 +121,10 @@ fn key(by: FindingGroupBy, issue: &Issue) -> Cow<'_, Shared> {
     match by {
         FindingGroupBy::Class => Cow::Borrowed(issue.class()),
         FindingGroupBy::Target => Cow::Borrowed(&issue.identity.asset),
-        FindingGroupBy::Cve => issue.cve.first().map_or_else(|| Cow::Owned(Shared::default()), Cow::Borrowed),
+        FindingGroupBy::Cve => issue
+            .cve
+            .first()
+            .map_or_else(|| Cow::Owned(Shared::default()), Cow::Borrowed),
         FindingGroupBy::Cwe => Cow::Borrowed(&issue.cwe),
         FindingGroupBy::Owasp => Cow::Owned(issue.owasp.label().into()),
         FindingGroupBy::Port => Cow::Owned(match issue.port() {
@@ -105,7 +142,8 @@ pub fn group_id(by: FindingGroupBy, key: &str) -> GroupId {
     GroupId(hasher.finish())
 }
 
-/// The title of a class: the common beginning of its findings' names, or its id if that is too short.
+/// The title of a class: the common beginning of its findings' names, or its id if that is too
+/// short.
 pub(crate) fn class_title(class: &Shared, start: &Shared) -> Shared {
     title(FindingGroupBy::Class, class, Some(start))
 }
@@ -120,11 +158,23 @@ fn title(by: FindingGroupBy, key: &Shared, names: Option<&Shared>) -> Shared {
 
 /// The number of each row's text, and the texts by number. A row has one text or none.
 fn numbered(table: &Table<Issue>, field: Field) -> (Vec<u32>, Vec<Shared>) {
-    let Some(Column { values: Values::Texts(texts), cells }) = table.column(field) else { return Default::default() };
+    let Some(Column {
+        values: Values::Texts(texts),
+        cells,
+    }) = table.column(field)
+    else {
+        return Default::default();
+    };
     let mut texts: Vec<Shared> = texts.iter().map(Shared::from).collect();
     let nothing = texts.len() as u32;
-    let of: Vec<u32> =
-        (0..cells.rows()).map(|row| cells.row(row).next().map_or(nothing, |number| number as u32)).collect();
+    let of: Vec<u32> = (0..cells.rows())
+        .map(|row| {
+            cells
+                .row(row)
+                .next()
+                .map_or(nothing, |number| number as u32)
+        })
+        .collect();
     if of.contains(&nothing) {
         texts.push(Shared::default());
     }
@@ -166,29 +216,61 @@ fn number_pairs(groups: &[u32], mut others: Vec<u32>) -> Vec<u32> {
 
 /// Risk and presence by position.
 fn facts(table: &Table<Issue>) -> Vec<(Risk, Presence)> {
-    let (Some(Column { values: Values::Numbers(levels), cells: risks }), (presences, words)) =
-        (table.column(Field::Risk), numbered(table, Field::Presence))
+    let (
+        Some(Column {
+            values: Values::Numbers(levels),
+            cells: risks,
+        }),
+        (presences, words),
+    ) = (table.column(Field::Risk), numbered(table, Field::Presence))
     else {
         return Vec::new();
     };
-    let named = |word: &Shared| Presence::ALL.into_iter().find(|presence| presence.as_str() == word.as_str());
-    let presence_of: Vec<Presence> = words.iter().map(|word| named(word).unwrap_or_default()).collect();
-    let risk = |row: usize| risks.row(row).next().map_or(Risk::default(), |number| Risk::from(levels[number] as i64));
-    presences.iter().enumerate().map(|(row, &presence)| (risk(row), presence_of[presence as usize])).collect()
+    let named = |word: &Shared| {
+        Presence::ALL
+            .into_iter()
+            .find(|presence| presence.as_str() == word.as_str())
+    };
+    let presence_of: Vec<Presence> = words
+        .iter()
+        .map(|word| named(word).unwrap_or_default())
+        .collect();
+    let risk = |row: usize| {
+        risks
+            .row(row)
+            .next()
+            .map_or(Risk::default(), |number| Risk::from(levels[number] as i64))
+    };
+    presences
+        .iter()
+        .enumerate()
+        .map(|(row, &presence)| (risk(row), presence_of[presence as usize]))
+        .collect()
 }
 
 /// The common beginning of two names, in whole words.
 pub(crate) fn common_start<'a>(a: &'a str, b: &str) -> &'a str {
-    let same =
-        a.char_indices().zip(b.chars()).find(|((_, a), b)| a != b).map_or(a.len().min(b.len()), |((at, _), _)| at);
-    let whole = |end: usize, text: &str| text[end..].chars().next().is_none_or(|next| !next.is_alphanumeric());
+    let same = a
+        .char_indices()
+        .zip(b.chars())
+        .find(|((_, a), b)| a != b)
+        .map_or(a.len().min(b.len()), |((at, _), _)| at);
+    let whole = |end: usize, text: &str| {
+        text[end..]
+            .chars()
+            .next()
+            .is_none_or(|next| !next.is_alphanumeric())
+    };
     let words = if whole(same, a) && whole(same, b) {
         &a[..same]
     } else {
         &a[..a[..same].rfind(|c: char| !c.is_alphanumeric()).unwrap_or(0)]
     };
     let words = words.trim_end_matches(|c: char| !c.is_alphanumeric() && c != ')');
-    let words = words.strip_suffix(" at").or(words.strip_suffix(" in")).unwrap_or(words);
+    let words = words
+        .strip_suffix(" at")
+        .or(words.strip_suffix(" in"))
+        .unwrap_or(words);
     words.trim_end()
 }
 
@@ -205,7 +287,8 @@ impl Numbers {
     fn number(&mut self, text: &Shared) -> u32 {
         let address = text.as_str().as_ptr() as usize;
         if let Some(&number) = self.by_address.get(&address) {
-            // An address may be reused while the texts are created here, so the text is compared too.
+            // An address may be reused while the texts are created here, so the text is compared
+            // too.
             if *self.texts[number as usize] == **text {
                 return number;
             }
@@ -231,9 +314,17 @@ mod tests {
     #[test]
     fn class_title_is_common_beginning_of_names() {
         for (a, b, both) in [
-            ("Database dump readable at /db.sql", "Database dump readable at /old.sql", "Database dump readable"),
+            (
+                "Database dump readable at /db.sql",
+                "Database dump readable at /old.sql",
+                "Database dump readable",
+            ),
             ("TLS 1.0", "TLS 1.1", "TLS 1"),
-            ("Directory listing", "Directory listing with archives", "Directory listing"),
+            (
+                "Directory listing",
+                "Directory listing with archives",
+                "Directory listing",
+            ),
             ("Cookie a", "Cookie ab", "Cookie"),
             ("Open port (22)", "Open port (80)", "Open port"),
             ("é", "è", ""),
@@ -244,7 +335,13 @@ mod tests {
 
     #[test]
     fn group_ids_of_equal_keys_differ_by_attribute() {
-        assert_ne!(group_id(FindingGroupBy::Class, "443"), group_id(FindingGroupBy::Port, "443"));
-        assert_eq!(group_id(FindingGroupBy::Class, "x"), group_id(FindingGroupBy::Class, "x"));
+        assert_ne!(
+            group_id(FindingGroupBy::Class, "443"),
+            group_id(FindingGroupBy::Port, "443")
+        );
+        assert_eq!(
+            group_id(FindingGroupBy::Class, "x"),
+            group_id(FindingGroupBy::Class, "x")
+        );
     }
 }

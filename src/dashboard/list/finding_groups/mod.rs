@@ -50,7 +50,8 @@ pub enum Counted {
 /// Grouping of the findings, if `by` is set.
 #[derive(Clone, Debug, Default)]
 pub struct FindingGroups {
-    /// The grouping that the user chose. Groups of many findings are built off the UI thread; until then the rows remain.
+    /// The grouping that the user chose. Groups of many findings are built off the UI thread; until
+    /// then the rows remain.
     pub requested: Option<FindingGroupBy>,
     /// The grouping of the rows.
     pub by: Option<FindingGroupBy>,
@@ -69,11 +70,18 @@ impl FindingGroups {
     }
 
     pub fn summary(&self, group: &Group) -> GroupSummary {
-        self.summaries.get(group.number as usize).copied().unwrap_or_default()
+        self.summaries
+            .get(group.number as usize)
+            .copied()
+            .unwrap_or_default()
     }
 
     /// The groups of a table. Those of many findings are `None` until they are [taken](Self::take).
-    pub(crate) fn keys(&mut self, by: FindingGroupBy, table: &Arc<Table<Issue>>) -> Option<Arc<GroupKeys>> {
+    pub(crate) fn keys(
+        &mut self,
+        by: FindingGroupBy,
+        table: &Arc<Table<Issue>>,
+    ) -> Option<Arc<GroupKeys>> {
         if !self.has_keys(by, table) && table.len() < Issue::MANY {
             self.built = Some(Arc::new(GroupKeys::of(by, table)));
         }
@@ -115,7 +123,8 @@ impl FindingGroups {
             list.groups.enable(false, 1);
         }
         let numbers = rows.iter().map(|&row| keys.of[row as usize]).collect();
-        list.groups.fill(keys.names.iter().map(|name| name.id), numbers);
+        list.groups
+            .fill(keys.names.iter().map(|name| name.id), numbers);
         self.summaries = summaries(&rows, &keys, assessments, counted);
         list.rows = Arc::new(rows);
         if list.sort == 0 && list.order.is_empty() {
@@ -127,26 +136,48 @@ impl FindingGroups {
         list.settle(table);
     }
 
-    /// Counts the findings at these positions again, which became decided or undecided. The assessments of other rows are not
-    /// read, so that a decision in a long list takes little time.
-    pub(crate) fn count_decided(&mut self, list: &List<Issue>, changed: &RowSet, assessments: &[Arc<Assessment>]) {
+    /// Counts the findings at these positions again, which became decided or undecided. The
+    /// assessments of other rows are not read, so that a decision in a long list takes little time.
+    pub(crate) fn count_decided(
+        &mut self,
+        list: &List<Issue>,
+        changed: &RowSet,
+        assessments: &[Arc<Assessment>],
+    ) {
         let Some(keys) = &self.shown else { return };
-        for &position in list.rows.iter().filter(|&&position| changed.has(position as usize)) {
-            let (group, (_, presence)) = (keys.of[position as usize], keys.facts[position as usize]);
+        for &position in list
+            .rows
+            .iter()
+            .filter(|&&position| changed.has(position as usize))
+        {
+            let (group, (_, presence)) =
+                (keys.of[position as usize], keys.facts[position as usize]);
             let summary = &mut self.summaries[group as usize];
-            summary.change_decision(is_undecided(assessments, position), self.counted.has(presence));
+            summary.change_decision(
+                is_undecided(assessments, position),
+                self.counted.has(presence),
+            );
         }
     }
 }
 
-/// The summary of each group, by its number. The rows are read in their order and not group by group: then most of them are
-/// next to each other in memory.
-fn summaries(rows: &[u32], keys: &GroupKeys, assessments: &[Arc<Assessment>], counted: Counted) -> Vec<GroupSummary> {
-    let none = GroupSummary { presence: Presence::Absent, ..GroupSummary::default() };
+/// The summary of each group, by its number. The rows are read in their order and not group by
+/// group: then most of them are next to each other in memory.
+fn summaries(
+    rows: &[u32],
+    keys: &GroupKeys,
+    assessments: &[Arc<Assessment>],
+    counted: Counted,
+) -> Vec<GroupSummary> {
+    let none = GroupSummary {
+        presence: Presence::Absent,
+        ..GroupSummary::default()
+    };
     let mut summaries = vec![none; keys.names.len()];
     let mut seen = RowSet::none(keys.pairs.len());
     for &position in rows {
-        let (pair, (risk, presence)) = (keys.pairs[position as usize], keys.facts[position as usize]);
+        let (pair, (risk, presence)) =
+            (keys.pairs[position as usize], keys.facts[position as usize]);
         let summary = &mut summaries[keys.of[position as usize] as usize];
         summary.risk = summary.risk.max(risk);
         let is_counted = counted.has(presence);
@@ -175,8 +206,14 @@ impl GroupSummary {
     fn change_decision(&mut self, is_undecided: bool, is_counted: bool) {
         let counted = u32::from(is_counted);
         match is_undecided {
-            true => (self.undecided, self.decided) = (self.undecided + 1, self.decided.saturating_sub(counted)),
-            false => (self.undecided, self.decided) = (self.undecided.saturating_sub(1), self.decided + counted),
+            true => {
+                (self.undecided, self.decided) =
+                    (self.undecided + 1, self.decided.saturating_sub(counted))
+            }
+            false => {
+                (self.undecided, self.decided) =
+                    (self.undecided.saturating_sub(1), self.decided + counted)
+            }
         }
     }
 }
@@ -200,5 +237,7 @@ fn importance(presence: Presence) -> u8 {
 }
 
 fn is_undecided(assessments: &[Arc<Assessment>], position: u32) -> bool {
-    assessments.get(position as usize).is_none_or(|assessment| assessment.is_undecided())
+    assessments
+        .get(position as usize)
+        .is_none_or(|assessment| assessment.is_undecided())
 }

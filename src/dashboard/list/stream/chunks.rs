@@ -1,4 +1,5 @@
-//! A query on captures runs in chunks, the newest first, so that neither many captures nor long bodies block a key.
+//! A query on captures runs in chunks, the newest first, so that neither many captures nor long
+//! bodies block a key.
 //!
 //! ```text
 //!   new, recalled, changed ─► pending ─► chunk ─► rows that match
@@ -6,8 +7,9 @@
 //!                               └──────────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! No outdated result is ever in flight: a new query starts with all captures pending. A query on bodies waits for each
-//! chunk until the bodies of its captures were read from their files, off the UI thread.
+//! No outdated result is ever in flight: a new query starts with all captures pending. A query on
+//! bodies waits for each chunk until the bodies of its captures were read from their files, off the
+//! UI thread.
 
 use crate::contract::Capture;
 use crate::contract::LoggerId;
@@ -54,21 +56,39 @@ pub struct ChunkQuery<'a> {
 }
 
 impl<'a> ChunkQuery<'a> {
-    /// The captures among some row numbers whose bodies have to be read before the query can run on them.
+    /// The captures among some row numbers whose bodies have to be read before the query can run on
+    /// them.
     pub(crate) fn unread(&self, rows: impl IntoIterator<Item = Range<u64>>) -> Vec<&'a CaptureRow> {
         let needs_bodies = needs_bodies(self.query);
-        let is_read = |captured: &CaptureRow| self.context.read.is_some_and(|read| read.contains_key(&captured.id()));
+        let is_read = |captured: &CaptureRow| {
+            self.context
+                .read
+                .is_some_and(|read| read.contains_key(&captured.id()))
+        };
         let of = rows.into_iter().filter(|_| needs_bodies).flatten();
         let captures = of.filter_map(|row| self.stream.get(row));
-        captures.filter(|captured| captured.unread_body().is_some() && !is_read(captured)).collect()
+        captures
+            .filter(|captured| captured.unread_body().is_some() && !is_read(captured))
+            .collect()
     }
 
     /// The matches among some row numbers.
     pub(crate) fn matches(&self, rows: Range<u64>) -> Vec<u64> {
-        let part = StreamChunk { stream: self.stream, rows, context: self.context };
-        let matches = if self.query.is_empty() { RowSet::all(part.len()) } else { self.query.matches(&part) };
-        let here = |captured: &CaptureRow| self.context.only.is_none_or(|only| captured.logger == only);
-        let rows = matches.rows().filter(|&row| part.capture_at(row).is_some_and(here));
+        let part = StreamChunk {
+            stream: self.stream,
+            rows,
+            context: self.context,
+        };
+        let matches = if self.query.is_empty() {
+            RowSet::all(part.len())
+        } else {
+            self.query.matches(&part)
+        };
+        let here =
+            |captured: &CaptureRow| self.context.only.is_none_or(|only| captured.logger == only);
+        let rows = matches
+            .rows()
+            .filter(|&row| part.capture_at(row).is_some_and(here));
         rows.map(|row| part.rows.start + row as u64).collect()
     }
 }
@@ -79,7 +99,10 @@ pub(crate) struct Ranges(Vec<Range<u64>>);
 
 impl Ranges {
     pub fn len(&self) -> usize {
-        self.0.iter().map(|range| (range.end - range.start) as usize).sum()
+        self.0
+            .iter()
+            .map(|range| (range.end - range.start) as usize)
+            .sum()
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Range<u64>> {
@@ -100,13 +123,17 @@ impl Ranges {
 
     /// Removes the row numbers outside of a range.
     pub fn clip(&mut self, to: &Range<u64>) {
-        self.0.iter_mut().for_each(|range| *range = range.start.max(to.start)..range.end.min(to.end));
+        self.0
+            .iter_mut()
+            .for_each(|range| *range = range.start.max(to.start)..range.end.min(to.end));
         self.0.retain(|range| !range.is_empty());
     }
 
     /// Adds new row numbers, ascending. Those after them move.
     pub fn shift(&mut self, new: &[u64]) {
-        self.0.iter_mut().for_each(|range| *range = shifted(range.start, new)..shifted(range.end - 1, new) + 1);
+        self.0
+            .iter_mut()
+            .for_each(|range| *range = shifted(range.start, new)..shifted(range.end - 1, new) + 1);
         self.add(new.iter().map(|&row| row..row + 1));
     }
 
@@ -117,7 +144,9 @@ impl Ranges {
 
     /// Removes a row number. False if it is not there.
     pub fn take(&mut self, row: u64) -> bool {
-        let Some(at) = self.0.iter().position(|range| range.contains(&row)) else { return false };
+        let Some(at) = self.0.iter().position(|range| range.contains(&row)) else {
+            return false;
+        };
         let range = self.0.remove(at);
         self.add([range.start..row, row + 1..range.end]);
         true
@@ -169,7 +198,11 @@ impl<'a> StreamChunk<'a> {
         let mut pending = Ranges::default();
         pending.add(Some(stream.first..stream.end()));
         let rows = pending.take_chunk(stream, CHUNK).pop().unwrap_or_default();
-        Self { stream, rows, context }
+        Self {
+            stream,
+            rows,
+            context,
+        }
     }
 
     fn capture_at(&self, row: usize) -> Option<&'a CaptureRow> {
@@ -187,13 +220,19 @@ impl RowSource for StreamChunk<'_> {
     }
 
     fn write_field(&self, row: usize, field: Field, to: &mut ColumnBuilder) {
-        let Some(captured) = self.capture_at(row) else { return };
+        let Some(captured) = self.capture_at(row) else {
+            return;
+        };
         let whole = self.context.read.and_then(|read| read.get(&captured.id()));
-        captured.recognized(whole).write_field(field, self.context.others, to);
+        captured
+            .recognized(whole)
+            .write_field(field, self.context.others, to);
     }
 
     fn with_text(&self, text: &str) -> RowSet {
-        let has = |captured: &CaptureRow| memchr::memmem::find(captured.text.as_bytes(), text.as_bytes()).is_some();
+        let has = |captured: &CaptureRow| {
+            memchr::memmem::find(captured.text.as_bytes(), text.as_bytes()).is_some()
+        };
         RowSet::of(self.len(), |row| self.capture_at(row).is_some_and(has))
     }
 

@@ -1,4 +1,5 @@
-//! All captures that match a query, collected in chunks: an export is complete and never blocks a key.
+//! All captures that match a query, collected in chunks: an export is complete and never blocks a
+//! key.
 
 use crate::contract::LoggerId;
 use crate::dashboard::base::{CaptureKey, CaptureRow};
@@ -6,8 +7,8 @@ use crate::dashboard::list::{ChunkQuery, Ranges};
 use crate::query::Query;
 use std::ops::Range;
 
-/// An export in progress. It works with ids, because rows move when captures arrive late or are dropped. Captures that are
-/// newer than its start are excluded.
+/// An export in progress. It works with ids, because rows move when captures arrive late or are
+/// dropped. Captures that are newer than its start are excluded.
 #[derive(Debug)]
 pub struct CaptureExport {
     pub query: Query,
@@ -21,7 +22,12 @@ pub struct CaptureExport {
 
 impl CaptureExport {
     pub fn new(query: Query, only: Option<LoggerId>) -> Self {
-        Self { query, only, before: None, found: Vec::new() }
+        Self {
+            query,
+            only,
+            before: None,
+            found: Vec::new(),
+        }
     }
 
     /// The captures of the next chunk whose bodies have to be read first.
@@ -32,14 +38,20 @@ impl CaptureExport {
     /// The next chunk, and the row numbers after it.
     fn chunk(&self, query: &ChunkQuery<'_>) -> (Range<u64>, Ranges) {
         let stream = query.stream;
-        let end = self.before.map_or(stream.end(), |before| stream.row_near(before));
+        let end = self
+            .before
+            .map_or(stream.end(), |before| stream.row_near(before));
         let mut pending = Ranges::default();
         pending.add(Some(stream.first..end));
-        let chunk = pending.take_chunk(stream, query.bytes).pop().unwrap_or_default();
+        let chunk = pending
+            .take_chunk(stream, query.bytes)
+            .pop()
+            .unwrap_or_default();
         (chunk, pending)
     }
 
-    /// Searches the next chunk, unless bodies have to be read first. After the last one returns all matches, oldest first.
+    /// Searches the next chunk, unless bodies have to be read first. After the last one returns all
+    /// matches, oldest first.
     pub fn next_chunk(&mut self, query: &ChunkQuery<'_>) -> Option<Vec<CaptureRow>> {
         let stream = query.stream;
         let (chunk, pending) = self.chunk(query);
@@ -48,7 +60,13 @@ impl CaptureExport {
         }
         self.before = stream.get(chunk.start).map(CaptureRow::id);
         let matches = query.matches(chunk);
-        self.found.extend(matches.into_iter().rev().filter_map(|row| stream.get(row)).cloned());
+        self.found.extend(
+            matches
+                .into_iter()
+                .rev()
+                .filter_map(|row| stream.get(row))
+                .cloned(),
+        );
         let done = pending.len() == 0;
         done.then(|| std::mem::take(&mut self.found).into_iter().rev().collect())
     }

@@ -1,4 +1,5 @@
-//! Attributes by which captures are grouped: the payload that they contain, their source, or their logger.
+//! Attributes by which captures are grouped: the payload that they contain, their source, or their
+//! logger.
 
 use crate::contract::{LoggerId, Shared};
 use crate::dashboard::base::GroupId;
@@ -39,9 +40,10 @@ impl CaptureGroupKey {
     pub fn of(by: CaptureGroupBy, captured: &CaptureRow) -> Self {
         let source = || captured.capture.ip_address.clone();
         match by {
-            CaptureGroupBy::Payload => {
-                captured.known().map_or_else(|| Self::Unknown(source()), |known| Self::Payload(known.token))
-            }
+            CaptureGroupBy::Payload => captured.known().map_or_else(
+                || Self::Unknown(source()),
+                |known| Self::Payload(known.token),
+            ),
             CaptureGroupBy::Source => Self::Source(source()),
             CaptureGroupBy::Logger => Self::Logger(captured.logger),
         }

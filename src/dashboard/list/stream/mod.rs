@@ -1,4 +1,5 @@
-//! The list of captures. It follows the newest capture while that is selected and the list is not paused.
+//! The list of captures. It follows the newest capture while that is selected and the list is not
+//! paused.
 //!
 //! Its query runs in chunks ([`chunks`]). Rows that are still pending are not shown.
 
@@ -13,7 +14,9 @@ use crate::dashboard::base::{CaptureKey, CaptureRow, GroupId, RowRef};
 use crate::dashboard::data::{START, Stream};
 use crate::dashboard::list::groups::{Group, GroupPlace};
 use crate::dashboard::list::stream::chunks::shifted;
-use crate::dashboard::list::{CaptureGroupBy, CaptureGroupKey, ChunkQuery, Groups, HiddenNews, Ranges, set_mark};
+use crate::dashboard::list::{
+    CaptureGroupBy, CaptureGroupKey, ChunkQuery, Groups, HiddenNews, Ranges, set_mark,
+};
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
@@ -25,8 +28,8 @@ pub struct StreamList {
     header: Option<GroupId>,
     /// Place of the selected row.
     pub at: usize,
-    /// The row to select when all captures were queried, unless a key moves the selection: this header, else this
-    /// capture.
+    /// The row to select when all captures were queried, unless a key moves the selection: this
+    /// header, else this capture.
     pending_selection: Option<(Option<GroupId>, CaptureKey)>,
     marks: BTreeSet<CaptureKey>,
     /// Where `v` began a range.
@@ -88,7 +91,11 @@ impl Default for StreamList {
 impl StreamList {
     /// Rows on the screen: captures, or group headers and unfolded captures.
     pub fn len(&self) -> usize {
-        if self.groups.is_on() { self.groups.places() } else { self.rows.len() }
+        if self.groups.is_on() {
+            self.groups.places()
+        } else {
+            self.rows.len()
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -103,7 +110,11 @@ impl StreamList {
     /// The position of the selected capture among those that match, in the order of the groups.
     pub fn position(&self) -> usize {
         let before = |group: &Group| -> usize {
-            self.groups.iter().take_while(|other| other.id != group.id).map(|other| other.rows.len()).sum()
+            self.groups
+                .iter()
+                .take_while(|other| other.id != group.id)
+                .map(|other| other.rows.len())
+                .sum()
         };
         match self.groups.at(self.at).filter(|_| self.groups.is_on()) {
             Some(GroupPlace::Row(group, row)) => before(group) + row,
@@ -121,7 +132,10 @@ impl StreamList {
     /// The number of captures that arrived since it stopped following: `▼ N new`.
     pub fn below(&self) -> usize {
         let before = |row| self.rows.partition_point(|listed| listed.row < row);
-        self.news.iter().map(|range| before(range.end) - before(range.start)).sum()
+        self.news
+            .iter()
+            .map(|range| before(range.end) - before(range.start))
+            .sum()
     }
 
     pub fn marks(&self) -> &BTreeSet<CaptureKey> {
@@ -131,7 +145,9 @@ impl StreamList {
     /// Marks the captures that a place represents, or removes their marks.
     pub fn mark(&mut self, stream: &Stream, at: usize, on: bool) {
         for row in self.rows_at(at).collect::<Vec<_>>() {
-            let (Some(at), Some(id)) = (self.find(row), stream.get(row).map(CaptureRow::id)) else { continue };
+            let (Some(at), Some(id)) = (self.find(row), stream.get(row).map(CaptureRow::id)) else {
+                continue;
+            };
             self.rows[at].marked = on;
             set_mark(&mut self.marks, id, on);
         }
@@ -146,7 +162,9 @@ impl StreamList {
     /// Marks the shown captures without a mark and removes the marks of the others.
     pub fn invert_marks(&mut self, stream: &Stream) {
         for entry in &mut self.rows {
-            let Some(captured) = stream.get(entry.row) else { continue };
+            let Some(captured) = stream.get(entry.row) else {
+                continue;
+            };
             entry.marked = !entry.marked;
             set_mark(&mut self.marks, captured.id(), entry.marked);
         }
@@ -154,7 +172,9 @@ impl StreamList {
 
     pub fn clear_marks(&mut self) {
         self.marks.clear();
-        self.rows.iter_mut().for_each(|listed| listed.marked = false);
+        self.rows
+            .iter_mut()
+            .for_each(|listed| listed.marked = false);
     }
 
     /// The number of marked captures that are not shown.
@@ -167,12 +187,17 @@ impl StreamList {
 
     /// Marked captures that are not shown.
     pub fn hidden_marks<'a>(&'a self, stream: &'a Stream) -> impl Iterator<Item = CaptureKey> + 'a {
-        self.marks.iter().copied().filter(|&id| !self.has(stream, id))
+        self.marks
+            .iter()
+            .copied()
+            .filter(|&id| !self.has(stream, id))
     }
 
     /// The selected capture or group header.
     pub fn selected_row(&self) -> Option<RowRef<CaptureKey>> {
-        self.header.map(RowRef::Group).or(self.selected.map(RowRef::Item))
+        self.header
+            .map(RowRef::Group)
+            .or(self.selected.map(RowRef::Item))
     }
 
     /// The row at a place.
@@ -192,7 +217,9 @@ impl StreamList {
     /// Row numbers that a place represents, oldest first.
     pub fn rows_at(&self, at: usize) -> impl DoubleEndedIterator<Item = u64> + '_ {
         let ungrouped = self.rows.get(at).filter(|_| !self.groups.is_on());
-        self.groups.rows_at(at).chain(ungrouped.map(|listed| listed.row))
+        self.groups
+            .rows_at(at)
+            .chain(ungrouped.map(|listed| listed.row))
     }
 
     /// The place of a capture; of a folded capture that of its group header.
@@ -209,7 +236,9 @@ impl StreamList {
     }
 
     fn find(&self, row: u64) -> Option<usize> {
-        self.rows.binary_search_by_key(&row, |listed| listed.row).ok()
+        self.rows
+            .binary_search_by_key(&row, |listed| listed.row)
+            .ok()
     }
 
     /// The place of a capture, else of the next one, so that the first visible row does not change.
@@ -217,24 +246,39 @@ impl StreamList {
         let row = stream.row_near(id);
         match self.groups.is_on() {
             true => {
-                let group = self.by.zip(stream.get(row)).map(|(by, captured)| CaptureGroupKey::of(by, captured).id());
+                let group = self
+                    .by
+                    .zip(stream.get(row))
+                    .map(|(by, captured)| CaptureGroupKey::of(by, captured).id());
                 let in_group = || group.and_then(|group| self.groups.place_from(group, row));
-                self.place(stream, id).or_else(in_group).unwrap_or_else(|| self.groups.place_near(row))
+                self.place(stream, id)
+                    .or_else(in_group)
+                    .unwrap_or_else(|| self.groups.place_near(row))
             }
             false => self.rows.partition_point(|listed| listed.row < row),
         }
     }
 
     /// Counts the new captures that the filter hides, when all captures were queried.
-    pub(crate) fn count_hidden_news(&mut self, stream: &Stream, only: Option<LoggerId>, now: Stamp) {
-        let Some(since) = self.hidden_news.since(&self.filter, now) else { return };
+    pub(crate) fn count_hidden_news(
+        &mut self,
+        stream: &Stream,
+        only: Option<LoggerId>,
+        now: Stamp,
+    ) {
+        let Some(since) = self.hidden_news.since(&self.filter, now) else {
+            return;
+        };
         if self.pending() > 0 {
             return;
         }
         let first = stream.row_after(since);
         let shown = self.rows.len() - self.rows.partition_point(|listed| listed.row < first);
         let arrived = match only {
-            Some(logger) => stream.since(since).filter(|captured| captured.logger == logger).count(),
+            Some(logger) => stream
+                .since(since)
+                .filter(|captured| captured.logger == logger)
+                .count(),
             None => (stream.end() - first) as usize,
         };
         self.hidden_news.count = arrived.saturating_sub(shown);
@@ -250,8 +294,8 @@ impl StreamList {
         self.next_chunk(query);
     }
 
-    /// Adds new captures: those of these row numbers, ascending, and those in front. Moved rows keep their results unless
-    /// time changes them, dropped captures are removed.
+    /// Adds new captures: those of these row numbers, ascending, and those in front. Moved rows
+    /// keep their results unless time changes them, dropped captures are removed.
     pub fn extend(&mut self, query: &ChunkQuery<'_>, new: &[u64]) {
         let stream = query.stream;
         let is_searched = self.pending() == 0;
@@ -263,7 +307,8 @@ impl StreamList {
         self.covered = stream.first..stream.end();
         self.pending.clip(&self.covered);
         self.news.clip(&self.covered);
-        // A query that runs is not begun again with each capture: it would never reach the older ones.
+        // A query that runs is not begun again with each capture: it would never reach the older
+        // ones.
         match is_searched && query.query.depends_on_now() {
             true => self.show(query),
             false => self.next_chunk(query),
@@ -275,8 +320,13 @@ impl StreamList {
         self.pending.shift(new);
         self.news.shift(new);
         let Some(&first) = new.first() else { return };
-        let moved = self.rows.split_off(self.rows.partition_point(|listed| listed.row < first));
-        moved.iter().rev().for_each(|listed| self.groups.remove(listed.group, listed.row));
+        let moved = self
+            .rows
+            .split_off(self.rows.partition_point(|listed| listed.row < first));
+        moved
+            .iter()
+            .rev()
+            .for_each(|listed| self.groups.remove(listed.group, listed.row));
         for entry in moved {
             let row = shifted(entry.row, new);
             self.groups.add_to(entry.group, row);
@@ -298,8 +348,8 @@ impl StreamList {
         self.next_chunk(query);
     }
 
-    /// Runs the query on the next chunk: on the selected capture, so that it stays selected, then on the newest ones.
-    /// Without a filter and groups all captures are one chunk.
+    /// Runs the query on the next chunk: on the selected capture, so that it stays selected, then
+    /// on the newest ones. Without a filter and groups all captures are one chunk.
     pub fn next_chunk(&mut self, query: &ChunkQuery<'_>) {
         let stream = query.stream;
         let (mut chunk, pending) = self.chunk(query);
@@ -308,18 +358,32 @@ impl StreamList {
             // It is requested again when the bodies were read.
             false => chunk.clear(),
         }
-        let mut rows: Vec<u64> = chunk.into_iter().flat_map(|rows| query.matches(rows)).collect();
+        let mut rows: Vec<u64> = chunk
+            .into_iter()
+            .flat_map(|rows| query.matches(rows))
+            .collect();
         rows.sort_unstable();
-        let is_after = self.rows.back().zip(rows.first()).is_none_or(|(last, &first)| last.row < first);
-        let is_before = self.rows.front().zip(rows.last()).is_some_and(|(first, &last)| last < first.row);
+        let is_after = self
+            .rows
+            .back()
+            .zip(rows.first())
+            .is_none_or(|(last, &first)| last.row < first);
+        let is_before = self
+            .rows
+            .front()
+            .zip(rows.last())
+            .is_some_and(|(first, &last)| last < first.row);
         let (by, groups, marks) = (self.by, &mut self.groups, &self.marks);
         let new = rows.into_iter().filter_map(|row| {
             let captured = stream.get(row)?;
             let marked = !marks.is_empty() && marks.contains(&captured.id());
-            let group = by.map_or(0, |by| groups.add(CaptureGroupKey::of(by, captured).id(), row));
+            let group = by.map_or(0, |by| {
+                groups.add(CaptureGroupKey::of(by, captured).id(), row)
+            });
             Some(ListedCapture { row, group, marked })
         });
-        // An older chunk goes in front row by row, the newest of it first, so that nothing is sorted.
+        // An older chunk goes in front row by row, the newest of it first, so that nothing is
+        // sorted.
         match is_before {
             true => new.rev().for_each(|listed| self.rows.push_front(listed)),
             false => self.rows.extend(new),
@@ -344,13 +408,19 @@ impl StreamList {
             true => pending.take_all(),
             false => pending.take_chunk(stream, query.bytes),
         };
-        let selected = self.intended_selection().map(|(_, id)| id).filter(|_| !self.is_following());
-        let selected = selected.and_then(|id| stream.row_of(id)).filter(|&row| pending.take(row));
+        let selected = self
+            .intended_selection()
+            .map(|(_, id)| id)
+            .filter(|_| !self.is_following());
+        let selected = selected
+            .and_then(|id| stream.row_of(id))
+            .filter(|&row| pending.take(row));
         chunk.extend(selected.map(|row| row..row + 1));
         (chunk, pending)
     }
 
-    /// Groups the captures, or ungroups them. [`StreamList::show`] must follow. One capture alone has no header.
+    /// Groups the captures, or ungroups them. [`StreamList::show`] must follow. One capture alone
+    /// has no header.
     pub fn group(&mut self, by: Option<CaptureGroupBy>) {
         match by {
             Some(_) => self.groups.enable(false, 2),
@@ -361,14 +431,19 @@ impl StreamList {
 
     /// The row to select after the rows changed.
     fn intended_selection(&self) -> Option<(Option<GroupId>, CaptureKey)> {
-        self.pending_selection.or_else(|| Some((self.header, self.selected?)))
+        self.pending_selection
+            .or_else(|| Some((self.header, self.selected?)))
     }
 
-    /// Selects the newest capture when following, else restores the selection or selects the next capture. The final row
-    /// is known only after the last chunk.
+    /// Selects the newest capture when following, else restores the selection or selects the next
+    /// capture. The final row is known only after the last chunk.
     fn settle(&mut self, stream: &Stream) {
         let oldest = stream.rows.front().map(CaptureRow::id);
-        while self.marks.first().is_some_and(|&id| oldest.is_none_or(|oldest| id < oldest)) {
+        while self
+            .marks
+            .first()
+            .is_some_and(|&id| oldest.is_none_or(|oldest| id < oldest))
+        {
             self.marks.pop_first();
         }
         if self.is_following() {
@@ -379,7 +454,12 @@ impl StreamList {
             let header = header.and_then(|header| self.groups.place_of(header));
             header.unwrap_or_else(|| self.place_near(stream, id))
         });
-        self.put_at(stream, place.unwrap_or(usize::MAX).min(self.len().saturating_sub(1)));
+        self.put_at(
+            stream,
+            place
+                .unwrap_or(usize::MAX)
+                .min(self.len().saturating_sub(1)),
+        );
         self.pending_selection = intended.filter(|_| self.pending() > 0 || self.is_empty());
     }
 
@@ -409,7 +489,9 @@ impl StreamList {
 
     /// The capture at a place; of a group header the newest of the group.
     pub fn id_at(&self, stream: &Stream, at: usize) -> Option<CaptureKey> {
-        stream.get(self.rows_at(at).next_back()?).map(CaptureRow::id)
+        stream
+            .get(self.rows_at(at).next_back()?)
+            .map(CaptureRow::id)
     }
 
     /// All matches, oldest first.
@@ -418,31 +500,48 @@ impl StreamList {
     }
 
     /// All captures that a place represents.
-    pub fn ids_at<'a>(&'a self, stream: &'a Stream, at: usize) -> impl Iterator<Item = CaptureKey> + 'a {
-        self.rows_at(at).filter_map(|row| stream.get(row)).map(CaptureRow::id)
+    pub fn ids_at<'a>(
+        &'a self,
+        stream: &'a Stream,
+        at: usize,
+    ) -> impl Iterator<Item = CaptureKey> + 'a {
+        self.rows_at(at)
+            .filter_map(|row| stream.get(row))
+            .map(CaptureRow::id)
     }
 
     /// The selected capture.
     pub fn current<'a>(&self, stream: &'a Stream) -> Option<&'a CaptureRow> {
-        let there = self.rows_at(self.at).next_back().and_then(|row| stream.get(row));
+        let there = self
+            .rows_at(self.at)
+            .next_back()
+            .and_then(|row| stream.get(row));
         there.filter(|captured| Some(captured.id()) == self.selected)
     }
 
     /// Whether a capture matches, folded or not.
     pub fn has(&self, stream: &Stream, id: CaptureKey) -> bool {
-        stream.row_of(id).is_some_and(|row| self.find(row).is_some())
+        stream
+            .row_of(id)
+            .is_some_and(|row| self.find(row).is_some())
     }
 
     /// The captures of an action: the marked ones, else those of the selected row, in order.
     pub fn chosen<'a>(&self, stream: &'a Stream) -> Vec<&'a CaptureRow> {
         match self.marked(stream) {
-            none if none.is_empty() => self.rows_at(self.at).filter_map(|row| stream.get(row)).collect(),
+            none if none.is_empty() => self
+                .rows_at(self.at)
+                .filter_map(|row| stream.get(row))
+                .collect(),
             marked => marked,
         }
     }
 
     /// The marked captures, oldest first, shown or not.
     pub fn marked<'a>(&self, stream: &'a Stream) -> Vec<&'a CaptureRow> {
-        self.marks.iter().filter_map(|&id| stream.get(stream.row_of(id)?)).collect()
+        self.marks
+            .iter()
+            .filter_map(|&id| stream.get(stream.row_of(id)?))
+            .collect()
     }
 }

@@ -55,7 +55,12 @@ impl CommandLine {
         // A space follows where an argument is expected.
         let begun = offer.text.ends_with([':', '=', '<', '>']);
         let more = rest.is_empty() && !begun && !offer.is_whole;
-        format!("{}{}{}{rest}", &text[..offer.place.start.min(text.len())], offer.text, if more { " " } else { "" })
+        format!(
+            "{}{}{}{rest}",
+            &text[..offer.place.start.min(text.len())],
+            offer.text,
+            if more { " " } else { "" }
+        )
     }
 }
 

@@ -1,5 +1,5 @@
-//! The decide menu: options in any order, then the key of the verdict closes it. It keeps the findings it was opened for,
-//! so data that arrives later does not change them.
+//! The decide menu: options in any order, then the key of the verdict closes it. It keeps the
+//! findings it was opened for, so data that arrives later does not change them.
 //!
 //! ```text
 //!   t ─► DecideMenu ─┬─ r n s T d e ─► MenuEntry (a line with offers) ─► the draft
@@ -26,12 +26,14 @@ pub struct DecideMenu {
     pub entry: Option<MenuEntry>,
     /// Opened for one option alone, which is recorded at once.
     pub alone: bool,
-    /// The number of findings that the rules of the chosen scope match now, and how many of them persons decided.
+    /// The number of findings that the rules of the chosen scope match now, and how many of them
+    /// persons decided.
     pub preview: Option<(usize, usize)>,
-    /// The number of findings that the rules of each scope match; empty for many findings, whose scope is counted when it
-    /// is chosen.
+    /// The number of findings that the rules of each scope match; empty for many findings, whose
+    /// scope is counted when it is chosen.
     pub counts: Vec<(DecisionScope, usize)>,
-    /// The number of classes of the findings, for each target and in all: the scopes of classes create a rule for each.
+    /// The number of classes of the findings, for each target and in all: the scopes of classes
+    /// create a rule for each.
     pub classes: [usize; 2],
 }
 
@@ -92,14 +94,35 @@ impl DecideMenu {
     /// Opens the line of an option with its current value.
     pub fn open(&mut self, choice: MenuChoice) {
         let text = match (choice, &self.draft) {
-            (MenuChoice::Note, Draft { note: DraftValue::Set(note), .. }) => note.to_string(),
+            (
+                MenuChoice::Note,
+                Draft {
+                    note: DraftValue::Set(note),
+                    ..
+                },
+            ) => note.to_string(),
             (MenuChoice::Tags, draft) => tags_text(&draft.tag, &draft.untag),
-            (MenuChoice::Until, Draft { until: DraftValue::Set(day), .. }) => day.to_string(),
+            (
+                MenuChoice::Until,
+                Draft {
+                    until: DraftValue::Set(day),
+                    ..
+                },
+            ) => day.to_string(),
             _ => String::new(),
         };
-        let mut input = if choice == MenuChoice::Note { TextInput::lines("") } else { TextInput::default() };
+        let mut input = if choice == MenuChoice::Note {
+            TextInput::lines("")
+        } else {
+            TextInput::default()
+        };
         input.set(&text);
-        self.entry = Some(MenuEntry { choice, input, offers: Offers::default(), error: None });
+        self.entry = Some(MenuEntry {
+            choice,
+            input,
+            offers: Offers::default(),
+            error: None,
+        });
     }
 
     /// Changes the draft. Backspace undoes the change.
@@ -131,8 +154,13 @@ impl DecideMenu {
 
     /// The next scope, or the one before.
     pub fn walk_scope(&mut self, by: isize) {
-        let at = DecisionScope::ALL.iter().position(|&scope| scope == self.draft.scope).unwrap_or(0);
-        let to = at.saturating_add_signed(by).min(DecisionScope::ALL.len() - 1);
+        let at = DecisionScope::ALL
+            .iter()
+            .position(|&scope| scope == self.draft.scope)
+            .unwrap_or(0);
+        let to = at
+            .saturating_add_signed(by)
+            .min(DecisionScope::ALL.len() - 1);
         if to != at {
             self.choose(|draft| draft.scope = DecisionScope::ALL[to]);
         }
@@ -144,14 +172,24 @@ impl MenuEntry {
     pub fn word(&self) -> String {
         let text = self.input.text();
         match self.choice {
-            MenuChoice::Tags => text.rsplit(char::is_whitespace).next().unwrap_or_default().to_owned(),
+            MenuChoice::Tags => text
+                .rsplit(char::is_whitespace)
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
             _ => text,
         }
     }
 
     /// Puts the selected tag in place of the word being typed.
     pub fn complete(&mut self) {
-        let Some(MenuOffer { value: MenuValue::Tag(tag), .. }) = self.offers.selected_or_first() else { return };
+        let Some(MenuOffer {
+            value: MenuValue::Tag(tag),
+            ..
+        }) = self.offers.selected_or_first()
+        else {
+            return;
+        };
         let (text, word) = (self.input.text(), self.word());
         let sign = if word.starts_with('-') { "-" } else { "" };
         let rest = &text[..text.len() - word.len()];
@@ -166,11 +204,21 @@ impl MenuEntry {
             _ => self.offers.selected_or_first(),
         };
         match (self.choice, offered.map(|offer| &offer.value)) {
-            (MenuChoice::Reason, Some(MenuValue::Reason(reason))) => draft.reason = some_or_nothing(*reason),
-            (MenuChoice::Severity, Some(MenuValue::Severity(risk))) => draft.severity = some_or_nothing(*risk),
-            (MenuChoice::Duplicate, Some(MenuValue::Duplicate(key))) => draft.duplicate_of = Some(*key),
+            (MenuChoice::Reason, Some(MenuValue::Reason(reason))) => {
+                draft.reason = some_or_nothing(*reason)
+            }
+            (MenuChoice::Severity, Some(MenuValue::Severity(risk))) => {
+                draft.severity = some_or_nothing(*risk)
+            }
+            (MenuChoice::Duplicate, Some(MenuValue::Duplicate(key))) => {
+                draft.duplicate_of = Some(*key)
+            }
             (MenuChoice::Note, _) => {
-                draft.note = some_or_nothing(Some(text.trim()).filter(|text| !text.is_empty()).map(Shared::from))
+                draft.note = some_or_nothing(
+                    Some(text.trim())
+                        .filter(|text| !text.is_empty())
+                        .map(Shared::from),
+                )
             }
             (MenuChoice::Until, _) => draft.until = until(&text, today)?,
             (MenuChoice::Tags, _) => (draft.tag, draft.untag) = tags(&text),
@@ -190,21 +238,33 @@ impl MenuChoice {
     pub fn offers(self) -> Vec<MenuOffer> {
         match self {
             Self::Reason => {
-                let none = MenuOffer { words: "none".to_owned(), value: MenuValue::Reason(None) };
+                let none = MenuOffer {
+                    words: "none".to_owned(),
+                    value: MenuValue::Reason(None),
+                };
                 let fits = |reason: Reason| {
-                    let of = Verdict::ALL.into_iter().filter(|verdict| verdict.reasons().contains(&reason));
+                    let of = Verdict::ALL
+                        .into_iter()
+                        .filter(|verdict| verdict.reasons().contains(&reason));
                     of.map(Verdict::phrase).collect::<Vec<_>>().join(", ")
                 };
                 let reason = |reason: Reason| MenuOffer {
                     words: format!("{}  ({})", reason.phrase(), fits(reason)),
                     value: MenuValue::Reason(Some(reason)),
                 };
-                std::iter::once(none).chain(Reason::ALL.map(reason)).collect()
+                std::iter::once(none)
+                    .chain(Reason::ALL.map(reason))
+                    .collect()
             }
             Self::Severity => {
-                let scanned = MenuOffer { words: "as scanned".to_owned(), value: MenuValue::Severity(None) };
-                let risk =
-                    |risk: Risk| MenuOffer { words: risk.as_str().to_owned(), value: MenuValue::Severity(Some(risk)) };
+                let scanned = MenuOffer {
+                    words: "as scanned".to_owned(),
+                    value: MenuValue::Severity(None),
+                };
+                let risk = |risk: Risk| MenuOffer {
+                    words: risk.as_str().to_owned(),
+                    value: MenuValue::Severity(Some(risk)),
+                };
                 Risk::DOWN.map(risk).into_iter().chain([scanned]).collect()
             }
             Self::Note | Self::Tags | Self::Duplicate | Self::Until => Vec::new(),
@@ -219,7 +279,10 @@ fn some_or_nothing<T>(value: Option<T>) -> DraftValue<T> {
 /// `a -b`: adds a, removes b.
 pub fn tags(text: &str) -> (Vec<Shared>, Vec<Shared>) {
     let (mut add, mut remove) = (Vec::new(), Vec::new());
-    for word in text.split(|mark: char| mark.is_whitespace() || mark == ',').filter(|word| !word.is_empty()) {
+    for word in text
+        .split(|mark: char| mark.is_whitespace() || mark == ',')
+        .filter(|word| !word.is_empty())
+    {
         match word.strip_prefix('-') {
             Some(tag) if !tag.is_empty() => remove.push(Shared::from(tag)),
             Some(_) => {}
@@ -238,8 +301,9 @@ fn tags_text(add: &[Shared], remove: &[Shared]) -> String {
     all.join(" ")
 }
 
-/// Parses a day (`2027-01-31`), a period from today (`30d`, `8w`, `1y`), `none`, or an empty text (as usual). A past day is
-/// an error. Months (`6m`) and `never` are accepted too, but in queries `6m` means minutes.
+/// Parses a day (`2027-01-31`), a period from today (`30d`, `8w`, `1y`), `none`, or an empty text
+/// (as usual). A past day is an error. Months (`6m`) and `never` are accepted too, but in queries
+/// `6m` means minutes.
 pub fn until(text: &str, today: Date) -> Result<DraftValue<Date>, String> {
     let text = text.trim();
     match text {
@@ -252,7 +316,10 @@ pub fn until(text: &str, today: Date) -> Result<DraftValue<Date>, String> {
         Ok(day) => day,
         Err(_) => {
             let unit = text.chars().last().ok_or_else(error)?;
-            let number: i64 = text[..text.len() - unit.len_utf8()].trim().parse().map_err(|_| error())?;
+            let number: i64 = text[..text.len() - unit.len_utf8()]
+                .trim()
+                .parse()
+                .map_err(|_| error())?;
             let number = number.clamp(0, 9_999);
             let span: Span = match unit {
                 'd' => number.days(),
@@ -296,7 +363,10 @@ mod tests {
     #[test]
     fn tags_line_adds_and_removes() {
         let shared = |text: &str| Shared::from(text);
-        assert_eq!(tags("a,+b  -c -"), (vec![shared("a"), shared("b")], vec![shared("c")]));
+        assert_eq!(
+            tags("a,+b  -c -"),
+            (vec![shared("a"), shared("b")], vec![shared("c")])
+        );
     }
 
     #[test]

@@ -53,7 +53,9 @@ impl Modal {
             Self::Rules(rules) => rules.edit.as_mut().map(|edit| &mut edit.input),
             Self::Line(line) => Some(&mut line.input),
             Self::Command(line) => Some(&mut line.input),
-            Self::Prompt(_) | Self::Alerts(_) | Self::Text(_) | Self::Plot(_) | Self::Setup(_) => None,
+            Self::Prompt(_) | Self::Alerts(_) | Self::Text(_) | Self::Plot(_) | Self::Setup(_) => {
+                None
+            }
         }
     }
 }

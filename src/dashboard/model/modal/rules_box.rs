@@ -20,10 +20,19 @@ pub struct RuleEdit {
 }
 
 impl Model {
-    /// The rules of the current workspace in the order of their creation, including rules that are off.
+    /// The rules of the current workspace in the order of their creation, including rules that are
+    /// off.
     pub fn rules(&self) -> Vec<&RuleState> {
-        let here = self.workspace().map_or("", |workspace| workspace.name.as_str());
+        let here = self
+            .workspace()
+            .map_or("", |workspace| workspace.name.as_str());
         let concerns = |of: &str| here.is_empty() || of.is_empty() || of == here;
-        self.findings.triage.state.rules().into_iter().filter(|rule| concerns(&rule.workspace)).collect()
+        self.findings
+            .triage
+            .state
+            .rules()
+            .into_iter()
+            .filter(|rule| concerns(&rule.workspace))
+            .collect()
     }
 }

@@ -1,4 +1,5 @@
-//! Current data of the findings of a card: targets, presence, common evidence, the previous decision.
+//! Current data of the findings of a card: targets, presence, common evidence, the previous
+//! decision.
 
 use crate::contract::{Shared, Stamp};
 use crate::dashboard::data::{ShownText, ShownTexts, Triage};
@@ -7,8 +8,8 @@ use crate::dashboard::model::{Card, Cards, Review};
 use crate::table::Table;
 use crate::triage::defaults::note_beside;
 use crate::triage::{
-    Assessment, Change, Decision, Event, EventId, Issue, IssueId, Presence, Reason, Subject, TriageState, Verdict,
-    VerdictSource, evidence_digest,
+    Assessment, Change, Decision, Event, EventId, Issue, IssueId, Presence, Reason, Subject,
+    TriageState, Verdict, VerdictSource, evidence_digest,
 };
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -81,7 +82,8 @@ pub struct ReviewEvidence {
 pub struct Alike {
     pub count: usize,
     pub example: Arc<Issue>,
-    /// The first line that differs from the most frequent kind; of that kind its first line that not all findings have.
+    /// The first line that differs from the most frequent kind; of that kind its first line that
+    /// not all findings have.
     pub line: String,
     /// The first lines that not all findings have.
     pub own: Vec<String>,
@@ -126,12 +128,20 @@ pub struct Done {
 
 impl ReviewFacts {
     /// Whether the inputs are unchanged.
-    pub fn fit(&self, at: usize, table: &Arc<Table<Issue>>, state: &TriageState, shown: &ShownTexts) -> bool {
+    pub fn fit(
+        &self,
+        at: usize,
+        table: &Arc<Table<Issue>>,
+        state: &TriageState,
+        shown: &ShownTexts,
+    ) -> bool {
         self.is_of(at, table, shown) && self.basis.events == state.len()
     }
 
     pub fn is_one_class(&self) -> bool {
-        self.issues.windows(2).all(|two| two[0].class() == two[1].class())
+        self.issues
+            .windows(2)
+            .all(|two| two[0].class() == two[1].class())
     }
 
     /// Whether the findings have different names.
@@ -141,29 +151,65 @@ impl ReviewFacts {
 
     /// Whether findings and decisions are unchanged.
     fn are_current(&self, table: &Arc<Table<Issue>>, state: &TriageState) -> bool {
-        self.basis.events == state.len() && self.basis.table.as_ref().is_some_and(|was| Arc::ptr_eq(was, table))
+        self.basis.events == state.len()
+            && self
+                .basis
+                .table
+                .as_ref()
+                .is_some_and(|was| Arc::ptr_eq(was, table))
     }
 
     fn is_of(&self, at: usize, table: &Arc<Table<Issue>>, shown: &ShownTexts) -> bool {
         let has_texts = self.evidence.unread.is_none() || self.basis.texts == shown.revision;
-        has_texts && self.basis.at == at && self.basis.table.as_ref().is_some_and(|was| Arc::ptr_eq(was, table))
+        has_texts
+            && self.basis.at == at
+            && self
+                .basis
+                .table
+                .as_ref()
+                .is_some_and(|was| Arc::ptr_eq(was, table))
     }
 
     /// The facts of the current card of a review.
-    pub fn of(review: &Review, table: &Arc<Table<Issue>>, triage: &Triage, shown: &ShownTexts) -> Self {
+    pub fn of(
+        review: &Review,
+        table: &Arc<Table<Issue>>,
+        triage: &Triage,
+        shown: &ShownTexts,
+    ) -> Self {
         let (at, state) = (review.progress.at, &triage.state);
-        let basis = ReviewBasis { at, table: Some(Arc::clone(table)), events: state.len(), texts: shown.revision };
+        let basis = ReviewBasis {
+            at,
+            table: Some(Arc::clone(table)),
+            events: state.len(),
+            texts: shown.revision,
+        };
         let decided_outside = match review.facts.are_current(table, state) {
             true => review.facts.decided_outside.clone(),
             false => decided_since(&review.cards, table, triage),
         };
-        let Some(card) = review.card() else { return Self { decided_outside, basis, ..Self::default() } };
-        let issues: Vec<Arc<Issue>> = card.ids.iter().filter_map(|&id| table.get(IssueId(id)).cloned()).collect();
+        let Some(card) = review.card() else {
+            return Self {
+                decided_outside,
+                basis,
+                ..Self::default()
+            };
+        };
+        let issues: Vec<Arc<Issue>> = card
+            .ids
+            .iter()
+            .filter_map(|&id| table.get(IssueId(id)).cloned())
+            .collect();
         let evidence = match review.facts.is_of(at, table, shown) {
             true => Arc::clone(&review.facts.evidence),
             false => Arc::new(evidence(&issues, shown)),
         };
-        let here = review.progress.decided.get(&at).map(Vec::as_slice).unwrap_or_default();
+        let here = review
+            .progress
+            .decided
+            .get(&at)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         let made_here = |batch: EventId| here.iter().any(|decided| decided.batch == Some(batch));
         let (absent, more) = (card.ids.len() - issues.len(), more(card, table));
         let facts = Self {
@@ -174,69 +220,124 @@ impl ReviewFacts {
             basis,
             ..Self::without_evidence(issues, triage, made_here)
         };
-        let class = facts.repeated_decision().and(facts.issues.first()).map(|issue| issue.class().clone());
-        Self { rule: class.map(|class| RulePreview::of(&class, table, triage)), ..facts }
+        let class = facts
+            .repeated_decision()
+            .and(facts.issues.first())
+            .map(|issue| issue.class().clone());
+        Self {
+            rule: class.map(|class| RulePreview::of(&class, table, triage)),
+            ..facts
+        }
     }
 
     /// The facts of any findings.
     pub fn of_members(issues: Vec<Arc<Issue>>, triage: &Triage, shown: &ShownTexts) -> Self {
         let evidence = Arc::new(evidence(&issues, shown));
-        Self { evidence, ..Self::without_evidence(issues, triage, |_| false) }
+        Self {
+            evidence,
+            ..Self::without_evidence(issues, triage, |_| false)
+        }
     }
 
-    /// The facts without evidence. A decision of a batch that `made_here` accepts is not the previous one.
-    fn without_evidence(issues: Vec<Arc<Issue>>, triage: &Triage, made_here: impl Fn(EventId) -> bool) -> Self {
+    /// The facts without evidence. A decision of a batch that `made_here` accepts is not the
+    /// previous one.
+    fn without_evidence(
+        issues: Vec<Arc<Issue>>,
+        triage: &Triage,
+        made_here: impl Fn(EventId) -> bool,
+    ) -> Self {
         let mut presence = [0; 6];
         let mut targets = BTreeSet::new();
         for issue in &issues {
-            presence[Presence::ALL.iter().position(|&one| one == issue.presence).unwrap_or(1)] += 1;
+            presence[Presence::ALL
+                .iter()
+                .position(|&one| one == issue.presence)
+                .unwrap_or(1)] += 1;
             targets.insert((issue.target_id(), &issue.identity.asset));
         }
         let targets = targets.len();
-        let earlier = issues.first().map(|issue| Before::on(issue.class(), triage, made_here)).unwrap_or_default();
+        let earlier = issues
+            .first()
+            .map(|issue| Before::on(issue.class(), triage, made_here))
+            .unwrap_or_default();
         let history = history(&issues, &triage.state);
-        Self { issues, presence, targets, earlier, history, ..Self::default() }
+        Self {
+            issues,
+            presence,
+            targets,
+            earlier,
+            history,
+            ..Self::default()
+        }
     }
 
     /// The last decision on the class, if the last three are equal: it can become a rule.
     pub fn repeated_decision(&self) -> Option<&Before> {
         let last = self.earlier.first()?;
-        let is_equal = |other: &&Before| (other.verdict, other.reason) == (last.verdict, last.reason);
-        (self.is_one_class() && self.earlier.iter().take_while(is_equal).count() >= EQUAL).then_some(last)
+        let is_equal =
+            |other: &&Before| (other.verdict, other.reason) == (last.verdict, last.reason);
+        (self.is_one_class() && self.earlier.iter().take_while(is_equal).count() >= EQUAL)
+            .then_some(last)
     }
 }
 
 /// The number of findings of each card that a person or a rule decided since the review started.
 fn decided_since(cards: &Cards, table: &Table<Issue>, triage: &Triage) -> BTreeMap<usize, usize> {
     let is_new = |id: &&i64| {
-        let assessment = table.position(IssueId(**id)).and_then(|at| triage.assessments.get(at));
-        assessment.is_some_and(|it| !it.is_undecided() && it.at.is_some_and(|at| at.as_second() >= cards.begun))
+        let assessment = table
+            .position(IssueId(**id))
+            .and_then(|at| triage.assessments.get(at));
+        assessment.is_some_and(|it| {
+            !it.is_undecided() && it.at.is_some_and(|at| at.as_second() >= cards.begun)
+        })
     };
-    let counts = cards.cards.iter().map(|card| card.ids.iter().filter(is_new).count()).enumerate();
+    let counts = cards
+        .cards
+        .iter()
+        .map(|card| card.ids.iter().filter(is_new).count())
+        .enumerate();
     counts.filter(|(_, count)| *count > 0).collect()
 }
 
 impl RulePreview {
     fn of(class: &Shared, table: &Table<Issue>, triage: &Triage) -> Self {
-        let rows = table.items().iter().enumerate().filter(|(_, issue)| issue.class() == class);
-        let (mut preview, mut targets) = (Self { findings: 0, decided: 0, targets: 0 }, BTreeSet::new());
+        let rows = table
+            .items()
+            .iter()
+            .enumerate()
+            .filter(|(_, issue)| issue.class() == class);
+        let (mut preview, mut targets) = (
+            Self {
+                findings: 0,
+                decided: 0,
+                targets: 0,
+            },
+            BTreeSet::new(),
+        );
         for (at, issue) in rows {
             let by_hand = |assessment: &Arc<Assessment>| assessment.source == VerdictSource::Person;
             preview.findings += 1;
             preview.decided += usize::from(triage.assessments.get(at).is_some_and(by_hand));
             targets.insert((issue.target_id(), &issue.identity.asset));
         }
-        Self { targets: targets.len(), ..preview }
+        Self {
+            targets: targets.len(),
+            ..preview
+        }
     }
 }
 
 impl Before {
-    /// The newest decisions on a class, also expired or replaced ones, except those of some batches: one for each batch.
+    /// The newest decisions on a class, also expired or replaced ones, except those of some
+    /// batches: one for each batch.
     fn on(class: &Shared, triage: &Triage, but: impl Fn(EventId) -> bool) -> Vec<Self> {
         let mut batches = HashSet::new();
         let all = triage.defaults.decisions(&triage.state, class);
         let others = all.filter(|(event, _)| !but(event.batch) && batches.insert(event.batch));
-        others.take(EARLIER).map(|(event, decision)| Self::of(class, triage, event, decision)).collect()
+        others
+            .take(EARLIER)
+            .map(|(event, decision)| Self::of(class, triage, event, decision))
+            .collect()
     }
 
     fn of(class: &Shared, triage: &Triage, event: &Event, decision: &Decision) -> Self {
@@ -258,16 +359,22 @@ impl Before {
     }
 }
 
-/// The number of findings of this group that are not on the card: found since the review started, or hidden by the filter at
-/// its start.
+/// The number of findings of this group that are not on the card: found since the review started,
+/// or hidden by the filter at its start.
 fn more(card: &Card, table: &Table<Issue>) -> usize {
     let Some(by) = card.by else { return 0 };
     let on_card: BTreeSet<i64> = card.ids.iter().copied().collect();
-    table.items().iter().filter(|issue| belongs(by, issue, &card.key) && !on_card.contains(&issue.id.0)).count()
+    table
+        .items()
+        .iter()
+        .filter(|issue| belongs(by, issue, &card.key) && !on_card.contains(&issue.id.0))
+        .count()
 }
 
 /// The findings whose evidence is compared: at least one, and not too much evidence together.
-pub(crate) fn within_limit<'a>(issues: impl Iterator<Item = &'a Arc<Issue>>) -> impl Iterator<Item = &'a Arc<Issue>> {
+pub(crate) fn within_limit<'a>(
+    issues: impl Iterator<Item = &'a Arc<Issue>>,
+) -> impl Iterator<Item = &'a Arc<Issue>> {
     let mut bytes = 0;
     issues
         .enumerate()
@@ -284,7 +391,12 @@ fn evidence(issues: &[Arc<Issue>], shown: &ShownTexts) -> ReviewEvidence {
     for issue in within_limit(issues.iter()) {
         let texts = match shown.of(&issue.finding) {
             ShownText::Read(texts) => texts,
-            ShownText::Reading => return ReviewEvidence { unread: Some(ShownText::Reading), ..Default::default() },
+            ShownText::Reading => {
+                return ReviewEvidence {
+                    unread: Some(ShownText::Reading),
+                    ..Default::default()
+                };
+            }
             // It is reported, and not compared.
             unreadable => {
                 unread = Some(unreadable);
@@ -293,46 +405,77 @@ fn evidence(issues: &[Arc<Issue>], shown: &ShownTexts) -> ReviewEvidence {
         };
         looked_at += 1;
         let lines = evidence_digest::normalized_lines(&texts.vuln_evidence);
-        kinds.entry(evidence_digest::digest(&lines)).or_insert_with(|| (lines, Vec::new())).1.push(issue);
+        kinds
+            .entry(evidence_digest::digest(&lines))
+            .or_insert_with(|| (lines, Vec::new()))
+            .1
+            .push(issue);
     }
     let mut kinds: Vec<_> = kinds.into_values().collect();
     let place = |issues: &[&Arc<Issue>]| issues.first().map(|issue| issue.id);
     kinds.sort_by_key(|(_, of)| (std::cmp::Reverse(of.len()), place(of)));
-    let defaults: Vec<String> = kinds.first().map(|(lines, _)| lines.clone()).unwrap_or_default();
-    let is_common = |line: &String| kinds.len() > 1 && kinds.iter().all(|(lines, _)| lines.contains(line));
-    let common: Vec<String> = defaults.iter().filter(|line| is_common(line)).cloned().collect();
-    let kinds = kinds.into_iter().enumerate().filter_map(|(at, (lines, of))| {
-        let own = || lines.iter().filter(|line| !common.contains(line));
-        let line = if at == 0 { own().next() } else { lines.iter().find(|line| !defaults.contains(line)) };
-        let less = || match (lines.is_empty(), at) {
-            (true, _) => NOTHING,
-            (_, 0) => "the common lines only",
-            _ => "the same lines, but fewer",
-        };
-        Some(Alike {
-            count: of.len(),
-            example: Arc::clone(of.first()?),
-            line: line.cloned().unwrap_or_else(|| less().to_owned()),
-            own: own().take(LINES).cloned().collect(),
-            hidden: own().count().saturating_sub(LINES),
-            issues: of.into_iter().map(Arc::clone).collect(),
-        })
-    });
+    let defaults: Vec<String> = kinds
+        .first()
+        .map(|(lines, _)| lines.clone())
+        .unwrap_or_default();
+    let is_common =
+        |line: &String| kinds.len() > 1 && kinds.iter().all(|(lines, _)| lines.contains(line));
+    let common: Vec<String> = defaults
+        .iter()
+        .filter(|line| is_common(line))
+        .cloned()
+        .collect();
+    let kinds = kinds
+        .into_iter()
+        .enumerate()
+        .filter_map(|(at, (lines, of))| {
+            let own = || lines.iter().filter(|line| !common.contains(line));
+            let line = if at == 0 {
+                own().next()
+            } else {
+                lines.iter().find(|line| !defaults.contains(line))
+            };
+            let less = || match (lines.is_empty(), at) {
+                (true, _) => NOTHING,
+                (_, 0) => "the common lines only",
+                _ => "the same lines, but fewer",
+            };
+            Some(Alike {
+                count: of.len(),
+                example: Arc::clone(of.first()?),
+                line: line.cloned().unwrap_or_else(|| less().to_owned()),
+                own: own().take(LINES).cloned().collect(),
+                hidden: own().count().saturating_sub(LINES),
+                issues: of.into_iter().map(Arc::clone).collect(),
+            })
+        });
     let kinds = kinds.collect();
-    ReviewEvidence { kinds, common: common.into_iter().take(LINES).collect(), looked_at, unread }
+    ReviewEvidence {
+        kinds,
+        common: common.into_iter().take(LINES).collect(),
+        looked_at,
+        unread,
+    }
 }
 
 fn history(issues: &[Arc<Issue>], state: &TriageState) -> Vec<Done> {
     let mut batches: BTreeMap<EventId, (Arc<Event>, BTreeSet<IssueId>)> = BTreeMap::new();
     for issue in issues.iter().take(MOST_HISTORIES) {
         for event in state.history(issue.key()) {
-            let (_, about) = batches.entry(event.batch).or_insert_with(|| (Arc::clone(&event), BTreeSet::new()));
+            let (_, about) = batches
+                .entry(event.batch)
+                .or_insert_with(|| (Arc::clone(&event), BTreeSet::new()));
             about.insert(issue.id);
         }
     }
     let mut done: Vec<_> = batches.into_iter().collect();
     done.sort_by_key(|(batch, (event, _))| std::cmp::Reverse((event.clock, *batch)));
     let done = done.into_iter();
-    done.map(|(batch, (event, about))| Done { batch, at: event.at, who: event.who.clone(), count: about.len() })
-        .collect()
+    done.map(|(batch, (event, about))| Done {
+        batch,
+        at: event.at,
+        who: event.who.clone(),
+        count: about.len(),
+    })
+    .collect()
 }

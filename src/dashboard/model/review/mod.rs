@@ -6,7 +6,8 @@
 //!          └ saved           └ Progress: saved after every step     polls annotate, never reorder
 //! ```
 //!
-//! `facts` has the data that a card shows beside its frozen findings; the keys are in `findings/review`.
+//! `facts` has the data that a card shows beside its frozen findings; the keys are in
+//! `findings/review`.
 
 pub mod facts;
 pub mod open;
@@ -22,14 +23,21 @@ use std::sync::Arc;
 pub use crate::dashboard::model::ReviewFacts;
 
 /// The tabs of a card.
-pub const TABS: [Tab; 5] = [Tab::Overview, Tab::Evidence, Tab::Where, Tab::References, Tab::History];
+pub const TABS: [Tab; 5] = [
+    Tab::Overview,
+    Tab::Evidence,
+    Tab::Where,
+    Tab::References,
+    Tab::History,
+];
 
 /// The frozen cards.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cards {
     /// Start time in seconds since 1970, which identifies the review of a progress.
     pub begun: i64,
-    /// The grouping, the filter and the scope of the list at that time. None in a review of an earlier version.
+    /// The grouping, the filter and the scope of the list at that time. None in a review of an
+    /// earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list: Option<ReviewedList>,
     /// In the order in which they were shown.
@@ -135,8 +143,16 @@ impl ReviewOutcome {
 
 impl Review {
     pub fn new(cards: Cards) -> Self {
-        let progress = ReviewProgress { begun: cards.begun, ..ReviewProgress::default() };
-        Self { cards: Arc::new(cards), progress, tab: Tab::Overview, ..Self::default() }
+        let progress = ReviewProgress {
+            begun: cards.begun,
+            ..ReviewProgress::default()
+        };
+        Self {
+            cards: Arc::new(cards),
+            progress,
+            tab: Tab::Overview,
+            ..Self::default()
+        }
     }
 
     /// Restores a saved review.
@@ -170,18 +186,30 @@ impl Review {
 
     /// Whether a finding of the current card is excluded.
     pub fn is_out(&self, id: IssueId) -> bool {
-        self.progress.out.get(&self.progress.at).is_some_and(|out| out.contains(&id.0))
+        self.progress
+            .out
+            .get(&self.progress.at)
+            .is_some_and(|out| out.contains(&id.0))
     }
 
     /// The findings of the current card that a verdict decides.
     pub fn included(&self) -> Vec<IssueId> {
-        self.facts.issues.iter().map(|issue| issue.id).filter(|&id| !self.is_out(id)).collect()
+        self.facts
+            .issues
+            .iter()
+            .map(|issue| issue.id)
+            .filter(|&id| !self.is_out(id))
+            .collect()
     }
 
     /// The latest decision on a card that is not undone.
     pub fn decided(&self, card: usize, state: &TriageState) -> Option<Decided> {
         let decided = self.progress.decided.get(&card)?;
-        decided.iter().rev().find(|one| one.batch.is_none_or(|batch| !state.is_undone(batch))).copied()
+        decided
+            .iter()
+            .rev()
+            .find(|one| one.batch.is_none_or(|batch| !state.is_undone(batch)))
+            .copied()
     }
 
     /// The first undecided card.
@@ -191,23 +219,42 @@ impl Review {
 
     pub fn outcome(&self, state: &TriageState) -> ReviewOutcome {
         let mut outcome = ReviewOutcome::default();
-        for (at, card) in self.cards.cards.iter().enumerate().filter(|(at, _)| self.decided(*at, state).is_none()) {
+        for (at, card) in self
+            .cards
+            .cards
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| self.decided(*at, state).is_none())
+        {
             let decided_outside = self.facts.decided_outside.get(&at).copied().unwrap_or(0);
             outcome.decided_outside += decided_outside;
             outcome.left += card.ids.len() - decided_outside;
         }
         let mut verdicts: BTreeMap<Verdict, (usize, usize)> = BTreeMap::new();
         for (&at, all) in &self.progress.decided {
-            outcome.batches.extend(all.iter().filter_map(|one| one.batch).filter(|&batch| !state.is_undone(batch)));
-            let Some(decided) = self.decided(at, state) else { continue };
+            outcome.batches.extend(
+                all.iter()
+                    .filter_map(|one| one.batch)
+                    .filter(|&batch| !state.is_undone(batch)),
+            );
+            let Some(decided) = self.decided(at, state) else {
+                continue;
+            };
             let (cards, findings) = verdicts.entry(decided.verdict).or_default();
             *cards += 1;
             *findings += decided.count;
             outcome.out += self.progress.out.get(&at).map_or(0, BTreeSet::len);
         }
-        outcome.verdicts =
-            verdicts.into_iter().map(|(verdict, (cards, findings))| (verdict, cards, findings)).collect();
-        outcome.skipped = self.progress.skipped.iter().filter(|&&at| self.decided(at, state).is_none()).count();
+        outcome.verdicts = verdicts
+            .into_iter()
+            .map(|(verdict, (cards, findings))| (verdict, cards, findings))
+            .collect();
+        outcome.skipped = self
+            .progress
+            .skipped
+            .iter()
+            .filter(|&&at| self.decided(at, state).is_none())
+            .count();
         outcome.batches.sort();
         outcome.batches.reverse();
         outcome

@@ -1,6 +1,8 @@
-//! The schedule without a service and without waiting: each test takes the due requests and answers them.
+//! The schedule without a service and without waiting: each test takes the due requests and answers
+//! them.
 //!
-//! `rhythm` tests the order and the intervals of requests, `failures` a failing service, `by_scan` a large one.
+//! `rhythm` tests the order and the intervals of requests, `failures` a failing service, `by_scan`
+//! a large one.
 
 mod by_scan;
 mod failures;
@@ -8,8 +10,8 @@ mod rhythm;
 
 use crate::client::{Error, ErrorKind, RateBudget};
 use crate::contract::{
-    Capture, CaptureId, Finding, Logger, LoggerId, ResultSummary, Scan, ScanId, ScanStatus, TargetId, Unreadable,
-    Workspace, WorkspaceId,
+    Capture, CaptureId, Finding, Logger, LoggerId, ResultSummary, Scan, ScanId, ScanStatus,
+    TargetId, Unreadable, Workspace, WorkspaceId,
 };
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Link, ListKind, PartData, PollEvent, PollPlan, ScanPart};
@@ -53,7 +55,11 @@ impl Hand {
             silent: false,
             fetched: Vec::new(),
         };
-        hand.scheduler.set_plan(PollPlan { generation: 1, workspace: Some(WorkspaceId(1)), ..PollPlan::default() });
+        hand.scheduler.set_plan(PollPlan {
+            generation: 1,
+            workspace: Some(WorkspaceId(1)),
+            ..PollPlan::default()
+        });
         hand
     }
 
@@ -72,37 +78,79 @@ impl Hand {
             return Err(error.clone());
         }
         let list = match fetch {
-            Fetch::List { list: ListKind::Workspaces, cached, .. } => match cached {
-                Some(Snapshot::Workspaces(cached)) if cached.items().iter().map(|one| &**one).eq(&self.workspaces) => {
+            Fetch::List {
+                list: ListKind::Workspaces,
+                cached,
+                ..
+            } => match cached {
+                Some(Snapshot::Workspaces(cached))
+                    if cached.items().iter().map(|one| &**one).eq(&self.workspaces) =>
+                {
                     Snapshot::Workspaces(Arc::clone(cached))
                 }
                 _ => Snapshot::Workspaces(Arc::new(Table::new(self.workspaces.clone()))),
             },
-            Fetch::List { list: ListKind::Scans, .. } => Snapshot::Scans(Arc::new(Table::new(self.scans.clone()))),
-            Fetch::ActiveScans { cached, with_waiting, .. } => {
+            Fetch::List {
+                list: ListKind::Scans,
+                ..
+            } => Snapshot::Scans(Arc::new(Table::new(self.scans.clone()))),
+            Fetch::ActiveScans {
+                cached,
+                with_waiting,
+                ..
+            } => {
                 let is_active = |scan: &Scan| match scan.status_name {
                     ScanStatus::Waiting => *with_waiting,
                     _ => scan.is_active(),
                 };
                 let is_listed = |scan: &&Scan| is_active(scan) || cached.get(scan.id).is_some();
-                Snapshot::Scans(Arc::new(Table::new(self.scans.iter().filter(is_listed).cloned())))
+                Snapshot::Scans(Arc::new(Table::new(
+                    self.scans.iter().filter(is_listed).cloned(),
+                )))
             }
             Fetch::FindingsOf { cached, .. } => Snapshot::Findings(Arc::clone(cached)),
-            Fetch::List { list: ListKind::Loggers, .. } => {
-                Snapshot::Loggers(Arc::new(Table::new(self.loggers.clone())))
-            }
-            Fetch::List { cached: Some(cached), .. } => cached.clone(),
-            Fetch::List { list: ListKind::Targets, .. } => Snapshot::Targets(Arc::default()),
-            Fetch::List { list: ListKind::Findings, .. } => Snapshot::Findings(Arc::default()),
-            Fetch::List { list: ListKind::Reports, .. } => Snapshot::Reports(Arc::default()),
-            Fetch::List { list: ListKind::Wordlists, .. } => Snapshot::Wordlists(Arc::default()),
-            Fetch::List { list: ListKind::Captures, .. } => panic!("captures are read logger by logger"),
+            Fetch::List {
+                list: ListKind::Loggers,
+                ..
+            } => Snapshot::Loggers(Arc::new(Table::new(self.loggers.clone()))),
+            Fetch::List {
+                cached: Some(cached),
+                ..
+            } => cached.clone(),
+            Fetch::List {
+                list: ListKind::Targets,
+                ..
+            } => Snapshot::Targets(Arc::default()),
+            Fetch::List {
+                list: ListKind::Findings,
+                ..
+            } => Snapshot::Findings(Arc::default()),
+            Fetch::List {
+                list: ListKind::Reports,
+                ..
+            } => Snapshot::Reports(Arc::default()),
+            Fetch::List {
+                list: ListKind::Wordlists,
+                ..
+            } => Snapshot::Wordlists(Arc::default()),
+            Fetch::List {
+                list: ListKind::Captures,
+                ..
+            } => panic!("captures are read logger by logger"),
             Fetch::Captures { logger, since } => {
                 let from = since.map_or(1, |since| since.0 + 1);
-                let capture = |id| Capture { id: CaptureId(id), ..Capture::default() };
-                return Ok(Fetched::Captures(*logger, (from..from + 2).map(capture).collect()));
+                let capture = |id| Capture {
+                    id: CaptureId(id),
+                    ..Capture::default()
+                };
+                return Ok(Fetched::Captures(
+                    *logger,
+                    (from..from + 2).map(capture).collect(),
+                ));
             }
-            Fetch::Part { scan, .. } => return Ok(Fetched::Part(*scan, PartData::Tests(Arc::default()))),
+            Fetch::Part { scan, .. } => {
+                return Ok(Fetched::Part(*scan, PartData::Tests(Arc::default())));
+            }
         };
         Ok(Fetched::List(list))
     }
@@ -112,16 +160,30 @@ impl Hand {
         let from = self.fetched.len();
         loop {
             let fetches = self.scheduler.due(self.now);
-            self.scheduler.report_overdue(self.now, Timestamp::UNIX_EPOCH);
+            self.scheduler
+                .report_overdue(self.now, Timestamp::UNIX_EPOCH);
             if fetches.is_empty() {
                 return self.fetched[from..].to_vec();
             }
             for fetch in fetches {
                 let answer = self.answer(&fetch);
                 self.fetched.push(fetch.slot());
-                self.whole += usize::from(matches!(fetch, Fetch::List { list: ListKind::Scans, .. }));
-                self.with_waiting += usize::from(matches!(fetch, Fetch::ActiveScans { with_waiting: true, .. }));
-                self.scheduler.absorb(fetch.slot(), answer, self.now, Timestamp::UNIX_EPOCH);
+                self.whole += usize::from(matches!(
+                    fetch,
+                    Fetch::List {
+                        list: ListKind::Scans,
+                        ..
+                    }
+                ));
+                self.with_waiting += usize::from(matches!(
+                    fetch,
+                    Fetch::ActiveScans {
+                        with_waiting: true,
+                        ..
+                    }
+                ));
+                self.scheduler
+                    .absorb(fetch.slot(), answer, self.now, Timestamp::UNIX_EPOCH);
             }
         }
     }
@@ -156,7 +218,13 @@ fn scan(id: i64, status: ScanStatus, high: i64) -> Scan {
         info: Some(0),
         ..ResultSummary::default()
     };
-    Scan { id: ScanId(id), target_id: TargetId(1), status_name: status, result_summary: summary, ..Scan::default() }
+    Scan {
+        id: ScanId(id),
+        target_id: TargetId(1),
+        status_name: status,
+        result_summary: summary,
+        ..Scan::default()
+    }
 }
 
 fn count(fetched: &[FetchSlot], slot: FetchSlot) -> usize {

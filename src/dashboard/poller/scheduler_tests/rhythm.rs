@@ -13,15 +13,24 @@ fn start_polls_each_list_once_and_findings_after_scans() {
     assert_eq!(fetched.len(), 7, "{fetched:?}");
     let place = |slot| fetched.iter().position(|fetched| *fetched == slot);
     assert!(place(FINDINGS) > place(SCANS));
-    assert!(matches!(hand.events().first(), Some(PollEvent::Link(Link::Live { .. }))));
+    assert!(matches!(
+        hand.events().first(),
+        Some(PollEvent::Link(Link::Live { .. }))
+    ));
     assert!(hand.settle().is_empty());
 }
 
 #[test]
 fn plan_without_workspace_polls_only_workspaces() {
     let mut hand = Hand::new(true);
-    hand.scheduler.set_plan(PollPlan { generation: 2, ..PollPlan::default() });
-    assert_eq!(hand.pass(Duration::from_secs(30)), [FetchSlot::List(ListKind::Workspaces)]);
+    hand.scheduler.set_plan(PollPlan {
+        generation: 2,
+        ..PollPlan::default()
+    });
+    assert_eq!(
+        hand.pass(Duration::from_secs(30)),
+        [FetchSlot::List(ListKind::Workspaces)]
+    );
 }
 
 #[test]
@@ -36,22 +45,37 @@ fn active_scans_are_polled_each_second_and_findings_when_scan_moved() {
     assert_eq!(count(&moved, FINDINGS), 1);
     hand.scans = vec![scan(1, ScanStatus::Finished, 2)];
     let ended = hand.pass(Duration::from_secs(20));
-    assert_eq!(count(&ended, FINDINGS), 2, "once more, because fewer findings are listed than reported");
-    assert!(count(&ended, SCANS) <= 6, "no scan is active: {}", count(&ended, SCANS));
+    assert_eq!(
+        count(&ended, FINDINGS),
+        2,
+        "once more, because fewer findings are listed than reported"
+    );
+    assert!(
+        count(&ended, SCANS) <= 6,
+        "no scan is active: {}",
+        count(&ended, SCANS)
+    );
 }
 
 #[test]
 fn findings_of_single_scans_have_their_own_times() {
     let mut hand = Hand::new(true);
-    hand.scans = vec![scan(1, ScanStatus::Running, 0), scan(2, ScanStatus::Running, 0)];
+    hand.scans = vec![
+        scan(1, ScanStatus::Running, 0),
+        scan(2, ScanStatus::Running, 0),
+    ];
     hand.pass(Duration::from_secs(5));
     hand.scans[0] = scan(1, ScanStatus::Finished, 0);
     hand.pass(Duration::from_secs(5));
     // The first read of all findings was not taken yet.
-    let read = hand.events().into_iter().rev().find_map(|event| match event {
-        PollEvent::SomeFindings(_, _, read) => Some(read),
-        _ => None,
-    });
+    let read = hand
+        .events()
+        .into_iter()
+        .rev()
+        .find_map(|event| match event {
+            PollEvent::SomeFindings(_, _, read) => Some(read),
+            _ => None,
+        });
     let read = read.expect("the findings of scan 1 were read");
     assert!(read.all.is_some());
     assert_eq!(read.scans.keys().copied().collect::<Vec<_>>(), [ScanId(1)]);
@@ -66,7 +90,10 @@ fn scan_that_ended_just_before_all_findings_were_read_is_read_once_more() {
     };
     for (end, reads) in [(-1, 2), (-3600, 1)] {
         hand.scans = vec![ended(end)];
-        hand.scheduler.set_plan(PollPlan { generation: 2 + reads as u64, ..hand.scheduler.plan.clone() });
+        hand.scheduler.set_plan(PollPlan {
+            generation: 2 + reads as u64,
+            ..hand.scheduler.plan.clone()
+        });
         let fetched = hand.pass(Duration::from_secs(60));
         assert_eq!(count(&fetched, FINDINGS), reads, "ended at {end}");
     }
@@ -104,13 +131,26 @@ fn lists_are_polled_on_common_beats() {
 #[test]
 fn hosted_service_receives_quarter_of_its_limit() {
     let mut hand = Hand::new(false);
-    let budget = RateBudget { limit: Some(250), remaining: Some(240), reset: None };
-    hand.scheduler.learn_limits(budget, None, Timestamp::UNIX_EPOCH);
-    hand.loggers = (1..=5).map(|id| Logger { id: LoggerId(id), num_requests: 1, ..Logger::default() }).collect();
+    let budget = RateBudget {
+        limit: Some(250),
+        remaining: Some(240),
+        reset: None,
+    };
+    hand.scheduler
+        .learn_limits(budget, None, Timestamp::UNIX_EPOCH);
+    hand.loggers = (1..=5)
+        .map(|id| Logger {
+            id: LoggerId(id),
+            num_requests: 1,
+            ..Logger::default()
+        })
+        .collect();
     hand.pass(Duration::from_secs(60));
     let mut calls = 0;
     for high in 0..60 {
-        hand.scans = (1..=10).map(|id| scan(id, ScanStatus::Running, high)).collect();
+        hand.scans = (1..=10)
+            .map(|id| scan(id, ScanStatus::Running, high))
+            .collect();
         for slot in hand.pass(Duration::from_secs(5)) {
             calls += if slot == SCANS { 2 } else { 1 };
         }
@@ -123,13 +163,33 @@ fn hosted_service_receives_quarter_of_its_limit() {
 #[test]
 fn captures_are_fetched_when_count_changed_and_reported_once() {
     let mut hand = Hand::new(true);
-    hand.loggers = vec![Logger { id: LoggerId(7), num_requests: 0, ..Logger::default() }];
+    hand.loggers = vec![Logger {
+        id: LoggerId(7),
+        num_requests: 0,
+        ..Logger::default()
+    }];
     hand.settle();
-    assert_eq!(count(&hand.pass(Duration::from_secs(20)), FetchSlot::Captures(LoggerId(7))), 0);
+    assert_eq!(
+        count(
+            &hand.pass(Duration::from_secs(20)),
+            FetchSlot::Captures(LoggerId(7))
+        ),
+        0
+    );
     hand.loggers[0].num_requests = 1;
-    assert_eq!(count(&hand.pass(Duration::from_secs(20)), FetchSlot::Captures(LoggerId(7))), 1);
-    let reported = |event: &PollEvent| matches!(event, PollEvent::Captures { new, .. } if new.len() == 2);
-    assert_eq!(hand.events().iter().filter(|event| reported(event)).count(), 1);
+    assert_eq!(
+        count(
+            &hand.pass(Duration::from_secs(20)),
+            FetchSlot::Captures(LoggerId(7))
+        ),
+        1
+    );
+    let reported =
+        |event: &PollEvent| matches!(event, PollEvent::Captures { new, .. } if new.len() == 2);
+    assert_eq!(
+        hand.events().iter().filter(|event| reported(event)).count(),
+        1
+    );
 }
 
 #[test]
@@ -137,13 +197,26 @@ fn visible_captures_are_polled_each_second_if_there_is_logger() {
     let mut hand = Hand::new(true);
     hand.settle();
     let unseen = count(&hand.pass(Duration::from_secs(60)), LOGGERS);
-    let plan = PollPlan { generation: 1, workspace: Some(WorkspaceId(1)), captures: Some(None), ..PollPlan::default() };
+    let plan = PollPlan {
+        generation: 1,
+        workspace: Some(WorkspaceId(1)),
+        captures: Some(None),
+        ..PollPlan::default()
+    };
     assert!(!hand.scheduler.set_plan(plan));
     let without = count(&hand.pass(Duration::from_secs(60)), LOGGERS);
-    hand.loggers = vec![Logger { id: LoggerId(7), ..Logger::default() }];
+    hand.loggers = vec![Logger {
+        id: LoggerId(7),
+        ..Logger::default()
+    }];
     hand.pass(Duration::from_secs(4));
     let seen = count(&hand.pass(Duration::from_secs(60)), LOGGERS);
-    assert!([unseen, without].iter().all(|count| (14..=16).contains(count)), "{unseen} {without}");
+    assert!(
+        [unseen, without]
+            .iter()
+            .all(|count| (14..=16).contains(count)),
+        "{unseen} {without}"
+    );
     assert!((59..=61).contains(&seen), "{seen}");
 }
 
@@ -159,12 +232,26 @@ fn refresh_polls_at_once_even_with_request_in_flight() {
     };
     hand.scheduler.set_plan(plan(1));
     let fetches = hand.scheduler.due(hand.now);
-    assert!(matches!(fetches.as_slice(), [Fetch::List { list: ListKind::Targets, .. }]));
+    assert!(matches!(
+        fetches.as_slice(),
+        [Fetch::List {
+            list: ListKind::Targets,
+            ..
+        }]
+    ));
     hand.scheduler.set_plan(plan(2));
-    assert!(hand.scheduler.due(hand.now).is_empty(), "one request per slot");
+    assert!(
+        hand.scheduler.due(hand.now).is_empty(),
+        "one request per slot"
+    );
     let answer = hand.answer(&fetches[0]);
-    hand.scheduler.absorb(fetches[0].slot(), answer, hand.now, Timestamp::UNIX_EPOCH);
-    assert_eq!(hand.settle(), [FetchSlot::List(ListKind::Targets)], "the response may be older than the refresh");
+    hand.scheduler
+        .absorb(fetches[0].slot(), answer, hand.now, Timestamp::UNIX_EPOCH);
+    assert_eq!(
+        hand.settle(),
+        [FetchSlot::List(ListKind::Targets)],
+        "the response may be older than the refresh"
+    );
 }
 
 #[test]
@@ -172,12 +259,20 @@ fn new_workspace_drops_data_and_starts_over() {
     let mut hand = Hand::new(true);
     hand.scans = vec![scan(1, ScanStatus::Running, 0)];
     hand.settle();
-    let plan = PollPlan { generation: 2, workspace: Some(WorkspaceId(2)), ..PollPlan::default() };
+    let plan = PollPlan {
+        generation: 2,
+        workspace: Some(WorkspaceId(2)),
+        ..PollPlan::default()
+    };
     assert!(hand.scheduler.set_plan(plan));
     assert!(hand.events().is_empty(), "no events of the old workspace");
     assert_eq!(hand.settle().len(), 7);
     let events = hand.events();
-    assert!(events.iter().any(|event| matches!(event, PollEvent::Snapshot(Snapshot::Workspaces(_)))));
+    assert!(
+        events
+            .iter()
+            .any(|event| matches!(event, PollEvent::Snapshot(Snapshot::Workspaces(_))))
+    );
 }
 
 #[test]
@@ -186,17 +281,30 @@ fn visible_part_is_fetched_again_when_scan_moved() {
     hand.scans = vec![scan(1, ScanStatus::Running, 0)];
     hand.settle();
     let part = Some((ScanId(1), ScanPart::Tests));
-    let plan = PollPlan { generation: 1, workspace: Some(WorkspaceId(1)), scan_part: part, ..PollPlan::default() };
+    let plan = PollPlan {
+        generation: 1,
+        workspace: Some(WorkspaceId(1)),
+        scan_part: part,
+        ..PollPlan::default()
+    };
     hand.scheduler.set_plan(plan);
-    assert_eq!(count(&hand.pass(Duration::from_secs(5)), FetchSlot::Part), 1);
+    assert_eq!(
+        count(&hand.pass(Duration::from_secs(5)), FetchSlot::Part),
+        1
+    );
     hand.scans[0].progress = 50;
-    assert_eq!(count(&hand.pass(Duration::from_secs(5)), FetchSlot::Part), 1);
+    assert_eq!(
+        count(&hand.pass(Duration::from_secs(5)), FetchSlot::Part),
+        1
+    );
 }
 
 #[test]
 fn findings_without_scan_are_fetched_per_scan() {
     let mut hand = Hand::new(true);
-    hand.scans = (1..=10).map(|id| scan(id, ScanStatus::Finished, 1)).collect();
+    hand.scans = (1..=10)
+        .map(|id| scan(id, ScanStatus::Finished, 1))
+        .collect();
     let fetches = loop {
         let fetches = hand.scheduler.due(hand.now);
         if fetches.iter().any(|fetch| fetch.slot() == FINDINGS) {
@@ -204,29 +312,45 @@ fn findings_without_scan_are_fetched_per_scan() {
         }
         for fetch in fetches {
             let answer = hand.answer(&fetch);
-            hand.scheduler.absorb(fetch.slot(), answer, hand.now, Timestamp::UNIX_EPOCH);
+            hand.scheduler
+                .absorb(fetch.slot(), answer, hand.now, Timestamp::UNIX_EPOCH);
         }
     };
     for fetch in fetches {
         let answer = match fetch.slot() {
-            FINDINGS => Ok(Fetched::List(Snapshot::Findings(Arc::new(Table::new([Finding::default()]))))),
+            FINDINGS => Ok(Fetched::List(Snapshot::Findings(Arc::new(Table::new([
+                Finding::default(),
+            ]))))),
             _ => hand.answer(&fetch),
         };
-        hand.scheduler.absorb(fetch.slot(), answer, hand.now, Timestamp::UNIX_EPOCH);
+        hand.scheduler
+            .absorb(fetch.slot(), answer, hand.now, Timestamp::UNIX_EPOCH);
     }
-    assert_eq!(count(&hand.pass(Duration::from_secs(3)), FINDINGS), 3, "ten scans, four per request");
+    assert_eq!(
+        count(&hand.pass(Duration::from_secs(3)), FINDINGS),
+        3,
+        "ten scans, four per request"
+    );
 }
 
 #[test]
 fn captures_remain_at_service_while_screen_is_blocked() {
     let mut hand = Hand::new(true);
     for requests in 1..500 {
-        hand.loggers = vec![Logger { id: LoggerId(1), num_requests: requests, ..Logger::default() }];
+        hand.loggers = vec![Logger {
+            id: LoggerId(1),
+            num_requests: requests,
+            ..Logger::default()
+        }];
         hand.pass(Duration::from_secs(4));
     }
     let waiting = hand.events().len();
     assert!(waiting < 100, "{waiting}");
-    assert_eq!(count(&hand.settle(), FetchSlot::Captures(LoggerId(1))), 1, "fetched when the screen reads again");
+    assert_eq!(
+        count(&hand.settle(), FetchSlot::Captures(LoggerId(1))),
+        1,
+        "fetched when the screen reads again"
+    );
 }
 
 #[test]
@@ -244,7 +368,11 @@ fn findings_beyond_budget_are_fetched_when_it_allows() {
 
 /// Sets the number of scans that the workspace reports.
 fn counting(hand: &mut Hand, scan_count: i64) {
-    hand.workspaces = vec![Workspace { id: WorkspaceId(1), scan_count, ..Workspace::default() }];
+    hand.workspaces = vec![Workspace {
+        id: WorkspaceId(1),
+        scan_count,
+        ..Workspace::default()
+    }];
 }
 
 #[test]
@@ -259,8 +387,7 @@ fn scan_that_ended_between_two_polls_appears_within_seconds() {
         hand.scans.push(scan(2, ScanStatus::Finished, 3));
         counting(&mut hand, 2);
         let fetched = hand.pass(Duration::from_secs(most));
-        let is_complete =
-            |event: &PollEvent| matches!(event, PollEvent::Snapshot(Snapshot::Scans(scans)) if scans.len() == 2);
+        let is_complete = |event: &PollEvent| matches!(event, PollEvent::Snapshot(Snapshot::Scans(scans)) if scans.len() == 2);
         assert!(hand.events().iter().any(is_complete), "{fetched:?}");
         assert_eq!(count(&fetched, FINDINGS), 1, "its findings are fetched too");
     }
@@ -290,7 +417,10 @@ fn findings_of_a_scan_that_just_ended_by_the_clock_of_the_service_are_read_once_
         // The service is 1,000 s ahead.
         hand.scheduler.offset = Some(1_000);
         let end_time = Some(Stamp(Timestamp::from_second(end).unwrap()));
-        hand.scans = vec![Scan { end_time, ..scan(1, ScanStatus::Finished, 2) }];
+        hand.scans = vec![Scan {
+            end_time,
+            ..scan(1, ScanStatus::Finished, 2)
+        }];
         count(&hand.pass(Duration::from_secs(60)), FINDINGS)
     };
     assert_eq!((reads(500), reads(995)), (1, 2));
@@ -376,8 +506,15 @@ fn list_beyond_its_age_is_stale_until_it_is_read() {
 #[test]
 fn shown_captures_beyond_their_age_are_reported_until_they_are_read() {
     let mut hand = Hand::new(false);
-    hand.scheduler.set_plan(PollPlan { captures: Some(None), ..hand.scheduler.plan.clone() });
-    let logger = |requests| Logger { id: LoggerId(7), num_requests: requests, ..Logger::default() };
+    hand.scheduler.set_plan(PollPlan {
+        captures: Some(None),
+        ..hand.scheduler.plan.clone()
+    });
+    let logger = |requests| Logger {
+        id: LoggerId(7),
+        num_requests: requests,
+        ..Logger::default()
+    };
     hand.loggers = vec![logger(1)];
     hand.pass(Duration::from_secs(30));
     hand.loggers = vec![logger(2)];
@@ -393,7 +530,10 @@ fn shown_captures_beyond_their_age_are_reported_until_they_are_read() {
             PollEvent::CapturesFailed(problem) => Some(problem.is_some()),
             _ => None,
         };
-        events.into_iter().filter_map(of_captures).collect::<Vec<_>>()
+        events
+            .into_iter()
+            .filter_map(of_captures)
+            .collect::<Vec<_>>()
     };
     assert_eq!(failed(hand.events()), [true]);
     hand.pass(Duration::from_secs(60));
@@ -403,15 +543,30 @@ fn shown_captures_beyond_their_age_are_reported_until_they_are_read() {
 /// The longest time without a request for each resource in ten minutes, in seconds.
 fn oldest_ages(limit: u32, loggers: u32, moving: i64) -> Vec<(FetchSlot, u64)> {
     let mut hand = Hand::new(false);
-    let budget = RateBudget { limit: Some(limit), remaining: Some(limit), reset: None };
-    hand.scheduler.learn_limits(budget, None, Timestamp::UNIX_EPOCH);
-    let mut slots: Vec<FetchSlot> = ORDER.into_iter().map(FetchSlot::List).filter(|slot| *slot != FINDINGS).collect();
+    let budget = RateBudget {
+        limit: Some(limit),
+        remaining: Some(limit),
+        reset: None,
+    };
+    hand.scheduler
+        .learn_limits(budget, None, Timestamp::UNIX_EPOCH);
+    let mut slots: Vec<FetchSlot> = ORDER
+        .into_iter()
+        .map(FetchSlot::List)
+        .filter(|slot| *slot != FINDINGS)
+        .collect();
     slots.extend((1..=i64::from(loggers)).map(|id| FetchSlot::Captures(LoggerId(id))));
     slots.extend((moving > 0).then_some(FINDINGS));
     let mut ages: Vec<(FetchSlot, u64, u64)> = slots.into_iter().map(|slot| (slot, 0, 0)).collect();
     for second in 1..=600_u64 {
-        hand.scans = (1..=moving).map(|id| scan(id, ScanStatus::Running, second as i64)).collect();
-        let logger = |id| Logger { id: LoggerId(id), num_requests: second as i64, ..Logger::default() };
+        hand.scans = (1..=moving)
+            .map(|id| scan(id, ScanStatus::Running, second as i64))
+            .collect();
+        let logger = |id| Logger {
+            id: LoggerId(id),
+            num_requests: second as i64,
+            ..Logger::default()
+        };
         hand.loggers = (1..=i64::from(loggers)).map(logger).collect();
         let fetched = hand.pass(Duration::from_secs(1));
         hand.events();
@@ -422,20 +577,37 @@ fn oldest_ages(limit: u32, loggers: u32, moving: i64) -> Vec<(FetchSlot, u64)> {
             }
         }
     }
-    ages.into_iter().map(|(slot, _, oldest)| (slot, oldest)).collect()
+    ages.into_iter()
+        .map(|(slot, _, oldest)| (slot, oldest))
+        .collect()
 }
 
 #[test]
 fn first_findings_arrive_within_ten_seconds_at_the_hosted_limit() {
     let mut hand = Hand::new(false);
     hand.scheduler.learn_limits(
-        RateBudget { limit: Some(250), remaining: Some(250), reset: None },
+        RateBudget {
+            limit: Some(250),
+            remaining: Some(250),
+            reset: None,
+        },
         None,
         Timestamp::UNIX_EPOCH,
     );
-    hand.scheduler.set_plan(PollPlan { visible: [ListKind::Findings].into(), ..hand.scheduler.plan.clone() });
-    hand.loggers = (1..=10).map(|id| Logger { id: LoggerId(id), num_requests: 1, ..Logger::default() }).collect();
-    hand.scans = (1..=40).map(|id| scan(id, ScanStatus::Running, 1)).collect();
+    hand.scheduler.set_plan(PollPlan {
+        visible: [ListKind::Findings].into(),
+        ..hand.scheduler.plan.clone()
+    });
+    hand.loggers = (1..=10)
+        .map(|id| Logger {
+            id: LoggerId(id),
+            num_requests: 1,
+            ..Logger::default()
+        })
+        .collect();
+    hand.scans = (1..=40)
+        .map(|id| scan(id, ScanStatus::Running, 1))
+        .collect();
     let first = hand.pass(Duration::from_secs(3));
     assert!(count(&first, FINDINGS) > 0, "{first:?}");
 }

@@ -4,8 +4,9 @@
 //!   failed write ─► Backlog, in its order ─► every two seconds ─► archive ─► Recovered
 //! ```
 //!
-//! A later write never overtakes an earlier one: the newest archived capture of a logger decides which captures the next
-//! start reads from the service. A full backlog stops the reading of captures, and the service keeps further ones.
+//! A later write never overtakes an earlier one: the newest archived capture of a logger decides
+//! which captures the next start reads from the service. A full backlog stops the reading of
+//! captures, and the service keeps further ones.
 
 use crate::client::Problem;
 use crate::dashboard::data::{ArchiveBacklog, OobNews};
@@ -20,7 +21,8 @@ use tokio::time::Instant;
 
 /// Pause before the next attempt.
 pub(crate) const RETRY: Duration = Duration::from_secs(2);
-/// Captures and their bytes that may wait before no further ones are read; those in flight are still taken.
+/// Captures and their bytes that may wait before no further ones are read; those in flight are
+/// still taken.
 const MOST: usize = 20_000;
 const MOST_BYTES: usize = 64 << 20;
 /// Bytes of a capture besides its body, approximately.
@@ -77,8 +79,10 @@ impl Backlog {
             match write {
                 DeferredWrite::Captures(some) => {
                     captures += some.len();
-                    bytes +=
-                        some.iter().map(|one| one.capture.request_body_base64.len() + CAPTURE_BYTES).sum::<usize>();
+                    bytes += some
+                        .iter()
+                        .map(|one| one.capture.request_body_base64.len() + CAPTURE_BYTES)
+                        .sum::<usize>();
                 }
                 DeferredWrite::Payloads(some) => payloads += some.len(),
             }
@@ -91,7 +95,12 @@ impl Backlog {
         let (problem, _) = self.outage.as_ref()?;
         let (captures, payloads, bytes) = self.waiting();
         let is_full = captures >= MOST || bytes >= MOST_BYTES;
-        Some(ArchiveBacklog { problem: Arc::clone(problem), captures, payloads, is_full })
+        Some(ArchiveBacklog {
+            problem: Arc::clone(problem),
+            captures,
+            payloads,
+            is_full,
+        })
     }
 }
 
@@ -137,10 +146,13 @@ impl Task {
         self.defer(DeferredWrite::Payloads(payloads));
     }
 
-    /// Appends a write, and reports how much waits; nothing waits for an archive that has failed for good or is open
-    /// read-only.
+    /// Appends a write, and reports how much waits; nothing waits for an archive that has failed
+    /// for good or is open read-only.
     fn defer(&mut self, write: DeferredWrite) {
-        let is_read_only = self.store.as_ref().is_some_and(|store| !store.is_writable());
+        let is_read_only = self
+            .store
+            .as_ref()
+            .is_some_and(|store| !store.is_writable());
         if self.backlog.outage.is_some() && !is_read_only {
             self.backlog.writes.push_back(write);
             self.report_backlog();
@@ -155,13 +167,20 @@ impl Task {
 
     /// After a temporary error the archive is used again later, after others never.
     pub(crate) fn suspend_or_fail(&mut self, error: &StoreError) {
-        if error.is_temporary() { self.suspend(error) } else { self.fail(error) }
+        if error.is_temporary() {
+            self.suspend(error)
+        } else {
+            self.fail(error)
+        }
     }
 
     pub(crate) fn suspend(&mut self, error: &StoreError) {
         let is_first = self.backlog.outage.is_none();
         // Further errors do not postpone the next attempt.
-        let at = self.backlog.retry_at().unwrap_or_else(|| Instant::now() + RETRY);
+        let at = self
+            .backlog
+            .retry_at()
+            .unwrap_or_else(|| Instant::now() + RETRY);
         self.backlog.outage = Some((Arc::new(problem(error)), at));
         if is_first {
             tracing::warn!(%error, "captures not archived; retrying");
@@ -187,14 +206,16 @@ impl Task {
         }
     }
 
-    /// Opens the archive if necessary, executes the deferred writes in their order, and reads what could not be read.
+    /// Opens the archive if necessary, executes the deferred writes in their order, and reads what
+    /// could not be read.
     pub(crate) async fn write_backlog(&mut self) -> Result<(), StoreError> {
         if self.store.is_none() {
             self.open_store().await?;
             self.recalling = self.workspace.is_some().then(Recalling::default);
         }
         while let Some(write) = self.backlog.writes.front().cloned() {
-            // Never read-only here: `use_store` refuses such an archive, and `defer` does not let writes wait for it.
+            // Never read-only here: `use_store` refuses such an archive, and `defer` does not let
+            // writes wait for it.
             if let Some(store) = self.writable() {
                 match write {
                     DeferredWrite::Captures(captures) => _ = store.archive(captures).await?,

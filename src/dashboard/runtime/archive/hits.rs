@@ -1,5 +1,6 @@
-//! Hits of payloads: stored with the captures, searched in captures that nobody has searched yet, and reported as the archive
-//! counts them. A problem with hits never stops the archiving of captures.
+//! Hits of payloads: stored with the captures, searched in captures that nobody has searched yet,
+//! and reported as the archive counts them. A problem with hits never stops the archiving of
+//! captures.
 
 use crate::contract::Shared;
 use crate::dashboard::data::OobNews;
@@ -10,8 +11,8 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 impl Task {
-    /// Stores the hits of captures that were just archived, and that these captures were searched. If that fails, they are
-    /// searched later.
+    /// Stores the hits of captures that were just archived, and that these captures were searched.
+    /// If that fails, they are searched later.
     pub(crate) async fn store_hits(&mut self, hits: &[Hit], looked: RowRange) {
         loop {
             let Some(store) = self.writable() else { return };
@@ -29,7 +30,9 @@ impl Task {
 
     /// Reports the hits of each payload of a workspace.
     pub(crate) async fn recall_hits(&mut self, workspace: &Shared) -> Result<(), StoreError> {
-        let Some(store) = &mut self.store else { return Ok(()) };
+        let Some(store) = &mut self.store else {
+            return Ok(());
+        };
         let behind = store.is_behind().await;
         let counts = store.counts_of(workspace).await;
         let writable = store.is_writable();
@@ -45,7 +48,9 @@ impl Task {
 
     /// Searches the next chunk of captures that nobody has searched for payloads.
     pub(crate) async fn search_chunk(&mut self) -> Result<(), StoreError> {
-        let Some(store) = &mut self.store else { return Ok(()) };
+        let Some(store) = &mut self.store else {
+            return Ok(());
+        };
         let reported = match store.search_chunk(&mut self.book).await {
             Ok(looked) => {
                 (self.looking, self.is_uncounted) = (!looked.ended, false);
@@ -57,8 +62,8 @@ impl Task {
         reported.or_else(|error| self.uncounted(error))
     }
 
-    /// Returns the error of a locked archive, so that the work is repeated. Reports another error once; after a temporary
-    /// one, hits are counted later.
+    /// Returns the error of a locked archive, so that the work is repeated. Reports another error
+    /// once; after a temporary one, hits are counted later.
     fn uncounted(&mut self, error: StoreError) -> Result<(), StoreError> {
         if matches!(error, StoreError::Held { .. }) {
             return Err(error);
@@ -80,7 +85,9 @@ impl Task {
     }
 
     async fn report_new_hits(&mut self) -> Result<(), StoreError> {
-        let Some(store) = &mut self.store else { return Ok(()) };
+        let Some(store) = &mut self.store else {
+            return Ok(());
+        };
         let counts = store.new_counts().await?;
         self.report_hits(counts, !self.looking);
         Ok(())
@@ -88,11 +95,19 @@ impl Task {
 
     /// Reports hits in the current workspace; with `all` no payload has other hits.
     pub(crate) fn report_hits(&self, counts: Vec<HitCount>, all: bool) {
-        let Some((generation, workspace)) = &self.workspace else { return };
-        let here = counts.into_iter().filter(|count| count.workspace == *workspace);
+        let Some((generation, workspace)) = &self.workspace else {
+            return;
+        };
+        let here = counts
+            .into_iter()
+            .filter(|count| count.workspace == *workspace);
         let hits: Vec<(Token, Hits)> = here.map(|count| (count.token, count.hits)).collect();
         if all || !hits.is_empty() {
-            self.report(OobNews::Hits { generation: *generation, hits, all });
+            self.report(OobNews::Hits {
+                generation: *generation,
+                hits,
+                all,
+            });
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The task that owns the archive of captures and the payload book. It archives every capture before it is shown.
+//! The task that owns the archive of captures and the payload book. It archives every capture
+//! before it is shown.
 //!
 //! ```text
 //!   captures of the poller ─► chunks, each ─► one synced transaction ─► tokens recognised ─► Captures ─► hits stored ─► Hits
@@ -8,9 +9,10 @@
 //!   idle ─► captures that nobody has searched for payloads, in chunks ─► Hits
 //! ```
 //!
-//! Requests are executed in their order, and none is dropped: the end of the dashboard waits for them. They wait while
-//! another program locks the archive. While the disk is full, captures are shown and wait in the `Backlog`. If the archive
-//! cannot be used at all, that is reported and captures are still shown.
+//! Requests are executed in their order, and none is dropped: the end of the dashboard waits for
+//! them. They wait while another program locks the archive. While the disk is full, captures are
+//! shown and wait in the `Backlog`. If the archive cannot be used at all, that is reported and
+//! captures are still shown.
 
 pub mod archiver;
 pub mod backlog;
@@ -31,7 +33,8 @@ use crate::dashboard::poller::{Beat, Beats};
 use crate::dashboard::runtime::{Memory, Recalling, TaskReport};
 use crate::oob::store::chunks;
 use crate::oob::{
-    ArchivedCapture, BodyStore, Hit, OpenedArchive, Payload, PayloadBook, RowRange, Store, StoreError, mentions,
+    ArchivedCapture, BodyStore, Hit, OpenedArchive, Payload, PayloadBook, RowRange, Store,
+    StoreError, mentions,
 };
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,7 +49,8 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 const OTHERS: u64 = 1;
 /// Pause before the next attempt on a locked archive; SQLite has waited before.
 const AGAIN: Duration = Duration::from_millis(100);
-/// Limit for the remaining requests at the end: longer than the wait for the lock of another program.
+/// Limit for the remaining requests at the end: longer than the wait for the lock of another
+/// program.
 const GOODBYE: Duration = Duration::from_secs(8);
 /// While more captures wait to be archived, the dashboard accepts no updates of the poller.
 const MOST_BEHIND: usize = 20_000;
@@ -102,7 +106,12 @@ impl ArchiveHandle {
             task.open().await;
             task.run(waiting, beat.every(OTHERS)).await;
         });
-        Self { requests, task, recalled: None, behind }
+        Self {
+            requests,
+            task,
+            recalled: None,
+            behind,
+        }
     }
 
     pub fn send(&self, request: ArchiveRequest) {
@@ -112,7 +121,9 @@ impl ArchiveHandle {
 
     /// Requests the captures of the current workspace of the model, if it has changed.
     pub fn recall(&mut self, model: &Model) {
-        let Some(workspace) = model.workspace().map(|workspace| workspace.name.clone()) else { return };
+        let Some(workspace) = model.workspace().map(|workspace| workspace.name.clone()) else {
+            return;
+        };
         let here = (model.connection.generation, workspace);
         if self.recalled.as_ref() != Some(&here) {
             self.send(ArchiveRequest::Recall(here.0, here.1.clone()));
@@ -122,12 +133,21 @@ impl ArchiveHandle {
 
     /// Archives captures of a logger of the current workspace.
     pub fn take(&self, logger: Arc<Logger>, seen_at: Stamp, captures: Vec<Arc<Capture>>) {
-        let Some((_, workspace)) = &self.recalled else { return };
+        let Some((_, workspace)) = &self.recalled else {
+            return;
+        };
         self.behind.fetch_add(captures.len(), Ordering::Relaxed);
-        self.send(ArchiveRequest::Archive { workspace: workspace.clone(), logger, seen_at, captures, reply: None });
+        self.send(ArchiveRequest::Archive {
+            workspace: workspace.clone(),
+            logger,
+            seen_at,
+            captures,
+            reply: None,
+        });
     }
 
-    /// Whether so many captures wait that the poller, and with it the service, should keep further ones.
+    /// Whether so many captures wait that the poller, and with it the service, should keep further
+    /// ones.
     pub fn is_behind(&self) -> bool {
         self.behind.load(Ordering::Relaxed) > MOST_BEHIND
     }
@@ -188,12 +208,21 @@ impl Task {
             store.close().await;
         }
         self.open().await;
-        self.recalling = self.workspace.as_ref().and(self.store.as_ref()).map(|_| Recalling::default());
+        self.recalling = self
+            .workspace
+            .as_ref()
+            .and(self.store.as_ref())
+            .map(|_| Recalling::default());
         Ok(())
     }
 
-    /// Uses an opened archive; refuses a read-only one while writes wait, so that they are not lost.
-    async fn use_store(&mut self, store: Store, mut stored: StoredArchive) -> Result<(), StoreError> {
+    /// Uses an opened archive; refuses a read-only one while writes wait, so that they are not
+    /// lost.
+    async fn use_store(
+        &mut self,
+        store: Store,
+        mut stored: StoredArchive,
+    ) -> Result<(), StoreError> {
         if !store.is_writable() && self.backlog.has_writes() {
             let path = store.path().to_owned();
             store.close().await;
@@ -211,8 +240,8 @@ impl Task {
         loop {
             let (retry_at, is_readable) = (self.backlog.retry_at(), !self.backlog.is_unreadable);
             let recount_at = self.recount_at;
-            // In this order: new captures, failed work, older captures of the workspace, rows of other programs, unsearched
-            // captures.
+            // In this order: new captures, failed work, older captures of the workspace, rows of
+            // other programs, unsearched captures.
             let done = tokio::select! {
                 biased;
                 request = requests.recv() => match request {
@@ -246,13 +275,23 @@ impl Task {
     async fn execute(&mut self, request: ArchiveRequest) -> Result<(), StoreError> {
         match request {
             // They remain on the service, because the deletion is refused.
-            ArchiveRequest::Archive { captures, reply: Some(reply), .. } if self.backlog.outage.is_some() => {
+            ArchiveRequest::Archive {
+                captures,
+                reply: Some(reply),
+                ..
+            } if self.backlog.outage.is_some() => {
                 self.behind.fetch_sub(captures.len(), Ordering::Relaxed);
                 // The receiver may have ended.
                 let _ = reply.send(self.check_usable().map(|()| 0));
                 Ok(())
             }
-            ArchiveRequest::Archive { workspace, logger, seen_at, captures, reply } => {
+            ArchiveRequest::Archive {
+                workspace,
+                logger,
+                seen_at,
+                captures,
+                reply,
+            } => {
                 let archived = |capture| ArchivedCapture {
                     workspace: workspace.clone(),
                     logger: logger.id,
@@ -265,10 +304,12 @@ impl Task {
                 let number = captures.len();
                 let mut result = Ok(());
                 for chunk in chunks(captures) {
-                    // A chunk that is not archived is still shown, so the loop continues after an error.
+                    // A chunk that is not archived is still shown, so the loop continues after an
+                    // error.
                     result = result.and(self.take(&workspace, chunk).await);
                 }
-                // Captures in a deleted file, for example, are not archived: reported before anybody relies on them.
+                // Captures in a deleted file, for example, are not archived: reported before
+                // anybody relies on them.
                 let result = match result {
                     Err(error) if !matches!(error, StoreError::Held { .. }) => {
                         self.stop_reading(&error);
@@ -298,22 +339,42 @@ impl Task {
     }
 
     /// Archives a chunk of new captures of a workspace, reports it, and stores its hits.
-    async fn take(&mut self, workspace: &Shared, captures: Vec<ArchivedCapture>) -> Result<(), StoreError> {
+    async fn take(
+        &mut self,
+        workspace: &Shared,
+        captures: Vec<ArchivedCapture>,
+    ) -> Result<(), StoreError> {
         let number = captures.len();
         let written = self.archive(&captures).await;
-        // A payload is stored before its URL is used, so the book contains every token that can occur.
-        let others = if self.backlog.is_unreadable { Ok(()) } else { self.read_others().await };
+        // A payload is stored before its URL is used, so the book contains every token that can
+        // occur.
+        let others = if self.backlog.is_unreadable {
+            Ok(())
+        } else {
+            self.read_others().await
+        };
         let new = self.recognized(captures.clone()).await;
-        let hits: Vec<Hit> =
-            captures.iter().zip(&new).flat_map(|(one, captured)| one.hits(&captured.mentions)).collect();
+        let hits: Vec<Hit> = captures
+            .iter()
+            .zip(&new)
+            .flat_map(|(one, captured)| one.hits(&captured.mentions))
+            .collect();
         let whole = others.is_ok() && new.len() == captures.len();
         self.behind.fetch_sub(number, Ordering::Relaxed);
-        if let Some((generation, _)) = self.workspace.as_ref().filter(|(_, here)| here == workspace) {
-            self.report(OobNews::Captures { generation: *generation, new });
+        if let Some((generation, _)) = self
+            .workspace
+            .as_ref()
+            .filter(|(_, here)| here == workspace)
+        {
+            self.report(OobNews::Captures {
+                generation: *generation,
+                new,
+            });
         }
         // The hits of deferred captures are found when these are archived.
         if let Some(range) = written {
-            self.store_hits(&hits, if whole { range } else { RowRange::default() }).await;
+            self.store_hits(&hits, if whole { range } else { RowRange::default() })
+                .await;
             self.looking |= !whole && self.writable().is_some();
         }
         others
@@ -325,7 +386,9 @@ impl Task {
 
     /// Reports the payloads, hits and captures that other programs wrote.
     async fn read_others(&mut self) -> Result<(), StoreError> {
-        let Some(store) = &mut self.store else { return Ok(()) };
+        let Some(store) = &mut self.store else {
+            return Ok(());
+        };
         if store.has_become_writable() {
             return self.reopen().await;
         }
@@ -333,8 +396,15 @@ impl Task {
         self.looking |= news.behind && store.is_writable();
         self.take_payloads(news.payloads);
         self.report_hits(news.counts, false);
-        let Some((generation, workspace)) = self.workspace.clone() else { return Ok(()) };
-        for chunk in chunks(news.captures.into_iter().filter(|one| one.workspace == workspace).collect()) {
+        let Some((generation, workspace)) = self.workspace.clone() else {
+            return Ok(());
+        };
+        for chunk in chunks(
+            news.captures
+                .into_iter()
+                .filter(|one| one.workspace == workspace)
+                .collect(),
+        ) {
             let new = self.recognized(chunk).await;
             self.report(OobNews::Captures { generation, new });
         }
@@ -359,7 +429,8 @@ impl Task {
         tokio::task::spawn_blocking(work).await.unwrap_or_default()
     }
 
-    /// Whether another program locks the archive. Then this waits a moment, and the caller tries again.
+    /// Whether another program locks the archive. Then this waits a moment, and the caller tries
+    /// again.
     async fn is_held(&mut self, error: Option<&StoreError>) -> bool {
         let held = error.filter(|error| matches!(error, StoreError::Held { .. }));
         if let Some(error) = held {
@@ -391,10 +462,14 @@ impl Task {
     }
 }
 
-/// The captures with their bodies in files. Where these cannot be written, the bodies remain in memory.
+/// The captures with their bodies in files. Where these cannot be written, the bodies remain in
+/// memory.
 fn store_bodies(captures: Vec<CaptureRow>, bodies: &Mutex<BodyStore>) -> Vec<CaptureRow> {
     let mut bodies = bodies.lock().unwrap_or_else(PoisonError::into_inner);
-    let stored: io::Result<Vec<CaptureRow>> = captures.iter().map(|one| one.clone().stored(&mut bodies)).collect();
+    let stored: io::Result<Vec<CaptureRow>> = captures
+        .iter()
+        .map(|one| one.clone().stored(&mut bodies))
+        .collect();
     match stored.and_then(|stored| bodies.flush().map(|()| stored)) {
         Ok(stored) => stored,
         Err(error) => {
@@ -405,12 +480,19 @@ fn store_bodies(captures: Vec<CaptureRow>, bodies: &Mutex<BodyStore>) -> Vec<Cap
 }
 
 fn problem(error: &StoreError) -> Problem {
-    Problem { brief: error.brief().into(), ..Problem::local(error.to_string()).with_hint(error.hint()) }
+    Problem {
+        brief: error.brief().into(),
+        ..Problem::local(error.to_string()).with_hint(error.hint())
+    }
 }
 
 /// Opens the archive and deletes expired captures.
 async fn open(memory: &Memory) -> Result<(Store, StoredArchive), StoreError> {
-    let OpenedArchive { mut store, book, notes } = Store::open(&memory.directory).await?;
+    let OpenedArchive {
+        mut store,
+        book,
+        notes,
+    } = Store::open(&memory.directory).await?;
     let problem = (!notes.is_empty()).then(|| Arc::new(Problem::local(notes.join("; "))));
     let forgotten = match memory.oldest_retained().filter(|_| store.is_writable()) {
         Some(oldest) => store.forget_before(oldest, &book).await?,
@@ -420,5 +502,13 @@ async fn open(memory: &Memory) -> Result<(Store, StoredArchive), StoreError> {
         tracing::info!(forgotten, "expired captures deleted from the archive");
     }
     let writable = store.is_writable();
-    Ok((store, StoredArchive { book, writable, problem, forgotten }))
+    Ok((
+        store,
+        StoredArchive {
+            book,
+            writable,
+            problem,
+            forgotten,
+        },
+    ))
 }

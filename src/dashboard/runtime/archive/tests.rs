@@ -22,7 +22,12 @@ impl ArchiveTester {
         let mut archive = ArchiveHandle::start(&memory, Beat::since(Instant::now()), sender);
         archive.recalled = Some((1, "Acme".into()));
         archive.send(ArchiveRequest::Recall(1, "Acme".into()));
-        Self { archive, answers, hits: BTreeMap::new(), all: false }
+        Self {
+            archive,
+            answers,
+            hits: BTreeMap::new(),
+            all: false,
+        }
     }
 
     /// The next report that is not about hits, which are collected.
@@ -36,10 +41,22 @@ impl ArchiveTester {
     }
 
     async fn next_message(&mut self) -> OobNews {
-        let Some(TaskReport::Msg(msg)) = self.answers.recv().await else { panic!("the task ended") };
-        let Msg::Oob(news) = *msg else { panic!("{msg:?}") };
-        if let OobNews::Hits { generation: 1, hits, all } = &news {
-            self.hits.extend(hits.iter().map(|(token, hits)| (token.number(), hits.count)));
+        let Some(TaskReport::Msg(msg)) = self.answers.recv().await else {
+            panic!("the task ended")
+        };
+        let Msg::Oob(news) = *msg else {
+            panic!("{msg:?}")
+        };
+        if let OobNews::Hits {
+            generation: 1,
+            hits,
+            all,
+        } = &news
+        {
+            self.hits.extend(
+                hits.iter()
+                    .map(|(token, hits)| (token.number(), hits.count)),
+            );
             self.all |= all;
         }
         news
@@ -82,13 +99,23 @@ impl ArchiveTester {
     }
 
     fn take(&self, captures: Vec<Arc<Capture>>) {
-        let logger = Logger { id: LoggerId(1), label: "probe".into(), ..Logger::default() };
-        self.archive.take(Arc::new(logger), Stamp(Timestamp::now()), captures);
+        let logger = Logger {
+            id: LoggerId(1),
+            label: "probe".into(),
+            ..Logger::default()
+        };
+        self.archive
+            .take(Arc::new(logger), Stamp(Timestamp::now()), captures);
     }
 }
 
 fn memory(directory: &std::path::Path, keep_days: Option<u16>) -> Memory {
-    Memory { directory: directory.to_owned(), cache: None, who: "ann".into(), keep_days }
+    Memory {
+        directory: directory.to_owned(),
+        cache: None,
+        who: "ann".into(),
+        keep_days,
+    }
 }
 
 /// A capture with the token of this number, one second after the previous one.
@@ -102,11 +129,18 @@ pub(crate) fn capture(id: i64) -> Arc<Capture> {
 }
 
 pub(crate) fn payload(number: u64) -> Arc<Payload> {
-    Arc::new(Payload { token: Token::of(number), workspace: "Acme".into(), ..Payload::default() })
+    Arc::new(Payload {
+        token: Token::of(number),
+        workspace: "Acme".into(),
+        ..Payload::default()
+    })
 }
 
 pub(crate) fn ids(captured: &[CaptureRow]) -> Vec<i64> {
-    captured.iter().map(|captured| captured.capture.id.0).collect()
+    captured
+        .iter()
+        .map(|captured| captured.capture.id.0)
+        .collect()
 }
 
 #[tokio::test]
@@ -151,10 +185,17 @@ async fn payload_of_command_is_recognized_in_next_capture() {
     command.plant(&[payload(2)]).await.unwrap();
     app.take(vec![capture(1), capture(2), capture(3)]);
     match app.next_report().await {
-        OobNews::Payloads(payloads) => assert!(payloads.iter().any(|payload| payload.token == Token::of(2))),
+        OobNews::Payloads(payloads) => {
+            assert!(payloads.iter().any(|payload| payload.token == Token::of(2)))
+        }
         other => panic!("{other:?}"),
     }
-    let known: Vec<bool> = app.captures().await.iter().map(|captured| captured.known().is_some()).collect();
+    let known: Vec<bool> = app
+        .captures()
+        .await
+        .iter()
+        .map(|captured| captured.known().is_some())
+        .collect();
     assert_eq!(known, [true, true, false]);
     app.archive.end().await;
     assert_eq!(Store::open(temp.path()).await.unwrap().book.len(), 2);
@@ -163,13 +204,19 @@ async fn payload_of_command_is_recognized_in_next_capture() {
 #[tokio::test]
 async fn captures_of_other_dashboard_are_reported() {
     let temp = tempfile::tempdir().unwrap();
-    let (mut ann, mut bob) = (ArchiveTester::open(temp.path(), None), ArchiveTester::open(temp.path(), None));
+    let (mut ann, mut bob) = (
+        ArchiveTester::open(temp.path(), None),
+        ArchiveTester::open(temp.path(), None),
+    );
     for app in [&mut ann, &mut bob] {
         app.opened().await;
         app.recalled().await;
     }
     ann.take(vec![capture(1)]);
-    assert_eq!((ids(&ann.captures().await), ids(&bob.captures().await)), (vec![1], vec![1]));
+    assert_eq!(
+        (ids(&ann.captures().await), ids(&bob.captures().await)),
+        (vec![1], vec![1])
+    );
 }
 
 #[tokio::test]
@@ -178,7 +225,9 @@ async fn captures_without_archive_are_reported_with_problem_and_archived_later()
     std::fs::write(temp.path().join("file"), "").unwrap();
     let mut app = ArchiveTester::open(&temp.path().join("file/x"), None);
     match app.next_report().await {
-        OobNews::Failed(problem) => assert!(problem.message.contains("cannot be saved"), "{problem}"),
+        OobNews::Failed(problem) => {
+            assert!(problem.message.contains("cannot be saved"), "{problem}")
+        }
         other => panic!("{other:?}"),
     }
     app.take(vec![capture(1)]);
@@ -192,9 +241,15 @@ async fn captures_without_archive_are_reported_with_problem_and_archived_later()
     }
     assert_eq!(shown, [1]);
     std::fs::remove_file(temp.path().join("file")).unwrap();
-    while !matches!(app.next_report().await, OobNews::Recovered { writable: true }) {}
+    while !matches!(
+        app.next_report().await,
+        OobNews::Recovered { writable: true }
+    ) {}
     app.archive.end().await;
-    let mut store = Store::open(&temp.path().join("file/x")).await.unwrap().store;
+    let mut store = Store::open(&temp.path().join("file/x"))
+        .await
+        .unwrap()
+        .store;
     assert_eq!(store.captures_of("Acme").await.unwrap().len(), 1);
 }
 
@@ -204,8 +259,16 @@ async fn expired_captures_are_deleted_and_counted() {
     let mut app = ArchiveTester::open(temp.path(), None);
     app.opened().await;
     app.recalled().await;
-    let old = Capture { request_date: Some(Stamp(Timestamp::UNIX_EPOCH)), ..(*capture(7)).clone() };
-    let fresh = |id| Arc::new(Capture { request_date: Some(Stamp(Timestamp::now())), ..(*capture(id)).clone() });
+    let old = Capture {
+        request_date: Some(Stamp(Timestamp::UNIX_EPOCH)),
+        ..(*capture(7)).clone()
+    };
+    let fresh = |id| {
+        Arc::new(Capture {
+            request_date: Some(Stamp(Timestamp::now())),
+            ..(*capture(id)).clone()
+        })
+    };
     app.take(vec![Arc::new(old.clone()), fresh(8)]);
     app.archive.end().await;
     let mut app = ArchiveTester::open(temp.path(), Some(30));
@@ -215,8 +278,20 @@ async fn expired_captures_are_deleted_and_counted() {
     app.take(vec![Arc::new(old), fresh(9)]);
     assert_eq!(ids(&app.captures().await), [9]);
     app.archive.end().await;
-    let stored = Store::open(temp.path()).await.unwrap().store.captures_of("Acme").await.unwrap();
-    assert_eq!(stored.iter().map(|one| one.capture.id.0).collect::<Vec<_>>(), [8, 9]);
+    let stored = Store::open(temp.path())
+        .await
+        .unwrap()
+        .store
+        .captures_of("Acme")
+        .await
+        .unwrap();
+    assert_eq!(
+        stored
+            .iter()
+            .map(|one| one.capture.id.0)
+            .collect::<Vec<_>>(),
+        [8, 9]
+    );
 }
 
 /// Refuses every write into these tables as a full disk does.
@@ -246,7 +321,10 @@ async fn captures_on_full_disk_are_shown_and_archived_in_order_when_it_has_space
     app.take(vec![capture(3)]);
     app.archive.send(ArchiveRequest::Plant(vec![payload(2)]));
     let (mut shown, mut last) = (Vec::new(), None);
-    while last.as_ref().is_none_or(|last: &crate::dashboard::data::ArchiveBacklog| last.payloads == 0) {
+    while last
+        .as_ref()
+        .is_none_or(|last: &crate::dashboard::data::ArchiveBacklog| last.payloads == 0)
+    {
         match app.next_report().await {
             OobNews::Captures { new, .. } => shown.extend(ids(&new)),
             OobNews::Retrying(backlog) => last = Some(backlog),
@@ -254,11 +332,22 @@ async fn captures_on_full_disk_are_shown_and_archived_in_order_when_it_has_space
         }
     }
     let last = last.unwrap();
-    assert_eq!((shown.as_slice(), last.captures, last.is_full), ([1, 2, 3].as_slice(), 3, false));
+    assert_eq!(
+        (shown.as_slice(), last.captures, last.is_full),
+        ([1, 2, 3].as_slice(), 3, false)
+    );
     assert_eq!(last.problem.brief(), "the disk is full");
     let unread = vec![Capture::clone(&capture(9))];
-    let refused = app.archive.archiver().archive("Acme".into(), Arc::default(), unread).await.unwrap_err();
-    assert!(refused.message.contains("the disk is full"), "nothing is deleted while captures wait: {refused}");
+    let refused = app
+        .archive
+        .archiver()
+        .archive("Acme".into(), Arc::default(), unread)
+        .await
+        .unwrap_err();
+    assert!(
+        refused.message.contains("the disk is full"),
+        "nothing is deleted while captures wait: {refused}"
+    );
     fill_disk(temp.path(), false).await;
     loop {
         match app.next_report().await {
@@ -269,11 +358,23 @@ async fn captures_on_full_disk_are_shown_and_archived_in_order_when_it_has_space
         }
     }
     app.counted([(2, 1)]).await;
-    assert_eq!(app.archive.archiver().archive("Acme".into(), Arc::default(), Vec::new()).await, Ok(0));
+    assert_eq!(
+        app.archive
+            .archiver()
+            .archive("Acme".into(), Arc::default(), Vec::new())
+            .await,
+        Ok(0)
+    );
     app.archive.end().await;
     let mut stored = Store::open(temp.path()).await.unwrap();
     let archived = stored.store.captures_of("Acme").await.unwrap();
-    assert_eq!(archived.iter().map(|one| one.capture.id.0).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(
+        archived
+            .iter()
+            .map(|one| one.capture.id.0)
+            .collect::<Vec<_>>(),
+        [1, 2, 3]
+    );
     assert_eq!(stored.book.len(), 1);
 }
 
@@ -282,20 +383,31 @@ async fn archive_that_cannot_be_opened_on_full_disk_is_opened_later() {
     let temp = tempfile::tempdir().unwrap();
     let file = temp.path().join("captures.db");
     Store::open(temp.path()).await.unwrap().store.close().await;
-    crate::sqlite::execute(&file, "ALTER TABLE captures RENAME TO away").await.unwrap();
+    crate::sqlite::execute(&file, "ALTER TABLE captures RENAME TO away")
+        .await
+        .unwrap();
     let mut app = ArchiveTester::open(temp.path(), None);
     assert!(matches!(app.next_report().await, OobNews::Failed(_)));
     assert!(matches!(app.next_report().await, OobNews::Retrying(_)));
     app.take(vec![capture(1)]);
     assert!(matches!(app.next_report().await, OobNews::Retrying(backlog) if backlog.captures == 1));
     assert_eq!(ids(&app.captures().await), [1]);
-    crate::sqlite::execute(&file, "ALTER TABLE away RENAME TO captures").await.unwrap();
+    crate::sqlite::execute(&file, "ALTER TABLE away RENAME TO captures")
+        .await
+        .unwrap();
     assert!(app.opened().await.writable);
-    assert!(matches!(app.next_report().await, OobNews::Recovered { writable: true }));
+    assert!(matches!(
+        app.next_report().await,
+        OobNews::Recovered { writable: true }
+    ));
     assert_eq!(ids(&app.recalled().await[0].captures), [1]);
 }
 
-fn task(directory: &std::path::Path, store: Option<Store>, answers: UnboundedSender<TaskReport>) -> Task {
+fn task(
+    directory: &std::path::Path,
+    store: Option<Store>,
+    answers: UnboundedSender<TaskReport>,
+) -> Task {
     Task {
         memory: memory(directory, None),
         bodies: Arc::new(Mutex::new(BodyStore::new(directory))),
@@ -315,9 +427,18 @@ fn task(directory: &std::path::Path, store: Option<Store>, answers: UnboundedSen
 
 /// A request to archive one capture.
 fn request(id: i64) -> ArchiveRequest {
-    let logger = Arc::new(Logger { id: LoggerId(1), ..Logger::default() });
+    let logger = Arc::new(Logger {
+        id: LoggerId(1),
+        ..Logger::default()
+    });
     let (seen_at, captures) = (Stamp(Timestamp::now()), vec![capture(id)]);
-    ArchiveRequest::Archive { workspace: "Acme".into(), logger, seen_at, captures, reply: None }
+    ArchiveRequest::Archive {
+        workspace: "Acme".into(),
+        logger,
+        seen_at,
+        captures,
+        reply: None,
+    }
 }
 
 /// The last report besides hits and captures.
@@ -340,7 +461,9 @@ async fn captures_of_unreadable_archive_do_not_postpone_next_attempt() {
     let (answers, _news) = mpsc::unbounded_channel();
     let store = Store::open(temp.path()).await.unwrap().store;
     let mut task = task(temp.path(), Some(store), answers);
-    crate::sqlite::execute(&file, "ALTER TABLE captures RENAME TO away").await.unwrap();
+    crate::sqlite::execute(&file, "ALTER TABLE captures RENAME TO away")
+        .await
+        .unwrap();
     task.execute(request(1)).await.unwrap();
     let first = task.backlog.retry_at().unwrap();
     assert!(task.backlog.is_unreadable);
@@ -348,11 +471,19 @@ async fn captures_of_unreadable_archive_do_not_postpone_next_attempt() {
     task.execute(request(2)).await.unwrap();
     assert_eq!(task.backlog.retry_at(), Some(first));
     task.retry().await.unwrap();
-    assert!(task.backlog.retry_at().unwrap() > first, "a failed attempt does");
-    crate::sqlite::execute(&file, "ALTER TABLE away RENAME TO captures").await.unwrap();
+    assert!(
+        task.backlog.retry_at().unwrap() > first,
+        "a failed attempt does"
+    );
+    crate::sqlite::execute(&file, "ALTER TABLE away RENAME TO captures")
+        .await
+        .unwrap();
     task.retry().await.unwrap();
     assert_eq!(task.backlog.retry_at(), None);
-    assert_eq!(task.store.unwrap().captures_of("Acme").await.unwrap().len(), 2);
+    assert_eq!(
+        task.store.unwrap().captures_of("Acme").await.unwrap().len(),
+        2
+    );
 }
 
 #[tokio::test]
@@ -361,23 +492,49 @@ async fn deferred_writes_wait_until_archive_is_writable() {
     Store::open(temp.path()).await.unwrap().store.close().await;
     let (answers, mut news) = mpsc::unbounded_channel();
     let mut task = task(temp.path(), None, answers);
-    task.suspend(&StoreError::ReadOnly { path: temp.path().to_owned() });
+    task.suspend(&StoreError::ReadOnly {
+        path: temp.path().to_owned(),
+    });
     task.execute(request(1)).await.unwrap();
-    let refused = task.use_store(Store::open_read_only(temp.path()).await, StoredArchive::default()).await;
-    assert!(refused.unwrap_err().is_temporary() && task.store.is_none() && task.backlog.has_writes());
+    let refused = task
+        .use_store(
+            Store::open_read_only(temp.path()).await,
+            StoredArchive::default(),
+        )
+        .await;
+    assert!(
+        refused.unwrap_err().is_temporary() && task.store.is_none() && task.backlog.has_writes()
+    );
     assert!(matches!(last_report(&mut news), OobNews::Retrying(backlog) if backlog.captures == 1));
     task.retry().await.unwrap();
-    assert!(matches!(last_report(&mut news), OobNews::Recovered { writable: true }));
-    assert_eq!(task.store.take().unwrap().captures_of("Acme").await.unwrap().len(), 1);
+    assert!(matches!(
+        last_report(&mut news),
+        OobNews::Recovered { writable: true }
+    ));
+    assert_eq!(
+        task.store
+            .take()
+            .unwrap()
+            .captures_of("Acme")
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
 
     // Nothing waits for an archive that was read-only before it could not be read.
     task.store = Some(Store::open_read_only(temp.path()).await);
-    task.stop_reading(&StoreError::ReadOnly { path: temp.path().to_owned() });
+    task.stop_reading(&StoreError::ReadOnly {
+        path: temp.path().to_owned(),
+    });
     task.execute(request(2)).await.unwrap();
     assert!(!task.backlog.has_writes());
     // It is opened again, since its directory is writable.
     task.retry().await.unwrap();
-    assert!(matches!(last_report(&mut news), OobNews::Recovered { writable: true }));
+    assert!(matches!(
+        last_report(&mut news),
+        OobNews::Recovered { writable: true }
+    ));
 }
 
 #[tokio::test]
@@ -385,38 +542,83 @@ async fn discarded_writes_are_counted_in_problem() {
     let temp = tempfile::tempdir().unwrap();
     let (answers, mut news) = mpsc::unbounded_channel();
     let mut task = task(temp.path(), None, answers);
-    task.suspend(&StoreError::ReadOnly { path: temp.path().to_owned() });
-    for request in [request(1), request(2), ArchiveRequest::Plant(vec![payload(1)])] {
+    task.suspend(&StoreError::ReadOnly {
+        path: temp.path().to_owned(),
+    });
+    for request in [
+        request(1),
+        request(2),
+        ArchiveRequest::Plant(vec![payload(1)]),
+    ] {
         task.execute(request).await.unwrap();
     }
-    task.suspend_or_fail(&StoreError::Replaced { path: temp.path().to_owned() });
-    let OobNews::Failed(problem) = last_report(&mut news) else { panic!() };
-    assert!(problem.message.ends_with("; 2 captures and 1 payload not archived"), "{problem}");
+    task.suspend_or_fail(&StoreError::Replaced {
+        path: temp.path().to_owned(),
+    });
+    let OobNews::Failed(problem) = last_report(&mut news) else {
+        panic!()
+    };
+    assert!(
+        problem
+            .message
+            .ends_with("; 2 captures and 1 payload not archived"),
+        "{problem}"
+    );
 }
 
 #[tokio::test]
 async fn captures_wait_while_archive_is_locked() {
     let temp = tempfile::tempdir().unwrap();
     let mut other = Store::open(temp.path()).await.unwrap().store;
-    let store = Store::open(temp.path()).await.unwrap().store.with_no_patience().await;
+    let store = Store::open(temp.path())
+        .await
+        .unwrap()
+        .store
+        .with_no_patience()
+        .await;
     let (answers, news) = mpsc::unbounded_channel();
     let (requests, waiting) = mpsc::unbounded_channel();
     let mut task = task(temp.path(), Some(store), answers);
-    let task = tokio::spawn(async move { task.run(waiting, Beat::since(Instant::now()).every(OTHERS)).await });
-    let archive = ArchiveHandle { requests, task, recalled: Some((1, "Acme".into())), behind: Arc::default() };
-    let mut app = ArchiveTester { archive, answers: news, hits: BTreeMap::new(), all: false };
+    let task = tokio::spawn(async move {
+        task.run(waiting, Beat::since(Instant::now()).every(OTHERS))
+            .await
+    });
+    let archive = ArchiveHandle {
+        requests,
+        task,
+        recalled: Some((1, "Acme".into())),
+        behind: Arc::default(),
+    };
+    let mut app = ArchiveTester {
+        archive,
+        answers: news,
+        hits: BTreeMap::new(),
+        all: false,
+    };
     other.hold().await;
     app.take(vec![capture(1)]);
     app.archive.send(ArchiveRequest::Plant(vec![payload(1)]));
     match app.next_report().await {
-        OobNews::Waits(problem) => assert!(problem.message.contains("locked by another"), "{problem}"),
+        OobNews::Waits(problem) => {
+            assert!(problem.message.contains("locked by another"), "{problem}")
+        }
         other => panic!("{other:?}"),
     }
     other.close().await;
-    assert_eq!(ids(&app.captures().await), [1], "reported once, without a failure");
+    assert_eq!(
+        ids(&app.captures().await),
+        [1],
+        "reported once, without a failure"
+    );
     app.archive.end().await;
     let mut stored = Store::open(temp.path()).await.unwrap();
-    assert_eq!((stored.store.captures_of("Acme").await.unwrap().len(), stored.book.len()), (1, 1));
+    assert_eq!(
+        (
+            stored.store.captures_of("Acme").await.unwrap().len(),
+            stored.book.len()
+        ),
+        (1, 1)
+    );
 }
 
 #[tokio::test]
@@ -426,15 +628,22 @@ async fn hits_are_reported_before_recalled_captures_and_survive_restart() {
     app.opened().await;
     app.recalled().await;
     assert!(app.all && app.hits.is_empty());
-    app.archive.send(ArchiveRequest::Plant(vec![payload(1), payload(2)]));
+    app.archive
+        .send(ArchiveRequest::Plant(vec![payload(1), payload(2)]));
     app.take(vec![capture(1), capture(2), capture(3)]);
-    let again = Capture { id: CaptureId(9), ..(*capture(1)).clone() };
+    let again = Capture {
+        id: CaptureId(9),
+        ..(*capture(1)).clone()
+    };
     app.take(vec![capture(1), Arc::new(again)]);
     app.counted([(1, 2), (2, 1)]).await;
     app.archive.end().await;
     let mut app = ArchiveTester::open(temp.path(), None);
     app.opened().await;
-    assert!(matches!(app.next_message().await, OobNews::Hits { all: true, .. }));
+    assert!(matches!(
+        app.next_message().await,
+        OobNews::Hits { all: true, .. }
+    ));
     assert_eq!(app.hits, [(1, 2), (2, 1)].into());
     app.recalled().await;
 }
@@ -442,13 +651,22 @@ async fn hits_are_reported_before_recalled_captures_and_survive_restart() {
 #[tokio::test]
 async fn parallel_dashboards_count_same_hits() {
     let temp = tempfile::tempdir().unwrap();
-    let (mut ann, mut bob) = (ArchiveTester::open(temp.path(), None), ArchiveTester::open(temp.path(), None));
+    let (mut ann, mut bob) = (
+        ArchiveTester::open(temp.path(), None),
+        ArchiveTester::open(temp.path(), None),
+    );
     for app in [&mut ann, &mut bob] {
         app.opened().await;
         app.recalled().await;
     }
-    ann.archive.send(ArchiveRequest::Plant(vec![payload(1), payload(2)]));
-    let shift = |id, token| Arc::new(Capture { id: CaptureId(id), ..(*capture(token)).clone() });
+    ann.archive
+        .send(ArchiveRequest::Plant(vec![payload(1), payload(2)]));
+    let shift = |id, token| {
+        Arc::new(Capture {
+            id: CaptureId(id),
+            ..(*capture(token)).clone()
+        })
+    };
     ann.take(vec![shift(1, 1), shift(2, 1), shift(3, 2)]);
     ann.counted([(1, 2), (2, 1)]).await;
     bob.take(vec![shift(2, 1), shift(3, 2), shift(4, 2)]);
@@ -462,14 +680,23 @@ async fn unsearched_captures_are_searched_after_recall() {
     let temp = tempfile::tempdir().unwrap();
     let mut command = Store::open(temp.path()).await.unwrap().store;
     command.plant(&[payload(1), payload(2_400)]).await.unwrap();
-    command.archive((1..=2_500).map(|id| of_acme(capture(id))).collect()).await.unwrap();
+    command
+        .archive((1..=2_500).map(|id| of_acme(capture(id))).collect())
+        .await
+        .unwrap();
     let mut app = ArchiveTester::open(temp.path(), None);
     app.opened().await;
     app.recalled().await;
     assert!(!app.all, "incomplete before all captures are searched");
     app.counted([(1, 1), (2_400, 1)]).await;
     // A further capture, while this dashboard runs.
-    command.archive(vec![of_acme(Arc::new(Capture { id: CaptureId(9_000), ..(*capture(1)).clone() }))]).await.unwrap();
+    command
+        .archive(vec![of_acme(Arc::new(Capture {
+            id: CaptureId(9_000),
+            ..(*capture(1)).clone()
+        }))])
+        .await
+        .unwrap();
     app.counted([(1, 2), (2_400, 1)]).await;
     // A bundle contains a payload with captures in this archive.
     command.plant(&[payload(3)]).await.unwrap();
@@ -478,7 +705,12 @@ async fn unsearched_captures_are_searched_after_recall() {
 }
 
 fn of_acme(capture: Arc<Capture>) -> ArchivedCapture {
-    ArchivedCapture { workspace: "Acme".into(), logger: LoggerId(1), capture, ..ArchivedCapture::default() }
+    ArchivedCapture {
+        workspace: "Acme".into(),
+        logger: LoggerId(1),
+        capture,
+        ..ArchivedCapture::default()
+    }
 }
 
 #[tokio::test]
@@ -491,9 +723,16 @@ async fn hits_of_expired_capture_remain_counted() {
     app.counted([(7, 1)]).await;
     app.archive.end().await;
     // The other captures are of the year 2027.
-    let later = Capture { request_date: Some(Stamp(Timestamp::UNIX_EPOCH)), id: CaptureId(8), ..(*capture(7)).clone() };
+    let later = Capture {
+        request_date: Some(Stamp(Timestamp::UNIX_EPOCH)),
+        id: CaptureId(8),
+        ..(*capture(7)).clone()
+    };
     let mut command = Store::open(temp.path()).await.unwrap().store;
-    command.archive(vec![of_acme(Arc::new(later))]).await.unwrap();
+    command
+        .archive(vec![of_acme(Arc::new(later))])
+        .await
+        .unwrap();
     let mut app = ArchiveTester::open(temp.path(), Some(30));
     assert_eq!(app.opened().await.forgotten, 1);
     app.counted([(7, 2)]).await;
@@ -506,7 +745,12 @@ async fn failing_hits_are_reported_and_captures_still_archived() {
     app.opened().await;
     app.recalled().await;
     app.archive.send(ArchiveRequest::Plant(vec![payload(1)]));
-    Store::open(temp.path()).await.unwrap().store.refuse_hits().await;
+    Store::open(temp.path())
+        .await
+        .unwrap()
+        .store
+        .refuse_hits()
+        .await;
     app.take(vec![capture(1)]);
     assert_eq!(ids(&app.captures().await), [1]);
     let problem = loop {
@@ -532,7 +776,10 @@ async fn long_body_is_in_file_when_its_capture_is_listed() {
     let mut app = ArchiveTester::open(temp.path(), None);
     app.opened().await;
     app.recalled().await;
-    let whole = Capture { request_body_base64: "QUJD".repeat(1_000).as_str().into(), ..Capture::clone(&capture(1)) };
+    let whole = Capture {
+        request_body_base64: "QUJD".repeat(1_000).as_str().into(),
+        ..Capture::clone(&capture(1))
+    };
     app.take(vec![Arc::new(whole.clone())]);
     let mut stream = Stream::default();
     stream.take(app.captures().await);

@@ -17,8 +17,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io};
 
-/// Writes a list atomically. The modification time of the file is the time at which the service sent the list.
-pub(crate) fn write<T: Item + Serialize>(path: &Path, table: &Table<T>, at: Stamp) -> io::Result<()> {
+/// Writes a list atomically. The modification time of the file is the time at which the service
+/// sent the list.
+pub(crate) fn write<T: Item + Serialize>(
+    path: &Path,
+    table: &Table<T>,
+    at: Stamp,
+) -> io::Result<()> {
     whole(path, |file| {
         let mut to = BufWriter::with_capacity(1 << 16, &mut *file);
         write!(to, "{}", table.len())?;
@@ -35,7 +40,10 @@ pub(crate) fn write<T: Item + Serialize>(path: &Path, table: &Table<T>, at: Stam
 /// Writes a temporary file and renames it; temporary files have the mode 0600.
 pub(crate) fn whole(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
-    DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory)?;
     let mut file = tempfile::NamedTempFile::new_in(directory)?;
     fill(file.as_file_mut())?;
     file.persist(path).map_err(|error| error.error)?;
@@ -49,7 +57,9 @@ pub(crate) fn read<T: Item + DeserializeOwned>(path: &Path) -> io::Result<Arc<Ta
     let items = interned(|| -> serde_json::Result<Vec<T>> {
         let mut from = Deserializer::from_slice(&bytes);
         let count: usize = serde::Deserialize::deserialize(&mut from)?;
-        let items = (0..count).map(|_| T::deserialize(&mut from)).collect::<Result<_, _>>()?;
+        let items = (0..count)
+            .map(|_| T::deserialize(&mut from))
+            .collect::<Result<_, _>>()?;
         from.end()?;
         Ok(items)
     })?;
@@ -57,12 +67,17 @@ pub(crate) fn read<T: Item + DeserializeOwned>(path: &Path) -> io::Result<Arc<Ta
 }
 
 /// Reads findings one by one, and moves their long texts into files.
-pub(crate) fn read_findings(path: &Path, files: &FindingTextFiles) -> io::Result<Arc<Table<ListedFinding>>> {
-    let file = BufReader::with_capacity(1 << 16, open_regular(path, OpenOptions::new().read(true))?);
+pub(crate) fn read_findings(
+    path: &Path,
+    files: &FindingTextFiles,
+) -> io::Result<Arc<Table<ListedFinding>>> {
+    let file =
+        BufReader::with_capacity(1 << 16, open_regular(path, OpenOptions::new().read(true))?);
     let items = interned_briefly(|| -> serde_json::Result<Vec<_>> {
         let mut from = Deserializer::from_reader(file);
         let count: usize = serde::Deserialize::deserialize(&mut from)?;
-        let mut one = || serde::Deserialize::deserialize(&mut from).map(|finding| files.list(finding, None));
+        let mut one =
+            || serde::Deserialize::deserialize(&mut from).map(|finding| files.list(finding, None));
         let items = (0..count).map(|_| one()).collect::<Result<_, _>>()?;
         from.end()?;
         Ok(items)
@@ -73,5 +88,7 @@ pub(crate) fn read_findings(path: &Path, files: &FindingTextFiles) -> io::Result
 
 /// The time at which the service sent the list of a file.
 pub(crate) fn time_of(path: &Path) -> io::Result<Stamp> {
-    Timestamp::try_from(fs::metadata(path)?.modified()?).map(Stamp).map_err(io::Error::other)
+    Timestamp::try_from(fs::metadata(path)?.modified()?)
+        .map(Stamp)
+        .map_err(io::Error::other)
 }

@@ -4,9 +4,9 @@
 //!   last-known…/  workspaces.json   worked-in   of-ID/targets.json  scans.json  loggers.json  findings.json
 //! ```
 //!
-//! A file has the number of its items, then each item as the API sends it. It is private (0600) and written atomically; its
-//! modification time is the time at which the service sent the list. A damaged file counts as missing. These functions
-//! block, so they must not run on the UI thread.
+//! A file has the number of its items, then each item as the API sends it. It is private (0600) and
+//! written atomically; its modification time is the time at which the service sent the list. A
+//! damaged file counts as missing. These functions block, so they must not run on the UI thread.
 
 pub(crate) mod file;
 #[cfg(test)]
@@ -32,7 +32,8 @@ pub const PREFIX: &str = "last-known";
 #[derive(Clone, Debug)]
 pub struct CachedLists {
     directory: PathBuf,
-    /// The files of the long texts of findings that are read; without them, the texts are held in memory.
+    /// The files of the long texts of findings that are read; without them, the texts are held in
+    /// memory.
     texts: Option<FindingTextFiles>,
 }
 
@@ -42,13 +43,19 @@ pub type ListFile = (Option<WorkspaceId>, ListKind);
 impl CachedLists {
     /// A directory, which is created by the first write.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
-        Self { directory: directory.into(), texts: None }
+        Self {
+            directory: directory.into(),
+            texts: None,
+        }
     }
 
     /// The same with the long texts of findings in files.
     #[must_use]
     pub fn with_texts(self, texts: FindingTextFiles) -> Self {
-        Self { texts: Some(texts), ..self }
+        Self {
+            texts: Some(texts),
+            ..self
+        }
     }
 
     /// Whether there are cached lists.
@@ -68,12 +75,17 @@ impl CachedLists {
         self.directory.join(format!("of-{workspace}"))
     }
 
-    /// Writes a list atomically, with the time of its response. A list of workspaces also deletes the lists of other
-    /// workspaces.
+    /// Writes a list atomically, with the time of its response. A list of workspaces also deletes
+    /// the lists of other workspaces.
     ///
     /// # Errors
     /// When the files cannot be written.
-    pub fn write(&self, workspace: Option<WorkspaceId>, snapshot: &Snapshot, at: Stamp) -> io::Result<()> {
+    pub fn write(
+        &self,
+        workspace: Option<WorkspaceId>,
+        snapshot: &Snapshot,
+        at: Stamp,
+    ) -> io::Result<()> {
         let file = self.file((workspace, snapshot.list_kind()));
         write_list(&file, snapshot, at)?;
         match snapshot {
@@ -85,7 +97,9 @@ impl CachedLists {
     /// Reads a list with the time of its response; `None` if it is missing or damaged.
     pub fn read(&self, (workspace, list): ListFile) -> Option<(Snapshot, Stamp)> {
         let path = self.file((workspace, list));
-        let read = self.read_list(&path, list)?.and_then(|snapshot| Ok((snapshot, time_of(&path)?)));
+        let read = self
+            .read_list(&path, list)?
+            .and_then(|snapshot| Ok((snapshot, time_of(&path)?)));
         read.inspect_err(|error| {
             if error.kind() != ErrorKind::NotFound {
                 tracing::warn!(path = %path.display(), %error, "cached list ignored");
@@ -114,7 +128,11 @@ impl CachedLists {
 
     /// The workspace that was opened last.
     pub fn worked_in(&self) -> Option<WorkspaceId> {
-        read_text(&self.directory.join("worked-in"), InputKind::Settings).ok()?.trim().parse().ok()
+        read_text(&self.directory.join("worked-in"), InputKind::Settings)
+            .ok()?
+            .trim()
+            .parse()
+            .ok()
     }
 
     /// Stores the current workspace.
@@ -122,14 +140,18 @@ impl CachedLists {
     /// # Errors
     /// When the file cannot be written.
     pub fn work_in(&self, workspace: WorkspaceId) -> io::Result<()> {
-        whole(&self.directory.join("worked-in"), |file| writeln!(file, "{workspace}"))
+        whole(&self.directory.join("worked-in"), |file| {
+            writeln!(file, "{workspace}")
+        })
     }
 
     fn drop_others(&self, known: &Table<Workspace>) -> io::Result<()> {
         for entry in fs::read_dir(&self.directory)? {
             let entry = entry?;
             let name = entry.file_name();
-            let id = name.to_str().and_then(|name| name.strip_prefix("of-")?.parse::<WorkspaceId>().ok());
+            let id = name
+                .to_str()
+                .and_then(|name| name.strip_prefix("of-")?.parse::<WorkspaceId>().ok());
             if id.is_some_and(|id| known.get(id).is_none()) {
                 fs::remove_dir_all(entry.path())?;
             }
@@ -142,10 +164,17 @@ impl CachedLists {
         read(&self.file((None, ListKind::Workspaces)))
     }
 
-    /// Deletes the lists of a workspace. If the list of workspaces cannot be read, all lists are deleted.
+    /// Deletes the lists of a workspace. If the list of workspaces cannot be read, all lists are
+    /// deleted.
     fn purge(&self, workspace: &str) -> io::Result<bool> {
-        let Ok(table) = self.workspaces() else { return fs::remove_dir_all(&self.directory).map(|()| true) };
-        let (matching, left): (Vec<_>, Vec<_>) = table.items().iter().cloned().partition(|it| it.is_called(workspace));
+        let Ok(table) = self.workspaces() else {
+            return fs::remove_dir_all(&self.directory).map(|()| true);
+        };
+        let (matching, left): (Vec<_>, Vec<_>) = table
+            .items()
+            .iter()
+            .cloned()
+            .partition(|it| it.is_called(workspace));
         if !matching.is_empty() && left.is_empty() {
             return fs::remove_dir_all(&self.directory).map(|()| true);
         }
@@ -228,12 +257,22 @@ pub fn about(of_service: &Path, workspace: &str) -> io::Result<Vec<CachedWorkspa
 /// # Errors
 /// When the directory cannot be read.
 pub fn names(of_service: &Path) -> io::Result<Vec<Shared>> {
-    let tables = directories(of_service)?.into_iter().filter_map(|files| files.workspaces().ok());
-    Ok(tables.flat_map(|table| table.items().iter().map(|it| it.name.clone()).collect::<Vec<_>>()).collect())
+    let tables = directories(of_service)?
+        .into_iter()
+        .filter_map(|files| files.workspaces().ok());
+    Ok(tables
+        .flat_map(|table| {
+            table
+                .items()
+                .iter()
+                .map(|it| it.name.clone())
+                .collect::<Vec<_>>()
+        })
+        .collect())
 }
 
-/// Deletes the cached data of a workspace, given by id or name, below the directory of a service. Returns whether there was
-/// any. A running dashboard would write it again.
+/// Deletes the cached data of a workspace, given by id or name, below the directory of a service.
+/// Returns whether there was any. A running dashboard would write it again.
 ///
 /// # Errors
 /// When a file cannot be deleted.

@@ -9,12 +9,17 @@ fn stamp() -> Stamp {
 }
 
 fn workspaces(all: &[(i64, &str)]) -> Snapshot {
-    let one = |&(id, name): &(i64, &str)| Workspace { id: WorkspaceId(id), name: name.into(), ..Workspace::default() };
+    let one = |&(id, name): &(i64, &str)| Workspace {
+        id: WorkspaceId(id),
+        name: name.into(),
+        ..Workspace::default()
+    };
     Snapshot::Workspaces(Arc::new(Table::new(all.iter().map(one))))
 }
 
 fn findings() -> Vec<Finding> {
-    let evidence: Evidence = serde_json::from_str("{\"type\": \"text\",\n \"data\": \"GET /\\u0007\"}").unwrap();
+    let evidence: Evidence =
+        serde_json::from_str("{\"type\": \"text\",\n \"data\": \"GET /\\u0007\"}").unwrap();
     let one = |id| Finding {
         id: FindingId(id),
         name: "Private key".into(),
@@ -29,7 +34,9 @@ fn findings() -> Vec<Finding> {
 fn cached_lists() -> (tempfile::TempDir, CachedLists) {
     let temp = tempfile::tempdir().unwrap();
     let files = CachedLists::new(temp.path().join("last-known-x"));
-    files.write(None, &workspaces(&[(1, "Acme"), (2, "Lab")]), stamp()).unwrap();
+    files
+        .write(None, &workspaces(&[(1, "Acme"), (2, "Lab")]), stamp())
+        .unwrap();
     for id in [1, 2] {
         let list = Snapshot::Findings(Arc::new(Table::new(findings())));
         files.write(Some(WorkspaceId(id)), &list, stamp()).unwrap();
@@ -42,8 +49,16 @@ const FINDINGS: ListFile = (Some(WorkspaceId(1)), ListKind::Findings);
 #[test]
 fn list_is_read_as_written_with_time_and_shared_texts() {
     let (_temp, files) = cached_lists();
-    let Some((Snapshot::Findings(read), at)) = files.read(FINDINGS) else { panic!("nothing was stored") };
-    assert_eq!(read.items().iter().map(|item| item.whole().unwrap()).collect::<Vec<_>>(), findings());
+    let Some((Snapshot::Findings(read), at)) = files.read(FINDINGS) else {
+        panic!("nothing was stored")
+    };
+    assert_eq!(
+        read.items()
+            .iter()
+            .map(|item| item.whole().unwrap())
+            .collect::<Vec<_>>(),
+        findings()
+    );
     assert!(read.items()[0].name.same(&read.items()[1].name));
     assert_eq!(at, stamp());
     let later = Stamp::parse("2026-11-21 13:00:00").unwrap();
@@ -64,8 +79,15 @@ fn files_and_directories_are_private() {
     let (_temp, files) = cached_lists();
     files.work_in(WorkspaceId(1)).unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(&files.directory), mode(&files.of(WorkspaceId(1)))), (0o700, 0o700));
-    for path in [files.file(FINDINGS), files.file((None, ListKind::Workspaces)), files.directory.join("worked-in")] {
+    assert_eq!(
+        (mode(&files.directory), mode(&files.of(WorkspaceId(1)))),
+        (0o700, 0o700)
+    );
+    for path in [
+        files.file(FINDINGS),
+        files.file((None, ListKind::Workspaces)),
+        files.directory.join("worked-in"),
+    ] {
         assert_eq!(mode(&path), 0o600, "{}", path.display());
     }
 }
@@ -76,27 +98,55 @@ fn damaged_file_counts_as_missing() {
     let path = files.file(FINDINGS);
     let whole = fs::read(&path).unwrap();
     let longer = [&whole, &b"{}"[..]].concat();
-    let damages: [&[u8]; 6] = [&whole[..whole.len() / 2], b"", b"3", b"{}", b"\xff\xfe", &longer];
+    let damages: [&[u8]; 6] = [
+        &whole[..whole.len() / 2],
+        b"",
+        b"3",
+        b"{}",
+        b"\xff\xfe",
+        &longer,
+    ];
     for damaged in damages {
         fs::write(&path, damaged).unwrap();
-        assert!(files.read(FINDINGS).is_none(), "{}", String::from_utf8_lossy(damaged));
+        assert!(
+            files.read(FINDINGS).is_none(),
+            "{}",
+            String::from_utf8_lossy(damaged)
+        );
     }
-    assert!(files.read((Some(WorkspaceId(7)), ListKind::Scans)).is_none());
+    assert!(
+        files
+            .read((Some(WorkspaceId(7)), ListKind::Scans))
+            .is_none()
+    );
 }
 
 #[test]
 fn secret_parameters_are_not_written() {
     let (_temp, files) = cached_lists();
-    let scan: Scan = serde_json::from_str(r#"{"id":1,"tool_params":{"authentication":{"pw":"hunter2"}}}"#).unwrap();
-    files.write(Some(WorkspaceId(1)), &Snapshot::Scans(Arc::new(Table::new([scan]))), stamp()).unwrap();
+    let scan: Scan =
+        serde_json::from_str(r#"{"id":1,"tool_params":{"authentication":{"pw":"hunter2"}}}"#)
+            .unwrap();
+    files
+        .write(
+            Some(WorkspaceId(1)),
+            &Snapshot::Scans(Arc::new(Table::new([scan]))),
+            stamp(),
+        )
+        .unwrap();
     let text = fs::read_to_string(files.file((Some(WorkspaceId(1)), ListKind::Scans))).unwrap();
-    assert!(text.contains("tool_params") && !text.contains("hunter2"), "{text}");
+    assert!(
+        text.contains("tool_params") && !text.contains("hunter2"),
+        "{text}"
+    );
 }
 
 #[test]
 fn deleted_workspace_is_removed_with_next_list() {
     let (_temp, files) = cached_lists();
-    files.write(None, &workspaces(&[(2, "Lab")]), stamp()).unwrap();
+    files
+        .write(None, &workspaces(&[(2, "Lab")]), stamp())
+        .unwrap();
     assert!(!files.of(WorkspaceId(1)).exists() && files.of(WorkspaceId(2)).exists());
 }
 
@@ -120,9 +170,15 @@ fn purge_of_last_workspace_removes_directory() {
     let all = |workspace| about(temp.path(), workspace).unwrap();
     assert_eq!(
         (all("acme"), all("2")),
-        (vec![CachedWorkspace::Lists("Acme".into())], vec![CachedWorkspace::Lists("Lab".into())])
+        (
+            vec![CachedWorkspace::Lists("Acme".into())],
+            vec![CachedWorkspace::Lists("Lab".into())]
+        )
     );
-    assert_eq!((all("none"), names(temp.path()).unwrap()), (vec![], vec!["Acme".into(), "Lab".into()]));
+    assert_eq!(
+        (all("none"), names(temp.path()).unwrap()),
+        (vec![], vec!["Acme".into(), "Lab".into()])
+    );
     assert!(purge(temp.path(), "Acme").unwrap());
     assert_eq!((all("acme"), files.worked_in()), (vec![], None));
     assert!(purge(temp.path(), "Lab").unwrap() && !files.directory.exists());
@@ -132,7 +188,10 @@ fn purge_of_last_workspace_removes_directory() {
 fn purge_removes_directory_with_unreadable_workspaces() {
     let (temp, files) = cached_lists();
     fs::write(files.file((None, ListKind::Workspaces)), "damaged").unwrap();
-    assert_eq!(about(temp.path(), "Acme").unwrap(), [CachedWorkspace::Perhaps(files.directory.clone())]);
+    assert_eq!(
+        about(temp.path(), "Acme").unwrap(),
+        [CachedWorkspace::Perhaps(files.directory.clone())]
+    );
     assert!(purge(temp.path(), "Acme").unwrap());
     assert!(!files.directory.exists());
 }

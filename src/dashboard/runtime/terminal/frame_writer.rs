@@ -1,14 +1,15 @@
-//! Writes frames to a terminal: only the cells that changed, and rows that are moved by scrolling their region.
+//! Writes frames to a terminal: only the cells that changed, and rows that are moved by scrolling
+//! their region.
 //!
 //! ```text
 //!   frame ─► changed rows ─► equal to shown rows a few lines away? scroll region ─► cells that still differ
 //! ```
 //!
-//! Most rows of most frames are unchanged: their cells are compared once, or not at all if they were not drawn. What is kept
-//! for the next frame is copied after the flush.
+//! Most rows of most frames are unchanged: their cells are compared once, or not at all if they
+//! were not drawn. What is kept for the next frame is copied after the flush.
 //!
-//! A scroll region has whole lines, so only a pane of the full width can be scrolled. Line feed and reverse index at the
-//! margins scroll in every terminal; the sequences SU and SD do not.
+//! A scroll region has whole lines, so only a pane of the full width can be scrolled. Line feed and
+//! reverse index at the margins scroll in every terminal; the sequences SU and SD do not.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -45,7 +46,11 @@ struct Scroll {
 
 impl<W: Write> FrameWriter<W> {
     pub fn new(output: W) -> Self {
-        Self { backend: CrosstermBackend::new(output), shown: Buffer::default(), next: Buffer::default() }
+        Self {
+            backend: CrosstermBackend::new(output),
+            shown: Buffer::default(),
+            next: Buffer::default(),
+        }
     }
 
     /// The output, for bytes outside the frames.
@@ -58,9 +63,14 @@ impl<W: Write> FrameWriter<W> {
         self.shown = Buffer::default();
     }
 
-    /// Draws a frame of this size and flushes the output. The frame is atomic in terminals that support synchronized output.
-    /// `draw` gets a buffer, and whether it holds the shown frame; if not, the buffer is blank. It returns what it has drawn.
-    pub fn draw(&mut self, size: Size, draw: impl FnOnce(&mut Buffer, bool) -> Drawn) -> io::Result<()> {
+    /// Draws a frame of this size and flushes the output. The frame is atomic in terminals that
+    /// support synchronized output. `draw` gets a buffer, and whether it holds the shown frame; if
+    /// not, the buffer is blank. It returns what it has drawn.
+    pub fn draw(
+        &mut self,
+        size: Size,
+        draw: impl FnOnce(&mut Buffer, bool) -> Drawn,
+    ) -> io::Result<()> {
         let area = Rect::new(0, 0, size.columns, size.rows);
         let drawn = match self.shown.area == area {
             true => self.draw_changes(|buf| draw(buf, true)),
@@ -70,17 +80,25 @@ impl<W: Write> FrameWriter<W> {
         drawn.inspect_err(|_| self.forget())
     }
 
-    /// Draws a frame on a blank screen. The copy is made after the flush: at the start, allocating it takes as long as
-    /// drawing.
-    fn draw_complete(&mut self, area: Rect, draw: impl FnOnce(&mut Buffer) -> Drawn) -> io::Result<()> {
+    /// Draws a frame on a blank screen. The copy is made after the flush: at the start, allocating
+    /// it takes as long as drawing.
+    fn draw_complete(
+        &mut self,
+        area: Rect,
+        draw: impl FnOnce(&mut Buffer) -> Drawn,
+    ) -> io::Result<()> {
         self.next = Buffer::empty(area);
         draw(&mut self.next);
         queue!(self.backend, BeginSynchronizedUpdate, Clear(ClearType::All))?;
         let drawn = (0..usize::from(area.height)).flat_map(|row| {
             let row = row_of(&self.next, row);
-            Buffer::empty(row.area).diff_iter(&row).map(|(x, y, _)| (x, y)).collect::<Vec<_>>()
+            Buffer::empty(row.area)
+                .diff_iter(&row)
+                .map(|(x, y, _)| (x, y))
+                .collect::<Vec<_>>()
         });
-        self.backend.draw(drawn.map(|(x, y)| (x, y, &self.next[(x, y)])))?;
+        self.backend
+            .draw(drawn.map(|(x, y)| (x, y, &self.next[(x, y)])))?;
         execute!(self.backend, Hide, EndSynchronizedUpdate)?;
         self.shown = self.next.clone();
         Ok(())
@@ -95,7 +113,11 @@ impl<W: Write> FrameWriter<W> {
             Some((area, None)) => areas.push(area),
             None => {}
         }
-        let is_drawn = |row: usize| areas.iter().any(|area| (area.top()..area.bottom()).contains(&(row as u16)));
+        let is_drawn = |row: usize| {
+            areas
+                .iter()
+                .any(|area| (area.top()..area.bottom()).contains(&(row as u16)))
+        };
         let mut is_same = same_rows(&self.shown, &self.next, is_drawn);
         if moved.is_none()
             && let Some(scroll) = scroll(&self.shown, &self.next, &is_same)
@@ -120,14 +142,24 @@ impl<W: Write> FrameWriter<W> {
             return self.backend.draw(self.shown.diff_iter(&self.next));
         }
         let rows = (0..is_same.len()).filter(|&row| !is_same[row]);
-        let pairs: Vec<_> = rows.map(|row| (row_of(&self.shown, row), row_of(&self.next, row))).collect();
-        self.backend.draw(pairs.iter().flat_map(|(shown, next)| shown.diff_iter(next)))
+        let pairs: Vec<_> = rows
+            .map(|row| (row_of(&self.shown, row), row_of(&self.next, row)))
+            .collect();
+        self.backend
+            .draw(pairs.iter().flat_map(|(shown, next)| shown.diff_iter(next)))
     }
 
     fn scroll(&mut self, Scroll { lines, rows }: Scroll) -> io::Result<()> {
-        let (first, last, count) = (lines.start as u16, lines.end as u16 - 1, rows.unsigned_abs());
+        let (first, last, count) = (
+            lines.start as u16,
+            lines.end as u16 - 1,
+            rows.unsigned_abs(),
+        );
         // Setting the region moves the cursor.
-        queue!(self.backend, Print(format_args!("\x1b[{};{}r", first + 1, last + 1)))?;
+        queue!(
+            self.backend,
+            Print(format_args!("\x1b[{};{}r", first + 1, last + 1))
+        )?;
         match rows > 0 {
             true => queue!(self.backend, MoveTo(0, last), Print("\n".repeat(count)))?,
             false => queue!(self.backend, MoveTo(0, first), Print("\x1bM".repeat(count)))?,
@@ -157,39 +189,62 @@ fn rows(frame: &Buffer) -> std::slice::Chunks<'_, Cell> {
 fn row_of(frame: &Buffer, row: usize) -> Buffer {
     let (width, area) = (usize::from(frame.area.width), frame.area);
     let content = frame.content[row * width..(row + 1) * width].to_vec();
-    Buffer { area: Rect { y: area.y + row as u16, height: 1, ..area }, content }
+    Buffer {
+        area: Rect {
+            y: area.y + row as u16,
+            height: 1,
+            ..area
+        },
+        content,
+    }
 }
 
 /// Whether each row is the same in both frames; those that were not drawn are.
 fn same_rows(shown: &Buffer, next: &Buffer, is_drawn: impl Fn(usize) -> bool) -> Vec<bool> {
     let pairs = rows(shown).zip(rows(next)).enumerate();
-    pairs.map(|(row, (shown, next))| !is_drawn(row) || is_same_row(shown, next)).collect()
+    pairs
+        .map(|(row, (shown, next))| !is_drawn(row) || is_same_row(shown, next))
+        .collect()
 }
 
 fn is_same_row(one: &[Cell], other: &[Cell]) -> bool {
-    one.iter().zip(other).all(|(one, other)| is_same_cell(one, other))
+    one.iter()
+        .zip(other)
+        .all(|(one, other)| is_same_cell(one, other))
 }
 
-/// As `one == other`, which compares even the symbols of one byte, nearly all, by a call of a function.
+/// As `one == other`, which compares even the symbols of one byte, nearly all, by a call of a
+/// function.
 fn is_same_cell(one: &Cell, other: &Cell) -> bool {
     match (one.symbol().as_bytes(), other.symbol().as_bytes()) {
         ([symbol], [other_symbol]) => {
-            let style = |cell: &Cell| (cell.fg, cell.bg, cell.underline_color, cell.modifier, cell.diff_option);
+            let style = |cell: &Cell| {
+                (
+                    cell.fg,
+                    cell.bg,
+                    cell.underline_color,
+                    cell.modifier,
+                    cell.diff_option,
+                )
+            };
             symbol == other_symbol && style(one) == style(other)
         }
         _ => one == other,
     }
 }
 
-/// The lines of an area whose rows have moved, if they can be scrolled: all lines have the same cells beside the area.
+/// The lines of an area whose rows have moved, if they can be scrolled: all lines have the same
+/// cells beside the area.
 fn moved_lines(shown: &Buffer, area: Rect, by: isize) -> Option<Scroll> {
     let lines = usize::from(area.top())..usize::from(area.bottom());
     let rows: Vec<&[Cell]> = rows(shown).skip(lines.start).take(lines.len()).collect();
     let saved = rows.len().saturating_sub(by.unsigned_abs());
     let (left, right) = (usize::from(area.left()), usize::from(area.right()));
-    let is_alike =
-        |row: &&[Cell]| is_same_row(&row[..left], &rows[0][..left]) && is_same_row(&row[right..], &rows[0][right..]);
-    let is_scrolled = by.unsigned_abs() <= MOST_ROWS && saved >= LEAST_SAVED && rows.iter().all(is_alike);
+    let is_alike = |row: &&[Cell]| {
+        is_same_row(&row[..left], &rows[0][..left]) && is_same_row(&row[right..], &rows[0][right..])
+    };
+    let is_scrolled =
+        by.unsigned_abs() <= MOST_ROWS && saved >= LEAST_SAVED && rows.iter().all(is_alike);
     (is_scrolled && !rows.iter().any(|row| has_link(row))).then_some(Scroll { lines, rows: by })
 }
 
@@ -206,21 +261,27 @@ fn scroll(shown: &Buffer, next: &Buffer, is_same: &[bool]) -> Option<Scroll> {
     }
     let distances = (1..=MOST_ROWS as isize).flat_map(|rows| [rows, -rows]);
     let all = distances.filter_map(|rows| {
-        let from = |row: usize| row.checked_add_signed(rows).filter(|&from| from < shown.len());
+        let from = |row: usize| {
+            row.checked_add_signed(rows)
+                .filter(|&from| from < shown.len())
+        };
         let moved: Vec<usize> = (0..next.len())
-            .filter(|&row| !is_same[row] && from(row).is_some_and(|from| is_same_row(shown[from], next[row])))
+            .filter(|&row| {
+                !is_same[row] && from(row).is_some_and(|from| is_same_row(shown[from], next[row]))
+            })
             .collect();
         let (first, last) = (*moved.first()?, *moved.last()?);
         let lines = first.min(from(first)?)..last.max(from(last)?) + 1;
         // A row that is not moved has to be written again.
-        let lost = lines
-            .clone()
-            .filter(|&row| is_same[row] && from(row).is_none_or(|from| !is_same_row(shown[from], next[row])));
+        let lost = lines.clone().filter(|&row| {
+            is_same[row] && from(row).is_none_or(|from| !is_same_row(shown[from], next[row]))
+        });
         let saved = moved.len().saturating_sub(lost.count());
         let has_link = || shown[lines.clone()].iter().any(|row| has_link(row));
         (saved >= LEAST_SAVED && !has_link()).then_some((saved, Scroll { lines, rows }))
     });
-    all.max_by_key(|(saved, _)| *saved).map(|(_, scroll)| scroll)
+    all.max_by_key(|(saved, _)| *saved)
+        .map(|(_, scroll)| scroll)
 }
 
 #[cfg(test)]
@@ -236,7 +297,10 @@ mod tests {
 
     use super::*;
 
-    const SIZE: Size = Size { columns: 24, rows: 12 };
+    const SIZE: Size = Size {
+        columns: 24,
+        rows: 12,
+    };
 
     fn parser() -> vt100::Parser {
         let size = |cells| NonZeroU16::new(cells).unwrap();
@@ -245,10 +309,25 @@ mod tests {
 
     /// A list of these texts below a title, with a selected row.
     fn list(buf: &mut Buffer, texts: &[String], top: usize, selected: usize) {
-        buf.set_string(0, 0, format!("{top} of {}", texts.len()), Style::new().fg(Color::Green));
+        buf.set_string(
+            0,
+            0,
+            format!("{top} of {}", texts.len()),
+            Style::new().fg(Color::Green),
+        );
         for (y, (number, text)) in (2..SIZE.rows - 1).zip(texts.iter().enumerate().skip(top)) {
-            let style = if number == selected { Style::new().add_modifier(Modifier::REVERSED) } else { Style::new() };
-            buf.set_stringn(0, y, text, usize::from(SIZE.columns), style.bg(Color::Indexed(number as u8 % 3)));
+            let style = if number == selected {
+                Style::new().add_modifier(Modifier::REVERSED)
+            } else {
+                Style::new()
+            };
+            buf.set_stringn(
+                0,
+                y,
+                text,
+                usize::from(SIZE.columns),
+                style.bg(Color::Indexed(number as u8 % 3)),
+            );
         }
     }
 
@@ -273,7 +352,10 @@ mod tests {
     impl FrameTester {
         fn new() -> Self {
             let output = Output::default();
-            Self { frames: FrameWriter::new(output.clone()), output }
+            Self {
+                frames: FrameWriter::new(output.clone()),
+                output,
+            }
         }
 
         fn draw(&mut self, draw: impl FnOnce(&mut Buffer)) -> Vec<u8> {
@@ -295,8 +377,17 @@ mod tests {
         let places = (0..SIZE.rows).flat_map(|y| (0..SIZE.columns).map(move |x| (y, x)));
         let text = |(y, x)| {
             let cell = screen.cell(y, x).unwrap();
-            let text = if cell.has_contents() { cell.contents() } else { " " };
-            format!("{y},{x} {text:?} {:?} {:?} {}", cell.fgcolor(), cell.bgcolor(), cell.inverse())
+            let text = if cell.has_contents() {
+                cell.contents()
+            } else {
+                " "
+            };
+            format!(
+                "{y},{x} {text:?} {:?} {:?} {}",
+                cell.fgcolor(),
+                cell.bgcolor(),
+                cell.inverse()
+            )
         };
         places.map(text).collect()
     }
@@ -306,7 +397,9 @@ mod tests {
     }
 
     fn numbered(count: usize) -> Vec<String> {
-        (0..count).map(|number| format!("row {number} of the list")).collect()
+        (0..count)
+            .map(|number| format!("row {number} of the list"))
+            .collect()
     }
 
     #[test]
@@ -317,7 +410,11 @@ mod tests {
             let all = tester.draw(|buf| list(buf, &texts, from, 99)).len();
             let bytes = tester.draw(|buf| list(buf, &texts, to, 99));
             assert!(has_scrolled(&bytes), "{from} {to}");
-            assert!(from.abs_diff(to) > 1 || bytes.len() < all / 3, "{from} {to}: {} of {all}", bytes.len());
+            assert!(
+                from.abs_diff(to) > 1 || bytes.len() < all / 3,
+                "{from} {to}: {} of {all}",
+                bytes.len()
+            );
         }
     }
 
@@ -327,7 +424,9 @@ mod tests {
         let mut tester = FrameTester::new();
         tester.draw(|buf| list(buf, &texts, 3, 4));
         assert!(!has_scrolled(&tester.draw(|buf| list(buf, &texts, 3, 5))));
-        let link = |buf: &mut Buffer| _ = buf[(0, 5)].set_symbol("\x1b]8;;https://a.test\x1b\\a\x1b]8;;\x1b\\");
+        let link = |buf: &mut Buffer| {
+            _ = buf[(0, 5)].set_symbol("\x1b]8;;https://a.test\x1b\\a\x1b]8;;\x1b\\")
+        };
         tester.draw(|buf| {
             list(buf, &texts, 3, 4);
             link(buf);
@@ -360,14 +459,23 @@ mod tests {
         shown.process(&tester.draw_areas(|buf, is_shown| {
             assert!(is_shown);
             buf.set_string(0, 6, "drawn", Style::new());
-            Drawn { areas: vec![Rect::new(0, 6, 5, 1)], moved: None }
+            Drawn {
+                areas: vec![Rect::new(0, 6, 5, 1)],
+                moved: None,
+            }
         }));
         let lines: Vec<String> = shown.screen().rows(0, SIZE.columns).collect();
-        assert_eq!((lines[5].as_str(), lines[6].as_str()), ("row 7 of the list", "drawn of the list"));
+        assert_eq!(
+            (lines[5].as_str(), lines[6].as_str()),
+            ("row 7 of the list", "drawn of the list")
+        );
         tester.frames.forget();
         tester.draw_areas(|_, is_shown| {
             assert!(!is_shown);
-            Drawn { areas: Vec::new(), moved: None }
+            Drawn {
+                areas: Vec::new(),
+                moved: None,
+            }
         });
     }
 
@@ -379,7 +487,11 @@ mod tests {
             Ok(bytes.len())
         }
         fn flush(&mut self) -> io::Result<()> {
-            if self.0.get() { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
+            if self.0.get() {
+                Err(io::ErrorKind::WouldBlock.into())
+            } else {
+                Ok(())
+            }
         }
     }
 
@@ -412,7 +524,9 @@ mod tests {
             buf[(0, 5)]
                 .set_symbol("\x1b]8;;https://a.test\x1b\\a\x1b]8;;\x1b\\")
                 .set_diff_option(ForcedWidth(NonZeroU16::MIN));
-            buf[(3, 6)].set_symbol("x").set_diff_option(CellDiffOption::Skip);
+            buf[(3, 6)]
+                .set_symbol("x")
+                .set_diff_option(CellDiffOption::Skip);
             buf[(4, 7)].set_diff_option(CellDiffOption::AlwaysUpdate);
         };
         let area = Rect::new(0, 0, SIZE.columns, SIZE.rows);
@@ -420,10 +534,15 @@ mod tests {
         let mut expected = CrosstermBackend::new(output.clone());
         draw(&mut whole);
         queue!(expected, BeginSynchronizedUpdate, Clear(ClearType::All)).unwrap();
-        expected.draw(Buffer::empty(area).diff_iter(&whole)).unwrap();
+        expected
+            .draw(Buffer::empty(area).diff_iter(&whole))
+            .unwrap();
         queue!(expected, Hide, EndSynchronizedUpdate).unwrap();
         let bytes = FrameTester::new().draw(draw);
-        assert_eq!(String::from_utf8_lossy(&bytes), String::from_utf8_lossy(&output.0.take()));
+        assert_eq!(
+            String::from_utf8_lossy(&bytes),
+            String::from_utf8_lossy(&output.0.take())
+        );
     }
 
     #[test]
@@ -442,7 +561,8 @@ mod tests {
             let complete = |buf: &mut Buffer, top: usize| {
                 list(buf, &texts, top, top + 2);
                 if side {
-                    (0..SIZE.rows).for_each(|y| buf.set_string(20, y, format!("{y}"), Style::new()));
+                    (0..SIZE.rows)
+                        .for_each(|y| buf.set_string(20, y, format!("{y}"), Style::new()));
                 }
             };
             let (mut tester, mut shown) = (FrameTester::new(), parser());
@@ -451,18 +571,28 @@ mod tests {
             let bytes = tester.draw_areas(|buf, _| {
                 let rows = Rect::new(0, 2, if side { 20 } else { SIZE.columns }, 9);
                 // Those that the cursor has moved through, the new ones, and the title.
-                let (moved, exposed) = (by.unsigned_abs() as u16, if by > 0 { 9 - by.min(9) as u16 } else { 0 });
+                let (moved, exposed) = (
+                    by.unsigned_abs() as u16,
+                    if by > 0 { 9 - by.min(9) as u16 } else { 0 },
+                );
                 let areas = [(2, 9.min(3 + moved)), (2 + exposed, moved.min(9)), (0, 1)];
                 buf.reset();
                 complete(buf, top);
                 let areas = areas.map(|(y, height)| Rect::new(0, y, 9, height)).to_vec();
-                Drawn { areas, moved: Some((rows, by)) }
+                Drawn {
+                    areas,
+                    moved: Some((rows, by)),
+                }
             });
             assert_eq!(has_scrolled(&bytes), !side && by.abs() < 9, "{side} {by}");
             shown.process(&bytes);
             let mut expected = parser();
             expected.process(&FrameTester::new().draw(|buf| complete(buf, top)));
-            assert_eq!(cells(shown.screen()), cells(expected.screen()), "{side} {by}");
+            assert_eq!(
+                cells(shown.screen()),
+                cells(expected.screen()),
+                "{side} {by}"
+            );
         }
     }
 

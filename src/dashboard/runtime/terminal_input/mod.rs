@@ -1,4 +1,5 @@
-//! The one parser of the bytes of the terminal: it splits them into keys, mouse events and pastes, and drops the rest.
+//! The one parser of the bytes of the terminal: it splits them into keys, mouse events and pastes,
+//! and drops the rest.
 //!
 //! ```text
 //!   bytes ─┬─ characters · CSI · SS3 ──► terminput ─► key or mouse event
@@ -6,10 +7,11 @@
 //!          └─ OSC · DCS · SOS · PM · APC ──────────► the background colour, or nothing
 //! ```
 //!
-//! Answers of the terminal arrive late, split at any byte, or unrequested, and their letters would be commands. So each
-//! sequence of ECMA-48 is consumed whole before anything else looks at it. A sequence without an end is dropped after a
-//! limit; only a lone ESC becomes a key then. What follows such an ESC within a second may still be the rest of a
-//! sequence, and is consumed as such if its next bytes are those of one.
+//! Answers of the terminal arrive late, split at any byte, or unrequested, and their letters would
+//! be commands. So each sequence of ECMA-48 is consumed whole before anything else looks at it. A
+//! sequence without an end is dropped after a limit; only a lone ESC becomes a key then. What
+//! follows such an ESC within a second may still be the rest of a sequence, and is consumed as such
+//! if its next bytes are those of one.
 //!
 //! The parser has neither I/O nor a clock: each read has its time.
 
@@ -66,7 +68,8 @@ enum ParserState {
     Ground,
     /// ESC, which is a key or begins a sequence.
     Escape,
-    /// A byte after an ESC that was taken for the key: a key, or the rest of a sequence that was split.
+    /// A byte after an ESC that was taken for the key: a key, or the rest of a sequence that was
+    /// split.
     LateIntroducer,
     /// A character of several bytes.
     Character,
@@ -114,12 +117,17 @@ impl InputParser {
     /// Takes bytes that were read at once.
     pub fn take(&mut self, bytes: &[u8], now: Instant) {
         self.release_late(now);
-        let is_key_after_escape = bytes.first().is_some_and(|&byte| !is_introducer(byte) && byte != b'\\');
+        let is_key_after_escape = bytes
+            .first()
+            .is_some_and(|&byte| !is_introducer(byte) && byte != b'\\');
         if self.state == ParserState::Escape && is_key_after_escape {
             self.release(now);
         }
         // The way out of a paste whose end is missing.
-        if self.state == ParserState::Paste && bytes == [CTRL_C] && now >= self.received_at + SEQUENCE_PAUSE {
+        if self.state == ParserState::Paste
+            && bytes == [CTRL_C]
+            && now >= self.received_at + SEQUENCE_PAUSE
+        {
             return self.release(now);
         }
         self.received_at = now;
@@ -188,7 +196,9 @@ impl InputParser {
             0xc2..=0xf4 => ParserState::Character,
             // No beginning of a character.
             0xa0.. => return self.end(),
-            _ if is_introducer(byte) && escaped_at.is_some_and(|at| self.received_at < at + SEQUENCE_PAUSE) => {
+            _ if is_introducer(byte)
+                && escaped_at.is_some_and(|at| self.received_at < at + SEQUENCE_PAUSE) =>
+            {
                 ParserState::LateIntroducer
             }
             _ => return self.end_as_event(),
@@ -238,7 +248,8 @@ impl InputParser {
     fn follow_late_introducer(&mut self, byte: u8) {
         let introducer = self.bytes[0];
         let is_sequence = match introducer {
-            // Capital letters: arrows and other keys, and reports of the focus. Small ones follow numbers.
+            // Capital letters: arrows and other keys, and reports of the focus. Small ones follow
+            // numbers.
             b'[' => matches!(byte, b'0'..=b'9' | b'<'..=b'?' | b'A'..=b'Z'),
             b'O' => matches!(byte, b'A'..=b'D' | b'F' | b'H' | b'P'..=b'S'),
             b']' => byte.is_ascii_digit(),
@@ -279,7 +290,8 @@ impl InputParser {
                 if self.bytes.len() < STORED {
                     self.bytes.push(byte);
                 }
-                // The first byte after `ESC [` may be a second bracket: the function keys of the Linux console.
+                // The first byte after `ESC [` may be a second bracket: the function keys of the
+                // Linux console.
                 if byte >= b'@' {
                     self.end_sequence();
                 }
@@ -307,7 +319,8 @@ impl InputParser {
             return self.begin(byte);
         }
         self.bytes.push(byte);
-        let is_parameter = self.bytes[1] == b'O' && matches!(byte, b'0'..=b'?') && self.bytes.len() < STORED;
+        let is_parameter =
+            self.bytes[1] == b'O' && matches!(byte, b'0'..=b'?') && self.bytes.len() < STORED;
         match count {
             _ if is_parameter => {}
             1 => self.end_as_event(),
@@ -369,7 +382,8 @@ impl InputParser {
 
     fn paste(&mut self, text: &[u8]) {
         let text = String::from_utf8_lossy(text).into_owned();
-        self.inputs.push_back(TerminalInput::Event(Event::Paste(text)));
+        self.inputs
+            .push_back(TerminalInput::Event(Event::Paste(text)));
     }
 
     /// Ends an input that is nothing.
@@ -387,16 +401,23 @@ impl InputParser {
     /// Parses the bytes of one key or mouse event.
     fn parse(&mut self, bytes: &[u8]) {
         let bytes = as_csi_u(bytes);
-        let event = terminput::Event::parse_from(&bytes).ok().flatten().and_then(|event| to_crossterm(event).ok());
+        let event = terminput::Event::parse_from(&bytes)
+            .ok()
+            .flatten()
+            .and_then(|event| to_crossterm(event).ok());
         self.inputs.extend(event.map(TerminalInput::Event));
     }
 }
 
-/// A key with modifiers in the format of xterm (`CSI 27 ; modifiers ; code ~`), which tmux uses too, in the format that
-/// terminput reads (`CSI code ; modifiers u`).
+/// A key with modifiers in the format of xterm (`CSI 27 ; modifiers ; code ~`), which tmux uses
+/// too, in the format that terminput reads (`CSI code ; modifiers u`).
 fn as_csi_u(bytes: &[u8]) -> Cow<'_, [u8]> {
-    let numbers = bytes.strip_prefix(b"\x1b[27;").and_then(|rest| rest.strip_suffix(b"~"));
-    let parts: Vec<&[u8]> = numbers.map(|numbers| numbers.split(|&byte| byte == b';').collect()).unwrap_or_default();
+    let numbers = bytes
+        .strip_prefix(b"\x1b[27;")
+        .and_then(|rest| rest.strip_suffix(b"~"));
+    let parts: Vec<&[u8]> = numbers
+        .map(|numbers| numbers.split(|&byte| byte == b';').collect())
+        .unwrap_or_default();
     match parts[..] {
         [modifiers, code] => Cow::Owned([b"\x1b[", code, b";", modifiers, b"u"].concat()),
         _ => Cow::Borrowed(bytes),
@@ -408,13 +429,22 @@ fn is_introducer(letter: u8) -> bool {
     matches!(letter, b'[' | b'O' | b']' | b'P' | b'X' | b'^' | b'_')
 }
 
-/// Whether a control sequence is a key or reports the mouse, by its bytes after `ESC [`. All others are answers.
+/// Whether a control sequence is a key or reports the mouse, by its bytes after `ESC [`. All others
+/// are answers.
 fn is_event(sequence: &[u8]) -> bool {
-    let Some((&last, parameters)) = sequence.split_last() else { return false };
+    let Some((&last, parameters)) = sequence.split_last() else {
+        return false;
+    };
     let is_mouse = matches!(last, b'M' | b'm') && parameters.starts_with(b"<");
-    let is_private = parameters.iter().any(|byte| matches!(byte, b' '..=b'/' | b'<'..=b'?'));
-    let (first, rest) =
-        parameters.split_at(parameters.iter().position(|&byte| byte == b';').unwrap_or(parameters.len()));
+    let is_private = parameters
+        .iter()
+        .any(|byte| matches!(byte, b' '..=b'/' | b'<'..=b'?'));
+    let (first, rest) = parameters.split_at(
+        parameters
+            .iter()
+            .position(|&byte| byte == b';')
+            .unwrap_or(parameters.len()),
+    );
     match last {
         _ if is_mouse => !has_zero_column(rest),
         _ if is_private => false,

@@ -16,7 +16,10 @@ struct Line {
 impl Line {
     fn new() -> Self {
         let now = Instant::now();
-        Self { parser: InputParser::new(now), now }
+        Self {
+            parser: InputParser::new(now),
+            now,
+        }
     }
 
     fn read(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
@@ -64,12 +67,20 @@ fn paste(text: &str) -> TerminalInput {
 fn answer_for_background_is_read_whole_or_split_once() {
     for end in ["\x1b\\", "\x07"] {
         let bytes = format!("j\x1b]11;rgb:ffff/FFFF/8080{end}k");
-        let expected = [key('j'), TerminalInput::Background([255, 255, 128]), key('k')];
+        let expected = [
+            key('j'),
+            TerminalInput::Background([255, 255, 128]),
+            key('k'),
+        ];
         for cut in 0..=bytes.len() {
             let (first, rest) = bytes.split_at(cut);
             assert_eq!(inputs(&[first, rest]), expected, "{cut} {end:?}");
         }
-        assert_eq!(inputs(&[&bytes, &bytes])[3..], [key('j'), key('k')], "there is one answer");
+        assert_eq!(
+            inputs(&[&bytes, &bytes])[3..],
+            [key('j'), key('k')],
+            "there is one answer"
+        );
     }
 }
 
@@ -77,24 +88,58 @@ fn answer_for_background_is_read_whole_or_split_once() {
 fn keys_of_all_forms_are_events() {
     let arrow = |code| event(code, KeyModifiers::NONE);
     for (bytes, expected) in [
-        ("é\x0e", vec![key('é'), event(KeyCode::Char('n'), KeyModifiers::CONTROL)]),
+        (
+            "é\x0e",
+            vec![key('é'), event(KeyCode::Char('n'), KeyModifiers::CONTROL)],
+        ),
         (
             "\x1bj\x1bé",
-            vec![event(KeyCode::Char('j'), KeyModifiers::ALT), event(KeyCode::Char('é'), KeyModifiers::ALT)],
+            vec![
+                event(KeyCode::Char('j'), KeyModifiers::ALT),
+                event(KeyCode::Char('é'), KeyModifiers::ALT),
+            ],
         ),
-        ("\x1b[A\x1bOB\x1b[H", vec![arrow(KeyCode::Up), arrow(KeyCode::Down), arrow(KeyCode::Home)]),
-        ("\x1bOP\x1b[[A\x1b[15~", vec![arrow(KeyCode::F(1)), arrow(KeyCode::F(1)), arrow(KeyCode::F(5))]),
-        ("\x1b[1;5A\x1b[5A", [(); 2].map(|()| event(KeyCode::Up, KeyModifiers::CONTROL)).into()),
+        (
+            "\x1b[A\x1bOB\x1b[H",
+            vec![
+                arrow(KeyCode::Up),
+                arrow(KeyCode::Down),
+                arrow(KeyCode::Home),
+            ],
+        ),
+        (
+            "\x1bOP\x1b[[A\x1b[15~",
+            vec![
+                arrow(KeyCode::F(1)),
+                arrow(KeyCode::F(1)),
+                arrow(KeyCode::F(5)),
+            ],
+        ),
+        (
+            "\x1b[1;5A\x1b[5A",
+            [(); 2]
+                .map(|()| event(KeyCode::Up, KeyModifiers::CONTROL))
+                .into(),
+        ),
         (
             "\x1b[27;2;13~\x1b[27;5;100~",
-            vec![event(KeyCode::Enter, KeyModifiers::SHIFT), event(KeyCode::Char('d'), KeyModifiers::CONTROL)],
+            vec![
+                event(KeyCode::Enter, KeyModifiers::SHIFT),
+                event(KeyCode::Char('d'), KeyModifiers::CONTROL),
+            ],
         ),
-        ("\x1b[Z\x1b[102u", vec![event(KeyCode::BackTab, KeyModifiers::SHIFT), key('f')]),
+        (
+            "\x1b[Z\x1b[102u",
+            vec![event(KeyCode::BackTab, KeyModifiers::SHIFT), key('f')],
+        ),
     ] {
         assert_eq!(inputs(&[bytes]), expected, "{bytes:?}");
     }
     let mut line = Line::new();
-    assert_eq!(line.read(b"\xe9j\xc3(\xff\xb5k").inputs(), [key('j'), key('('), key('k')]);
+    assert_eq!(
+        line.read(b"\xe9j\xc3(\xff\xb5k").inputs(),
+        [key('j'), key('('), key('k')]
+    );
 }
 
 #[test]
@@ -104,13 +149,23 @@ fn escape_is_a_key_after_a_pause_or_before_another_key() {
     assert_eq!(line.parser.held_until(), Some(line.now + ESCAPE_PAUSE));
     assert_eq!(line.pause(ESCAPE_PAUSE).inputs(), [escape()]);
     assert_eq!(line.parser.held_until(), None);
-    assert_eq!(inputs(&["\x1b", "j"]), [escape(), key('j')], "two reads are two keys");
+    assert_eq!(
+        inputs(&["\x1b", "j"]),
+        [escape(), key('j')],
+        "two reads are two keys"
+    );
     let mut twice = Line::new();
-    assert_eq!(twice.read("\x1b\x1b").pause(ESCAPE_PAUSE).inputs(), [escape(), escape()]);
+    assert_eq!(
+        twice.read("\x1b\x1b").pause(ESCAPE_PAUSE).inputs(),
+        [escape(), escape()]
+    );
     // The next key comes after the pause, but before anybody has waited for its end.
     twice.read("\x1b").now += ESCAPE_PAUSE;
     assert_eq!(twice.read("j").inputs(), [escape(), key('j')]);
-    assert_eq!(inputs(&["\x1b", "[A"]), [event(KeyCode::Up, KeyModifiers::NONE)]);
+    assert_eq!(
+        inputs(&["\x1b", "[A"]),
+        [event(KeyCode::Up, KeyModifiers::NONE)]
+    );
 }
 
 #[test]
@@ -118,33 +173,58 @@ fn brackets_after_escape_are_keys() {
     for letters in ["]", "[", "P", "_", "]j", "[[", "Pf"] {
         let mut line = Line::new();
         line.read("\x1b").pause(ESCAPE_PAUSE).inputs();
-        let expected: Vec<TerminalInput> =
-            letters.chars().map(|letter| event(KeyCode::Char(letter), shift(letter))).collect();
-        assert_eq!(line.read(letters).pause(LATE_PAUSE).inputs(), expected, "{letters}");
+        let expected: Vec<TerminalInput> = letters
+            .chars()
+            .map(|letter| event(KeyCode::Char(letter), shift(letter)))
+            .collect();
+        assert_eq!(
+            line.read(letters).pause(LATE_PAUSE).inputs(),
+            expected,
+            "{letters}"
+        );
     }
 }
 
 #[test]
 fn sequence_after_late_escape_and_introducer_is_no_letter() {
-    for (introducer, rest, code) in [("[", "A", KeyCode::Up), ("O", "B", KeyCode::Down), ("[", "5~", KeyCode::PageUp)] {
+    for (introducer, rest, code) in [
+        ("[", "A", KeyCode::Up),
+        ("O", "B", KeyCode::Down),
+        ("[", "5~", KeyCode::PageUp),
+    ] {
         let mut line = Line::new();
         line.read("\x1b").pause(ESCAPE_PAUSE).inputs();
-        assert_eq!(line.read(introducer).pause(LATE_PAUSE - Duration::from_millis(1)).inputs(), []);
-        assert_eq!(line.read(rest).inputs(), [event(code, KeyModifiers::NONE)], "{introducer}{rest}");
+        assert_eq!(
+            line.read(introducer)
+                .pause(LATE_PAUSE - Duration::from_millis(1))
+                .inputs(),
+            []
+        );
+        assert_eq!(
+            line.read(rest).inputs(),
+            [event(code, KeyModifiers::NONE)],
+            "{introducer}{rest}"
+        );
     }
     // Reports of the focus, and keys of a person.
     for (rest, expected) in [("I", vec![]), ("j", vec![key('['), key('j')])] {
         let mut line = Line::new();
         line.read("\x1b").pause(ESCAPE_PAUSE).inputs();
         let inputs = line.read("[").pause(ESCAPE_PAUSE).read(rest).inputs();
-        let keys: Vec<_> =
-            inputs.into_iter().filter(|input| matches!(input, TerminalInput::Event(Event::Key(_)))).collect();
+        let keys: Vec<_> = inputs
+            .into_iter()
+            .filter(|input| matches!(input, TerminalInput::Event(Event::Key(_))))
+            .collect();
         assert_eq!(keys, expected, "{rest}");
     }
 }
 
 fn shift(letter: char) -> KeyModifiers {
-    if letter.is_uppercase() { KeyModifiers::SHIFT } else { KeyModifiers::NONE }
+    if letter.is_uppercase() {
+        KeyModifiers::SHIFT
+    } else {
+        KeyModifiers::NONE
+    }
 }
 
 #[test]
@@ -184,25 +264,41 @@ fn answers_that_look_like_keys_are_dropped() {
 
 #[test]
 fn paste_is_one_text_and_ends_without_its_end() {
-    assert_eq!(inputs(&["\x1b[200~a\nb\x1b", "[A\x1b[201", "~j"]), [paste("a\nb\x1b[A"), key('j')]);
+    assert_eq!(
+        inputs(&["\x1b[200~a\nb\x1b", "[A\x1b[201", "~j"]),
+        [paste("a\nb\x1b[A"), key('j')]
+    );
     let mut line = Line::new();
-    line.read("\x1b[200~f1").pause(PASTE_PAUSE - Duration::from_millis(1)).read("f2");
+    line.read("\x1b[200~f1")
+        .pause(PASTE_PAUSE - Duration::from_millis(1))
+        .read("f2");
     assert!(line.inputs().is_empty());
-    assert_eq!(line.pause(PASTE_PAUSE).read("j").inputs(), [paste("f1f2"), key('j')]);
+    assert_eq!(
+        line.pause(PASTE_PAUSE).read("j").inputs(),
+        [paste("f1f2"), key('j')]
+    );
     // The end that is late is no key.
     assert_eq!(line.read("\x1b[201~").inputs(), []);
     // Who waits for nothing presses ctrl-c.
     line.read("\x1b[200~f\x03").read("\x03");
     assert!(line.inputs().is_empty(), "a control character of the text");
     line.now += SEQUENCE_PAUSE;
-    assert_eq!(line.read("\x03").read("q").inputs(), [paste("f\x03\x03"), key('q')]);
+    assert_eq!(
+        line.read("\x03").read("q").inputs(),
+        [paste("f\x03\x03"), key('q')]
+    );
 }
 
 #[test]
 fn long_paste_arrives_in_parts() {
     let text = "f".repeat(LONGEST_PASTE - 3);
     let all = inputs(&["\x1b[200~", &text, "\x1b[201~", "j"]);
-    let [TerminalInput::Event(Event::Paste(first)), TerminalInput::Event(Event::Paste(rest)), last] = &all[..] else {
+    let [
+        TerminalInput::Event(Event::Paste(first)),
+        TerminalInput::Event(Event::Paste(rest)),
+        last,
+    ] = &all[..]
+    else {
         panic!("{} inputs", all.len());
     };
     assert_eq!((first.len() + rest.len(), last), (text.len(), &key('j')));
@@ -228,7 +324,8 @@ fn introducer(letter: u8) -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// The text of a control string: letters that decide, characters of several bytes, and control characters.
+/// The text of a control string: letters that decide, characters of several bytes, and control
+/// characters.
 fn content(letter: u8) -> BoxedStrategy<Vec<u8>> {
     let text = prop_oneof![
         4 => "[ -~]{0,30}",
@@ -236,21 +333,30 @@ fn content(letter: u8) -> BoxedStrategy<Vec<u8>> {
         1 => "[✓中é⛔]{0,10}",
     ];
     let any = vec(prop_oneof![0..CAN, 0x19..SUB, 0x1c..=0x7eu8], 0..40);
-    if letter == b'X' { any.boxed() } else { text.prop_map(String::into_bytes).boxed() }
+    if letter == b'X' {
+        any.boxed()
+    } else {
+        text.prop_map(String::into_bytes).boxed()
+    }
 }
 
 /// A control string without its end.
 fn string_start() -> impl Strategy<Value = Vec<u8>> {
-    proptest::sample::select(b"]PX^_".to_vec())
-        .prop_flat_map(|letter| (introducer(letter), content(letter)).prop_map(|(start, text)| [start, text].concat()))
+    proptest::sample::select(b"]PX^_".to_vec()).prop_flat_map(|letter| {
+        (introducer(letter), content(letter)).prop_map(|(start, text)| [start, text].concat())
+    })
 }
 
 /// A control string, or a control sequence that is no key.
 fn control() -> impl Strategy<Value = Vec<u8>> {
     let string = string_start().prop_map(|start| [start, b"\x1b\\".to_vec()].concat());
-    let bell = (introducer(b']'), content(b']')).prop_map(|(start, text)| [start, text, vec![BEL]].concat());
+    let bell = (introducer(b']'), content(b']'))
+        .prop_map(|(start, text)| [start, text, vec![BEL]].concat());
     let private = (introducer(b'['), "[<=>?][0-9;:]{0,12}[ -/]{0,2}[@-LN-ln-~]");
-    let unknown = (introducer(b'['), "[0-9]{1,3};[0-9]{1,3}[ -/][@-~]|[0-9]{1,2}[cntxyg]|[2-9];[0-9]{1,2}[ABCDFHPQRS]");
+    let unknown = (
+        introducer(b'['),
+        "[0-9]{1,3};[0-9]{1,3}[ -/][@-~]|[0-9]{1,2}[cntxyg]|[2-9];[0-9]{1,2}[ABCDFHPQRS]",
+    );
     prop_oneof![
         3 => string,
         1 => bell,
@@ -272,14 +378,18 @@ fn apply(app: &mut TestDashboard, inputs: Vec<TerminalInput>) -> Vec<Effect> {
     messages.flat_map(|message| app.send(message)).collect()
 }
 
-/// Sends bytes in reads that end after these lengths, each followed by a pause. A pause after the ESC that begins the bytes
-/// is short.
+/// Sends bytes in reads that end after these lengths, each followed by a pause. A pause after the
+/// ESC that begins the bytes is short.
 fn send_split(line: &mut Line, bytes: &[u8], cuts: &[(usize, u64)]) {
     let mut rest = bytes;
     for &(length, pause) in cuts {
         let (read, after) = rest.split_at(length.min(rest.len()));
         let is_escape = read == [ESC] && rest.len() == bytes.len();
-        line.read(read).pause(Duration::from_millis(if is_escape { pause % 50 } else { pause }));
+        line.read(read).pause(Duration::from_millis(if is_escape {
+            pause % 50
+        } else {
+            pause
+        }));
         rest = after;
     }
     line.read(rest);

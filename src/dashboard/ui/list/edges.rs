@@ -22,14 +22,19 @@ pub(super) fn draw_edges(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListP
         note.spans.insert(0, Span::raw(" "));
         note.push_span(Span::raw(" "));
     }
-    // Hidden rows matter more than the summary. A title without room for them leaves them to the lower edge.
+    // Hidden rows matter more than the summary. A title without room for them leaves them to the
+    // lower edge.
     let hidden = hidden(cx, pane).filter(|part| part.width() < room);
     let hidden_width = hidden.as_ref().map_or(0, |part| part.width() + 1);
     if hidden_width + note.width() > room {
         note = Line::default();
     }
     room -= hidden_width;
-    let counts = if hidden.is_some() { HiddenCounts::InTitle } else { HiddenCounts::Beside };
+    let counts = if hidden.is_some() {
+        HiddenCounts::InTitle
+    } else {
+        HiddenCounts::Beside
+    };
     let below = Line::from(Span::styled(place(pane, counts), cx.theme.dim()));
     // Why rows are not current matters more than their summary.
     match warnings_width(cx, pane) {
@@ -42,12 +47,22 @@ pub(super) fn draw_edges(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListP
         area,
         cx.theme,
         cx.has_keys(pane.pane, false),
-        Edges { title: title(cx, pane, hidden, room), note, below },
+        Edges {
+            title: title(cx, pane, hidden, room),
+            note,
+            below,
+        },
     )
 }
 
-/// ` 3 Findings · 12 hidden, 3 new `, with the age of stale rows and the reason where there is room.
-fn title(cx: &Cx<'_>, pane: &ListPane<'_>, hidden: Option<Span<'static>>, room: usize) -> Line<'static> {
+/// ` 3 Findings · 12 hidden, 3 new `, with the age of stale rows and the reason where there is
+/// room.
+fn title(
+    cx: &Cx<'_>,
+    pane: &ListPane<'_>,
+    hidden: Option<Span<'static>>,
+    room: usize,
+) -> Line<'static> {
     let style = cx.theme.title(cx.model.navigation.focus.pane == pane.pane);
     let mut title = Line::from(Span::styled(format!(" {} ", numbered(pane.pane)), style));
     for part in hidden.into_iter().chain(warnings(cx, pane, room)) {
@@ -57,56 +72,101 @@ fn title(cx: &Cx<'_>, pane: &ListPane<'_>, hidden: Option<Span<'static>>, room: 
     title
 }
 
-/// `21 hidden, 3 new`: the rows that the filter hides, and those of them that arrived since the filter is in use.
+/// `21 hidden, 3 new`: the rows that the filter hides, and those of them that arrived since the
+/// filter is in use.
 fn hidden(cx: &Cx<'_>, pane: &ListPane<'_>) -> Option<Span<'static>> {
     let hidden = Some(pane.hidden()).filter(|&hidden| hidden > 0)?;
-    let style = if pane.hidden_new > 0 { cx.theme.warn() } else { cx.theme.dim() };
+    let style = if pane.hidden_new > 0 {
+        cx.theme.warn()
+    } else {
+        cx.theme.dim()
+    };
     let separator = cx.theme.glyphs.separator;
     let number = format::thousands(hidden as u64);
-    Some(Span::styled(format!("{separator} {number} hidden{}", and_new(pane.hidden_new)), style))
+    Some(Span::styled(
+        format!("{separator} {number} hidden{}", and_new(pane.hidden_new)),
+        style,
+    ))
 }
 
 /// `, 3 new`, the end of a number of hidden rows; nothing if none of them is new.
 pub(super) fn and_new(new: usize) -> String {
-    if new > 0 { format!(", {} new", format::thousands(new as u64)) } else { String::new() }
+    if new > 0 {
+        format!(", {} new", format::thousands(new as u64))
+    } else {
+        String::new()
+    }
 }
 
 /// Why the rows are not current, and how many of them cannot be read.
 pub(super) fn warnings(cx: &Cx<'_>, pane: &ListPane<'_>, room: usize) -> Vec<Span<'static>> {
     let mut parts = Vec::new();
     if let ListState::Stale(at, problem) = pane.state {
-        let age = at.map_or_else(|| "stale".to_owned(), |at| format!("stale {}", cx.age(Some(at))));
+        let age = at.map_or_else(
+            || "stale".to_owned(),
+            |at| format!("stale {}", cx.age(Some(at))),
+        );
         let separator = cx.theme.glyphs.separator;
         let reason = stale_reason(cx, problem, room.saturating_sub(text::width(&age) + 3));
-        let note = if reason.is_empty() { age } else { format!("{age} {separator} {reason}") };
+        let note = if reason.is_empty() {
+            age
+        } else {
+            format!("{age} {separator} {reason}")
+        };
         parts.push(Span::styled(note, cx.theme.warn()));
     }
-    if let Some(backlog) = cx.model.captures.oob.backlog.as_ref().filter(|_| pane.pane == Pane::Captures) {
-        let (number, separator) = (format::thousands(backlog.captures as u64), cx.theme.glyphs.separator);
-        let note = format!("{number} not archived {separator} {}", text::clean(backlog.problem.brief()));
+    if let Some(backlog) = cx
+        .model
+        .captures
+        .oob
+        .backlog
+        .as_ref()
+        .filter(|_| pane.pane == Pane::Captures)
+    {
+        let (number, separator) = (
+            format::thousands(backlog.captures as u64),
+            cx.theme.glyphs.separator,
+        );
+        let note = format!(
+            "{number} not archived {separator} {}",
+            text::clean(backlog.problem.brief())
+        );
         parts.push(Span::styled(note, cx.theme.warn()));
     }
     if let Some(older) = unloaded_captures(cx).filter(|_| pane.pane == Pane::Captures) {
-        let query = older_query(cx).map(|query| format!("{older} {} {query}", cx.theme.glyphs.separator));
-        // The query is shown where there is room beside the note, which is why it does not count as needed width.
+        let query =
+            older_query(cx).map(|query| format!("{older} {} {query}", cx.theme.glyphs.separator));
+        // The query is shown where there is room beside the note, which is why it does not count as
+        // needed width.
         let with_query = query.filter(|query| room < usize::MAX && text::width(query) < room);
         parts.push(Span::styled(with_query.unwrap_or(older), cx.theme.warn()));
     }
     let unread = cx.model.data.unread_scans.findings;
     if pane.pane == Pane::Findings && unread > 0 {
         let (number, separator) = (format::thousands(unread as u64), cx.theme.glyphs.separator);
-        parts.push(Span::styled(format!("{number} not loaded {separator} scan:N loads a scan"), cx.theme.warn()));
+        parts.push(Span::styled(
+            format!("{number} not loaded {separator} scan:N loads a scan"),
+            cx.theme.warn(),
+        ));
     }
     if let Some(progress) = search_progress(cx, pane.pane) {
         parts.push(Span::styled(progress, cx.theme.warn()));
     }
-    if let Some(items) = pane.pane.list_kind().and_then(|list| cx.model.data.unreadable.get(&list)) {
-        parts.push(Span::styled(format!("{} not readable", format::plural(items.count, "item")), cx.theme.warn()));
+    if let Some(items) = pane
+        .pane
+        .list_kind()
+        .and_then(|list| cx.model.data.unreadable.get(&list))
+    {
+        parts.push(Span::styled(
+            format!("{} not readable", format::plural(items.count, "item")),
+            cx.theme.warn(),
+        ));
     }
     parts
 }
 
-/// `12,000 older not loaded`: captures that only the archive has. Their number is unknown at the start.
+/// `12,000 older not loaded`: captures that only the archive has. Their number is unknown at the
+/// start.
 fn unloaded_captures(cx: &Cx<'_>) -> Option<String> {
     let stream = &cx.model.data.captures;
     match (stream.older, stream.dropped) {
@@ -125,17 +185,28 @@ fn older_query(cx: &Cx<'_>) -> Option<String> {
 
 /// `texts: 40,000 of 100,000 searched`, while the filter searches long texts.
 pub(super) fn search_progress(cx: &Cx<'_>, pane: Pane) -> Option<String> {
-    let (searched, total) = cx.model.search_progress().filter(|_| pane == Pane::Findings)?;
+    let (searched, total) = cx
+        .model
+        .search_progress()
+        .filter(|_| pane == Pane::Findings)?;
     let number = |count: usize| format::thousands(count as u64);
-    Some(format!("texts: {} of {} searched", number(searched), number(total)))
+    Some(format!(
+        "texts: {} of {} searched",
+        number(searched),
+        number(total)
+    ))
 }
 
 /// The columns of all warnings.
 pub(super) fn warnings_width(cx: &Cx<'_>, pane: &ListPane<'_>) -> usize {
-    warnings(cx, pane, usize::MAX).iter().map(|part| part.width() + 2).sum()
+    warnings(cx, pane, usize::MAX)
+        .iter()
+        .map(|part| part.width() + 2)
+        .sum()
 }
 
-/// `503 Service Unavailable · retry in 4s`, as much of it as fits into the room: without the time, or nothing.
+/// `503 Service Unavailable · retry in 4s`, as much of it as fits into the room: without the time,
+/// or nothing.
 pub(crate) fn stale_reason(cx: &Cx<'_>, problem: &Problem, room: usize) -> String {
     let (brief, next) = cx.model.reason(problem);
     let brief = text::clean(brief);
@@ -155,7 +226,11 @@ pub(crate) fn stale_reason(cx: &Cx<'_>, problem: &Problem, room: usize) -> Strin
 
 /// When the next attempt is, in seconds.
 pub(crate) fn retry_in(seconds: i64) -> String {
-    if seconds == 0 { "retrying".to_owned() } else { format!("retry in {seconds}s") }
+    if seconds == 0 {
+        "retrying".to_owned()
+    } else {
+        format!("retry in {seconds}s")
+    }
 }
 
 /// Where the numbers of hidden rows are.
@@ -169,15 +244,28 @@ pub(super) enum HiddenCounts {
 pub(super) fn place(pane: &ListPane<'_>, counts: HiddenCounts) -> String {
     let number = |n: usize| format::thousands(n as u64);
     let is_beside = counts == HiddenCounts::Beside;
-    let new = if is_beside { and_new(pane.hidden_new) } else { String::new() };
+    let new = if is_beside {
+        and_new(pane.hidden_new)
+    } else {
+        String::new()
+    };
     if let Some(words) = &pane.place {
-        let hidden = if new.is_empty() { String::new() } else { format!("{new} hidden") };
+        let hidden = if new.is_empty() {
+            String::new()
+        } else {
+            format!("{new} hidden")
+        };
         return format!(" {words}{hidden} ");
     }
     match (pane.shown, pane.total) {
         (0, _) => String::new(),
         (shown, total) if shown < total && is_beside => {
-            format!(" {} of {}, {} hidden{new} ", number(pane.at + 1), number(shown), number(total - shown))
+            format!(
+                " {} of {}, {} hidden{new} ",
+                number(pane.at + 1),
+                number(shown),
+                number(total - shown)
+            )
         }
         (shown, _) => format!(" {} of {} ", number(pane.at + 1), number(shown)),
     }

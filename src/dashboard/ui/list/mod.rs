@@ -1,4 +1,5 @@
-//! The drawing of lists: frame, filter line, column headers, visible rows, or the reason why there are none.
+//! The drawing of lists: frame, filter line, column headers, visible rows, or the reason why there
+//! are none.
 //!
 //! ```text
 //!   ┏━ 3 Findings  stale 2m ━━━━━━━━ note ━┓      framed: numbers in the edges, a scope line only if there is a scope
@@ -21,9 +22,9 @@ use crate::dashboard::input::{Action, Context, ListAction};
 use crate::dashboard::list::{Group, GroupPlace, List, order_words, sampled_block, sampled_places};
 use crate::dashboard::model::Stored;
 use crate::dashboard::ui::{
-    ById, Cx, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips, cut_line, draw_header_row, draw_line,
-    draw_lines, draw_rows, draw_sides, format, indented, key, move_rows, parts_within, plain, row_of, take_top, widths,
-    words, wrap,
+    ById, Cx, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips, cut_line,
+    draw_header_row, draw_line, draw_lines, draw_rows, draw_sides, format, indented, key,
+    move_rows, parts_within, plain, row_of, take_top, widths, words, wrap,
 };
 use crate::query::ClauseEffect;
 use crate::table::{Item, Remote};
@@ -88,9 +89,9 @@ pub(crate) struct ListPane<'a> {
     pub place: Option<String>,
 }
 
-/// Draws a list into its slot. `first` returns the first visible row for a height, `row` the cells of a row for the
-/// widths of the columns. Returns the places of the visible rows; none if only the rows of a step are to be drawn, but others
-/// have moved.
+/// Draws a list into its slot. `first` returns the first visible row for a height, `row` the cells
+/// of a row for the widths of the columns. Returns the places of the visible rows; none if only the
+/// rows of a step are to be drawn, but others have moved.
 pub(crate) fn draw_list_pane<'a>(
     cx: &Cx<'a>,
     buf: &mut Buffer,
@@ -99,7 +100,11 @@ pub(crate) fn draw_list_pane<'a>(
     first: impl FnOnce(usize) -> usize,
     row: impl Fn(usize, &[u16]) -> Option<TableRow<'a>>,
 ) -> ShownRows {
-    let mut area = if slot.framed { draw_edges(cx, buf, slot.area, pane) } else { slot.area };
+    let mut area = if slot.framed {
+        draw_edges(cx, buf, slot.area, pane)
+    } else {
+        slot.area
+    };
     // Lists without room for tabs name the current tab in the scope line.
     if let Some((tabs, _)) = pane.tabs.as_ref().filter(|_| shows_tabs(slot)) {
         let (line, rest) = take_top(area, 1);
@@ -130,18 +135,41 @@ pub(crate) fn draw_list_pane<'a>(
         area = rest;
     }
     let first = first(usize::from(area.height));
-    let shown = ShownRows { area: area.into(), first, at: pane.at, columns: hash_of(pane.columns, &room) };
+    let shown = ShownRows {
+        area: area.into(),
+        first,
+        at: pane.at,
+        columns: hash_of(pane.columns, &room),
+    };
     let mut visible: Vec<usize> = (first..pane.shown).take(area.height.into()).collect();
     if let Some(last) = cx.stepped_from {
-        if last != (ShownRows { first: last.first, at: last.at, ..shown }) {
+        if last
+            != (ShownRows {
+                first: last.first,
+                at: last.at,
+                ..shown
+            })
+        {
             return ShownRows::default();
         }
         visible.retain(|&at| shown.is_changed_by_step(last, at));
         move_rows(buf, area, first as isize - last.first as isize);
-        visible.iter().for_each(|at| Clear.render(row_of(area, (at - first) as u16), buf));
+        visible
+            .iter()
+            .for_each(|at| Clear.render(row_of(area, (at - first) as u16), buf));
     }
-    let rows = visible.into_iter().filter_map(|at| Some(((at - first) as u16, cx.shown_row(row(at, &room)?))));
-    draw_rows(buf, area, cx.theme, pane.columns, &room, cx.has_keys(pane.pane, false), rows);
+    let rows = visible
+        .into_iter()
+        .filter_map(|at| Some(((at - first) as u16, cx.shown_row(row(at, &room)?))));
+    draw_rows(
+        buf,
+        area,
+        cx.theme,
+        pane.columns,
+        &room,
+        cx.has_keys(pane.pane, false),
+        rows,
+    );
     query_help::draw_help(cx, buf, area, pane, pane.at.saturating_sub(first));
     shown
 }
@@ -149,7 +177,9 @@ pub(crate) fn draw_list_pane<'a>(
 /// A hash of columns and their widths.
 fn hash_of(columns: &[TableColumn], widths: &[u16]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    columns.iter().for_each(|column| column.title.hash(&mut hasher));
+    columns
+        .iter()
+        .for_each(|column| column.title.hash(&mut hasher));
     widths.hash(&mut hasher);
     hasher.finish()
 }
@@ -182,7 +212,8 @@ pub(crate) enum GridRow<'a, T> {
     },
 }
 
-/// As [`draw_table`], for a list that can be grouped: `cells` makes the cells and the style of a row.
+/// As [`draw_table`], for a list that can be grouped: `cells` makes the cells and the style of a
+/// row.
 pub(crate) fn draw_grouped<'a, T: Stored + 'static>(
     cx: &Cx<'a>,
     buf: &mut Buffer,
@@ -195,7 +226,9 @@ pub(crate) fn draw_grouped<'a, T: Stored + 'static>(
     let Some(table) = T::remote(&cx.model.data).value() else {
         return draw_list_pane(cx, buf, slot, &pane, |_| 0, |_, _| None);
     };
-    let range = list.range_start(table).map(|from| from.min(list.at)..=from.max(list.at));
+    let range = list
+        .range_start(table)
+        .map(|from| from.min(list.at)..=from.max(list.at));
     let row = |at: usize, room: &[u16]| {
         let place = list.groups.at(at);
         let row = match place {
@@ -203,23 +236,46 @@ pub(crate) fn draw_grouped<'a, T: Stored + 'static>(
             Some(GroupPlace::Row(..)) | None => {
                 let position = list.positions_at(at).next()?;
                 let group = place.map(|place| place.group());
-                GridRow::Item { item: &**table.items().get(position as usize)?, position, group }
+                GridRow::Item {
+                    item: &**table.items().get(position as usize)?,
+                    position,
+                    group,
+                }
             }
         };
         let (cells, style) = cells(row, room);
-        let marked = list.is_marked(table, at) || range.as_ref().is_some_and(|range| range.contains(&at));
-        Some(TableRow { cells, style, marked, selected: list.at == at })
+        let marked =
+            list.is_marked(table, at) || range.as_ref().is_some_and(|range| range.contains(&at));
+        Some(TableRow {
+            cells,
+            style,
+            marked,
+            selected: list.at == at,
+        })
     };
     let view = view_of(cx, list);
     let anchor = cache.anchors.entry(pane.pane).or_default();
     let scroll = cx.model.scroll_of(pane.pane, anchor.scrolled());
-    draw_list_pane(cx, buf, slot, &pane, |height| anchor.resolve(view, scroll, list, table, height), row)
+    draw_list_pane(
+        cx,
+        buf,
+        slot,
+        &pane,
+        |height| anchor.resolve(view, scroll, list, table, height),
+        row,
+    )
 }
 
-/// Items of the shown rows (of a group header its first item) with their positions, which decide about the columns.
-pub(crate) fn sampled_items<'a, T: Stored + 'static>(cx: &Cx<'a>) -> impl Iterator<Item = (usize, &'a T)> + use<'a, T> {
+/// Items of the shown rows (of a group header its first item) with their positions, which decide
+/// about the columns.
+pub(crate) fn sampled_items<'a, T: Stored + 'static>(
+    cx: &Cx<'a>,
+) -> impl Iterator<Item = (usize, &'a T)> + use<'a, T> {
     let list = T::list(&cx.model.lists);
-    let items = T::remote(&cx.model.data).value().map(|table| table.items()).unwrap_or_default();
+    let items = T::remote(&cx.model.data)
+        .value()
+        .map(|table| table.items())
+        .unwrap_or_default();
     let places = sampled_places(list.len(), list.at, cx.model.screen.size.rows.into());
     let positions = places.filter_map(|at| list.positions_at(at).next());
     positions.filter_map(|at| Some((at as usize, &**items.get(at as usize)?)))
@@ -237,7 +293,8 @@ pub(crate) fn columns_of<T: Stored + 'static>(
     kept_columns(cx, cache, T::PANE, sources, (list.len(), list.at), make)
 }
 
-/// As [`columns_of`], for a list of other sources, of so many rows and with the cursor at this place.
+/// As [`columns_of`], for a list of other sources, of so many rows and with the cursor at this
+/// place.
 pub(crate) fn kept_columns(
     cx: &Cx<'_>,
     cache: &mut ViewCache,
@@ -248,25 +305,52 @@ pub(crate) fn kept_columns(
 ) -> Vec<TableColumn> {
     sources.push(ById::any(&cx.facts));
     let (model, scope) = (cx.model, &cx.model.navigation.scope);
-    let of_scope = (scope.workspace, scope.target, scope.scan, scope.logger, model.lists.finding_groups.by);
+    let of_scope = (
+        scope.workspace,
+        scope.target,
+        scope.scan,
+        scope.logger,
+        model.lists.finding_groups.by,
+    );
     let payloads = model.data.payloads.value().map(|table| table.revision());
-    let decided = (model.findings.triage.revision, payloads, model.data.captures.revision);
+    let decided = (
+        model.findings.triage.revision,
+        payloads,
+        model.data.captures.revision,
+    );
     let shown = (model.mask().is_some(), cx.theme.glyphs.boxes);
-    let size = (model.screen.size.columns, model.screen.size.rows, model.navigation.focus.zoomed);
+    let size = (
+        model.screen.size.columns,
+        model.screen.size.rows,
+        model.navigation.focus.zoomed,
+    );
     let mut hasher = DefaultHasher::new();
-    (&model.lists.captures.filter, model.lists.captures.by.is_some()).hash(&mut hasher);
+    (
+        &model.lists.captures.filter,
+        model.lists.captures.by.is_some(),
+    )
+        .hash(&mut hasher);
     (len, sampled_block(at), of_scope, decided, shown, size).hash(&mut hasher);
-    cache.columns.entry(pane).or_default().get((sources, hasher.finish()), make)
+    cache
+        .columns
+        .entry(pane)
+        .or_default()
+        .get((sources, hasher.finish()), make)
 }
 
 /// Columns of the widest of these texts from outside.
 pub(crate) fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
-    texts.map(|outside| text::width(&text::clean(outside))).max().unwrap_or(0)
+    texts
+        .map(|outside| text::width(&text::clean(outside)))
+        .max()
+        .unwrap_or(0)
 }
 
 /// Whether there are several values, and all are equal.
 pub(crate) fn is_constant<V: PartialEq>(mut values: impl Iterator<Item = V>) -> bool {
-    let Some(first) = values.next() else { return false };
+    let Some(first) = values.next() else {
+        return false;
+    };
     let mut others = values.peekable();
     others.peek().is_some() && others.all(|value| value == first)
 }
@@ -276,7 +360,15 @@ fn view_of<T: Item>(cx: &Cx<'_>, list: &List<T>) -> u64 {
     let scope = &cx.model.navigation.scope;
     let grouped = (list.groups.is_on(), cx.model.lists.finding_groups.by);
     let mut hasher = DefaultHasher::new();
-    (&list.filter, list.sort, grouped, scope.workspace, scope.target, scope.scan).hash(&mut hasher);
+    (
+        &list.filter,
+        list.sort,
+        grouped,
+        scope.workspace,
+        scope.target,
+        scope.scan,
+    )
+        .hash(&mut hasher);
     list.order.iter().for_each(|key| key.hash(&mut hasher));
     hasher.finish()
 }
@@ -285,11 +377,22 @@ fn view_of<T: Item>(cx: &Cx<'_>, list: &List<T>) -> u64 {
 pub(crate) fn pane_of<'a, T: Stored>(cx: &Cx<'a>) -> ListPane<'a> {
     let (remote, list) = (T::remote(&cx.model.data), T::list(&cx.model.lists));
     let pane = ListPane::new(T::PANE, ListState::of(remote));
-    let Some(table) = remote.value() else { return pane };
+    let Some(table) = remote.value() else {
+        return pane;
+    };
     ListPane {
         order: match list.order.is_empty() {
-            true => T::SORTS.get(list.sort).map_or_else(String::new, |sort| order_words(sort.name)),
-            false => format!("by {}", list.order.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")),
+            true => T::SORTS
+                .get(list.sort)
+                .map_or_else(String::new, |sort| order_words(sort.name)),
+            false => format!(
+                "by {}",
+                list.order
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join(",")
+            ),
         },
         filter: &list.filter,
         why: &list.why,
@@ -305,7 +408,11 @@ pub(crate) fn pane_of<'a, T: Stored>(cx: &Cx<'a>) -> ListPane<'a> {
 impl<'a> ListPane<'a> {
     /// The rows that the filter hides.
     fn hidden(&self) -> usize {
-        if self.filter.is_empty() { 0 } else { self.total.saturating_sub(self.shown) }
+        if self.filter.is_empty() {
+            0
+        } else {
+            self.total.saturating_sub(self.shown)
+        }
     }
 
     /// A list without rows.
@@ -336,22 +443,33 @@ fn shows_tabs(slot: &Slot) -> bool {
     slot.framed && slot.area.height >= TABS_FROM
 }
 
-/// Scope, filter and marks: everything that decides which rows are shown. `None` if there is no limit.
+/// Scope, filter and marks: everything that decides which rows are shown. `None` if there is no
+/// limit.
 fn scope_line(cx: &Cx<'_>, pane: &ListPane<'_>, slot: &Slot, width: u16) -> Option<Line<'static>> {
     let mut line = Line::default();
     // First, because a long filter is cut.
     match pane.marks {
         (0, _) => {}
-        (marked, 0) => line.push_span(Span::styled(format!("{marked} marked  "), cx.theme.strong())),
+        (marked, 0) => line.push_span(Span::styled(
+            format!("{marked} marked  "),
+            cx.theme.strong(),
+        )),
         (marked, hidden) => {
-            line.push_span(Span::styled(format!("{marked} marked, {hidden} not shown  "), cx.theme.strong()));
+            line.push_span(Span::styled(
+                format!("{marked} marked, {hidden} not shown  "),
+                cx.theme.strong(),
+            ));
         }
     }
     // The reason why a query is invalid needs the room.
-    let is_invalid = query_help::typed(cx, pane).is_some_and(|typed| query_help::shown_error(typed).is_some());
+    let is_invalid =
+        query_help::typed(cx, pane).is_some_and(|typed| query_help::shown_error(typed).is_some());
     let is_named = |name: &str| !name.is_empty() && !shows_tabs(slot) && !is_invalid;
     if let Some((_, name)) = pane.tabs.as_ref().filter(|(_, name)| is_named(name)) {
-        line.push_span(Span::styled(format!("{}: ", text::clean(name)), cx.theme.text()));
+        line.push_span(Span::styled(
+            format!("{}: ", text::clean(name)),
+            cx.theme.text(),
+        ));
     }
     for chip in chips(cx, pane.pane) {
         line.push_span(Span::styled(format!(" {chip} "), cx.theme.chosen()));
@@ -362,21 +480,27 @@ fn scope_line(cx: &Cx<'_>, pane: &ListPane<'_>, slot: &Slot, width: u16) -> Opti
             line.push_span(Span::styled("/", cx.theme.key()));
             // The reason is read whole, so a long query is shown around its cursor.
             let error = query_help::error_beside(cx.theme, typed, width);
-            let beside = error.as_ref().map_or(width / 3, |error| text::width(error) as u16 + 2);
+            let beside = error
+                .as_ref()
+                .map_or(width / 3, |error| text::width(error) as u16 + 2);
             let room = width.saturating_sub(line.width() as u16 + beside);
             let typed = Line::from(query_help::typed_spans(cx.theme, typed, room));
             line.extend(cut_line(typed, usize::from(room), cx.theme.glyphs.ellipsis));
             line.extend(error.map(|error| Span::styled(format!("  {error}"), cx.theme.bad())));
         }
         _ if !pane.filter.is_empty() => {
-            line.push_span(Span::styled(format!("/{} ", text::clean(pane.filter)), cx.theme.strong()));
+            line.push_span(Span::styled(
+                format!("/{} ", text::clean(pane.filter)),
+                cx.theme.strong(),
+            ));
         }
         _ => {}
     }
     (!line.spans.is_empty()).then_some(line)
 }
 
-/// Draws the line above the rows: scope left; unframed lists, which have no edges, have their numbers right.
+/// Draws the line above the rows: scope left; unframed lists, which have no edges, have their
+/// numbers right.
 fn draw_scope(
     cx: &Cx<'_>,
     buf: &mut Buffer,
@@ -389,7 +513,11 @@ fn draw_scope(
     // The reason why a typed query is invalid needs the room.
     if query_help::typed(cx, pane).is_some_and(|typed| query_help::shown_error(typed).is_some()) {
         let area = indented(area);
-        let scope = cut_line(scope.unwrap_or_default(), usize::from(area.width), cx.theme.glyphs.ellipsis);
+        let scope = cut_line(
+            scope.unwrap_or_default(),
+            usize::from(area.width),
+            cx.theme.glyphs.ellipsis,
+        );
         return draw_sides(buf, area, &scope, &right);
     }
     if framed && pane.hidden() > 0 {
@@ -400,17 +528,37 @@ fn draw_scope(
         // A long query gives half of the line to the note: it can be seen again by its key.
         let scope = scope.as_ref().map_or(0, Line::width) + 5;
         let is_typed = query_help::typed(cx, pane).is_some();
-        let most = if is_typed || pane.note.width() == 0 { scope } else { usize::from(area.width / 2) };
+        let most = if is_typed || pane.note.width() == 0 {
+            scope
+        } else {
+            usize::from(area.width / 2)
+        };
         let room = usize::from(area.width).saturating_sub(scope.min(most));
         // Why rows are not current matters more than their summary, and more than the position.
         let whole = warnings_width(cx, pane);
         let fits = |others: usize| whole == 0 || whole + others <= room;
         let place_width = text::width(&place(pane, HiddenCounts::Beside));
-        let note = if fits(pane.note.width() + place_width) { pane.note.clone() } else { Line::default() };
+        let note = if fits(pane.note.width() + place_width) {
+            pane.note.clone()
+        } else {
+            Line::default()
+        };
         let note = parts_of_note(note, cx, room.saturating_sub(place_width + GAP.len()));
-        let note = cut_line(note, room.saturating_sub(place_width + GAP.len()), cx.theme.glyphs.ellipsis);
-        let place = if fits(place_width) { place(pane, HiddenCounts::Beside) } else { String::new() };
-        let warnings = warnings(cx, pane, room.saturating_sub(note.width() + text::width(&place)));
+        let note = cut_line(
+            note,
+            room.saturating_sub(place_width + GAP.len()),
+            cx.theme.glyphs.ellipsis,
+        );
+        let place = if fits(place_width) {
+            place(pane, HiddenCounts::Beside)
+        } else {
+            String::new()
+        };
+        let warnings = warnings(
+            cx,
+            pane,
+            room.saturating_sub(note.width() + text::width(&place)),
+        );
         for part in warnings.into_iter().map(Line::from).chain([note]) {
             if part.width() > 0 {
                 right.extend(part.spans);
@@ -428,18 +576,27 @@ fn draw_scope(
     }
     let room = usize::from(area.width).saturating_sub(right.width() + 1);
     // A truncated sort order is useless.
-    let order =
-        || Some(parts_within(&pane.order, cx.theme.glyphs.separator, room)).filter(|it| text::width(it) <= room);
-    let left = scope.unwrap_or_else(|| words(order().unwrap_or_default().to_owned(), cx.theme.dim()));
+    let order = || {
+        Some(parts_within(&pane.order, cx.theme.glyphs.separator, room))
+            .filter(|it| text::width(it) <= room)
+    };
     let left =
-        if query_help::typed(cx, pane).is_some() { left } else { cut_line(left, room, cx.theme.glyphs.ellipsis) };
+        scope.unwrap_or_else(|| words(order().unwrap_or_default().to_owned(), cx.theme.dim()));
+    let left = if query_help::typed(cx, pane).is_some() {
+        left
+    } else {
+        cut_line(left, room, cx.theme.glyphs.ellipsis)
+    };
     draw_sides(buf, area, &left, &right);
 }
 
 /// As many parts of a note as fit. A note of several styles is one part.
 fn parts_of_note<'a>(note: Line<'a>, cx: &Cx<'_>, room: usize) -> Line<'a> {
     match note.spans.as_slice() {
-        [one] => words(parts_within(&one.content, cx.theme.glyphs.separator, room).to_owned(), one.style),
+        [one] => words(
+            parts_within(&one.content, cx.theme.glyphs.separator, room).to_owned(),
+            one.style,
+        ),
         _ => note,
     }
 }
@@ -450,17 +607,27 @@ fn draw_nothing(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>) 
     let lines = match pane.state {
         ListState::Loading => vec![words("loading", theme.dim())],
         ListState::Failed(problem) => problem_lines(cx, problem),
-        ListState::Loaded | ListState::Stale(..) if pane.total == 0 => plain(&pane.invitation, theme.text()),
-        ListState::Loaded | ListState::Stale(..) if edges::search_progress(cx, pane.pane).is_some() => {
+        ListState::Loaded | ListState::Stale(..) if pane.total == 0 => {
+            plain(&pane.invitation, theme.text())
+        }
+        ListState::Loaded | ListState::Stale(..)
+            if edges::search_progress(cx, pane.pane).is_some() =>
+        {
             vec![words("no matches yet: the search continues", theme.dim())]
         }
         ListState::Loaded | ListState::Stale(..) => {
             let back = key(cx, Context::Lists, Action::List(ListAction::TakeBack));
             let rows = format::plural(pane.total, "row");
-            let hidden = format!("no matches: {rows} hidden{}", edges::and_new(pane.hidden_new));
+            let hidden = format!(
+                "no matches: {rows} hidden{}",
+                edges::and_new(pane.hidden_new)
+            );
             let mut lines = vec![words(hidden, theme.text())];
             lines.extend(query_help::why_lines(cx, pane.why));
-            lines.push(words(format!("{back} undoes the last filter change"), theme.dim()));
+            lines.push(words(
+                format!("{back} undoes the last filter change"),
+                theme.dim(),
+            ));
             lines
         }
     };

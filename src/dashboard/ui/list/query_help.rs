@@ -1,5 +1,5 @@
-//! Help for a query while it is typed: its error, its completions, or the number of rows that each part hides; and the
-//! explanation of an empty list.
+//! Help for a query while it is typed: its error, its completions, or the number of rows that each
+//! part hides; and the explanation of an empty list.
 
 use crate::dashboard::model::{Line as Typed, LinePurpose, Modal};
 use crate::dashboard::ui::{
@@ -22,14 +22,25 @@ pub(crate) fn typed<'a>(cx: &Cx<'a>, pane: &ListPane<'_>) -> Option<&'a Typed> {
     }
 }
 
-/// The error of the typed text. A value that the completions offer is not typed yet, so it is no error.
+/// The error of the typed text. A value that the completions offer is not typed yet, so it is no
+/// error.
 pub(crate) fn shown_error(typed: &Typed) -> Option<&ParseError> {
-    typed.help.error.as_ref().filter(|error| !error.at.is_empty() || typed.help.offers.all.is_empty())
+    typed
+        .help
+        .error
+        .as_ref()
+        .filter(|error| !error.at.is_empty() || typed.help.offers.all.is_empty())
 }
 
 /// The reason why the typed query is invalid.
 fn reason(theme: Theme, typed: &Typed) -> Option<String> {
-    shown_error(typed).map(|error| format!("{} {}", theme.glyphs.failed, text::clean(&error.to_string())))
+    shown_error(typed).map(|error| {
+        format!(
+            "{} {}",
+            theme.glyphs.failed,
+            text::clean(&error.to_string())
+        )
+    })
 }
 
 /// The reason, if a line with this width has room for it beside the typed text.
@@ -41,23 +52,40 @@ pub(crate) fn error_beside(theme: Theme, typed: &Typed, columns: u16) -> Option<
 pub(crate) fn error_below(cx: &Cx<'_>, pane: &ListPane<'_>, columns: u16) -> Vec<Line<'static>> {
     let typed = typed(cx, pane).filter(|typed| error_beside(cx.theme, typed, columns).is_none());
     let reason = typed.and_then(|typed| reason(cx.theme, typed));
-    reason.map_or_else(Vec::new, |reason| wrap(vec![words(reason, cx.theme.bad())], columns))
+    reason.map_or_else(Vec::new, |reason| {
+        wrap(vec![words(reason, cx.theme.bad())], columns)
+    })
 }
 
 /// The typed text around the cursor, with its error marked.
 pub(crate) fn typed_spans(theme: Theme, typed: &Typed, columns: u16) -> Vec<Span<'static>> {
-    marked_spans(theme, &typed.input, shown_error(typed).map(|error| error.at.clone()), columns)
+    marked_spans(
+        theme,
+        &typed.input,
+        shown_error(typed).map(|error| error.at.clone()),
+        columns,
+    )
 }
 
-/// Draws the help over the last rows of the list while its filter is typed, or over the first rows where the selected row
-/// is among the last. `selected` is its position on the screen.
-pub(crate) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>, selected: usize) {
+/// Draws the help over the last rows of the list while its filter is typed, or over the first rows
+/// where the selected row is among the last. `selected` is its position on the screen.
+pub(crate) fn draw_help(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    area: Rect,
+    pane: &ListPane<'_>,
+    selected: usize,
+) {
     let Some(typed) = typed(cx, pane) else { return };
     let (theme, help) = (cx.theme, &typed.help);
     let rows: Vec<(Line<'static>, Line<'static>)> = if !help.offers.all.is_empty() {
         let row = |(at, offer): (usize, &crate::query::Completion)| {
             let selected = help.offers.at == Some(at);
-            let (mark, style) = if selected { (theme.glyphs.selected, theme.strong()) } else { (" ", theme.text()) };
+            let (mark, style) = if selected {
+                (theme.glyphs.selected, theme.strong())
+            } else {
+                (" ", theme.text())
+            };
             (
                 words(format!("{mark}{}", text::clean(&offer.text)), style),
                 words(text::clean(&offer.note).into_owned(), theme.dim()),
@@ -81,25 +109,47 @@ pub(crate) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPa
     // The last row counts those without room; the chosen completion is always visible.
     let is_counted = rows.len() > count && count > 1 && !help.offers.all.is_empty();
     let shown = if is_counted { count - 1 } else { count };
-    let skipped = help.offers.at.map_or(0, |at| (at + 1).saturating_sub(shown));
+    let skipped = help
+        .offers
+        .at
+        .map_or(0, |at| (at + 1).saturating_sub(shown));
     let more = format!(" {} {} more", theme.glyphs.ellipsis, rows.len() - shown);
     let more = (shown < count).then(|| (words(more, theme.dim()), Line::default()));
-    for (y, (left, right)) in rows.into_iter().skip(skipped).take(shown).chain(more).enumerate() {
+    for (y, (left, right)) in rows
+        .into_iter()
+        .skip(skipped)
+        .take(shown)
+        .chain(more)
+        .enumerate()
+    {
         let row = row_of(area, (top + y) as u16);
-        draw_line(buf, row, &words(" ".repeat(usize::from(row.width)), theme.text()));
+        draw_line(
+            buf,
+            row,
+            &words(" ".repeat(usize::from(row.width)), theme.text()),
+        );
         draw_sides(buf, indented(row), &left, &right);
     }
 }
 
 /// `risk>=high hides 12 rows`.
 fn hidden_by(why: &ClauseEffect) -> String {
-    format!("{} hides {}", text::clean(&why.part), format::plural(why.hides, "row"))
+    format!(
+        "{} hides {}",
+        text::clean(&why.part),
+        format::plural(why.hides, "row")
+    )
 }
 
 /// For an empty list: the parts of its query without which it would have rows.
 pub(crate) fn why_lines(cx: &Cx<'_>, why: &[ClauseEffect]) -> Vec<Line<'static>> {
     let alone = why.iter().filter(|why| why.hides > 0).take(PARTS);
-    let line =
-        |why: &ClauseEffect| format!("remove {} to show {}", text::clean(&why.part), format::plural(why.hides, "row"));
+    let line = |why: &ClauseEffect| {
+        format!(
+            "remove {} to show {}",
+            text::clean(&why.part),
+            format::plural(why.hides, "row")
+        )
+    };
     alone.map(|why| words(line(why), cx.theme.text())).collect()
 }

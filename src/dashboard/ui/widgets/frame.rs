@@ -1,4 +1,5 @@
-//! Frames around panes: title left, a note right, a note in the lower edge. The focused pane has a heavy frame.
+//! Frames around panes: title left, a note right, a note in the lower edge. The focused pane has a
+//! heavy frame.
 
 use crate::dashboard::ui::{Theme, draw_line, width_of};
 use ratatui::prelude::{Buffer, Line, Rect, Style};
@@ -15,8 +16,13 @@ const PLAIN_ASCII: border::Set<'static> = border::Set {
     horizontal_top: "-",
     horizontal_bottom: "-",
 };
-const HEAVY_ASCII: border::Set<'static> =
-    border::Set { vertical_left: "#", vertical_right: "#", horizontal_top: "=", horizontal_bottom: "=", ..PLAIN_ASCII };
+const HEAVY_ASCII: border::Set<'static> = border::Set {
+    vertical_left: "#",
+    vertical_right: "#",
+    horizontal_top: "=",
+    horizontal_bottom: "=",
+    ..PLAIN_ASCII
+};
 
 /// The texts in the edges of a frame.
 #[derive(Default)]
@@ -30,7 +36,13 @@ pub struct Edges<'a> {
 }
 
 /// Draws the frame and returns the area inside. A note that would overlap the title is omitted.
-pub fn draw_frame(buf: &mut Buffer, area: Rect, theme: Theme, focused: bool, edges: Edges<'_>) -> Rect {
+pub fn draw_frame(
+    buf: &mut Buffer,
+    area: Rect,
+    theme: Theme,
+    focused: bool,
+    edges: Edges<'_>,
+) -> Rect {
     let set = match (theme.glyphs.boxes, focused) {
         (true, true) => border::THICK,
         (true, false) => border::ROUNDED,
@@ -39,21 +51,43 @@ pub fn draw_frame(buf: &mut Buffer, area: Rect, theme: Theme, focused: bool, edg
     };
     let inner = Block::bordered().inner(area);
     draw_border(buf, area.intersection(buf.area), set, theme.border(focused));
-    let edge = Rect { height: area.height.min(1), ..inner };
+    let edge = Rect {
+        height: area.height.min(1),
+        ..inner
+    };
     draw_line(buf, Rect { y: area.y, ..edge }, &edges.title);
-    let (title, note, below) = (width_of(&edges.title), width_of(&edges.note), width_of(&edges.below));
+    let (title, note, below) = (
+        width_of(&edges.title),
+        width_of(&edges.note),
+        width_of(&edges.below),
+    );
     if note <= usize::from(area.width).saturating_sub(4 + title) {
         draw_right(buf, Rect { y: area.y, ..edge }, &edges.note);
     }
     if below + 4 <= usize::from(area.width) {
-        draw_right(buf, Rect { y: area.bottom().saturating_sub(1), ..edge }, &edges.below);
+        draw_right(
+            buf,
+            Rect {
+                y: area.bottom().saturating_sub(1),
+                ..edge
+            },
+            &edges.below,
+        );
     }
     inner
 }
 
 fn draw_right(buf: &mut Buffer, area: Rect, line: &Line<'_>) {
     let width = area.width.min(width_of(line) as u16);
-    draw_line(buf, Rect { x: area.right() - width, width, ..area }, line);
+    draw_line(
+        buf,
+        Rect {
+            x: area.right() - width,
+            width,
+            ..area
+        },
+        line,
+    );
 }
 
 /// Draws the border alone: the block of ratatui would also style the area inside.

@@ -16,7 +16,11 @@ pub fn bytes_per_line(width: u16) -> usize {
 /// The dump of `bytes`, with [`bytes_per_line`] on each line.
 pub fn hex_lines(theme: Theme, bytes: &[u8], width: u16) -> Vec<Line<'static>> {
     let per_line = bytes_per_line(width);
-    bytes.chunks(per_line).enumerate().map(|(row, chunk)| hex_line(theme, row * per_line, chunk, per_line)).collect()
+    bytes
+        .chunks(per_line)
+        .enumerate()
+        .map(|(row, chunk)| hex_line(theme, row * per_line, chunk, per_line))
+        .collect()
 }
 
 fn hex_line(theme: Theme, offset: usize, chunk: &[u8], per_line: usize) -> Line<'static> {
@@ -30,8 +34,16 @@ fn hex_line(theme: Theme, offset: usize, chunk: &[u8], per_line: usize) -> Line<
             None => digits.push_str("   "),
         }
     }
-    let text: String =
-        chunk.iter().map(|&byte| if matches!(byte, b' '..=b'~') { char::from(byte) } else { '.' }).collect();
+    let text: String = chunk
+        .iter()
+        .map(|&byte| {
+            if matches!(byte, b' '..=b'~') {
+                char::from(byte)
+            } else {
+                '.'
+            }
+        })
+        .collect();
     Line::from(vec![
         Span::styled(format!("{offset:08x}  "), theme.dim()),
         Span::raw(digits),
@@ -50,9 +62,15 @@ mod tests {
         let bytes: Vec<u8> = (0..=40).map(|i| i * 6).collect();
         for width in [30, 45, 78, 200] {
             let lines = hex_lines(Theme::default(), &bytes, width);
-            assert!(lines.iter().all(|line| line.width() <= usize::from(width)), "{width}");
+            assert!(
+                lines.iter().all(|line| line.width() <= usize::from(width)),
+                "{width}"
+            );
         }
         let line = hex_lines(Theme::default(), b"PK\x03\x04", 45).remove(0);
-        assert_eq!(line.to_string(), "00000000  50 4b 03 04              |PK..|");
+        assert_eq!(
+            line.to_string(),
+            "00000000  50 4b 03 04              |PK..|"
+        );
     }
 }

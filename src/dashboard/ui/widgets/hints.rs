@@ -1,10 +1,12 @@
-//! The line of key hints: `s scan  n new  ? keys`. Hints without room are omitted as a whole, from the end.
+//! The line of key hints: `s scan  n new  ? keys`. Hints without room are omitted as a whole, from
+//! the end.
 
 use crate::dashboard::ui::Theme;
 use crate::text;
 use ratatui::text::{Line, Span};
 
-/// A key with the label of its action. Hints that are `off` are dim: the action is not available now.
+/// A key with the label of its action. Hints that are `off` are dim: the action is not available
+/// now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
     pub keys: String,
@@ -15,7 +17,11 @@ pub struct Hint {
 impl Hint {
     /// A hint for an available action.
     pub fn new(keys: impl Into<String>, does: impl Into<String>) -> Self {
-        Self { keys: keys.into(), does: does.into(), off: false }
+        Self {
+            keys: keys.into(),
+            does: does.into(),
+            off: false,
+        }
     }
 
     fn width(&self) -> usize {
@@ -23,7 +29,8 @@ impl Hint {
     }
 }
 
-/// As many hints as fit into `width` columns. The hints of `last` are at the end and take space first.
+/// As many hints as fit into `width` columns. The hints of `last` are at the end and take space
+/// first.
 pub fn hint_line(theme: Theme, hints: &[Hint], last: &[Hint], width: u16) -> Line<'static> {
     const GAP: usize = 2;
     let mut used = 0;
@@ -37,14 +44,22 @@ pub fn hint_line(theme: Theme, hints: &[Hint], last: &[Hint], width: u16) -> Lin
     };
     let last: Vec<&Hint> = last.iter().filter(&mut fits).collect();
     let mut line = Line::default();
-    hints.iter().take_while(fits).chain(last).for_each(|hint| push(theme, &mut line, hint));
+    hints
+        .iter()
+        .take_while(fits)
+        .chain(last)
+        .for_each(|hint| push(theme, &mut line, hint));
     line
 }
 fn push(theme: Theme, line: &mut Line<'static>, hint: &Hint) {
     if !line.spans.is_empty() {
         line.push_span(Span::raw("  "));
     }
-    let (key, word) = if hint.off { (theme.dim(), theme.dim()) } else { (theme.key(), theme.text()) };
+    let (key, word) = if hint.off {
+        (theme.dim(), theme.dim())
+    } else {
+        (theme.key(), theme.text())
+    };
     line.push_span(Span::styled(hint.keys.clone(), key));
     line.push_span(Span::styled(format!(" {}", hint.does), word));
 }
@@ -55,7 +70,11 @@ mod tests {
 
     #[test]
     fn hints_without_room_are_omitted_but_last_ones_remain() {
-        let hints = [Hint::new("s", "scan"), Hint::new("n", "new"), Hint::new("D", "delete")];
+        let hints = [
+            Hint::new("s", "scan"),
+            Hint::new("n", "new"),
+            Hint::new("D", "delete"),
+        ];
         let last = [Hint::new("?", "keys")];
         let text = |width| hint_line(Theme::default(), &hints, &last, width).to_string();
         assert_eq!(text(40), "s scan  n new  D delete  ? keys");

@@ -1,7 +1,7 @@
 //! A one-line input: the text around the cursor as far as it fits, with the cursor reversed.
 //!
-//! The text comes from a keyboard or a paste, so it is sanitised before it is shown, character by character to know the
-//! cell of the cursor.
+//! The text comes from a keyboard or a paste, so it is sanitised before it is shown, character by
+//! character to know the cell of the cursor.
 
 use crate::dashboard::text::TextInput;
 use crate::dashboard::ui::Theme;
@@ -14,7 +14,8 @@ pub fn input_spans(theme: Theme, input: &TextInput) -> Vec<Span<'static>> {
     input_spans_in(theme, input, u16::MAX)
 }
 
-/// As [`input_spans`], in at most `columns` columns: the beginning is cut so that the cursor remains visible.
+/// As [`input_spans`], in at most `columns` columns: the beginning is cut so that the cursor
+/// remains visible.
 pub fn input_spans_in(theme: Theme, input: &TextInput, columns: u16) -> Vec<Span<'static>> {
     marked_spans(theme, input, None, columns)
 }
@@ -28,9 +29,15 @@ pub fn marked_spans(
 ) -> Vec<Span<'static>> {
     let (line, cursor) = (input.row(), input.cursor().1);
     let shown = |letter: char| still(letter.encode_utf8(&mut [0; 4]), input.mask());
-    let mut letters: Vec<(usize, String)> = line.char_indices().map(|(at, letter)| (at, shown(letter))).collect();
+    let mut letters: Vec<(usize, String)> = line
+        .char_indices()
+        .map(|(at, letter)| (at, shown(letter)))
+        .collect();
     letters.push((line.len(), " ".to_owned()));
-    let widths: Vec<usize> = letters.iter().map(|(_, letter)| text::width(letter)).collect();
+    let widths: Vec<usize> = letters
+        .iter()
+        .map(|(_, letter)| text::width(letter))
+        .collect();
     let mut used: usize = widths.iter().take(cursor).sum();
     let mut first = 0;
     while used > usize::from(columns.saturating_sub(1)) && first < cursor {
@@ -39,7 +46,9 @@ pub fn marked_spans(
     }
     let style = |at: usize, byte: usize| match &invalid {
         _ if at == cursor => theme.chosen(),
-        Some(invalid) if invalid.contains(&byte) || invalid.is_empty() && invalid.start == byte => theme.bad(),
+        Some(invalid) if invalid.contains(&byte) || invalid.is_empty() && invalid.start == byte => {
+            theme.bad()
+        }
         _ => theme.text(),
     };
     let mut spans: Vec<Span<'static>> = Vec::new();
@@ -66,7 +75,10 @@ mod tests {
     use super::*;
 
     fn shown(input: &TextInput, columns: u16) -> String {
-        input_spans_in(Theme::default(), input, columns).iter().map(|span| span.content.as_ref()).collect()
+        input_spans_in(Theme::default(), input, columns)
+            .iter()
+            .map(|span| span.content.as_ref())
+            .collect()
     }
 
     #[test]
@@ -88,7 +100,11 @@ mod tests {
         let theme = Theme::default();
         let marked = |text: &str, invalid: Option<Range<usize>>, columns| {
             let spans = marked_spans(theme, &TextInput::line(text), invalid, columns);
-            spans.iter().map(|span| span.content.to_string()).collect::<Vec<_>>().join("|")
+            spans
+                .iter()
+                .map(|span| span.content.to_string())
+                .collect::<Vec<_>>()
+                .join("|")
         };
         assert_eq!(marked("risc>1 x", Some(0..4), 40), "risc|>1 x| ");
         assert_eq!(marked("abcdefgh", None, 5), "efgh| ");

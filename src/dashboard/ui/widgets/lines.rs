@@ -19,10 +19,14 @@ pub fn draw_lines(buf: &mut Buffer, area: Rect, lines: &[Line<'_>]) {
 
 /// The columns of a line.
 pub fn width_of(line: &Line<'_>) -> usize {
-    line.spans.iter().map(|span| text::width(&span.content)).sum()
+    line.spans
+        .iter()
+        .map(|span| text::width(&span.content))
+        .sum()
 }
 
-/// As the function of ratatui, but without segmenting ASCII text into graphemes: most text is ASCII.
+/// As the function of ratatui, but without segmenting ASCII text into graphemes: most text is
+/// ASCII.
 fn set_line(buf: &mut Buffer, mut x: u16, y: u16, line: &Line<'_>, width: u16) {
     let end = x.saturating_add(width).min(buf.area.right());
     for span in line.spans.iter().filter(|span| !span.content.is_empty()) {
@@ -30,12 +34,19 @@ fn set_line(buf: &mut Buffer, mut x: u16, y: u16, line: &Line<'_>, width: u16) {
             return;
         }
         let (room, style) = (usize::from(end - x), line.style.patch(span.style));
-        if !span.content.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+        if !span
+            .content
+            .bytes()
+            .all(|byte| (b' '..=b'~').contains(&byte))
+        {
             x = buf.set_stringn(x, y, &span.content, room, style).0;
             continue;
         }
         let (from, shown) = (buf.index_of(x, y), span.content.len().min(room));
-        for (cell, byte) in buf.content[from..from + shown].iter_mut().zip(span.content.bytes()) {
+        for (cell, byte) in buf.content[from..from + shown]
+            .iter_mut()
+            .zip(span.content.bytes())
+        {
             cell.set_char(char::from(byte)).set_style(style);
         }
         x += shown as u16;
@@ -44,10 +55,15 @@ fn set_line(buf: &mut Buffer, mut x: u16, y: u16, line: &Line<'_>, width: u16) {
 
 /// The row with this index; empty if the area has fewer rows.
 pub fn row_of(area: Rect, row: u16) -> Rect {
-    if row < area.height { Rect::new(area.x, area.y + row, area.width, 1) } else { Rect::new(area.x, area.y, 0, 0) }
+    if row < area.height {
+        Rect::new(area.x, area.y + row, area.width, 1)
+    } else {
+        Rect::new(area.x, area.y, 0, 0)
+    }
 }
 
-/// Moves the rows of an area up by some rows, or down if `by` is negative. The rows that are left over have any content.
+/// Moves the rows of an area up by some rows, or down if `by` is negative. The rows that are left
+/// over have any content.
 pub fn move_rows(buf: &mut Buffer, area: Rect, by: isize) {
     let (width, height) = (usize::from(area.width), usize::from(area.height));
     let moved = height.saturating_sub(by.unsigned_abs());
@@ -60,13 +76,18 @@ pub fn move_rows(buf: &mut Buffer, area: Rect, by: isize) {
     }
 }
 
-/// Draws `left` and `right` in one row. The right part keeps its width as long as the row has it; the left part is cut.
+/// Draws `left` and `right` in one row. The right part keeps its width as long as the row has it;
+/// the left part is cut.
 pub fn draw_sides(buf: &mut Buffer, area: Rect, left: &Line<'_>, right: &Line<'_>) {
     if area.height == 0 || area.width == 0 {
         return;
     }
     let right_width = width_of(right) as u16;
-    let shown = if right_width < area.width { right_width } else { 0 };
+    let shown = if right_width < area.width {
+        right_width
+    } else {
+        0
+    };
     if shown > 0 {
         set_line(buf, area.x + area.width - shown, area.y, right, shown);
     }
@@ -99,7 +120,10 @@ pub fn restyle(buf: &mut Buffer, area: Rect, style: Style) {
 }
 
 /// Joins the groups that are not empty with a separator.
-pub fn joined<'a>(groups: impl IntoIterator<Item = Vec<Span<'a>>>, between: &'static str) -> Line<'a> {
+pub fn joined<'a>(
+    groups: impl IntoIterator<Item = Vec<Span<'a>>>,
+    between: &'static str,
+) -> Line<'a> {
     let mut line = Line::default();
     for group in groups.into_iter().filter(|group| !group.is_empty()) {
         if !line.spans.is_empty() {
@@ -115,7 +139,9 @@ pub fn parts_within<'a>(text: &'a str, separator: &str, room: usize) -> &'a str 
     let between = format!(" {separator} ");
     let mut shown = text;
     while Span::raw(shown).width() > room {
-        let Some((fewer, _)) = shown.rsplit_once(&between) else { break };
+        let Some((fewer, _)) = shown.rsplit_once(&between) else {
+            break;
+        };
         shown = fewer;
     }
     shown
@@ -146,7 +172,10 @@ mod tests {
     fn parts_without_room_are_omitted_from_right() {
         let text = "1 logger · 600 captures · 400 payloads waiting";
         let shown = |room| parts_within(text, "·", room);
-        assert_eq!((shown(46), shown(45), shown(22)), (text, "1 logger · 600 captures", "1 logger"));
+        assert_eq!(
+            (shown(46), shown(45), shown(22)),
+            (text, "1 logger · 600 captures", "1 logger")
+        );
         assert_eq!(shown(3), "1 logger");
     }
 }

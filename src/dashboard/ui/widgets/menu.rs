@@ -8,13 +8,25 @@ use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 use ratatui::widgets::{Clear, Widget};
 
-pub(crate) fn draw_menu(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, name: &str, mut hints: Vec<KeyHint>) {
+pub(crate) fn draw_menu(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    area: Rect,
+    name: &str,
+    mut hints: Vec<KeyHint>,
+) {
     let theme = cx.theme;
     // Without a retest, no board opens.
     let model = cx.model;
-    let is_retested = model.navigation.focus.pane == Pane::Board || model.retest_of(&model.workspace_name()).is_some();
+    let is_retested = model.navigation.focus.pane == Pane::Board
+        || model.retest_of(&model.workspace_name()).is_some();
     hints.retain(|hint| is_retested || hint.action != Action::Group(GroupAction::Now));
-    let widest = hints.iter().map(|hint| text::width(&hint.key) + 1 + text::width(hint.label)).max().unwrap_or(0) + 3;
+    let widest = hints
+        .iter()
+        .map(|hint| text::width(&hint.key) + 1 + text::width(hint.label))
+        .max()
+        .unwrap_or(0)
+        + 3;
     let per_line = (usize::from(area.width.saturating_sub(2)) / widest.max(1)).max(1);
     let rows = hints.len().div_ceil(per_line) as u16 + 1;
     let spot = sheet(area, rows);
@@ -26,10 +38,17 @@ pub(crate) fn draw_menu(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, name: &str, m
         for hint in row {
             let used = text::width(&hint.key) + 1 + text::width(hint.label);
             let is_off = model.off(hint.action).is_some();
-            let (key, word) = if is_off { (theme.dim(), theme.dim()) } else { (theme.key(), theme.text()) };
+            let (key, word) = if is_off {
+                (theme.dim(), theme.dim())
+            } else {
+                (theme.key(), theme.text())
+            };
             line.push_span(Span::raw(" "));
             line.push_span(Span::styled(hint.key.clone(), key));
-            line.push_span(Span::styled(format!(" {}{}", hint.label, " ".repeat(widest - used - 1)), word));
+            line.push_span(Span::styled(
+                format!(" {}{}", hint.label, " ".repeat(widest - used - 1)),
+                word,
+            ));
         }
         draw_line(buf, row_of(rest, y as u16), &line);
     }

@@ -1,4 +1,5 @@
-//! HTTP messages inside a text: request line, status line and header names stand out, bodies have their own colours.
+//! HTTP messages inside a text: request line, status line and header names stand out, bodies have
+//! their own colours.
 //!
 //! ```text
 //!   GET /x HTTP/1.1      method, path           HTTP/1.1 200 OK      by its class
@@ -53,10 +54,15 @@ fn first_line(theme: Theme, line: &str) -> Option<Line<'static>> {
         return None;
     }
     let indent = line.len() - line.trim_start().len();
-    let method = line[indent..].find(' ').map_or(line.len(), |end| indent + end);
+    let method = line[indent..]
+        .find(' ')
+        .map_or(line.len(), |end| indent + end);
     let (before, version) = line.rsplit_once("HTTP/")?;
     Some(Line::from(vec![
-        Span::styled(line[..method].to_owned(), theme.active().patch(theme.strong())),
+        Span::styled(
+            line[..method].to_owned(),
+            theme.active().patch(theme.strong()),
+        ),
         Span::styled(before[method..].to_owned(), theme.strong()),
         Span::styled(format!("HTTP/{version}"), theme.dim()),
     ]))
@@ -72,23 +78,34 @@ fn header(theme: Theme, line: &str) -> Option<Line<'static>> {
 fn is_request(line: &str) -> bool {
     let mut words = line.trim().split(' ');
     let method = words.next().unwrap_or_default();
-    let known = (3..=10).contains(&method.len()) && method.bytes().all(|byte| byte.is_ascii_uppercase());
-    known && words.next().is_some_and(|target| !target.is_empty()) && words.next().is_some_and(is_version)
+    let known =
+        (3..=10).contains(&method.len()) && method.bytes().all(|byte| byte.is_ascii_uppercase());
+    known
+        && words.next().is_some_and(|target| !target.is_empty())
+        && words.next().is_some_and(is_version)
 }
 
 /// The status code of a status line.
 fn status(line: &str) -> Option<u16> {
     let mut words = line.trim().split(' ');
     words.next().filter(|word| is_version(word))?;
-    words.next()?.parse().ok().filter(|status| (100..600).contains(status))
+    words
+        .next()?
+        .parse()
+        .ok()
+        .filter(|status| (100..600).contains(status))
 }
 
 fn is_version(word: &str) -> bool {
-    word.strip_prefix("HTTP/").is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
+    word.strip_prefix("HTTP/")
+        .is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
 fn class_style(theme: Theme, status: u16) -> Style {
@@ -107,13 +124,29 @@ mod tests {
     #[test]
     fn message_lines_style_first_lines_and_header_names() {
         let theme = Theme::default();
-        let lines =
-            message_lines(theme, "GET /a HTTP/1.1\nHost: a.test\n\nHTTP/1.1 404 Not Found\nServer: x\n\nA: body");
+        let lines = message_lines(
+            theme,
+            "GET /a HTTP/1.1\nHost: a.test\n\nHTTP/1.1 404 Not Found\nServer: x\n\nA: body",
+        );
         let style = |line: usize| lines[line].spans[0].style;
-        let first: Vec<(&str, Style)> = lines[0].spans.iter().map(|span| (&*span.content, span.style)).collect();
+        let first: Vec<(&str, Style)> = lines[0]
+            .spans
+            .iter()
+            .map(|span| (&*span.content, span.style))
+            .collect();
         let method = theme.active().patch(theme.strong());
-        assert_eq!(first, [("GET", method), (" /a ", theme.strong()), ("HTTP/1.1", theme.dim())]);
-        assert_eq!((style(1), lines[1].spans[0].content.as_ref()), (theme.syntax(Syntax::Name), "Host:"));
+        assert_eq!(
+            first,
+            [
+                ("GET", method),
+                (" /a ", theme.strong()),
+                ("HTTP/1.1", theme.dim())
+            ]
+        );
+        assert_eq!(
+            (style(1), lines[1].spans[0].content.as_ref()),
+            (theme.syntax(Syntax::Name), "Host:")
+        );
         assert_eq!(style(3), theme.warn().patch(theme.strong()));
         assert_eq!(style(4), theme.syntax(Syntax::Name));
         assert_eq!(style(6), theme.text());
@@ -124,7 +157,14 @@ mod tests {
         let theme = Theme::default();
         let text = "POST /a HTTP/1.1\nA: b\n\n{\n \"n\": 1}\nHTTP/1.1 200 OK\n\n<p>x</p>";
         let lines = message_lines(theme, text);
-        assert_eq!(lines.iter().map(Line::to_string).collect::<Vec<_>>().join("\n"), text);
+        assert_eq!(
+            lines
+                .iter()
+                .map(Line::to_string)
+                .collect::<Vec<_>>()
+                .join("\n"),
+            text
+        );
         assert_eq!(lines[4].spans[1].style, theme.syntax(Syntax::Name));
         assert_eq!(lines[7].spans[0].style, theme.syntax(Syntax::Tag));
     }
@@ -132,9 +172,14 @@ mod tests {
     #[test]
     fn message_lines_keep_every_letter_and_ignore_prose() {
         let text = "GET /a HTTP/1.1\r\nX: 1\n\nPOST office: closed\nHTTP/2 is a version";
-        let lines: Vec<String> = message_lines(Theme::default(), text).iter().map(Line::to_string).collect();
+        let lines: Vec<String> = message_lines(Theme::default(), text)
+            .iter()
+            .map(Line::to_string)
+            .collect();
         assert_eq!(lines.join("\n"), text.replace('\r', ""));
         assert!(is_message("\nHTTP/2 200") && is_message("PUT /x HTTP/1.0"));
-        assert!(!is_message("GET the keys HTTP") && !is_message("HTTP/2 is newer") && !is_message(""));
+        assert!(
+            !is_message("GET the keys HTTP") && !is_message("HTTP/2 is newer") && !is_message("")
+        );
     }
 }

@@ -6,15 +6,36 @@ use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 use ratatui::widgets::{Clear, Widget};
 
-/// Clears an area and frames it. Small pop-ups have no frame, so that it takes no room from their content.
-pub(crate) fn draw_box(buf: &mut Buffer, area: Rect, theme: Theme, title: &str, below: Line<'_>) -> Rect {
+/// Clears an area and frames it. Small pop-ups have no frame, so that it takes no room from their
+/// content.
+pub(crate) fn draw_box(
+    buf: &mut Buffer,
+    area: Rect,
+    theme: Theme,
+    title: &str,
+    below: Line<'_>,
+) -> Rect {
     Clear.render(area, buf);
     let title = words(format!(" {title} "), theme.title(true));
     if area.width < 30 || area.height < 5 {
         return area;
     }
-    let inner = draw_frame(buf, area, theme, true, Edges { title, below, ..Edges::default() });
-    Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner }
+    let inner = draw_frame(
+        buf,
+        area,
+        theme,
+        true,
+        Edges {
+            title,
+            below,
+            ..Edges::default()
+        },
+    );
+    Rect {
+        x: inner.x + 1,
+        width: inner.width.saturating_sub(2),
+        ..inner
+    }
 }
 
 /// `─ decide 2 findings ─────`: the title of a strip over the lower rows.
@@ -44,7 +65,8 @@ pub(crate) struct PopUp {
 }
 
 impl PopUp {
-    /// Draws the pop-up with its rows; `spans` returns the content of a row for a width. Returns the area inside.
+    /// Draws the pop-up with its rows; `spans` returns the content of a row for a width. Returns
+    /// the area inside.
     pub(crate) fn draw<T>(
         &self,
         cx: &Cx<'_>,
@@ -53,12 +75,32 @@ impl PopUp {
         (list, rows): (PopUpList, &[T]),
         spans: impl Fn(&T, u16) -> Vec<Span<'static>>,
     ) -> Rect {
-        let spot = popup(area, self.columns.min(area.width), rows.len() as u16 + self.lines);
+        let spot = popup(
+            area,
+            self.columns.min(area.width),
+            rows.len() as u16 + self.lines,
+        );
         let title = format!("{} {}", self.title, rows.len());
-        let inner = draw_box(buf, spot, cx.theme, &title, words(self.note, cx.theme.dim()));
+        let inner = draw_box(
+            buf,
+            spot,
+            cx.theme,
+            &title,
+            words(self.note, cx.theme.dim()),
+        );
         let shown = usize::from(inner.height.saturating_sub(self.below)).max(1);
-        for (y, (at, row)) in rows.iter().enumerate().skip(list.first(shown)).take(shown).enumerate() {
-            let bar = if at == list.at { cx.theme.glyphs.selected } else { " " };
+        for (y, (at, row)) in rows
+            .iter()
+            .enumerate()
+            .skip(list.first(shown))
+            .take(shown)
+            .enumerate()
+        {
+            let bar = if at == list.at {
+                cx.theme.glyphs.selected
+            } else {
+                " "
+            };
             let mut line = Line::from(Span::styled(bar, cx.theme.key()));
             line.extend(spans(row, inner.width));
             draw_line(buf, row_of(inner, y as u16), &line);

@@ -5,8 +5,8 @@
 //!                  └► none, or too long: plain lines
 //! ```
 //!
-//! Only styles are added: the letters of every line remain as they are. The lines are made once for a text, before they
-//! are masked and wrapped.
+//! Only styles are added: the letters of every line remain as they are. The lines are made once for
+//! a text, before they are masked and wrapped.
 
 use crate::dashboard::ui::theme::Syntax;
 use crate::dashboard::ui::widgets::message;
@@ -41,10 +41,15 @@ pub(super) fn inner_lines(theme: Theme, text: &str) -> Vec<Line<'static>> {
 
 fn part_lines(theme: Theme, kind: BodyKind, text: &str) -> Vec<Line<'static>> {
     match kind {
-        BodyKind::Json => text.split('\n').map(|line| spans(theme, line, json_token)).collect(),
+        BodyKind::Json => text
+            .split('\n')
+            .map(|line| spans(theme, line, json_token))
+            .collect(),
         BodyKind::Markup => {
             let mut place = MarkupPlace::Text;
-            text.split('\n').map(|line| spans(theme, line, |rest| markup_token(rest, &mut place))).collect()
+            text.split('\n')
+                .map(|line| spans(theme, line, |rest| markup_token(rest, &mut place)))
+                .collect()
         }
         BodyKind::Message | BodyKind::Other => plain(text, theme.text()),
     }
@@ -58,7 +63,11 @@ fn kind_of(text: &str) -> BodyKind {
     let mut letters = body.chars();
     match letters.next() {
         Some('{' | '[') if is_json(body) => BodyKind::Json,
-        Some('<') if letters.next().is_some_and(|next| next.is_ascii_alphabetic() || matches!(next, '!' | '?')) => {
+        Some('<')
+            if letters
+                .next()
+                .is_some_and(|next| next.is_ascii_alphabetic() || matches!(next, '!' | '?')) =>
+        {
             BodyKind::Markup
         }
         _ if message::is_message(body) => BodyKind::Message,
@@ -71,7 +80,8 @@ fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).map_or_else(|error| error.is_eof(), |_| true)
 }
 
-/// The spans of a line. `next` receives the rest of the line, never empty, and returns length and meaning of its first token.
+/// The spans of a line. `next` receives the rest of the line, never empty, and returns length and
+/// meaning of its first token.
 fn spans(theme: Theme, line: &str, mut next: impl FnMut(&str) -> (usize, Syntax)) -> Line<'static> {
     let mut out: Vec<Span<'static>> = Vec::new();
     let mut rest = line;
@@ -102,11 +112,17 @@ fn json_token(rest: &str) -> (usize, Syntax) {
             let is_key = rest[bytes..].trim_start().starts_with(':');
             (bytes, if is_key { Syntax::Name } else { Syntax::Text })
         }
-        b'-' | b'0'..=b'9' => {
-            (up_to(rest, |c| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '+' | '.')), Syntax::Value)
-        }
+        b'-' | b'0'..=b'9' => (
+            up_to(rest, |c| {
+                !c.is_ascii_alphanumeric() && !matches!(c, '-' | '+' | '.')
+            }),
+            Syntax::Value,
+        ),
         b'a'..=b'z' => (up_to(rest, |c| !c.is_ascii_alphabetic()), Syntax::Value),
-        _ => (up_to(rest, |c| c == '"' || c == '-' || c.is_ascii_alphanumeric()), Syntax::Other),
+        _ => (
+            up_to(rest, |c| c == '"' || c == '-' || c.is_ascii_alphanumeric()),
+            Syntax::Other,
+        ),
     }
 }
 
@@ -152,8 +168,13 @@ fn markup_token(rest: &str, place: &mut MarkupPlace) -> (usize, Syntax) {
         MarkupPlace::Text => match tag_start(rest) {
             Some(bytes) => {
                 let name = &rest[1..bytes];
-                let opens = RAW_TEXT_ELEMENTS.into_iter().find(|element| element.eq_ignore_ascii_case(name));
-                *place = MarkupPlace::Tag { is_value: false, opens };
+                let opens = RAW_TEXT_ELEMENTS
+                    .into_iter()
+                    .find(|element| element.eq_ignore_ascii_case(name));
+                *place = MarkupPlace::Tag {
+                    is_value: false,
+                    opens,
+                };
                 (bytes, Syntax::Tag)
             }
             // A bracket that begins no tag is text.
@@ -173,19 +194,27 @@ fn markup_token(rest: &str, place: &mut MarkupPlace) -> (usize, Syntax) {
         MarkupPlace::Quoted { quote, opens } => {
             let end = rest.find(quote);
             if end.is_some() {
-                *place = MarkupPlace::Tag { is_value: false, opens };
+                *place = MarkupPlace::Tag {
+                    is_value: false,
+                    opens,
+                };
             }
             (end.map_or(rest.len(), |end| end + 1), Syntax::Text)
         }
         MarkupPlace::RawText(name) => {
             let ends = |at: &usize| {
                 let after = rest[*at..].strip_prefix("</").unwrap_or_default();
-                after.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
+                after
+                    .get(..name.len())
+                    .is_some_and(|start| start.eq_ignore_ascii_case(name))
             };
             let end = rest.match_indices("</").map(|(at, _)| at).find(ends);
             match end {
                 Some(0) => {
-                    *place = MarkupPlace::Tag { is_value: false, opens: None };
+                    *place = MarkupPlace::Tag {
+                        is_value: false,
+                        opens: None,
+                    };
                     (2 + name.len(), Syntax::Tag)
                 }
                 end => (end.unwrap_or(rest.len()), Syntax::Other),
@@ -199,10 +228,16 @@ fn tag_start(text: &str) -> Option<usize> {
     let inner = text.strip_prefix('<')?;
     let name = inner.strip_prefix(['/', '!', '?']).unwrap_or(inner);
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | ':' | '.');
-    name.starts_with(|c: char| c.is_ascii_alphabetic()).then(|| text.len() - name.len() + up_to(name, |c| !is_name(c)))
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        .then(|| text.len() - name.len() + up_to(name, |c| !is_name(c)))
 }
 
-fn tag_token(rest: &str, is_value: bool, opens: Option<&'static str>, place: &mut MarkupPlace) -> (usize, Syntax) {
+fn tag_token(
+    rest: &str,
+    is_value: bool,
+    opens: Option<&'static str>,
+    place: &mut MarkupPlace,
+) -> (usize, Syntax) {
     let first = rest.chars().next().unwrap_or_default();
     match first {
         '>' => {
@@ -214,20 +249,30 @@ fn tag_token(rest: &str, is_value: bool, opens: Option<&'static str>, place: &mu
             (2, Syntax::Tag)
         }
         '"' | '\'' => {
-            *place = MarkupPlace::Quoted { quote: first, opens };
+            *place = MarkupPlace::Quoted {
+                quote: first,
+                opens,
+            };
             (1, Syntax::Text)
         }
         '=' => {
-            *place = MarkupPlace::Tag { is_value: true, opens };
+            *place = MarkupPlace::Tag {
+                is_value: true,
+                opens,
+            };
             (1, Syntax::Other)
         }
         c if c.is_whitespace() => (up_to(rest, |c| !c.is_whitespace()), Syntax::Other),
         _ if is_value => {
-            *place = MarkupPlace::Tag { is_value: false, opens };
+            *place = MarkupPlace::Tag {
+                is_value: false,
+                opens,
+            };
             (up_to(rest, |c| c.is_whitespace() || c == '>'), Syntax::Text)
         }
         _ => {
-            let ends = |c: char| c.is_whitespace() || matches!(c, '=' | '>' | '/' | '?' | '"' | '\'');
+            let ends =
+                |c: char| c.is_whitespace() || matches!(c, '=' | '>' | '/' | '?' | '"' | '\'');
             (up_to(rest, ends).max(first.len_utf8()), Syntax::Name)
         }
     }
@@ -238,7 +283,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Each token with a letter for its meaning: `n` name, `t` text, `v` value, `g` tag, `c` comment, blank for others.
+    /// Each token with a letter for its meaning: `n` name, `t` text, `v` value, `g` tag, `c`
+    /// comment, blank for others.
     fn coloured(text: &str) -> Vec<String> {
         let theme = Theme::default();
         let letter = |style: ratatui::style::Style| match style {
@@ -252,7 +298,12 @@ mod tests {
         let line = |line: &Line<'_>| -> String {
             line.spans
                 .iter()
-                .flat_map(|span| span.content.chars().map(|_| letter(span.style)).collect::<Vec<_>>())
+                .flat_map(|span| {
+                    span.content
+                        .chars()
+                        .map(|_| letter(span.style))
+                        .collect::<Vec<_>>()
+                })
                 .collect()
         };
         body_lines(theme, text).iter().map(line).collect()
@@ -264,20 +315,41 @@ mod tests {
             coloured("{\"a\\\"b\": [\"x:\", -1.5e+3,\n true, null]}"),
             [" nnnnnn   tttt  vvvvvvv ", " vvvv  vvvv  "]
         );
-        assert_eq!(coloured("{\"cut\": \"val"), [" nnnnn  tttt"], "the beginning of JSON");
-        for other in ["[1] Started at 12:30", "{not json}", "function() { return 1 }", "plain 12"] {
+        assert_eq!(
+            coloured("{\"cut\": \"val"),
+            [" nnnnn  tttt"],
+            "the beginning of JSON"
+        );
+        for other in [
+            "[1] Started at 12:30",
+            "{not json}",
+            "function() { return 1 }",
+            "plain 12",
+        ] {
             assert!(coloured(other)[0].trim().is_empty(), "{other}");
         }
     }
 
     #[test]
     fn markup_has_colours_of_tags_attributes_and_comments() {
-        assert_eq!(coloured("<a href='x' b>1 < 2</a>"), ["vv nnnn ttt nv     vvvv"]);
+        assert_eq!(
+            coloured("<a href='x' b>1 < 2</a>"),
+            ["vv nnnn ttt nv     vvvv"]
+        );
         assert_eq!(coloured("<b>é <é>漢</b>é"), ["vvv      vvvv "]);
         assert_eq!(coloured("<p a=b/c d = e>t<br/>"), ["vv n ttt n   tv vvvvv"]);
-        assert_eq!(coloured("<!-- a\n<b> --><i\n c=\"\n>\">x"), ["cccccc", "cccccccvv", " n t", "ttv "]);
-        assert_eq!(coloured("<script>if (a<b) {'</p>'}</SCRIPT><b>"), ["vvvvvvvv                 vvvvvvvvvvvv"]);
-        assert_eq!(coloured("<?xml version=\"1.0\"?><a:b/>"), ["vvvvv nnnnnnn tttttvvvvvvvv"]);
+        assert_eq!(
+            coloured("<!-- a\n<b> --><i\n c=\"\n>\">x"),
+            ["cccccc", "cccccccvv", " n t", "ttv "]
+        );
+        assert_eq!(
+            coloured("<script>if (a<b) {'</p>'}</SCRIPT><b>"),
+            ["vvvvvvvv                 vvvvvvvvvvvv"]
+        );
+        assert_eq!(
+            coloured("<?xml version=\"1.0\"?><a:b/>"),
+            ["vvvvv nnnnnnn tttttvvvvvvvv"]
+        );
     }
 
     #[test]
@@ -289,8 +361,16 @@ mod tests {
 
     #[test]
     fn mono_theme_has_no_colours_of_bodies() {
-        let lines = body_lines(Theme::new(crate::dashboard::ui::Scheme::Mono), "<a b='c'><!-- d -->");
-        assert!(lines.iter().flat_map(|line| &line.spans).all(|span| span.style.fg.is_none()));
+        let lines = body_lines(
+            Theme::new(crate::dashboard::ui::Scheme::Mono),
+            "<a b='c'><!-- d -->",
+        );
+        assert!(
+            lines
+                .iter()
+                .flat_map(|line| &line.spans)
+                .all(|span| span.style.fg.is_none())
+        );
     }
 
     proptest! {

@@ -6,7 +6,8 @@
 //!   rows    ──► a closure returns the cells of a row; it is called for visible rows only
 //! ```
 //!
-//! Numbers, times and counts are never cut; names are cut at their end. A column without room is not drawn.
+//! Numbers, times and counts are never cut; names are cut at their end. A column without room is
+//! not drawn.
 
 use crate::dashboard::ui::{Theme, UNICODE, draw_line, row_of, width_of};
 use crate::text;
@@ -25,7 +26,8 @@ pub struct TableColumn {
     least: u16,
     /// Greatest useful width.
     most: u16,
-    /// Columns of its widest cell; further columns are shared out only when no other column needs them.
+    /// Columns of its widest cell; further columns are shared out only when no other column needs
+    /// them.
     content: u16,
     /// Omitted before the content of another column is cut.
     gives_way: bool,
@@ -41,14 +43,18 @@ pub struct TableColumn {
     pub from: u16,
     /// Shown only in tables of fewer columns.
     pub below: u16,
-    /// Cut at the end of the whole cell, as sentences are; of several parts of a name the longest is cut.
+    /// Cut at the end of the whole cell, as sentences are; of several parts of a name the longest
+    /// is cut.
     pub sentence: bool,
 }
 
 impl TableColumn {
     /// A left-aligned column of a fixed width.
     pub const fn fixed(title: &'static str, width: u16) -> Self {
-        Self { most: width, ..Self::flex(title, width, 0) }
+        Self {
+            most: width,
+            ..Self::flex(title, width, 0)
+        }
     }
 
     /// A left-aligned column of a flexible width.
@@ -71,63 +77,117 @@ impl TableColumn {
 
     /// Sets the greatest width of a flexible column.
     pub const fn at_most(self, columns: u16) -> Self {
-        Self { most: columns, ..self }
+        Self {
+            most: columns,
+            ..self
+        }
     }
 
     /// Widens a fixed column.
     pub const fn at_least(self, columns: u16) -> Self {
-        Self { least: columns, most: columns, ..self }
+        Self {
+            least: columns,
+            most: columns,
+            ..self
+        }
     }
 
-    /// A column whose widest cell has so many columns; at most `kept` of them are never cut for the content of others.
+    /// A column whose widest cell has so many columns; at most `kept` of them are never cut for the
+    /// content of others.
     pub fn content(self, columns: usize, kept: u16) -> Self {
         let content = u16::try_from(columns).unwrap_or(u16::MAX);
-        Self { content, least: self.least.max(kept.min(content)), ..self }
+        Self {
+            content,
+            least: self.least.max(kept.min(content)),
+            ..self
+        }
     }
 
     /// A column that is omitted before the content of another one is cut.
     pub const fn gives_way(self) -> Self {
-        Self { gives_way: true, ..self }
+        Self {
+            gives_way: true,
+            ..self
+        }
     }
 
-    /// A column of one value that is omitted before the content of another one is cut, higher ranks first.
+    /// A column of one value that is omitted before the content of another one is cut, higher ranks
+    /// first.
     pub const fn gives_way_if(self, is_constant: bool, rank: u8) -> Self {
-        if is_constant { self.gives_way().expendable(rank) } else { self }
+        if is_constant {
+            self.gives_way().expendable(rank)
+        } else {
+            self
+        }
     }
 
     /// A column that keeps so many columns when it gives way to the content of another one.
     pub const fn shrinks_if(self, is_constant: bool, remaining: u16) -> Self {
-        if is_constant { Self { remaining, ..self.gives_way() } } else { self }
+        if is_constant {
+            Self {
+                remaining,
+                ..self.gives_way()
+            }
+        } else {
+            self
+        }
     }
 
     pub const fn right(self) -> Self {
-        Self { right: true, ..self }
+        Self {
+            right: true,
+            ..self
+        }
     }
 
     pub const fn expendable(self, rank: u8) -> Self {
-        Self { expendable: rank, ..self }
+        Self {
+            expendable: rank,
+            ..self
+        }
     }
 
     pub const fn from(self, columns: u16) -> Self {
-        Self { from: columns, ..self }
+        Self {
+            from: columns,
+            ..self
+        }
     }
 
     pub const fn below(self, columns: u16) -> Self {
-        Self { below: columns, ..self }
+        Self {
+            below: columns,
+            ..self
+        }
     }
 
     /// A column that is never shown if `is_omitted`.
     pub const fn omitted(self, is_omitted: bool) -> Self {
-        if is_omitted { Self { from: u16::MAX, ..self } } else { self }
+        if is_omitted {
+            Self {
+                from: u16::MAX,
+                ..self
+            }
+        } else {
+            self
+        }
     }
 
-    /// A column whose cells are all equal or empty gives its room to the others, except in wide tables.
+    /// A column whose cells are all equal or empty gives its room to the others, except in wide
+    /// tables.
     pub const fn constant(self, is_constant: bool) -> Self {
-        if is_constant && self.from < WIDE { Self { from: WIDE, ..self } } else { self }
+        if is_constant && self.from < WIDE {
+            Self { from: WIDE, ..self }
+        } else {
+            self
+        }
     }
 
     pub const fn sentence(self) -> Self {
-        Self { sentence: true, ..self }
+        Self {
+            sentence: true,
+            ..self
+        }
     }
 
     /// The width that its content needs.
@@ -151,39 +211,62 @@ pub struct TableRow<'a> {
     pub selected: bool,
 }
 
-/// The widths of the columns in `width`, with one blank column between them. Omitted columns have the width 0.
+/// The widths of the columns in `width`, with one blank column between them. Omitted columns have
+/// the width 0.
 pub fn widths(columns: &[TableColumn], width: u16) -> Vec<u16> {
     let mut columns = columns.to_vec();
-    let mut shown: Vec<bool> = columns.iter().map(|column| (column.from..column.below).contains(&width)).collect();
+    let mut shown: Vec<bool> = columns
+        .iter()
+        .map(|column| (column.from..column.below).contains(&width))
+        .collect();
     let needed = |columns: &[TableColumn], shown: &[bool]| -> u32 {
         let shown_columns = columns.iter().zip(shown).filter(|(_, shown)| **shown);
-        shown_columns.map(|(column, _)| u32::from(column.least) + 1).sum::<u32>().saturating_sub(1)
+        shown_columns
+            .map(|(column, _)| u32::from(column.least) + 1)
+            .sum::<u32>()
+            .saturating_sub(1)
     };
     while needed(&columns, &shown) > u32::from(width) {
         let next = (0..columns.len()).filter(|&i| shown[i] && columns[i].expendable > 0);
-        let Some(out) = next.max_by_key(|&i| columns[i].expendable) else { break };
+        let Some(out) = next.max_by_key(|&i| columns[i].expendable) else {
+            break;
+        };
         shown[out] = false;
     }
     // Content of an unknown width does not count.
     let wanted = |columns: &[TableColumn], shown: &[bool]| -> u32 {
         let known = |column: &&TableColumn| column.content < u16::MAX;
-        let shown_columns = columns.iter().zip(shown).filter(|(_, shown)| **shown).map(|(column, _)| column);
-        let cut = shown_columns.filter(known).map(|column| column.useful().saturating_sub(column.least));
+        let shown_columns = columns
+            .iter()
+            .zip(shown)
+            .filter(|(_, shown)| **shown)
+            .map(|(column, _)| column);
+        let cut = shown_columns
+            .filter(known)
+            .map(|column| column.useful().saturating_sub(column.least));
         needed(columns, shown) + cut.map(u32::from).sum::<u32>()
     };
     while wanted(&columns, &shown) > u32::from(width) {
         let next = (0..columns.len()).filter(|&i| shown[i] && columns[i].gives_way);
-        let Some(out) = next.max_by_key(|&i| columns[i].expendable) else { break };
+        let Some(out) = next.max_by_key(|&i| columns[i].expendable) else {
+            break;
+        };
         match columns[out].remaining {
             0 => shown[out] = false,
             remaining => {
                 let TableColumn { title, right, .. } = columns[out];
-                columns[out] = TableColumn { right, ..TableColumn::fixed(title, remaining) };
+                columns[out] = TableColumn {
+                    right,
+                    ..TableColumn::fixed(title, remaining)
+                };
             }
         }
     }
-    let mut result: Vec<u16> =
-        columns.iter().zip(&shown).map(|(column, shown)| if *shown { column.least } else { 0 }).collect();
+    let mut result: Vec<u16> = columns
+        .iter()
+        .zip(&shown)
+        .map(|(column, shown)| if *shown { column.least } else { 0 })
+        .collect();
     let mut spare = u32::from(width).saturating_sub(needed(&columns, &shown));
     share_out(&columns, &mut result, &mut spare, TableColumn::useful);
     share_out(&columns, &mut result, &mut spare, |column| column.most);
@@ -192,9 +275,16 @@ pub fn widths(columns: &[TableColumn], width: u16) -> Vec<u16> {
 }
 
 /// Distributes the spare columns over the flexible columns by their shares, up to their limits.
-fn share_out(columns: &[TableColumn], widths: &mut [u16], spare: &mut u32, limit: impl Fn(&TableColumn) -> u16) {
+fn share_out(
+    columns: &[TableColumn],
+    widths: &mut [u16],
+    spare: &mut u32,
+    limit: impl Fn(&TableColumn) -> u16,
+) {
     loop {
-        let is_open = |&i: &usize| columns[i].is_flexible() && widths[i] > 0 && widths[i] < limit(&columns[i]);
+        let is_open = |&i: &usize| {
+            columns[i].is_flexible() && widths[i] > 0 && widths[i] < limit(&columns[i])
+        };
         let open: Vec<usize> = (0..columns.len()).filter(is_open).collect();
         let total: u32 = open.iter().map(|&i| u32::from(columns[i].share)).sum();
         if *spare == 0 || total == 0 {
@@ -203,7 +293,10 @@ fn share_out(columns: &[TableColumn], widths: &mut [u16], spare: &mut u32, limit
         let pot = *spare;
         for i in open {
             let share = u32::from(columns[i].share);
-            let more = (pot * share).div_ceil(total).min(*spare).min(u32::from(limit(&columns[i]) - widths[i]));
+            let more = (pot * share)
+                .div_ceil(total)
+                .min(*spare)
+                .min(u32::from(limit(&columns[i]) - widths[i]));
             widths[i] += more as u16;
             *spare -= more;
         }
@@ -212,10 +305,18 @@ fn share_out(columns: &[TableColumn], widths: &mut [u16], spare: &mut u32, limit
 
 /// Where even the least widths do not fit, cuts the flexible columns first, then the last ones.
 fn squeeze(columns: &[TableColumn], widths: &mut [u16], width: u32) {
-    let total =
-        |widths: &[u16]| widths.iter().filter(|&&w| w > 0).map(|&w| u32::from(w) + 1).sum::<u32>().saturating_sub(1);
+    let total = |widths: &[u16]| {
+        widths
+            .iter()
+            .filter(|&&w| w > 0)
+            .map(|&w| u32::from(w) + 1)
+            .sum::<u32>()
+            .saturating_sub(1)
+    };
     let flexible = (0..columns.len()).filter(|&i| columns[i].is_flexible());
-    let fixed = (0..columns.len()).rev().filter(|&i| !columns[i].is_flexible());
+    let fixed = (0..columns.len())
+        .rev()
+        .filter(|&i| !columns[i].is_flexible());
     for i in flexible.chain(fixed).collect::<Vec<_>>() {
         let over = total(widths).saturating_sub(width);
         if over == 0 {
@@ -226,10 +327,35 @@ fn squeeze(columns: &[TableColumn], widths: &mut [u16], width: u32) {
     }
 }
 
-pub fn draw_header_row(buf: &mut Buffer, area: Rect, theme: Theme, columns: &[TableColumn], widths: &[u16]) {
-    let title = |title: &'static str| if title == UNICODE.change { theme.glyphs.change } else { title };
-    let cells = columns.iter().map(|column| Line::styled(title(column.title), theme.head())).collect();
-    draw_cells(buf, area, theme, columns, widths, &TableRow { cells, ..TableRow::default() });
+pub fn draw_header_row(
+    buf: &mut Buffer,
+    area: Rect,
+    theme: Theme,
+    columns: &[TableColumn],
+    widths: &[u16],
+) {
+    let title = |title: &'static str| {
+        if title == UNICODE.change {
+            theme.glyphs.change
+        } else {
+            title
+        }
+    };
+    let cells = columns
+        .iter()
+        .map(|column| Line::styled(title(column.title), theme.head()))
+        .collect();
+    draw_cells(
+        buf,
+        area,
+        theme,
+        columns,
+        widths,
+        &TableRow {
+            cells,
+            ..TableRow::default()
+        },
+    );
 }
 
 /// Draws rows in their lines of the area. `focused` decides the style of the selected row.
@@ -247,25 +373,55 @@ pub fn draw_rows<'a>(
         draw_cells(buf, line, theme, columns, widths, &row);
         buf.set_style(line, row.style);
         if row.selected {
-            buf.set_style(selection_bar(line, columns, widths, &row), theme.selection(focused));
-            buf.set_stringn(line.x, line.y, theme.glyphs.selected, line.width as usize, theme.key());
+            buf.set_style(
+                selection_bar(line, columns, widths, &row),
+                theme.selection(focused),
+            );
+            buf.set_stringn(
+                line.x,
+                line.y,
+                theme.glyphs.selected,
+                line.width as usize,
+                theme.key(),
+            );
         }
     }
 }
 
-/// The cells of the selected row that are restyled: in wide rows the name only, because a step restyles two rows.
+/// The cells of the selected row that are restyled: in wide rows the name only, because a step
+/// restyles two rows.
 fn selection_bar(line: Rect, columns: &[TableColumn], widths: &[u16], row: &TableRow<'_>) -> Rect {
-    let is_name = |&at: &usize| columns[at].is_flexible() && widths[at] > 0 && width_of(&row.cells[at]) > 0;
-    let Some(at) = (0..row.cells.len().min(widths.len())).find(is_name).filter(|_| line.width >= WIDE) else {
+    let is_name =
+        |&at: &usize| columns[at].is_flexible() && widths[at] > 0 && width_of(&row.cells[at]) > 0;
+    let Some(at) = (0..row.cells.len().min(widths.len()))
+        .find(is_name)
+        .filter(|_| line.width >= WIDE)
+    else {
         return line;
     };
-    let before: u16 = widths[..at].iter().filter(|&&width| width > 0).map(|width| width + 1).sum();
+    let before: u16 = widths[..at]
+        .iter()
+        .filter(|&&width| width > 0)
+        .map(|width| width + 1)
+        .sum();
     let room = widths[at] + spill(&columns[at], &widths[at + 1..], &row.cells[at + 1..]);
     let width = room.min(width_of(&row.cells[at]) as u16);
-    Rect { x: line.x + GUTTER + before, width, ..line }.intersection(line)
+    Rect {
+        x: line.x + GUTTER + before,
+        width,
+        ..line
+    }
+    .intersection(line)
 }
 
-fn draw_cells(buf: &mut Buffer, area: Rect, theme: Theme, columns: &[TableColumn], widths: &[u16], row: &TableRow<'_>) {
+fn draw_cells(
+    buf: &mut Buffer,
+    area: Rect,
+    theme: Theme,
+    columns: &[TableColumn],
+    widths: &[u16],
+    row: &TableRow<'_>,
+) {
     if area.height == 0 || area.width == 0 {
         return;
     }
@@ -286,35 +442,78 @@ fn draw_cells(buf: &mut Buffer, area: Rect, theme: Theme, columns: &[TableColumn
 
 /// A left-aligned cell can use the room of empty cells to its right.
 fn spill(column: &TableColumn, widths: &[u16], cells: &[Line<'_>]) -> u16 {
-    let free = widths.iter().zip(cells).take_while(|(_, cell)| width_of(cell) == 0);
-    if column.right { 0 } else { free.map(|(&width, _)| if width > 0 { width + 1 } else { 0 }).sum() }
+    let free = widths
+        .iter()
+        .zip(cells)
+        .take_while(|(_, cell)| width_of(cell) == 0);
+    if column.right {
+        0
+    } else {
+        free.map(|(&width, _)| if width > 0 { width + 1 } else { 0 })
+            .sum()
+    }
 }
 
 fn draw_cell(buf: &mut Buffer, area: Rect, theme: Theme, column: &TableColumn, cell: &Line<'_>) {
     let cell_width = width_of(cell);
     if cell_width > area.width as usize && (column.is_flexible() || cell.spans.len() == 1) {
-        return draw_line(buf, area, &shortened(cell, area.width as usize, column.sentence, theme.glyphs.ellipsis));
+        return draw_line(
+            buf,
+            area,
+            &shortened(
+                cell,
+                area.width as usize,
+                column.sentence,
+                theme.glyphs.ellipsis,
+            ),
+        );
     }
-    let indent = if column.right { (area.width as usize).saturating_sub(cell_width) as u16 } else { 0 };
-    draw_line(buf, Rect { x: area.x + indent, width: area.width - indent, ..area }, cell);
+    let indent = if column.right {
+        (area.width as usize).saturating_sub(cell_width) as u16
+    } else {
+        0
+    };
+    draw_line(
+        buf,
+        Rect {
+            x: area.x + indent,
+            width: area.width - indent,
+            ..area
+        },
+        cell,
+    );
 }
 
-/// A cell in fewer columns. A sentence keeps its beginning; of several parts of a name the longest is
-/// cut at its end.
+/// A cell in fewer columns. A sentence keeps its beginning; of several parts of a name the longest
+/// is cut at its end.
 fn shortened<'a>(cell: &'a Line<'a>, columns: usize, sentence: bool, ellipsis: char) -> Line<'a> {
     let over = width_of(cell).saturating_sub(columns);
-    let longest = cell.spans.iter().map(|span| text::width(&span.content)).max().unwrap_or(0);
-    let shortened_span =
-        if sentence { None } else { cell.spans.iter().rposition(|span| text::width(&span.content) == longest) };
+    let longest = cell
+        .spans
+        .iter()
+        .map(|span| text::width(&span.content))
+        .max()
+        .unwrap_or(0);
+    let shortened_span = if sentence {
+        None
+    } else {
+        cell.spans
+            .iter()
+            .rposition(|span| text::width(&span.content) == longest)
+    };
     let mut room = columns;
     let last = cell.spans.iter().rposition(|span| !span.content.is_empty());
     let spans = cell.spans.iter().enumerate().map(|(at, span)| {
         let columns = text::width(&span.content);
         let short = match shortened_span {
-            Some(one) if one == at => text::start_with(&span.content, longest.saturating_sub(over), ellipsis),
+            Some(one) if one == at => {
+                text::start_with(&span.content, longest.saturating_sub(over), ellipsis)
+            }
             // This part fits and the following one does not: the ellipsis goes here.
             _ if columns == room && Some(at) != last => {
-                text::start_with(&format!("{}{ellipsis}", span.content), room, ellipsis).into_owned().into()
+                text::start_with(&format!("{}{ellipsis}", span.content), room, ellipsis)
+                    .into_owned()
+                    .into()
             }
             _ => text::start_with(&span.content, room, ellipsis),
         };
@@ -324,14 +523,15 @@ fn shortened<'a>(cell: &'a Line<'a>, columns: usize, sentence: bool, ellipsis: c
     Line::from(spans.collect::<Vec<_>>()).style(cell.style)
 }
 
-/// The first visible row: `top` if the selected row is visible from there, else moved as little as possible. Leaves no
-/// empty rows below while there are rows above.
+/// The first visible row: `top` if the selected row is visible from there, else moved as little as
+/// possible. Leaves no empty rows below while there are rows above.
 pub fn window(top: usize, selected: usize, total: usize, height: usize) -> usize {
     if height == 0 || total == 0 {
         return 0;
     }
     let lowest = selected.saturating_sub(height - 1);
-    top.clamp(lowest, selected.max(lowest)).min(total.saturating_sub(height))
+    top.clamp(lowest, selected.max(lowest))
+        .min(total.saturating_sub(height))
 }
 
 #[cfg(test)]
@@ -368,7 +568,11 @@ mod tests {
             TableColumn::fixed("TYPE", 8).expendable(1).gives_way(),
         ];
         assert_eq!(widths(&columns, 70), [44, 16, 8]);
-        assert_eq!(widths(&columns, 60), [43, 16, 0], "the content of a name matters more");
+        assert_eq!(
+            widths(&columns, 60),
+            [43, 16, 0],
+            "the content of a name matters more"
+        );
         assert_eq!(widths(&columns, 30), [14, 15, 0]);
     }
 
@@ -395,20 +599,35 @@ mod tests {
     fn long_cell_extends_into_empty_cells() {
         let area = Rect::new(0, 0, 40, 1);
         let mut buf = Buffer::empty(area);
-        let columns = [TableColumn::fixed("A", 5), TableColumn::fixed("B", 5).right(), TableColumn::fixed("C", 5)];
+        let columns = [
+            TableColumn::fixed("A", 5),
+            TableColumn::fixed("B", 5).right(),
+            TableColumn::fixed("C", 5),
+        ];
         let row = TableRow {
             cells: ["connection", "", "end"].map(Line::raw).to_vec(),
             selected: true,
             ..TableRow::default()
         };
-        draw_rows(&mut buf, area, Theme::default(), &columns, &[5, 5, 5], true, [(0, row)].into_iter());
+        draw_rows(
+            &mut buf,
+            area,
+            Theme::default(),
+            &columns,
+            &[5, 5, 5],
+            true,
+            [(0, row)].into_iter(),
+        );
         let text: String = (0..40).map(|x| buf[(x, 0)].symbol()).collect();
         assert_eq!(text.trim_end(), "▌ connection  end");
     }
 
     #[test]
     fn selection_bar_covers_narrow_rows_and_names_in_wide_ones() {
-        let columns = [TableColumn::fixed("RISK", 4), TableColumn::flex("FINDING", 10, 1)];
+        let columns = [
+            TableColumn::fixed("RISK", 4),
+            TableColumn::flex("FINDING", 10, 1),
+        ];
         let bar = |width| {
             let area = Rect::new(0, 0, width, 1);
             let mut buf = Buffer::empty(area);
@@ -418,9 +637,24 @@ mod tests {
                 ..TableRow::default()
             };
             let room = widths(&columns, width - GUTTER);
-            draw_rows(&mut buf, area, Theme::default(), &columns, &room, true, [(0, row)].into_iter());
-            let is_reversed = |x: &u16| buf[(*x, 0)].modifier.contains(ratatui::style::Modifier::REVERSED);
-            (0..width).filter(is_reversed).map(|x| buf[(x, 0)].symbol().to_owned()).collect::<String>()
+            draw_rows(
+                &mut buf,
+                area,
+                Theme::default(),
+                &columns,
+                &room,
+                true,
+                [(0, row)].into_iter(),
+            );
+            let is_reversed = |x: &u16| {
+                buf[(*x, 0)]
+                    .modifier
+                    .contains(ratatui::style::Modifier::REVERSED)
+            };
+            (0..width)
+                .filter(is_reversed)
+                .map(|x| buf[(x, 0)].symbol().to_owned())
+                .collect::<String>()
         };
         assert_eq!(bar(WIDE), "Open port");
         assert_eq!(bar(WIDE - 1).chars().count(), usize::from(WIDE - 1));
@@ -429,11 +663,26 @@ mod tests {
     #[test]
     fn long_cell_is_cut_in_longest_part_and_sentence_at_end() {
         let shown = |parts: &[&str], columns, sentence| -> String {
-            let cell = Line::from(parts.iter().map(|part| Span::raw(*part)).collect::<Vec<_>>());
-            shortened(&cell, columns, sentence, '…').spans.iter().map(|span| &*span.content).collect()
+            let cell = Line::from(
+                parts
+                    .iter()
+                    .map(|part| Span::raw(*part))
+                    .collect::<Vec<_>>(),
+            );
+            shortened(&cell, columns, sentence, '…')
+                .spans
+                .iter()
+                .map(|span| &*span.content)
+                .collect()
         };
-        assert_eq!(shown(&["▸ ", "#88 keys.txt · url", "  ×12"], 18, false), "▸ #88 keys.t…  ×12");
-        assert_eq!(shown(&["/?t=aaaa", "/latest", "/x"], 12, true), "/?t=aaaa/la…");
+        assert_eq!(
+            shown(&["▸ ", "#88 keys.txt · url", "  ×12"], 18, false),
+            "▸ #88 keys.t…  ×12"
+        );
+        assert_eq!(
+            shown(&["/?t=aaaa", "/latest", "/x"], 12, true),
+            "/?t=aaaa/la…"
+        );
         assert_eq!(shown(&["/?t=aaaa", "/latest"], 8, true), "/?t=aaa…");
         assert_eq!(shown(&["ab", "cd", "ef"], 3, false), "ab…");
     }

@@ -3,12 +3,21 @@
 use crate::dashboard::ui::Theme;
 use ratatui::text::{Line, Span};
 
-/// The tabs, with the chosen one between bars; each tab has the same position whichever is chosen. In less than the
-/// required width the tabs after the chosen one are omitted first, then those before it.
-pub fn tab_line(theme: Theme, titles: &[String], chosen: impl Into<Option<usize>>, width: u16) -> Line<'static> {
+/// The tabs, with the chosen one between bars; each tab has the same position whichever is chosen.
+/// In less than the required width the tabs after the chosen one are omitted first, then those
+/// before it.
+pub fn tab_line(
+    theme: Theme,
+    titles: &[String],
+    chosen: impl Into<Option<usize>>,
+    width: u16,
+) -> Line<'static> {
     let chosen = chosen.into();
     let visible = chosen.unwrap_or(0);
-    let widths: Vec<usize> = titles.iter().map(|title| crate::text::width(title) + 2).collect();
+    let widths: Vec<usize> = titles
+        .iter()
+        .map(|title| crate::text::width(title) + 2)
+        .collect();
     let (mut first, mut end) = (0, titles.len());
     let room = width as usize;
     while widths[first..end].iter().sum::<usize>() > room && end > visible + 1 {

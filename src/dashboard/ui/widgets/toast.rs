@@ -32,8 +32,8 @@ pub struct Toasts {
 struct ToastLine(Style, Line<'static>, u16);
 
 impl Toasts {
-    /// Lays out notices, oldest first. Short notices share a line. Long ones are wrapped, because the next step is at
-    /// their end.
+    /// Lays out notices, oldest first. Short notices share a line. Long ones are wrapped, because
+    /// the next step is at their end.
     pub fn of(notices: &[(Style, String)], screen: Rect, ellipsis: char) -> Self {
         let newest = notices.len().saturating_sub(MOST);
         let mut rows: Vec<Vec<ToastLine>> = Vec::new();
@@ -68,13 +68,34 @@ impl Toasts {
         for (y, row) in (rows.y..).zip(&self.rows) {
             let mut right = rows.right();
             for (place, ToastLine(style, line, columns)) in row.iter().enumerate().rev() {
-                let spot = Rect { x: right - columns, y, width: *columns, height: 1 };
+                let spot = Rect {
+                    x: right - columns,
+                    y,
+                    width: *columns,
+                    height: 1,
+                };
                 Clear.render(spot, buf);
                 buf.set_style(spot, *style);
-                draw_line(buf, Rect { x: spot.x + 1, width: columns.saturating_sub(1), ..spot }, line);
+                draw_line(
+                    buf,
+                    Rect {
+                        x: spot.x + 1,
+                        width: columns.saturating_sub(1),
+                        ..spot
+                    },
+                    line,
+                );
                 right = spot.x.saturating_sub(GAP);
                 if place > 0 {
-                    draw_line(buf, Rect { x: right, width: GAP, ..spot }, &Line::styled(BETWEEN, *style));
+                    draw_line(
+                        buf,
+                        Rect {
+                            x: right,
+                            width: GAP,
+                            ..spot
+                        },
+                        &Line::styled(BETWEEN, *style),
+                    );
                 }
             }
         }
@@ -93,11 +114,20 @@ fn lines((style, notice): &(Style, String), columns: u16, ellipsis: char) -> Vec
     if lines.len() > LINES {
         lines.truncate(LINES);
         // A command that is cut must not look complete.
-        let last = lines.last().map(|line| format!("{}{ellipsis}", line.to_string().trim_end())).unwrap_or_default();
-        lines[LINES - 1] = Line::styled(text::start_with(&last, usize::from(width), ellipsis).into_owned(), *style);
+        let last = lines
+            .last()
+            .map(|line| format!("{}{ellipsis}", line.to_string().trim_end()))
+            .unwrap_or_default();
+        lines[LINES - 1] = Line::styled(
+            text::start_with(&last, usize::from(width), ellipsis).into_owned(),
+            *style,
+        );
     }
     let widest = lines.iter().map(Line::width).max().unwrap_or(0) as u16 + 2;
-    lines.into_iter().map(|line| ToastLine(*style, line, widest.min(columns))).collect()
+    lines
+        .into_iter()
+        .map(|line| ToastLine(*style, line, widest.min(columns)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -107,24 +137,50 @@ mod tests {
     fn shown(notices: &[&str], columns: u16, rows: u16) -> Vec<String> {
         let screen = Rect::new(0, 0, columns, rows);
         let mut buf = Buffer::empty(screen);
-        let notices: Vec<_> = notices.iter().map(|text| (Style::new(), (*text).to_owned())).collect();
+        let notices: Vec<_> = notices
+            .iter()
+            .map(|text| (Style::new(), (*text).to_owned()))
+            .collect();
         Toasts::of(&notices, screen, '…').draw(&mut buf, screen);
-        let line = |y| (0..columns).map(|x| buf[(x, y)].symbol()).collect::<String>().trim_end().to_owned();
+        let line = |y| {
+            (0..columns)
+                .map(|x| buf[(x, y)].symbol())
+                .collect::<String>()
+                .trim_end()
+                .to_owned()
+        };
         (0..rows).map(line).collect()
     }
 
     #[test]
     fn newest_three_notices_are_shown_with_short_ones_side_by_side() {
         let lines = shown(&["one", "two", "three of it", "four"], 20, 9);
-        assert_eq!(lines[6..], ["                two", "        three of it", "               four"]);
+        assert_eq!(
+            lines[6..],
+            [
+                "                two",
+                "        three of it",
+                "               four"
+            ]
+        );
         assert!(lines[..6].iter().all(String::is_empty));
-        assert_eq!(shown(&["one", "two"], 30, 2), ["".to_owned(), format!("{}one │ two", " ".repeat(20))]);
+        assert_eq!(
+            shown(&["one", "two"], 30, 2),
+            ["".to_owned(), format!("{}one │ two", " ".repeat(20))]
+        );
     }
 
     #[test]
     fn cut_notice_ends_with_an_ellipsis() {
-        let lines = shown(&["the disk is full: make room and start again, or add a larger disk"], 20, 9);
-        assert_eq!(lines[6..], [" the disk is full:", " make room and", " start again, or…"]);
+        let lines = shown(
+            &["the disk is full: make room and start again, or add a larger disk"],
+            20,
+            9,
+        );
+        assert_eq!(
+            lines[6..],
+            [" the disk is full:", " make room and", " start again, or…"]
+        );
         let lines = shown(&["one two three four five"], 7, 9);
         assert_eq!(lines[6..], [" one", " two", " thre…"]);
     }
@@ -133,7 +189,10 @@ mod tests {
     fn long_notice_is_wrapped_and_leaves_most_of_screen() {
         let long = "the disk is full: make room and start again";
         let lines = shown(&[long], 20, 9);
-        assert_eq!(lines[6..], [" the disk is full:", " make room and", " start again"]);
+        assert_eq!(
+            lines[6..],
+            [" the disk is full:", " make room and", " start again"]
+        );
         assert_eq!(shown(&["one", long], 20, 3), ["", "", " start again"]);
         assert_eq!(shown(&[long], 1, 1), [""]);
     }

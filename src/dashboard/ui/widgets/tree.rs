@@ -22,27 +22,49 @@ fn put_children(theme: Theme, value: &Value, depth: usize, lines: &mut Vec<Line<
     match value {
         Value::Object(fields) => {
             for (key, value) in fields {
-                let head = vec![indent(depth), Span::styled(text::clean(key).into_owned(), theme.key())];
+                let head = vec![
+                    indent(depth),
+                    Span::styled(text::clean(key).into_owned(), theme.key()),
+                ];
                 put_value(theme, head, value, depth, lines);
             }
         }
         Value::Array(items) => {
             for value in items {
-                put_value(theme, vec![indent(depth), Span::styled("-", theme.dim())], value, depth, lines);
+                put_value(
+                    theme,
+                    vec![indent(depth), Span::styled("-", theme.dim())],
+                    value,
+                    depth,
+                    lines,
+                );
             }
         }
         _ => {}
     }
 }
 
-fn put_value(theme: Theme, mut head: Vec<Span<'static>>, value: &Value, depth: usize, lines: &mut Vec<Line<'static>>) {
+fn put_value(
+    theme: Theme,
+    mut head: Vec<Span<'static>>,
+    value: &Value,
+    depth: usize,
+    lines: &mut Vec<Line<'static>>,
+) {
     let size = match value {
         Value::Object(fields) => fields.len(),
         Value::Array(items) => items.len(),
         _ => 0,
     };
     if size > 0 && depth < DEEPEST {
-        head.push(Span::styled(if value.is_array() { format!(" [{size}]") } else { String::new() }, theme.dim()));
+        head.push(Span::styled(
+            if value.is_array() {
+                format!(" [{size}]")
+            } else {
+                String::new()
+            },
+            theme.dim(),
+        ));
         lines.push(Line::from(head));
         put_children(theme, value, depth + 1, lines);
     } else {
@@ -51,17 +73,28 @@ fn put_value(theme: Theme, mut head: Vec<Span<'static>>, value: &Value, depth: u
     }
 }
 
-fn put_scalar(theme: Theme, mut head: Vec<Span<'static>>, value: &Value, depth: usize, lines: &mut Vec<Line<'static>>) {
+fn put_scalar(
+    theme: Theme,
+    mut head: Vec<Span<'static>>,
+    value: &Value,
+    depth: usize,
+    lines: &mut Vec<Line<'static>>,
+) {
     match value {
         Value::String(words) => {
             let words = text::clean_text(words);
             let mut parts = words.split('\n');
             head.push(Span::raw(parts.next().unwrap_or_default().to_owned()));
             lines.push(Line::from(head));
-            lines.extend(parts.map(|part| Line::from(vec![indent(depth), Span::raw(part.to_owned())])));
+            lines.extend(
+                parts.map(|part| Line::from(vec![indent(depth), Span::raw(part.to_owned())])),
+            );
         }
         other => {
-            head.push(Span::styled(text::clean(&other.to_string()).into_owned(), theme.active()));
+            head.push(Span::styled(
+                text::clean(&other.to_string()).into_owned(),
+                theme.active(),
+            ));
             lines.push(Line::from(head));
         }
     }
@@ -78,9 +111,11 @@ mod tests {
 
     #[test]
     fn nested_values_are_indented_below_key() {
-        let value =
-            json!({"ip": "127.0.0.1", "ports": [{"number": 80, "state": "open"}, "a\nb"], "none": null, "e": []});
-        let text: Vec<String> = tree_lines(Theme::default(), &value).iter().map(Line::to_string).collect();
+        let value = json!({"ip": "127.0.0.1", "ports": [{"number": 80, "state": "open"}, "a\nb"], "none": null, "e": []});
+        let text: Vec<String> = tree_lines(Theme::default(), &value)
+            .iter()
+            .map(Line::to_string)
+            .collect();
         let expected = [
             "ip 127.0.0.1",
             "ports [2]",

@@ -1,14 +1,14 @@
 //! Wrapping of styled lines to a width.
 //!
-//! Wrapping a body of 1 MB takes longer than a frame, so details keep the wrapped lines (`ui/cache`) and a frame draws only
-//! the visible ones.
+//! Wrapping a body of 1 MB takes longer than a frame, so details keep the wrapped lines
+//! (`ui/cache`) and a frame draws only the visible ones.
 
 use ratatui::prelude::{Line, Span, Style};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Wraps lines at blanks, longer URLs and paths between their parts, and other longer words anywhere. Continuation lines keep the indent of the first line, up to half the
-/// width.
+/// Wraps lines at blanks, longer URLs and paths between their parts, and other longer words
+/// anywhere. Continuation lines keep the indent of the first line, up to half the width.
 pub fn wrap(lines: Vec<Line<'static>>, width: u16) -> Vec<Line<'static>> {
     let width = usize::from(width.max(1));
     let mut out = Vec::with_capacity(lines.len());
@@ -26,7 +26,8 @@ pub fn wrap_hanging(line: Line<'static>, width: u16, hang: usize) -> Vec<Line<'s
     out
 }
 
-/// Wraps a line of parts with two or more blanks between them. A part that fits in a line is not split.
+/// Wraps a line of parts with two or more blanks between them. A part that fits in a line is not
+/// split.
 pub fn wrap_parts(line: Line<'static>, width: u16) -> Vec<Line<'static>> {
     if line.width() <= usize::from(width) {
         return vec![line];
@@ -73,20 +74,31 @@ fn parts_of(line: &Line<'static>) -> Vec<(usize, Line<'static>)> {
 
 /// Plain text, already clean, as lines.
 pub fn plain(text: &str, style: Style) -> Vec<Line<'static>> {
-    text.split('\n').map(|line| Line::from(Span::styled(line.to_owned(), style))).collect()
+    text.split('\n')
+        .map(|line| Line::from(Span::styled(line.to_owned(), style)))
+        .collect()
 }
 
 fn wrap_line(line: Line<'static>, width: usize, indent: usize, out: &mut Vec<Line<'static>>) {
     if line.width() <= width {
         return out.push(line);
     }
-    let mut wrapped = Wrapped { width, indent, line: Line::default(), used: 0, out };
+    let mut wrapped = Wrapped {
+        width,
+        indent,
+        line: Line::default(),
+        used: 0,
+        out,
+    };
     // A word can have several styles, such as a name between quotation marks.
     let mut word: Vec<(&str, Style)> = Vec::new();
     for span in &line.spans {
         for run in words_and_blanks(&span.content) {
             let is_blank = |run: &str| run.starts_with(' ');
-            if word.last().is_some_and(|(last, _)| is_blank(last) != is_blank(run)) {
+            if word
+                .last()
+                .is_some_and(|(last, _)| is_blank(last) != is_blank(run))
+            {
                 wrapped.word(&word);
                 word.clear();
             }
@@ -150,7 +162,10 @@ struct Wrapped<'a> {
 
 impl Wrapped<'_> {
     fn word(&mut self, word: &[(&str, Style)]) {
-        let columns = word.iter().map(|(run, _)| crate::text::width(run)).sum::<usize>();
+        let columns = word
+            .iter()
+            .map(|(run, _)| crate::text::width(run))
+            .sum::<usize>();
         let is_blank = word.iter().all(|(run, _)| run.trim().is_empty());
         if self.used + columns > self.width {
             if is_blank {
@@ -158,13 +173,16 @@ impl Wrapped<'_> {
                 return self.break_line();
             }
             if columns + self.indent > self.width {
-                return word.iter().for_each(|(run, style)| self.long_word(run, *style));
+                return word
+                    .iter()
+                    .for_each(|(run, style)| self.long_word(run, *style));
             }
             if self.used > self.indent {
                 self.break_line();
             }
         }
-        word.iter().for_each(|(run, style)| self.put(run, crate::text::width(run), *style));
+        word.iter()
+            .for_each(|(run, style)| self.put(run, crate::text::width(run), *style));
     }
 
     /// A word, or a part of one, that is longer than a line.
@@ -172,7 +190,11 @@ impl Wrapped<'_> {
         for part in parts_of_word(word) {
             let columns = crate::text::width(part);
             let is_first = self.used <= self.indent;
-            if self.used + columns > self.width && columns + self.indent <= self.width && !is_first && part != word {
+            if self.used + columns > self.width
+                && columns + self.indent <= self.width
+                && !is_first
+                && part != word
+            {
                 self.break_line();
             }
             if self.used + columns <= self.width {
@@ -216,25 +238,54 @@ mod tests {
     use proptest::prelude::*;
 
     fn wrapped(text: &str, width: u16) -> Vec<String> {
-        wrap(plain(text, Style::new()), width).iter().map(Line::to_string).collect()
+        wrap(plain(text, Style::new()), width)
+            .iter()
+            .map(Line::to_string)
+            .collect()
     }
 
     #[test]
     fn parts_that_fit_are_not_split() {
         let wrapped = |text: &'static str, width| -> Vec<String> {
-            let line = Line::from(vec![Span::raw(text), Span::raw("   "), Span::raw("KEV"), Span::raw(" no")]);
-            wrap_parts(line, width).iter().map(Line::to_string).collect()
+            let line = Line::from(vec![
+                Span::raw(text),
+                Span::raw("   "),
+                Span::raw("KEV"),
+                Span::raw(" no"),
+            ]);
+            wrap_parts(line, width)
+                .iter()
+                .map(Line::to_string)
+                .collect()
         };
-        assert_eq!(wrapped("2 new   EPSS 0.4%", 20), ["2 new   EPSS 0.4%", "KEV no"]);
-        assert_eq!(wrapped("2 new   EPSS 0.4%", 16), ["2 new", "EPSS 0.4%", "KEV no"]);
-        assert_eq!(wrapped("2 new   EPSS 0.4%", 40), ["2 new   EPSS 0.4%   KEV no"]);
-        assert_eq!(wrapped("a part that is too long", 10), ["a part ", "that is ", "too long", "KEV no"]);
+        assert_eq!(
+            wrapped("2 new   EPSS 0.4%", 20),
+            ["2 new   EPSS 0.4%", "KEV no"]
+        );
+        assert_eq!(
+            wrapped("2 new   EPSS 0.4%", 16),
+            ["2 new", "EPSS 0.4%", "KEV no"]
+        );
+        assert_eq!(
+            wrapped("2 new   EPSS 0.4%", 40),
+            ["2 new   EPSS 0.4%   KEV no"]
+        );
+        assert_eq!(
+            wrapped("a part that is too long", 10),
+            ["a part ", "that is ", "too long", "KEV no"]
+        );
     }
 
     #[test]
     fn wrapped_lines_keep_words_and_indent() {
-        assert_eq!(wrapped("the private key of a certificate", 12), ["the private ", "key of a ", "certificate"]);
-        assert_eq!(wrapped("  indented words here", 12), ["  indented ", "  words here"]);
+        assert_eq!(
+            wrapped("the private key of a certificate", 12),
+            ["the private ", "key of a ", "certificate"]
+        );
+        assert_eq!(
+            wrapped("  indented words here", 12),
+            ["  indented ", "  words here"]
+        );
         assert_eq!(wrapped("abcdefghij", 4), ["abcd", "efgh", "ij"]);
         assert_eq!(wrapped("a\n\nb", 4), ["a", "", "b"]);
         assert_eq!(wrapped("one name, two", 8), ["one ", "name, ", "two"]);
@@ -243,16 +294,31 @@ mod tests {
     #[test]
     fn long_urls_and_paths_are_wrapped_between_their_parts() {
         let url = "see http://shop.test/api/v1/users?name=ann&role=admin here";
-        let expected = ["see http://shop.test/api/", "v1/users?name=ann&role=", "admin here"];
+        let expected = [
+            "see http://shop.test/api/",
+            "v1/users?name=ann&role=",
+            "admin here",
+        ];
         assert_eq!(wrapped(url, 26), expected);
-        assert_eq!(wrapped("/a/long/path/abcdefghijklmnop", 10), ["/a/long/", "path/abcde", "fghijklmno", "p"]);
-        assert_eq!(wrapped("abc/def/ghijklm", 10), ["abc/def/gh", "ijklm"], "not a URL: such as base64");
+        assert_eq!(
+            wrapped("/a/long/path/abcdefghijklmnop", 10),
+            ["/a/long/", "path/abcde", "fghijklmno", "p"]
+        );
+        assert_eq!(
+            wrapped("abc/def/ghijklm", 10),
+            ["abc/def/gh", "ijklm"],
+            "not a URL: such as base64"
+        );
     }
 
     #[test]
     fn word_of_several_styles_is_not_split() {
         let bold = Style::new().bold();
-        let line = Line::from(vec![Span::raw("Delete \""), Span::styled("host-1", bold), Span::raw("\"?")]);
+        let line = Line::from(vec![
+            Span::raw("Delete \""),
+            Span::styled("host-1", bold),
+            Span::raw("\"?"),
+        ]);
         let lines: Vec<String> = wrap(vec![line], 12).iter().map(Line::to_string).collect();
         assert_eq!(lines, ["Delete ", "\"host-1\"?"]);
     }

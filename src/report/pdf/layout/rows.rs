@@ -34,22 +34,39 @@ impl PageLayout<'_> {
             x += WIDTH * width / 100.0;
         }
         let has_header = table.headers.iter().any(|header| !header.is_empty());
-        let head_shape = RowShape { size: SMALL, padding: 2.5, fill: Some(Ink::Shade), has_rule: true };
+        let head_shape = RowShape {
+            size: SMALL,
+            padding: 2.5,
+            fill: Some(Ink::Shade),
+            has_rule: true,
+        };
         let mut header = Vec::new();
         if has_header {
             let row = self.tag(tag, TagName::Row);
-            header = self
-                .cells(table.headers, &columns, (Style::Bold, SMALL), |layout| layout.tag(row, TagName::HeaderCell));
+            header = self.cells(table.headers, &columns, (Style::Bold, SMALL), |layout| {
+                layout.tag(row, TagName::HeaderCell)
+            });
             // The header row stays with the first row.
             self.need(3.0 * SMALL.leading)?;
             self.row(&header, head_shape, None)?;
         }
         header.iter_mut().for_each(|cell| cell.tag = None);
-        let (style, size) = if table.is_verbatim { (Style::Mono, VERBATIM) } else { (Style::Regular, SMALL) };
-        let shape = RowShape { size, padding: 2.2, fill: None, has_rule: true };
+        let (style, size) = if table.is_verbatim {
+            (Style::Mono, VERBATIM)
+        } else {
+            (Style::Regular, SMALL)
+        };
+        let shape = RowShape {
+            size,
+            padding: 2.2,
+            fill: None,
+            has_rule: true,
+        };
         for row in table.rows {
             let row_tag = self.tag(tag, TagName::Row);
-            let cells = self.cells(row, &columns, (style, size), |layout| layout.tag(row_tag, TagName::Cell));
+            let cells = self.cells(row, &columns, (style, size), |layout| {
+                layout.tag(row_tag, TagName::Cell)
+            });
             let repeated = has_header.then_some((header.as_slice(), head_shape));
             self.row(&cells, shape, repeated)?;
         }
@@ -68,11 +85,24 @@ impl PageLayout<'_> {
         for (at, (x, width)) in columns.iter().enumerate() {
             let text = texts.get(at).map_or("", String::as_str);
             // Risks of the recommendations have their colour.
-            let risk = Risk::DOWN.into_iter().find(|risk| at == 0 && style == Style::Regular && risk.as_str() == text);
-            let (style, ink) = risk.map_or((style, Ink::Text), |risk| (Style::Bold, Ink::Risk(risk)));
-            let lines = break_lines(self.fonts, &[Span { text, style, ink }], size.size, width - 8.0);
+            let risk = Risk::DOWN
+                .into_iter()
+                .find(|risk| at == 0 && style == Style::Regular && risk.as_str() == text);
+            let (style, ink) =
+                risk.map_or((style, Ink::Text), |risk| (Style::Bold, Ink::Risk(risk)));
+            let lines = break_lines(
+                self.fonts,
+                &[Span { text, style, ink }],
+                size.size,
+                width - 8.0,
+            );
             let tag = tag(self);
-            cells.push(RowCell { lines, x: x + 4.0, width: width - 8.0, tag });
+            cells.push(RowCell {
+                lines,
+                x: x + 4.0,
+                width: width - 8.0,
+                tag,
+            });
         }
         cells
     }
@@ -93,7 +123,11 @@ impl PageLayout<'_> {
                 self.new_page()?;
                 if let Some((header, shape)) = header {
                     // A header may not take the page that its row needs.
-                    let rows = header.iter().map(|cell| cell.lines.len()).max().unwrap_or(0);
+                    let rows = header
+                        .iter()
+                        .map(|cell| cell.lines.len())
+                        .max()
+                        .unwrap_or(0);
                     if rows <= 10 {
                         self.row(header, shape, None)?;
                     }
@@ -108,7 +142,13 @@ impl PageLayout<'_> {
             for cell in cells {
                 for (offset, line) in cell.lines.iter().skip(at).take(count).enumerate() {
                     let top = self.y + shape.padding + offset as f32 * leading;
-                    self.line(line.clone(), (cell.x, top), cell.width, shape.size, cell.tag);
+                    self.line(
+                        line.clone(),
+                        (cell.x, top),
+                        cell.width,
+                        shape.size,
+                        cell.tag,
+                    );
                 }
             }
             self.y += height;

@@ -5,7 +5,8 @@
 //!                                                        └──lines──► raw log
 //! ```
 //!
-//! Nothing of a guest is part of this program. A tool that needs a missing guest is refused with the package to install.
+//! Nothing of a guest is part of this program. A tool that needs a missing guest is refused with
+//! the package to install.
 
 use std::env;
 use std::ffi::OsStr;
@@ -43,7 +44,8 @@ pub const GUESTS: &[(Tool, Guest, GuestUse)] = &[
 ];
 
 impl Guest {
-    /// The name of the program, which is also the name of its package in Debian, Fedora and Homebrew.
+    /// The name of the program, which is also the name of its package in Debian, Fedora and
+    /// Homebrew.
     pub fn program(self) -> &'static str {
         match self {
             Guest::Nmap => "nmap",
@@ -53,7 +55,10 @@ impl Guest {
 
     /// How to install it.
     pub fn remedy(self) -> String {
-        format!("install it, for example with `apt-get install {}`", self.program())
+        format!(
+            "install it, for example with `apt-get install {}`",
+            self.program()
+        )
     }
 
     /// The executable in the directories of `PATH`.
@@ -64,34 +69,52 @@ impl Guest {
     fn find_in(self, path: &OsStr) -> Option<PathBuf> {
         // An empty or relative entry would run a program of the current directory.
         let directories = env::split_paths(path).filter(|directory| directory.is_absolute());
-        directories.map(|directory| directory.join(self.program())).find(|file| is_executable(file))
+        directories
+            .map(|directory| directory.join(self.program()))
+            .find(|file| is_executable(file))
     }
 }
 
 fn is_executable(file: &Path) -> bool {
-    file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+    file.metadata()
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 /// The guest of a tool, and what the tool does without it.
 pub fn guest_of(tool: Tool) -> Option<(Guest, GuestUse)> {
-    GUESTS.iter().find(|(of, ..)| *of == tool).map(|(_, guest, how)| (*guest, *how))
+    GUESTS
+        .iter()
+        .find(|(of, ..)| *of == tool)
+        .map(|(_, guest, how)| (*guest, *how))
 }
 
-/// The tools that cannot run here, with what they lack: their guests, or the right to open raw sockets.
+/// The tools that cannot run here, with what they lack: their guests, or the right to open raw
+/// sockets.
 pub fn missing_scanners() -> Vec<MissingScanner> {
     let lacks = |tool: Tool, guest: Guest| match guest.find() {
         None => Some(guest.program()),
-        Some(_) if tool == Tool::UDP_PORTS && RawSockets::of_guests() == RawSockets::Forbidden => Some(RAW_SOCKETS),
+        Some(_) if tool == Tool::UDP_PORTS && RawSockets::of_guests() == RawSockets::Forbidden => {
+            Some(RAW_SOCKETS)
+        }
         Some(_) => None,
     };
     let needed = GUESTS.iter().filter(|(.., how)| *how == GuestUse::Required);
-    needed.filter_map(|&(tool, guest, _)| Some(MissingScanner { tool, program: lacks(tool, guest)?.into() })).collect()
+    needed
+        .filter_map(|&(tool, guest, _)| {
+            Some(MissingScanner {
+                tool,
+                program: lacks(tool, guest)?.into(),
+            })
+        })
+        .collect()
 }
 
 /// Why a tool cannot run here: its guest is missing.
 pub fn missing(tool: Tool) -> Option<String> {
     match guest_of(tool) {
-        Some((guest, GuestUse::Required)) if guest.find().is_none() => Some(missing_message(tool, guest)),
+        Some((guest, GuestUse::Required)) if guest.find().is_none() => {
+            Some(missing_message(tool, guest))
+        }
         _ => None,
     }
 }

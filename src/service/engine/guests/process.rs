@@ -1,4 +1,5 @@
-//! Runs a guest: fixed arguments, no shell, its own process group, limits of memory, time and output.
+//! Runs a guest: fixed arguments, no shell, its own process group, limits of memory, time and
+//! output.
 //!
 //! ```text
 //!   run ──► spawn ──► report (stdout, or a pipe in place of stdin) ──lines──► channel of the caller
@@ -6,7 +7,8 @@
 //!    └─ dropped (stop, time limit, shutdown), or a limit ──► SIGKILL to the whole group
 //! ```
 //!
-//! After a `kill -9` of the service, the guest ends at its next write, because nobody reads its pipe.
+//! After a `kill -9` of the service, the guest ends at its next write, because nobody reads its
+//! pipe.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -32,7 +34,8 @@ const EXIT_TIME: Duration = Duration::from_secs(5);
 #[derive(Clone, Copy, Debug)]
 pub struct GuestLimits {
     pub time: Duration,
-    /// Maximum bytes of the report, and of the messages; the first byte beyond this limit ends the run.
+    /// Maximum bytes of the report, and of the messages; the first byte beyond this limit ends the
+    /// run.
     pub output: usize,
 }
 
@@ -90,13 +93,18 @@ impl Drop for GroupGuard {
 /// The command in the raw log, with shell quoting.
 pub fn shown_command(program: &Path, arguments: &[String]) -> String {
     let program = program.to_string_lossy();
-    command_line([&*program].into_iter().chain(arguments.iter().map(String::as_str)))
+    command_line(
+        [&*program]
+            .into_iter()
+            .chain(arguments.iter().map(String::as_str)),
+    )
 }
 
 /// Runs a program, and sends each line of its report to `lines`.
 ///
-/// Without `messages`, the report is standard output. With `messages`, standard output is the messages, and the program writes
-/// the report to `/dev/stdin`: no file remains, and messages do not mix with the report.
+/// Without `messages`, the report is standard output. With `messages`, standard output is the
+/// messages, and the program writes the report to `/dev/stdin`: no file remains, and messages do
+/// not mix with the report.
 ///
 /// # Errors
 /// When the program cannot be started.
@@ -109,11 +117,18 @@ pub async fn run(
 ) -> Result<GuestOutput, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", program.display());
     let mut command = command(program, args);
-    let pipe = messages.is_some().then(|| report_pipe(&mut command)).transpose().map_err(failed)?;
+    let pipe = messages
+        .is_some()
+        .then(|| report_pipe(&mut command))
+        .transpose()
+        .map_err(failed)?;
     let mut child = command.spawn().map_err(failed)?;
     // Closes our write end of the pipe, so that the report ends when the guest ends.
     drop(command);
-    let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    let id = child
+        .id()
+        .and_then(|id| i32::try_from(id).ok())
+        .and_then(Pid::from_raw);
     // Declared after `child`, so that the group is killed before the child is reaped.
     let mut group = GroupGuard(id);
     limit_resources(id, limits.time);
@@ -123,12 +138,18 @@ pub async fn run(
     let reading = async {
         let most = limits.output;
         let Some(messages) = messages else {
-            return tokio::join!(read_lines(stdout, most, &mut bytes, lines), read_errors(stderr));
+            return tokio::join!(
+                read_lines(stdout, most, &mut bytes, lines),
+                read_errors(stderr)
+            );
         };
         let mut other = Vec::new();
         let report = read_lines(pipe, most, &mut bytes, lines);
-        let (report, other, errors) =
-            tokio::join!(report, read_lines(stdout, most, &mut other, messages), read_errors(stderr));
+        let (report, other, errors) = tokio::join!(
+            report,
+            read_lines(stdout, most, &mut other, messages),
+            read_errors(stderr)
+        );
         (report && other, errors)
     };
     let (is_complete, errors) = match timeout(limits.time, reading).await {
@@ -153,8 +174,16 @@ pub async fn run(
 
 fn command(program: &Path, args: &[String]) -> Command {
     let mut command = Command::new(program);
-    command.args(args).current_dir("/").env_clear().env("PATH", "/usr/bin:/bin:/usr/sbin:/sbin").env("LC_ALL", "C");
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(args)
+        .current_dir("/")
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin:/usr/sbin:/sbin")
+        .env("LC_ALL", "C");
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command.process_group(0).kill_on_drop(true);
     command
 }
@@ -170,11 +199,22 @@ fn report_pipe(command: &mut Command) -> std::io::Result<Receiver> {
 #[cfg(target_os = "linux")]
 fn limit_resources(process: Option<Pid>, time: Duration) {
     use rustix::process::{Resource, Rlimit, prlimit};
-    let limits =
-        [(Resource::As, MAX_MEMORY), (Resource::Cpu, time.as_secs() + 1), (Resource::Fsize, 0), (Resource::Core, 0)];
+    let limits = [
+        (Resource::As, MAX_MEMORY),
+        (Resource::Cpu, time.as_secs() + 1),
+        (Resource::Fsize, 0),
+        (Resource::Core, 0),
+    ];
     for (resource, most) in limits {
         // The process may have ended.
-        let _ = prlimit(process, resource, Rlimit { current: Some(most), maximum: Some(most) });
+        let _ = prlimit(
+            process,
+            resource,
+            Rlimit {
+                current: Some(most),
+                maximum: Some(most),
+            },
+        );
     }
 }
 
@@ -188,13 +228,20 @@ async fn read_lines(
     all: &mut Vec<u8>,
     lines: mpsc::Sender<String>,
 ) -> bool {
-    let Some(mut stdout) = stdout else { return true };
+    let Some(mut stdout) = stdout else {
+        return true;
+    };
     let mut from = 0;
     let mut chunk = vec![0; 16 * 1024];
     while let Ok(count @ 1..) = stdout.read(&mut chunk).await {
         let searched = all.len();
         all.extend_from_slice(&chunk[..count.min(limit - all.len())]);
-        let end_of = |all: &[u8], from: usize| all[from..].iter().position(|byte| *byte == b'\n').map(|at| from + at);
+        let end_of = |all: &[u8], from: usize| {
+            all[from..]
+                .iter()
+                .position(|byte| *byte == b'\n')
+                .map(|at| from + at)
+        };
         let mut next = end_of(all, searched);
         while let Some(end) = next {
             send(&lines, &all[from..end]).await;
@@ -218,7 +265,9 @@ async fn send(lines: &mpsc::Sender<String>, line: &[u8]) {
 
 /// Reads error output to its end, and keeps the beginning.
 async fn read_errors(stderr: Option<impl AsyncRead + Unpin>) -> String {
-    let Some(mut stderr) = stderr else { return String::new() };
+    let Some(mut stderr) = stderr else {
+        return String::new();
+    };
     let mut kept = Vec::new();
     let mut chunk = vec![0; 4096];
     while let Ok(count @ 1..) = stderr.read(&mut chunk).await {
@@ -240,11 +289,16 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: GuestLimits = GuestLimits { time: Duration::from_secs(20), output: 4096 };
+    const LIMITS: GuestLimits = GuestLimits {
+        time: Duration::from_secs(20),
+        output: 4096,
+    };
 
     /// Arguments of a shell, which is the guest here: the lines to run, and one argument for them.
     fn script(lines: &str) -> Vec<String> {
-        ["-c", lines, "guest", "a b;$(id)"].map(str::to_owned).to_vec()
+        ["-c", lines, "guest", "a b;$(id)"]
+            .map(str::to_owned)
+            .to_vec()
     }
 
     async fn run_script(lines: &str, limits: GuestLimits) -> (GuestOutput, Vec<String>) {
@@ -259,31 +313,56 @@ mod tests {
 
     #[tokio::test]
     async fn output_is_read_by_line_and_arguments_are_not_expanded() {
-        let (output, lines) = run_script("echo \"$1\"; printf 'two'; echo why >&2; env; exit 3", LIMITS).await;
+        let (output, lines) = run_script(
+            "echo \"$1\"; printf 'two'; echo why >&2; env; exit 3",
+            LIMITS,
+        )
+        .await;
         assert_eq!(lines[0], "a b;$(id)");
         assert!(lines[1].starts_with("two"), "{lines:?}");
-        assert_eq!((output.errors.as_str(), output.end), ("why", GuestEnd::Failure));
-        assert!(!output.text.contains("CARGO"), "the environment is not inherited: {}", output.text);
+        assert_eq!(
+            (output.errors.as_str(), output.end),
+            ("why", GuestEnd::Failure)
+        );
+        assert!(
+            !output.text.contains("CARGO"),
+            "the environment is not inherited: {}",
+            output.text
+        );
     }
 
     #[tokio::test]
     async fn report_beside_messages_ends_with_the_guest() {
         let ((sender, mut report), (messages, mut other)) = (mpsc::channel(9), mpsc::channel(9));
         let lines = script("echo '<a/>' >/dev/stdin; echo found; echo '<b/>' >/dev/stdin");
-        let output = run(Path::new("/bin/sh"), &lines, LIMITS, sender, Some(messages)).await.unwrap();
-        assert_eq!((output.text.as_str(), output.end), ("<a/>\n<b/>\n", GuestEnd::Success));
-        assert_eq!((report.recv().await.unwrap(), other.recv().await.unwrap()), ("<a/>".into(), "found".into()));
+        let output = run(Path::new("/bin/sh"), &lines, LIMITS, sender, Some(messages))
+            .await
+            .unwrap();
+        assert_eq!(
+            (output.text.as_str(), output.end),
+            ("<a/>\n<b/>\n", GuestEnd::Success)
+        );
+        assert_eq!(
+            (report.recv().await.unwrap(), other.recv().await.unwrap()),
+            ("<a/>".into(), "found".into())
+        );
     }
 
     #[tokio::test]
     async fn output_beyond_the_limit_ends_the_run() {
         let (output, _) = run_script("while :; do echo 0123456789; done", LIMITS).await;
-        assert_eq!((output.end, output.text.len()), (GuestEnd::OutputLimit, 4096));
+        assert_eq!(
+            (output.end, output.text.len()),
+            (GuestEnd::OutputLimit, 4096)
+        );
     }
 
     #[tokio::test]
     async fn run_ends_at_its_time_limit() {
-        let limits = GuestLimits { time: Duration::from_millis(50), ..LIMITS };
+        let limits = GuestLimits {
+            time: Duration::from_millis(50),
+            ..LIMITS
+        };
         let (output, _) = run_script("echo begun; exec sleep 600", limits).await;
         assert_eq!(output.end, GuestEnd::TimeLimit);
     }
@@ -292,7 +371,14 @@ mod tests {
     async fn dropped_run_kills_the_whole_group() {
         let (sender, mut pids) = mpsc::channel(1);
         let task = tokio::spawn(async move {
-            run(Path::new("/bin/sh"), &script("sleep 600 & echo $!; wait"), LIMITS, sender, None).await
+            run(
+                Path::new("/bin/sh"),
+                &script("sleep 600 & echo $!; wait"),
+                LIMITS,
+                sender,
+                None,
+            )
+            .await
         });
         let grandchild: i32 = pids.recv().await.unwrap().parse().unwrap();
         task.abort();
@@ -302,10 +388,15 @@ mod tests {
         // A killed process may remain as a zombie until init reaps it.
         let is_running = || match fs::read_to_string(format!("/proc/{grandchild}/stat")) {
             Ok(stat) => !stat.contains(") Z "),
-            Err(_) => rustix::process::test_kill_process(pid).is_ok() && !Path::new("/proc").exists(),
+            Err(_) => {
+                rustix::process::test_kill_process(pid).is_ok() && !Path::new("/proc").exists()
+            }
         };
         while is_running() {
-            assert!(tokio::time::Instant::now() < deadline, "the process of the guest runs on");
+            assert!(
+                tokio::time::Instant::now() < deadline,
+                "the process of the guest runs on"
+            );
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }

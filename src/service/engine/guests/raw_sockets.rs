@@ -1,4 +1,5 @@
-//! Whether guests may open raw sockets, which a UDP scan needs: as root, or by an ambient capability of the service.
+//! Whether guests may open raw sockets, which a UDP scan needs: as root, or by an ambient
+//! capability of the service.
 
 use std::fs;
 
@@ -57,7 +58,9 @@ mod tests {
 
     #[test]
     fn rights_are_read_from_the_status_of_the_process() {
-        let status = |effective: &str, ambient: &str| format!("Name:\tx\nCapEff:\t{effective}\nCapAmb:\t{ambient}\n");
+        let status = |effective: &str, ambient: &str| {
+            format!("Name:\tx\nCapEff:\t{effective}\nCapAmb:\t{ambient}\n")
+        };
         let (none, raw) = ("0000000000000000", "0000000000002000");
         for (is_root, effective, ambient, expected) in [
             (true, "000001ffffffffff", none, RawSockets::Root),
@@ -69,7 +72,11 @@ mod tests {
             (false, raw, none, RawSockets::Forbidden),
             (false, none, none, RawSockets::Forbidden),
         ] {
-            assert_eq!(RawSockets::of_status(is_root, &status(effective, ambient)), expected, "{effective} {ambient}");
+            assert_eq!(
+                RawSockets::of_status(is_root, &status(effective, ambient)),
+                expected,
+                "{effective} {ambient}"
+            );
         }
         assert_eq!(RawSockets::of_status(false, ""), RawSockets::Forbidden);
     }

@@ -1,7 +1,8 @@
 //! Reads the XML of guests as a flat list of elements with attributes.
 //!
-//! The text may be hostile: a guest repeats what the target sent. Elements are read one after the other without a tree,
-//! entities are not expanded except the predefined ones, and a damaged document yields the elements before the damage.
+//! The text may be hostile: a guest repeats what the target sent. Elements are read one after the
+//! other without a tree, entities are not expanded except the predefined ones, and a damaged
+//! document yields the elements before the damage.
 
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
@@ -30,7 +31,10 @@ pub struct XmlElement {
 impl XmlElement {
     /// The value of an attribute, or an empty text.
     pub fn get(&self, name: &str) -> &str {
-        self.attributes.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+        self.attributes
+            .iter()
+            .find(|(key, _)| key == name)
+            .map_or("", |(_, value)| value)
     }
 
     pub fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
@@ -46,7 +50,10 @@ impl XmlElement {
             };
             attributes.push((attribute.key.0.to_owned(), shorten(value)));
         }
-        Self { name: start.name().0.to_owned(), attributes }
+        Self {
+            name: start.name().0.to_owned(),
+            attributes,
+        }
     }
 }
 
@@ -94,10 +101,16 @@ mod tests {
 
     #[test]
     fn entities_are_not_expanded_and_damage_ends_the_list() {
-        let bomb = r#"<!DOCTYPE a [<!ENTITY x "yyyyyyyy"><!ENTITY z "&x;&x;">]><a b="&z;" c="1 &lt; 2"/>"#;
+        let bomb =
+            r#"<!DOCTYPE a [<!ENTITY x "yyyyyyyy"><!ENTITY z "&x;&x;">]><a b="&z;" c="1 &lt; 2"/>"#;
         let (all, complete) = nodes(bomb);
-        let XmlNode::Start(element) = &all[0] else { panic!("{all:?}") };
-        assert_eq!((element.get("b"), element.get("c"), complete), ("&z;", "1 < 2", true));
+        let XmlNode::Start(element) = &all[0] else {
+            panic!("{all:?}")
+        };
+        assert_eq!(
+            (element.get("b"), element.get("c"), complete),
+            ("&z;", "1 < 2", true)
+        );
         let (all, complete) = nodes("<a><b c='1'/><d");
         assert_eq!((all.len(), complete), (3, false));
     }

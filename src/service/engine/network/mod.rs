@@ -1,4 +1,5 @@
-//! Tools 350 and 80: ports, services and safe scripts of a host, by the installed nmap. Tool 80 scans UDP.
+//! Tools 350 and 80: ports, services and safe scripts of a host, by the installed nmap. Tool 80
+//! scans UDP.
 //!
 //! ```text
 //!   parameters ──► fixed arguments ──► nmap ──messages──► open ports that a stopped scan reports
@@ -6,8 +7,8 @@
 //!                                             └──► report ──► open ports, results of scripts
 //! ```
 //!
-//! nmap receives the address that the scope allows, never a name, and no script that contacts other hosts. The result of a
-//! script is unconfirmed unless its text proves it.
+//! nmap receives the address that the scope allows, never a name, and no script that contacts other
+//! hosts. The result of a script is unconfirmed unless its text proves it.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -34,12 +35,15 @@ mod report;
 use report::{NmapPort, NmapProgress, NmapReport, NmapScript, discovered_port};
 
 /// The scan itself ends at its `max_scan_time`.
-const LIMITS: GuestLimits = GuestLimits { time: Duration::from_secs(24 * 3600), output: 32 * 1024 * 1024 };
+const LIMITS: GuestLimits = GuestLimits {
+    time: Duration::from_secs(24 * 3600),
+    output: 32 * 1024 * 1024,
+};
 
 /// Scripts of a light scan: nothing that contacts other hosts, guesses, or disturbs a service.
-const LIGHT_SCRIPTS: &str = "default and safe and not (broadcast or external or brute or dos or exploit or intrusive)";
-const DEEP_SCRIPTS: &str =
-    "(default or discovery or vuln) and safe and not (broadcast or external or brute or dos or exploit or intrusive)";
+const LIGHT_SCRIPTS: &str =
+    "default and safe and not (broadcast or external or brute or dos or exploit or intrusive)";
+const DEEP_SCRIPTS: &str = "(default or discovery or vuln) and safe and not (broadcast or external or brute or dos or exploit or intrusive)";
 
 /// Phases of a scan, by words in nmap's names of its tasks.
 const PHASES: &[(&str, &str, &str)] = &[
@@ -51,10 +55,12 @@ const PHASES: &[(&str, &str, &str)] = &[
 const STEPS: u32 = 1000;
 /// Test entries of a fast phase; a slow phase has more.
 const ENTRIES: u32 = 10;
-/// The longest time between two test entries while a phase progresses: a slow scan would otherwise look stalled.
+/// The longest time between two test entries while a phase progresses: a slow scan would otherwise
+/// look stalled.
 const ENTRY_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Why a scan with these parameters cannot run here: it scans UDP, and nmap may not open raw sockets.
+/// Why a scan with these parameters cannot run here: it scans UDP, and nmap may not open raw
+/// sockets.
 pub fn refusal(tool: Tool, params: &Value) -> Option<String> {
     let subject = match tool {
         Tool::UDP_PORTS => format!("tool_id {} ({})", tool.0, tool.name().unwrap_or_default()),
@@ -84,13 +90,23 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     }
     let is_udp = is_udp(run.job.tool, &run.job.params);
     let own = |port: &u16| !is_udp && run.settings.service_ports.contains(ip, *port);
-    let ports = if is_udp { selection.udp_ports() } else { selection.ports(run.address.port()) };
+    let ports = if is_udp {
+        selection.udp_ports()
+    } else {
+        selection.ports(run.address.port())
+    };
     let (excluded, ports): (Vec<u16>, Vec<u16>) = ports.into_iter().partition(own);
     if !excluded.is_empty() {
-        run.info(format!("Not scanned: port {}, which belongs to this service.", ranges(&excluded))).await;
+        run.info(format!(
+            "Not scanned: port {}, which belongs to this service.",
+            ranges(&excluded)
+        ))
+        .await;
     }
     if ports.is_empty() {
-        return Err(failed("all selected ports belong to this service".to_owned()));
+        return Err(failed(
+            "all selected ports belong to this service".to_owned(),
+        ));
     }
     let scan = NmapScan {
         run,
@@ -99,11 +115,18 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         is_udp,
         is_deep: params.get("scan_type").is_some_and(|kind| kind == "deep"),
     };
-    let hostnames: Vec<&str> = if run.address.ip().is_some() { Vec::new() } else { vec![&host] };
+    let hostnames: Vec<&str> = if run.address.ip().is_some() {
+        Vec::new()
+    } else {
+        vec![&host]
+    };
     run.planned(STEPS * PHASES.len() as u32).await;
     let host_fields = json!({"ip_address": ip.to_string(), "hostnames": hostnames});
     run.list_ports(host_fields.clone());
-    let (output, done) = scan.execute(&program, &scan.arguments(&params, &ports)).await.map_err(failed)?;
+    let (output, done) = scan
+        .execute(&program, &scan.arguments(&params, &ports))
+        .await
+        .map_err(failed)?;
     let report = NmapReport::parse(&output.text);
     if report.is_complete {
         // The report has all discovered ports, and the limit is for both together.
@@ -137,13 +160,20 @@ struct PhaseTests {
 
 impl PhaseTests {
     fn new(now: Instant) -> Self {
-        Self { done: [0; PHASES.len()], reported: now }
+        Self {
+            done: [0; PHASES.len()],
+            reported: now,
+        }
     }
 
-    /// The number of steps of the next test entry of a phase that has reached `reached`; `None` until the entry is due.
+    /// The number of steps of the next test entry of a phase that has reached `reached`; `None`
+    /// until the entry is due.
     fn take(&mut self, phase: usize, reached: u32, now: Instant) -> Option<u32> {
-        let steps = reached.checked_sub(self.done[phase]).filter(|steps| *steps > 0)?;
-        let is_due = steps >= STEPS / ENTRIES || reached == STEPS || now - self.reported >= ENTRY_INTERVAL;
+        let steps = reached
+            .checked_sub(self.done[phase])
+            .filter(|steps| *steps > 0)?;
+        let is_due =
+            steps >= STEPS / ENTRIES || reached == STEPS || now - self.reported >= ENTRY_INTERVAL;
         if is_due {
             (self.done[phase], self.reported) = (reached, now);
         }
@@ -176,11 +206,27 @@ impl NmapScan<'_> {
             all.push("-6");
         }
         // Without `--noninteractive`, which switches off `--stats-every`.
-        all.extend(["-v", "--stats-every", "1s", "--script-timeout", "30s", "-oX", "/dev/stdin", "--script"]);
-        all.push(if self.is_deep { DEEP_SCRIPTS } else { LIGHT_SCRIPTS });
+        all.extend([
+            "-v",
+            "--stats-every",
+            "1s",
+            "--script-timeout",
+            "30s",
+            "-oX",
+            "/dev/stdin",
+            "--script",
+        ]);
+        all.push(if self.is_deep {
+            DEEP_SCRIPTS
+        } else {
+            LIGHT_SCRIPTS
+        });
         let mut all: Vec<String> = all.into_iter().map(str::to_owned).collect();
         all.push("--script-args".to_owned());
-        all.push(format!("http.useragent=\"{PRODUCT} (scan {})\"", self.run.job.scan));
+        all.push(format!(
+            "http.useragent=\"{PRODUCT} (scan {})\"",
+            self.run.job.scan
+        ));
         if let Some(rate) = limits.probes_per_second {
             all.extend(["--max-rate".to_owned(), rate.to_string()]);
         }
@@ -189,7 +235,11 @@ impl NmapScan<'_> {
     }
 
     /// Runs nmap; returns its output and the tests that each phase has reported.
-    async fn execute(&self, program: &Path, arguments: &[String]) -> Result<(GuestOutput, PhaseTests), String> {
+    async fn execute(
+        &self,
+        program: &Path,
+        arguments: &[String],
+    ) -> Result<(GuestOutput, PhaseTests), String> {
         let mut done = PhaseTests::new(Instant::now());
         self.run.raw(shown_command(program, arguments)).await;
         let (sender, mut lines) = mpsc::channel::<String>(64);
@@ -207,14 +257,19 @@ impl NmapScan<'_> {
         let listen = async {
             let mut count = 0;
             while let Some(line) = other.recv().await {
-                if let Some(port) = discovered_port(&line).filter(|_| count < self.run.settings.limits.ports) {
+                if let Some(port) =
+                    discovered_port(&line).filter(|_| count < self.run.settings.limits.ports)
+                {
                     count += 1;
                     self.discovered(&port, line).await;
                 }
             }
         };
-        let (output, (), ()) =
-            tokio::join!(run_guest(program, arguments, LIMITS, sender, Some(messages)), read, listen);
+        let (output, (), ()) = tokio::join!(
+            run_guest(program, arguments, LIMITS, sender, Some(messages)),
+            read,
+            listen
+        );
         let output = output?;
         for line in output.errors.lines() {
             self.run.raw(format!("nmap: {line}")).await;
@@ -222,11 +277,14 @@ impl NmapScan<'_> {
         Ok((output, done))
     }
 
-    /// Stores an open port to report if the scan stops: nmap reports services and scripts only at its end.
+    /// Stores an open port to report if the scan stops: nmap reports services and scripts only at
+    /// its end.
     async fn discovered(&self, port: &NmapPort, line: String) {
         let mut test = port_test(port);
         for finding in &mut test.findings {
-            finding.vuln_description.push_str(" The scan ended before nmap reported the service.");
+            finding
+                .vuln_description
+                .push_str(" The scan ended before nmap reported the service.");
         }
         self.run.also_report_if_stopped(test);
         self.run.output_port(port.number, entry(port)).await;
@@ -235,7 +293,12 @@ impl NmapScan<'_> {
 
     async fn progress(&self, progress: &NmapProgress, done: &mut PhaseTests) {
         // The last phase whose word is in the name: a service scan is not a scan of ports.
-        let Some(phase) = PHASES.iter().rposition(|(.., word)| progress.task.contains(word)) else { return };
+        let Some(phase) = PHASES
+            .iter()
+            .rposition(|(.., word)| progress.task.contains(word))
+        else {
+            return;
+        };
         // nmap also runs scripts before it scans ports.
         if phase > 0 && done.done[0] == 0 {
             return;
@@ -251,45 +314,93 @@ impl NmapScan<'_> {
 
     /// Reports the progress of a phase.
     async fn phase(&self, phase: usize, reached: u32, done: &mut PhaseTests) {
-        let Some(weight) = done.take(phase, reached, Instant::now()) else { return };
+        let Some(weight) = done.take(phase, reached, Instant::now()) else {
+            return;
+        };
         let (uid, description, _) = PHASES[phase];
         let metadata = json!({"percent": reached * 100 / STEPS});
-        self.run.tested(TestDone { weight, ..TestDone::new(uid, description, metadata, Vec::new()) }).await;
+        self.run
+            .tested(TestDone {
+                weight,
+                ..TestDone::new(uid, description, metadata, Vec::new())
+            })
+            .await;
     }
 
     /// Reports ports and results of scripts.
-    async fn report(&self, report: &NmapReport, output: &GuestOutput, mut done: PhaseTests) -> Result<(), ScanOutcome> {
+    async fn report(
+        &self,
+        report: &NmapReport,
+        output: &GuestOutput,
+        mut done: PhaseTests,
+    ) -> Result<(), ScanOutcome> {
         if report.version.is_empty() {
-            let why = [report.error.as_str(), output.errors.lines().last().unwrap_or("no report")];
-            let why = why.into_iter().find(|why| !why.is_empty()).unwrap_or_default();
-            return Err(ScanOutcome::FailedToStart(format!("nmap did not start: {why}")));
+            let why = [
+                report.error.as_str(),
+                output.errors.lines().last().unwrap_or("no report"),
+            ];
+            let why = why
+                .into_iter()
+                .find(|why| !why.is_empty())
+                .unwrap_or_default();
+            return Err(ScanOutcome::FailedToStart(format!(
+                "nmap did not start: {why}"
+            )));
         }
-        self.run.info(format!("Scanned by nmap {}.", report.version)).await;
+        self.run
+            .info(format!("Scanned by nmap {}.", report.version))
+            .await;
         if !report.is_complete {
-            let why = output.end.problem().unwrap_or("ended before its report was complete");
-            self.run.info(format!("The results are incomplete: nmap {why}. {}", report.error)).await;
+            let why = output
+                .end
+                .problem()
+                .unwrap_or("ended before its report was complete");
+            self.run
+                .info(format!(
+                    "The results are incomplete: nmap {why}. {}",
+                    report.error
+                ))
+                .await;
             let test = TestDone::new("network.report", "Report of nmap", json!({}), Vec::new());
-            self.run.tested(TestDone { weight: 0, ..test.judged(Some(format!("nmap {why}"))) }).await;
+            self.run
+                .tested(TestDone {
+                    weight: 0,
+                    ..test.judged(Some(format!("nmap {why}")))
+                })
+                .await;
         }
-        let listed: Vec<&NmapPort> = report.ports.iter().filter(|port| port.state.starts_with("open")).collect();
+        let listed: Vec<&NmapPort> = report
+            .ports
+            .iter()
+            .filter(|port| port.state.starts_with("open"))
+            .collect();
         let limit = self.run.settings.limits.ports;
-        self.run.cut(|cuts| cuts.ports += listed.len().saturating_sub(limit));
+        self.run
+            .cut(|cuts| cuts.ports += listed.len().saturating_sub(limit));
         let mut tests = Vec::new();
         for port in listed.iter().take(limit) {
             tests.push(port_test(port));
-            tests.extend(
-                port.scripts
-                    .iter()
-                    .map(|script| script_test(script, port.number, &port.protocol, &port.service.short_name())),
-            );
+            tests.extend(port.scripts.iter().map(|script| {
+                script_test(
+                    script,
+                    port.number,
+                    &port.protocol,
+                    &port.service.short_name(),
+                )
+            }));
         }
         let first = listed.first().map_or(0, |port| port.number);
         if first > 0 {
             let protocol = if self.is_udp { "udp" } else { "tcp" };
-            tests.extend(report.scripts.iter().map(|script| script_test(script, first, protocol, "host")));
+            tests.extend(
+                report
+                    .scripts
+                    .iter()
+                    .map(|script| script_test(script, first, protocol, "host")),
+            );
         }
-        // Ports and scripts do not count as tests. Otherwise, a later scan with fewer open ports would count as a scan
-        // with fewer tests.
+        // Ports and scripts do not count as tests. Otherwise, a later scan with fewer open ports
+        // would count as a scan with fewer tests.
         for test in &mut tests {
             test.weight = 0;
         }
@@ -306,10 +417,20 @@ impl NmapScan<'_> {
 
 fn port_test(port: &NmapPort) -> TestDone {
     let (number, protocol) = (port.number, port.protocol.as_str());
-    let known_by = if port.service.method == "probed" { "nmap" } else { "port number" };
+    let known_by = if port.service.method == "probed" {
+        "nmap"
+    } else {
+        "port number"
+    };
     let kind = kinds::ports::OPEN.finding();
     let service = port.service.short_name();
-    let row = [number.to_string(), port.state.clone(), service.clone(), known_by.to_owned(), port.service.banner()];
+    let row = [
+        number.to_string(),
+        port.state.clone(),
+        service.clone(),
+        known_by.to_owned(),
+        port.service.banner(),
+    ];
     let finding = NewFinding {
         name: format!("{}: {number}/{protocol} {service}", kind.name),
         // A port without an answer may be filtered.
@@ -317,13 +438,20 @@ fn port_test(port: &NmapPort) -> TestDone {
         port: number,
         protocol: protocol.to_owned(),
         service,
-        evidence: kinds::table(&["Port", "State", "Service", "Known by", "Banner"], vec![row.to_vec()]),
+        evidence: kinds::table(
+            &["Port", "State", "Service", "Known by", "Banner"],
+            vec![row.to_vec()],
+        ),
         ..kind
     };
     let metadata = json!({"port": number, "protocol": protocol, "state": port.state});
     TestDone::new(
         format!("port.{number}"),
-        format!("{} port {number} is {}", protocol.to_uppercase(), port.state),
+        format!(
+            "{} port {number} is {}",
+            protocol.to_uppercase(),
+            port.state
+        ),
         metadata,
         vec![finding],
     )
@@ -332,11 +460,22 @@ fn port_test(port: &NmapPort) -> TestDone {
 fn script_test(script: &NmapScript, port: u16, protocol: &str, service: &str) -> TestDone {
     let kind = kinds::network::SCRIPT.finding();
     let uid = format!("{}.{}", kind.vuln_id, script.id);
-    let lines = || script.output.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    let lines = || {
+        script
+            .output
+            .lines()
+            .map(str::trim_end)
+            .filter(|line| !line.is_empty())
+    };
     let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
-    let common = lines().map(indent).filter(|indent| *indent > 0).min().unwrap_or_default();
-    let rows: Vec<Vec<String>> =
-        lines().map(|line| vec![without_passwords(&line[indent(line).min(common)..])]).collect();
+    let common = lines()
+        .map(indent)
+        .filter(|indent| *indent > 0)
+        .min()
+        .unwrap_or_default();
+    let rows: Vec<Vec<String>> = lines()
+        .map(|line| vec![without_passwords(&line[indent(line).min(common)..])])
+        .collect();
     let findings = if rows.is_empty() {
         Vec::new()
     } else {
@@ -344,7 +483,10 @@ fn script_test(script: &NmapScript, port: u16, protocol: &str, service: &str) ->
             // Each script is a kind of its own.
             vuln_id: uid.clone(),
             name: format!("nmap {}", script.id),
-            vuln_description: format!("The nmap script {} printed this output. The scan did not verify it.", script.id),
+            vuln_description: format!(
+                "The nmap script {} printed this output. The scan did not verify it.",
+                script.id
+            ),
             port,
             protocol: protocol.to_owned(),
             service: service.to_owned(),
@@ -370,17 +512,31 @@ fn entry(port: &NmapPort) -> Value {
 
 fn summary(report: &NmapReport, output: &GuestOutput, ports: usize) -> String {
     if report.is_complete && !report.is_up {
-        return format!("no response from the host; nmap {} scanned no port", report.version);
+        return format!(
+            "no response from the host; nmap {} scanned no port",
+            report.version
+        );
     }
-    let open = report.ports.iter().filter(|port| port.state == "open").count();
-    let unclear = report.ports.iter().filter(|port| port.state == "open|filtered").count();
+    let open = report
+        .ports
+        .iter()
+        .filter(|port| port.state == "open")
+        .count();
+    let unclear = report
+        .ports
+        .iter()
+        .filter(|port| port.state == "open|filtered")
+        .count();
     let mut text = format!("{open} of {} open", plural(ports, "port"));
     if unclear > 0 {
         text.push_str(&format!(", {unclear} open or filtered"));
     }
     text.push_str(&format!(" (nmap {})", report.version));
     if !report.is_complete {
-        text.push_str(&format!("; incomplete: nmap {}", output.end.problem().unwrap_or("sent a damaged report")));
+        text.push_str(&format!(
+            "; incomplete: nmap {}",
+            output.end.problem().unwrap_or("sent a damaged report")
+        ));
     }
     text
 }
@@ -407,7 +563,13 @@ fn ranges(ports: &[u16]) -> String {
             _ => all.push((port, port)),
         }
     }
-    let range = |(first, last): &(u16, u16)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    let range = |(first, last): &(u16, u16)| {
+        if first == last {
+            first.to_string()
+        } else {
+            format!("{first}-{last}")
+        }
+    };
     all.iter().map(range).collect::<Vec<_>>().join(",")
 }
 

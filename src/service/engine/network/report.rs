@@ -75,7 +75,11 @@ impl NmapReport {
 
     fn start(&mut self, element: &XmlElement, in_port: &mut bool) {
         let has_room = self.ports.len() < MAX_PORTS;
-        let port = if *in_port { self.ports.last_mut() } else { None };
+        let port = if *in_port {
+            self.ports.last_mut()
+        } else {
+            None
+        };
         match (element.name.as_str(), port) {
             ("nmaprun", _) => self.version = element.get("version").to_owned(),
             ("status", _) => self.is_up = element.get("state") == "up",
@@ -85,8 +89,16 @@ impl NmapReport {
             }
             ("port", _) if has_room => {
                 if let Some(number) = element.number("portid") {
-                    let protocol = if element.get("protocol") == "udp" { "udp" } else { "tcp" };
-                    self.ports.push(NmapPort { number, protocol: protocol.to_owned(), ..NmapPort::default() });
+                    let protocol = if element.get("protocol") == "udp" {
+                        "udp"
+                    } else {
+                        "tcp"
+                    };
+                    self.ports.push(NmapPort {
+                        number,
+                        protocol: protocol.to_owned(),
+                        ..NmapPort::default()
+                    });
                     *in_port = true;
                 }
             }
@@ -114,8 +126,12 @@ impl NmapService {
 
     /// The name of the service; `unknown` without one.
     pub fn short_name(&self) -> String {
-        let name: String =
-            self.name.chars().filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c)).take(40).collect();
+        let name: String = self
+            .name
+            .chars()
+            .filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c))
+            .take(40)
+            .collect();
         match (name.as_str(), self.tunnel.as_str()) {
             ("", _) => "unknown".to_owned(),
             ("http", "ssl") => "https".to_owned(),
@@ -127,19 +143,31 @@ impl NmapService {
     /// Product, version and further information, as one line.
     pub fn banner(&self) -> String {
         let parts = [&self.product, &self.version, &self.extra];
-        let text =
-            parts.map(|part| part.trim()).into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
-        text.chars().map(|c| if c.is_control() { '.' } else { c }).take(200).collect()
+        let text = parts
+            .map(|part| part.trim())
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ");
+        text.chars()
+            .map(|c| if c.is_control() { '.' } else { c })
+            .take(200)
+            .collect()
     }
 }
 
 fn add_script(scripts: &mut Vec<NmapScript>, element: &XmlElement) {
     let id: String = element.get("id").chars().take(60).collect();
     // The id becomes a part of a `vuln_id`.
-    let is_name =
-        !id.is_empty() && id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c));
+    let is_name = !id.is_empty()
+        && id
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c));
     if is_name && scripts.len() < MAX_SCRIPTS {
-        scripts.push(NmapScript { id, output: element.get("output").trim().to_owned() });
+        scripts.push(NmapScript {
+            id,
+            output: element.get("output").trim().to_owned(),
+        });
     }
 }
 
@@ -147,15 +175,28 @@ fn add_script(scripts: &mut Vec<NmapScript>, element: &XmlElement) {
 /// `Discovered open|filtered port 53/udp on 127.0.0.1 is actually open`.
 pub fn discovered_port(line: &str) -> Option<NmapPort> {
     let rest = line.strip_prefix("Discovered open")?;
-    let (port, _) = rest.strip_prefix("|filtered").unwrap_or(rest).strip_prefix(" port ")?.split_once(" on ")?;
+    let (port, _) = rest
+        .strip_prefix("|filtered")
+        .unwrap_or(rest)
+        .strip_prefix(" port ")?
+        .split_once(" on ")?;
     let (number, protocol) = port.split_once('/')?;
-    let protocol = ["tcp", "udp"].into_iter().find(|known| *known == protocol)?.to_owned();
+    let protocol = ["tcp", "udp"]
+        .into_iter()
+        .find(|known| *known == protocol)?
+        .to_owned();
     let number = number.parse().ok().filter(|number| *number > 0)?;
-    Some(NmapPort { number, protocol, state: "open".to_owned(), ..NmapPort::default() })
+    Some(NmapPort {
+        number,
+        protocol,
+        state: "open".to_owned(),
+        ..NmapPort::default()
+    })
 }
 
 impl NmapProgress {
-    /// Reads a line such as `<taskprogress task="Connect Scan" percent="33.33" …/>`, or the end of a task.
+    /// Reads a line such as `<taskprogress task="Connect Scan" percent="33.33" …/>`, or the end of
+    /// a task.
     pub fn parse(line: &str) -> Option<Self> {
         if !line.starts_with("<taskprogress ") && !line.starts_with("<taskend ") {
             return None;
@@ -163,9 +204,16 @@ impl NmapProgress {
         let mut progress = None;
         read(line, |node| {
             if let XmlNode::Start(element) = node {
-                let percent = if element.name == "taskend" { Some(100.0) } else { element.number("percent") };
+                let percent = if element.name == "taskend" {
+                    Some(100.0)
+                } else {
+                    element.number("percent")
+                };
                 let percent = percent.filter(|percent: &f64| (0.0..=100.0).contains(percent));
-                progress = percent.map(|percent| Self { task: element.get("task").to_owned(), percent });
+                progress = percent.map(|percent| Self {
+                    task: element.get("task").to_owned(),
+                    percent,
+                });
             }
         });
         progress
@@ -193,11 +241,26 @@ mod tests {
     fn report_is_read() {
         let report = NmapReport::parse(REPORT);
         assert!(report.is_up && report.is_complete && report.version == "7.93");
-        let [web, dns] = &report.ports[..] else { panic!("{report:?}") };
-        assert_eq!((web.number, web.service.short_name().as_str(), web.state.as_str()), (443, "https", "open"));
+        let [web, dns] = &report.ports[..] else {
+            panic!("{report:?}")
+        };
+        assert_eq!(
+            (
+                web.number,
+                web.service.short_name().as_str(),
+                web.state.as_str()
+            ),
+            (443, "https", "open")
+        );
         assert_eq!(web.service.banner(), "nginx 1.22.1");
-        assert_eq!((web.scripts[0].id.as_str(), web.scripts[0].output.as_str()), ("http-title", "Hello & welcome"));
-        assert_eq!((dns.protocol.as_str(), dns.state.as_str()), ("udp", "open|filtered"));
+        assert_eq!(
+            (web.scripts[0].id.as_str(), web.scripts[0].output.as_str()),
+            ("http-title", "Hello & welcome")
+        );
+        assert_eq!(
+            (dns.protocol.as_str(), dns.state.as_str()),
+            ("udp", "open|filtered")
+        );
         assert_eq!(report.scripts[0].id, "clock-skew");
     }
 
@@ -213,19 +276,35 @@ mod tests {
     #[test]
     fn progress_is_read_from_a_line() {
         let line = r#"<taskprogress task="Service scan" time="1795399226" percent="33.33" remaining="4"/>"#;
-        assert_eq!(NmapProgress::parse(line), Some(NmapProgress { task: "Service scan".to_owned(), percent: 33.33 }));
+        assert_eq!(
+            NmapProgress::parse(line),
+            Some(NmapProgress {
+                task: "Service scan".to_owned(),
+                percent: 33.33
+            })
+        );
         let line = r#"<taskend task="NSE" time="1795399226"/>"#;
         assert_eq!(NmapProgress::parse(line).unwrap().percent, 100.0);
-        assert_eq!(NmapProgress::parse(r#"<taskprogress task="NSE" percent="NaN"/>"#), None);
+        assert_eq!(
+            NmapProgress::parse(r#"<taskprogress task="NSE" percent="NaN"/>"#),
+            None
+        );
         assert_eq!(NmapProgress::parse("<host>"), None);
     }
 
     #[test]
     fn discovered_port_is_read_from_a_message() {
-        let port = |line| discovered_port(line).map(|port| (port.number, port.protocol, port.state));
+        let port =
+            |line| discovered_port(line).map(|port| (port.number, port.protocol, port.state));
         let open = |number, protocol: &str| Some((number, protocol.to_owned(), "open".to_owned()));
-        assert_eq!(port("Discovered open port 443/tcp on 127.0.0.1"), open(443, "tcp"));
-        assert_eq!(port("Discovered open|filtered port 53/udp on ::1 is actually open"), open(53, "udp"));
+        assert_eq!(
+            port("Discovered open port 443/tcp on 127.0.0.1"),
+            open(443, "tcp")
+        );
+        assert_eq!(
+            port("Discovered open|filtered port 53/udp on ::1 is actually open"),
+            open(53, "udp")
+        );
         for other in [
             "|  Discovered open port 1/tcp on x",
             "Discovered open port 0/tcp on x",

@@ -1,4 +1,5 @@
-//! `authentication` of the website scanner: headers and cookies, in the plain and in the nested form.
+//! `authentication` of the website scanner: headers and cookies, in the plain and in the nested
+//! form.
 
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
@@ -15,23 +16,39 @@ pub struct Authentication {
 const FORMS: &str = "authentication must be an object with `headers` (an object, or lines \"Name: value\") or `cookies` \
                      (an object, or a string \"a=b; c=d\"), or with `type` (headers or cookies) and `params`";
 
-/// Most bytes of all headers. Few servers accept longer heads, and each request of the scan has all of them.
+/// Most bytes of all headers. Few servers accept longer heads, and each request of the scan has all
+/// of them.
 const MOST_BYTES: usize = 16 * 1024;
 
 impl Authentication {
-    /// Reads `{"headers": {"Name": "value"} | ["Name: value"], "cookies": {"name": "value"} | "a=b; c=d"}`, or the same
-    /// fields nested in `{"type": "headers" | "cookies", "params": …}`.
+    /// Reads
+    /// `{"headers": {"Name": "value"} | ["Name: value"], "cookies": {"name": "value"} | "a=b; c=d"}`,
+    /// or the same fields nested in `{"type": "headers" | "cookies", "params": …}`.
     ///
     /// # Errors
-    /// The expected forms, without the values. Every error is a wrong value (400): credentials are never ignored.
+    /// The expected forms, without the values. Every error is a wrong value (400): credentials are
+    /// never ignored.
     pub fn parse(given: &Value) -> Result<Self, ParamsError> {
         let fields = given.as_object().ok_or_else(wrong)?;
         let is_nested = present(fields, "type").is_some() || present(fields, "params").is_some();
-        let lines = if is_nested { nested(fields)? } else { plain(fields)? };
-        if lines.is_empty() || lines.iter().any(|(name, value)| name.trim().is_empty() || value.trim().is_empty()) {
-            return Err(ParamsError::Value("authentication contains no header or cookie, or an empty one".to_owned()));
+        let lines = if is_nested {
+            nested(fields)?
+        } else {
+            plain(fields)?
+        };
+        if lines.is_empty()
+            || lines
+                .iter()
+                .any(|(name, value)| name.trim().is_empty() || value.trim().is_empty())
+        {
+            return Err(ParamsError::Value(
+                "authentication contains no header or cookie, or an empty one".to_owned(),
+            ));
         }
-        let bytes: usize = lines.iter().map(|(name, value)| name.len() + value.len()).sum();
+        let bytes: usize = lines
+            .iter()
+            .map(|(name, value)| name.len() + value.len())
+            .sum();
         if bytes > MOST_BYTES {
             let message = format!(
                 "authentication: the headers and cookies have {bytes} bytes, and at most {MOST_BYTES} (16 KiB) are sent \
@@ -39,7 +56,10 @@ impl Authentication {
             );
             return Err(ParamsError::Value(message));
         }
-        let headers = lines.into_iter().map(|(name, value)| header(&name, &value)).collect::<Result<_, _>>()?;
+        let headers = lines
+            .into_iter()
+            .map(|(name, value)| header(&name, &value))
+            .collect::<Result<_, _>>()?;
         Ok(Self { headers })
     }
 }
@@ -72,10 +92,14 @@ fn plain(fields: &Map<String, Value>) -> Result<Lines, ParamsError> {
     Ok(lines)
 }
 
-/// `{"type": …, "params": …}`: the parameters are those of the plain form, or the headers or cookies themselves.
+/// `{"type": …, "params": …}`: the parameters are those of the plain form, or the headers or
+/// cookies themselves.
 fn nested(fields: &Map<String, Value>) -> Result<Lines, ParamsError> {
-    let is_other = |(name, value): (&String, &Value)| name != "type" && name != "params" && !value.is_null();
-    let (Some(Value::String(kind)), Some(params)) = (present(fields, "type"), present(fields, "params")) else {
+    let is_other =
+        |(name, value): (&String, &Value)| name != "type" && name != "params" && !value.is_null();
+    let (Some(Value::String(kind)), Some(params)) =
+        (present(fields, "type"), present(fields, "params"))
+    else {
         return Err(wrong());
     };
     if fields.iter().any(is_other) {
@@ -85,7 +109,8 @@ fn nested(fields: &Map<String, Value>) -> Result<Lines, ParamsError> {
         "headers" | "header" => ["headers", "header"],
         "cookies" | "cookie" => ["cookies", "cookie"],
         _ => {
-            let message = "authentication.type must be headers or cookies; this service does not log in";
+            let message =
+                "authentication.type must be headers or cookies; this service does not log in";
             return Err(ParamsError::Value(message.to_owned()));
         }
     };
@@ -101,11 +126,16 @@ fn header_lines(headers: &Value) -> Option<Lines> {
         Some((name.to_owned(), value.trim().to_owned()))
     };
     match headers {
-        Value::Object(all) => {
-            all.iter().map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
-        }
+        Value::Object(all) => all
+            .iter()
+            .map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
+            .collect(),
         Value::Array(all) => all.iter().map(|text| line(text.as_str()?)).collect(),
-        Value::String(text) => text.lines().filter(|text| !text.trim().is_empty()).map(line).collect(),
+        Value::String(text) => text
+            .lines()
+            .filter(|text| !text.trim().is_empty())
+            .map(line)
+            .collect(),
         _ => None,
     }
 }
@@ -114,8 +144,10 @@ fn cookie_line(cookies: &Value) -> Option<String> {
     match cookies {
         Value::String(text) => Some(text.clone()),
         Value::Object(all) => {
-            let pairs: Option<Vec<String>> =
-                all.iter().map(|(name, value)| Some(format!("{name}={}", value.as_str()?))).collect();
+            let pairs: Option<Vec<String>> = all
+                .iter()
+                .map(|(name, value)| Some(format!("{name}={}", value.as_str()?)))
+                .collect();
             Some(pairs?.join("; "))
         }
         _ => None,
@@ -143,7 +175,10 @@ mod tests {
             json!({"headers":["X-Key: s3cret"],"cookies":"sid=s3cret"}),
             json!({"cookies":{"sid":"s3cret"}}),
         ] {
-            assert_eq!(Authentication::parse(&good).unwrap().headers.len(), good.as_object().unwrap().len());
+            assert_eq!(
+                Authentication::parse(&good).unwrap().headers.len(),
+                good.as_object().unwrap().len()
+            );
         }
         for bad in [
             json!({}),
@@ -154,36 +189,65 @@ mod tests {
             json!({"headers":{"X":"s3cret\r\nY: 1"}}),
             json!({"headers":{"s3 cret":"1"}}),
         ] {
-            let error = Authentication::parse(&bad).err().expect("refused").to_string();
+            let error = Authentication::parse(&bad)
+                .err()
+                .expect("refused")
+                .to_string();
             assert!(!error.contains("s3"), "{error}");
         }
     }
 
     #[test]
     fn authentication_larger_than_a_head_is_refused() {
-        let of = |length: usize| Authentication::parse(&json!({"cookies": {"sid": "x".repeat(length)}}));
+        let of =
+            |length: usize| Authentication::parse(&json!({"cookies": {"sid": "x".repeat(length)}}));
         let name = "cookie".len() + "sid=".len();
         assert!(of(MOST_BYTES - name).is_ok());
-        let error = of(MOST_BYTES - name + 1).err().expect("refused").to_string();
-        assert!(error.contains("have 16385 bytes") && error.contains("16 KiB"), "{error}");
+        let error = of(MOST_BYTES - name + 1)
+            .err()
+            .expect("refused")
+            .to_string();
+        assert!(
+            error.contains("have 16385 bytes") && error.contains("16 KiB"),
+            "{error}"
+        );
     }
 
     #[test]
     fn nested_authentication_is_read_like_the_plain_form() {
         let read = |given: Value| {
-            let read = Authentication::parse(&given).unwrap_or_else(|error| panic!("{given}: {error}")).headers;
-            let text = |(name, value): &(HeaderName, HeaderValue)| format!("{name}: {}", value.to_str().unwrap());
+            let read = Authentication::parse(&given)
+                .unwrap_or_else(|error| panic!("{given}: {error}"))
+                .headers;
+            let text = |(name, value): &(HeaderName, HeaderValue)| {
+                format!("{name}: {}", value.to_str().unwrap())
+            };
             read.iter().map(text).collect::<Vec<_>>()
         };
         for (given, expected) in [
-            (json!({"type":"headers","params":{"headers":{"X-Key":"k"}}}), "x-key: k"),
+            (
+                json!({"type":"headers","params":{"headers":{"X-Key":"k"}}}),
+                "x-key: k",
+            ),
             (json!({"type":"headers","params":{"X-Key":"k"}}), "x-key: k"),
             (json!({"type":"header","params":["X-Key: k"]}), "x-key: k"),
-            (json!({"type":"headers","params":{"header":"X-Key: k"}}), "x-key: k"),
-            (json!({"type":"cookies","params":{"cookies":"sid=1"}}), "cookie: sid=1"),
-            (json!({"type":"cookie","params":{"cookie":{"sid":"1"}}}), "cookie: sid=1"),
+            (
+                json!({"type":"headers","params":{"header":"X-Key: k"}}),
+                "x-key: k",
+            ),
+            (
+                json!({"type":"cookies","params":{"cookies":"sid=1"}}),
+                "cookie: sid=1",
+            ),
+            (
+                json!({"type":"cookie","params":{"cookie":{"sid":"1"}}}),
+                "cookie: sid=1",
+            ),
             (json!({"type":"cookie","params":"sid=1"}), "cookie: sid=1"),
-            (json!({"type":"cookies","params":{"sid":"1"}}), "cookie: sid=1"),
+            (
+                json!({"type":"cookies","params":{"sid":"1"}}),
+                "cookie: sid=1",
+            ),
         ] {
             assert_eq!(read(given), [expected]);
         }

@@ -1,7 +1,8 @@
 //! Tool parameters: validated once when a scan is requested.
 //!
-//! `POST /scans` stores and returns the result of [`check_params`], which contains the defaults. The tools parse it again.
-//! Names and values are those of `hosted-service.md` (Tools); null counts as absent, unknown names are dropped.
+//! `POST /scans` stores and returns the result of [`check_params`], which contains the defaults.
+//! The tools parse it again. Names and values are those of `hosted-service.md` (Tools); null counts
+//! as absent, unknown names are dropped.
 
 use serde_json::{Map, Value, json};
 use thiserror::Error;
@@ -60,14 +61,24 @@ pub fn check_params(tool: Tool, params: &Value) -> Result<Value, ParamsError> {
     }
 }
 
-/// Checks `requests_per_second` against the limit of the target, and the limit that the operator allows.
+/// Checks `requests_per_second` against the limit of the target, and the limit that the operator
+/// allows.
 ///
 /// # Errors
 /// The highest rate, and who can raise it.
-pub fn check_rate(params: &Value, address: &Address, limits: &ScanLimits) -> Result<(), ParamsError> {
-    let Some(rate) = params["requests_per_second"].as_u64() else { return Ok(()) };
+pub fn check_rate(
+    params: &Value,
+    address: &Address,
+    limits: &ScanLimits,
+) -> Result<(), ParamsError> {
+    let Some(rate) = params["requests_per_second"].as_u64() else {
+        return Ok(());
+    };
     let host = address.host();
-    let is_local = address.ip().map_or(host == "localhost" || host.ends_with(".localhost"), is_this_host);
+    let is_local = address.ip().map_or(
+        host == "localhost" || host.ends_with(".localhost"),
+        is_this_host,
+    );
     let highest = requests_per_second(is_local).max(limits.requests_per_second);
     match rate <= u64::from(highest) {
         true => Ok(()),
@@ -91,7 +102,10 @@ fn check_website(params: &Map<String, Value>) -> Result<Value, ParamsError> {
 fn check_tls(params: &Map<String, Value>) -> Result<Value, ParamsError> {
     refuse_authentication(params, WITHOUT_HTTP)?;
     let mut checked = Map::new();
-    checked.insert("scan_type".to_owned(), scan_type(params, &["light"])?.unwrap_or("light").into());
+    checked.insert(
+        "scan_type".to_owned(),
+        scan_type(params, &["light"])?.unwrap_or("light").into(),
+    );
     if let Some(value) = present(params, "port") {
         match value.as_u64() {
             Some(port @ 1..=65535) => _ = checked.insert("port".to_owned(), port.into()),
@@ -102,7 +116,10 @@ fn check_tls(params: &Map<String, Value>) -> Result<Value, ParamsError> {
     if let Some(name) = text(params, "starttls")? {
         if name != "none" && StartTls::of(name).is_none() {
             let choices: Vec<&str> = StartTls::ALL.iter().map(|one| one.name()).collect();
-            return Err(ParamsError::Value(format!("starttls must be none, {}", listed(&choices))));
+            return Err(ParamsError::Value(format!(
+                "starttls must be none, {}",
+                listed(&choices)
+            )));
         }
         checked.insert("starttls".to_owned(), name.into());
     }
@@ -110,44 +127,70 @@ fn check_tls(params: &Map<String, Value>) -> Result<Value, ParamsError> {
 }
 
 /// Parameters of a port scanner with one protocol.
-fn check_port_selection(params: &Map<String, Value>, protocol: &str, other: &str) -> Result<Value, ParamsError> {
+fn check_port_selection(
+    params: &Map<String, Value>,
+    protocol: &str,
+    other: &str,
+) -> Result<Value, ParamsError> {
     refuse_authentication(params, WITHOUT_HTTP)?;
     if text(params, "protocol_type")?.is_some_and(|given| given != protocol) {
-        return Err(ParamsError::Value(format!("protocol_type must be {protocol} for this tool; {other}")));
+        return Err(ParamsError::Value(format!(
+            "protocol_type must be {protocol} for this tool; {other}"
+        )));
     }
     let selection = PortSelection::parse(params)?;
     let mut checked = selection.to_params();
-    checked.insert("check_alive".to_owned(), boolean(params, "check_alive")?.unwrap_or(false).into());
+    checked.insert(
+        "check_alive".to_owned(),
+        boolean(params, "check_alive")?.unwrap_or(false).into(),
+    );
     Ok(Value::Object(checked))
 }
 
 fn check_network(params: &Map<String, Value>) -> Result<Value, ParamsError> {
-    refuse_authentication(params, "cannot be used: the scripts of this tool do not log in")?;
+    refuse_authentication(
+        params,
+        "cannot be used: the scripts of this tool do not log in",
+    )?;
     let protocol = text(params, "protocol_type")?.unwrap_or("tcp");
     if !["tcp", "udp"].contains(&protocol) {
-        return Err(ParamsError::Value("protocol_type must be tcp or udp".to_owned()));
+        return Err(ParamsError::Value(
+            "protocol_type must be tcp or udp".to_owned(),
+        ));
     }
     check_engines(params)?;
     let mut checked = PortSelection::parse(params)?.to_params();
     checked.insert("scanning_engines".to_owned(), json!(["nmap"]));
     checked.insert("protocol_type".to_owned(), protocol.into());
-    checked.insert("check_alive".to_owned(), boolean(params, "check_alive")?.unwrap_or(false).into());
+    checked.insert(
+        "check_alive".to_owned(),
+        boolean(params, "check_alive")?.unwrap_or(false).into(),
+    );
     Ok(Value::Object(checked))
 }
 
 /// `scanning_engines` of the network scanner: only nmap is offered.
 fn check_engines(params: &Map<String, Value>) -> Result<(), ParamsError> {
-    let Some(value) = present(params, "scanning_engines") else { return Ok(()) };
-    let engines = value.as_array().ok_or_else(|| wrong(value, "scanning_engines", "a list"))?;
+    let Some(value) = present(params, "scanning_engines") else {
+        return Ok(());
+    };
+    let engines = value
+        .as_array()
+        .ok_or_else(|| wrong(value, "scanning_engines", "a list"))?;
     match engines.iter().all(|engine| engine == "nmap") && !engines.is_empty() {
         true => Ok(()),
-        false => Err(ParamsError::Value("scanning_engines: use [\"nmap\"]".to_owned())),
+        false => Err(ParamsError::Value(
+            "scanning_engines: use [\"nmap\"]".to_owned(),
+        )),
     }
 }
 
-/// Refuses `authentication` anywhere in parameters that cannot use it: ignored credentials would look used.
+/// Refuses `authentication` anywhere in parameters that cannot use it: ignored credentials would
+/// look used.
 fn refuse_authentication(params: &Map<String, Value>, why: &str) -> Result<(), ParamsError> {
-    let values = params.iter().filter(|(name, value)| *name != "authentication" && !value.is_null());
+    let values = params
+        .iter()
+        .filter(|(name, value)| *name != "authentication" && !value.is_null());
     let is_inside = values.map(|(_, value)| value).any(has_authentication);
     match is_inside || present(params, "authentication").is_some() {
         true => Err(ParamsError::Value(format!("authentication {why}"))),
@@ -158,9 +201,9 @@ fn refuse_authentication(params: &Map<String, Value>, why: &str) -> Result<(), P
 /// Whether a value contains a field `authentication` that is not null.
 pub fn has_authentication(value: &Value) -> bool {
     match value {
-        Value::Object(fields) => fields
-            .iter()
-            .any(|(name, value)| (name == "authentication" && !value.is_null()) || has_authentication(value)),
+        Value::Object(fields) => fields.iter().any(|(name, value)| {
+            (name == "authentication" && !value.is_null()) || has_authentication(value)
+        }),
         Value::Array(items) => items.iter().any(has_authentication),
         _ => false,
     }
@@ -198,12 +241,26 @@ pub(super) fn present<'a>(params: &'a Map<String, Value>, name: &str) -> Option<
     params.get(name).filter(|value| !value.is_null())
 }
 
-pub(super) fn text<'a>(params: &'a Map<String, Value>, name: &str) -> Result<Option<&'a str>, ParamsError> {
-    present(params, name).map(|value| value.as_str().ok_or_else(|| wrong(value, name, "a string"))).transpose()
+pub(super) fn text<'a>(
+    params: &'a Map<String, Value>,
+    name: &str,
+) -> Result<Option<&'a str>, ParamsError> {
+    present(params, name)
+        .map(|value| value.as_str().ok_or_else(|| wrong(value, name, "a string")))
+        .transpose()
 }
 
-pub(super) fn boolean(params: &Map<String, Value>, name: &str) -> Result<Option<bool>, ParamsError> {
-    present(params, name).map(|value| value.as_bool().ok_or_else(|| wrong(value, name, "a boolean"))).transpose()
+pub(super) fn boolean(
+    params: &Map<String, Value>,
+    name: &str,
+) -> Result<Option<bool>, ParamsError> {
+    present(params, name)
+        .map(|value| {
+            value
+                .as_bool()
+                .ok_or_else(|| wrong(value, name, "a boolean"))
+        })
+        .transpose()
 }
 
 /// The error for a wrong JSON type.
@@ -226,8 +283,16 @@ mod tests {
     #[test]
     fn check_params_adds_defaults() {
         for (tool, given, checked) in [
-            (Tool::PORTS, json!(null), json!({"scan_type":"light","check_alive":false})),
-            (Tool::PORTS, json!({"preset":"deep","x":1}), json!({"scan_type":"deep","check_alive":false})),
+            (
+                Tool::PORTS,
+                json!(null),
+                json!({"scan_type":"light","check_alive":false}),
+            ),
+            (
+                Tool::PORTS,
+                json!({"preset":"deep","x":1}),
+                json!({"scan_type":"deep","check_alive":false}),
+            ),
             (
                 Tool::PORTS,
                 json!({"port_top":"1000","check_alive":true}),
@@ -246,8 +311,16 @@ mod tests {
                 }),
             ),
             (Tool::WEBSITE, json!({}), json!({"scan_type":"light"})),
-            (Tool::TLS, json!({"scan_type":null}), json!({"scan_type":"light"})),
-            (Tool::TLS, json!({"port":25,"starttls":"smtp"}), json!({"scan_type":"light","port":25,"starttls":"smtp"})),
+            (
+                Tool::TLS,
+                json!({"scan_type":null}),
+                json!({"scan_type":"light"}),
+            ),
+            (
+                Tool::TLS,
+                json!({"port":25,"starttls":"smtp"}),
+                json!({"scan_type":"light","port":25,"starttls":"smtp"}),
+            ),
         ] {
             assert_eq!(check_params(tool, &given), Ok(checked), "{given}");
         }
@@ -256,26 +329,70 @@ mod tests {
     #[test]
     fn rate_above_the_default_needs_the_operator() {
         let check = |target: &str, rate: u32, allowed: u32| {
-            let limits = ScanLimits { requests_per_second: allowed, ..ScanLimits::default() };
-            check_rate(&json!({"requests_per_second": rate}), &Address::parse(target).unwrap(), &limits).is_ok()
+            let limits = ScanLimits {
+                requests_per_second: allowed,
+                ..ScanLimits::default()
+            };
+            check_rate(
+                &json!({"requests_per_second": rate}),
+                &Address::parse(target).unwrap(),
+                &limits,
+            )
+            .is_ok()
         };
-        assert!(check("http://127.0.0.1:8080/", 200, 0) && !check("http://127.0.0.1:8080/", 201, 0));
-        assert!(check("shop.test", 10, 0) && !check("shop.test", 11, 0) && check("shop.test", 50, 50));
+        assert!(
+            check("http://127.0.0.1:8080/", 200, 0) && !check("http://127.0.0.1:8080/", 201, 0)
+        );
+        assert!(
+            check("shop.test", 10, 0) && !check("shop.test", 11, 0) && check("shop.test", 50, 50)
+        );
         assert!(check("localhost", 200, 50));
     }
 
     #[test]
     fn check_params_distinguishes_wrong_values_and_types() {
         for (tool, given, expected) in [
-            (Tool::WEBSITE, json!({"scan_type":"heavy"}), "value: scan_type: use light, deep or custom, not `heavy`"),
-            (Tool::WEBSITE, json!({"scan_type":3}), "type: scan_type must be a string, not a number"),
+            (
+                Tool::WEBSITE,
+                json!({"scan_type":"heavy"}),
+                "value: scan_type: use light, deep or custom, not `heavy`",
+            ),
+            (
+                Tool::WEBSITE,
+                json!({"scan_type":3}),
+                "type: scan_type must be a string, not a number",
+            ),
             (Tool::WEBSITE, json!([]), "type: an object"),
-            (Tool::WEBSITE, json!({"requests_per_second":0}), "value: requests_per_second must be 1"),
-            (Tool::WEBSITE, json!({"requests_per_second":"9"}), "type: requests_per_second must be an integer"),
-            (Tool::WEBSITE, json!({"scan_type":"custom","discovery":"robots"}), "type: discovery must be a list"),
-            (Tool::WEBSITE, json!({"spider":{"approach":"fast"}}), "value: spider.approach must be auto"),
-            (Tool::WEBSITE, json!({"spider":{"depth":-1}}), "value: spider.depth must be 0 to 100"),
-            (Tool::WEBSITE, json!({"spider":{"include_urls":["ftp://a"]}}), "value: spider.include_urls"),
+            (
+                Tool::WEBSITE,
+                json!({"requests_per_second":0}),
+                "value: requests_per_second must be 1",
+            ),
+            (
+                Tool::WEBSITE,
+                json!({"requests_per_second":"9"}),
+                "type: requests_per_second must be an integer",
+            ),
+            (
+                Tool::WEBSITE,
+                json!({"scan_type":"custom","discovery":"robots"}),
+                "type: discovery must be a list",
+            ),
+            (
+                Tool::WEBSITE,
+                json!({"spider":{"approach":"fast"}}),
+                "value: spider.approach must be auto",
+            ),
+            (
+                Tool::WEBSITE,
+                json!({"spider":{"depth":-1}}),
+                "value: spider.depth must be 0 to 100",
+            ),
+            (
+                Tool::WEBSITE,
+                json!({"spider":{"include_urls":["ftp://a"]}}),
+                "value: spider.include_urls",
+            ),
             (
                 Tool::WEBSITE,
                 json!({"spider":{"authentication":{"cookies":"a=b"}}}),
@@ -286,27 +403,71 @@ mod tests {
                 json!({"scan_type":"custom","attack_active":["web.cors","sqli"]}),
                 "value: attack_active: unknown check `sqli` (this service has no attacks); available: web.",
             ),
-            (Tool::PORTS, json!({"authentication":{"cookies":"a=b"}}), "value: authentication cannot be used"),
-            (Tool::TLS, json!({"params":{"authentication":1}}), "value: authentication cannot be used"),
-            (Tool::TLS, json!({"port":0}), "value: port must be 1 to 65535"),
-            (Tool::TLS, json!({"starttls":"xmpp"}), "value: starttls must be none, smtp, imap"),
-            (Tool::PORTS, json!({"port_top":"7"}), "value: port_top must be"),
-            (Tool::PORTS, json!({"port_list":"80,x"}), "value: port_list: `x` is not a port (1 to 65535)"),
+            (
+                Tool::PORTS,
+                json!({"authentication":{"cookies":"a=b"}}),
+                "value: authentication cannot be used",
+            ),
+            (
+                Tool::TLS,
+                json!({"params":{"authentication":1}}),
+                "value: authentication cannot be used",
+            ),
+            (
+                Tool::TLS,
+                json!({"port":0}),
+                "value: port must be 1 to 65535",
+            ),
+            (
+                Tool::TLS,
+                json!({"starttls":"xmpp"}),
+                "value: starttls must be none, smtp, imap",
+            ),
+            (
+                Tool::PORTS,
+                json!({"port_top":"7"}),
+                "value: port_top must be",
+            ),
+            (
+                Tool::PORTS,
+                json!({"port_list":"80,x"}),
+                "value: port_list: `x` is not a port (1 to 65535)",
+            ),
             (
                 Tool::PORTS,
                 json!({"port_range":{"start_port":"x","end_port":9}}),
                 "value: port_range.start_port: `x` is",
             ),
-            (Tool::PORTS, json!({"check_alive":"yes"}), "type: check_alive must be a boolean"),
+            (
+                Tool::PORTS,
+                json!({"check_alive":"yes"}),
+                "type: check_alive must be a boolean",
+            ),
             (
                 Tool::PORTS,
                 json!({"protocol_type":"udp"}),
                 "value: protocol_type must be tcp for this tool; use the UDP port scanner (80)",
             ),
-            (Tool::UDP_PORTS, json!({"protocol_type":"tcp"}), "value: protocol_type must be udp for this tool"),
-            (Tool::NETWORK, json!({"protocol_type":"sctp"}), "value: protocol_type must be tcp or udp"),
-            (Tool::NETWORK, json!({"scanning_engines":["openvas"]}), "value: scanning_engines: use"),
-            (Tool(30), json!({}), "value: tool_id 30 (Whois Lookup) is not available; available tools: 20"),
+            (
+                Tool::UDP_PORTS,
+                json!({"protocol_type":"tcp"}),
+                "value: protocol_type must be udp for this tool",
+            ),
+            (
+                Tool::NETWORK,
+                json!({"protocol_type":"sctp"}),
+                "value: protocol_type must be tcp or udp",
+            ),
+            (
+                Tool::NETWORK,
+                json!({"scanning_engines":["openvas"]}),
+                "value: scanning_engines: use",
+            ),
+            (
+                Tool(30),
+                json!({}),
+                "value: tool_id 30 (Whois Lookup) is not available; available tools: 20",
+            ),
         ] {
             let message = match check_params(tool, &given).expect_err(&given.to_string()) {
                 ParamsError::Type(text) => format!("type: {text}"),

@@ -50,15 +50,22 @@ pub struct Spider {
 }
 
 impl WebsiteParams {
-    /// Parses `scan_type`, the selection, the rate and the authentication. A selection without `scan_type` means `custom`.
+    /// Parses `scan_type`, the selection, the rate and the authentication. A selection without
+    /// `scan_type` means `custom`.
     ///
     /// # Errors
     /// The parameter and its choices, never the values of `authentication`.
     pub fn parse(params: &Map<String, Value>) -> Result<Self, ParamsError> {
         let mut others = params.clone();
         let given_authentication = others.remove("authentication").unwrap_or_default();
-        refuse_authentication(&others, "inside another parameter is not used: move it into `tool_params`")?;
-        let has_selection = GROUPS.iter().chain(&["spider"]).any(|name| present(params, name).is_some());
+        refuse_authentication(
+            &others,
+            "inside another parameter is not used: move it into `tool_params`",
+        )?;
+        let has_selection = GROUPS
+            .iter()
+            .chain(&["spider"])
+            .any(|name| present(params, name).is_some());
         let default = if has_selection { "custom" } else { "light" };
         let custom = CustomScan::parse(params)?;
         let scan_type = match scan_type(params, &["light", "deep", "custom"])?.unwrap_or(default) {
@@ -87,9 +94,15 @@ impl WebsiteParams {
             }
         };
         params.insert("scan_type".to_owned(), name.into());
-        params.extend(self.requests_per_second.map(|rate| ("requests_per_second".to_owned(), rate.into())));
+        params.extend(
+            self.requests_per_second
+                .map(|rate| ("requests_per_second".to_owned(), rate.into())),
+        );
         if !self.given_authentication.is_null() {
-            params.insert("authentication".to_owned(), self.given_authentication.clone());
+            params.insert(
+                "authentication".to_owned(),
+                self.given_authentication.clone(),
+            );
         }
         params
     }
@@ -102,7 +115,10 @@ impl CustomScan {
             *names = texts(params, group, group)?;
         }
         let spider = match present(params, "spider") {
-            None => Spider { approach: "auto".to_owned(), ..Spider::default() },
+            None => Spider {
+                approach: "auto".to_owned(),
+                ..Spider::default()
+            },
             Some(Value::Object(fields)) => Spider::parse(fields)?,
             Some(other) => return Err(wrong(other, "spider", "an object")),
         };
@@ -110,7 +126,10 @@ impl CustomScan {
     }
 
     fn to_params(&self) -> Map<String, Value> {
-        let lists = GROUPS.iter().zip(&self.checks).map(|(group, names)| ((*group).to_owned(), json!(names)));
+        let lists = GROUPS
+            .iter()
+            .zip(&self.checks)
+            .map(|(group, names)| ((*group).to_owned(), json!(names)));
         let mut params: Map<String, Value> = lists.collect();
         let spider = &self.spider;
         params.insert(
@@ -128,13 +147,19 @@ impl Spider {
     fn parse(fields: &Map<String, Value>) -> Result<Self, ParamsError> {
         let approach = text(fields, "approach")?.unwrap_or("auto");
         if !["auto", "classic", "spa"].contains(&approach) {
-            return Err(ParamsError::Value("spider.approach must be auto, classic or spa".to_owned()));
+            return Err(ParamsError::Value(
+                "spider.approach must be auto, classic or spa".to_owned(),
+            ));
         }
         let depth = match present(fields, "depth") {
             None => None,
             Some(value @ Value::Number(_)) => match value.as_u64() {
                 Some(depth @ 0..=100) => Some(depth as u32),
-                _ => return Err(ParamsError::Value("spider.depth must be 0 to 100".to_owned())),
+                _ => {
+                    return Err(ParamsError::Value(
+                        "spider.depth must be 0 to 100".to_owned(),
+                    ));
+                }
             },
             Some(other) => return Err(wrong(other, "spider.depth", "an integer")),
         };
@@ -148,11 +173,17 @@ impl Spider {
 }
 
 pub fn rate(params: &Map<String, Value>) -> Result<Option<u32>, ParamsError> {
-    let Some(rate) = present(params, "requests_per_second") else { return Ok(None) };
-    let number = rate.as_u64().ok_or_else(|| wrong(rate, "requests_per_second", "an integer"))?;
+    let Some(rate) = present(params, "requests_per_second") else {
+        return Ok(None);
+    };
+    let number = rate
+        .as_u64()
+        .ok_or_else(|| wrong(rate, "requests_per_second", "an integer"))?;
     match number {
         1..=10_000 => Ok(Some(number as u32)),
-        _ => Err(ParamsError::Value("requests_per_second must be 1 to 10000".to_owned())),
+        _ => Err(ParamsError::Value(
+            "requests_per_second must be 1 to 10000".to_owned(),
+        )),
     }
 }
 
@@ -161,26 +192,41 @@ fn urls(fields: &Map<String, Value>, name: &str) -> Result<Vec<String>, ParamsEr
     let label = format!("spider.{name}");
     let all = texts(fields, name, &label)?.unwrap_or_default();
     let is_url = |text: &String| {
-        text.starts_with('/') || Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
+        text.starts_with('/')
+            || Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
     };
     match all.iter().all(is_url) {
         true => Ok(all),
-        false => {
-            Err(ParamsError::Value(format!("{label} must contain http or https URLs, or paths that begin with /")))
-        }
+        false => Err(ParamsError::Value(format!(
+            "{label} must contain http or https URLs, or paths that begin with /"
+        ))),
     }
 }
 
-pub fn texts(fields: &Map<String, Value>, name: &str, label: &str) -> Result<Option<Vec<String>>, ParamsError> {
-    let Some(value) = present(fields, name) else { return Ok(None) };
-    let items = value.as_array().ok_or_else(|| wrong(value, label, "a list of strings"))?;
+pub fn texts(
+    fields: &Map<String, Value>,
+    name: &str,
+    label: &str,
+) -> Result<Option<Vec<String>>, ParamsError> {
+    let Some(value) = present(fields, name) else {
+        return Ok(None);
+    };
+    let items = value
+        .as_array()
+        .ok_or_else(|| wrong(value, label, "a list of strings"))?;
     if items.len() > MAX_ENTRIES {
-        return Err(ParamsError::Value(format!("{label} has more than {MAX_ENTRIES} entries")));
+        return Err(ParamsError::Value(format!(
+            "{label} has more than {MAX_ENTRIES} entries"
+        )));
     }
     let entry = |item: &Value| match item.as_str() {
         Some(text) if text.len() <= MAX_ENTRY => Ok(text.to_owned()),
-        Some(_) => Err(ParamsError::Value(format!("{label} has an entry of more than {MAX_ENTRY} bytes"))),
-        None => Err(ParamsError::Type(format!("{label} must be a list of strings"))),
+        Some(_) => Err(ParamsError::Value(format!(
+            "{label} has an entry of more than {MAX_ENTRY} bytes"
+        ))),
+        None => Err(ParamsError::Type(format!(
+            "{label} must be a list of strings"
+        ))),
     };
     items.iter().map(entry).collect::<Result<_, _>>().map(Some)
 }
@@ -192,7 +238,9 @@ mod tests {
     #[test]
     fn custom_selection_is_stored_with_defaults() {
         let stored = |given: Value| {
-            let params = WebsiteParams::parse(given.as_object().unwrap()).unwrap().to_params();
+            let params = WebsiteParams::parse(given.as_object().unwrap())
+                .unwrap()
+                .to_params();
             // The stored parameters are parsed again by the scan.
             assert_eq!(WebsiteParams::parse(&params).unwrap().to_params(), params);
             Value::Object(params)

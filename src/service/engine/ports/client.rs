@@ -1,4 +1,5 @@
-//! Short exchanges with the service of an open port: connect, send, read a response; limited in time, size and rate.
+//! Short exchanges with the service of an open port: connect, send, read a response; limited in
+//! time, size and rate.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -55,13 +56,20 @@ impl<'a> PortClient<'a> {
     pub async fn connect(&self) -> Option<PortConnection<'a>> {
         let permit = self.lane.connections.acquire().await.ok()?;
         self.lane.requests.wait().await;
-        let connecting = timeout(self.lane.limits.connect_timeout, TcpStream::connect(self.to));
+        let connecting = timeout(
+            self.lane.limits.connect_timeout,
+            TcpStream::connect(self.to),
+        );
         let stream = connecting.await.ok()?.ok()?;
         let stream: Box<dyn ByteStream> = match self.over_tls {
             false => Box::new(stream),
             true => self.inside_tls(stream).await?,
         };
-        Some(PortConnection { stream, timeout: self.timeout, _permit: permit })
+        Some(PortConnection {
+            stream,
+            timeout: self.timeout,
+            _permit: permit,
+        })
     }
 
     /// A new connection inside TLS, which starts by the command of the service.
@@ -74,18 +82,34 @@ impl<'a> PortClient<'a> {
             accept_any(stream, self.host).await
         };
         let stream = timeout(3 * self.timeout, upgrading).await.ok()??;
-        Some(PortConnection { stream: Box::new(stream), timeout: self.timeout, _permit: permit })
+        Some(PortConnection {
+            stream: Box::new(stream),
+            timeout: self.timeout,
+            _permit: permit,
+        })
     }
 
-    /// Completes a TLS handshake; a server that refuses current TLS gets another connection with an older protocol.
+    /// Completes a TLS handshake; a server that refuses current TLS gets another connection with an
+    /// older protocol.
     async fn inside_tls(&self, stream: TcpStream) -> Option<Box<dyn ByteStream>> {
-        if let Some(stream) = timeout(2 * self.timeout, accept_any(stream, self.host)).await.ok()? {
+        if let Some(stream) = timeout(2 * self.timeout, accept_any(stream, self.host))
+            .await
+            .ok()?
+        {
             return Some(Box::new(stream));
         }
         self.lane.requests.wait().await;
-        let connecting =
-            async { legacy::connect(TcpStream::connect(self.to).await?, self.host, legacy::HELLOS[0]).await };
-        Some(Box::new(timeout(2 * self.timeout, connecting).await.ok()?.ok()?))
+        let connecting = async {
+            legacy::connect(
+                TcpStream::connect(self.to).await?,
+                self.host,
+                legacy::HELLOS[0],
+            )
+            .await
+        };
+        Some(Box::new(
+            timeout(2 * self.timeout, connecting).await.ok()?.ok()?,
+        ))
     }
 
     /// Sends bytes on a new connection; the first bytes of the response, or nothing.
@@ -98,20 +122,33 @@ impl<'a> PortClient<'a> {
 
     /// `GET path` on a new connection.
     pub async fn get(&self, path: &str) -> Option<PortResponse> {
-        self.connect().await?.request(&self.request_text("GET", path, "")).await
+        self.connect()
+            .await?
+            .request(&self.request_text("GET", path, ""))
+            .await
     }
 
     /// A request with a JSON body on a new connection, for reads that their API defines as POST.
     pub async fn post_json(&self, path: &str, body: &str) -> Option<PortResponse> {
-        self.connect().await?.request(&self.request_text("POST", path, body)).await
+        self.connect()
+            .await?
+            .request(&self.request_text("POST", path, body))
+            .await
     }
 
     /// A request of HTTP 1.0, whose response is never chunked.
     pub fn request_text(&self, method: &str, path: &str, body: &str) -> String {
-        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.to_owned() };
+        let host = if self.host.contains(':') {
+            format!("[{}]", self.host)
+        } else {
+            self.host.to_owned()
+        };
         let entity = match body {
             "" => String::new(),
-            body => format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len()),
+            body => format!(
+                "Content-Type: application/json\r\nContent-Length: {}\r\n",
+                body.len()
+            ),
         };
         // Some servers know their name only without the port that is usual for the protocol.
         let port = match (self.over_tls, self.to.port()) {
@@ -145,7 +182,11 @@ impl PortConnection<'_> {
     }
 
     /// Sends bytes; the response up to its end or the limits.
-    pub async fn exchange_until(&mut self, bytes: &[u8], is_complete: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+    pub async fn exchange_until(
+        &mut self,
+        bytes: &[u8],
+        is_complete: impl Fn(&[u8]) -> bool,
+    ) -> Vec<u8> {
         match self.stream.write_all(bytes).await {
             Ok(()) => self.read_until(is_complete).await,
             Err(_) => Vec::new(),
@@ -157,7 +198,10 @@ impl PortConnection<'_> {
         let end = Instant::now() + self.timeout;
         let mut all = Vec::new();
         while all.len() < MAX_BYTES && !is_complete(&all) {
-            match self.read(end.saturating_duration_since(Instant::now())).await {
+            match self
+                .read(end.saturating_duration_since(Instant::now()))
+                .await
+            {
                 more if more.is_empty() => break,
                 more => all.extend(more),
             }
@@ -172,22 +216,43 @@ impl PortConnection<'_> {
 
     /// Sends an HTTP request and reads the response up to its end or the limits.
     pub async fn request(&mut self, text: &str) -> Option<PortResponse> {
-        PortResponse::parse(&self.exchange_until(text.as_bytes(), PortResponse::is_complete).await)
+        PortResponse::parse(
+            &self
+                .exchange_until(text.as_bytes(), PortResponse::is_complete)
+                .await,
+        )
     }
 }
 
 impl PortResponse {
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(bytes);
-        let (head, body) = text.split_once("\r\n\r\n").or_else(|| text.split_once("\n\n")).unwrap_or((&text, ""));
-        let status = head.strip_prefix("HTTP/")?.split(' ').nth(1)?.get(..3)?.parse().ok()?;
-        Some(Self { status, head: head.to_owned(), body: body.to_owned() })
+        let (head, body) = text
+            .split_once("\r\n\r\n")
+            .or_else(|| text.split_once("\n\n"))
+            .unwrap_or((&text, ""));
+        let status = head
+            .strip_prefix("HTTP/")?
+            .split(' ')
+            .nth(1)?
+            .get(..3)?
+            .parse()
+            .ok()?;
+        Some(Self {
+            status,
+            head: head.to_owned(),
+            body: body.to_owned(),
+        })
     }
 
     /// Whether the body has the length that the head announces.
     fn is_complete(bytes: &[u8]) -> bool {
-        let Some(response) = Self::parse(bytes) else { return false };
-        let length = response.header("content-length").and_then(|length| length.parse().ok());
+        let Some(response) = Self::parse(bytes) else {
+            return false;
+        };
+        let length = response
+            .header("content-length")
+            .and_then(|length| length.parse().ok());
         length.is_some_and(|length: usize| bytes.len() >= response.head.len() + 4 + length)
     }
 
@@ -197,8 +262,15 @@ impl PortResponse {
 
     /// The value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
-        let fields = self.head.lines().skip(1).filter_map(|line| line.split_once(':'));
-        fields.filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim()).next()
+        let fields = self
+            .head
+            .lines()
+            .skip(1)
+            .filter_map(|line| line.split_once(':'));
+        fields
+            .filter(|(key, _)| key.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.trim())
+            .next()
     }
 
     /// The title of an HTML page.
@@ -207,13 +279,19 @@ impl PortResponse {
         let start = lower.find("<title")?;
         let start = start + lower[start..].find('>')? + 1;
         let end = start + lower[start..].find("</title")?;
-        let title = decode_entities(&self.body[start..end]).split_whitespace().collect::<Vec<_>>().join(" ");
+        let title = decode_entities(&self.body[start..end])
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
         Some(title).filter(|title| !title.is_empty())
     }
 }
 
 /// The bytes that arrive first within this time; nothing when the connection ends.
-pub async fn read_some(stream: &mut (impl AsyncRead + Unpin + ?Sized), patience: Duration) -> Vec<u8> {
+pub async fn read_some(
+    stream: &mut (impl AsyncRead + Unpin + ?Sized),
+    patience: Duration,
+) -> Vec<u8> {
     let mut bytes = vec![0; 4096];
     match timeout(patience, stream.read(&mut bytes)).await {
         Ok(Ok(count)) => bytes.truncate(count),
@@ -231,12 +309,26 @@ mod tests {
     #[test]
     fn host_header_has_no_usual_port() {
         let lane = Lanes::new(1).of([127, 0, 0, 1].into());
-        for (port, over_tls, host) in
-            [(80, false, "a.test"), (443, true, "a.test"), (80, true, "a.test:80"), (8080, false, "a.test:8080")]
-        {
+        for (port, over_tls, host) in [
+            (80, false, "a.test"),
+            (443, true, "a.test"),
+            (80, true, "a.test:80"),
+            (8080, false, "a.test:8080"),
+        ] {
             let to = SocketAddr::from(([127, 0, 0, 1], port));
-            let client = PortClient { to, host: "a.test", lane: &lane, timeout: Duration::ZERO, over_tls };
-            assert!(client.request_text("GET", "/", "").contains(&format!("\r\nHost: {host}\r\n")), "{port}");
+            let client = PortClient {
+                to,
+                host: "a.test",
+                lane: &lane,
+                timeout: Duration::ZERO,
+                over_tls,
+            };
+            assert!(
+                client
+                    .request_text("GET", "/", "")
+                    .contains(&format!("\r\nHost: {host}\r\n")),
+                "{port}"
+            );
         }
     }
 
@@ -245,8 +337,14 @@ mod tests {
         let text =
             b"HTTP/1.1 200 OK\r\nServer: nginx\r\nContent-Length: 38\r\n\r\n<html><TITLE>\n Log  in</title></html>\n\n";
         let response = PortResponse::parse(text).unwrap();
-        assert_eq!((response.status, response.status_line()), (200, "HTTP/1.1 200 OK"));
-        assert_eq!((response.header("server"), response.title().as_deref()), (Some("nginx"), Some("Log in")));
+        assert_eq!(
+            (response.status, response.status_line()),
+            (200, "HTTP/1.1 200 OK")
+        );
+        assert_eq!(
+            (response.header("server"), response.title().as_deref()),
+            (Some("nginx"), Some("Log in"))
+        );
         assert!(PortResponse::is_complete(text) && !PortResponse::is_complete(&text[..80]));
         assert_eq!(PortResponse::parse(b"SSH-2.0-x\r\n"), None);
         assert_eq!(PortResponse::parse(b"HTTP/1.1"), None);

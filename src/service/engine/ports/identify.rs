@@ -1,4 +1,5 @@
-//! Identifies the service of an open port: by its greeting, else by its responses to harmless messages.
+//! Identifies the service of an open port: by its greeting, else by its responses to harmless
+//! messages.
 //!
 //! ```text
 //!   greeting ──► usual message of the port ──► TLS ClientHello ─┬─► PING ──► HTTP GET, other protocols ─┬─► guess by port
@@ -6,10 +7,11 @@
 //!                                                    └──► inside TLS: greeting, HTTP GET, other protocols
 //! ```
 //!
-//! A service that closes two connections at once gets no message, because none would reach it. A port on this machine
-//! that stays silent costs about three seconds: each wait is bounded, and the last ones overlap. PING comes before HTTP,
-//! which Redis logs as an attack. Mail servers get nothing before their greeting, which some delay on purpose. Printers
-//! and industrial controllers get nothing at all: they may act on whatever they receive.
+//! A service that closes two connections at once gets no message, because none would reach it. A
+//! port on this machine that stays silent costs about three seconds: each wait is bounded, and the
+//! last ones overlap. PING comes before HTTP, which Redis logs as an attack. Mail servers get
+//! nothing before their greeting, which some delay on purpose. Printers and industrial controllers
+//! get nothing at all: they may act on whatever they receive.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -28,8 +30,10 @@ use crate::service::scope_check::is_this_host;
 /// Ports of services that greet, some of them late.
 const GREETING_PORTS: &[u16] = &[21, 22, 25, 110, 143, 587, 2525, 3306, 5900, 5901];
 /// Printers and industrial controllers.
-const PASSIVE_PORTS: &[u16] =
-    &[102, 502, 515, 1911, 2404, 4911, 9100, 9101, 9102, 9103, 9104, 9105, 9106, 9107, 9600, 20000, 44818, 47808];
+const PASSIVE_PORTS: &[u16] = &[
+    102, 502, 515, 1911, 2404, 4911, 9100, 9101, 9102, 9103, 9104, 9105, 9106, 9107, 9600, 20000,
+    44818, 47808,
+];
 /// Delayed greetings of mail servers take about six seconds.
 const LATE_GREETING: Duration = Duration::from_millis(6500);
 /// Concurrent messages to one port.
@@ -44,11 +48,19 @@ pub struct IdentifiedPort {
 
 impl IdentifiedPort {
     fn plain(banner: Banner) -> Self {
-        Self { banner, page: None, over_tls: false }
+        Self {
+            banner,
+            page: None,
+            over_tls: false,
+        }
     }
 
     fn inside_tls(name: &str, detail: String) -> Self {
-        Self { banner: Banner::over_tls(name, detail), page: None, over_tls: true }
+        Self {
+            banner: Banner::over_tls(name, detail),
+            page: None,
+            over_tls: true,
+        }
     }
 }
 
@@ -56,7 +68,16 @@ impl IdentifiedPort {
 pub async fn identify(stream: TcpStream, client: PortClient<'_>) -> IdentifiedPort {
     let found = outside_tls(stream, client).await;
     // After all other connections have ended: some servers have one connection at a time.
-    if found.over_tls { inside_tls(PortClient { over_tls: true, ..client }).await.unwrap_or(found) } else { found }
+    if found.over_tls {
+        inside_tls(PortClient {
+            over_tls: true,
+            ..client
+        })
+        .await
+        .unwrap_or(found)
+    } else {
+        found
+    }
 }
 
 /// Identifies a service that does not use TLS; a TLS service is named `tls`.
@@ -100,7 +121,10 @@ async fn outside_tls(mut stream: TcpStream, client: PortClient<'_>) -> Identifie
             return found;
         }
         if (REDIS.matches)(&response) {
-            return Some(IdentifiedPort::plain(Banner::of(REDIS.service, &first_line(&response))));
+            return Some(IdentifiedPort::plain(Banner::of(
+                REDIS.service,
+                &first_line(&response),
+            )));
         }
         any_protocol(&client).await
     };
@@ -109,7 +133,11 @@ async fn outside_tls(mut stream: TcpStream, client: PortClient<'_>) -> Identifie
 }
 
 /// Identifies the service by its response to a ClientHello.
-async fn by_hello(client: &PortClient<'_>, hello: &[u8], response: &[u8]) -> Option<IdentifiedPort> {
+async fn by_hello(
+    client: &PortClient<'_>,
+    hello: &[u8],
+    response: &[u8],
+) -> Option<IdentifiedPort> {
     if response == hello {
         return Some(IdentifiedPort::plain(Banner::of("echo", "")));
     }
@@ -119,18 +147,29 @@ async fn by_hello(client: &PortClient<'_>, hello: &[u8], response: &[u8]) -> Opt
     if response.starts_with(b"HTTP/") {
         return web_server(client).await;
     }
-    service_of(response).map(|service| IdentifiedPort::plain(Banner::of(service, &first_line(response))))
+    service_of(response)
+        .map(|service| IdentifiedPort::plain(Banner::of(service, &first_line(response))))
 }
 
 /// The first result of a number of concurrent attempts.
-async fn first_of<T: Send>(attempts: Vec<BoxFuture<'_, Option<T>>>, concurrency: usize) -> Option<T> {
-    let mut found = stream::iter(attempts).buffer_unordered(concurrency).filter_map(std::future::ready).boxed();
+async fn first_of<T: Send>(
+    attempts: Vec<BoxFuture<'_, Option<T>>>,
+    concurrency: usize,
+) -> Option<T> {
+    let mut found = stream::iter(attempts)
+        .buffer_unordered(concurrency)
+        .filter_map(std::future::ready)
+        .boxed();
     found.next().await
 }
 
 fn greeting_time(client: &PortClient, has_usual: bool) -> Duration {
     let is_local = is_this_host(client.to.ip());
-    match (GREETING_PORTS.contains(&client.to.port()), is_local, has_usual) {
+    match (
+        GREETING_PORTS.contains(&client.to.port()),
+        is_local,
+        has_usual,
+    ) {
         (true, ..) => LATE_GREETING,
         // These services do not greet.
         (_, true, true) => Duration::from_millis(100),
@@ -139,16 +178,23 @@ fn greeting_time(client: &PortClient, has_usual: bool) -> Duration {
     }
 }
 
-/// Whether the service closes another connection too before it has received anything, so that no message reaches it.
+/// Whether the service closes another connection too before it has received anything, so that no
+/// message reaches it.
 async fn closes_at_once(client: &PortClient<'_>, patience: Duration) -> bool {
-    let Some(mut connection) = client.connect().await else { return false };
+    let Some(mut connection) = client.connect().await else {
+        return false;
+    };
     let start = Instant::now();
     connection.read(patience).await.is_empty() && start.elapsed() < patience
 }
 
 async fn send(client: &PortClient<'_>, probe: &ServiceProbe) -> Option<Banner> {
     let response = client.exchange(probe.bytes).await;
-    let text = if probe.is_shown { first_line(&response) } else { String::new() };
+    let text = if probe.is_shown {
+        first_line(&response)
+    } else {
+        String::new()
+    };
     (probe.matches)(&response).then(|| Banner::of(probe.service, &text))
 }
 
@@ -160,12 +206,22 @@ async fn late_greeting(client: &PortClient<'_>) -> Option<IdentifiedPort> {
 
 /// Sends the messages of all protocols; the first service that identifies itself.
 async fn any_protocol(client: &PortClient<'_>) -> Option<IdentifiedPort> {
-    first_of(std::iter::once(web_server(client).boxed()).chain(probes(client)).collect(), CONCURRENCY).await
+    first_of(
+        std::iter::once(web_server(client).boxed())
+            .chain(probes(client))
+            .collect(),
+        CONCURRENCY,
+    )
+    .await
 }
 
 /// The messages of all protocols but HTTP.
-fn probes<'a>(client: &'a PortClient<'_>) -> impl Iterator<Item = BoxFuture<'a, Option<IdentifiedPort>>> {
-    PROBES.iter().map(|probe| async { send(client, probe).await.map(IdentifiedPort::plain) }.boxed())
+fn probes<'a>(
+    client: &'a PortClient<'_>,
+) -> impl Iterator<Item = BoxFuture<'a, Option<IdentifiedPort>>> {
+    PROBES
+        .iter()
+        .map(|probe| async { send(client, probe).await.map(IdentifiedPort::plain) }.boxed())
 }
 
 async fn web_server(client: &PortClient<'_>) -> Option<IdentifiedPort> {
@@ -181,13 +237,19 @@ async fn web_server(client: &PortClient<'_>) -> Option<IdentifiedPort> {
 async fn inside_tls(client: PortClient<'_>) -> Option<IdentifiedPort> {
     let greeting = client.connect().await?.read(client.timeout / 3).await;
     if let Some(service) = service_of(&greeting) {
-        return Some(IdentifiedPort::inside_tls(&name_inside_tls(service), first_line(&greeting)));
+        return Some(IdentifiedPort::inside_tls(
+            &name_inside_tls(service),
+            first_line(&greeting),
+        ));
     }
     if let Some(found) = web_server(&client).await {
         return Some(found);
     }
     let found = first_of(probes(&client).collect(), CONCURRENCY).await?;
-    Some(IdentifiedPort::inside_tls(&name_inside_tls(&found.banner.name), found.banner.text))
+    Some(IdentifiedPort::inside_tls(
+        &name_inside_tls(&found.banner.name),
+        found.banner.text,
+    ))
 }
 
 /// The registered name of a service inside TLS, if it has one.

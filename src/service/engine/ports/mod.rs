@@ -5,8 +5,9 @@
 //!                                  └──► closed, filtered, open beyond the limit: counted, up to 256 per test
 //! ```
 //!
-//! A connect scan of the local host can connect to itself: a socket that connects to its own local port succeeds without
-//! a listener. Such ports, and the listeners of the service, are not findings.
+//! A connect scan of the local host can connect to itself: a socket that connects to its own local
+//! port succeeds without a listener. Such ports, and the listeners of the service, are not
+//! findings.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -37,8 +38,8 @@ use select::PortSelection;
 
 /// Ports per test entry, except open ports.
 const BATCH: usize = 256;
-/// The longest time between two test entries while probes end: a scan of a host that drops probes, or that other scans test
-/// too, would otherwise look stalled.
+/// The longest time between two test entries while probes end: a scan of a host that drops probes,
+/// or that other scans test too, would otherwise look stalled.
 const ENTRY_INTERVAL: Duration = Duration::from_secs(5);
 /// The first port that common systems use for outgoing connections.
 const EPHEMERAL: u16 = 32_768;
@@ -86,23 +87,36 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let host = run.address.host();
     let ip = run.resolve(&host).await?[0];
     let params = run.job.params.as_object().cloned().unwrap_or_default();
-    let selection = PortSelection::parse(&params).map_err(|error| ScanOutcome::FailedToStart(error.to_string()))?;
+    let selection = PortSelection::parse(&params)
+        .map_err(|error| ScanOutcome::FailedToStart(error.to_string()))?;
     let ports = selection.ports(run.address.port());
-    run.planned(u32::try_from(ports.len()).unwrap_or(u32::MAX)).await;
-    run.raw(format!("scanning {host} ({ip}), {} ports", ports.len())).await;
+    run.planned(u32::try_from(ports.len()).unwrap_or(u32::MAX))
+        .await;
+    run.raw(format!("scanning {host} ({ip}), {} ports", ports.len()))
+        .await;
 
-    let hostnames: Vec<&str> = if run.address.ip().is_some() { Vec::new() } else { vec![&host] };
+    let hostnames: Vec<&str> = if run.address.ip().is_some() {
+        Vec::new()
+    } else {
+        vec![&host]
+    };
     run.list_ports(json!({"ip_address": ip.to_string(), "hostnames": hostnames}));
     let lane = run.lanes.of(ip);
     let (lane, host) = (lane.as_ref(), host.as_str());
     if params.get("check_alive") == Some(&Value::Bool(true)) && !is_alive(ip, lane).await {
-        run.info("No port was scanned: no response from the common ports (check_alive).").await;
+        run.info("No port was scanned: no response from the common ports (check_alive).")
+            .await;
         run.output_all().await;
         return Ok("no response from the host; no port was scanned".to_owned());
     }
     let mut tally = PortTally::new(Instant::now());
     let mut probes = stream::iter(ports.iter().copied())
-        .map(|port| async move { (port, probe(run, host, SocketAddr::new(ip, port), lane).await) })
+        .map(|port| async move {
+            (
+                port,
+                probe(run, host, SocketAddr::new(ip, port), lane).await,
+            )
+        })
         .buffer_unordered(lane.limits.probes_in_flight);
     while let Some((port, probe)) = probes.next().await {
         tally.take(run, port, probe).await;
@@ -130,7 +144,8 @@ impl PortTally {
 
     /// Whether the ports that have no test entry yet must be reported as one entry.
     fn is_due(&self, now: Instant) -> bool {
-        self.not_open.len().max(self.beyond.len()) >= BATCH || now.duration_since(self.reported) >= ENTRY_INTERVAL
+        self.not_open.len().max(self.beyond.len()) >= BATCH
+            || now.duration_since(self.reported) >= ENTRY_INTERVAL
     }
 
     async fn take(&mut self, run: &ScanRun<'_>, port: u16, probe: Probe) {
@@ -140,12 +155,23 @@ impl PortTally {
                 self.beyond.push(port);
             }
             Probe::Open(open) => {
-                let OpenPort { banner, unauthenticated } = *open;
-                run.raw(format!("{port}/tcp open {}: {}", banner.summary(), banner.text).trim_end_matches(": ")).await;
-                let (uid, description) = (format!("port.{port}"), format!("TCP port {port} is open"));
+                let OpenPort {
+                    banner,
+                    unauthenticated,
+                } = *open;
+                run.raw(
+                    format!("{port}/tcp open {}: {}", banner.summary(), banner.text)
+                        .trim_end_matches(": "),
+                )
+                .await;
+                let (uid, description) =
+                    (format!("port.{port}"), format!("TCP port {port} is open"));
                 let metadata = json!({"port": port, "state": "open", "service": banner.name});
-                let findings = std::iter::once(finding(port, &banner)).chain(unauthenticated).collect();
-                run.tested(TestDone::new(uid, description, metadata, findings)).await;
+                let findings = std::iter::once(finding(port, &banner))
+                    .chain(unauthenticated)
+                    .collect();
+                run.tested(TestDone::new(uid, description, metadata, findings))
+                    .await;
                 self.open += 1;
                 run.output_port(port, entry(port, &banner)).await;
             }
@@ -158,7 +184,10 @@ impl PortTally {
                 self.not_open.push(port);
             }
             Probe::Own => {
-                run.raw(format!("{port}/tcp is a socket of this service or scan: excluded")).await;
+                run.raw(format!(
+                    "{port}/tcp is a socket of this service or scan: excluded"
+                ))
+                .await;
                 self.excluded += 1;
                 self.not_open.push(port);
             }
@@ -170,22 +199,40 @@ impl PortTally {
 
     async fn flush(&mut self, run: &ScanRun<'_>) {
         self.reported = Instant::now();
-        for (ports, state) in [(&mut self.not_open, "not open"), (&mut self.beyond, "open and not listed")] {
+        for (ports, state) in [
+            (&mut self.not_open, "not open"),
+            (&mut self.beyond, "open and not listed"),
+        ] {
             let batch = std::mem::take(ports);
-            let (Some(first), Some(last)) = (batch.iter().min(), batch.iter().max()) else { continue };
+            let (Some(first), Some(last)) = (batch.iter().min(), batch.iter().max()) else {
+                continue;
+            };
             let description = match batch.len() {
                 1 => format!("TCP port {first} is {state}"),
                 count => format!("{count} scanned TCP ports from {first} to {last} are {state}"),
             };
             let metadata = json!({"first": first, "last": last, "ports": batch.len()});
-            let test = TestDone::new(format!("port.{first}-{last}"), description, metadata, Vec::new());
-            run.tested(TestDone { weight: u32::try_from(batch.len()).unwrap_or(u32::MAX), ..test }).await;
+            let test = TestDone::new(
+                format!("port.{first}-{last}"),
+                description,
+                metadata,
+                Vec::new(),
+            );
+            run.tested(TestDone {
+                weight: u32::try_from(batch.len()).unwrap_or(u32::MAX),
+                ..test
+            })
+            .await;
         }
     }
 
     fn summary(&self, total: usize) -> String {
         let open = self.open + self.open_beyond;
-        let mut text = format!("{open} of {} open, {} closed", plural(total, "port"), self.closed);
+        let mut text = format!(
+            "{open} of {} open, {} closed",
+            plural(total, "port"),
+            self.closed
+        );
         for (count, state) in [(self.filtered, "filtered"), (self.excluded, "excluded")] {
             if count > 0 {
                 text.push_str(&format!(", {count} {state}"));
@@ -199,13 +246,15 @@ async fn probe(run: &ScanRun<'_>, host: &str, to: SocketAddr, lane: &HostLane) -
     if run.settings.service_ports.contains(to.ip(), to.port()) {
         return Probe::Own;
     }
-    let Ok(_descriptor) = run.lanes.descriptors.acquire().await else { return Probe::Filtered };
+    let Ok(_descriptor) = run.lanes.descriptors.acquire().await else {
+        return Probe::Filtered;
+    };
     let mut stream = match connect(to, lane).await {
         Ok(stream) => stream,
         Err(probe) => return probe,
     };
-    // The kernel may assign the probed port to an outgoing connection. A listener accepts a second connection,
-    // such a socket does not.
+    // The kernel may assign the probed port to an outgoing connection. A listener accepts a second
+    // connection, such a socket does not.
     if is_this_host(to.ip()) && to.port() >= EPHEMERAL {
         drop(stream);
         stream = match connect(to, lane).await {
@@ -214,10 +263,19 @@ async fn probe(run: &ScanRun<'_>, host: &str, to: SocketAddr, lane: &HostLane) -
         };
     }
     let timeout = Duration::from_millis(if is_this_host(to.ip()) { 800 } else { 2500 });
-    let client = PortClient { to, host, lane, timeout, over_tls: false };
+    let client = PortClient {
+        to,
+        host,
+        lane,
+        timeout,
+        over_tls: false,
+    };
     let identified = identify::identify(stream, client).await;
     let unauthenticated = unauthenticated::check(client, &identified).await;
-    Probe::Open(Box::new(OpenPort { banner: identified.banner, unauthenticated }))
+    Probe::Open(Box::new(OpenPort {
+        banner: identified.banner,
+        unauthenticated,
+    }))
 }
 
 async fn connect(to: SocketAddr, lane: &HostLane) -> Result<TcpStream, Probe> {
@@ -236,9 +294,15 @@ async fn connect(to: SocketAddr, lane: &HostLane) -> Result<TcpStream, Probe> {
         match connected {
             Ok(Ok(stream)) => {
                 let is_self_connect = stream.local_addr().ok() == stream.peer_addr().ok();
-                return if is_self_connect { Err(Probe::Own) } else { Ok(stream) };
+                return if is_self_connect {
+                    Err(Probe::Own)
+                } else {
+                    Ok(stream)
+                };
             }
-            Ok(Err(error)) if matches!(error.kind(), ConnectionRefused | ConnectionReset) => return Err(Probe::Closed),
+            Ok(Err(error)) if matches!(error.kind(), ConnectionRefused | ConnectionReset) => {
+                return Err(Probe::Closed);
+            }
             Ok(Err(error)) if is_shortage(&error) || error.kind() == AddrNotAvailable => {
                 sleep(Duration::from_millis(10)).await;
             }
@@ -251,12 +315,19 @@ async fn connect(to: SocketAddr, lane: &HostLane) -> Result<TcpStream, Probe> {
 /// EMFILE or ENFILE.
 fn is_shortage(error: &std::io::Error) -> bool {
     let code = error.raw_os_error();
-    [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE].iter().any(|errno| code == Some(errno.raw_os_error()))
+    [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE]
+        .iter()
+        .any(|errno| code == Some(errno.raw_os_error()))
 }
 
 async fn is_alive(ip: IpAddr, lane: &HostLane) -> bool {
     stream::iter(ALIVE_PORTS.iter().copied())
-        .map(|port| async move { !matches!(connect(SocketAddr::new(ip, port), lane).await, Err(Probe::Filtered)) })
+        .map(|port| async move {
+            !matches!(
+                connect(SocketAddr::new(ip, port), lane).await,
+                Err(Probe::Filtered)
+            )
+        })
         .buffer_unordered(ALIVE_PORTS.len())
         .any(|answered| async move { answered })
         .await
@@ -264,15 +335,27 @@ async fn is_alive(ip: IpAddr, lane: &HostLane) -> bool {
 
 fn finding(port: u16, banner: &Banner) -> NewFinding {
     let finding = kinds::ports::OPEN.finding();
-    let row =
-        [port.to_string(), "open".to_owned(), banner.service.clone(), banner.source.to_owned(), banner.text.clone()];
+    let row = [
+        port.to_string(),
+        "open".to_owned(),
+        banner.service.clone(),
+        banner.source.to_owned(),
+        banner.text.clone(),
+    ];
     NewFinding {
         name: format!("{}: {port}/tcp {}", finding.name, banner.name),
-        vuln_description: format!("{} Service: {}.", finding.vuln_description, banner.summary()),
+        vuln_description: format!(
+            "{} Service: {}.",
+            finding.vuln_description,
+            banner.summary()
+        ),
         confirmed: true,
         port,
         service: banner.service.clone(),
-        evidence: kinds::table(&["Port", "State", "Service", "Known by", "Banner"], vec![row.to_vec()]),
+        evidence: kinds::table(
+            &["Port", "State", "Service", "Known by", "Banner"],
+            vec![row.to_vec()],
+        ),
         ..finding
     }
 }
@@ -323,16 +406,39 @@ mod tests {
     async fn open_ports_are_findings_and_closed_ports_are_counted() {
         let ssh = greeter("127.0.0.1", "SSH-2.0-Practice_1.0\r\n").await;
         let own = greeter("127.0.0.1", "").await;
-        let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
-        let scan = TestScan::new(Tool::PORTS, "127.0.0.1", json!({"port_list": [ssh, own, closed]}));
+        let closed = TcpListener::bind("127.0.0.1:0")
+            .await
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let scan = TestScan::new(
+            Tool::PORTS,
+            "127.0.0.1",
+            json!({"port_list": [ssh, own, closed]}),
+        );
         scan.service_ports.add(([127, 0, 0, 1], own).into());
         let result = scan.run().await;
         result.check();
-        let found: Vec<_> = result.findings().map(|one| (one.port, one.service.as_str(), one.confirmed)).collect();
+        let found: Vec<_> = result
+            .findings()
+            .map(|one| (one.port, one.service.as_str(), one.confirmed))
+            .collect();
         assert_eq!(found, [(ssh, "ssh", true)]);
-        assert!(result.of("port.open")[0].evidence.as_json().contains("SSH-2.0-Practice_1.0"));
-        assert_eq!(result.outcome, ScanOutcome::Finished("1 of 3 ports open, 1 closed, 1 excluded".into()));
-        assert_eq!(result.output.unwrap().output_data["ports"][0]["number"], ssh);
+        assert!(
+            result.of("port.open")[0]
+                .evidence
+                .as_json()
+                .contains("SSH-2.0-Practice_1.0")
+        );
+        assert_eq!(
+            result.outcome,
+            ScanOutcome::Finished("1 of 3 ports open, 1 closed, 1 excluded".into())
+        );
+        assert_eq!(
+            result.output.unwrap().output_data["ports"][0]["number"],
+            ssh
+        );
     }
 
     #[tokio::test]
@@ -346,28 +452,53 @@ mod tests {
                 count.fetch_add(1, Ordering::Relaxed);
             }
         });
-        let result = TestScan::new(Tool::PORTS, "127.0.0.1", json!({"port_list": [port]})).run().await;
+        let result = TestScan::new(Tool::PORTS, "127.0.0.1", json!({"port_list": [port]}))
+            .run()
+            .await;
         result.check();
-        assert_eq!(result.findings().map(|one| one.port).collect::<Vec<_>>(), [port]);
+        assert_eq!(
+            result.findings().map(|one| one.port).collect::<Vec<_>>(),
+            [port]
+        );
         // The probe, its repetition at a high port, and one connection of the identification.
         assert!(accepted.load(Ordering::Relaxed) <= 3, "{accepted:?}");
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn scan_of_all_ports_finds_listeners_only() {
-        let listeners = [greeter("127.0.0.9", "220 ftp\r\n").await, greeter("127.0.0.9", "hi").await];
-        let result = TestScan::new(Tool::PORTS, "127.0.0.9", json!({"port_range":{"start_port":1,"end_port":65535}}))
-            .run()
-            .await;
+        let listeners = [
+            greeter("127.0.0.9", "220 ftp\r\n").await,
+            greeter("127.0.0.9", "hi").await,
+        ];
+        let result = TestScan::new(
+            Tool::PORTS,
+            "127.0.0.9",
+            json!({"port_range":{"start_port":1,"end_port":65535}}),
+        )
+        .run()
+        .await;
         result.check();
         let found: Vec<u16> = result.findings().map(|finding| finding.port).collect();
-        assert!(listeners.iter().all(|port| found.contains(port)), "{found:?}");
-        // Any other found port must belong to a wildcard listener, which accepts another connection.
+        assert!(
+            listeners.iter().all(|port| found.contains(port)),
+            "{found:?}"
+        );
+        // Any other found port must belong to a wildcard listener, which accepts another
+        // connection.
         for port in found {
-            let stream = TcpStream::connect(("127.0.0.9", port)).await.expect("a listener");
-            assert_ne!(stream.local_addr().unwrap(), stream.peer_addr().unwrap(), "port {port}");
+            let stream = TcpStream::connect(("127.0.0.9", port))
+                .await
+                .expect("a listener");
+            assert_ne!(
+                stream.local_addr().unwrap(),
+                stream.peer_addr().unwrap(),
+                "port {port}"
+            );
         }
-        assert_eq!(result.tests.iter().map(|test| test.weight).sum::<u32>(), 65_535);
+        assert_eq!(
+            result.tests.iter().map(|test| test.weight).sum::<u32>(),
+            65_535
+        );
     }
 
     #[tokio::test]
@@ -383,7 +514,13 @@ mod tests {
         assert_eq!(result.findings().count(), 4);
         let message = "6 of 6 ports open, 0 closed; limits reached: open ports not listed: 2";
         assert_eq!(result.outcome, ScanOutcome::Finished(message.into()));
-        assert_eq!(result.output.unwrap().output_data["ports"].as_array().unwrap().len(), 4);
+        assert_eq!(
+            result.output.unwrap().output_data["ports"]
+                .as_array()
+                .unwrap()
+                .len(),
+            4
+        );
     }
 
     #[tokio::test]
@@ -409,21 +546,34 @@ mod tests {
         assert_eq!(result.outcome, ScanOutcome::Cancelled);
         listeners.sort_unstable();
         let output = result.output.unwrap().output_data;
-        let listed: Vec<&Value> = output["ports"].as_array().unwrap().iter().map(|port| &port["number"]).collect();
+        let listed: Vec<&Value> = output["ports"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|port| &port["number"])
+            .collect();
         assert_eq!(listed, listeners.iter().collect::<Vec<_>>());
         assert_eq!(output["ip_address"], "127.0.0.1");
     }
 
     #[tokio::test]
     async fn scan_of_target_outside_scope_fails_to_start() {
-        let result = TestScan::new(Tool::PORTS, "192.0.2.1", json!({})).run().await;
-        let ScanOutcome::FailedToStart(why) = result.outcome else { panic!("{:?}", result.outcome) };
+        let result = TestScan::new(Tool::PORTS, "192.0.2.1", json!({}))
+            .run()
+            .await;
+        let ScanOutcome::FailedToStart(why) = result.outcome else {
+            panic!("{:?}", result.outcome)
+        };
         assert!(why.contains("scandeck scope add 192.0.2.1"), "{why}");
     }
 
     #[tokio::test]
     async fn cancelled_scan_ends_at_once() {
-        let scan = TestScan::new(Tool::PORTS, "127.0.0.1", json!({"port_range":{"start_port":1,"end_port":65535}}));
+        let scan = TestScan::new(
+            Tool::PORTS,
+            "127.0.0.1",
+            json!({"port_range":{"start_port":1,"end_port":65535}}),
+        );
         scan.stop.cancel();
         assert_eq!(scan.run().await.outcome, ScanOutcome::Cancelled);
     }

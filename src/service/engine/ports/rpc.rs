@@ -1,4 +1,5 @@
-//! Calls of ONC RPC by TCP, and their replies (RFC 5531): the port mapper (RFC 1833) and the mount service of NFS (RFC 1813).
+//! Calls of ONC RPC by TCP, and their replies (RFC 5531): the port mapper (RFC 1833) and the mount
+//! service of NFS (RFC 1813).
 //!
 //! ```text
 //!   record: length ─► id, call, version 2, program, version, procedure, no credentials ─► arguments
@@ -31,10 +32,19 @@ pub const PORTMAPPER_NULL: &[u8] =
 pub const NFS_NULL: &[u8] =
     b"\x80\0\0\x28deck\0\0\0\0\0\0\0\x02\0\x01\x86\xa3\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 /// The port of the mount service.
-pub const MOUNTD_PORT: RpcCall =
-    RpcCall { program: PORTMAPPER, version: 2, procedure: 3, arguments: &[MOUNTD, 3, TCP, 0] };
+pub const MOUNTD_PORT: RpcCall = RpcCall {
+    program: PORTMAPPER,
+    version: 2,
+    procedure: 3,
+    arguments: &[MOUNTD, 3, TCP, 0],
+};
 /// All exports with their groups of clients.
-pub const EXPORTS: RpcCall = RpcCall { program: MOUNTD, version: 3, procedure: 5, arguments: &[] };
+pub const EXPORTS: RpcCall = RpcCall {
+    program: MOUNTD,
+    version: 3,
+    procedure: 5,
+    arguments: &[],
+};
 
 /// A directory that is exported to groups of clients; without groups to everybody.
 #[derive(Debug, PartialEq, Eq)]
@@ -49,7 +59,10 @@ impl RpcCall {
         let credentials = [0; 4];
         let head = [0, 2, self.program, self.version, self.procedure];
         let words = head.iter().chain(&credentials).chain(self.arguments);
-        let body: Vec<u8> = CALL_ID.into_iter().chain(words.flat_map(|word| word.to_be_bytes())).collect();
+        let body: Vec<u8> = CALL_ID
+            .into_iter()
+            .chain(words.flat_map(|word| word.to_be_bytes()))
+            .collect();
         let length = LAST | body.len() as u32;
         length.to_be_bytes().into_iter().chain(body).collect()
     }
@@ -77,7 +90,9 @@ fn fragments(bytes: &[u8]) -> Option<Vec<u8>> {
 /// The status of an accepted reply to a call of this file, and its results.
 fn reply(bytes: &[u8]) -> Option<(u32, Vec<u8>)> {
     let content = fragments(bytes)?;
-    let mut words = XdrReader { rest: content.strip_prefix(&CALL_ID)? };
+    let mut words = XdrReader {
+        rest: content.strip_prefix(&CALL_ID)?,
+    };
     // A reply, accepted, with an empty verifier.
     if (words.number()?, words.number()?, words.number()?) != (1, 0, 0) {
         return None;
@@ -88,7 +103,9 @@ fn reply(bytes: &[u8]) -> Option<(u32, Vec<u8>)> {
 
 /// The results of a successful call.
 pub fn results(bytes: &[u8]) -> Option<Vec<u8>> {
-    reply(bytes).filter(|(status, _)| *status == 0).map(|(_, results)| results)
+    reply(bytes)
+        .filter(|(status, _)| *status == 0)
+        .map(|(_, results)| results)
 }
 
 /// Whether a reply proves that the program of a call is there, in this version or another one.
@@ -99,7 +116,9 @@ pub fn has_program(bytes: &[u8]) -> bool {
 
 /// The port in the results of [`MOUNTD_PORT`]; 0 is none.
 pub fn port_of_mountd(results: &[u8]) -> Option<u16> {
-    u16::try_from(XdrReader { rest: results }.number()?).ok().filter(|port| *port != 0)
+    u16::try_from(XdrReader { rest: results }.number()?)
+        .ok()
+        .filter(|port| *port != 0)
 }
 
 /// The exports in the results of [`EXPORTS`], at most this number; none of a list that ends early.
@@ -133,7 +152,9 @@ impl XdrReader<'_> {
 
     /// A text, which is padded to a multiple of four bytes.
     fn text(&mut self) -> Option<String> {
-        let length = usize::try_from(self.number()?).ok().filter(|length| *length <= MAX_TEXT)?;
+        let length = usize::try_from(self.number()?)
+            .ok()
+            .filter(|length| *length <= MAX_TEXT)?;
         let text = String::from_utf8_lossy(self.rest.get(..length)?).into_owned();
         self.rest = self.rest.get(length.next_multiple_of(4)..)?;
         Some(text)
@@ -147,9 +168,15 @@ mod tests {
     /// An accepted reply with this status and these results.
     fn record(status: u8, results: &[u8]) -> Vec<u8> {
         let mut body = CALL_ID.to_vec();
-        body.extend([0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, status]);
+        body.extend([
+            0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, status,
+        ]);
         body.extend(results);
-        (LAST | body.len() as u32).to_be_bytes().into_iter().chain(body).collect()
+        (LAST | body.len() as u32)
+            .to_be_bytes()
+            .into_iter()
+            .chain(body)
+            .collect()
     }
 
     const LIST: &[u8] =
@@ -161,7 +188,10 @@ mod tests {
             path: path.to_owned(),
             groups: groups.iter().map(|group| (*group).to_owned()).collect(),
         };
-        assert_eq!(exports(LIST, 9), Some(vec![export("/srv", &["*"]), export("/a", &[])]));
+        assert_eq!(
+            exports(LIST, 9),
+            Some(vec![export("/srv", &["*"]), export("/a", &[])])
+        );
         assert_eq!(exports(&[0; 4], 9), Some(Vec::new()));
         for end in 0..LIST.len() {
             assert_eq!(exports(&LIST[..end], 9), None, "{end}");
@@ -171,10 +201,18 @@ mod tests {
     #[test]
     fn replies_are_those_to_calls_of_this_program() {
         let good = record(0, &[0, 0, 2, 1]);
-        assert_eq!(results(&good).as_deref().and_then(port_of_mountd), Some(513));
-        assert!(has_program(&good) && has_program(&record(2, &[0; 8])) && !has_program(&record(1, &[])));
+        assert_eq!(
+            results(&good).as_deref().and_then(port_of_mountd),
+            Some(513)
+        );
+        assert!(
+            has_program(&good) && has_program(&record(2, &[0; 8])) && !has_program(&record(1, &[]))
+        );
         for end in 0..good.len() {
-            assert!(!is_complete(&good[..end]) && results(&good[..end]).is_none(), "{end}");
+            assert!(
+                !is_complete(&good[..end]) && results(&good[..end]).is_none(),
+                "{end}"
+            );
         }
         let mut other = good.clone();
         other[4] = b'x';
@@ -184,8 +222,19 @@ mod tests {
 
     #[test]
     fn records_of_probes_are_those_of_their_calls() {
-        for (program, version, expected) in [(PORTMAPPER, 2, PORTMAPPER_NULL), (100_003, 3, NFS_NULL)] {
-            assert_eq!(RpcCall { program, version, procedure: 0, arguments: &[] }.record(), expected);
+        for (program, version, expected) in
+            [(PORTMAPPER, 2, PORTMAPPER_NULL), (100_003, 3, NFS_NULL)]
+        {
+            assert_eq!(
+                RpcCall {
+                    program,
+                    version,
+                    procedure: 0,
+                    arguments: &[]
+                }
+                .record(),
+                expected
+            );
         }
     }
 

@@ -36,8 +36,13 @@ impl PortSelection {
             .filter(|name| present(params, name).is_some())
             .collect();
         let default = if given.is_empty() { "light" } else { "custom" };
-        match (scan_type(params, &["light", "deep", "custom"])?.unwrap_or(default), given.as_slice()) {
-            ("custom", []) => bad("scan_type custom requires port_top, port_range or port_list".to_owned()),
+        match (
+            scan_type(params, &["light", "deep", "custom"])?.unwrap_or(default),
+            given.as_slice(),
+        ) {
+            ("custom", []) => {
+                bad("scan_type custom requires port_top, port_range or port_list".to_owned())
+            }
             ("custom", [one]) => Self::custom(one, &params[*one]),
             ("custom", many) => bad(format!("use only one of {}", many.join(", "))),
             (_, [one, ..]) => bad(format!("{one} requires scan_type custom")),
@@ -60,9 +65,10 @@ impl PortSelection {
             Self::Light => ("light", None),
             Self::Deep => ("deep", None),
             Self::Top(n) => ("custom", Some(("port_top", json!(n.to_string())))),
-            Self::Range(first, last) => {
-                ("custom", Some(("port_range", json!({"start_port": first, "end_port": last}))))
-            }
+            Self::Range(first, last) => (
+                "custom",
+                Some(("port_range", json!({"start_port": first, "end_port": last}))),
+            ),
             Self::List(ports) => ("custom", Some(("port_list", json!(ports)))),
         };
         let mut params = Map::new();
@@ -71,7 +77,8 @@ impl PortSelection {
         params
     }
 
-    /// The TCP ports, the most common first if they are ranked. The port that a target names is in every ranked selection.
+    /// The TCP ports, the most common first if they are ranked. The port that a target names is in
+    /// every ranked selection.
     pub fn ports(&self, named: Option<u16>) -> Vec<u16> {
         let mut ports = self.ports_of(top::ranked);
         if let (Self::Light | Self::Deep | Self::Top(_), Some(named)) = (self, named)
@@ -108,20 +115,28 @@ fn parse_top(value: &Value) -> Result<PortSelection, ParamsError> {
         Some(top) => Ok(PortSelection::Top(*top)),
         None => {
             let [first, second, third, last] = TOP_CHOICES;
-            Err(ParamsError::Value(format!("port_top must be {first}, {second}, {third} or {last}")))
+            Err(ParamsError::Value(format!(
+                "port_top must be {first}, {second}, {third} or {last}"
+            )))
         }
     }
 }
 
 fn parse_range(value: &Value) -> Result<PortSelection, ParamsError> {
-    let fields = value.as_object().ok_or_else(|| wrong(value, "port_range", "an object {start_port, end_port}"))?;
+    let fields = value
+        .as_object()
+        .ok_or_else(|| wrong(value, "port_range", "an object {start_port, end_port}"))?;
     let end = |name: &str| match fields.get(name) {
         Some(value) => port(value, &format!("port_range.{name}")),
-        None => Err(ParamsError::Value("port_range requires start_port and end_port".to_owned())),
+        None => Err(ParamsError::Value(
+            "port_range requires start_port and end_port".to_owned(),
+        )),
     };
     match (end("start_port")?, end("end_port")?) {
         (first, last) if first <= last => Ok(PortSelection::Range(first, last)),
-        _ => Err(ParamsError::Value("port_range: start_port is greater than end_port".to_owned())),
+        _ => Err(ParamsError::Value(
+            "port_range: start_port is greater than end_port".to_owned(),
+        )),
     }
 }
 
@@ -138,11 +153,20 @@ fn parse_list(value: &Value) -> Result<PortSelection, ParamsError> {
             ports.insert(port(item, "port_list")?);
             continue;
         };
-        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        for part in text
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+        {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
-            let (first, last) = (port_text(first, "port_list")?, port_text(last, "port_list")?);
+            let (first, last) = (
+                port_text(first, "port_list")?,
+                port_text(last, "port_list")?,
+            );
             if first > last {
-                return Err(ParamsError::Value(format!("port_list: {first}-{last} is not a range")));
+                return Err(ParamsError::Value(format!(
+                    "port_list: {first}-{last} is not a range"
+                )));
             }
             ports.extend(first..=last);
         }
@@ -157,7 +181,9 @@ fn port(value: &Value, name: &str) -> Result<u16, ParamsError> {
     match value {
         Value::Number(number) => match number.as_u64() {
             Some(n @ 1..=65535) => Ok(n as u16),
-            _ => Err(ParamsError::Value(format!("{name}: {number} is not a port (1 to 65535)"))),
+            _ => Err(ParamsError::Value(format!(
+                "{name}: {number} is not a port (1 to 65535)"
+            ))),
         },
         Value::String(text) => port_text(text, name),
         other => Err(wrong(other, name, "a port")),
@@ -189,13 +215,24 @@ mod tests {
             (json!({"scan_type":"deep"}), 1000),
             (json!({"scan_type":"custom","port_top":"10"}), 10),
             (json!({"port_top":5000}), 5000),
-            (json!({"port_range":{"start_port":1,"end_port":65535}}), 65535),
+            (
+                json!({"port_range":{"start_port":1,"end_port":65535}}),
+                65535,
+            ),
             (json!({"port_list":[80,"443","8000-8009, 22",80]}), 13),
             (json!({"port_list":"80,443,8000-8100"}), 103),
         ] {
             let selection = parse(params.clone()).unwrap();
-            assert_eq!((selection.ports(None).len(), selection.udp_ports().len()), (count, count), "{params}");
-            assert_eq!(parse(Value::Object(selection.to_params())), Ok(selection), "{params}");
+            assert_eq!(
+                (selection.ports(None).len(), selection.udp_ports().len()),
+                (count, count),
+                "{params}"
+            );
+            assert_eq!(
+                parse(Value::Object(selection.to_params())),
+                Ok(selection),
+                "{params}"
+            );
         }
     }
 
@@ -204,25 +241,40 @@ mod tests {
         let ports = |params: Value, named| parse(params).unwrap().ports(Some(named));
         assert_eq!(ports(json!({}), 33_915).first(), Some(&33_915));
         assert_eq!(ports(json!({}), 443).len(), 100, "contained already");
-        assert_eq!(ports(json!({"port_list": [80]}), 33_915), [80], "an explicit list is exact");
+        assert_eq!(
+            ports(json!({"port_list": [80]}), 33_915),
+            [80],
+            "an explicit list is exact"
+        );
     }
 
     #[test]
     fn invalid_selectors_are_refused() {
         for (params, why) in [
             (json!({"scan_type":"custom"}), "requires port_top"),
-            (json!({"scan_type":"light","port_top":"10"}), "requires scan_type custom"),
+            (
+                json!({"scan_type":"light","port_top":"10"}),
+                "requires scan_type custom",
+            ),
             (json!({"port_top":"10","port_list":[1]}), "use only one of"),
             (json!({"port_top":"11"}), "must be 10, 100, 1000 or 5000"),
-            (json!({"port_range":{"start_port":9}}), "requires start_port and end_port"),
-            (json!({"port_range":{"start_port":9,"end_port":8}}), "greater"),
+            (
+                json!({"port_range":{"start_port":9}}),
+                "requires start_port and end_port",
+            ),
+            (
+                json!({"port_range":{"start_port":9,"end_port":8}}),
+                "greater",
+            ),
             (json!({"port_range":[1,2]}), "not a list"),
             (json!({"port_list":[]}), "empty"),
             (json!({"port_list":[0]}), "1 to 65535"),
             (json!({"port_list":["80-70"]}), "not a range"),
             (json!({"port_list":["http"]}), "not a port"),
         ] {
-            let error = parse(params.clone()).expect_err(&params.to_string()).to_string();
+            let error = parse(params.clone())
+                .expect_err(&params.to_string())
+                .to_string();
             assert!(error.contains(why), "{params}: {error}");
         }
     }

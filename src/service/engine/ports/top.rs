@@ -1,7 +1,8 @@
 //! Ports ranked by frequency, with their usual services.
 //!
-//! The ranking of about 1500 TCP ports is in `assets/engine/ports.txt`, that of UDP ports in `assets/engine/udp_ports.txt`.
-//! Longer lists continue with the remaining ports in ascending order, because default ports are mostly low.
+//! The ranking of about 1500 TCP ports is in `assets/engine/ports.txt`, that of UDP ports in
+//! `assets/engine/udp_ports.txt`. Longer lists continue with the remaining ports in ascending
+//! order, because default ports are mostly low.
 
 use std::sync::LazyLock;
 
@@ -14,12 +15,18 @@ static UDP_RANKED: LazyLock<Vec<(u16, &str)>> =
 
 /// Lines such as `443 https` and `6660-6669 irc`.
 fn parse(text: &'static str) -> impl Iterator<Item = (u16, &'static str)> {
-    text.lines().filter(|line| !line.starts_with('#')).flat_map(|line| {
-        let (ports, name) = line.split_once(' ').unwrap_or_default();
-        let (first, last) = ports.split_once('-').unwrap_or((ports, ports));
-        let row = first.parse::<u16>().ok().zip(last.parse().ok()).map(|(first, last)| first..=last);
-        row.into_iter().flatten().map(move |port| (port, name))
-    })
+    text.lines()
+        .filter(|line| !line.starts_with('#'))
+        .flat_map(|line| {
+            let (ports, name) = line.split_once(' ').unwrap_or_default();
+            let (first, last) = ports.split_once('-').unwrap_or((ports, ports));
+            let row = first
+                .parse::<u16>()
+                .ok()
+                .zip(last.parse().ok())
+                .map(|(first, last)| first..=last);
+            row.into_iter().flatten().map(move |port| (port, name))
+        })
 }
 
 /// The `n` most common TCP ports, the most common first.
@@ -45,7 +52,10 @@ fn continued(ranking: &[(u16, &str)], n: usize) -> Vec<u16> {
 
 /// The usual service of a TCP port.
 pub fn usual_service(port: u16) -> Option<&'static str> {
-    RANKED.iter().find(|(known, _)| *known == port).map(|(_, service)| *service)
+    RANKED
+        .iter()
+        .find(|(known, _)| *known == port)
+        .map(|(_, service)| *service)
 }
 
 #[cfg(test)]
@@ -57,7 +67,10 @@ mod tests {
         for n in [10, 100, 1000, 5000] {
             for ports in [ranked(n), udp_ranked(n)] {
                 assert_eq!(ports.len(), n);
-                assert_eq!(ports.iter().collect::<std::collections::HashSet<_>>().len(), n);
+                assert_eq!(
+                    ports.iter().collect::<std::collections::HashSet<_>>().len(),
+                    n
+                );
             }
         }
         assert_eq!(udp_ranked(3), [53, 161, 123]);
@@ -67,9 +80,18 @@ mod tests {
 
     #[test]
     fn rows_of_ports_are_ranked_and_named() {
-        let (rows, ports) = (parse("# 1 comment\n80 http\n\n6660-6662 irc\n"), [(80, "http"), (6660, "irc")]);
-        assert_eq!(rows.collect::<Vec<_>>(), [&ports[..], &[(6661, "irc"), (6662, "irc")]].concat());
-        assert_eq!((usual_service(49_160), usual_service(60_001)), (Some("rpc-dynamic"), None));
+        let (rows, ports) = (
+            parse("# 1 comment\n80 http\n\n6660-6662 irc\n"),
+            [(80, "http"), (6660, "irc")],
+        );
+        assert_eq!(
+            rows.collect::<Vec<_>>(),
+            [&ports[..], &[(6661, "irc"), (6662, "irc")]].concat()
+        );
+        assert_eq!(
+            (usual_service(49_160), usual_service(60_001)),
+            (Some("rpc-dynamic"), None)
+        );
         assert!(ranked(1000).contains(&49_160));
     }
 

@@ -6,8 +6,9 @@
 //!                                                      finding; a folder is searched too, up to the recursion limit
 //! ```
 //!
-//! The second comparison finds servers that answer some forms of names in their own way (`.ht*`, `*.php`, `/api/*`), and
-//! those that began to refuse the scan. Words that name an action (`delete`, `logout`) are not requested.
+//! The second comparison finds servers that answer some forms of names in their own way (`.ht*`,
+//! `*.php`, `/api/*`), and those that began to refuse the scan. Words that name an action
+//! (`delete`, `logout`) are not requested.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -17,7 +18,9 @@ use url::Url;
 
 use super::shape::{self, AnswerShape, MissingAnswers};
 use super::{report_coverage, start_page, words_of};
-use crate::service::engine::coverage::{CheckCoverage, CheckedWeb, IncompleteTest, Obstacle, PROBES, ScanCoverage};
+use crate::service::engine::coverage::{
+    CheckCoverage, CheckedWeb, IncompleteTest, Obstacle, PROBES, ScanCoverage,
+};
 use crate::service::engine::http::{HttpPage, Web};
 use crate::service::engine::kinds::{self, web};
 use crate::service::engine::params::Authentication;
@@ -50,11 +53,22 @@ impl FuzzerParams {
     fn of(params: &Value) -> Self {
         let texts = |name: &str| -> Vec<String> {
             let all = params[name].as_array().into_iter().flatten();
-            all.filter_map(|one| one.as_str().map(str::to_owned)).collect()
+            all.filter_map(|one| one.as_str().map(str::to_owned))
+                .collect()
         };
-        let words = words_of(params, include_str!("../../../../assets/wordlists/common-paths.txt"));
-        let extensions = [String::new()].into_iter().chain(texts("extensions")).collect();
-        Self { words, extensions, recursion: params["recursion_depth"].as_u64().unwrap_or(0) }
+        let words = words_of(
+            params,
+            include_str!("../../../../assets/wordlists/common-paths.txt"),
+        );
+        let extensions = [String::new()]
+            .into_iter()
+            .chain(texts("extensions"))
+            .collect();
+        Self {
+            words,
+            extensions,
+            recursion: params["recursion_depth"].as_u64().unwrap_or(0),
+        }
     }
 }
 
@@ -63,25 +77,42 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let params = FuzzerParams::of(&run.job.params);
     let tests = |folders: usize| (folders * params.words.len().div_ceil(CHUNK)) as u32 + 2;
     run.planned(tests(1)).await;
-    let web = Web::new(run, request_rate(&run.job.params), Authentication::default(), MAX_REQUESTS);
+    let web = Web::new(
+        run,
+        request_rate(&run.job.params),
+        Authentication::default(),
+        MAX_REQUESTS,
+    );
     let first = start_page(run, &web).await?;
 
     let mut incomplete = None;
-    let folder = first.url.path().rsplit_once('/').map_or("/", |(folder, _)| folder);
+    let folder = first
+        .url
+        .path()
+        .rsplit_once('/')
+        .map_or("/", |(folder, _)| folder);
     let folder = format!("{}/", folder.trim_end_matches('/'));
     let mut folders = HashSet::from([folder.clone()]);
     let mut seen = HashSet::new();
-    let (mut queue, mut all, mut unlisted) = (VecDeque::from([(folder, 0)]), Vec::<Value>::new(), 0);
+    let (mut queue, mut all, mut unlisted) =
+        (VecDeque::from([(folder, 0)]), Vec::<Value>::new(), 0);
     while let Some((folder, depth)) = queue.pop_front() {
         let mut counts = CheckCoverage::default();
-        let mut missing =
-            missing_answers(&CheckedWeb::new(&web, &counts), &first.url, &folder, &params.extensions).await;
+        let mut missing = missing_answers(
+            &CheckedWeb::new(&web, &counts),
+            &first.url,
+            &folder,
+            &params.extensions,
+        )
+        .await;
         for words in params.words.chunks(CHUNK) {
             let client = CheckedWeb::new(&web, &counts);
             let answers = answers(&client, &first.url, &folder, words, &params.extensions).await;
             let mut found = Vec::new();
             for (name, page) in answers {
-                if !may_exist(&page) || missing.covers(&AnswerShape::of(&page, name.trim_end_matches('/'))) {
+                if !may_exist(&page)
+                    || missing.covers(&AnswerShape::of(&page, name.trim_end_matches('/')))
+                {
                     continue;
                 }
                 match is_confirmed(&client, &first.url, &folder, &name, &page, &mut missing).await {
@@ -101,19 +132,34 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
                     run.planned(tests(folders.len())).await;
                 }
             }
-            let findings: Vec<NewFinding> = found.iter().map(|page| finding(page, &first.url)).collect();
-            all.extend(found.iter().map(|page| json!({"url": page.url.as_str(), "status": page.status})));
-            let metadata = json!({"folder": folder, "words": words.len(), "findings": findings.len()});
-            let test = TestDone::new("web.path", format!("Paths below {folder}"), metadata, findings);
+            let findings: Vec<NewFinding> =
+                found.iter().map(|page| finding(page, &first.url)).collect();
+            all.extend(
+                found
+                    .iter()
+                    .map(|page| json!({"url": page.url.as_str(), "status": page.status})),
+            );
+            let metadata =
+                json!({"folder": folder, "words": words.len(), "findings": findings.len()});
+            let test = TestDone::new(
+                "web.path",
+                format!("Paths below {folder}"),
+                metadata,
+                findings,
+            );
             let missed = client.incomplete(&first, PROBES).await;
-            run.tested(test.judged(missed.as_ref().map(IncompleteTest::cause))).await;
+            run.tested(test.judged(missed.as_ref().map(IncompleteTest::cause)))
+                .await;
             incomplete = IncompleteTest::merged([incomplete, missed]);
             counts = CheckCoverage::default();
         }
     }
     if unlisted > 0 {
         let paths = plural(unlisted, "path");
-        run.info(format!("Not listed: {paths} with the same answer as made-up names of the same form.")).await;
+        run.info(format!(
+            "Not listed: {paths} with the same answer as made-up names of the same form."
+        ))
+        .await;
     }
     let mut coverage = ScanCoverage::new(1);
     coverage.add("web.path", incomplete);
@@ -130,7 +176,12 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
 }
 
 /// The answers for made-up names: with each extension, as a folder, and as a hidden file.
-async fn missing_answers(client: &CheckedWeb<'_>, base: &Url, folder: &str, extensions: &[String]) -> MissingAnswers {
+async fn missing_answers(
+    client: &CheckedWeb<'_>,
+    base: &Url,
+    folder: &str,
+    extensions: &[String],
+) -> MissingAnswers {
     let mut missing = MissingAnswers::default();
     let endings = extensions.iter().map(|extension| ("", extension.as_str()));
     for (start, end) in endings.chain([("", "/"), (".", "")]) {
@@ -153,7 +204,9 @@ async fn shapes(
 ) -> Vec<AnswerShape> {
     let mut shapes = Vec::new();
     for name in names {
-        let Ok(url) = base.join(&format!("{folder}{name}")) else { continue };
+        let Ok(url) = base.join(&format!("{folder}{name}")) else {
+            continue;
+        };
         if let Ok(page) = client.probe(&url).await {
             shapes.push(AnswerShape::of(&page, name.trim_end_matches('/')));
         }
@@ -169,7 +222,11 @@ async fn answers(
     words: &[String],
     extensions: &[String],
 ) -> Vec<(String, HttpPage)> {
-    let names = words.iter().flat_map(|word| extensions.iter().map(move |extension| format!("{word}{extension}")));
+    let names = words.iter().flat_map(|word| {
+        extensions
+            .iter()
+            .map(move |extension| format!("{word}{extension}"))
+    });
     let urls: Vec<(String, Url)> = names
         .filter_map(|name| {
             let name = name.trim_start_matches('/').to_owned();
@@ -178,17 +235,23 @@ async fn answers(
             (url.origin() == base.origin() && links::is_safe_path(&url)).then_some((name, url))
         })
         .collect();
-    let probed = stream::iter(urls).map(|(name, url)| async move { (name, client.probe(&url).await) });
+    let probed =
+        stream::iter(urls).map(|(name, url)| async move { (name, client.probe(&url).await) });
     let answers: Vec<(String, _)> = probed.buffered(CONCURRENCY).collect().await;
-    answers.into_iter().filter_map(|(name, answer)| Some((name, answer.ok()?))).collect()
+    answers
+        .into_iter()
+        .filter_map(|(name, answer)| Some((name, answer.ok()?)))
+        .collect()
 }
 
-/// Whether a status can mean that a path exists: an error of the server or a refused method does, too.
+/// Whether a status can mean that a path exists: an error of the server or a refused method does,
+/// too.
 fn may_exist(page: &HttpPage) -> bool {
     !matches!(page.status, 400 | 404 | 410 | 414 | 429)
 }
 
-/// Whether a page still differs from made-up names of the same form, and whether its error is lasting.
+/// Whether a page still differs from made-up names of the same form, and whether its error is
+/// lasting.
 async fn is_confirmed(
     client: &CheckedWeb<'_>,
     base: &Url,
@@ -205,20 +268,30 @@ async fn is_confirmed(
     if missing.covers(&AnswerShape::of(page, name.trim_end_matches('/'))) {
         return false;
     }
-    page.status < 500 || client.probe(&page.url).await.is_ok_and(|again| again.status == page.status)
+    page.status < 500
+        || client
+            .probe(&page.url)
+            .await
+            .is_ok_and(|again| again.status == page.status)
 }
 
-/// Made-up names of the form of a name: folder, mark at the start and extension stay. Servers have rules for hidden names
-/// that begin in some way, so the last one continues such a name.
+/// Made-up names of the form of a name: folder, mark at the start and extension stay. Servers have
+/// rules for hidden names that begin in some way, so the last one continues such a name.
 fn siblings(name: &str) -> Vec<String> {
-    let (path, slash) = name.strip_suffix('/').map_or((name, ""), |path| (path, "/"));
+    let (path, slash) = name
+        .strip_suffix('/')
+        .map_or((name, ""), |path| (path, "/"));
     let (parent, last) = path.split_at(path.rfind('/').map_or(0, |at| at + 1));
     let (mark, rest) = last.split_at(last.find(char::is_alphanumeric).unwrap_or(last.len()));
     let (stem, extension) = rest.split_at(rest.find('.').unwrap_or(rest.len()));
-    let mut names: Vec<String> =
-        (0..CONTROLS - 1).map(|_| format!("{parent}{mark}{}{extension}{slash}", made_up())).collect();
+    let mut names: Vec<String> = (0..CONTROLS - 1)
+        .map(|_| format!("{parent}{mark}{}{extension}{slash}", made_up()))
+        .collect();
     if !mark.is_empty() {
-        names.push(format!("{parent}{mark}{stem}{}{extension}{slash}", made_up()));
+        names.push(format!(
+            "{parent}{mark}{stem}{}{extension}{slash}",
+            made_up()
+        ));
     }
     names
 }
@@ -229,7 +302,9 @@ fn sub_folder(page: &HttpPage) -> Option<String> {
     if path.ends_with('/') {
         return Some(path.to_owned());
     }
-    let to = page.redirect().filter(|to| to.origin() == page.url.origin())?;
+    let to = page
+        .redirect()
+        .filter(|to| to.origin() == page.url.origin())?;
     (to.path() == format!("{path}/")).then(|| to.path().to_owned())
 }
 
@@ -270,35 +345,63 @@ mod tests {
                 "/admin" => redirect("/admin/"),
                 "/admin/" => ok("text/html", "<title>Administration</title>"),
                 "/admin/users.php" => ok("text/html", "<title>Users</title>"),
-                missing if soft => ok("text/html", &format!("<title>Sorry</title><p>{missing} does not exist here")),
-                _ => "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned(),
+                missing if soft => ok(
+                    "text/html",
+                    &format!("<title>Sorry</title><p>{missing} does not exist here"),
+                ),
+                _ => "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+                    .to_owned(),
             })
             .await;
             let params = json!({"extensions": [".php"], "recursion_depth": 1});
-            let mut scan = TestScan::new(Tool::FUZZER, &format!("http://127.0.0.1:{port}/"), params);
+            let mut scan =
+                TestScan::new(Tool::FUZZER, &format!("http://127.0.0.1:{port}/"), params);
             scan.job.params["words"] = json!(["admin", "users", "nothing-of-this-name", "x"]);
             let result = scan.run().await;
             result.check();
-            let places: Vec<&str> = result.findings().map(|finding| finding.place.as_str()).collect();
+            let places: Vec<&str> = result
+                .findings()
+                .map(|finding| finding.place.as_str())
+                .collect();
             assert_eq!(places, ["/admin", "/admin/users.php"], "soft 404: {soft}");
         }
     }
 
     /// The places that a scan of this server finds with some words.
-    async fn places(answer: impl Fn(&str, usize) -> String + Send + Sync + 'static) -> (Vec<String>, Vec<String>) {
+    async fn places(
+        answer: impl Fn(&str, usize) -> String + Send + Sync + 'static,
+    ) -> (Vec<String>, Vec<String>) {
         let count = AtomicUsize::new(0);
         let port = web(move |path, _| match path {
             "/" => ok("text/html", "<title>Home</title>"),
             path => answer(path, count.fetch_add(1, Ordering::Relaxed)),
         })
         .await;
-        let mut scan = TestScan::new(Tool::FUZZER, &format!("http://127.0.0.1:{port}/"), json!({}));
-        let words =
-            ["admin", "login", "report", "a", "qa", "api/v1", ".env", ".htaccess", "index.php", "old.zip", "!x"];
+        let mut scan = TestScan::new(
+            Tool::FUZZER,
+            &format!("http://127.0.0.1:{port}/"),
+            json!({}),
+        );
+        let words = [
+            "admin",
+            "login",
+            "report",
+            "a",
+            "qa",
+            "api/v1",
+            ".env",
+            ".htaccess",
+            "index.php",
+            "old.zip",
+            "!x",
+        ];
         scan.job.params["words"] = json!(words);
         let result = scan.run().await;
         result.check();
-        let places = result.findings().map(|finding| finding.place.clone()).collect();
+        let places = result
+            .findings()
+            .map(|finding| finding.place.clone())
+            .collect();
         (places, result.info)
     }
 
@@ -317,35 +420,60 @@ mod tests {
             ("random word in the title", |_, count| {
                 ok(
                     "text/html",
-                    &format!("<title>Word{} of the day</title><p>{}", count * 7919, "text ".repeat(count % 7)),
+                    &format!(
+                        "<title>Word{} of the day</title><p>{}",
+                        count * 7919,
+                        "text ".repeat(count % 7)
+                    ),
                 )
             }),
-            ("ffuf 353, redirect to a random address", |_, count| redirect(&format!("/error/{}", count * 7919))),
-            ("redirect to the log-in", |path, _| redirect(&format!("/login?return={}", &path[1..]))),
+            ("ffuf 353, redirect to a random address", |_, count| {
+                redirect(&format!("/error/{}", count * 7919))
+            }),
+            ("redirect to the log-in", |path, _| {
+                redirect(&format!("/login?return={}", &path[1..]))
+            }),
             ("redirect to the log-in, encoded", |path, _| {
                 redirect(&format!("/login?next={}", path.replace('/', "%2F")))
             }),
-            ("feroxbuster 335, slash after every name", |path, _| match path.ends_with('/') {
-                true => missing(),
-                false => redirect(&format!("{path}/")),
-            }),
-            ("hidden names are refused", |path, _| match path.starts_with("/.") {
-                true => status("403 Forbidden"),
-                false => missing(),
-            }),
-            ("feroxbuster 1304, names of server files are refused", |path, _| {
-                match path.starts_with("/.ht") || path.starts_with("/.env") {
+            (
+                "feroxbuster 335, slash after every name",
+                |path, _| match path.ends_with('/') {
+                    true => missing(),
+                    false => redirect(&format!("{path}/")),
+                },
+            ),
+            ("hidden names are refused", |path, _| {
+                match path.starts_with("/.") {
                     true => status("403 Forbidden"),
                     false => missing(),
                 }
             }),
-            ("ffuf 776, rules for extensions, folders and marks", |path, _| match path {
-                path if path.ends_with(".php") => ok("text/html", "<p>No input file specified."),
-                path if path.starts_with("/api/") => ok("application/json", "{}"),
-                path if path.starts_with("/!") => redirect("/home"),
-                _ => missing(),
+            (
+                "feroxbuster 1304, names of server files are refused",
+                |path, _| match path.starts_with("/.ht") || path.starts_with("/.env") {
+                    true => status("403 Forbidden"),
+                    false => missing(),
+                },
+            ),
+            (
+                "ffuf 776, rules for extensions, folders and marks",
+                |path, _| match path {
+                    path if path.ends_with(".php") => {
+                        ok("text/html", "<p>No input file specified.")
+                    }
+                    path if path.starts_with("/api/") => ok("application/json", "{}"),
+                    path if path.starts_with("/!") => redirect("/home"),
+                    _ => missing(),
+                },
+            ),
+            ("refuses after some requests", |_, count| {
+                if count > 12 {
+                    status("403 Forbidden")
+                } else {
+                    missing()
+                }
             }),
-            ("refuses after some requests", |_, count| if count > 12 { status("403 Forbidden") } else { missing() }),
         ];
         for (kind, server) in servers {
             let (places, _) = places(server).await;
@@ -366,9 +494,16 @@ mod tests {
             _ => missing(),
         })
         .await;
-        let found: Vec<&str> = found.iter().map(String::as_str).filter(|place| *place != "/old.zip").collect();
+        let found: Vec<&str> = found
+            .iter()
+            .map(String::as_str)
+            .filter(|place| *place != "/old.zip")
+            .collect();
         assert_eq!(found, ["/admin", "/login", "/report", "/index.php"]);
-        assert!(info.iter().any(|line| line.starts_with("Not listed: ")), "{info:?}");
+        assert!(
+            info.iter().any(|line| line.starts_with("Not listed: ")),
+            "{info:?}"
+        );
     }
 
     #[test]
@@ -383,7 +518,10 @@ mod tests {
             let made = siblings(name);
             assert_eq!(made.len(), starts.len(), "{name}");
             for (sibling, start) in made.iter().zip(starts) {
-                assert!(sibling.starts_with(start) && sibling.ends_with(end) && sibling != name, "{name}: {sibling}");
+                assert!(
+                    sibling.starts_with(start) && sibling.ends_with(end) && sibling != name,
+                    "{name}: {sibling}"
+                );
             }
         }
     }

@@ -1,7 +1,8 @@
-//! Small tools beside the website scanner: recon (310), WAF detector (500), URL fuzzer (90), virtual hosts (160),
-//! subdomains (20) and ping (240).
+//! Small tools beside the website scanner: recon (310), WAF detector (500), URL fuzzer (90),
+//! virtual hosts (160), subdomains (20) and ping (240).
 //!
-//! They share the HTTP client, the redirect rules of the start page, and the report of what could not be judged.
+//! They share the HTTP client, the redirect rules of the start page, and the report of what could
+//! not be judged.
 
 pub mod fuzzer;
 pub mod ping;
@@ -23,14 +24,32 @@ async fn start_page(run: &ScanRun<'_>, web: &Web<'_>) -> Result<HttpPage, ScanOu
     run.output_findings(json!({})).await;
     let first = start::find(run, web).await?;
     let metadata = json!({"url": first.url.as_str(), "status": first.status});
-    run.tested(TestDone::new("web.start", "Start page", metadata, Vec::new())).await;
+    run.tested(TestDone::new(
+        "web.start",
+        "Start page",
+        metadata,
+        Vec::new(),
+    ))
+    .await;
     Ok(first)
 }
 
 /// Reports what could not be judged as the last test of a scan, and adds it to the summary.
-async fn report_coverage(run: &ScanRun<'_>, coverage: &ScanCoverage, port: u16, service: &str, summary: &mut String) {
+async fn report_coverage(
+    run: &ScanRun<'_>,
+    coverage: &ScanCoverage,
+    port: u16,
+    service: &str,
+    summary: &mut String,
+) {
     let findings = coverage.findings(port, service);
-    run.tested(TestDone::new("coverage", "Coverage of the scan", Value::Null, findings)).await;
+    run.tested(TestDone::new(
+        "coverage",
+        "Coverage of the scan",
+        Value::Null,
+        findings,
+    ))
+    .await;
     if let Some(why) = coverage.summary() {
         summary.push_str(&format!("; {why}"));
     }
@@ -39,9 +58,15 @@ async fn report_coverage(run: &ScanRun<'_>, coverage: &ScanCoverage, port: u16, 
 /// The words that `POST /scans` stored, or those of a list that ships with the service.
 fn words_of(params: &Value, list: &str) -> Vec<String> {
     let stored = params["words"].as_array().into_iter().flatten();
-    let words: Vec<String> = stored.filter_map(|word| word.as_str().map(str::to_owned)).collect();
+    let words: Vec<String> = stored
+        .filter_map(|word| word.as_str().map(str::to_owned))
+        .collect();
     if !words.is_empty() {
         return words;
     }
-    list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()
+    list.lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(str::to_owned)
+        .collect()
 }

@@ -1,6 +1,7 @@
 //! Tool 240: whether a host responds. An ICMP echo needs privileges, so TCP connections are tried.
 //!
-//! An accepted and a refused connection both prove that the host is up. A host that drops packets remains unknown.
+//! An accepted and a refused connection both prove that the host is up. A host that drops packets
+//! remains unknown.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
@@ -32,11 +33,20 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let (mut answers, mut sent) = (Vec::new(), 0);
     for (tried, port) in (1..).zip(&ports) {
         let test = |findings: Vec<NewFinding>, answer: Value| {
-            TestDone::new(format!("host.up.{port}"), format!("Response on TCP port {port}"), answer, findings)
+            TestDone::new(
+                format!("host.up.{port}"),
+                format!("Response on TCP port {port}"),
+                answer,
+                findings,
+            )
         };
         let rows = attempts(run, ip, *port, count, ports.len() == 1, &mut sent).await;
         let metadata = json!({"port": port, "answers": rows.len()});
-        let findings = if rows.is_empty() { Vec::new() } else { vec![finding(*port, rows.clone())] };
+        let findings = if rows.is_empty() {
+            Vec::new()
+        } else {
+            vec![finding(*port, rows.clone())]
+        };
         answers.extend(rows);
         run.tested(test(findings, metadata)).await;
         if !answers.is_empty() {
@@ -44,14 +54,20 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
             break;
         }
     }
-    run.output_findings(json!({"ip_address": ip.to_string(), "sent": sent, "responses": answers.len()})).await;
+    run.output_findings(
+        json!({"ip_address": ip.to_string(), "sent": sent, "responses": answers.len()}),
+    )
+    .await;
     Ok(match answers.len() {
         0 => format!(
             "no response from {ip} to {} on {}: the host is down or drops packets",
             plural(sent, "connection"),
             plural(ports.len(), "TCP port")
         ),
-        found => format!("{ip} is up: {found} of {} answered", plural(sent, "TCP connection")),
+        found => format!(
+            "{ip} is up: {found} of {} answered",
+            plural(sent, "TCP connection")
+        ),
     })
 }
 
@@ -65,7 +81,8 @@ fn finding(port: u16, rows: Vec<Vec<String>>) -> NewFinding {
     }
 }
 
-/// The answers to this number of connections. Unless the port is the only one, the first without an answer is the last.
+/// The answers to this number of connections. Unless the port is the only one, the first without an
+/// answer is the last.
 async fn attempts(
     run: &ScanRun<'_>,
     ip: IpAddr,
@@ -80,7 +97,12 @@ async fn attempts(
         lane.probes.wait().await;
         *sent += 1;
         let start = Instant::now();
-        let answer = match timeout(lane.limits.connect_timeout, TcpStream::connect(SocketAddr::new(ip, port))).await {
+        let answer = match timeout(
+            lane.limits.connect_timeout,
+            TcpStream::connect(SocketAddr::new(ip, port)),
+        )
+        .await
+        {
             Ok(Ok(_)) => "accepted",
             Ok(Err(error)) if error.kind() == ErrorKind::ConnectionRefused => "refused",
             _ => {
@@ -93,7 +115,12 @@ async fn attempts(
         };
         let shown = format!("{:.1} ms", start.elapsed().as_secs_f64() * 1000.0);
         run.raw(format!("{ip}:{port} {answer} {shown}")).await;
-        rows.push(vec![ip.to_string(), port.to_string(), answer.to_owned(), shown]);
+        rows.push(vec![
+            ip.to_string(),
+            port.to_string(),
+            answer.to_owned(),
+            shown,
+        ]);
     }
     rows
 }
@@ -110,17 +137,33 @@ mod tests {
     async fn open_and_closed_ports_prove_that_the_host_is_up() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let open = listener.local_addr().unwrap().port();
-        let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+        let closed = TcpListener::bind("127.0.0.1:0")
+            .await
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
         for (port, response) in [(open, "accepted"), (closed, "refused")] {
-            let result = TestScan::new(Tool::PING, "127.0.0.1", json!({"port": port, "count": 2})).run().await;
+            let result = TestScan::new(Tool::PING, "127.0.0.1", json!({"port": port, "count": 2}))
+                .run()
+                .await;
             result.check();
             let message = "127.0.0.1 is up: 2 of 2 TCP connections answered";
             assert_eq!(result.outcome, ScanOutcome::Finished(message.into()));
             let found = result.of("host.up");
-            assert!(found.len() == 1 && found[0].evidence.as_json().contains(response), "{port}");
+            assert!(
+                found.len() == 1 && found[0].evidence.as_json().contains(response),
+                "{port}"
+            );
         }
-        let result = TestScan::new(Tool::PING, "127.0.0.1", json!({})).run().await;
+        let result = TestScan::new(Tool::PING, "127.0.0.1", json!({}))
+            .run()
+            .await;
         result.check();
-        assert_eq!(result.tests.len(), 1, "the first port answers, so no other is tried");
+        assert_eq!(
+            result.tests.len(),
+            1,
+            "the first port answers, so no other is tried"
+        );
     }
 }

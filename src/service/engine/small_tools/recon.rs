@@ -1,16 +1,20 @@
-//! Tools 310 and 500: the technologies of a site, or the firewall in front of it, each with its proof.
+//! Tools 310 and 500: the technologies of a site, or the firewall in front of it, each with its
+//! proof.
 //!
 //! ```text
 //!   start page, pages that it links to ──► technologies ──► name, version, proof
 //!                                               └─ without version ──► public document of the product
 //! ```
 //!
-//! Only ordinary pages are requested, and documents in which a found product states its version. No attack is sent to provoke a firewall, so a silent one remains unknown.
+//! Only ordinary pages are requested, and documents in which a found product states its version. No
+//! attack is sent to provoke a firewall, so a silent one remains unknown.
 
 use serde_json::{Value, json};
 
 use super::{report_coverage, start_page};
-use crate::service::engine::coverage::{CheckCoverage, CheckedWeb, IncompleteTest, PAGES, ScanCoverage};
+use crate::service::engine::coverage::{
+    CheckCoverage, CheckedWeb, IncompleteTest, PAGES, ScanCoverage,
+};
 use crate::service::engine::http::{HttpPage, Web};
 use crate::service::engine::kinds::{self, FindingKind, recon as kind};
 use crate::service::engine::params::Authentication;
@@ -32,7 +36,13 @@ pub async fn recon(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         1 => "1 technology recognised".to_owned(),
         count => format!("{count} technologies recognised"),
     };
-    scan(run, kind::TECHNOLOGY, |category| category != FIREWALL, counted).await
+    scan(
+        run,
+        kind::TECHNOLOGY,
+        |category| category != FIREWALL,
+        counted,
+    )
+    .await
 }
 
 /// Runs tool 500.
@@ -41,7 +51,13 @@ pub async fn firewall(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         0 => "no firewall recognised in ordinary responses".to_owned(),
         count => format!("{} recognised", plural(count, "firewall")),
     };
-    scan(run, kind::FIREWALL, |category| category == FIREWALL, counted).await
+    scan(
+        run,
+        kind::FIREWALL,
+        |category| category == FIREWALL,
+        counted,
+    )
+    .await
 }
 
 async fn scan(
@@ -51,40 +67,81 @@ async fn scan(
     counted: fn(usize) -> String,
 ) -> Result<String, ScanOutcome> {
     run.planned(crawl::STEPS + 3).await;
-    let web = Web::new(run, request_rate(&run.job.params), Authentication::default(), MAX_REQUESTS);
+    let web = Web::new(
+        run,
+        request_rate(&run.job.params),
+        Authentication::default(),
+        MAX_REQUESTS,
+    );
     let first = start_page(run, &web).await?;
 
     let counts = CheckCoverage::default();
     counts.record(&Ok(first.clone()));
     let client = CheckedWeb::new(&web, &counts);
     let mut progress = crawl::CrawlProgress::new(run, MAX_PAGES, crawl::STEPS);
-    let crawled = crawl::crawl(&client, &first, MAX_PAGES, &Spider::default(), &mut progress).await;
+    let crawled = crawl::crawl(
+        &client,
+        &first,
+        MAX_PAGES,
+        &Spider::default(),
+        &mut progress,
+    )
+    .await;
     progress.end(crawled.pages.len()).await;
 
     let pages = crawled.pages.clone();
     let mut found = blocking::run(move |stop| technologies::find(&pages, is_wanted, stop)).await;
     let aside = CheckCoverage::default();
-    let folders = start::base_folders(&first.url).into_iter().filter_map(|folder| first.url.join(&folder).ok());
-    technologies::read_versions(&CheckedWeb::new(&web, &aside), &folders.collect::<Vec<_>>(), &mut found).await;
+    let folders = start::base_folders(&first.url)
+        .into_iter()
+        .filter_map(|folder| first.url.join(&folder).ok());
+    technologies::read_versions(
+        &CheckedWeb::new(&web, &aside),
+        &folders.collect::<Vec<_>>(),
+        &mut found,
+    )
+    .await;
     let listed: Vec<Value> = found
         .iter()
         .map(|(name, one)| json!({"name": name, "version": one.version, "category": one.category, "proof": one.proof}))
         .collect();
-    let findings: Vec<NewFinding> = found.into_iter().map(|(name, one)| finding(kind, &first, name, one)).collect();
+    let findings: Vec<NewFinding> = found
+        .into_iter()
+        .map(|(name, one)| finding(kind, &first, name, one))
+        .collect();
     run.output_findings(json!({"technologies": listed})).await;
     let port = first.url.port_or_known_default().unwrap_or_default();
-    let mut summary = format!("{} read, {}", plural(crawled.pages.len(), "page"), counted(findings.len()));
-    let test = TestDone::new(kind.id(), "Technologies", json!({"findings": findings.len()}), findings);
+    let mut summary = format!(
+        "{} read, {}",
+        plural(crawled.pages.len(), "page"),
+        counted(findings.len())
+    );
+    let test = TestDone::new(
+        kind.id(),
+        "Technologies",
+        json!({"findings": findings.len()}),
+        findings,
+    );
     let incomplete = client.incomplete(&first, PAGES).await;
-    run.tested(test.judged(incomplete.as_ref().map(IncompleteTest::cause))).await;
+    run.tested(test.judged(incomplete.as_ref().map(IncompleteTest::cause)))
+        .await;
     let mut coverage = ScanCoverage::new(1);
     coverage.add(kind.id(), incomplete);
     report_coverage(run, &coverage, port, first.url.scheme(), &mut summary).await;
     Ok(summary)
 }
 
-fn finding(kind: FindingKind, start: &HttpPage, name: String, found: FoundTechnology) -> NewFinding {
-    let label = if found.version.is_empty() { name.clone() } else { format!("{name} {}", found.version) };
+fn finding(
+    kind: FindingKind,
+    start: &HttpPage,
+    name: String,
+    found: FoundTechnology,
+) -> NewFinding {
+    let label = if found.version.is_empty() {
+        name.clone()
+    } else {
+        format!("{name} {}", found.version)
+    };
     let row = vec![name.clone(), found.version, found.category, found.proof];
     let finding = kind.finding();
     NewFinding {
@@ -107,33 +164,56 @@ mod tests {
 
     #[tokio::test]
     async fn recon_and_firewall_report_their_technologies_with_proof() {
-        let port =
-            web(|path, _| match path {
-                "/" => ok("text/html", "<meta name=\"generator\" content=\"WordPress 6.4.2\"><a href=/a>a</a>")
-                    .replacen("\r\n", "\r\nserver: cloudflare\r\n", 1),
-                _ => ok("text/html", "<script src=/js/jquery-3.7.1.min.js></script>"),
-            })
-            .await;
+        let port = web(|path, _| match path {
+            "/" => ok(
+                "text/html",
+                "<meta name=\"generator\" content=\"WordPress 6.4.2\"><a href=/a>a</a>",
+            )
+            .replacen("\r\n", "\r\nserver: cloudflare\r\n", 1),
+            _ => ok("text/html", "<script src=/js/jquery-3.7.1.min.js></script>"),
+        })
+        .await;
         let target = format!("http://127.0.0.1:{port}/");
         for (tool, expected) in [
-            (Tool::RECON, vec![("WordPress", "6.4.2"), ("jQuery", "3.7.1")]),
+            (
+                Tool::RECON,
+                vec![("WordPress", "6.4.2"), ("jQuery", "3.7.1")],
+            ),
             (Tool::FIREWALL, vec![("Cloudflare", "")]),
         ] {
             let result = TestScan::new(tool, &target, json!({})).run().await;
             result.check();
             let output = result.output.unwrap().output_data;
             let listed = output["technologies"].as_array().unwrap().iter();
-            let listed: Vec<_> =
-                listed.map(|one| (one["name"].as_str().unwrap(), one["version"].as_str().unwrap())).collect();
+            let listed: Vec<_> = listed
+                .map(|one| {
+                    (
+                        one["name"].as_str().unwrap(),
+                        one["version"].as_str().unwrap(),
+                    )
+                })
+                .collect();
             assert_eq!(listed, expected);
-            assert!(result.tests.iter().flat_map(|test| &test.findings).all(|finding| finding.confirmed));
+            assert!(
+                result
+                    .tests
+                    .iter()
+                    .flat_map(|test| &test.findings)
+                    .all(|finding| finding.confirmed)
+            );
         }
     }
 
     #[tokio::test]
     async fn plain_site_has_no_firewall() {
         let port = web(|_, _| ok("text/html", "<p>Cloudflare is a firewall")).await;
-        let result = TestScan::new(Tool::FIREWALL, &format!("http://127.0.0.1:{port}/"), json!({})).run().await;
+        let result = TestScan::new(
+            Tool::FIREWALL,
+            &format!("http://127.0.0.1:{port}/"),
+            json!({}),
+        )
+        .run()
+        .await;
         result.check();
         assert_eq!(result.findings().count(), 0);
         let why = "1 page read, no firewall recognised in ordinary responses";

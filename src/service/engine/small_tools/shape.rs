@@ -1,4 +1,5 @@
-//! Whether a response is like those for made-up names: servers answer these in many ways (soft 404).
+//! Whether a response is like those for made-up names: servers answer these in many ways (soft
+//! 404).
 //!
 //! ```text
 //!   some made-up names of one form ──► their shapes: what agrees is the template, what differs is variable
@@ -14,8 +15,10 @@ use url::Url;
 
 use crate::service::engine::http::HttpPage;
 
-static TITLE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?is)<title[^>]*>(.{0,200}?)</title>").ok());
-static TAG: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"<([A-Za-z][A-Za-z0-9-]{0,30})").ok());
+static TITLE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?is)<title[^>]*>(.{0,200}?)</title>").ok());
+static TAG: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"<([A-Za-z][A-Za-z0-9-]{0,30})").ok());
 
 /// The requested name in a label.
 const NAME: &str = "{}";
@@ -25,8 +28,8 @@ const NAME: &str = "{}";
 pub struct AnswerShape {
     status: u16,
     is_redirect: bool,
-    /// The parts of the destination of a redirect, or the words of the title: as they are, and with [`NAME`] for the
-    /// requested name. A destination such as `/login` may have the name by chance.
+    /// The parts of the destination of a redirect, or the words of the title: as they are, and with
+    /// [`NAME`] for the requested name. A destination such as `/login` may have the name by chance.
     labels: [Vec<String>; 2],
     /// Length of the text without the requested name.
     length: usize,
@@ -37,18 +40,31 @@ pub struct AnswerShape {
 impl AnswerShape {
     pub fn of(page: &HttpPage, name: &str) -> Self {
         let text = page.text();
-        let mentions = if name.len() > 2 { text.matches(name).count() * name.len() } else { 0 };
+        let mentions = if name.len() > 2 {
+            text.matches(name).count() * name.len()
+        } else {
+            0
+        };
         let mut tags = BTreeMap::new();
         for tag in TAG.iter().flat_map(|tag| tag.captures_iter(&text)) {
             *tags.entry(tag[1].to_ascii_lowercase()).or_default() += 1;
         }
         let label = |name: &str| match page.redirect() {
             Some(to) => redirect_parts(&to, name),
-            None => title(&text).split_whitespace().map(|word| without_name(word, name)).collect(),
+            None => title(&text)
+                .split_whitespace()
+                .map(|word| without_name(word, name))
+                .collect(),
         };
         let is_redirect = page.redirect().is_some();
         let length = text.len().saturating_sub(mentions);
-        Self { status: page.status, is_redirect, labels: [label(""), label(name)], length, tags }
+        Self {
+            status: page.status,
+            is_redirect,
+            labels: [label(""), label(name)],
+            length,
+            tags,
+        }
     }
 }
 
@@ -68,9 +84,13 @@ impl MissingAnswers {
     /// Whether nothing distinguishes an answer from those for made-up names.
     pub fn covers(&self, answer: &AnswerShape) -> bool {
         self.0.iter().any(|group| {
-            let is_alike = |one: &&AnswerShape| one.status == answer.status && one.is_redirect == answer.is_redirect;
+            let is_alike = |one: &&AnswerShape| {
+                one.status == answer.status && one.is_redirect == answer.is_redirect
+            };
             let group: Vec<&AnswerShape> = group.iter().filter(is_alike).collect();
-            !group.is_empty() && has_label(answer, &group) && (answer.is_redirect || has_form(answer, &group))
+            !group.is_empty()
+                && has_label(answer, &group)
+                && (answer.is_redirect || has_form(answer, &group))
         })
     }
 }
@@ -84,14 +104,22 @@ fn has_label(answer: &AnswerShape, group: &[&AnswerShape]) -> bool {
         return true;
     }
     let is_variable = |at: usize| group.iter().any(|label| label[at] != group[0][at]);
-    let labels: Vec<&Vec<String>> = answer.labels.iter().filter(|label| label.len() == count).collect();
+    let labels: Vec<&Vec<String>> = answer
+        .labels
+        .iter()
+        .filter(|label| label.len() == count)
+        .collect();
     let fits = |at: usize| is_variable(at) || labels.iter().any(|label| label[at] == group[0][at]);
     !labels.is_empty() && (0..count).all(fits)
 }
 
 /// Whether elements and length are within those of the group: an error page varies by a few words.
 fn has_form(answer: &AnswerShape, group: &[&AnswerShape]) -> bool {
-    let names: BTreeSet<&String> = group.iter().chain([&answer]).flat_map(|one| one.tags.keys()).collect();
+    let names: BTreeSet<&String> = group
+        .iter()
+        .chain([&answer])
+        .flat_map(|one| one.tags.keys())
+        .collect();
     let of = |shape: &AnswerShape, name: &str| shape.tags.get(name).copied().unwrap_or_default();
     let has_tags = names.iter().all(|name| {
         let counts = range(group.iter().map(|one| of(one, name)));
@@ -101,7 +129,10 @@ fn has_form(answer: &AnswerShape, group: &[&AnswerShape]) -> bool {
     let lengths = range(group.iter().map(|one| one.length));
     let slack = 32 + lengths.end() / 20;
     let is_random = lengths.end() - lengths.start() > slack;
-    has_tags && (is_random || (lengths.start().saturating_sub(slack)..=lengths.end() + slack).contains(&answer.length))
+    has_tags
+        && (is_random
+            || (lengths.start().saturating_sub(slack)..=lengths.end() + slack)
+                .contains(&answer.length))
 }
 
 fn range(values: impl Iterator<Item = usize> + Clone) -> RangeInclusive<usize> {
@@ -110,12 +141,18 @@ fn range(values: impl Iterator<Item = usize> + Clone) -> RangeInclusive<usize> {
 
 /// The destination of a redirect, or the title of a page.
 pub fn label(page: &HttpPage) -> String {
-    let label = page.redirect().map_or_else(|| title(&page.text()), |to| format!("redirect to {to}"));
+    let label = page
+        .redirect()
+        .map_or_else(|| title(&page.text()), |to| format!("redirect to {to}"));
     label.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn title(text: &str) -> String {
-    TITLE.as_ref().and_then(|title| title.captures(text)).map(|title| title[1].to_owned()).unwrap_or_default()
+    TITLE
+        .as_ref()
+        .and_then(|title| title.captures(text))
+        .map(|title| title[1].to_owned())
+        .unwrap_or_default()
 }
 
 /// Origin, segments of the path, names and values of the query.
@@ -126,18 +163,28 @@ fn redirect_parts(to: &Url, name: &str) -> Vec<String> {
         path = path.replace(name, NAME);
     }
     let segments = path.split('/').map(|segment| without_name(segment, name));
-    let pairs: Vec<String> =
-        to.query_pairs().flat_map(|(key, value)| [key.into_owned(), without_name(&value, name)]).collect();
-    [to.origin().ascii_serialization()].into_iter().chain(segments).chain(pairs).collect()
+    let pairs: Vec<String> = to
+        .query_pairs()
+        .flat_map(|(key, value)| [key.into_owned(), without_name(&value, name)])
+        .collect();
+    [to.origin().ascii_serialization()]
+        .into_iter()
+        .chain(segments)
+        .chain(pairs)
+        .collect()
 }
 
-/// A part of a label with [`NAME`] instead of the requested name; a short name counts as a whole word only.
+/// A part of a label with [`NAME`] instead of the requested name; a short name counts as a whole
+/// word only.
 fn without_name(part: &str, name: &str) -> String {
     if name.is_empty() {
         return part.to_owned();
     }
     let is_word = |at: usize| {
-        let (before, after) = (part[..at].chars().next_back(), part[at + name.len()..].chars().next());
+        let (before, after) = (
+            part[..at].chars().next_back(),
+            part[at + name.len()..].chars().next(),
+        );
         name.len() > 2 || !before.into_iter().chain(after).any(char::is_alphanumeric)
     };
     let (mut text, mut from) = (String::new(), 0);
@@ -157,25 +204,41 @@ mod tests {
 
     fn page(status: u16, body: &str) -> HttpPage {
         let url = Url::parse("http://a.test/x").unwrap();
-        HttpPage { url, status, headers: HeaderMap::new(), body: body.into(), fault: None }
+        HttpPage {
+            url,
+            status,
+            headers: HeaderMap::new(),
+            body: body.into(),
+            fault: None,
+        }
     }
 
     fn redirect(to: &str) -> HttpPage {
         let headers = HeaderMap::from_iter([(reqwest::header::LOCATION, to.parse().unwrap())]);
-        HttpPage { headers, ..page(302, "") }
+        HttpPage {
+            headers,
+            ..page(302, "")
+        }
     }
 
     /// Whether the answer for a name is like the answers of this server for made-up names.
     fn is_covered(server: fn(&str, usize) -> HttpPage, name: &str, answer: HttpPage) -> bool {
         let mut missing = MissingAnswers::default();
         let names = ["sd01aa77", "sd55b0c2", "sd9e31f4"];
-        missing.add(names.iter().enumerate().map(|(at, name)| AnswerShape::of(&server(name, at), name)).collect());
+        missing.add(
+            names
+                .iter()
+                .enumerate()
+                .map(|(at, name)| AnswerShape::of(&server(name, at), name))
+                .collect(),
+        );
         missing.covers(&AnswerShape::of(&answer, name))
     }
 
     #[test]
     fn error_page_is_recognised_by_what_does_not_vary() {
-        let soft = |name: &str, _: usize| page(200, &format!("<title>Oops</title>No page {name} here"));
+        let soft =
+            |name: &str, _: usize| page(200, &format!("<title>Oops</title>No page {name} here"));
         let random_word = |_: &str, at: usize| {
             page(
                 200,
@@ -186,9 +249,14 @@ mod tests {
                 ),
             )
         };
-        let random_text =
-            |_: &str, at: usize| page(200, &format!("<title>a{at}</title><p>{}", "text ".repeat(at * 900)));
-        let to_error = |_: &str, at: usize| redirect(&format!("/error/{}", ["ab", "cd", "ef", "gh"][at]));
+        let random_text = |_: &str, at: usize| {
+            page(
+                200,
+                &format!("<title>a{at}</title><p>{}", "text ".repeat(at * 900)),
+            )
+        };
+        let to_error =
+            |_: &str, at: usize| redirect(&format!("/error/{}", ["ab", "cd", "ef", "gh"][at]));
         let to_login = |name: &str, _: usize| redirect(&format!("/login?return=/{name}"));
         let slash = |name: &str, _: usize| redirect(&format!("/{name}/"));
         let status = |_: &str, at: usize| page([403, 500, 404, 403][at], "");
@@ -210,11 +278,23 @@ mod tests {
             assert!(is_covered(server, name, server(name, 3)), "{name}");
         }
         for (server, answer) in [
-            (soft as fn(&str, usize) -> HttpPage, page(200, "<title>Admin</title>No page")),
+            (
+                soft as fn(&str, usize) -> HttpPage,
+                page(200, "<title>Admin</title>No page"),
+            ),
             (soft, page(403, "<title>Oops</title>No page admin here")),
             (soft, redirect("/admin/")),
-            (random_word, page(200, "<title>Administration</title><h1>Not found</h1><p>ref 0")),
-            (random_text, page(200, "<title>x</title><form><input><input><input></form><p>")),
+            (
+                random_word,
+                page(
+                    200,
+                    "<title>Administration</title><h1>Not found</h1><p>ref 0",
+                ),
+            ),
+            (
+                random_text,
+                page(200, "<title>x</title><form><input><input><input></form><p>"),
+            ),
             (to_error, redirect("/admin/")),
             (to_error, redirect("/warning/ab")),
             (to_login, redirect("/admin/")),

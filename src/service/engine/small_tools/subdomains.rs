@@ -4,8 +4,9 @@
 //!   domain ──► made-up names: does every name resolve? ──► word.domain ──► resolver ──► other addresses ──► finding
 //! ```
 //!
-//! A wildcard may choose from a pool of addresses, by name or by chance. Then more made-up names show the networks of the
-//! pool; names in these networks cannot be distinguished from made-up ones. A pool that is everywhere hides all names.
+//! A wildcard may choose from a pool of addresses, by name or by chance. Then more made-up names
+//! show the networks of the pool; names in these networks cannot be distinguished from made-up
+//! ones. A pool that is everywhere hides all names.
 //!
 //! Only the resolver receives requests; no found address is contacted.
 
@@ -16,7 +17,9 @@ use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 
 use super::{report_coverage, words_of};
-use crate::service::engine::coverage::{CheckCoverage, IncompleteTest, Obstacle, PROBES, ScanCoverage};
+use crate::service::engine::coverage::{
+    CheckCoverage, IncompleteTest, Obstacle, PROBES, ScanCoverage,
+};
 use crate::service::engine::kinds::{self, domain};
 use crate::service::engine::pace::RequestPace;
 use crate::service::engine::run::ScanRun;
@@ -28,7 +31,8 @@ use crate::text::plural;
 /// Number of concurrent queries.
 const CONCURRENCY: usize = 16;
 const QUERIES_PER_SECOND: u32 = 100;
-/// Made-up names before the list, and again before a name outside of the known networks of a pool is listed.
+/// Made-up names before the list, and again before a name outside of the known networks of a pool
+/// is listed.
 const FIRST_CONTROLS: usize = 3;
 /// Further made-up names that show the networks of a pool.
 const POOL_CONTROLS: usize = 21;
@@ -43,20 +47,39 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         return Err(ScanOutcome::FailedToStart(refusal));
     }
     let domain = run.address.host();
-    let words = words_of(&run.job.params, include_str!("../../../../assets/wordlists/common-subdomains.txt"));
-    let names: Vec<String> = words.iter().map(|word| format!("{word}.{domain}")).collect();
+    let words = words_of(
+        &run.job.params,
+        include_str!("../../../../assets/wordlists/common-subdomains.txt"),
+    );
+    let names: Vec<String> = words
+        .iter()
+        .map(|word| format!("{word}.{domain}"))
+        .collect();
     run.planned(names.len().div_ceil(CHUNK) as u32 + 2).await;
-    let (pace, mut counts) = (RequestPace::new(Some(QUERIES_PER_SECOND)), CheckCoverage::default());
+    let (pace, mut counts) = (
+        RequestPace::new(Some(QUERIES_PER_SECOND)),
+        CheckCoverage::default(),
+    );
     let mut wildcard = Wildcard::default();
-    wildcard.sample(run, &pace, &counts, &domain, FIRST_CONTROLS).await;
+    wildcard
+        .sample(run, &pace, &counts, &domain, FIRST_CONTROLS)
+        .await;
     if !wildcard.answers.is_empty() {
-        wildcard.sample(run, &pace, &counts, &domain, POOL_CONTROLS).await;
+        wildcard
+            .sample(run, &pace, &counts, &domain, POOL_CONTROLS)
+            .await;
     }
     if let Some(note) = wildcard.note(&domain) {
         run.info(note).await;
     }
     let metadata = json!({"wildcard": !wildcard.answers.is_empty()});
-    run.tested(TestDone::new("domain.wildcard", "Wildcard of the domain", metadata, Vec::new())).await;
+    run.tested(TestDone::new(
+        "domain.wildcard",
+        "Wildcard of the domain",
+        metadata,
+        Vec::new(),
+    ))
+    .await;
 
     let mut found = Vec::<Value>::new();
     let mut incomplete = None;
@@ -71,23 +94,42 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         for (name, ips) in lookups.buffered(CONCURRENCY).collect::<Vec<_>>().await {
             if !wildcard.answers.is_empty() && !wildcard.covers(&ips) {
                 // The pool may have shown only some of its networks so far.
-                wildcard.sample(run, pace, counts, &domain, FIRST_CONTROLS).await;
+                wildcard
+                    .sample(run, pace, counts, &domain, FIRST_CONTROLS)
+                    .await;
             }
             if !wildcard.covers(&ips) {
                 run.raw(format!("{name} {}", listed(&ips))).await;
-                found.extend(ips.iter().map(|ip| json!({"hostname": name, "ip_address": ip.to_string()})));
+                found.extend(
+                    ips.iter()
+                        .map(|ip| json!({"hostname": name, "ip_address": ip.to_string()})),
+                );
                 findings.push(finding(&name, &ips));
             }
         }
         let metadata = json!({"names": names.len(), "findings": findings.len()});
-        let test = TestDone::new("domain.subdomain", format!("Names below {domain}"), metadata, findings);
+        let test = TestDone::new(
+            "domain.subdomain",
+            format!("Names below {domain}"),
+            metadata,
+            findings,
+        );
         let missed = counts.incomplete(PROBES);
-        run.tested(test.judged(missed.as_ref().map(IncompleteTest::cause))).await;
+        run.tested(test.judged(missed.as_ref().map(IncompleteTest::cause)))
+            .await;
         incomplete = IncompleteTest::merged([incomplete, missed]);
-        run.output("subdomain_list", json!({"subdomains": found})).await;
+        run.output("subdomain_list", json!({"subdomains": found}))
+            .await;
     }
-    let hosts: BTreeSet<&str> = found.iter().filter_map(|one| one["hostname"].as_str()).collect();
-    let mut summary = format!("{} tried, {} found", plural(names.len(), "name"), plural(hosts.len(), "subdomain"));
+    let hosts: BTreeSet<&str> = found
+        .iter()
+        .filter_map(|one| one["hostname"].as_str())
+        .collect();
+    let mut summary = format!(
+        "{} tried, {} found",
+        plural(names.len(), "name"),
+        plural(hosts.len(), "subdomain")
+    );
     let mut coverage = ScanCoverage::new(1);
     coverage.add("domain.subdomain", incomplete);
     report_coverage(run, &coverage, DNS_PORT, "dns", &mut summary).await;
@@ -129,7 +171,11 @@ impl Wildcard {
     }
 
     fn networks(&self) -> BTreeSet<(IpAddr, u8)> {
-        self.answers.iter().flatten().map(|ip| network(*ip)).collect()
+        self.answers
+            .iter()
+            .flatten()
+            .map(|ip| network(*ip))
+            .collect()
     }
 
     /// Whether nearly every made-up name shows another network, so that the next one would too.
@@ -137,18 +183,25 @@ impl Wildcard {
         self.is_pool() && self.networks().len() * 2 > self.answers.len()
     }
 
-    /// Whether nothing distinguishes these addresses from those of a made-up name; true without an address.
+    /// Whether nothing distinguishes these addresses from those of a made-up name; true without an
+    /// address.
     fn covers(&self, ips: &BTreeSet<IpAddr>) -> bool {
         if ips.is_subset(&self.addresses()) {
             return true;
         }
         let networks = self.networks();
-        self.is_everywhere() || self.is_pool() && ips.iter().all(|ip| networks.contains(&network(*ip)))
+        self.is_everywhere()
+            || self.is_pool() && ips.iter().all(|ip| networks.contains(&network(*ip)))
     }
 
     fn note(&self, domain: &str) -> Option<String> {
-        let networks =
-            || self.networks().iter().map(|(ip, bits)| format!("{ip}/{bits}")).collect::<Vec<_>>().join(", ");
+        let networks = || {
+            self.networks()
+                .iter()
+                .map(|(ip, bits)| format!("{ip}/{bits}"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
         Some(match () {
             () if self.answers.is_empty() => return None,
             () if self.is_everywhere() => format!(
@@ -170,12 +223,20 @@ impl Wildcard {
 fn network(ip: IpAddr) -> (IpAddr, u8) {
     match ip {
         IpAddr::V4(ip) => (Ipv4Addr::from_bits(ip.to_bits() & !0xff).into(), 24),
-        IpAddr::V6(ip) => (Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX)).into(), 64),
+        IpAddr::V6(ip) => (
+            Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX)).into(),
+            64,
+        ),
     }
 }
 
 /// The addresses of a name; none if it does not exist, or the name server does not say.
-async fn lookup(run: &ScanRun<'_>, pace: &RequestPace, counts: &CheckCoverage, name: &str) -> BTreeSet<IpAddr> {
+async fn lookup(
+    run: &ScanRun<'_>,
+    pace: &RequestPace,
+    counts: &CheckCoverage,
+    name: &str,
+) -> BTreeSet<IpAddr> {
     pace.wait().await;
     let answer = run.settings.resolver.lookup(name.to_owned()).await;
     let is_unanswered = matches!(answer, Err(LookupError::Unanswered(_)));
@@ -187,7 +248,10 @@ async fn lookup(run: &ScanRun<'_>, pace: &RequestPace, counts: &CheckCoverage, n
 }
 
 fn listed(ips: &BTreeSet<IpAddr>) -> String {
-    ips.iter().map(IpAddr::to_string).collect::<Vec<_>>().join(", ")
+    ips.iter()
+        .map(IpAddr::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn finding(name: &str, ips: &BTreeSet<IpAddr>) -> NewFinding {
@@ -199,7 +263,10 @@ fn finding(name: &str, ips: &BTreeSet<IpAddr>) -> NewFinding {
         place: name.to_owned(),
         name: format!("{}: {name}", finding.name),
         confirmed: true,
-        evidence: kinds::table(&["Host name", "Addresses"], vec![vec![name.to_owned(), listed(ips)]]),
+        evidence: kinds::table(
+            &["Host name", "Addresses"],
+            vec![vec![name.to_owned(), listed(ips)]],
+        ),
         ..finding
     }
 }
@@ -230,8 +297,14 @@ mod tests {
             result.check();
             let output = result.output.as_ref().unwrap();
             let listed = json!([{"hostname": "www.shop.localhost", "ip_address": "192.0.2.7"}]);
-            assert_eq!((&output.output_type[..], &output.output_data["subdomains"]), ("subdomain_list", &listed));
-            assert_eq!(result.outcome, ScanOutcome::Finished("3 names tried, 1 subdomain found".into()));
+            assert_eq!(
+                (&output.output_type[..], &output.output_data["subdomains"]),
+                ("subdomain_list", &listed)
+            );
+            assert_eq!(
+                result.outcome,
+                ScanOutcome::Finished("3 names tried, 1 subdomain found".into())
+            );
             assert_eq!(result.info.len(), usize::from(wildcard));
         }
     }
@@ -240,7 +313,10 @@ mod tests {
     #[tokio::test]
     async fn names_of_wildcard_pool_are_not_listed() {
         static NEXT: AtomicU8 = AtomicU8::new(0);
-        let by_name = |name: &str| name.bytes().fold(0_u8, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte));
+        let by_name = |name: &str| {
+            name.bytes()
+                .fold(0_u8, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte))
+        };
         struct Pool {
             kind: &'static str,
             address: fn(u8) -> Ipv4Addr,
@@ -248,32 +324,59 @@ mod tests {
         }
         let www: &[&str] = &["www.shop.localhost"];
         let pools = [
-            Pool { kind: "one network", address: |number| Ipv4Addr::new(192, 0, 2, number), found: www },
+            Pool {
+                kind: "one network",
+                address: |number| Ipv4Addr::new(192, 0, 2, number),
+                found: www,
+            },
             Pool {
                 kind: "three networks",
                 address: |number| Ipv4Addr::new(198, 51, 100 + number % 3, number),
                 found: www,
             },
-            Pool { kind: "everywhere", address: |number| Ipv4Addr::new(198, number, number ^ 0x55, 9), found: &[] },
+            Pool {
+                kind: "everywhere",
+                address: |number| Ipv4Addr::new(198, number, number ^ 0x55, 9),
+                found: &[],
+            },
         ];
-        for Pool { kind, address, found } in pools {
+        for Pool {
+            kind,
+            address,
+            found,
+        } in pools
+        {
             for is_stable in [true, false] {
                 let server = name_server(move |name| match name {
                     "www.shop.localhost" => Some(Ipv4Addr::new(203, 0, 113, 7)),
                     name => {
-                        let number = if is_stable { by_name(name) } else { NEXT.fetch_add(37, Ordering::Relaxed) };
+                        let number = if is_stable {
+                            by_name(name)
+                        } else {
+                            NEXT.fetch_add(37, Ordering::Relaxed)
+                        };
                         name.ends_with("shop.localhost").then(|| address(number))
                     }
                 })
                 .await;
                 let mut scan = TestScan::new(Tool::SUBDOMAINS, "shop.localhost", json!({}));
                 scan.resolver = Arc::new(DnsClient::new(server));
-                let words: Vec<String> = (0..40).map(|n| format!("name{n}")).chain(["www".to_owned()]).collect();
+                let words: Vec<String> = (0..40)
+                    .map(|n| format!("name{n}"))
+                    .chain(["www".to_owned()])
+                    .collect();
                 scan.job.params["words"] = json!(words);
                 let result = scan.run().await;
                 result.check();
-                let places: Vec<&str> = result.findings().map(|finding| finding.place.as_str()).collect();
-                assert_eq!(places, found, "{kind}, stable: {is_stable}: {:?}", result.info);
+                let places: Vec<&str> = result
+                    .findings()
+                    .map(|finding| finding.place.as_str())
+                    .collect();
+                assert_eq!(
+                    places, found,
+                    "{kind}, stable: {is_stable}: {:?}",
+                    result.info
+                );
                 assert_eq!(result.info.len(), 1, "{:?}", result.info);
             }
         }
@@ -281,17 +384,33 @@ mod tests {
 
     #[tokio::test]
     async fn without_name_server_the_scan_is_incomplete() {
-        let closed = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+        let closed = tokio::net::UdpSocket::bind("127.0.0.1:0")
+            .await
+            .unwrap()
+            .local_addr()
+            .unwrap();
         let mut scan = TestScan::new(Tool::SUBDOMAINS, "shop.localhost", json!({}));
         scan.resolver = Arc::new(DnsClient::new(closed));
         scan.job.params["words"] = json!(["www", "mail"]);
         let result = scan.run().await;
         result.check();
         let coverage = result.of("coverage.errors");
-        assert!(coverage.len() == 1 && coverage[0].evidence.as_json().contains("domain.subdomain"), "{coverage:?}");
-        let ScanOutcome::Finished(message) = &result.outcome else { panic!("{:?}", result.outcome) };
+        assert!(
+            coverage.len() == 1 && coverage[0].evidence.as_json().contains("domain.subdomain"),
+            "{coverage:?}"
+        );
+        let ScanOutcome::Finished(message) = &result.outcome else {
+            panic!("{:?}", result.outcome)
+        };
         let expected = "2 names tried, 0 subdomains found; 1 of 1 test incomplete (no answer from the name server)";
         assert_eq!(message, expected);
-        assert!(result.raw.iter().any(|line| line.starts_with("www.shop.localhost ")), "{:?}", result.raw);
+        assert!(
+            result
+                .raw
+                .iter()
+                .any(|line| line.starts_with("www.shop.localhost ")),
+            "{:?}",
+            result.raw
+        );
     }
 }

@@ -15,7 +15,9 @@ use url::Url;
 
 use super::shape::{self, AnswerShape, MissingAnswers};
 use super::{report_coverage, start_page, words_of};
-use crate::service::engine::coverage::{CheckCoverage, CheckedWeb, IncompleteTest, PROBES, ScanCoverage};
+use crate::service::engine::coverage::{
+    CheckCoverage, CheckedWeb, IncompleteTest, PROBES, ScanCoverage,
+};
 use crate::service::engine::http::{HttpPage, Web};
 use crate::service::engine::kinds::{self, web};
 use crate::service::engine::params::Authentication;
@@ -39,12 +41,26 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     if let Some(refusal) = target_refusal(run.job.tool, params, &run.address) {
         return Err(ScanOutcome::FailedToStart(refusal));
     }
-    let domain = params["domain"].as_str().map_or_else(|| run.address.host(), str::to_owned);
-    let words = words_of(params, include_str!("../../../../assets/wordlists/common-subdomains.txt"));
+    let domain = params["domain"]
+        .as_str()
+        .map_or_else(|| run.address.host(), str::to_owned);
+    let words = words_of(
+        params,
+        include_str!("../../../../assets/wordlists/common-subdomains.txt"),
+    );
     // The target may be one of the names itself.
-    let names: Vec<String> = words.iter().map(|word| format!("{word}.{domain}")).chain([domain.clone()]).collect();
+    let names: Vec<String> = words
+        .iter()
+        .map(|word| format!("{word}.{domain}"))
+        .chain([domain.clone()])
+        .collect();
     run.planned(names.len().div_ceil(CHUNK) as u32 + 2).await;
-    let web = Web::new(run, request_rate(params), Authentication::default(), MAX_REQUESTS);
+    let web = Web::new(
+        run,
+        request_rate(params),
+        Authentication::default(),
+        MAX_REQUESTS,
+    );
     let first = start_page(run, &web).await?;
 
     let mut counts = CheckCoverage::default();
@@ -62,7 +78,10 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         });
         let pages: Vec<_> = requests.buffered(CONCURRENCY).collect().await;
         let mut findings = Vec::new();
-        for (name, page) in pages.into_iter().filter_map(|(name, page)| page.map(|page| (name, page))) {
+        for (name, page) in pages
+            .into_iter()
+            .filter_map(|(name, page)| page.map(|page| (name, page)))
+        {
             let answer = AnswerShape::of(&page, &name);
             // Without an answer for made-up names, nothing can be compared.
             if unknown.is_empty() || !exists(&page) || unknown.covers(&answer) {
@@ -71,21 +90,34 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
             // The server may have changed its answers meanwhile.
             unknown.add(controls(client, start, &domain).await);
             if !unknown.covers(&answer) {
-                found.push(json!({"hostname": name, "status": page.status, "title": shape::label(&page)}));
+                found.push(
+                    json!({"hostname": name, "status": page.status, "title": shape::label(&page)}),
+                );
                 findings.push(finding(&name, &page));
             }
         }
         let metadata = json!({"names": names.len(), "findings": findings.len()});
-        let test = TestDone::new("web.virtual_host", format!("Names of {domain}"), metadata, findings);
+        let test = TestDone::new(
+            "web.virtual_host",
+            format!("Names of {domain}"),
+            metadata,
+            findings,
+        );
         let missed = client.incomplete(&first, PROBES).await;
-        run.tested(test.judged(missed.as_ref().map(IncompleteTest::cause))).await;
+        run.tested(test.judged(missed.as_ref().map(IncompleteTest::cause)))
+            .await;
         incomplete = IncompleteTest::merged([incomplete, missed]);
         counts = CheckCoverage::default();
     }
     let mut coverage = ScanCoverage::new(1);
     coverage.add("web.virtual_host", incomplete);
-    let mut summary = format!("{} tried, {} found", plural(names.len(), "name"), plural(found.len(), "virtual host"));
-    run.output_findings(json!({"virtual_hosts": Value::Array(found)})).await;
+    let mut summary = format!(
+        "{} tried, {} found",
+        plural(names.len(), "name"),
+        plural(found.len(), "virtual host")
+    );
+    run.output_findings(json!({"virtual_hosts": Value::Array(found)}))
+        .await;
     let port = first.url.port_or_known_default().unwrap_or_default();
     report_coverage(run, &coverage, port, first.url.scheme(), &mut summary).await;
     Ok(summary)
@@ -96,7 +128,11 @@ async fn controls(client: &CheckedWeb<'_>, start: &Url, domain: &str) -> Vec<Ans
     let mut shapes = Vec::new();
     for _ in 0..CONTROLS {
         let name = format!("sd{:012x}.{domain}", rand::random::<u64>() >> 16);
-        shapes.extend(page_of(client, start, &name).await.map(|page| AnswerShape::of(&page, &name)));
+        shapes.extend(
+            page_of(client, start, &name)
+                .await
+                .map(|page| AnswerShape::of(&page, &name)),
+        );
     }
     shapes
 }
@@ -110,7 +146,8 @@ async fn page_of(client: &CheckedWeb<'_>, start: &Url, name: &str) -> Option<Htt
     let mut url = start.clone();
     url.set_path("/");
     url.set_query(None);
-    let headers = HeaderMap::from_iter([(reqwest::header::HOST, HeaderValue::from_str(&host).ok()?)]);
+    let headers =
+        HeaderMap::from_iter([(reqwest::header::HOST, HeaderValue::from_str(&host).ok()?)]);
     client.send(Method::GET, &url, headers).await.ok()
 }
 
@@ -144,7 +181,10 @@ mod tests {
     async fn hosts_with_their_own_site_are_found_and_defaults_are_not() {
         for wildcard in [false, true] {
             let port = web(move |_, head| {
-                let host = head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
+                let host = head
+                    .lines()
+                    .find_map(|line| line.strip_prefix("host: "))
+                    .unwrap_or_default();
                 match host.split(['.', ':']).next() {
                     Some("admin") => ok("text/html", "<title>Administration</title><p>Log in"),
                     _ if wildcard => redirect(&format!("https://{host}/welcome")),
@@ -153,12 +193,19 @@ mod tests {
             })
             .await;
             let params = json!({"domain": "acme.test"});
-            let mut scan = TestScan::new(Tool::VIRTUAL_HOSTS, &format!("http://127.0.0.1:{port}/"), params);
+            let mut scan = TestScan::new(
+                Tool::VIRTUAL_HOSTS,
+                &format!("http://127.0.0.1:{port}/"),
+                params,
+            );
             scan.job.redirect_level = crate::contract::RedirectLevel::None;
             scan.job.params["words"] = json!(["www", "admin", "mail"]);
             let result = scan.run().await;
             result.check();
-            let places: Vec<&str> = result.findings().map(|finding| finding.place.as_str()).collect();
+            let places: Vec<&str> = result
+                .findings()
+                .map(|finding| finding.place.as_str())
+                .collect();
             assert_eq!(places, ["admin.acme.test"], "wildcard: {wildcard}");
         }
     }

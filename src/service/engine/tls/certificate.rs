@@ -4,7 +4,8 @@
 //!   chains (DER) ──check──► ChainFindings of each ──tests──► one test per check, with a finding if it failed
 //! ```
 //!
-//! A server may hold a certificate for each kind of key. A finding lists every chain that failed the check.
+//! A server may hold a certificate for each kind of key. A finding lists every chain that failed
+//! the check.
 
 use jiff::civil::{Date, date};
 use jiff::tz::TimeZone;
@@ -29,10 +30,15 @@ use crate::service::engine::{NewFinding, TestDone};
 const DAY: i64 = 24 * 3600;
 /// Days before expiry at which a certificate should have been renewed.
 const SOON: i64 = 14;
-/// The longest validity of a certificate that a public authority issues from a day on, in days (CA/Browser Forum, ballot
-/// SC-081v3: <https://cabforum.org/2025/04/11/ballot-sc081v3-introduce-schedule-of-reducing-validity-and-data-reuse-periods>).
-const MAX_VALIDITY: [(Date, i64); 4] =
-    [(date(2029, 3, 15), 47), (date(2027, 3, 15), 100), (date(2026, 3, 15), 200), (Date::MIN, 398)];
+/// The longest validity of a certificate that a public authority issues from a day on, in days
+/// (CA/Browser Forum, ballot SC-081v3:
+/// <https://cabforum.org/2025/04/11/ballot-sc081v3-introduce-schedule-of-reducing-validity-and-data-reuse-periods>).
+const MAX_VALIDITY: [(Date, i64); 4] = [
+    (date(2029, 3, 15), 47),
+    (date(2027, 3, 15), 100),
+    (date(2026, 3, 15), 200),
+    (Date::MIN, 398),
+];
 
 /// Signature algorithms with a broken hash.
 const WEAK_SIGNATURES: &[(&str, &str)] = &[
@@ -44,8 +50,8 @@ const WEAK_SIGNATURES: &[(&str, &str)] = &[
     ("1.2.840.10045.4.1", "ecdsaWithSHA1"),
 ];
 
-/// Other algorithms by their names. Each is one word with a digit, if it has one, so that evidence with the number of an earlier
-/// version counts as the same.
+/// Other algorithms by their names. Each is one word with a digit, if it has one, so that evidence
+/// with the number of an earlier version counts as the same.
 const ALGORITHMS: &[(&str, &str)] = &[
     ("1.2.840.113549.1.1.11", "sha256WithRSA"),
     ("1.2.840.113549.1.1.12", "sha384WithRSA"),
@@ -63,7 +69,10 @@ const ALGORITHMS: &[(&str, &str)] = &[
 
 /// The name of an algorithm, or its number.
 fn algorithm_name(oid: String) -> String {
-    let known = WEAK_SIGNATURES.iter().chain(ALGORITHMS).find(|(number, _)| *number == oid);
+    let known = WEAK_SIGNATURES
+        .iter()
+        .chain(ALGORITHMS)
+        .find(|(number, _)| *number == oid);
     known.map_or(oid, |(_, name)| (*name).to_owned())
 }
 
@@ -73,11 +82,20 @@ pub const CHECKS: &[(&str, &str)] = &[
     ("tls.certificate.name", "Host names of the certificate"),
     ("tls.certificate.trust", "Trust of the certificate chain"),
     ("tls.certificate.key", "Strength of the keys in the chain"),
-    ("tls.certificate.signature", "Strength of the signatures in the chain"),
-    ("tls.certificate.san", "Subject alternative names of the certificate"),
+    (
+        "tls.certificate.signature",
+        "Strength of the signatures in the chain",
+    ),
+    (
+        "tls.certificate.san",
+        "Subject alternative names of the certificate",
+    ),
     ("tls.certificate.order", "Order of the certificate chain"),
     ("tls.certificate.life", "Length of the validity period"),
-    ("tls.certificate.staple", "OCSP response that the certificate requires"),
+    (
+        "tls.certificate.staple",
+        "OCSP response that the certificate requires",
+    ),
 ];
 
 /// The properties of one certificate.
@@ -103,7 +121,8 @@ struct CertificateFacts {
 pub struct ChainFindings {
     /// The certificates that can be read.
     chain: Vec<CertificateFacts>,
-    /// Why the server's own certificate cannot be read. Then the others are not described in its place.
+    /// Why the server's own certificate cannot be read. Then the others are not described in its
+    /// place.
     unreadable: Option<String>,
     failed: Vec<(usize, FindingKind, String)>,
     /// Lines for the raw log.
@@ -116,8 +135,14 @@ pub struct ChainFindings {
 
 /// Checks a chain that begins with the server's certificate.
 ///
-/// `unstapled` are certificates that require an OCSP response in the handshake, which the server did not send.
-pub fn check(run: &ScanRun<'_>, host: &str, chain: &[Vec<u8>], unstapled: &[Vec<u8>]) -> ChainFindings {
+/// `unstapled` are certificates that require an OCSP response in the handshake, which the server
+/// did not send.
+pub fn check(
+    run: &ScanRun<'_>,
+    host: &str,
+    chain: &[Vec<u8>],
+    unstapled: &[Vec<u8>],
+) -> ChainFindings {
     let now = jiff::Timestamp::now().as_second();
     let mut checked = ChainFindings::read(chain);
     let Some(leaf) = checked.leaf().cloned() else {
@@ -125,32 +150,56 @@ pub fn check(run: &ScanRun<'_>, host: &str, chain: &[Vec<u8>], unstapled: &[Vec<
         checked.note = Some(format!("The server's certificate cannot be read: {why}."));
         return checked;
     };
-    checked.failed.extend(check_days(&leaf, now).map(|(kind, why)| (0, kind, why)));
+    checked
+        .failed
+        .extend(check_days(&leaf, now).map(|(kind, why)| (0, kind, why)));
     // A certificate without names can match no host; the missing names are the finding.
     if leaf.names.is_empty() {
-        checked.failed.push((5, tls::NO_NAMES, "no DNS name and no address".to_owned()));
+        checked
+            .failed
+            .push((5, tls::NO_NAMES, "no DNS name and no address".to_owned()));
     }
     if let Some(why) = check_order(&checked.chain) {
         checked.failed.push((6, tls::CHAIN_ORDER, why));
     }
     if !is_valid_for(host, &chain[0], &leaf.names) {
-        let names = if leaf.names.is_empty() { "no name".to_owned() } else { leaf.names.join(", ") };
-        checked.failed.push((1, tls::WRONG_NAME, format!("asked for {host}; it names {names}")));
+        let names = if leaf.names.is_empty() {
+            "no name".to_owned()
+        } else {
+            leaf.names.join(", ")
+        };
+        checked.failed.push((
+            1,
+            tls::WRONG_NAME,
+            format!("asked for {host}; it names {names}"),
+        ));
     }
     if unstapled.contains(&chain[0]) {
-        let why = "it requires an OCSP response in the handshake, and the server sent none".to_owned();
+        let why =
+            "it requires an OCSP response in the handshake, and the server sent none".to_owned();
         checked.failed.push((8, tls::MUST_STAPLE, why));
     }
     let within = now.clamp(leaf.not_before, leaf.not_after.max(leaf.not_before));
-    match trust::verify(chain, host, u64::try_from(within).unwrap_or(0), &run.settings.trust_anchors) {
+    match trust::verify(
+        chain,
+        host,
+        u64::try_from(within).unwrap_or(0),
+        &run.settings.trust_anchors,
+    ) {
         Trust::Trusted => {
             let days = (leaf.not_after - leaf.not_before) / DAY;
             if days > max_validity(leaf.not_before) {
-                checked.failed.push((7, tls::LONG_LIFE, format!("valid for {days} days")));
+                checked
+                    .failed
+                    .push((7, tls::LONG_LIFE, format!("valid for {days} days")));
             }
         }
         Trust::Untrusted(_) if leaf.is_self_issued => {
-            checked.failed.push((2, tls::SELF_SIGNED, "issuer and subject are the same".to_owned()));
+            checked.failed.push((
+                2,
+                tls::SELF_SIGNED,
+                "issuer and subject are the same".to_owned(),
+            ));
         }
         Trust::Untrusted(why) => {
             checked.advice = trust::advice(chain);
@@ -158,24 +207,39 @@ pub fn check(run: &ScanRun<'_>, host: &str, chain: &[Vec<u8>], unstapled: &[Vec<
         }
         // Another check reports the signature.
         Trust::OldSignature if checked.chain.iter().any(|one| one.weak_signature) => {
-            checked.note = Some("Trust was not checked: the signature in the chain is too weak.".to_owned());
+            checked.note =
+                Some("Trust was not checked: the signature in the chain is too weak.".to_owned());
         }
         Trust::OldSignature => {
-            checked.failed.push((2, tls::UNTRUSTED, "its signature algorithm is not supported".to_owned()));
+            checked.failed.push((
+                2,
+                tls::UNTRUSTED,
+                "its signature algorithm is not supported".to_owned(),
+            ));
         }
         Trust::Unknown => {
-            checked.note = Some("Trust was not checked: this machine has no trusted authorities.".to_owned())
+            checked.note =
+                Some("Trust was not checked: this machine has no trusted authorities.".to_owned())
         }
     }
     let weak = |weakness: fn(&CertificateFacts) -> Option<String>| {
         let all: Vec<String> = checked.chain.iter().filter_map(weakness).collect();
         (!all.is_empty()).then(|| all.join("; "))
     };
-    let keys = weak(|one| one.weak_key.then(|| format!("{}: {}", one.subject, one.key)));
-    let signatures =
-        weak(|one| (one.weak_signature && !one.is_self_issued).then(|| format!("{}: {}", one.subject, one.signature)));
-    checked.failed.extend(keys.map(|why| (3, tls::WEAK_KEY, why)));
-    checked.failed.extend(signatures.map(|why| (4, tls::WEAK_SIGNATURE, why)));
+    let keys = weak(|one| {
+        one.weak_key
+            .then(|| format!("{}: {}", one.subject, one.key))
+    });
+    let signatures = weak(|one| {
+        (one.weak_signature && !one.is_self_issued)
+            .then(|| format!("{}: {}", one.subject, one.signature))
+    });
+    checked
+        .failed
+        .extend(keys.map(|why| (3, tls::WEAK_KEY, why)));
+    checked
+        .failed
+        .extend(signatures.map(|why| (4, tls::WEAK_SIGNATURE, why)));
     checked
 }
 
@@ -192,12 +256,21 @@ impl ChainFindings {
         for (depth, der) in chain.iter().enumerate() {
             match CertificateFacts::parse(der) {
                 Ok(facts) => {
-                    let CertificateFacts { subject, issuer, key, .. } = &facts;
-                    all.lines.push(format!("certificate {subject} issued by {issuer}, {key}"));
+                    let CertificateFacts {
+                        subject,
+                        issuer,
+                        key,
+                        ..
+                    } = &facts;
+                    all.lines
+                        .push(format!("certificate {subject} issued by {issuer}, {key}"));
                     all.chain.push(CertificateFacts { depth, ..facts });
                 }
                 Err(why) => {
-                    all.lines.push(format!("certificate {} of the chain cannot be read: {why}", depth + 1));
+                    all.lines.push(format!(
+                        "certificate {} of the chain cannot be read: {why}",
+                        depth + 1
+                    ));
                     if depth == 0 {
                         all.unreadable = Some(why);
                     }
@@ -221,7 +294,11 @@ impl ChainFindings {
                 "key": one.key, "signature": one.signature,
             })
         });
-        self.unreadable.iter().map(|why| json!({"error": why})).chain(all).collect()
+        self.unreadable
+            .iter()
+            .map(|why| json!({"error": why}))
+            .chain(all)
+            .collect()
     }
 
     fn has_failed(&self, kind: FindingKind) -> bool {
@@ -235,11 +312,15 @@ impl ChainFindings {
                 Some(why) => format!("the server's certificate cannot be read: {why}"),
                 None => "no readable certificate".to_owned(),
             },
-            Some(leaf) if self.has_failed(tls::EXPIRED) => format!("certificate expired {}", stamp(leaf.not_after)),
+            Some(leaf) if self.has_failed(tls::EXPIRED) => {
+                format!("certificate expired {}", stamp(leaf.not_after))
+            }
             Some(leaf) if self.has_failed(tls::NOT_YET_VALID) => {
                 format!("certificate valid from {}", stamp(leaf.not_before))
             }
-            Some(leaf) if leaf.not_after >= NO_EXPIRY => "certificate without expiry date".to_owned(),
+            Some(leaf) if leaf.not_after >= NO_EXPIRY => {
+                "certificate without expiry date".to_owned()
+            }
             Some(leaf) => format!("certificate valid until {}", stamp(leaf.not_after)),
         }
     }
@@ -247,16 +328,26 @@ impl ChainFindings {
 
 /// One test per check, for all chains of a server.
 pub fn tests(chains: &[ChainFindings], port: u16, service: &str) -> Vec<TestDone> {
-    let subject = chains.first().and_then(ChainFindings::leaf).map(|one| one.subject.as_str()).unwrap_or_default();
+    let subject = chains
+        .first()
+        .and_then(ChainFindings::leaf)
+        .map(|one| one.subject.as_str())
+        .unwrap_or_default();
     let test = |at: usize| {
         let (uid, description) = CHECKS[at];
         let mut kinds: Vec<FindingKind> = Vec::new();
-        for (_, kind, _) in chains.iter().flat_map(|one| &one.failed).filter(|(check, ..)| *check == at) {
+        for (_, kind, _) in chains
+            .iter()
+            .flat_map(|one| &one.failed)
+            .filter(|(check, ..)| *check == at)
+        {
             if !kinds.contains(kind) {
                 kinds.push(*kind);
             }
         }
-        let rows = |kind: FindingKind| -> Vec<Vec<String>> { chains.iter().flat_map(|one| one.rows(kind)).collect() };
+        let rows = |kind: FindingKind| -> Vec<Vec<String>> {
+            chains.iter().flat_map(|one| one.rows(kind)).collect()
+        };
         let advice = chains.iter().find_map(|one| one.advice.as_ref());
         let findings = kinds.into_iter().map(|kind| {
             let finding = finding(kind, port, service, &["What", "Value"], rows(kind));
@@ -269,7 +360,12 @@ pub fn tests(chains: &[ChainFindings], port: u16, service: &str) -> Vec<TestDone
                 None => finding,
             }
         });
-        TestDone::new(uid, description, json!({"subject": subject}), findings.collect())
+        TestDone::new(
+            uid,
+            description,
+            json!({"subject": subject}),
+            findings.collect(),
+        )
     };
     (0..CHECKS.len()).map(test).collect()
 }
@@ -277,7 +373,9 @@ pub fn tests(chains: &[ChainFindings], port: u16, service: &str) -> Vec<TestDone
 impl ChainFindings {
     /// Evidence rows of a failed check.
     fn rows(&self, kind: FindingKind) -> Vec<Vec<String>> {
-        let Some((_, _, why)) = self.failed.iter().find(|(_, failed, _)| *failed == kind) else { return Vec::new() };
+        let Some((_, _, why)) = self.failed.iter().find(|(_, failed, _)| *failed == kind) else {
+            return Vec::new();
+        };
         let mut rows = vec![vec!["Reason".to_owned(), why.clone()]];
         rows.extend(self.chain.iter().flat_map(CertificateFacts::rows));
         rows
@@ -287,7 +385,9 @@ impl ChainFindings {
 impl CertificateFacts {
     fn parse(der: &[u8]) -> Result<Self, String> {
         let (_, certificate) = X509Certificate::from_der(der).map_err(|error| match error {
-            nom::Err::Error(X509Error::Der(why)) | nom::Err::Failure(X509Error::Der(why)) => why.to_string(),
+            nom::Err::Error(X509Error::Der(why)) | nom::Err::Failure(X509Error::Der(why)) => {
+                why.to_string()
+            }
             nom::Err::Error(why) | nom::Err::Failure(why) => why.to_string(),
             nom::Err::Incomplete(_) => "it ends early".to_owned(),
         })?;
@@ -311,13 +411,26 @@ impl CertificateFacts {
     }
 
     fn rows(&self) -> Vec<Vec<String>> {
-        let who = if self.depth == 0 { "Certificate".to_owned() } else { format!("Certificate {}", self.depth + 1) };
-        let names = self.names.iter().take(10).cloned().collect::<Vec<_>>().join(", ");
+        let who = if self.depth == 0 {
+            "Certificate".to_owned()
+        } else {
+            format!("Certificate {}", self.depth + 1)
+        };
+        let names = self
+            .names
+            .iter()
+            .take(10)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(", ");
         [
             ("subject", self.subject.clone()),
             ("issuer", self.issuer.clone()),
             ("names", names),
-            ("valid", format!("{} to {}", stamp(self.not_before), stamp(self.not_after))),
+            (
+                "valid",
+                format!("{} to {}", stamp(self.not_before), stamp(self.not_after)),
+            ),
             ("key", self.key.clone()),
             ("signature", self.signature.clone()),
         ]
@@ -331,10 +444,16 @@ impl CertificateFacts {
 /// The extension by which a certificate requires extensions of TLS (RFC 7633).
 const TLS_FEATURE: &str = "1.3.6.1.5.5.7.1.24";
 
-/// Whether a certificate requires its OCSP response in the handshake: `status_request` (5) among the features.
+/// Whether a certificate requires its OCSP response in the handshake: `status_request` (5) among
+/// the features.
 pub fn requires_staple(der: &[u8]) -> bool {
-    let Ok((_, certificate)) = X509Certificate::from_der(der) else { return false };
-    let mut features = certificate.extensions().iter().filter(|one| one.oid.to_id_string() == TLS_FEATURE);
+    let Ok((_, certificate)) = X509Certificate::from_der(der) else {
+        return false;
+    };
+    let mut features = certificate
+        .extensions()
+        .iter()
+        .filter(|one| one.oid.to_id_string() == TLS_FEATURE);
     // An INTEGER of one byte.
     features.any(|one| one.value.windows(3).any(|number| number == [2, 1, 5]))
 }
@@ -344,30 +463,48 @@ fn check_days(leaf: &CertificateFacts, now: i64) -> Option<(FindingKind, String)
     match () {
         () if now > leaf.not_after => Some((tls::EXPIRED, format!("expired {to}"))),
         () if now < leaf.not_before => Some((tls::NOT_YET_VALID, format!("valid from {from}"))),
-        () if leaf.not_after - now <= SOON * DAY => Some((tls::EXPIRES_SOON, format!("expires {to}"))),
+        () if leaf.not_after - now <= SOON * DAY => {
+            Some((tls::EXPIRES_SOON, format!("expires {to}")))
+        }
         () => None,
     }
 }
 
 /// The limit of the validity at the time of the issue.
 fn max_validity(issued: i64) -> i64 {
-    let issued = jiff::Timestamp::from_second(issued).unwrap_or_default().to_zoned(TimeZone::UTC).date();
-    MAX_VALIDITY.iter().find(|(from, _)| issued >= *from).map_or(i64::MAX, |(_, days)| *days)
+    let issued = jiff::Timestamp::from_second(issued)
+        .unwrap_or_default()
+        .to_zoned(TimeZone::UTC)
+        .date();
+    MAX_VALIDITY
+        .iter()
+        .find(|(from, _)| issued >= *from)
+        .map_or(i64::MAX, |(_, days)| *days)
 }
 
 /// Each certificate of a chain must be issued by the next one (RFC 5246 §7.4.2).
 fn check_order(chain: &[CertificateFacts]) -> Option<String> {
     // A certificate that cannot be read may be the right one.
     let is_next = |pair: &&[CertificateFacts]| pair[0].depth + 1 == pair[1].depth;
-    let wrong = chain.windows(2).filter(is_next).find(|pair| pair[0].issuer != pair[1].subject)?;
-    Some(format!("{} is issued by {}, but followed by {}", wrong[0].subject, wrong[0].issuer, wrong[1].subject))
+    let wrong = chain
+        .windows(2)
+        .filter(is_next)
+        .find(|pair| pair[0].issuer != pair[1].subject)?;
+    Some(format!(
+        "{} is issued by {}, but followed by {}",
+        wrong[0].subject, wrong[0].issuer, wrong[1].subject
+    ))
 }
 
-/// By the rules of clients: subject alternative names only, one wildcard label (RFC 9525). A certificate that webpki refuses,
-/// such as one with an unknown critical extension, still has names.
+/// By the rules of clients: subject alternative names only, one wildcard label (RFC 9525). A
+/// certificate that webpki refuses, such as one with an unknown critical extension, still has
+/// names.
 fn is_valid_for(host: &str, der: &[u8], names: &[String]) -> bool {
     let der = CertificateDer::from(der);
-    match (ParsedCertificate::try_from(&der), ServerName::try_from(host)) {
+    match (
+        ParsedCertificate::try_from(&der),
+        ServerName::try_from(host),
+    ) {
         (Ok(certificate), Ok(name)) => verify_server_name(&certificate, &name).is_ok(),
         (_, Ok(ServerName::IpAddress(_))) => names.iter().any(|name| name == host),
         (_, Ok(_)) => names.iter().any(|name| is_named(host, name)),
@@ -379,7 +516,9 @@ fn is_valid_for(host: &str, der: &[u8], names: &[String]) -> bool {
 fn is_named(host: &str, name: &str) -> bool {
     let host = host.trim_end_matches('.');
     match name.strip_prefix("*.") {
-        Some(parent) => host.split_once('.').is_some_and(|(_, rest)| rest.eq_ignore_ascii_case(parent)),
+        Some(parent) => host
+            .split_once('.')
+            .is_some_and(|(_, rest)| rest.eq_ignore_ascii_case(parent)),
         None => host.eq_ignore_ascii_case(name),
     }
 }
@@ -390,7 +529,12 @@ fn name_text(name: &X509Name) -> String {
     match name.to_string_with_registry(oid_registry()) {
         Ok(text) if !name.iter_attributes().any(is_utf_32) => text,
         _ => {
-            let names = name.iter_rdn().map(|rdn| rdn.iter().map(attribute_text).collect::<Vec<_>>().join(" + "));
+            let names = name.iter_rdn().map(|rdn| {
+                rdn.iter()
+                    .map(attribute_text)
+                    .collect::<Vec<_>>()
+                    .join(" + ")
+            });
             names.collect::<Vec<_>>().join(", ")
         }
     }
@@ -400,8 +544,17 @@ fn attribute_text(attribute: &AttributeTypeAndValue) -> String {
     let oid = attribute.attr_type();
     let kind = oid2abbrev(oid, oid_registry()).map_or_else(|_| oid.to_id_string(), str::to_owned);
     let value = attribute.attr_value();
-    let hex = || value.data.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    format!("{kind}={}", string_text(value).unwrap_or_else(|| format!("#{}", hex())))
+    let hex = || {
+        value
+            .data
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>()
+    };
+    format!(
+        "{kind}={}",
+        string_text(value).unwrap_or_else(|| format!("#{}", hex()))
+    )
 }
 
 /// A string of ASN.1. T61String has no practical definition; as in OpenSSL, it is Latin-1.
@@ -415,10 +568,17 @@ fn string_text(value: &Any) -> Option<String> {
         }
         Tag::UniversalString => {
             let (units, rest) = bytes.as_chunks::<4>();
-            let text: Option<String> = units.iter().map(|unit| char::from_u32(u32::from_be_bytes(*unit))).collect();
+            let text: Option<String> = units
+                .iter()
+                .map(|unit| char::from_u32(u32::from_be_bytes(*unit)))
+                .collect();
             text.filter(|_| rest.is_empty())
         }
-        Tag::T61String | Tag::PrintableString | Tag::Ia5String | Tag::VisibleString | Tag::GeneralString => {
+        Tag::T61String
+        | Tag::PrintableString
+        | Tag::Ia5String
+        | Tag::VisibleString
+        | Tag::GeneralString => {
             let text = str::from_utf8(bytes).map(str::to_owned);
             Some(text.unwrap_or_else(|_| bytes.iter().map(|byte| char::from(*byte)).collect()))
         }
@@ -428,7 +588,9 @@ fn string_text(value: &Any) -> Option<String> {
 }
 
 fn names(certificate: &X509Certificate) -> Vec<String> {
-    let Ok(Some(extension)) = certificate.subject_alternative_name() else { return Vec::new() };
+    let Ok(Some(extension)) = certificate.subject_alternative_name() else {
+        return Vec::new();
+    };
     let name = |name: &GeneralName| match name {
         GeneralName::DNSName(name) => Some((*name).to_owned()),
         GeneralName::IPAddress(bytes) => match *bytes {
@@ -437,16 +599,31 @@ fn names(certificate: &X509Certificate) -> Vec<String> {
         },
         _ => None,
     };
-    extension.value.general_names.iter().filter_map(name).collect()
+    extension
+        .value
+        .general_names
+        .iter()
+        .filter_map(name)
+        .collect()
 }
 
-/// The key as text, and whether it is too short (NIST SP 800-131A: RSA and DSA below 2048 bits, elliptic below 224).
+/// The key as text, and whether it is too short (NIST SP 800-131A: RSA and DSA below 2048 bits,
+/// elliptic below 224).
 fn describe_key(certificate: &X509Certificate) -> (String, bool) {
     match certificate.public_key().parsed() {
-        Ok(PublicKey::RSA(key)) => (format!("RSA {} bits", key.key_size()), key.key_size() < 2048),
-        Ok(PublicKey::EC(key)) => (format!("elliptic {} bits", key.key_size()), key.key_size() < 224),
+        Ok(PublicKey::RSA(key)) => (
+            format!("RSA {} bits", key.key_size()),
+            key.key_size() < 2048,
+        ),
+        Ok(PublicKey::EC(key)) => (
+            format!("elliptic {} bits", key.key_size()),
+            key.key_size() < 224,
+        ),
         Ok(PublicKey::DSA(key)) => (format!("DSA {} bits", key.len() * 8), key.len() * 8 < 2048),
-        _ => (algorithm_name(certificate.public_key().algorithm.algorithm.to_id_string()), false),
+        _ => (
+            algorithm_name(certificate.public_key().algorithm.algorithm.to_id_string()),
+            false,
+        ),
     }
 }
 
@@ -465,12 +642,16 @@ fn stamp(second: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rcgen::{CertificateParams, CustomExtension, DistinguishedName, DnType, DnValue, KeyPair, date_time_ymd};
+    use rcgen::{
+        CertificateParams, CustomExtension, DistinguishedName, DnType, DnValue, KeyPair,
+        date_time_ymd,
+    };
 
     use super::*;
 
     fn facts(from: i32, to: i32) -> CertificateFacts {
-        let mut params = CertificateParams::new(vec!["shop.test".to_owned(), "127.0.0.1".to_owned()]).unwrap();
+        let mut params =
+            CertificateParams::new(vec!["shop.test".to_owned(), "127.0.0.1".to_owned()]).unwrap();
         params.not_before = date_time_ymd(from, 1, 1);
         params.not_after = date_time_ymd(to, 1, 1);
         let certificate = params.self_signed(&KeyPair::generate().unwrap()).unwrap();
@@ -479,9 +660,16 @@ mod tests {
 
     /// A chain of certificates, of which the first one has a certain subject or extension.
     fn chain_of(change: impl FnOnce(&mut CertificateParams)) -> Vec<Vec<u8>> {
-        let mut params = CertificateParams::new(vec!["shop.test".to_owned(), "*.cdn.test".to_owned()]).unwrap();
+        let mut params =
+            CertificateParams::new(vec!["shop.test".to_owned(), "*.cdn.test".to_owned()]).unwrap();
         change(&mut params);
-        vec![params.self_signed(&KeyPair::generate().unwrap()).unwrap().der().to_vec()]
+        vec![
+            params
+                .self_signed(&KeyPair::generate().unwrap())
+                .unwrap()
+                .der()
+                .to_vec(),
+        ]
     }
 
     #[test]
@@ -492,22 +680,44 @@ mod tests {
             let checked = ChainFindings::read(&[leaf, readable.clone()]);
             assert!(checked.leaf().is_none() && checked.chain.len() == 1);
             assert!(
-                checked.summary().starts_with("the server's certificate cannot be read: "),
+                checked
+                    .summary()
+                    .starts_with("the server's certificate cannot be read: "),
                 "{}",
                 checked.summary()
             );
-            assert!(checked.lines[0].starts_with("certificate 1 of the chain cannot be read: "), "{:?}", checked.lines);
+            assert!(
+                checked.lines[0].starts_with("certificate 1 of the chain cannot be read: "),
+                "{:?}",
+                checked.lines
+            );
             let json = checked.as_json();
-            assert!(json[0]["error"].is_string() && json[0]["subject"].is_null(), "{json}");
+            assert!(
+                json[0]["error"].is_string() && json[0]["subject"].is_null(),
+                "{json}"
+            );
             assert!(json[1]["subject"].is_string(), "{json}");
             let tests = tests(&[checked], 443, "tls");
-            assert!(tests.iter().all(|test| test.metadata["subject"] == "" && test.findings.is_empty()));
+            assert!(
+                tests
+                    .iter()
+                    .all(|test| test.metadata["subject"] == "" && test.findings.is_empty())
+            );
         }
         let checked = ChainFindings::read(&[readable.clone(), b"nothing".to_vec(), readable]);
         assert!(checked.leaf().is_some() && checked.unreadable.is_none());
-        let [first, last] = &checked.chain[..] else { panic!("{:?}", checked.chain) };
-        let other = CertificateFacts { subject: "CN=other".to_owned(), ..last.clone() };
-        assert_eq!(check_order(&[first.clone(), other]), None, "the certificate between them may be the issuer");
+        let [first, last] = &checked.chain[..] else {
+            panic!("{:?}", checked.chain)
+        };
+        let other = CertificateFacts {
+            subject: "CN=other".to_owned(),
+            ..last.clone()
+        };
+        assert_eq!(
+            check_order(&[first.clone(), other]),
+            None,
+            "the certificate between them may be the issuer"
+        );
     }
 
     #[test]
@@ -515,15 +725,24 @@ mod tests {
         let bmp = |text: &str| DnValue::BmpString(text.try_into().unwrap());
         for (value, expected) in [
             (bmp("Müller Ω"), "CN=Müller Ω"),
-            (DnValue::TeletexString("Acme".try_into().unwrap()), "CN=Acme"),
-            (DnValue::UniversalString("Zoë".try_into().unwrap()), "CN=Zoë"),
+            (
+                DnValue::TeletexString("Acme".try_into().unwrap()),
+                "CN=Acme",
+            ),
+            (
+                DnValue::UniversalString("Zoë".try_into().unwrap()),
+                "CN=Zoë",
+            ),
             (DnValue::Utf8String("Zoë".to_owned()), "CN=Zoë"),
         ] {
             let chain = chain_of(|params| {
                 params.distinguished_name = DistinguishedName::new();
                 params.distinguished_name.push(DnType::CommonName, value);
             });
-            assert_eq!(CertificateFacts::parse(&chain[0]).unwrap().subject, expected);
+            assert_eq!(
+                CertificateFacts::parse(&chain[0]).unwrap().subject,
+                expected
+            );
         }
         // Bytes that the certificates of rcgen cannot have: tag and content of the value.
         for (tag, bytes, expected) in [
@@ -543,21 +762,29 @@ mod tests {
     #[test]
     fn certificate_with_negative_serial_number_is_read() {
         let serial = [0x5a, 0x11, 0x52, 0xc7, 0x33, 0x91, 0x77, 0x0e];
-        let mut der = chain_of(|params| params.serial_number = Some(serial.to_vec().into())).remove(0);
-        let at = der.windows(serial.len()).position(|part| part == serial).unwrap();
+        let mut der =
+            chain_of(|params| params.serial_number = Some(serial.to_vec().into())).remove(0);
+        let at = der
+            .windows(serial.len())
+            .position(|part| part == serial)
+            .unwrap();
         der[at] |= 0x80;
         // pyca/cryptography 7901: bytes after the certificate.
         der.extend(b"\0\0");
         let facts = CertificateFacts::parse(&der).unwrap();
         assert_eq!(facts.names, ["shop.test", "*.cdn.test"]);
         assert!(facts.serial.starts_with("da:11"), "{}", facts.serial);
-        assert!(is_valid_for("shop.test", &der, &facts.names) && !is_valid_for("other.test", &der, &facts.names));
+        assert!(
+            is_valid_for("shop.test", &der, &facts.names)
+                && !is_valid_for("other.test", &der, &facts.names)
+        );
     }
 
     #[test]
     fn names_count_with_unknown_critical_extension() {
         let chain = chain_of(|params| {
-            let mut extension = CustomExtension::from_oid_content(&[1, 3, 6, 1, 4, 1, 99999, 1], vec![5, 0]);
+            let mut extension =
+                CustomExtension::from_oid_content(&[1, 3, 6, 1, 4, 1, 99999, 1], vec![5, 0]);
             extension.set_criticality(true);
             params.custom_extensions.push(extension);
         });
@@ -574,7 +801,11 @@ mod tests {
         ] {
             assert_eq!(is_valid_for(host, &chain[0], &names), is_valid, "{host}");
         }
-        assert!(is_valid_for("127.0.0.1", &chain[0], &["127.0.0.1".to_owned()]));
+        assert!(is_valid_for(
+            "127.0.0.1",
+            &chain[0],
+            &["127.0.0.1".to_owned()]
+        ));
     }
 
     #[test]
@@ -587,11 +818,18 @@ mod tests {
             (253_402_300_700, "9999-12-31"),
             (NO_EXPIRY, "no expiry date"),
         ] {
-            assert!(stamp(second).starts_with(expected), "{second}: {}", stamp(second));
+            assert!(
+                stamp(second).starts_with(expected),
+                "{second}: {}",
+                stamp(second)
+            );
         }
         let mut endless = facts(2020, 2030);
         endless.not_after = NO_EXPIRY;
-        let checked = ChainFindings { chain: vec![endless], ..ChainFindings::read(&[]) };
+        let checked = ChainFindings {
+            chain: vec![endless],
+            ..ChainFindings::read(&[])
+        };
         assert_eq!(checked.summary(), "certificate without expiry date");
     }
 
@@ -620,7 +858,11 @@ mod tests {
             (date(2029, 3, 14), 100),
             (date(2029, 3, 15), 47),
         ] {
-            let second = issued.to_zoned(TimeZone::UTC).unwrap().timestamp().as_second();
+            let second = issued
+                .to_zoned(TimeZone::UTC)
+                .unwrap()
+                .timestamp()
+                .as_second();
             assert_eq!(max_validity(second), days, "{issued}");
         }
     }
@@ -628,8 +870,16 @@ mod tests {
     #[test]
     fn summary_of_expired_certificate_names_the_expiry() {
         let summary = |kind: Option<FindingKind>| {
-            let failed = kind.map(|kind| (0, kind, String::new())).into_iter().collect();
-            ChainFindings { chain: vec![facts(2020, 2030)], failed, ..ChainFindings::read(&[]) }.summary()
+            let failed = kind
+                .map(|kind| (0, kind, String::new()))
+                .into_iter()
+                .collect();
+            ChainFindings {
+                chain: vec![facts(2020, 2030)],
+                failed,
+                ..ChainFindings::read(&[])
+            }
+            .summary()
         };
         assert!(summary(None).starts_with("certificate valid until 2030-01-01"));
         assert!(summary(Some(tls::EXPIRED)).starts_with("certificate expired 2030-01-01"));
@@ -639,27 +889,46 @@ mod tests {
     #[test]
     fn chain_order_follows_the_issuers() {
         let [leaf, middle, root] =
-            [("leaf", "middle"), ("middle", "root"), ("root", "root")].map(|(subject, issuer)| CertificateFacts {
-                subject: subject.to_owned(),
-                issuer: issuer.to_owned(),
-                ..facts(2020, 2030)
+            [("leaf", "middle"), ("middle", "root"), ("root", "root")].map(|(subject, issuer)| {
+                CertificateFacts {
+                    subject: subject.to_owned(),
+                    issuer: issuer.to_owned(),
+                    ..facts(2020, 2030)
+                }
             });
         let order = |chain: [&CertificateFacts; 3]| {
             let numbered = chain.into_iter().enumerate();
-            check_order(&numbered.map(|(depth, one)| CertificateFacts { depth, ..one.clone() }).collect::<Vec<_>>())
+            check_order(
+                &numbered
+                    .map(|(depth, one)| CertificateFacts {
+                        depth,
+                        ..one.clone()
+                    })
+                    .collect::<Vec<_>>(),
+            )
         };
         assert_eq!(order([&leaf, &middle, &root]), None);
-        assert!(order([&leaf, &root, &middle]).unwrap().contains("followed by root"));
+        assert!(
+            order([&leaf, &root, &middle])
+                .unwrap()
+                .contains("followed by root")
+        );
     }
 
     #[test]
     fn certificate_facts_are_parsed() {
         let facts = facts(2020, 2030);
         assert_eq!(facts.names, ["shop.test", "127.0.0.1"]);
-        assert_eq!((facts.key.as_str(), facts.weak_key, facts.weak_signature), ("elliptic 256 bits", false, false));
+        assert_eq!(
+            (facts.key.as_str(), facts.weak_key, facts.weak_signature),
+            ("elliptic 256 bits", false, false)
+        );
         assert!(facts.is_self_issued);
         assert_eq!(
-            (facts.signature.as_str(), algorithm_name("1.2.3".to_owned()).as_str()),
+            (
+                facts.signature.as_str(),
+                algorithm_name("1.2.3".to_owned()).as_str()
+            ),
             ("ecdsaWithSHA256", "1.2.3")
         );
         assert!(CertificateFacts::parse(b"nothing").is_err());

@@ -1,7 +1,8 @@
 //! The CVEs of weaknesses of TLS, by the kind of finding and its evidence.
 //!
-//! A CVE is named only where the scan proved what it describes. ROBOT, whose proof needs messages that no check sends, is a
-//! reference of `tls.cipher.rsa_exchange`; BEAST and Lucky 13 depend on the countermeasures of clients and libraries.
+//! A CVE is named only where the scan proved what it describes. ROBOT, whose proof needs messages
+//! that no check sends, is a reference of `tls.cipher.rsa_exchange`; BEAST and Lucky 13 depend on
+//! the countermeasures of clients and libraries.
 
 use crate::service::engine::kinds::{FindingKind, tls};
 
@@ -31,7 +32,9 @@ const CVES: &[(FindingKind, &str, &str)] = &[
 /// The CVEs that these rows of evidence prove.
 pub fn of(kind: FindingKind, rows: &[Vec<String>]) -> impl Iterator<Item = &'static str> {
     let has = move |text: &str| rows.iter().flatten().any(|cell| cell.contains(text));
-    CVES.iter().filter(move |(of, text, _)| *of == kind && has(text)).map(|(.., cve)| *cve)
+    CVES.iter()
+        .filter(move |(of, text, _)| *of == kind && has(text))
+        .map(|(.., cve)| *cve)
 }
 
 #[cfg(test)]
@@ -46,7 +49,11 @@ mod tests {
             ("TLS_DH_anon_EXPORT_WITH_RC4_40_MD5", &[]),
         ] {
             let rows = vec![vec!["TLS 1.0".to_owned(), suite.to_owned()]];
-            assert_eq!(of(tls::CIPHER_EXPORT, &rows).collect::<Vec<_>>(), expected, "{suite}");
+            assert_eq!(
+                of(tls::CIPHER_EXPORT, &rows).collect::<Vec<_>>(),
+                expected,
+                "{suite}"
+            );
         }
         let sha1 = vec![vec!["Reason".to_owned(), "CN=a: sha1WithRSA".to_owned()]];
         assert_eq!(of(tls::WEAK_SIGNATURE, &sha1).count(), 0);

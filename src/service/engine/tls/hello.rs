@@ -7,7 +7,8 @@
 //!   ◄ record(21) [ alert ]                          the version is not accepted
 //! ```
 //!
-//! See RFC 6101, RFC 4346, RFC 5246 and RFC 8446. The scanner closes the connection before the handshake is complete.
+//! See RFC 6101, RFC 4346, RFC 5246 and RFC 8446. The scanner closes the connection before the
+//! handshake is complete.
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -29,8 +30,14 @@ pub enum Version {
 }
 
 impl Version {
-    pub const ALL: &[Version] =
-        &[Version::Ssl2, Version::Ssl3, Version::Tls10, Version::Tls11, Version::Tls12, Version::Tls13];
+    pub const ALL: &[Version] = &[
+        Version::Ssl2,
+        Version::Ssl3,
+        Version::Tls10,
+        Version::Tls11,
+        Version::Tls12,
+        Version::Tls13,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -55,8 +62,8 @@ impl Version {
     }
 }
 
-/// Groups of TLS 1.2 and older: X25519, the NIST curves, X448, Brainpool, and old curves. Without the finite field groups,
-/// because with them a server must not choose its own (RFC 7919 §4).
+/// Groups of TLS 1.2 and older: X25519, the NIST curves, X448, Brainpool, and old curves. Without
+/// the finite field groups, because with them a server must not choose its own (RFC 7919 §4).
 #[rustfmt::skip]
 const OLD_GROUPS: &[u16] = &[
     29, 23, 24, 25, 30, 26, 27, 28, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1,
@@ -91,8 +98,8 @@ const SIGNATURES: &[u16] = &[
 
 /// The random number that marks a HelloRetryRequest (RFC 8446 §4.1.3).
 const RETRY: [u8; 32] = [
-    0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91, 0xc2, 0xa2, 0x11,
-    0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
+    0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91,
+    0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
 ];
 
 /// Signals secure renegotiation (RFC 5746 §3.3).
@@ -108,8 +115,8 @@ pub struct Offer {
     pub groups: Vec<u16>,
     /// Offers DEFLATE beside no compression.
     pub compression: bool,
-    /// Set in a second hello on a connection: the client's verify_data of the first handshake, empty for a server without
-    /// RFC 5746.
+    /// Set in a second hello on a connection: the client's verify_data of the first handshake,
+    /// empty for a server without RFC 5746.
     pub renegotiation: Option<Vec<u8>>,
     /// A key share of TLS 1.3: the group, and the public key.
     pub key_share: Option<(u16, Vec<u8>)>,
@@ -135,9 +142,13 @@ impl Offer {
     }
 }
 
-/// A ClientHello of TLS 1.2 with the common suites, to recognize a TLS server: one that requires TLS 1.3 sends an alert.
+/// A ClientHello of TLS 1.2 with the common suites, to recognize a TLS server: one that requires
+/// TLS 1.3 sends an alert.
 pub fn common_hello(host: &str) -> Vec<u8> {
-    let suites = suites::offered(Version::Tls12).into_iter().take(40).collect();
+    let suites = suites::offered(Version::Tls12)
+        .into_iter()
+        .take(40)
+        .collect();
     client_hello(&Offer::new(Version::Tls12, suites), host, rand::random())
 }
 
@@ -146,10 +157,14 @@ pub fn is_server_record(bytes: &[u8]) -> bool {
     matches!(bytes, [21, 3, _, 0, 2, ..] | [22, 3, _, _, _, 2, ..])
 }
 
-/// Sends a ClientHello and reads the response up to the end of the server's part into `answer`. When the future is
-/// dropped, `answer` contains what was read.
+/// Sends a ClientHello and reads the response up to the end of the server's part into `answer`.
+/// When the future is dropped, `answer` contains what was read.
 pub async fn handshake(mut stream: TcpStream, offer: &Offer, host: &str, answer: &mut TlsAnswer) {
-    if stream.write_all(&client_hello(offer, host, rand::random())).await.is_err() {
+    if stream
+        .write_all(&client_hello(offer, host, rand::random()))
+        .await
+        .is_err()
+    {
         return;
     }
     let mut messages = Vec::new();
@@ -190,7 +205,10 @@ fn read_message(kind: u8, body: &[u8], offer: &Offer, answer: &mut TlsAnswer) ->
             true
         }
         12 => {
-            answer.dh_bits = answer.suite.filter(|suite| has_dh_prime(*suite)).and_then(|_| prime_bits(body));
+            answer.dh_bits = answer
+                .suite
+                .filter(|suite| has_dh_prime(*suite))
+                .and_then(|_| prime_bits(body));
             true
         }
         13 => {
@@ -199,8 +217,7 @@ fn read_message(kind: u8, body: &[u8], offer: &Offer, answer: &mut TlsAnswer) ->
         }
         // CertificateStatus comes before the key exchange: the type of OCSP, and a response.
         22 => {
-            answer.is_stapled =
-                matches!(body, [1, length @ .., _] if length.get(..3).is_some_and(|three| three != [0; 3]));
+            answer.is_stapled = matches!(body, [1, length @ .., _] if length.get(..3).is_some_and(|three| three != [0; 3]));
             true
         }
         _ => false,
@@ -236,21 +253,29 @@ pub(super) async fn read_record(stream: &mut (impl AsyncRead + Unpin)) -> Option
 
 /// The first complete handshake message: its type, its body, and the remaining bytes.
 pub(super) fn next_message(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
-    let [kind, a, b, c, rest @ ..] = bytes else { return None };
+    let [kind, a, b, c, rest @ ..] = bytes else {
+        return None;
+    };
     let length = u32::from_be_bytes([0, *a, *b, *c]) as usize;
     (rest.len() >= length).then(|| (*kind, &rest[..length], &rest[length..]))
 }
 
-/// The version and cipher suite of the server. Another version than requested does not count as accepted, and neither
-/// does a suite that was not offered.
+/// The version and cipher suite of the server. Another version than requested does not count as
+/// accepted, and neither does a suite that was not offered.
 pub(super) fn server_hello(body: &[u8], offer: &Offer) -> Option<TlsAnswer> {
     let version = body.get(..2)?;
     let session = usize::from(*body.get(34)?);
     let rest = body.get(35 + session..)?;
-    let [a, b, compression, rest @ ..] = rest else { return None };
+    let [a, b, compression, rest @ ..] = rest else {
+        return None;
+    };
     let suite = u16::from_be_bytes([*a, *b]);
-    let mut answer =
-        TlsAnswer { is_tls: true, suite: Some(suite), cipher: suites::name(suite), ..TlsAnswer::default() };
+    let mut answer = TlsAnswer {
+        is_tls: true,
+        suite: Some(suite),
+        cipher: suites::name(suite),
+        ..TlsAnswer::default()
+    };
     let mut version = [version[0], version[1]];
     for (kind, value) in extensions_of(rest) {
         match (kind, value) {
@@ -272,8 +297,11 @@ pub(super) fn key_share(body: &[u8]) -> Option<(u16, Vec<u8>)> {
     let session = usize::from(*body.get(34)?);
     let extensions = extensions_of(body.get(35 + session + 3..)?);
     let (_, value) = extensions.into_iter().find(|(kind, _)| *kind == 51)?;
-    let [a, b, c, d, key @ ..] = value else { return None };
-    (key.len() == usize::from(u16::from_be_bytes([*c, *d]))).then(|| (u16::from_be_bytes([*a, *b]), key.to_vec()))
+    let [a, b, c, d, key @ ..] = value else {
+        return None;
+    };
+    (key.len() == usize::from(u16::from_be_bytes([*c, *d])))
+        .then(|| (u16::from_be_bytes([*a, *b]), key.to_vec()))
 }
 
 /// The extensions at the end of a ServerHello.
@@ -282,7 +310,9 @@ fn extensions_of(bytes: &[u8]) -> Vec<(u16, &[u8])> {
     let mut rest = bytes.get(2..).unwrap_or_default();
     while let [a, b, c, d, tail @ ..] = rest {
         let length = usize::from(u16::from_be_bytes([*c, *d]));
-        let Some(value) = tail.get(..length) else { break };
+        let Some(value) = tail.get(..length) else {
+            break;
+        };
         all.push((u16::from_be_bytes([*a, *b]), value));
         rest = &tail[length..];
     }
@@ -303,16 +333,36 @@ pub(super) fn certificates(body: &[u8]) -> Vec<Vec<u8>> {
 
 pub(super) fn client_hello(offer: &Offer, host: &str, random: [u8; 32]) -> Vec<u8> {
     let version = offer.version;
-    // A second hello proves the first handshake by an extension, and must not contain the signal (RFC 5746 §3.5).
-    let signal = (version != Version::Tls13 && offer.renegotiation.is_none()).then_some(SAFE_RENEGOTIATION);
-    let suites: Vec<u8> = offer.suites.iter().copied().chain(signal).flat_map(u16::to_be_bytes).collect();
+    // A second hello proves the first handshake by an extension, and must not contain the signal
+    // (RFC 5746 §3.5).
+    let signal =
+        (version != Version::Tls13 && offer.renegotiation.is_none()).then_some(SAFE_RENEGOTIATION);
+    let suites: Vec<u8> = offer
+        .suites
+        .iter()
+        .copied()
+        .chain(signal)
+        .flat_map(u16::to_be_bytes)
+        .collect();
     // TLS 1.3 is requested by an extension.
     let mut hello = Vec::from(version.min(Version::Tls12).wire());
     hello.extend(random);
     // A session id, because devices on the way may refuse a hello of TLS 1.3 without one.
-    push(&mut hello, 1, if version == Version::Tls13 { &random[..] } else { &[] });
+    push(
+        &mut hello,
+        1,
+        if version == Version::Tls13 {
+            &random[..]
+        } else {
+            &[]
+        },
+    );
     push(&mut hello, 2, &suites);
-    push(&mut hello, 1, if offer.compression { &[1, 0][..] } else { &[0] });
+    push(
+        &mut hello,
+        1,
+        if offer.compression { &[1, 0][..] } else { &[0] },
+    );
     if version != Version::Ssl3 {
         push(&mut hello, 2, &extensions(offer, host));
     }
@@ -354,14 +404,19 @@ fn extensions(offer: &Offer, host: &str) -> Vec<u8> {
     if offer.version >= Version::Tls12 {
         add(13, &list(SIGNATURES));
     }
-    if let Some(proof) = offer.renegotiation.as_deref().filter(|proof| !proof.is_empty()) {
+    if let Some(proof) = offer
+        .renegotiation
+        .as_deref()
+        .filter(|proof| !proof.is_empty())
+    {
         let mut info = Vec::new();
         push(&mut info, 1, proof);
         add(RENEGOTIATION_INFO, &info);
     }
     if offer.version == Version::Tls13 {
         add(43, &[2, 3, 4]);
-        // Without a key share, the server selects a group by a HelloRetryRequest, and no key has to be computed.
+        // Without a key share, the server selects a group by a HelloRetryRequest, and no key has to
+        // be computed.
         let mut shares = Vec::new();
         if let Some((group, key)) = &offer.key_share {
             shares.extend(group.to_be_bytes());
@@ -395,7 +450,10 @@ mod tests {
     fn client_hello_has_consistent_lengths() {
         for version in &Version::ALL[1..] {
             let bytes = client_hello(&offer(*version), "shop.test", [7; 32]);
-            assert_eq!(usize::from(u16::from_be_bytes([bytes[3], bytes[4]])), bytes.len() - 5);
+            assert_eq!(
+                usize::from(u16::from_be_bytes([bytes[3], bytes[4]])),
+                bytes.len() - 5
+            );
             let (kind, body, rest) = next_message(&bytes[5..]).unwrap();
             assert_eq!((kind, rest.len()), (1, 0));
             assert_eq!(body[..2], (*version).min(Version::Tls12).wire());
@@ -408,21 +466,45 @@ mod tests {
 
     #[test]
     fn server_hello_with_other_version_or_suite_is_not_accepted() {
-        let hello =
-            |minor: u8, suite: [u8; 2]| [vec![3, minor], vec![0; 32], vec![2, 9, 9], suite.to_vec(), vec![0]].concat();
+        let hello = |minor: u8, suite: [u8; 2]| {
+            [
+                vec![3, minor],
+                vec![0; 32],
+                vec![2, 9, 9],
+                suite.to_vec(),
+                vec![0],
+            ]
+            .concat()
+        };
         let answer = server_hello(&hello(2, [0xc0, 0x13]), &offer(Version::Tls11)).unwrap();
-        assert_eq!((answer.accepted, answer.cipher.as_str()), (true, "ECDHE_RSA_AES_128_CBC_SHA"));
-        assert!(!server_hello(&hello(1, [0xc0, 0x13]), &offer(Version::Tls11)).unwrap().accepted);
-        assert!(!server_hello(&hello(2, [0xc0, 0x2f]), &offer(Version::Tls11)).unwrap().accepted);
+        assert_eq!(
+            (answer.accepted, answer.cipher.as_str()),
+            (true, "ECDHE_RSA_AES_128_CBC_SHA")
+        );
+        assert!(
+            !server_hello(&hello(1, [0xc0, 0x13]), &offer(Version::Tls11))
+                .unwrap()
+                .accepted
+        );
+        assert!(
+            !server_hello(&hello(2, [0xc0, 0x2f]), &offer(Version::Tls11))
+                .unwrap()
+                .accepted
+        );
     }
 
     #[test]
     fn hello_retry_request_names_version_suite_and_group() {
         let mut body = vec![3, 3];
         body.extend(RETRY);
-        body.extend([0, 0x13, 0x01, 0, 0, 12, 0, 43, 0, 2, 3, 4, 0, 51, 0, 2, 0, 25]);
+        body.extend([
+            0, 0x13, 0x01, 0, 0, 12, 0, 43, 0, 2, 3, 4, 0, 51, 0, 2, 0, 25,
+        ]);
         let answer = server_hello(&body, &offer(Version::Tls13)).unwrap();
-        assert_eq!((answer.accepted, answer.is_retry, answer.group), (true, true, Some(25)));
+        assert_eq!(
+            (answer.accepted, answer.is_retry, answer.group),
+            (true, true, Some(25))
+        );
         assert_eq!(answer.cipher, "AES_128_GCM_SHA256");
     }
 
@@ -439,7 +521,10 @@ mod tests {
         assert_eq!(next_message(&[11, 0, 0]), None);
         assert_eq!(next_message(&[11, 0, 0, 9, 1]), None);
         assert!(certificates(&[0, 0, 9, 0, 0, 200, 1, 2]).is_empty());
-        assert_eq!(certificates(&[0, 0, 9, 0, 0, 1, 5, 0, 0, 2, 6, 7]), [vec![5], vec![6, 7]]);
+        assert_eq!(
+            certificates(&[0, 0, 9, 0, 0, 1, 5, 0, 0, 2, 6, 7]),
+            [vec![5], vec![6, 7]]
+        );
     }
 
     proptest! {

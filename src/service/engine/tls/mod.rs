@@ -12,9 +12,10 @@
 //!   other tools:       complete handshakes of TLS 1.0 to 1.2, to read what is inside       (legacy)
 //! ```
 //!
-//! Current libraries no longer support the old versions, so their ClientHello is written by hand; except for the test of
-//! renegotiation, the connection is closed before the handshake is complete. The accepted suites are found by removal: each one that the server chooses is left
-//! out of the next offer. The output is a `finding_list` with `protocols[]` and `certificates[]`.
+//! Current libraries no longer support the old versions, so their ClientHello is written by hand;
+//! except for the test of renegotiation, the connection is closed before the handshake is complete.
+//! The accepted suites are found by removal: each one that the server chooses is left out of the
+//! next offer. The output is a `finding_list` with `protocols[]` and `certificates[]`.
 
 use std::io;
 use std::net::SocketAddr;
@@ -134,14 +135,20 @@ struct ConnectionRefusals {
 /// Runs the scan.
 pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let params = &run.job.params;
-    let port = params.get("port").and_then(Value::as_u64).and_then(|port| u16::try_from(port).ok());
+    let port = params
+        .get("port")
+        .and_then(Value::as_u64)
+        .and_then(|port| u16::try_from(port).ok());
     let is_https = run.address.url().is_some_and(|url| url.scheme() == "https");
-    let port = port.or(run.address.port().filter(|_| is_https)).unwrap_or(443);
+    let port = port
+        .or(run.address.port().filter(|_| is_https))
+        .unwrap_or(443);
     let starttls = match params.get("starttls").and_then(Value::as_str) {
         Some(name) => StartTls::of(name),
         None => StartTls::of_port(port),
     };
-    // Each version has two tests: its handshakes, and what they mean beside those of the other versions.
+    // Each version has two tests: its handshakes, and what they mean beside those of the other
+    // versions.
     let tests = 2 * Version::ALL.len() + certificate::CHECKS.len() + checks::count();
     run.planned(tests as u32).await;
     let server = connectable(run, run.address.host(), port, starttls).await?;
@@ -155,7 +162,10 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     }))
     .await;
     let accepted = answers.iter().filter(|one| one.answer.accepted);
-    let accepted = accepted.map(|one| one.version.name()).collect::<Vec<_>>().join(", ");
+    let accepted = accepted
+        .map(|one| one.version.name())
+        .collect::<Vec<_>>()
+        .join(", ");
     if accepted.is_empty() {
         return server.without_version(&answers);
     }
@@ -165,15 +175,22 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     run.report_if_stopped(server.tests(&answers, &checked, None));
     run.output_findings(server.output(&answers, &checked)).await;
     let second = sslscan::scan(run, &server).await;
-    run.planned(tests as u32 + u32::from(second.is_some())).await;
+    run.planned(tests as u32 + u32::from(second.is_some()))
+        .await;
     let mut tests = server.tests(&answers, &checked, second.as_ref());
     tests.extend(second.as_ref().map(|second| second.test(&server, &answers)));
     let refusals = server.refusals();
     if refusals.is_some() {
         // Without all handshakes, no earlier finding is gone.
-        tests = tests.into_iter().map(|test| test.judged(refusals.clone())).collect();
+        tests = tests
+            .into_iter()
+            .map(|test| test.judged(refusals.clone()))
+            .collect();
     }
-    let found = tests.iter().flat_map(|test| &test.findings).map(|finding| (finding.risk, finding.name.clone()));
+    let found = tests
+        .iter()
+        .flat_map(|test| &test.findings)
+        .map(|finding| (finding.risk, finding.name.clone()));
     let found = worst(found.collect());
     run.tested_all(tests).await;
     if let Some(second) = &second {
@@ -187,11 +204,18 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     }
     run.info(format!("Accepted: {accepted}.")).await;
     if let Some(why) = &refusals {
-        run.info(format!("Incomplete: {why}. Lower the number of scans of this server, and scan again.")).await;
+        run.info(format!(
+            "Incomplete: {why}. Lower the number of scans of this server, and scan again."
+        ))
+        .await;
     }
-    let summary =
-        checked.first().map_or_else(|| "no readable certificate".to_owned(), certificate::ChainFindings::summary);
-    let refusals = refusals.map(|why| format!("; incomplete: {why}")).unwrap_or_default();
+    let summary = checked.first().map_or_else(
+        || "no readable certificate".to_owned(),
+        certificate::ChainFindings::summary,
+    );
+    let refusals = refusals
+        .map(|why| format!("; incomplete: {why}"))
+        .unwrap_or_default();
     Ok(format!("{accepted} accepted; {summary}{found}{refusals}"))
 }
 
@@ -204,12 +228,20 @@ fn worst(mut found: Vec<(Risk, String)>) -> String {
         return String::new();
     }
     found.sort_by_key(|(risk, _)| std::cmp::Reverse(*risk));
-    let names: Vec<&str> = found.iter().take(NAMED).map(|(_, name)| name.as_str()).collect();
+    let names: Vec<&str> = found
+        .iter()
+        .take(NAMED)
+        .map(|(_, name)| name.as_str())
+        .collect();
     let more = match found.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!("; {}: {}{more}", plural(found.len(), "finding"), names.join(", "))
+    format!(
+        "; {}: {}{more}",
+        plural(found.len(), "finding"),
+        names.join(", ")
+    )
 }
 
 /// The server at the first allowed address that accepts a connection.
@@ -224,7 +256,15 @@ async fn connectable<'a>(
         let address = SocketAddr::new(ip, port);
         let timeout = Duration::from_secs(if is_this_host(ip) { 3 } else { 8 });
         let (lane, refusals) = (run.lanes.of(ip), Mutex::default());
-        let mut server = Server { run, host: host.clone(), address, starttls, lane, timeout, refusals };
+        let mut server = Server {
+            run,
+            host: host.clone(),
+            address,
+            starttls,
+            lane,
+            timeout,
+            refusals,
+        };
         server.lane.requests.wait().await;
         match server.connect().await {
             Ok(_) => {
@@ -234,16 +274,27 @@ async fn connectable<'a>(
             Err(problem) => problems.push((problem, address)),
         }
     }
-    // `localhost` has two addresses, and a server often only one: what the other says is more telling than a refusal.
-    let telling = problems.iter().rev().max_by_key(|(problem, _)| problem.rank());
-    Err(ScanOutcome::ConnectionError(telling.map(|(problem, address)| problem.words(*address)).unwrap_or_default()))
+    // `localhost` has two addresses, and a server often only one: what the other says is more
+    // telling than a refusal.
+    let telling = problems
+        .iter()
+        .rev()
+        .max_by_key(|(problem, _)| problem.rank());
+    Err(ScanOutcome::ConnectionError(
+        telling
+            .map(|(problem, address)| problem.words(*address))
+            .unwrap_or_default(),
+    ))
 }
 
 /// Whether an error says more than that nothing listens at an address.
 pub fn is_telling(error: &io::Error) -> bool {
     use io::ErrorKind::{AddrNotAvailable, ConnectionRefused, HostUnreachable, NetworkUnreachable};
 
-    !matches!(error.kind(), AddrNotAvailable | ConnectionRefused | HostUnreachable | NetworkUnreachable)
+    !matches!(
+        error.kind(),
+        AddrNotAvailable | ConnectionRefused | HostUnreachable | NetworkUnreachable
+    )
 }
 
 /// Why TLS could not start.
@@ -267,7 +318,11 @@ impl StartProblem {
             Self::Connect(error) => {
                 let error = error.to_string();
                 // Without the number of the operating system: `(os error 111)`.
-                let cause = error.split(" (os error").next().unwrap_or_default().to_lowercase();
+                let cause = error
+                    .split(" (os error")
+                    .next()
+                    .unwrap_or_default()
+                    .to_lowercase();
                 format!("cannot connect to {address}: {cause}")
             }
             Self::StartTls(why) => format!("{address}: {why}"),
@@ -286,8 +341,8 @@ impl TlsAnswer {
     }
 }
 
-/// The time limit of a handshake as a multiple of the time of the first one: six versions are tested at the same time, and a
-/// busy server may answer them one after the other.
+/// The time limit of a handshake as a multiple of the time of the first one: six versions are
+/// tested at the same time, and a busy server may answer them one after the other.
 const PATIENCE: u32 = 7;
 /// Handshakes that take longer make a scan slow, which it says.
 const SLOW_HANDSHAKE: Duration = Duration::from_secs(1);
@@ -296,14 +351,31 @@ impl Server<'_> {
     /// Sets the time limit of a handshake by the time that the first one takes.
     async fn set_timeout(&mut self) {
         let usual = self.timeout;
-        let patience = Duration::from_secs(if is_this_host(self.address.ip()) { 10 } else { 30 });
-        let longest = self.run.settings.limits.handshake_time.unwrap_or(patience).max(usual);
+        let patience = Duration::from_secs(if is_this_host(self.address.ip()) {
+            10
+        } else {
+            30
+        });
+        let longest = self
+            .run
+            .settings
+            .limits
+            .handshake_time
+            .unwrap_or(patience)
+            .max(usual);
         self.timeout = longest;
-        let suites = suites::offered(Version::Tls12).into_iter().take(OFFERED).collect();
+        let suites = suites::offered(Version::Tls12)
+            .into_iter()
+            .take(OFFERED)
+            .collect();
         let start = Instant::now();
         let answer = self.handshake(&Offer::new(Version::Tls12, suites)).await;
         let took = start.elapsed();
-        self.timeout = if answer.is_late { usual } else { (took * PATIENCE).clamp(usual, longest) };
+        self.timeout = if answer.is_late {
+            usual
+        } else {
+            (took * PATIENCE).clamp(usual, longest)
+        };
         if !answer.is_late && took > SLOW_HANDSHAKE {
             let (seconds, limit) = (took.as_secs_f32(), self.timeout.as_secs());
             let line = format!(
@@ -322,20 +394,31 @@ impl Server<'_> {
     /// Connects, and starts TLS by the command of the service.
     async fn connect(&self) -> Result<TcpStream, StartProblem> {
         let timed_out = || io::Error::new(io::ErrorKind::TimedOut, "connection timed out");
-        let connecting = timeout(self.lane.limits.connect_timeout, TcpStream::connect(self.address));
-        let connected = connecting.await.map_err(|_| timed_out()).and_then(|connected| connected);
+        let connecting = timeout(
+            self.lane.limits.connect_timeout,
+            TcpStream::connect(self.address),
+        );
+        let connected = connecting
+            .await
+            .map_err(|_| timed_out())
+            .and_then(|connected| connected);
         let mut stream = connected.map_err(StartProblem::Connect)?;
-        let Some(starttls) = self.starttls else { return Ok(stream) };
+        let Some(starttls) = self.starttls else {
+            return Ok(stream);
+        };
         let name = starttls.name();
         match timeout(self.timeout, starttls.upgrade(&mut stream)).await {
             Ok(Ok(())) => Ok(stream),
             Ok(Err(why)) => Err(StartProblem::StartTls(why)),
-            Err(_) => Err(StartProblem::StartTls(format!("connection accepted, but no {name} response"))),
+            Err(_) => Err(StartProblem::StartTls(format!(
+                "connection accepted, but no {name} response"
+            ))),
         }
     }
 
-    /// One handshake; what the server sent before a timeout counts.
-    /// A connection as [`Self::connect`] makes it; after a refusal once more, because servers limit simultaneous ones.
+    /// One handshake; what the server sent before a timeout counts. A connection as
+    /// [`Self::connect`] makes it; after a refusal once more, because servers limit simultaneous
+    /// ones.
     async fn reconnect(&self) -> Option<TcpStream> {
         if let Ok(stream) = self.connect().await {
             return Some(stream);
@@ -356,14 +439,21 @@ impl Server<'_> {
     fn refusals(&self) -> Option<String> {
         let refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
         let ConnectionRefusals { count, last } = &*refusals;
-        (*count > 0).then(|| format!("{} without a connection: {last}", plural(*count, "handshake")))
+        (*count > 0).then(|| {
+            format!(
+                "{} without a connection: {last}",
+                plural(*count, "handshake")
+            )
+        })
     }
 
     async fn handshake(&self, offer: &Offer) -> TlsAnswer {
         let mut answer = TlsAnswer::default();
         let exchange = async {
             match self.reconnect().await {
-                Some(stream) if offer.version == Version::Ssl2 => ssl2::handshake(stream, &mut answer).await,
+                Some(stream) if offer.version == Version::Ssl2 => {
+                    ssl2::handshake(stream, &mut answer).await
+                }
                 Some(stream) => hello::handshake(stream, offer, &self.host, &mut answer).await,
                 None => answer.is_untested = true,
             }
@@ -387,19 +477,32 @@ impl Server<'_> {
     async fn chain_by_group(&self, group: u16) -> Option<Vec<Vec<u8>>> {
         let _connection = self.lane.connections.acquire().await;
         self.lane.requests.wait().await;
-        let exchange = async { other_groups::certificates(self.connect().await.ok()?, &self.host, group).await };
+        let exchange = async {
+            other_groups::certificates(self.connect().await.ok()?, &self.host, group).await
+        };
         timeout(self.timeout, exchange).await.ok().flatten()
     }
 
     /// Whether the server accepts a second handshake of the client on a connection.
     async fn accepts_renegotiation(&self, version: Version) -> bool {
         let exchange = async {
-            let stream = self.connect().await.map_err(|problem| problem.words(self.address))?;
-            let stream = legacy::connect(stream, &self.host, version).await.map_err(|error| error.to_string())?;
+            let stream = self
+                .connect()
+                .await
+                .map_err(|problem| problem.words(self.address))?;
+            let stream = legacy::connect(stream, &self.host, version)
+                .await
+                .map_err(|error| error.to_string())?;
             if stream.negotiated.version != version {
-                return Err(format!("the server chose {}", stream.negotiated.version.name()));
+                return Err(format!(
+                    "the server chose {}",
+                    stream.negotiated.version.name()
+                ));
             }
-            stream.accepts_renegotiation(&self.host).await.map_err(|error| error.to_string())
+            stream
+                .accepts_renegotiation(&self.host)
+                .await
+                .map_err(|error| error.to_string())
         };
         let _connection = self.lane.connections.acquire().await;
         self.lane.requests.wait().await;
@@ -410,7 +513,13 @@ impl Server<'_> {
             Ok(Err(why)) => &format!("not tested: {why}"),
             Err(_) => "no response",
         };
-        self.run.raw(format!("{} {} renegotiation by the client: {word}", self.address, version.name())).await;
+        self.run
+            .raw(format!(
+                "{} {} renegotiation by the client: {word}",
+                self.address,
+                version.name()
+            ))
+            .await;
         accepts == Ok(Ok(true))
     }
 
@@ -431,10 +540,18 @@ impl Server<'_> {
         }
         match version {
             Version::Tls13 => {
-                if let Some(modern) = self.modern(KeyKind::Any).await.filter(|modern| modern.accepted) {
+                if let Some(modern) = self
+                    .modern(KeyKind::Any)
+                    .await
+                    .filter(|modern| modern.accepted)
+                {
                     // Without it, some servers refuse an empty key share.
                     let suite = result.answer.suite;
-                    result.answer = TlsAnswer { is_tls: true, suite, ..modern };
+                    result.answer = TlsAnswer {
+                        is_tls: true,
+                        suite,
+                        ..modern
+                    };
                 } else if let Some(group) = result.answer.group.filter(|_| result.answer.accepted) {
                     result.answer.chain = self.chain_by_group(group).await.unwrap_or_default();
                 }
@@ -445,13 +562,22 @@ impl Server<'_> {
                 let mut offer = Offer::new(version, result.answer.suite.into_iter().collect());
                 offer.compression = true;
                 result.compression = self.handshake(&offer).await.compression;
-                result.client_renegotiation = version != Version::Ssl3 && self.accepts_renegotiation(version).await;
+                result.client_renegotiation =
+                    version != Version::Ssl3 && self.accepts_renegotiation(version).await;
             }
             _ => {}
         }
-        let names: Vec<&str> = result.suites.iter().map(|one| one.cipher.as_str()).collect();
+        let names: Vec<&str> = result
+            .suites
+            .iter()
+            .map(|one| one.cipher.as_str())
+            .collect();
         let (answer, name) = (&result.answer, version.name());
-        let word = if answer.is_late { self.late() } else { answer.word().to_owned() };
+        let word = if answer.is_late {
+            self.late()
+        } else {
+            answer.word().to_owned()
+        };
         let mut line = format!("{} {name} {word} {}", self.address, answer.cipher);
         if names.len() > 1 {
             line.push_str(&format!("; all suites: {}", names.join(" ")));
@@ -460,7 +586,8 @@ impl Server<'_> {
         result
     }
 
-    /// Adds the responses of a version; a stopped scan reports the findings that all responses so far prove.
+    /// Adds the responses of a version; a stopped scan reports the findings that all responses so
+    /// far prove.
     async fn note(&self, so_far: &Mutex<Vec<VersionAnswer>>, answer: VersionAnswer) {
         let output = {
             let mut so_far = so_far.lock().unwrap_or_else(PoisonError::into_inner);
@@ -489,7 +616,9 @@ impl Server<'_> {
                     result.answer = answer.clone();
                     is_first = false;
                 }
-                let Some(suite) = answer.suite.filter(|_| answer.accepted) else { break };
+                let Some(suite) = answer.suite.filter(|_| answer.accepted) else {
+                    break;
+                };
                 offer.suites.retain(|offered| *offered != suite);
                 result.suites.push(answer);
                 if offer.suites.is_empty() {
@@ -512,18 +641,30 @@ impl Server<'_> {
         let mut offer = Offer::new(result.version, suites::offered(result.version));
         while !offer.groups.is_empty() {
             let answer = self.handshake(&offer).await;
-            let Some(group) = answer.group.filter(|group| answer.accepted && offer.groups.contains(group)) else {
+            let Some(group) = answer
+                .group
+                .filter(|group| answer.accepted && offer.groups.contains(group))
+            else {
                 return;
             };
             offer.groups.retain(|offered| *offered != group);
-            result.groups.extend(hello::NEW_GROUPS.iter().find(|(number, _)| *number == group).map(|(_, name)| *name));
+            result.groups.extend(
+                hello::NEW_GROUPS
+                    .iter()
+                    .find(|(number, _)| *number == group)
+                    .map(|(_, name)| *name),
+            );
         }
     }
 
-    /// The chains of the server, one for each of its certificates, the one of the newest version first.
+    /// The chains of the server, one for each of its certificates, the one of the newest version
+    /// first.
     async fn chains(&self, answers: &[VersionAnswer]) -> Vec<Vec<Vec<u8>>> {
         let mut others = Vec::new();
-        if answers.iter().any(|one| one.version == Version::Tls13 && one.answer.accepted) {
+        if answers
+            .iter()
+            .any(|one| one.version == Version::Tls13 && one.answer.accepted)
+        {
             for keys in [KeyKind::Rsa, KeyKind::Elliptic] {
                 others.extend(self.modern(keys).await.map(|answer| answer.chain));
             }
@@ -532,8 +673,15 @@ impl Server<'_> {
     }
 
     /// Checks each chain. `unstapled` are certificates that lack a required OCSP response.
-    fn check(&self, chains: &[Vec<Vec<u8>>], unstapled: &[Vec<u8>]) -> Vec<certificate::ChainFindings> {
-        chains.iter().map(|chain| certificate::check(self.run, &self.host, chain, unstapled)).collect()
+    fn check(
+        &self,
+        chains: &[Vec<Vec<u8>>],
+        unstapled: &[Vec<u8>],
+    ) -> Vec<certificate::ChainFindings> {
+        chains
+            .iter()
+            .map(|chain| certificate::check(self.run, &self.host, chain, unstapled))
+            .collect()
     }
 
     /// The results of the tests of versions, certificates and suites, from these answers.
@@ -543,8 +691,15 @@ impl Server<'_> {
         checked: &[certificate::ChainFindings],
         second: Option<&sslscan::SslscanReport>,
     ) -> Vec<TestDone> {
-        let mut tests: Vec<_> = answers.iter().map(|one| self.protocol_test(one, answers, second)).collect();
-        tests.extend(certificate::tests(checked, self.address.port(), self.service()));
+        let mut tests: Vec<_> = answers
+            .iter()
+            .map(|one| self.protocol_test(one, answers, second))
+            .collect();
+        tests.extend(certificate::tests(
+            checked,
+            self.address.port(),
+            self.service(),
+        ));
         tests.extend(checks::tests(self, answers));
         tests
     }
@@ -555,10 +710,15 @@ impl Server<'_> {
 
     /// The outcome when no version was accepted.
     fn without_version(&self, answers: &[VersionAnswer]) -> Result<String, ScanOutcome> {
-        if let Some(why) = self.refusals().filter(|_| !answers.iter().any(|one| one.answer.is_tls)) {
+        if let Some(why) = self
+            .refusals()
+            .filter(|_| !answers.iter().any(|one| one.answer.is_tls))
+        {
             return Err(ScanOutcome::ConnectionError(why));
         }
-        if !answers.iter().any(|one| one.answer.is_tls) && answers.iter().any(|one| one.answer.is_late) {
+        if !answers.iter().any(|one| one.answer.is_tls)
+            && answers.iter().any(|one| one.answer.is_late)
+        {
             return Err(ScanOutcome::ConnectionError(format!(
                 "{} accepts connections, but {}",
                 self.address,
@@ -566,7 +726,10 @@ impl Server<'_> {
             )));
         }
         if !answers.iter().any(|one| one.answer.is_tls) {
-            return Err(ScanOutcome::ConnectionError(format!("{} responds, but not with TLS", self.address)));
+            return Err(ScanOutcome::ConnectionError(format!(
+                "{} responds, but not with TLS",
+                self.address
+            )));
         }
         let alert = answers.iter().rev().find_map(|one| one.answer.alert);
         let alert = alert.map_or_else(String::new, |alert| format!(" (alert {alert})"));
@@ -582,31 +745,55 @@ impl Server<'_> {
         all: &[VersionAnswer],
         second: Option<&sslscan::SslscanReport>,
     ) -> TestDone {
-        let VersionAnswer { version, answer, .. } = one;
-        let accepts = |expected: Version| all.iter().any(|one| one.version == expected && one.answer.accepted);
+        let VersionAnswer {
+            version, answer, ..
+        } = one;
+        let accepts = |expected: Version| {
+            all.iter()
+                .any(|one| one.version == expected && one.answer.accepted)
+        };
         let kind = match (version, answer.accepted) {
             (Version::Ssl2, true) => Some(kinds::tls::SSL2),
             (Version::Ssl3, true) => Some(kinds::tls::SSL3),
             (Version::Tls10, true) => Some(kinds::tls::TLS10),
             (Version::Tls11, true) => Some(kinds::tls::TLS11),
-            (Version::Tls13, false) if accepts(Version::Tls12) && !answer.is_untested => Some(kinds::tls::NO_TLS13),
+            (Version::Tls13, false) if accepts(Version::Tls12) && !answer.is_untested => {
+                Some(kinds::tls::NO_TLS13)
+            }
             _ => None,
         };
         let findings = kind.map(|kind| {
             let row = |one: &VersionAnswer| {
                 let cipher = suites::iana(&one.answer.cipher);
-                vec![one.version.name().to_owned(), one.answer.word().to_owned(), cipher]
+                vec![
+                    one.version.name().to_owned(),
+                    one.answer.word().to_owned(),
+                    cipher,
+                ]
             };
             // SSL 2.0 is a row only where it matters, as in earlier versions of this program.
-            let shown = all.iter().filter(|one| one.version != Version::Ssl2 || one.answer.accepted);
+            let shown = all
+                .iter()
+                .filter(|one| one.version != Version::Ssl2 || one.answer.accepted);
             let mut rows: Vec<Vec<String>> = shown.map(row).collect();
             rows.extend(second.and_then(|second| second.disagreement(one)));
-            finding(kind, self.address.port(), self.service(), &["Version", "Answer", "Cipher suite"], rows)
+            finding(
+                kind,
+                self.address.port(),
+                self.service(),
+                &["Version", "Answer", "Cipher suite"],
+                rows,
+            )
         });
         // Such as `tls.protocol.tls10`.
         let uid = format!("tls.protocol.{version:?}").to_ascii_lowercase();
         let metadata = json!({"version": version.name(), "accepted": answer.accepted, "cipher": answer.cipher});
-        TestDone::new(uid, format!("Support for {}", version.name()), metadata, findings.into_iter().collect())
+        TestDone::new(
+            uid,
+            format!("Support for {}", version.name()),
+            metadata,
+            findings.into_iter().collect(),
+        )
     }
 
     fn output(&self, answers: &[VersionAnswer], checked: &[certificate::ChainFindings]) -> Value {
@@ -638,12 +825,20 @@ fn handshake_test(one: &VersionAnswer) -> TestDone {
     TestDone::new(uid, format!("{name} handshakes"), metadata, Vec::new())
 }
 
-/// The chains of these answers and `others`, one for each certificate. Current clients receive the chain of the newest version.
+/// The chains of these answers and `others`, one for each certificate. Current clients receive the
+/// chain of the newest version.
 fn distinct(answers: &[VersionAnswer], others: Vec<Vec<Vec<u8>>>) -> Vec<Vec<Vec<u8>>> {
     let newest = answers.iter().rev().map(|one| one.answer.chain.clone());
-    let of_suites = answers.iter().flat_map(|one| &one.suites).map(|answer| answer.chain.clone());
+    let of_suites = answers
+        .iter()
+        .flat_map(|one| &one.suites)
+        .map(|answer| answer.chain.clone());
     let mut distinct: Vec<Vec<Vec<u8>>> = Vec::new();
-    for chain in newest.chain(others).chain(of_suites).filter(|chain| !chain.is_empty()) {
+    for chain in newest
+        .chain(others)
+        .chain(of_suites)
+        .filter(|chain| !chain.is_empty())
+    {
         if !distinct.iter().any(|known| known[0] == chain[0]) && distinct.len() < MAX_CHAINS {
             distinct.push(chain);
         }
@@ -655,7 +850,13 @@ fn distinct(answers: &[VersionAnswer], others: Vec<Vec<Vec<u8>>>) -> Vec<Vec<Vec
     distinct
 }
 
-fn finding(kind: FindingKind, port: u16, service: &str, headers: &[&str], rows: Vec<Vec<String>>) -> NewFinding {
+fn finding(
+    kind: FindingKind,
+    port: u16,
+    service: &str,
+    headers: &[&str],
+    rows: Vec<Vec<String>>,
+) -> NewFinding {
     let cves: Vec<String> = cves::of(kind, &rows).map(str::to_owned).collect();
     let evidence = kinds::table(headers, rows);
     let finding = kind.finding();
@@ -663,9 +864,18 @@ fn finding(kind: FindingKind, port: u16, service: &str, headers: &[&str], rows: 
         "tls" => finding.risk_description,
         _ => without_browsers(&finding.risk_description),
     };
-    let finding = NewFinding { risk_description, ..finding };
+    let finding = NewFinding {
+        risk_description,
+        ..finding
+    };
     let finding = with_cves(finding, cves.into_iter());
-    NewFinding { port, service: service.to_owned(), confirmed: true, evidence, ..finding }
+    NewFinding {
+        port,
+        service: service.to_owned(),
+        confirmed: true,
+        evidence,
+        ..finding
+    }
 }
 
 /// The text for services that browsers do not use, such as SMTP.
@@ -679,8 +889,15 @@ fn without_browsers(text: &str) -> String {
             "Browsers refuse the connection or show a warning that users learn to ignore",
             "Clients refuse the connection",
         ),
-        ("Browsers repair the order; some other clients", "Some clients"),
+        (
+            "Browsers repair the order; some other clients",
+            "Some clients",
+        ),
         ("browsers may refuse", "clients may refuse"),
     ];
-    WORDS.iter().fold(text.to_owned(), |text, (browser, client)| text.replace(browser, client))
+    WORDS
+        .iter()
+        .fold(text.to_owned(), |text, (browser, client)| {
+            text.replace(browser, client)
+        })
 }

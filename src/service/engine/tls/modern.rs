@@ -40,10 +40,20 @@ pub async fn handshake(stream: TcpStream, host: &str, keys: KeyKind) -> Option<T
         .with_custom_certificate_verifier(Arc::clone(&capture) as Arc<dyn ServerCertVerifier>)
         .with_client_cert_resolver(Arc::clone(&capture) as Arc<dyn ResolvesClientCert>);
     let name = ServerName::try_from(host.to_owned()).ok()?;
-    let connected = TlsConnector::from(Arc::new(config)).connect(name, stream).await;
-    let chain = capture.chain.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let connected = TlsConnector::from(Arc::new(config))
+        .connect(name, stream)
+        .await;
+    let chain = capture
+        .chain
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone();
     let cipher = match &connected {
-        Ok(stream) => stream.get_ref().1.negotiated_cipher_suite().map(|suite| format!("{:?}", suite.suite())),
+        Ok(stream) => stream
+            .get_ref()
+            .1
+            .negotiated_cipher_suite()
+            .map(|suite| format!("{:?}", suite.suite())),
         Err(_) => None,
     };
     // The server sends certificates after it has accepted the version, so they prove acceptance.
@@ -62,7 +72,13 @@ pub async fn handshake(stream: TcpStream, host: &str, keys: KeyKind) -> Option<T
 pub async fn accept_any(stream: TcpStream, host: &str) -> Option<TlsStream<TcpStream>> {
     let (provider, chain) = (aws_lc_rs::default_provider(), Mutex::default());
     let (asks_certificate, is_stapled) = (AtomicBool::new(false), AtomicBool::new(false));
-    let any = CertificateRecorder { provider, chain, keys: KeyKind::Any, asks_certificate, is_stapled };
+    let any = CertificateRecorder {
+        provider,
+        chain,
+        keys: KeyKind::Any,
+        asks_certificate,
+        is_stapled,
+    };
     let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
         .with_safe_default_protocol_versions()
         .ok()?
@@ -70,7 +86,10 @@ pub async fn accept_any(stream: TcpStream, host: &str) -> Option<TlsStream<TcpSt
         .with_custom_certificate_verifier(Arc::new(any))
         .with_no_client_auth();
     let name = ServerName::try_from(host.to_owned()).ok()?;
-    TlsConnector::from(Arc::new(config)).connect(name, stream).await.ok()
+    TlsConnector::from(Arc::new(config))
+        .connect(name, stream)
+        .await
+        .ok()
 }
 
 /// Accepts and records every certificate.
@@ -85,7 +104,11 @@ struct CertificateRecorder {
 
 /// Notes that the server asks for a certificate of the client, and has none.
 impl ResolvesClientCert for CertificateRecorder {
-    fn resolve(&self, _root_hint_subjects: &[&[u8]], _schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+    fn resolve(
+        &self,
+        _root_hint_subjects: &[&[u8]],
+        _schemes: &[SignatureScheme],
+    ) -> Option<Arc<CertifiedKey>> {
         self.asks_certificate.store(true, Ordering::Relaxed);
         None
     }
@@ -104,9 +127,13 @@ impl ServerCertVerifier for CertificateRecorder {
         ocsp_response: &[u8],
         _now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let chain = std::iter::once(end_entity).chain(intermediates).map(|one| one.to_vec()).collect();
+        let chain = std::iter::once(end_entity)
+            .chain(intermediates)
+            .map(|one| one.to_vec())
+            .collect();
         *self.chain.lock().unwrap_or_else(PoisonError::into_inner) = chain;
-        self.is_stapled.store(!ocsp_response.is_empty(), Ordering::Relaxed);
+        self.is_stapled
+            .store(!ocsp_response.is_empty(), Ordering::Relaxed);
         Ok(ServerCertVerified::assertion())
     }
 
@@ -129,7 +156,10 @@ impl ServerCertVerifier for CertificateRecorder {
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        let all = self.provider.signature_verification_algorithms.supported_schemes();
+        let all = self
+            .provider
+            .signature_verification_algorithms
+            .supported_schemes();
         let is_rsa = |scheme: &SignatureScheme| format!("{scheme:?}").starts_with("RSA");
         match self.keys {
             KeyKind::Any => all,

@@ -1,14 +1,16 @@
-//! Reads the certificates of a TLS 1.3 server that accepts only groups which rustls lacks: finite fields (RFC 7919) and
-//! Brainpool curves (RFC 8734).
+//! Reads the certificates of a TLS 1.3 server that accepts only groups which rustls lacks: finite
+//! fields (RFC 7919) and Brainpool curves (RFC 8734).
 //!
 //! ```text
 //!   ► ClientHello with a key share ─► ◄ ServerHello ─► secret ─► keys (RFC 8446 §7.1) ─► ◄ encrypted: …, Certificate
 //! ```
 //!
-//! The connection is closed after the certificates. Nothing is verified or sent under these keys, so the arithmetic need
-//! not hide its secret from a clock.
+//! The connection is closed after the certificates. Nothing is verified or sent under these keys,
+//! so the arithmetic need not hide its secret from a clock.
 
-use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
+use aws_lc_rs::aead::{
+    AES_128_GCM, AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey,
+};
 use num_bigint::BigUint;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
@@ -59,7 +61,9 @@ const MAX_HANDSHAKE: usize = 128 * 1024;
 
 /// The certificates of a server that selected `group`; none if the group is not one of these.
 pub async fn certificates(mut stream: TcpStream, host: &str, group: u16) -> Option<Vec<Vec<u8>>> {
-    let exchange = spawn_blocking(move || GroupKeyShare::new(group)).await.ok()??;
+    let exchange = spawn_blocking(move || GroupKeyShare::new(group))
+        .await
+        .ok()??;
     let mut offer = Offer::new(Version::Tls13, SUITES.to_vec());
     offer.groups = vec![group];
     offer.key_share = Some(exchange.public.clone());
@@ -68,11 +72,18 @@ pub async fn certificates(mut stream: TcpStream, host: &str, group: u16) -> Opti
     // The transcript has no record headers.
     let mut transcript = hello.get(5..)?.to_vec();
     let (kind, body) = hello::read_record(&mut stream).await?;
-    let (2, message, rest) = hello::next_message(&body).filter(|_| kind == 22)? else { return None };
+    let (2, message, rest) = hello::next_message(&body).filter(|_| kind == 22)? else {
+        return None;
+    };
     transcript.extend(&body[..body.len() - rest.len()]);
-    let answer = hello::server_hello(message, &offer).filter(|answer| answer.accepted && !answer.is_retry)?;
-    let theirs = hello::key_share(message).filter(|(selected, _)| *selected == group)?.1;
-    let secret = spawn_blocking(move || exchange.agree(&theirs)).await.ok()??;
+    let answer = hello::server_hello(message, &offer)
+        .filter(|answer| answer.accepted && !answer.is_retry)?;
+    let theirs = hello::key_share(message)
+        .filter(|(selected, _)| *selected == group)?
+        .1;
+    let secret = spawn_blocking(move || exchange.agree(&theirs))
+        .await
+        .ok()??;
     let mut keys = HandshakeKeys::new(answer.suite?, &secret, &transcript)?;
     let mut messages = Vec::new();
     while messages.len() < MAX_HANDSHAKE {
@@ -95,14 +106,22 @@ pub async fn certificates(mut stream: TcpStream, host: &str, group: u16) -> Opti
 
 /// The certificates of a Certificate message: each is followed by its extensions (RFC 8446 §4.4.2).
 fn listed(body: &[u8]) -> Vec<Vec<u8>> {
-    let number = |bytes: &[u8]| bytes.iter().fold(0, |all, byte| all << 8 | usize::from(*byte));
+    let number = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .fold(0, |all, byte| all << 8 | usize::from(*byte))
+    };
     let mut chain = Vec::new();
     let context = usize::from(body.first().copied().unwrap_or_default());
     let mut rest = body.get(1 + context + 3..).unwrap_or_default();
     while let Some((length, tail)) = rest.split_at_checked(3) {
-        let Some((certificate, tail)) = tail.split_at_checked(number(length)) else { break };
+        let Some((certificate, tail)) = tail.split_at_checked(number(length)) else {
+            break;
+        };
         chain.push(certificate.to_vec());
-        let Some((length, tail)) = tail.split_at_checked(2) else { break };
+        let Some((length, tail)) = tail.split_at_checked(2) else {
+            break;
+        };
         rest = tail.get(number(length)..).unwrap_or_default();
     }
     chain
@@ -127,11 +146,19 @@ impl GroupKeyShare {
         if let Some((_, bits, x)) = FIELDS.iter().find(|(number, ..)| *number == group) {
             let (prime, size) = (prime(*bits, *x), (*bits / 8) as usize);
             let public = padded(&BigUint::from(2_u8).modpow(&private, &prime), size);
-            return Some(Self { private, arithmetic: GroupArithmetic::Field { prime, size }, public: (group, public) });
+            return Some(Self {
+                private,
+                arithmetic: GroupArithmetic::Field { prime, size },
+                public: (group, public),
+            });
         }
         let (curve, base) = BrainpoolCurve::of(group)?;
         let public = curve.encoded(&curve.multiple(&base, &private)?);
-        Some(Self { private, arithmetic: GroupArithmetic::Curve(curve), public: (group, public) })
+        Some(Self {
+            private,
+            arithmetic: GroupArithmetic::Curve(curve),
+            public: (group, public),
+        })
     }
 
     fn agree(&self, theirs: &[u8]) -> Option<Vec<u8>> {
@@ -145,7 +172,10 @@ impl GroupKeyShare {
             GroupArithmetic::Curve(curve) => {
                 let (x, y) = theirs.strip_prefix(&[4])?.split_at_checked(curve.size)?;
                 let theirs = (BigUint::from_bytes_be(x), BigUint::from_bytes_be(y));
-                Some(padded(&curve.multiple(&theirs, &self.private)?.0, curve.size))
+                Some(padded(
+                    &curve.multiple(&theirs, &self.private)?.0,
+                    curve.size,
+                ))
             }
         }
     }
@@ -179,7 +209,14 @@ impl BrainpoolCurve {
     fn of(group: u16) -> Option<(Self, CurvePoint)> {
         let (_, prime, a, x, y) = CURVES.iter().find(|(number, ..)| *number == group)?;
         let read = |text: &str| BigUint::parse_bytes(text.as_bytes(), 16);
-        Some((Self { prime: read(prime)?, a: read(a)?, size: prime.len() / 2 }, (read(x)?, read(y)?)))
+        Some((
+            Self {
+                prime: read(prime)?,
+                a: read(a)?,
+                size: prime.len() / 2,
+            },
+            (read(x)?, read(y)?),
+        ))
     }
 
     fn encoded(&self, (x, y): &CurvePoint) -> Vec<u8> {
@@ -241,20 +278,36 @@ impl HandshakeKeys {
         let early = hash.hmac(&zeros, &[&zeros]);
         let derived = expand(hash, &early, b"derived", &hash.digest(b""), hash.size());
         let handshake = hash.hmac(&derived, &[secret]);
-        let server = expand(hash, &handshake, b"s hs traffic", &hash.digest(transcript), hash.size());
+        let server = expand(
+            hash,
+            &handshake,
+            b"s hs traffic",
+            &hash.digest(transcript),
+            hash.size(),
+        );
         let key = expand(hash, &server, b"key", b"", key_size);
         let iv = expand(hash, &server, b"iv", b"", 12).try_into().ok()?;
-        Some(Self { key: LessSafeKey::new(UnboundKey::new(algorithm, &key).ok()?), iv, records: 0 })
+        Some(Self {
+            key: LessSafeKey::new(UnboundKey::new(algorithm, &key).ok()?),
+            iv,
+            records: 0,
+        })
     }
 
     /// The handshake messages in a record.
     fn open(&mut self, mut body: Vec<u8>) -> Option<Vec<u8>> {
         let mut nonce = self.iv;
-        nonce[4..].iter_mut().zip(self.records.to_be_bytes()).for_each(|(byte, count)| *byte ^= count);
+        nonce[4..]
+            .iter_mut()
+            .zip(self.records.to_be_bytes())
+            .for_each(|(byte, count)| *byte ^= count);
         self.records += 1;
         let [high, low] = u16::try_from(body.len()).ok()?.to_be_bytes();
         let head = Aad::from([23, 3, 3, high, low]);
-        let opened = self.key.open_in_place(Nonce::assume_unique_for_key(nonce), head, &mut body).ok()?;
+        let opened = self
+            .key
+            .open_in_place(Nonce::assume_unique_for_key(nonce), head, &mut body)
+            .ok()?;
         // The type of the content follows it, and then zeros.
         let end = opened.iter().rposition(|byte| *byte != 0)?;
         (opened[end] == 22).then(|| opened[..end].to_vec())
@@ -290,17 +343,35 @@ mod tests {
     fn primes_are_those_of_the_registry() {
         for (_, bits, x) in FIELDS {
             let text = hex(&prime(*bits, *x).to_bytes_be());
-            assert!(text.starts_with("ffffffffffffffffadf85458a2bb4a9aafdc5620273d3cf1d8b9c583ce2d3695"), "{text}");
-            assert!(text.ends_with("ffffffffffffffff") && text.len() == *bits as usize / 4, "{text}");
+            assert!(
+                text.starts_with(
+                    "ffffffffffffffffadf85458a2bb4a9aafdc5620273d3cf1d8b9c583ce2d3695"
+                ),
+                "{text}"
+            );
+            assert!(
+                text.ends_with("ffffffffffffffff") && text.len() == *bits as usize / 4,
+                "{text}"
+            );
         }
         // The last words of ffdhe2048 and ffdhe4096 (RFC 7919, appendix A).
-        assert!(hex(&prime(2048, 560_316).to_bytes_be()).ends_with("886b423861285c97ffffffffffffffff"));
-        assert!(hex(&prime(4096, 5_736_041).to_bytes_be()).ends_with("c68a007e5e655f6affffffffffffffff"));
+        assert!(
+            hex(&prime(2048, 560_316).to_bytes_be()).ends_with("886b423861285c97ffffffffffffffff")
+        );
+        assert!(
+            hex(&prime(4096, 5_736_041).to_bytes_be())
+                .ends_with("c68a007e5e655f6affffffffffffffff")
+        );
     }
 
     #[test]
     fn both_sides_agree_in_every_group() {
-        for group in FIELDS.iter().map(|(number, ..)| *number).take(2).chain([31, 32, 33]) {
+        for group in FIELDS
+            .iter()
+            .map(|(number, ..)| *number)
+            .take(2)
+            .chain([31, 32, 33])
+        {
             let [mine, theirs] = [0, 1].map(|_| GroupKeyShare::new(group).unwrap());
             let secret = mine.agree(&theirs.public.1).unwrap();
             assert_eq!(secret, theirs.agree(&mine.public.1).unwrap(), "{group}");
@@ -323,7 +394,10 @@ mod tests {
             "04141e4612bce99b578cd01beba2eebb94953c2f831c112a70463427269b0882f95b085737b94c03562a4ab2cec746c32f522238e6cb1ffeac\
              469bbe71c50487d3",
         ).to_bytes_be()).unwrap();
-        assert_eq!(hex(&secret), "203d3ff3ea56679120607dbf11968c885b0a567f6f68034d3d0b7b16433c78c0");
+        assert_eq!(
+            hex(&secret),
+            "203d3ff3ea56679120607dbf11968c885b0a567f6f68034d3d0b7b16433c78c0"
+        );
     }
 
     #[test]

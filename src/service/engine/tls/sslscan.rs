@@ -1,7 +1,9 @@
-//! Comparison with an installed sslscan: its XML is compared with the answers to this program's own handshakes.
+//! Comparison with an installed sslscan: its XML is compared with the answers to this program's own
+//! handshakes.
 //!
-//! Where both disagree about a version, the finding of the version says so; the test `tls.sslscan` lists all differences.
-//! A version that sslscan cannot test (its OpenSSL lacks the old ones) is no difference.
+//! Where both disagree about a version, the finding of the version says so; the test `tls.sslscan`
+//! lists all differences. A version that sslscan cannot test (its OpenSSL lacks the old ones) is no
+//! difference.
 
 use std::time::Duration;
 
@@ -14,7 +16,10 @@ use crate::service::engine::guests::process::{GuestLimits, run as run_guest, sho
 use crate::service::engine::guests::xml::{XmlElement, XmlNode, read};
 use crate::service::engine::run::ScanRun;
 
-const LIMITS: GuestLimits = GuestLimits { time: Duration::from_secs(20), output: 2 * 1024 * 1024 };
+const LIMITS: GuestLimits = GuestLimits {
+    time: Duration::from_secs(20),
+    output: 2 * 1024 * 1024,
+};
 /// Suites that are kept of a report, whatever it contains.
 const MAX_SUITES: usize = 2000;
 
@@ -50,8 +55,13 @@ pub async fn scan(run: &ScanRun<'_>, server: &Server<'_>) -> Option<SslscanRepor
         }
     };
     if report.protocols.is_empty() {
-        let why = problem.unwrap_or(if report.error.is_empty() { "sent no report" } else { &report.error });
-        run.info(format!("No comparison with sslscan: sslscan {why}.")).await;
+        let why = problem.unwrap_or(if report.error.is_empty() {
+            "sent no report"
+        } else {
+            &report.error
+        });
+        run.info(format!("No comparison with sslscan: sslscan {why}."))
+            .await;
         return None;
     }
     Some(report)
@@ -105,12 +115,19 @@ impl SslscanReport {
         match element.name.as_str() {
             "document" => self.version = element.get("version").chars().take(40).collect(),
             "protocol" if self.protocols.len() < 10 => {
-                let version = version_of(&format!("{}{}", element.get("type"), element.get("version")));
-                self.protocols.extend(version.map(|version| (version, element.get("enabled") == "1")));
+                let version = version_of(&format!(
+                    "{}{}",
+                    element.get("type"),
+                    element.get("version")
+                ));
+                self.protocols
+                    .extend(version.map(|version| (version, element.get("enabled") == "1")));
             }
             "cipher" if self.suites.len() < MAX_SUITES => {
-                let number = u16::from_str_radix(element.get("id").trim_start_matches("0x"), 16).ok();
-                self.suites.extend(version_of(element.get("sslversion")).zip(number));
+                let number =
+                    u16::from_str_radix(element.get("id").trim_start_matches("0x"), 16).ok();
+                self.suites
+                    .extend(version_of(element.get("sslversion")).zip(number));
             }
             _ => {}
         }
@@ -118,14 +135,23 @@ impl SslscanReport {
 
     /// Whether sslscan found a version enabled; `None` when it cannot know.
     fn accepts(&self, version: Version) -> Option<bool> {
-        self.protocols.iter().find(|(known, _)| *known == version).map(|(_, enabled)| *enabled)
+        self.protocols
+            .iter()
+            .find(|(known, _)| *known == version)
+            .map(|(_, enabled)| *enabled)
     }
 
     /// An evidence row about a version for which both disagree.
     pub fn disagreement(&self, one: &VersionAnswer) -> Option<Vec<String>> {
-        let accepts = self.accepts(one.version).filter(|accepts| *accepts != one.answer.accepted)?;
+        let accepts = self
+            .accepts(one.version)
+            .filter(|accepts| *accepts != one.answer.accepted)?;
         let word = if accepts { "accepted" } else { "not accepted" };
-        Some(vec![format!("{} by sslscan {}", one.version.name(), self.version), word.to_owned(), String::new()])
+        Some(vec![
+            format!("{} by sslscan {}", one.version.name(), self.version),
+            word.to_owned(),
+            String::new(),
+        ])
     }
 
     /// All differences.
@@ -135,11 +161,22 @@ impl SslscanReport {
             .filter_map(|one| self.disagreement(one))
             .map(|row| format!("{}: {}", row[0], row[1]))
             .collect();
-        for one in answers.iter().filter(|one| self.accepts(one.version) == Some(true) && one.answer.accepted) {
+        for one in answers
+            .iter()
+            .filter(|one| self.accepts(one.version) == Some(true) && one.answer.accepted)
+        {
             let own: Vec<u16> = one.suites.iter().filter_map(|suite| suite.suite).collect();
-            let theirs = self.suites.iter().filter(|(version, _)| *version == one.version).map(|(_, suite)| *suite);
+            let theirs = self
+                .suites
+                .iter()
+                .filter(|(version, _)| *version == one.version)
+                .map(|(_, suite)| *suite);
             let missed = theirs.filter(|suite| !own.contains(suite)).map(|suite| {
-                format!("{} {}: accepted by sslscan only", one.version.name(), super::suites::name(suite))
+                format!(
+                    "{} {}: accepted by sslscan only",
+                    one.version.name(),
+                    super::suites::name(suite)
+                )
             });
             all.extend(missed);
         }
@@ -151,14 +188,26 @@ impl SslscanReport {
             "program": "sslscan", "version": self.version, "address": server.address.to_string(),
             "differences": self.differences(answers),
         });
-        TestDone::new("tls.sslscan", "Comparison with sslscan", metadata, Vec::new())
+        TestDone::new(
+            "tls.sslscan",
+            "Comparison with sslscan",
+            metadata,
+            Vec::new(),
+        )
     }
 
     /// A line about the comparison.
     pub fn line(&self, answers: &[VersionAnswer]) -> String {
         match &self.differences(answers)[..] {
-            [] => format!("sslscan {} found the same versions and cipher suites.", self.version),
-            some => format!("sslscan {} found other results: {}.", self.version, some.join("; ")),
+            [] => format!(
+                "sslscan {} found the same versions and cipher suites.",
+                self.version
+            ),
+            some => format!(
+                "sslscan {} found other results: {}.",
+                self.version,
+                some.join("; ")
+            ),
         }
     }
 }
@@ -192,10 +241,16 @@ mod tests {
 </document>"#;
 
     fn answer(version: Version, accepted: bool, suites: &[u16]) -> VersionAnswer {
-        let suite = |suite: &u16| super::super::TlsAnswer { suite: Some(*suite), ..Default::default() };
+        let suite = |suite: &u16| super::super::TlsAnswer {
+            suite: Some(*suite),
+            ..Default::default()
+        };
         VersionAnswer {
             version,
-            answer: super::super::TlsAnswer { accepted, ..Default::default() },
+            answer: super::super::TlsAnswer {
+                accepted,
+                ..Default::default()
+            },
             suites: suites.iter().map(suite).collect(),
             groups: Vec::new(),
             compression: false,
@@ -206,18 +261,30 @@ mod tests {
     #[test]
     fn differences_name_versions_and_suites() {
         let report = SslscanReport::parse(REPORT);
-        assert_eq!((report.version.as_str(), report.accepts(Version::Tls10)), ("2.0.7", Some(true)));
+        assert_eq!(
+            (report.version.as_str(), report.accepts(Version::Tls10)),
+            ("2.0.7", Some(true))
+        );
         let same = [
             answer(Version::Ssl2, false, &[]),
             answer(Version::Tls10, true, &[]),
             answer(Version::Tls12, true, &[0xc030]),
         ];
-        assert_eq!(report.line(&same), "sslscan 2.0.7 found the same versions and cipher suites.");
-        let other =
-            [answer(Version::Ssl3, true, &[]), answer(Version::Tls10, false, &[]), answer(Version::Tls12, true, &[])];
+        assert_eq!(
+            report.line(&same),
+            "sslscan 2.0.7 found the same versions and cipher suites."
+        );
+        let other = [
+            answer(Version::Ssl3, true, &[]),
+            answer(Version::Tls10, false, &[]),
+            answer(Version::Tls12, true, &[]),
+        ];
         assert_eq!(
             report.differences(&other),
-            ["TLS 1.0 by sslscan 2.0.7: accepted", "TLS 1.2 ECDHE_RSA_AES_256_GCM_SHA384: accepted by sslscan only"]
+            [
+                "TLS 1.0 by sslscan 2.0.7: accepted",
+                "TLS 1.2 ECDHE_RSA_AES_256_GCM_SHA384: accepted by sslscan only"
+            ]
         );
     }
 

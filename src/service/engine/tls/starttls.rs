@@ -24,8 +24,14 @@ pub enum StartTls {
 }
 
 impl StartTls {
-    pub const ALL: &[StartTls] =
-        &[StartTls::Smtp, StartTls::Imap, StartTls::Pop3, StartTls::Ftp, StartTls::Postgres, StartTls::Ldap];
+    pub const ALL: &[StartTls] = &[
+        StartTls::Smtp,
+        StartTls::Imap,
+        StartTls::Pop3,
+        StartTls::Ftp,
+        StartTls::Postgres,
+        StartTls::Ldap,
+    ];
 
     /// The value of the parameter `starttls`, which is also the name of the service.
     pub fn name(self) -> &'static str {
@@ -59,12 +65,16 @@ impl StartTls {
     /// Starts TLS on a new connection.
     ///
     /// # Errors
-    /// When the server refuses, does not offer TLS, or the connection ends; with the line of the server, if it sent one.
+    /// When the server refuses, does not offer TLS, or the connection ends; with the line of the
+    /// server, if it sent one.
     pub async fn upgrade(self, stream: &mut TcpStream) -> Result<(), String> {
         let answer = match self {
             StartTls::Smtp => {
                 self.greeting(lines(stream, |line| is_last(line, "220")).await?, "220")?;
-                let offer = ask(stream, "EHLO scandeck.invalid\r\n", |line| is_last(line, "250")).await?;
+                let offer = ask(stream, "EHLO scandeck.invalid\r\n", |line| {
+                    is_last(line, "250")
+                })
+                .await?;
                 if offer.starts_with("250") && !offer.to_ascii_uppercase().contains("STARTTLS") {
                     return Err(self.no_offer());
                 }
@@ -89,18 +99,28 @@ impl StartTls {
             StartTls::Postgres => {
                 send(stream, &[0, 0, 0, 8, 4, 0xd2, 0x16, 0x2f]).await?;
                 let answer = stream.read_u8().await.map_err(in_words)?;
-                return if answer == b'S' { Ok(()) } else { Err(self.no_offer()) };
+                return if answer == b'S' {
+                    Ok(())
+                } else {
+                    Err(self.no_offer())
+                };
             }
             StartTls::Ldap => {
                 let request = b"\x30\x1d\x02\x01\x01\x77\x18\x80\x161.3.6.1.4.1.1466.20037";
                 send(stream, request).await?;
                 let mut answer = [0; 512];
                 let count = stream.read(&mut answer).await.map_err(in_words)?;
-                return if is_ldap_success(&answer[..count]) { Ok(()) } else { Err(self.no_offer()) };
+                return if is_ldap_success(&answer[..count]) {
+                    Ok(())
+                } else {
+                    Err(self.no_offer())
+                };
             }
         };
         let is_ready = match self {
-            StartTls::Imap => answer.lines().any(|line| line.to_ascii_uppercase().starts_with("A1 OK")),
+            StartTls::Imap => answer
+                .lines()
+                .any(|line| line.to_ascii_uppercase().starts_with("A1 OK")),
             StartTls::Pop3 => answer.starts_with("+OK"),
             StartTls::Ftp => answer.starts_with("234"),
             _ => answer.starts_with("220"),
@@ -113,12 +133,20 @@ impl StartTls {
 
     /// Checks the code of a greeting.
     fn greeting(self, answer: String, code: &str) -> Result<(), String> {
-        if answer.starts_with(code) { Ok(()) } else { Err(self.refusal(&answer)) }
+        if answer.starts_with(code) {
+            Ok(())
+        } else {
+            Err(self.refusal(&answer))
+        }
     }
 
     /// The server ends the conversation before TLS.
     fn refusal(self, answer: &str) -> String {
-        format!("{} refuses the connection: {}", self.name(), last_line(answer))
+        format!(
+            "{} refuses the connection: {}",
+            self.name(),
+            last_line(answer)
+        )
     }
 
     fn no_offer(self) -> String {
@@ -128,21 +156,41 @@ impl StartTls {
 
 /// The last line of an answer, shortened.
 fn last_line(answer: &str) -> String {
-    answer.lines().last().unwrap_or_default().chars().take(MAX_SHOWN).collect()
+    answer
+        .lines()
+        .last()
+        .unwrap_or_default()
+        .chars()
+        .take(MAX_SHOWN)
+        .collect()
 }
 
 /// An error of the connection.
 fn in_words(error: io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::UnexpectedEof => "the server closed the connection before its answer".to_owned(),
-        _ => error.to_string().split(" (os error").next().unwrap_or_default().to_lowercase(),
+        io::ErrorKind::UnexpectedEof => {
+            "the server closed the connection before its answer".to_owned()
+        }
+        _ => error
+            .to_string()
+            .split(" (os error")
+            .next()
+            .unwrap_or_default()
+            .to_lowercase(),
     }
 }
 
-/// Whether an extended response (tag 0x78) of LDAP has the result code 0, its first enumerated value (tag 0x0a).
+/// Whether an extended response (tag 0x78) of LDAP has the result code 0, its first enumerated
+/// value (tag 0x0a).
 fn is_ldap_success(answer: &[u8]) -> bool {
-    let response = answer.iter().position(|byte| *byte == 0x78).map_or(&[][..], |at| &answer[at..]);
-    response.windows(3).find(|part| part[..2] == [0x0a, 1]).is_some_and(|part| part[2] == 0)
+    let response = answer
+        .iter()
+        .position(|byte| *byte == 0x78)
+        .map_or(&[][..], |at| &answer[at..]);
+    response
+        .windows(3)
+        .find(|part| part[..2] == [0x0a, 1])
+        .is_some_and(|part| part[2] == 0)
 }
 
 /// Whether a line ends an answer with this code: `250 ` and not `250-`.
@@ -154,7 +202,11 @@ async fn send(stream: &mut TcpStream, bytes: &[u8]) -> Result<(), String> {
     stream.write_all(bytes).await.map_err(in_words)
 }
 
-async fn ask(stream: &mut TcpStream, command: &str, is_end: impl Fn(&str) -> bool) -> Result<String, String> {
+async fn ask(
+    stream: &mut TcpStream,
+    command: &str,
+    is_end: impl Fn(&str) -> bool,
+) -> Result<String, String> {
     send(stream, command.as_bytes()).await?;
     lines(stream, is_end).await
 }
@@ -170,7 +222,8 @@ async fn lines(stream: &mut TcpStream, is_end: impl Fn(&str) -> bool) -> Result<
             let text = String::from_utf8_lossy(&line).trim_end().to_owned();
             all.push_str(&text);
             all.push('\n');
-            let is_refusal = text.starts_with(['4', '5']) && is_last(&text, "") || text.starts_with("-ERR");
+            let is_refusal =
+                text.starts_with(['4', '5']) && is_last(&text, "") || text.starts_with("-ERR");
             if is_end(&text) || is_refusal {
                 return Ok(all);
             }
@@ -190,11 +243,13 @@ mod tests {
 
     const LDAP_SUCCESS: &[u8] = b"\x30\x0c\x02\x01\x01\x78\x07\x0a\x01\x00\x04\x00\x04\x00";
 
-    /// The result of an upgrade with a server that sends each answer after it has received something; the first one at
-    /// once if `greets`.
+    /// The result of an upgrade with a server that sends each answer after it has received
+    /// something; the first one at once if `greets`.
     async fn upgrade(kind: StartTls, greets: bool, answers: &[&[u8]]) -> Result<(), String> {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let mut stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let mut stream = TcpStream::connect(listener.local_addr().unwrap())
+            .await
+            .unwrap();
         let serve = async move {
             let (mut client, _) = listener.accept().await.unwrap();
             let mut request = [0; 512];
@@ -214,9 +269,17 @@ mod tests {
             (
                 StartTls::Smtp,
                 true,
-                &[&b"220-wait\r\n220 a\r\n"[..], b"250-a\r\n250-STARTTLS\r\n250 ok\r\n", b"220 go\r\n"][..],
+                &[
+                    &b"220-wait\r\n220 a\r\n"[..],
+                    b"250-a\r\n250-STARTTLS\r\n250 ok\r\n",
+                    b"220 go\r\n",
+                ][..],
             ),
-            (StartTls::Imap, true, &[b"* OK ready\r\n", b"* x\r\na1 OK begin\r\n"]),
+            (
+                StartTls::Imap,
+                true,
+                &[b"* OK ready\r\n", b"* x\r\na1 OK begin\r\n"],
+            ),
             (StartTls::Pop3, true, &[b"+OK\r\n", b"+OK\r\n"]),
             (StartTls::Ftp, true, &[b"220-a\r\n220 b\r\n", b"234 go\r\n"]),
             (StartTls::Postgres, false, &[b"S"]),
@@ -234,24 +297,59 @@ mod tests {
                 &[b"421 Too many connections\r\n"],
                 "smtp refuses the connection: 421 Too many connections",
             ),
-            (StartTls::Smtp, &[b"554-No\r\n554 Blocked\r\n"], "smtp refuses the connection: 554 Blocked"),
-            (StartTls::Smtp, &[b"220 a\r\n", b"550 Bad name\r\n"], "smtp refuses the connection: 550 Bad name"),
             (
                 StartTls::Smtp,
-                &[b"220 a\r\n", b"250-a\r\n250 STARTTLS\r\n", b"454 TLS not available\r\n"],
+                &[b"554-No\r\n554 Blocked\r\n"],
+                "smtp refuses the connection: 554 Blocked",
+            ),
+            (
+                StartTls::Smtp,
+                &[b"220 a\r\n", b"550 Bad name\r\n"],
+                "smtp refuses the connection: 550 Bad name",
+            ),
+            (
+                StartTls::Smtp,
+                &[
+                    b"220 a\r\n",
+                    b"250-a\r\n250 STARTTLS\r\n",
+                    b"454 TLS not available\r\n",
+                ],
                 "smtp responds, but does not offer TLS: 454 TLS not available",
             ),
-            (StartTls::Smtp, &[b"220 a\r\n", b"250 a\r\n"], "smtp responds, but does not offer TLS"),
-            (StartTls::Imap, &[b"* BYE Busy\r\n"], "imap refuses the connection: * BYE Busy"),
-            (StartTls::Pop3, &[b"-ERR Busy\r\n"], "pop3 refuses the connection: -ERR Busy"),
-            (StartTls::Ftp, &[b"421 Busy\r\n"], "ftp refuses the connection: 421 Busy"),
-            (StartTls::Ftp, &[b"220 a\r\n", b"530 No\r\n"], "ftp responds, but does not offer TLS: 530 No"),
+            (
+                StartTls::Smtp,
+                &[b"220 a\r\n", b"250 a\r\n"],
+                "smtp responds, but does not offer TLS",
+            ),
+            (
+                StartTls::Imap,
+                &[b"* BYE Busy\r\n"],
+                "imap refuses the connection: * BYE Busy",
+            ),
+            (
+                StartTls::Pop3,
+                &[b"-ERR Busy\r\n"],
+                "pop3 refuses the connection: -ERR Busy",
+            ),
+            (
+                StartTls::Ftp,
+                &[b"421 Busy\r\n"],
+                "ftp refuses the connection: 421 Busy",
+            ),
+            (
+                StartTls::Ftp,
+                &[b"220 a\r\n", b"530 No\r\n"],
+                "ftp responds, but does not offer TLS: 530 No",
+            ),
         ];
         for (kind, answers, expected) in cases {
             assert_eq!(upgrade(kind, true, answers).await, Err(expected.to_owned()));
         }
         let closed = upgrade(StartTls::Smtp, true, &[b"220-a\r\n"]).await;
-        assert_eq!(closed, Err("the server closed the connection before its answer".to_owned()));
+        assert_eq!(
+            closed,
+            Err("the server closed the connection before its answer".to_owned())
+        );
     }
 
     #[tokio::test]
@@ -262,7 +360,11 @@ mod tests {
             (StartTls::Pop3, true, &[b"+OK\r\n", b"-ERR\r\n"]),
             (StartTls::Ftp, true, &[b"220 b\r\n", b"502 no\r\n"]),
             (StartTls::Postgres, false, &[b"N"]),
-            (StartTls::Ldap, false, &[b"\x30\x0c\x02\x01\x01\x78\x07\x0a\x01\x02"]),
+            (
+                StartTls::Ldap,
+                false,
+                &[b"\x30\x0c\x02\x01\x01\x78\x07\x0a\x01\x02"],
+            ),
         ] {
             assert!(upgrade(kind, greets, answers).await.is_err(), "{kind:?}");
         }

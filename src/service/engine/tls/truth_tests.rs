@@ -1,7 +1,9 @@
-//! Ground truth of the TLS scanner: scripted servers, each with planted weaknesses, and the exact findings of each.
+//! Ground truth of the TLS scanner: scripted servers, each with planted weaknesses, and the exact
+//! findings of each.
 //!
-//! Current TLS libraries cannot speak SSL 2.0, SSL 3.0, export or NULL suites. The servers here send the first flight of a
-//! handshake without any cryptography, which is all that the scanner reads. The last servers use rustls.
+//! Current TLS libraries cannot speak SSL 2.0, SSL 3.0, export or NULL suites. The servers here
+//! send the first flight of a handshake without any cryptography, which is all that the scanner
+//! reads. The last servers use rustls.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -25,7 +27,8 @@ use crate::service::engine::testing::{ScanResult, TestScan};
 
 /// Recall that TLS scans must reach.
 const RECALL: f64 = 0.95;
-/// A certificate for 127.0.0.1 with an RSA key of 1024 bits and a SHA-1 signature of an unknown authority, until 2044.
+/// A certificate for 127.0.0.1 with an RSA key of 1024 bits and a SHA-1 signature of an unknown
+/// authority, until 2044.
 const WEAK: &str = "\
 MIICeTCCAWGgAwIBAgIBATANBgkqhkiG9w0BAQUFADAbMRkwFwYDVQQDDBBXZWFrIFByYWN0aWNlIENBMB4XDTI0MDEwMTAwMDAwMFoXDTQ0MD\
 EwMTAwMDAwMFowFDESMBAGA1UEAwwJMTI3LjAuMC4xMIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDA0Bs0vq7BB7UGXEPPFFmzxYStjbs6\
@@ -81,31 +84,56 @@ impl Authority {
         params.distinguished_name.push(DnType::CommonName, name);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let anchor = params.self_signed(&key).unwrap().der().clone();
-        Self { anchor, issuer: Issuer::new(params, key), key: KeyPair::generate().unwrap() }
+        Self {
+            anchor,
+            issuer: Issuer::new(params, key),
+            key: KeyPair::generate().unwrap(),
+        }
     }
 
     fn params(names: &[&str], from_days: i64, to_days: i64) -> CertificateParams {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let mut params = CertificateParams::new(names).unwrap();
-        params.distinguished_name.push(DnType::CommonName, "127.0.0.1");
+        params
+            .distinguished_name
+            .push(DnType::CommonName, "127.0.0.1");
         let date = |days: i64| {
-            let day = jiff::Zoned::now().checked_add(jiff::Span::new().days(days)).unwrap();
-            rcgen::date_time_ymd(day.year().into(), day.month().unsigned_abs(), day.day().unsigned_abs())
+            let day = jiff::Zoned::now()
+                .checked_add(jiff::Span::new().days(days))
+                .unwrap();
+            rcgen::date_time_ymd(
+                day.year().into(),
+                day.month().unsigned_abs(),
+                day.day().unsigned_abs(),
+            )
         };
         (params.not_before, params.not_after) = (date(from_days), date(to_days));
         params
     }
 
     fn sign(&self, names: &[&str], from_days: i64, to_days: i64) -> CertificateDer<'static> {
-        Self::params(names, from_days, to_days).signed_by(&self.key, &self.issuer).unwrap().der().clone()
+        Self::params(names, from_days, to_days)
+            .signed_by(&self.key, &self.issuer)
+            .unwrap()
+            .der()
+            .clone()
     }
 
     /// A certificate that requires an OCSP response.
     fn must_staple(&self) -> CertificateDer<'static> {
         let mut params = Self::params(&["127.0.0.1"], -30, 60);
         let features = vec![0x30, 3, 2, 1, 5];
-        params.custom_extensions.push(CustomExtension::from_oid_content(&[1, 3, 6, 1, 5, 5, 7, 1, 24], features));
-        params.signed_by(&self.key, &self.issuer).unwrap().der().clone()
+        params
+            .custom_extensions
+            .push(CustomExtension::from_oid_content(
+                &[1, 3, 6, 1, 5, 5, 7, 1, 24],
+                features,
+            ));
+        params
+            .signed_by(&self.key, &self.issuer)
+            .unwrap()
+            .der()
+            .clone()
     }
 
     fn good(&self) -> CertificateDer<'static> {
@@ -158,7 +186,10 @@ impl Script {
     }
 
     fn ssl2(&self) -> Option<Vec<u8>> {
-        let leaf = self.versions.contains(&Version::Ssl2).then(|| &self.chain[0])?;
+        let leaf = self
+            .versions
+            .contains(&Version::Ssl2)
+            .then(|| &self.chain[0])?;
         let mut body = vec![4, 0, 1, 0, 2];
         body.extend((leaf.len() as u16).to_be_bytes());
         body.extend([0, 3, 0, 16]);
@@ -176,10 +207,15 @@ impl Script {
         let session = usize::from(*body.get(34)?);
         let rest = body.get(35 + session..)?;
         let length = usize::from(u16::from_be_bytes([rest[0], rest[1]]));
-        let offered: Vec<u16> =
-            rest.get(2..2 + length)?.chunks(2).map(|two| u16::from_be_bytes([two[0], two[1]])).collect();
+        let offered: Vec<u16> = rest
+            .get(2..2 + length)?
+            .chunks(2)
+            .map(|two| u16::from_be_bytes([two[0], two[1]]))
+            .collect();
         let compressions = rest.get(2 + length..)?;
-        let wants_compression = compressions.get(1..1 + usize::from(compressions[0]))?.contains(&1);
+        let wants_compression = compressions
+            .get(1..1 + usize::from(compressions[0]))?
+            .contains(&1);
         let is_new = hello.windows(7).any(|part| part == [0, 43, 0, 3, 2, 3, 4]);
         let version = match (is_new, body[1]) {
             (true, _) => Version::Tls13,
@@ -203,7 +239,9 @@ impl Script {
         if version == Version::Tls13 {
             // A HelloRetryRequest for X25519; its random number is that of RFC 8446.
             let retry = "cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c";
-            hello.extend((0..32).map(|at| u8::from_str_radix(&retry[2 * at..2 * at + 2], 16).unwrap()));
+            hello.extend(
+                (0..32).map(|at| u8::from_str_radix(&retry[2 * at..2 * at + 2], 16).unwrap()),
+            );
             extensions.extend([0, 43, 0, 2, 3, 4, 0, 51, 0, 2, 0, 29]);
         } else {
             hello.extend([7; 32]);
@@ -219,7 +257,9 @@ impl Script {
         }
         let mut flight = message(2, &hello);
         if version != Version::Tls13 {
-            let wants_staple = body.windows(9).any(|part| part == [0, 5, 0, 5, 1, 0, 0, 0, 0]);
+            let wants_staple = body
+                .windows(9)
+                .any(|part| part == [0, 5, 0, 5, 1, 0, 0, 0, 0]);
             flight.extend(self.rest_of_flight(*suite, wants_staple));
         }
         Some(record(22, minor, &flight))
@@ -252,14 +292,20 @@ impl Script {
 
 async fn scan(port: u16, anchors: &[&Authority]) -> ScanResult {
     let mut scan = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{port}/"), json!({}));
-    scan.trust_anchors = anchors.iter().map(|authority| authority.anchor.clone()).collect();
+    scan.trust_anchors = anchors
+        .iter()
+        .map(|authority| authority.anchor.clone())
+        .collect();
     let result = scan.run().await;
     result.check();
     result
 }
 
 fn kinds(result: &ScanResult) -> BTreeSet<String> {
-    result.findings().map(|finding| finding.vuln_id.trim_start_matches("tls.").to_owned()).collect()
+    result
+        .findings()
+        .map(|finding| finding.vuln_id.trim_start_matches("tls.").to_owned())
+        .collect()
 }
 
 /// The servers with their planted weaknesses.
@@ -276,52 +322,143 @@ fn servers(authority: &Authority) -> Vec<(&'static str, Script, &'static [&'stat
         staples: false,
         silent: &[],
     };
-    let versions = |versions| Script { versions, suites: &[0x1301, 0xc02f, 0xc013], ..base.clone() };
-    let suites = |suites| Script { suites, ..base.clone() };
-    let chain = |chain: Vec<CertificateDer<'static>>| Script { chain, ..base.clone() };
+    let versions = |versions| Script {
+        versions,
+        suites: &[0x1301, 0xc02f, 0xc013],
+        ..base.clone()
+    };
+    let suites = |suites| Script {
+        suites,
+        ..base.clone()
+    };
+    let chain = |chain: Vec<CertificateDer<'static>>| Script {
+        chain,
+        ..base.clone()
+    };
     let other = Authority::new("Unknown authority");
     let params = Authority::params(&["127.0.0.1"], -30, 60);
     let self_signed = params.self_signed(&other.key).unwrap().der().clone();
-    let weak = base64::engine::general_purpose::STANDARD.decode(WEAK).unwrap();
+    let weak = base64::engine::general_purpose::STANDARD
+        .decode(WEAK)
+        .unwrap();
     Vec::from([
         ("hardened", base.clone(), &[][..]),
         ("large prime", suites(&[0x1301, 0x009e]), &[]),
-        ("SSL 2.0", versions(&[Ssl2, Tls12, Tls13]), &["protocol.ssl2"]),
-        ("SSL 3.0", versions(&[Ssl3, Tls12, Tls13]), &["protocol.ssl3"]),
-        ("TLS 1.0", versions(&[Tls10, Tls12, Tls13]), &["protocol.tls10"]),
-        ("TLS 1.1", versions(&[Tls11, Tls12, Tls13]), &["protocol.tls11"]),
+        (
+            "SSL 2.0",
+            versions(&[Ssl2, Tls12, Tls13]),
+            &["protocol.ssl2"],
+        ),
+        (
+            "SSL 3.0",
+            versions(&[Ssl3, Tls12, Tls13]),
+            &["protocol.ssl3"],
+        ),
+        (
+            "TLS 1.0",
+            versions(&[Tls10, Tls12, Tls13]),
+            &["protocol.tls10"],
+        ),
+        (
+            "TLS 1.1",
+            versions(&[Tls11, Tls12, Tls13]),
+            &["protocol.tls11"],
+        ),
         (
             "old versions only",
             versions(&[Ssl2, Ssl3, Tls10]),
-            &["protocol.ssl2", "protocol.ssl3", "protocol.tls10", "protocol.old_only"],
+            &[
+                "protocol.ssl2",
+                "protocol.ssl3",
+                "protocol.tls10",
+                "protocol.old_only",
+            ],
         ),
-        ("TLS 1.0 only", versions(&[Tls10]), &["protocol.tls10", "protocol.old_only"]),
-        ("TLS 1.1 only", versions(&[Tls11]), &["protocol.tls11", "protocol.old_only"]),
+        (
+            "TLS 1.0 only",
+            versions(&[Tls10]),
+            &["protocol.tls10", "protocol.old_only"],
+        ),
+        (
+            "TLS 1.1 only",
+            versions(&[Tls11]),
+            &["protocol.tls11", "protocol.old_only"],
+        ),
         (
             "CBC only",
-            Script { versions: &[Tls11, Tls12], ..suites(&[0xc013, 0xc027]) },
+            Script {
+                versions: &[Tls11, Tls12],
+                ..suites(&[0xc013, 0xc027])
+            },
             &["protocol.tls11", "protocol.no_tls13", "cipher.cbc_only"],
         ),
-        ("CBC beside GCM", Script { versions: &[Tls12], ..suites(&[0xc013, 0xc02f]) }, &["protocol.no_tls13"]),
+        (
+            "CBC beside GCM",
+            Script {
+                versions: &[Tls12],
+                ..suites(&[0xc013, 0xc02f])
+            },
+            &["protocol.no_tls13"],
+        ),
         ("CBC before TLS 1.3", suites(&[0x1301, 0xc013]), &[]),
-        ("MD5", suites(&[0x1301, 0xc02f, 0x0018]), &["cipher.anon", "cipher.rc4", "cipher.md5"]),
+        (
+            "MD5",
+            suites(&[0x1301, 0xc02f, 0x0018]),
+            &["cipher.anon", "cipher.rc4", "cipher.md5"],
+        ),
         (
             "RC2",
             suites(&[0x1301, 0xc02f, 0x0006]),
-            &["cipher.export", "cipher.rc2", "cipher.md5", "cipher.rsa_exchange", "cipher.no_forward_secrecy"],
+            &[
+                "cipher.export",
+                "cipher.rc2",
+                "cipher.md5",
+                "cipher.rsa_exchange",
+                "cipher.no_forward_secrecy",
+            ],
         ),
         (
             "IDEA",
             suites(&[0x1301, 0xc02f, 0x0007]),
-            &["cipher.idea", "cipher.rsa_exchange", "cipher.no_forward_secrecy"],
+            &[
+                "cipher.idea",
+                "cipher.rsa_exchange",
+                "cipher.no_forward_secrecy",
+            ],
         ),
-        ("must-staple", chain(vec![authority.must_staple()]), &["certificate.must_staple"]),
-        ("must-staple with response", Script { staples: true, ..chain(vec![authority.must_staple()]) }, &[]),
-        ("response without request", Script { staples: true, ..base.clone() }, &[]),
+        (
+            "must-staple",
+            chain(vec![authority.must_staple()]),
+            &["certificate.must_staple"],
+        ),
+        (
+            "must-staple with response",
+            Script {
+                staples: true,
+                ..chain(vec![authority.must_staple()])
+            },
+            &[],
+        ),
+        (
+            "response without request",
+            Script {
+                staples: true,
+                ..base.clone()
+            },
+            &[],
+        ),
         ("no TLS 1.3", versions(&[Tls12]), &["protocol.no_tls13"]),
         ("NULL", suites(&[0x1301, 0xc02f, 0xc010]), &["cipher.null"]),
-        ("anonymous", suites(&[0x1301, 0xc02f, 0xc018, 0x00a6]), &["cipher.anon"]),
-        ("export", suites(&[0x1301, 0xc02f, 0x0014]), &["cipher.export", "cipher.des", "dh.weak"]),
+        (
+            "anonymous",
+            suites(&[0x1301, 0xc02f, 0xc018, 0x00a6]),
+            &["cipher.anon"],
+        ),
+        (
+            "export",
+            suites(&[0x1301, 0xc02f, 0x0014]),
+            &["cipher.export", "cipher.des", "dh.weak"],
+        ),
         (
             "export RC4",
             suites(&[0x0003]),
@@ -337,24 +474,96 @@ fn servers(authority: &Authority) -> Vec<(&'static str, Script, &'static [&'stat
         ("DES", suites(&[0x1301, 0xc02f, 0x0015]), &["cipher.des"]),
         ("RC4", suites(&[0x1301, 0xc02f, 0xc011]), &["cipher.rc4"]),
         ("3DES", suites(&[0x1301, 0xc02f, 0xc012]), &["cipher.3des"]),
-        ("static RSA", suites(&[0x1301, 0xc02f, 0x002f]), &["cipher.rsa_exchange", "cipher.no_forward_secrecy"]),
-        ("short prime", Script { dh_bits: 1024, ..suites(&[0x1301, 0x0033]) }, &["dh.weak"]),
-        ("compression", Script { compression: true, ..base.clone() }, &["compression"]),
-        ("old renegotiation", Script { renegotiation: false, ..base.clone() }, &["renegotiation.insecure"]),
-        ("client certificate", Script { asks_certificate: true, ..base.clone() }, &["client_certificate"]),
-        ("expired", chain(vec![authority.sign(&["127.0.0.1"], -90, -2)]), &["certificate.expired"]),
-        ("future", chain(vec![authority.sign(&["127.0.0.1"], 2, 90)]), &["certificate.not_yet_valid"]),
-        ("expires soon", chain(vec![authority.sign(&["127.0.0.1"], -80, 5)]), &["certificate.expires_soon"]),
-        ("other name", chain(vec![authority.sign(&["shop.test"], -30, 60)]), &["certificate.wrong_name"]),
-        ("long life", chain(vec![authority.sign(&["127.0.0.1"], -30, 700)]), &["certificate.long_life"]),
-        ("no names", chain(vec![authority.sign(&[], -30, 60)]), &["certificate.no_san", "certificate.wrong_name"]),
-        ("self-signed", chain(vec![self_signed]), &["certificate.self_signed"]),
-        ("unknown authority", chain(vec![other.good()]), &["certificate.untrusted"]),
-        ("wrong order", chain(vec![authority.good(), other.anchor.clone()]), &["certificate.chain_order"]),
+        (
+            "static RSA",
+            suites(&[0x1301, 0xc02f, 0x002f]),
+            &["cipher.rsa_exchange", "cipher.no_forward_secrecy"],
+        ),
+        (
+            "short prime",
+            Script {
+                dh_bits: 1024,
+                ..suites(&[0x1301, 0x0033])
+            },
+            &["dh.weak"],
+        ),
+        (
+            "compression",
+            Script {
+                compression: true,
+                ..base.clone()
+            },
+            &["compression"],
+        ),
+        (
+            "old renegotiation",
+            Script {
+                renegotiation: false,
+                ..base.clone()
+            },
+            &["renegotiation.insecure"],
+        ),
+        (
+            "client certificate",
+            Script {
+                asks_certificate: true,
+                ..base.clone()
+            },
+            &["client_certificate"],
+        ),
+        (
+            "expired",
+            chain(vec![authority.sign(&["127.0.0.1"], -90, -2)]),
+            &["certificate.expired"],
+        ),
+        (
+            "future",
+            chain(vec![authority.sign(&["127.0.0.1"], 2, 90)]),
+            &["certificate.not_yet_valid"],
+        ),
+        (
+            "expires soon",
+            chain(vec![authority.sign(&["127.0.0.1"], -80, 5)]),
+            &["certificate.expires_soon"],
+        ),
+        (
+            "other name",
+            chain(vec![authority.sign(&["shop.test"], -30, 60)]),
+            &["certificate.wrong_name"],
+        ),
+        (
+            "long life",
+            chain(vec![authority.sign(&["127.0.0.1"], -30, 700)]),
+            &["certificate.long_life"],
+        ),
+        (
+            "no names",
+            chain(vec![authority.sign(&[], -30, 60)]),
+            &["certificate.no_san", "certificate.wrong_name"],
+        ),
+        (
+            "self-signed",
+            chain(vec![self_signed]),
+            &["certificate.self_signed"],
+        ),
+        (
+            "unknown authority",
+            chain(vec![other.good()]),
+            &["certificate.untrusted"],
+        ),
+        (
+            "wrong order",
+            chain(vec![authority.good(), other.anchor.clone()]),
+            &["certificate.chain_order"],
+        ),
         (
             "weak key",
             chain(vec![CertificateDer::from(weak)]),
-            &["certificate.weak_key", "certificate.weak_signature", "certificate.untrusted"],
+            &[
+                "certificate.weak_key",
+                "certificate.weak_signature",
+                "certificate.untrusted",
+            ],
         ),
     ])
 }
@@ -364,21 +573,36 @@ async fn tls_scan_finds_planted_weaknesses_and_nothing_else() {
     let authority = Authority::new("Practice authority");
     let (mut planted, mut found, mut false_alarms, mut missed) = (0, 0, Vec::new(), Vec::new());
     let mut slowest = std::time::Duration::ZERO;
-    let scans = servers(&authority).into_iter().map(|(name, mut script, expected)| {
-        if name == "export" {
-            script.dh_bits = 512;
-        }
-        let authority = &authority;
-        async move { (name, expected, scan(script.serve().await, &[authority]).await) }
-    });
+    let scans = servers(&authority)
+        .into_iter()
+        .map(|(name, mut script, expected)| {
+            if name == "export" {
+                script.dh_bits = 512;
+            }
+            let authority = &authority;
+            async move {
+                (
+                    name,
+                    expected,
+                    scan(script.serve().await, &[authority]).await,
+                )
+            }
+        });
     let mut scans = futures::stream::iter(scans).buffer_unordered(8);
     while let Some((name, expected, result)) = scans.next().await {
         slowest = slowest.max(result.elapsed);
         let seen = kinds(&result);
         planted += expected.len();
         found += expected.iter().filter(|kind| seen.contains(**kind)).count();
-        missed.extend(expected.iter().filter(|kind| !seen.contains(**kind)).map(|kind| format!("{name}: {kind}")));
-        let wrong = seen.iter().filter(|kind| !expected.contains(&kind.as_str()));
+        missed.extend(
+            expected
+                .iter()
+                .filter(|kind| !seen.contains(**kind))
+                .map(|kind| format!("{name}: {kind}")),
+        );
+        let wrong = seen
+            .iter()
+            .filter(|kind| !expected.contains(&kind.as_str()));
         false_alarms.extend(wrong.map(|kind| format!("{name}: {kind}")));
     }
     let recall = found as f64 / planted as f64;
@@ -417,20 +641,37 @@ async fn findings_name_the_cves_that_their_evidence_proves() {
         ("weak key", &[]),
         ("SSL 2.0", &[("tls.protocol.ssl2", &["CVE-2016-0800"][..])]),
         ("SSL 3.0", &[("tls.protocol.ssl3", &["CVE-2014-3566"])]),
-        ("export", &[("tls.cipher.des", &[sweet32]), ("tls.cipher.export", &["CVE-2015-4000"])]),
+        (
+            "export",
+            &[
+                ("tls.cipher.des", &[sweet32]),
+                ("tls.cipher.export", &["CVE-2015-4000"]),
+            ],
+        ),
         (
             "export RC4",
-            &[("tls.cipher.export", &["CVE-2015-0204"]), ("tls.cipher.rc4", &["CVE-2013-2566", "CVE-2015-2808"])],
+            &[
+                ("tls.cipher.export", &["CVE-2015-0204"]),
+                ("tls.cipher.rc4", &["CVE-2013-2566", "CVE-2015-2808"]),
+            ],
         ),
         ("3DES", &[("tls.cipher.3des", &[sweet32])]),
         ("IDEA", &[("tls.cipher.idea", &[sweet32])]),
         ("compression", &[("tls.compression", &["CVE-2012-4929"])]),
-        ("old renegotiation", &[("tls.renegotiation.insecure", &["CVE-2009-3555"])]),
+        (
+            "old renegotiation",
+            &[("tls.renegotiation.insecure", &["CVE-2009-3555"])],
+        ),
     ] {
         let found = cves(&authority, name).await;
-        let found: Vec<(&str, Vec<&str>)> =
-            found.iter().map(|(kind, cves)| (kind.as_str(), cves.iter().map(String::as_str).collect())).collect();
-        let expected: Vec<(&str, Vec<&str>)> = expected.iter().map(|(kind, cves)| (*kind, cves.to_vec())).collect();
+        let found: Vec<(&str, Vec<&str>)> = found
+            .iter()
+            .map(|(kind, cves)| (kind.as_str(), cves.iter().map(String::as_str).collect()))
+            .collect();
+        let expected: Vec<(&str, Vec<&str>)> = expected
+            .iter()
+            .map(|(kind, cves)| (*kind, cves.to_vec()))
+            .collect();
         assert_eq!(found, expected, "{name}");
     }
 }
@@ -442,13 +683,27 @@ async fn must_staple_certificate_of_a_current_server_needs_an_ocsp_response() {
         for (response, is_missing) in [(vec![], true), (vec![0x30, 3, 0x0a, 1, 6], false)] {
             let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(authority.key.serialize_der()));
             let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-            let builder = ServerConfig::builder_with_provider(provider).with_protocol_versions(&[version]).unwrap();
+            let builder = ServerConfig::builder_with_provider(provider)
+                .with_protocol_versions(&[version])
+                .unwrap();
             let chain = vec![authority.must_staple()];
-            let config = builder.with_no_client_auth().with_single_cert_with_ocsp(chain, key, response).unwrap();
+            let config = builder
+                .with_no_client_auth()
+                .with_single_cert_with_ocsp(chain, key, response)
+                .unwrap();
             let result = scan(serve_rustls(config).await, &[&authority]).await;
             let found = result.of("tls.certificate.must_staple");
-            assert_eq!(found.len(), usize::from(is_missing), "{version:?} {:?}", kinds(&result));
-            assert!(found.iter().all(|one| one.evidence.as_json().contains("the server sent none")));
+            assert_eq!(
+                found.len(),
+                usize::from(is_missing),
+                "{version:?} {:?}",
+                kinds(&result)
+            );
+            assert!(
+                found
+                    .iter()
+                    .all(|one| one.evidence.as_json().contains("the server sent none"))
+            );
         }
     }
 }
@@ -475,12 +730,21 @@ async fn stopped_after(tests: usize, script: Script, authority: &Authority) -> S
 async fn stopped_scan_reports_findings_of_versions_that_responded() {
     let authority = Authority::new("Practice authority");
     let (_, mut script, _) = servers(&authority).remove(0);
-    (script.silent, script.chain) = (&[Version::Tls10], vec![authority.sign(&["127.0.0.1"], -90, -2)]);
+    (script.silent, script.chain) = (
+        &[Version::Tls10],
+        vec![authority.sign(&["127.0.0.1"], -90, -2)],
+    );
     // The handshakes of all versions but one.
     let result = stopped_after(Version::ALL.len() - 1, script, &authority).await;
-    assert_eq!(kinds(&result), BTreeSet::from(["certificate.expired".to_owned()]));
+    assert_eq!(
+        kinds(&result),
+        BTreeSet::from(["certificate.expired".to_owned()])
+    );
     let uids: Vec<&str> = result.tests.iter().map(|test| test.uid.as_str()).collect();
-    assert!(!uids.contains(&"tls.handshake.tls10") && !uids.contains(&"tls.cipher.null"), "not tested: {uids:?}");
+    assert!(
+        !uids.contains(&"tls.handshake.tls10") && !uids.contains(&"tls.cipher.null"),
+        "not tested: {uids:?}"
+    );
     let protocols = &result.output.unwrap().output_data["protocols"];
     assert_eq!(protocols.as_array().unwrap().len(), Version::ALL.len() - 1);
 }
@@ -492,35 +756,67 @@ async fn stop_between_reports_loses_no_test() {
     let (_, mut script, _) = servers(&authority).remove(0);
     script.asks_certificate = true;
     let result = stopped_after(Version::ALL.len() + 1, script, &authority).await;
-    assert_eq!(kinds(&result), BTreeSet::from(["client_certificate".to_owned()]));
+    assert_eq!(
+        kinds(&result),
+        BTreeSet::from(["client_certificate".to_owned()])
+    );
     assert_eq!(result.tests.len(), result.planned as usize);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn chain_with_sha1_signature_of_trusted_authority_is_not_untrusted() {
-    let decode = |text| CertificateDer::from(base64::engine::general_purpose::STANDARD.decode(text).unwrap());
+    let decode = |text| {
+        CertificateDer::from(
+            base64::engine::general_purpose::STANDARD
+                .decode(text)
+                .unwrap(),
+        )
+    };
     let mut authority = Authority::new("Practice authority");
     let (_, mut script, _) = servers(&authority).remove(0);
     (authority.anchor, script.chain) = (decode(OLD_ANCHOR), vec![decode(OLD_SIGNATURE)]);
     let result = scan(script.serve().await, &[&authority]).await;
-    assert_eq!(kinds(&result), BTreeSet::from(["certificate.weak_signature".to_owned()]));
-    assert!(result.info.iter().any(|line| line.starts_with("Trust was not checked")), "{:?}", result.info);
+    assert_eq!(
+        kinds(&result),
+        BTreeSet::from(["certificate.weak_signature".to_owned()])
+    );
+    assert!(
+        result
+            .info
+            .iter()
+            .any(|line| line.starts_with("Trust was not checked")),
+        "{:?}",
+        result.info
+    );
 }
 
 /// A server of rustls with these versions that asks for a certificate of the client when `asks`.
-async fn rustls_server(authority: &Authority, versions: &[&'static SupportedProtocolVersion], asks: bool) -> u16 {
+async fn rustls_server(
+    authority: &Authority,
+    versions: &[&'static SupportedProtocolVersion],
+    asks: bool,
+) -> u16 {
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(authority.key.serialize_der()));
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider)).with_protocol_versions(versions).unwrap();
+    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_protocol_versions(versions)
+        .unwrap();
     let builder = if asks {
         let mut roots = RootCertStore::empty();
         roots.add(authority.anchor.clone()).unwrap();
-        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build().unwrap();
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
+            .build()
+            .unwrap();
         builder.with_client_cert_verifier(verifier)
     } else {
         builder.with_no_client_auth()
     };
-    serve_rustls(builder.with_single_cert(vec![authority.good()], key).unwrap()).await
+    serve_rustls(
+        builder
+            .with_single_cert(vec![authority.good()], key)
+            .unwrap(),
+    )
+    .await
 }
 
 async fn serve_rustls(config: ServerConfig) -> u16 {
@@ -548,12 +844,28 @@ async fn modern_server_has_no_findings_and_its_groups_are_listed() {
     assert_eq!(kinds(&result), BTreeSet::new(), "{:?}", result.raw);
     let output = result.output.unwrap().output_data;
     let newest = &output["protocols"][5];
-    assert_eq!((&newest["name"], &newest["accepted"]), (&json!("TLS 1.3"), &json!(true)));
+    assert_eq!(
+        (&newest["name"], &newest["accepted"]),
+        (&json!("TLS 1.3"), &json!(true))
+    );
     let groups = newest["groups"].to_string();
-    assert!(groups.contains("X25519") && groups.contains("P-384"), "{groups}");
-    assert!(newest["cipher_suites"].as_array().unwrap().len() >= 3, "{newest}");
+    assert!(
+        groups.contains("X25519") && groups.contains("P-384"),
+        "{groups}"
+    );
+    assert!(
+        newest["cipher_suites"].as_array().unwrap().len() >= 3,
+        "{newest}"
+    );
     if result.info.iter().any(|line| line.contains("sslscan")) {
-        assert!(result.info.iter().any(|line| line.contains("found the same")), "{:?}", result.info);
+        assert!(
+            result
+                .info
+                .iter()
+                .any(|line| line.contains("found the same")),
+            "{:?}",
+            result.info
+        );
     } else {
         let _ = writeln!(std::io::stderr(), "skipped: sslscan is not installed");
     }
@@ -563,21 +875,45 @@ async fn modern_server_has_no_findings_and_its_groups_are_listed() {
 async fn request_of_client_certificate_in_tls13_is_found() {
     let authority = Authority::new("Practice authority");
     let port = rustls_server(&authority, &[&rustls::version::TLS13], true).await;
-    assert_eq!(kinds(&scan(port, &[&authority]).await), BTreeSet::from(["client_certificate".to_owned()]));
+    assert_eq!(
+        kinds(&scan(port, &[&authority]).await),
+        BTreeSet::from(["client_certificate".to_owned()])
+    );
 }
 
 #[tokio::test]
 async fn certificate_of_server_with_finite_field_groups_only_is_read() {
     let directory = tempfile::tempdir().unwrap();
-    let (key, certificate) = (directory.path().join("key.pem"), directory.path().join("certificate.pem"));
+    let (key, certificate) = (
+        directory.path().join("key.pem"),
+        directory.path().join("certificate.pem"),
+    );
     let own = KeyPair::generate().unwrap();
     let params = Authority::params(&["127.0.0.1"], -30, 60);
     std::fs::write(&key, own.serialize_pem()).unwrap();
     std::fs::write(&certificate, params.self_signed(&own).unwrap().pem()).unwrap();
-    let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
-    for suite in ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"] {
+    let port = TcpListener::bind("127.0.0.1:0")
+        .await
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    for suite in [
+        "TLS_AES_128_GCM_SHA256",
+        "TLS_AES_256_GCM_SHA384",
+        "TLS_CHACHA20_POLY1305_SHA256",
+    ] {
         let server = tokio::process::Command::new("openssl")
-            .args(["s_server", "-quiet", "-tls1_3", "-groups", "ffdhe2048", "-ciphersuites", suite, "-accept"])
+            .args([
+                "s_server",
+                "-quiet",
+                "-tls1_3",
+                "-groups",
+                "ffdhe2048",
+                "-ciphersuites",
+                suite,
+                "-accept",
+            ])
             .arg(format!("127.0.0.1:{port}"))
             .arg("-key")
             .arg(&key)
@@ -595,10 +931,21 @@ async fn certificate_of_server_with_finite_field_groups_only_is_read() {
         while TcpStream::connect(("127.0.0.1", port)).await.is_err() {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
-        let result = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{port}/"), json!({})).run().await;
+        let result = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{port}/"), json!({}))
+            .run()
+            .await;
         result.check();
-        assert_eq!(result.output.as_ref().unwrap().output_data["certificates"][0]["names"][0], "127.0.0.1", "{suite}");
-        assert_eq!(kinds(&result), BTreeSet::from(["certificate.self_signed".to_owned()]), "{suite}: {:?}", result.raw);
+        assert_eq!(
+            result.output.as_ref().unwrap().output_data["certificates"][0]["names"][0],
+            "127.0.0.1",
+            "{suite}"
+        );
+        assert_eq!(
+            kinds(&result),
+            BTreeSet::from(["certificate.self_signed".to_owned()]),
+            "{suite}: {:?}",
+            result.raw
+        );
         server.kill().await.unwrap();
     }
 }
@@ -623,12 +970,22 @@ async fn slow_handshakes_get_the_time_that_the_first_one_takes() {
     slow.trust_anchors = vec![authority.anchor.clone()];
     let result = slow.run().await;
     result.check();
-    assert!(result.info.iter().any(|line| line.starts_with("The first TLS handshake took 3.")), "{:?}", result.info);
+    assert!(
+        result
+            .info
+            .iter()
+            .any(|line| line.starts_with("The first TLS handshake took 3.")),
+        "{:?}",
+        result.info
+    );
     let found: Vec<_> = result.findings().map(|one| one.vuln_id.as_str()).collect();
     assert_eq!(found, ["tls.protocol.tls10"]);
     let mut limited = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{port}/"), json!({}));
     limited.limits.handshake_time = Some(std::time::Duration::from_secs(1));
-    assert!(matches!(limited.run().await.outcome, ScanOutcome::ConnectionError(_)));
+    assert!(matches!(
+        limited.run().await.outcome,
+        ScanOutcome::ConnectionError(_)
+    ));
 }
 
 #[tokio::test]
@@ -637,9 +994,16 @@ async fn server_that_refuses_every_handshake_is_still_tls() {
     let (_, mut script, _) = servers(&authority).remove(0);
     script.versions = &[];
     let port = script.serve().await;
-    let result = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{port}/"), json!({})).run().await;
-    let ScanOutcome::ConnectionError(why) = result.outcome else { panic!("{:?}", result.outcome) };
-    assert!(why.ends_with("responds with TLS, but refuses every handshake (alert 70)"), "{why}");
+    let result = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{port}/"), json!({}))
+        .run()
+        .await;
+    let ScanOutcome::ConnectionError(why) = result.outcome else {
+        panic!("{:?}", result.outcome)
+    };
+    assert!(
+        why.ends_with("responds with TLS, but refuses every handshake (alert 70)"),
+        "{why}"
+    );
 }
 
 #[tokio::test]
@@ -653,20 +1017,35 @@ async fn mail_server_is_scanned_after_starttls() {
             let script = script.clone();
             tokio::spawn(async move {
                 let mut request = [0; 256];
-                for answer in ["220 mail.test ESMTP\r\n", "250-mail.test\r\n250 STARTTLS\r\n", "220 go\r\n"] {
+                for answer in [
+                    "220 mail.test ESMTP\r\n",
+                    "250-mail.test\r\n250 STARTTLS\r\n",
+                    "220 go\r\n",
+                ] {
                     stream.write_all(answer.as_bytes()).await.ok()?;
                     if !answer.ends_with("go\r\n") {
-                        stream.read(&mut request).await.ok().filter(|count| *count > 0)?;
+                        stream
+                            .read(&mut request)
+                            .await
+                            .ok()
+                            .filter(|count| *count > 0)?;
                     }
                 }
                 script.answer(stream).await
             });
         }
     });
-    let mut scan = TestScan::new(Tool::TLS, "127.0.0.1", json!({"port": port, "starttls": "smtp"}));
+    let mut scan = TestScan::new(
+        Tool::TLS,
+        "127.0.0.1",
+        json!({"port": port, "starttls": "smtp"}),
+    );
     scan.trust_anchors = vec![authority.anchor.clone()];
     let result = scan.run().await;
     result.check();
-    let found: Vec<_> = result.findings().map(|one| (one.vuln_id.as_str(), one.service.as_str(), one.port)).collect();
+    let found: Vec<_> = result
+        .findings()
+        .map(|one| (one.vuln_id.as_str(), one.service.as_str(), one.port))
+        .collect();
     assert_eq!(found, [("tls.protocol.tls10", "smtp", port)]);
 }

@@ -1,4 +1,5 @@
-//! Responses to unusual requests: a foreign origin, OPTIONS, missing pages, robots.txt, security.txt.
+//! Responses to unusual requests: a foreign origin, OPTIONS, missing pages, robots.txt,
+//! security.txt.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -31,10 +32,19 @@ const SENSITIVE: &[&str] = &[
 /// Patterns of internals in a page, each with its name.
 const INTERNALS: &[(&str, &str)] = &[
     (r"Traceback \(most recent call last\)", "Python stack trace"),
-    (r"(?m)^\s*at [\w.$]+\([\w.$]+\.(java|kt|scala):\d+\)", "Java stack trace"),
-    (r"(?m)^\s*at .+ \((/|[A-Z]:\\).+\.js:\d+:\d+\)", "JavaScript stack trace"),
+    (
+        r"(?m)^\s*at [\w.$]+\([\w.$]+\.(java|kt|scala):\d+\)",
+        "Java stack trace",
+    ),
+    (
+        r"(?m)^\s*at .+ \((/|[A-Z]:\\).+\.js:\d+:\d+\)",
+        "JavaScript stack trace",
+    ),
     (r"(?m)^\s*at .+ in .+\.cs:line \d+", ".NET stack trace"),
-    (r"(Fatal error|Warning|Parse error|Notice)(</b>)?: .{0,300} on line (<b>)?\d+", "PHP error with path and line"),
+    (
+        r"(Fatal error|Warning|Parse error|Notice)(</b>)?: .{0,300} on line (<b>)?\d+",
+        "PHP error with path and line",
+    ),
     (
         r"SQLSTATE\[\w+\]|You have an error in your SQL syntax|ORA-\d{5}:|PG::\w+Error|SQLite3?::\w*Exception|psycopg2\.",
         "database message",
@@ -42,11 +52,18 @@ const INTERNALS: &[(&str, &str)] = &[
     (r"goroutine \d+ \[running\]", "Go stack trace"),
     (r"thread '.{1,80}' panicked at", "Rust panic"),
     (r"\.rb:\d+:in [`'].{1,80}'", "Ruby stack trace"),
-    (r"DEBUG = True|Werkzeug Debugger|Whoops, looks like something went wrong|Unhandled Exception:", "debug page"),
+    (
+        r"DEBUG = True|Werkzeug Debugger|Whoops, looks like something went wrong|Unhandled Exception:",
+        "debug page",
+    ),
 ];
 
-static INTERNAL: LazyLock<Vec<(Regex, &str)>> =
-    LazyLock::new(|| INTERNALS.iter().filter_map(|(pattern, what)| Some((Regex::new(pattern).ok()?, *what))).collect());
+static INTERNAL: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+    INTERNALS
+        .iter()
+        .filter_map(|(pattern, what)| Some((Regex::new(pattern).ok()?, *what)))
+        .collect()
+});
 
 /// Elements of a page that show examples.
 static EXAMPLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -59,35 +76,66 @@ static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Methods in the `Allow` header of the response to OPTIONS; the scan does not use them.
 pub async fn methods(site: &Site<'_>) -> Vec<NewFinding> {
-    let Ok(answer) = site.web.send(Method::OPTIONS, &site.start.url, HeaderMap::new()).await else { return Vec::new() };
+    let Ok(answer) = site
+        .web
+        .send(Method::OPTIONS, &site.start.url, HeaderMap::new())
+        .await
+    else {
+        return Vec::new();
+    };
     let allowed = allowed_methods(&answer);
-    let row = || vec![format!("OPTIONS {}", answer.url), answer.status.to_string(), allowed.join(", ")];
+    let row = || {
+        vec![
+            format!("OPTIONS {}", answer.url),
+            answer.status.to_string(),
+            allowed.join(", "),
+        ]
+    };
     let headers = &["Request", "Status", "Allow"];
     let mut found = Vec::new();
     if allowed.iter().any(|method| method == "TRACE") {
         found.push(site.finding(web::METHOD_TRACE, headers, vec![row()]));
     }
-    if allowed.iter().any(|method| WRITING.contains(&method.as_str())) {
+    if allowed
+        .iter()
+        .any(|method| WRITING.contains(&method.as_str()))
+    {
         let finding = site.finding(web::METHOD_WRITE, headers, vec![row()]);
         found.push(match is_list_of_server(site, &allowed).await {
-            true => NewFinding { risk: Risk::Info, risk_description: GENERIC_METHODS.to_owned(), ..finding },
+            true => NewFinding {
+                risk: Risk::Info,
+                risk_description: GENERIC_METHODS.to_owned(),
+                ..finding
+            },
             false => finding,
         });
     }
     // A header does not prove that the server supports the method.
-    found.into_iter().map(|finding| NewFinding { confirmed: false, ..finding }).collect()
+    found
+        .into_iter()
+        .map(|finding| NewFinding {
+            confirmed: false,
+            ..finding
+        })
+        .collect()
 }
 
 const GENERIC_METHODS: &str = "The server lists the same methods for a path that does not exist, so the list describes the \
     server software and not this site.";
 
 fn allowed_methods(answer: &HttpPage) -> Vec<String> {
-    answer.header("allow").split(',').map(|one| one.trim().to_ascii_uppercase()).collect()
+    answer
+        .header("allow")
+        .split(',')
+        .map(|one| one.trim().to_ascii_uppercase())
+        .collect()
 }
 
 /// Whether the server lists the same methods for a path that does not exist.
 async fn is_list_of_server(site: &Site<'_>, allowed: &[String]) -> bool {
-    let Some(url) = site.at(&format!("/{}", site.nonsense)) else { return false };
+    let Some(url) = site.at(&format!("/{}", site.nonsense)) else {
+        return false;
+    };
     let answer = site.web.send(Method::OPTIONS, &url, HeaderMap::new()).await;
     answer.is_ok_and(|answer| allowed_methods(&answer) == allowed)
 }
@@ -101,7 +149,11 @@ pub async fn error_pages(site: &Site<'_>) -> Vec<NewFinding> {
         pages.filter_map(|page| judged(page)).collect()
     })
     .await;
-    for path in [format!("/{}", site.nonsense), format!("/{}.php", site.nonsense), "/%ff%fe".to_owned()] {
+    for path in [
+        format!("/{}", site.nonsense),
+        format!("/{}.php", site.nonsense),
+        "/%ff%fe".to_owned(),
+    ] {
         let Some(url) = site.at(&path) else { continue };
         if let Ok(page) = site.web.get(&url).await {
             found.extend(blocking::run(move |_| judged(&page)).await);
@@ -110,14 +162,19 @@ pub async fn error_pages(site: &Site<'_>) -> Vec<NewFinding> {
     let debug = found.iter().filter_map(|(_, risk)| *risk).max();
     let rows = found.into_iter().map(|(row, _)| row).collect();
     let findings = site.finding_of_rows(web::ERROR_PAGE, &["URL", "Status", "What", "Text"], rows);
-    findings.into_iter().map(|finding| with_debug_mode(finding, debug)).collect()
+    findings
+        .into_iter()
+        .map(|finding| with_debug_mode(finding, debug))
+        .collect()
 }
 
 /// The finding with the risk of the debug mode, if a page comes from one.
 fn with_debug_mode(finding: NewFinding, debug: Option<Risk>) -> NewFinding {
     let Some(risk) = debug else { return finding };
     let what = match risk {
-        Risk::Critical => "The debugger of this page runs the Python code of every visitor on the host, without a PIN.",
+        Risk::Critical => {
+            "The debugger of this page runs the Python code of every visitor on the host, without a PIN."
+        }
         _ => {
             "The debug mode shows source code, settings and requests of users to everybody, and some frameworks then run \
              code that a visitor enters."
@@ -135,7 +192,13 @@ fn with_debug_mode(finding: NewFinding, debug: Option<Risk>) -> NewFinding {
 
 /// The risk of an error page from the debug mode of a framework.
 fn debug_risk(page: &HttpPage) -> Option<Risk> {
-    has_debug_mode(page).then(|| if recognize_consoles::runs_python(page) { Risk::Critical } else { Risk::Medium })
+    has_debug_mode(page).then(|| {
+        if recognize_consoles::runs_python(page) {
+            Risk::Critical
+        } else {
+            Risk::Medium
+        }
+    })
 }
 
 /// Whether an error page comes from the debug mode of a framework.
@@ -151,8 +214,8 @@ fn has_debug_mode(page: &HttpPage) -> bool {
     page.status >= 400 && SIGNS.iter().any(|sign| text.contains(sign))
 }
 
-/// A page with a status of success may explain error messages: there only a message counts that is part of the page
-/// itself, with the place in the code, and not an example in `pre` or `code`.
+/// A page with a status of success may explain error messages: there only a message counts that is
+/// part of the page itself, with the place in the code, and not an example in `pre` or `code`.
 fn internals(page: &HttpPage) -> Option<Vec<String>> {
     let text = match (page.status < 400, EXAMPLE.as_ref()) {
         (true, _) if !page.is_html() => return None,
@@ -162,41 +225,73 @@ fn internals(page: &HttpPage) -> Option<Vec<String>> {
     INTERNAL.iter().find_map(|(pattern, what)| {
         let found = pattern.find(&text)?;
         let after = text.get(found.start()..).unwrap_or_default();
-        if page.status < 400 && !PLACE.as_ref()?.is_match(&after[..after.floor_char_boundary(600)]) {
+        if page.status < 400
+            && !PLACE
+                .as_ref()?
+                .is_match(&after[..after.floor_char_boundary(600)])
+        {
             return None;
         }
-        let shown: String = found.as_str().split_whitespace().collect::<Vec<_>>().join(" ").chars().take(160).collect();
-        Some(vec![page.url.to_string(), page.status.to_string(), (*what).to_owned(), shown])
+        let shown: String = found
+            .as_str()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .chars()
+            .take(160)
+            .collect();
+        Some(vec![
+            page.url.to_string(),
+            page.status.to_string(),
+            (*what).to_owned(),
+            shown,
+        ])
     })
 }
 
 /// Sensitive paths in robots.txt.
 pub async fn robots(site: &Site<'_>) -> Vec<NewFinding> {
-    let Some(page) = text_file(site, "/robots.txt").await else { return Vec::new() };
+    let Some(page) = text_file(site, "/robots.txt").await else {
+        return Vec::new();
+    };
     let text = page.text();
-    let rows = sensitive_paths(&text).map(|path| vec![page.url.to_string(), "Disallow".to_owned(), path]).collect();
+    let rows = sensitive_paths(&text)
+        .map(|path| vec![page.url.to_string(), "Disallow".to_owned(), path])
+        .collect();
     site.finding_of_rows(web::ROBOTS_PATHS, &["URL", "Rule", "Path"], rows)
 }
 
 /// The folders in robots.txt.
 pub async fn robots_folders(web: &CheckedWeb<'_>, start: &Url) -> Vec<String> {
-    let Some(url) = start.join("/robots.txt").ok() else { return Vec::new() };
-    let Ok(page) = web.get(&url).await else { return Vec::new() };
+    let Some(url) = start.join("/robots.txt").ok() else {
+        return Vec::new();
+    };
+    let Ok(page) = web.get(&url).await else {
+        return Vec::new();
+    };
     if !page.is_success() || page.is_html() {
         return Vec::new();
     }
     let text = page.text();
-    let rules = robots_rules(&text).filter(|(name, _)| ["disallow", "allow"].contains(&name.as_str()));
+    let rules =
+        robots_rules(&text).filter(|(name, _)| ["disallow", "allow"].contains(&name.as_str()));
     let paths = rules.map(|(_, path)| path.to_owned());
-    let is_folder = |path: &String| path.starts_with('/') && path.ends_with('/') && !path.contains(['*', '$', '?']);
+    let is_folder = |path: &String| {
+        path.starts_with('/') && path.ends_with('/') && !path.contains(['*', '$', '?'])
+    };
     let is_harmless = |path: &String| start.join(path).is_ok_and(|url| !acts(&url));
-    paths.filter(is_folder).filter(is_harmless).take(MAX_ROBOTS_FOLDERS).collect()
+    paths
+        .filter(is_folder)
+        .filter(is_harmless)
+        .take(MAX_ROBOTS_FOLDERS)
+        .collect()
 }
 
 /// Folders of robots.txt that are searched.
 const MAX_ROBOTS_FOLDERS: usize = 40;
 
-/// The rules of robots.txt: a name in lower case and its value. A line ends with CR, LF or both (RFC 9309 §2.2).
+/// The rules of robots.txt: a name in lower case and its value. A line ends with CR, LF or both
+/// (RFC 9309 §2.2).
 fn robots_rules(robots: &str) -> impl Iterator<Item = (String, &str)> {
     robots.split(['\r', '\n']).filter_map(|line| {
         let (name, value) = line.split('#').next()?.split_once(':')?;
@@ -205,11 +300,14 @@ fn robots_rules(robots: &str) -> impl Iterator<Item = (String, &str)> {
 }
 
 fn sensitive_paths(robots: &str) -> impl Iterator<Item = String> {
-    let paths = robots_rules(robots).filter(|(name, _)| name == "disallow").map(|(_, path)| path);
+    let paths = robots_rules(robots)
+        .filter(|(name, _)| name == "disallow")
+        .map(|(_, path)| path);
     paths
         .filter(|path| {
             let path = path.to_ascii_lowercase();
-            path.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').any(|word| SENSITIVE.contains(&word))
+            path.split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
+                .any(|word| SENSITIVE.contains(&word))
         })
         .map(|path| path.chars().take(200).collect())
 }
@@ -219,16 +317,24 @@ pub async fn security_txt(site: &Site<'_>) -> Vec<NewFinding> {
     let mut rows = Vec::new();
     for path in ["/.well-known/security.txt", "/security.txt"] {
         let Some(url) = site.at(path) else { continue };
-        let Ok(page) = site.web.get(&url).await else { return Vec::new() };
+        let Ok(page) = site.web.get(&url).await else {
+            return Vec::new();
+        };
         if Obstacle::of_page(&page).is_some() {
             return Vec::new();
         }
         let text = page.text().to_ascii_lowercase();
-        let has_contact = text.split(['\r', '\n']).any(|line| line.starts_with("contact:"));
+        let has_contact = text
+            .split(['\r', '\n'])
+            .any(|line| line.starts_with("contact:"));
         if page.is_success() && !page.is_html() && has_contact {
             return Vec::new();
         }
-        rows.push(vec![url.to_string(), page.status.to_string(), "no Contact line".to_owned()]);
+        rows.push(vec![
+            url.to_string(),
+            page.status.to_string(),
+            "no Contact line".to_owned(),
+        ]);
     }
     site.finding_of_rows(web::SECURITY_TXT, &["URL", "Status", "What"], rows)
 }
@@ -247,7 +353,13 @@ mod tests {
 
     fn page(body: &str) -> HttpPage {
         let url = Url::parse("http://a.test/x").unwrap();
-        HttpPage { url, status: 500, headers: HeaderMap::new(), body: body.into(), fault: None }
+        HttpPage {
+            url,
+            status: 500,
+            headers: HeaderMap::new(),
+            body: body.into(),
+            fault: None,
+        }
     }
 
     #[test]
@@ -256,13 +368,24 @@ mod tests {
             ("<pre>Traceback (most recent call last):\n  File", "Python"),
             ("x\n\tat org.acme.Shop.run(Shop.java:42)\n", "Java"),
             ("    at open (/srv/app/index.js:12:7)", "JavaScript"),
-            ("<b>Warning</b>: include(): failed in /var/www/a.php on line <b>3</b>", "PHP"),
+            (
+                "<b>Warning</b>: include(): failed in /var/www/a.php on line <b>3</b>",
+                "PHP",
+            ),
             ("SQLSTATE[42000]: Syntax error", "database"),
             ("thread 'main' panicked at src/main.rs", "Rust"),
         ] {
-            assert!(internals(&page(body)).is_some_and(|row| row[2].contains(what)), "{body}");
+            assert!(
+                internals(&page(body)).is_some_and(|row| row[2].contains(what)),
+                "{body}"
+            );
         }
-        for body in ["Page not found", "Warning: wet floor", "We met at Acme (Shop) on line 3", ""] {
+        for body in [
+            "Page not found",
+            "Warning: wet floor",
+            "We met at Acme (Shop) on line 3",
+            "",
+        ] {
             assert_eq!(internals(&page(body)), None, "{body}");
         }
         assert_eq!(INTERNAL.len(), INTERNALS.len(), "every pattern is valid");
@@ -272,31 +395,59 @@ mod tests {
     fn examples_of_traces_are_no_error_pages() {
         let page = |status, body: &str| {
             let headers = headers([("content-type", "text/html")]);
-            internals(&HttpPage { status, headers, ..page(body) }).is_some()
+            internals(&HttpPage {
+                status,
+                headers,
+                ..page(body)
+            })
+            .is_some()
         };
         let tutorial = "<p>Python prints Traceback (most recent call last):</p><pre><code>Traceback (most recent call last):\n  \
             File \"a.py\", line 3</code></pre><p>PHP prints <code><b>Warning</b>: x on line <b>3</b></code></p>";
         assert!(!page(200, tutorial) && page(500, tutorial));
-        assert!(page(200, "<br />\n<b>Warning</b>: include(): failed in /var/www/a.php on line <b>3</b><br />"));
-        assert!(page(200, "Traceback (most recent call last):\n File \"/srv/a.py\", line 3, in <module>"));
+        assert!(page(
+            200,
+            "<br />\n<b>Warning</b>: include(): failed in /var/www/a.php on line <b>3</b><br />"
+        ));
+        assert!(page(
+            200,
+            "Traceback (most recent call last):\n File \"/srv/a.py\", line 3, in <module>"
+        ));
     }
 
     #[test]
     fn debug_mode_is_read_from_error_pages_only() {
         let django = "<p>You're seeing this error because you have <code>DEBUG = True</code> in your Django settings";
         assert!(has_debug_mode(&page(django)) && internals(&page(django)).is_some());
-        assert!(has_debug_mode(&page("<script>var EVALEX = true, CONSOLE_MODE = false;</script>")));
-        for body in ["Set <code>DEBUG = True</code> to see the error.", "Whoops, looks like something went wrong."] {
+        assert!(has_debug_mode(&page(
+            "<script>var EVALEX = true, CONSOLE_MODE = false;</script>"
+        )));
+        for body in [
+            "Set <code>DEBUG = True</code> to see the error.",
+            "Whoops, looks like something went wrong.",
+        ] {
             assert!(!has_debug_mode(&page(body)), "{body}");
         }
-        assert!(!has_debug_mode(&HttpPage { status: 200, ..page(django) }), "a tutorial");
+        assert!(
+            !has_debug_mode(&HttpPage {
+                status: 200,
+                ..page(django)
+            }),
+            "a tutorial"
+        );
     }
 
     #[test]
     fn sensitive_paths_match_whole_words() {
         let robots = "User-agent: *\nDisallow: /admin/ # x\ndisallow:/old-backup\nDisallow: /shop/db/\nDisallow: /adminton\nAllow: /secret\nDisallow:\n";
-        assert_eq!(sensitive_paths(robots).collect::<Vec<_>>(), ["/admin/", "/shop/db/"]);
+        assert_eq!(
+            sensitive_paths(robots).collect::<Vec<_>>(),
+            ["/admin/", "/shop/db/"]
+        );
         let old_mac = robots.replace('\n', "\r");
-        assert_eq!(sensitive_paths(&old_mac).collect::<Vec<_>>(), ["/admin/", "/shop/db/"]);
+        assert_eq!(
+            sensitive_paths(&old_mac).collect::<Vec<_>>(),
+            ["/admin/", "/shop/db/"]
+        );
     }
 }

@@ -4,8 +4,8 @@
 //!   documents (crawled, or at a usual place) ──► GET operations without required parameters ──► pages of the crawl
 //! ```
 //!
-//! Only paths on the origin of the site are requested, and none that the crawler would not follow as a link: names of
-//! actions and excluded URLs. Documents in YAML are not read.
+//! Only paths on the origin of the site are requested, and none that the crawler would not follow
+//! as a link: names of actions and excluded URLs. Documents in YAML are not read.
 
 use std::collections::BTreeSet;
 
@@ -26,8 +26,14 @@ const CONCURRENCY: usize = 4;
 /// The check of API descriptions, without which no document is searched.
 const CHECK: &str = "web.exposed.api";
 
-/// Adds the answers of the operations to the pages; returns the limit if there are more operations than pages may be read.
-pub async fn read(web: &CheckedWeb<'_>, crawl: &mut Crawl, start: &Url, reach: &ScanReach) -> Option<ReachedLimit> {
+/// Adds the answers of the operations to the pages; returns the limit if there are more operations
+/// than pages may be read.
+pub async fn read(
+    web: &CheckedWeb<'_>,
+    crawl: &mut Crawl,
+    start: &Url,
+    reach: &ScanReach,
+) -> Option<ReachedLimit> {
     let mut documents: Vec<HttpPage> = Vec::new();
     if reach.checks.iter().any(|check| check.uid == CHECK) {
         for url in usual_places(start) {
@@ -38,30 +44,51 @@ pub async fn read(web: &CheckedWeb<'_>, crawl: &mut Crawl, start: &Url, reach: &
     let pages = crawl.pages.clone();
     let named = blocking::run(move |_| {
         let crawled = pages.iter().map(AsRef::as_ref);
-        crawled.chain(&documents).flat_map(operations_of_page).collect::<BTreeSet<Url>>()
+        crawled
+            .chain(&documents)
+            .flat_map(operations_of_page)
+            .collect::<BTreeSet<Url>>()
     })
     .await;
-    let allowed: Vec<Url> =
-        named.into_iter().filter(|url| url.origin() == start.origin() && crawl.admit(url)).collect();
+    let allowed: Vec<Url> = named
+        .into_iter()
+        .filter(|url| url.origin() == start.origin() && crawl.admit(url))
+        .collect();
     let found = allowed.len();
     let requested = allowed.into_iter().take(reach.pages);
     let fetch = |url: Url| async move { web.get(&url).await };
-    let answers: Vec<_> = stream::iter(requested.collect::<Vec<_>>()).map(fetch).buffered(CONCURRENCY).collect().await;
+    let answers: Vec<_> = stream::iter(requested.collect::<Vec<_>>())
+        .map(fetch)
+        .buffered(CONCURRENCY)
+        .collect()
+        .await;
     let read = answers.len();
-    // The document promises an answer, so an error of the server is worth reading; a refusal is not.
-    for page in answers.into_iter().flatten().filter(|page| page.is_success() || page.status >= 500) {
+    // The document promises an answer, so an error of the server is worth reading; a refusal is
+    // not.
+    for page in answers
+        .into_iter()
+        .flatten()
+        .filter(|page| page.is_success() || page.status >= 500)
+    {
         crawl.add(page).await;
     }
-    (read < found).then_some(ReachedLimit { what: "operations of the API", read, found })
+    (read < found).then_some(ReachedLimit {
+        what: "operations of the API",
+        read,
+        found,
+    })
 }
 
 /// Where documents in JSON usually are.
 fn usual_places(start: &Url) -> Vec<Url> {
     let is_json = |name: &&str| !name.ends_with('/') && !name.ends_with("ml");
     let folders = base_folders(start);
-    let paths = folders
-        .iter()
-        .flat_map(|folder| API_DESCRIPTION.names().filter(is_json).map(move |name| format!("{folder}{name}")));
+    let paths = folders.iter().flat_map(|folder| {
+        API_DESCRIPTION
+            .names()
+            .filter(is_json)
+            .map(move |name| format!("{folder}{name}"))
+    });
     paths.filter_map(|path| start.join(&path).ok()).collect()
 }
 
@@ -71,23 +98,36 @@ fn operations_of_page(page: &HttpPage) -> BTreeSet<Url> {
     if page.is_html() || !start.starts_with(b"{") {
         return BTreeSet::new();
     }
-    serde_json::from_slice(start).map(|document| operations(&document, &page.url)).unwrap_or_default()
+    serde_json::from_slice(start)
+        .map(|document| operations(&document, &page.url))
+        .unwrap_or_default()
 }
 
 /// The URLs of all GET operations that need no parameter, on the origin of the document.
 fn operations(document: &Value, place: &Url) -> BTreeSet<Url> {
     let is_document = document["openapi"].is_string() || document["swagger"].is_string();
-    let Some(paths) = document["paths"].as_object().filter(|_| is_document) else { return BTreeSet::new() };
+    let Some(paths) = document["paths"].as_object().filter(|_| is_document) else {
+        return BTreeSet::new();
+    };
     let mut urls = BTreeSet::new();
-    for (path, item) in paths.iter().filter(|(path, _)| path.starts_with('/') && !path.contains('{')) {
+    for (path, item) in paths
+        .iter()
+        .filter(|(path, _)| path.starts_with('/') && !path.contains('{'))
+    {
         let operation = &item["get"];
-        let parameters =
-            [&item["parameters"], &operation["parameters"]].into_iter().filter_map(Value::as_array).flatten();
-        let needs_parameter = parameters.into_iter().any(|parameter| is_required(document, parameter));
+        let parameters = [&item["parameters"], &operation["parameters"]]
+            .into_iter()
+            .filter_map(Value::as_array)
+            .flatten();
+        let needs_parameter = parameters
+            .into_iter()
+            .any(|parameter| is_required(document, parameter));
         if !operation.is_object() || needs_parameter || operation.get("requestBody").is_some() {
             continue;
         }
-        let servers = [&operation["servers"], &item["servers"]].into_iter().find(|servers| servers.is_array());
+        let servers = [&operation["servers"], &item["servers"]]
+            .into_iter()
+            .find(|servers| servers.is_array());
         for base in bases(document, servers.unwrap_or(&document["servers"]), place) {
             let url = place.join(&format!("{}{path}", base.trim_end_matches('/')));
             urls.extend(url.ok().filter(|url| url.origin() == place.origin()));
@@ -99,29 +139,50 @@ fn operations(document: &Value, place: &Url) -> BTreeSet<Url> {
 /// Whether a request needs a parameter; one that cannot be resolved counts as needed.
 fn is_required(document: &Value, parameter: &Value) -> bool {
     let resolved = match parameter["$ref"].as_str() {
-        Some(reference) => reference.strip_prefix('#').and_then(|pointer| document.pointer(pointer)),
+        Some(reference) => reference
+            .strip_prefix('#')
+            .and_then(|pointer| document.pointer(pointer)),
         None => Some(parameter),
     };
     resolved.is_none_or(|parameter| parameter["required"] == true || parameter["$ref"].is_string())
 }
 
-/// The paths below which the operations are, on the origin of the document. Servers with variables have no known URL.
+/// The paths below which the operations are, on the origin of the document. Servers with variables
+/// have no known URL.
 fn bases(document: &Value, servers: &Value, place: &Url) -> BTreeSet<String> {
-    let on_site = |text: &str| place.join(text).ok().filter(|url| url.origin() == place.origin());
+    let on_site = |text: &str| {
+        place
+            .join(text)
+            .ok()
+            .filter(|url| url.origin() == place.origin())
+    };
     if document["swagger"].is_string() {
         let scheme = place.scheme();
-        let mut schemes = document["schemes"].as_array().into_iter().flatten().peekable();
+        let mut schemes = document["schemes"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .peekable();
         let has_scheme = schemes.peek().is_none() || schemes.any(|one| one == scheme);
-        let host = document["host"].as_str().map_or_else(|| place.to_string(), |host| format!("{scheme}://{host}/"));
+        let host = document["host"]
+            .as_str()
+            .map_or_else(|| place.to_string(), |host| format!("{scheme}://{host}/"));
         let path = document["basePath"].as_str().unwrap_or("/");
         let is_here = has_scheme && on_site(&host).is_some() && path.starts_with('/');
         return is_here.then(|| path.to_owned()).into_iter().collect();
     }
     let servers = servers.as_array().filter(|all| !all.is_empty());
-    let urls = servers.map(|all| all.iter().filter_map(|server| server["url"].as_str()).collect());
+    let urls = servers.map(|all| {
+        all.iter()
+            .filter_map(|server| server["url"].as_str())
+            .collect()
+    });
     let urls: Vec<&str> = urls.unwrap_or_else(|| vec!["/"]);
     let known = urls.into_iter().filter(|url| !url.contains('{'));
-    known.filter_map(on_site).map(|url| url.path().to_owned()).collect()
+    known
+        .filter_map(on_site)
+        .map(|url| url.path().to_owned())
+        .collect()
 }
 
 #[cfg(test)]
@@ -134,10 +195,14 @@ mod tests {
     #[tokio::test]
     async fn more_operations_than_pages_are_a_limit_of_the_scan() {
         let operations = (0..20).map(|number| (format!("/item{number}"), json!({"get": {}})));
-        let document = json!({"openapi": "3.0.0", "paths": operations.collect::<serde_json::Map<_, _>>()}).to_string();
+        let document =
+            json!({"openapi": "3.0.0", "paths": operations.collect::<serde_json::Map<_, _>>()})
+                .to_string();
         let port = web(move |path, _| match path {
             "/openapi.json" => ok("application/json", &document),
-            path if path == "/" || path.starts_with("/item") => ok("text/html", "<title>Shop</title>"),
+            path if path == "/" || path.starts_with("/item") => {
+                ok("text/html", "<title>Shop</title>")
+            }
             _ => "HTTP/1.1 404 x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned(),
         })
         .await;
@@ -145,13 +210,19 @@ mod tests {
         result.check();
         let limits = result.of("coverage.limits");
         let evidence = limits[0].evidence.as_json();
-        assert!(evidence.contains("operations of the API") && evidence.contains("12 of 20"), "{evidence}");
+        assert!(
+            evidence.contains("operations of the API") && evidence.contains("12 of 20"),
+            "{evidence}"
+        );
     }
 
     fn paths(document: &Value) -> Vec<String> {
         let place = Url::parse("http://a.test:8080/docs/openapi.json").unwrap();
         let urls = operations(document, &place);
-        assert!(urls.iter().all(|url| url.origin() == place.origin()), "{urls:?}");
+        assert!(
+            urls.iter().all(|url| url.origin() == place.origin()),
+            "{urls:?}"
+        );
         urls.iter().map(|url| url.path().to_owned()).collect()
     }
 
@@ -176,27 +247,53 @@ mod tests {
 
     #[test]
     fn servers_on_other_origins_are_not_requested() {
-        let with =
-            |servers: Value| paths(&json!({"openapi": "3.1.0", "servers": servers, "paths": {"/a": {"get": {}}}}));
-        assert_eq!(with(json!([{"url": "/api/v1/"}, {"url": "https://other.test/"}])), ["/api/v1/a"]);
-        assert_eq!(with(json!([{"url": "http://a.test:8080/x"}, {"url": "v2"}])), ["/docs/v2/a", "/x/a"]);
+        let with = |servers: Value| {
+            paths(&json!({"openapi": "3.1.0", "servers": servers, "paths": {"/a": {"get": {}}}}))
+        };
+        assert_eq!(
+            with(json!([{"url": "/api/v1/"}, {"url": "https://other.test/"}])),
+            ["/api/v1/a"]
+        );
+        assert_eq!(
+            with(json!([{"url": "http://a.test:8080/x"}, {"url": "v2"}])),
+            ["/docs/v2/a", "/x/a"]
+        );
         assert_eq!(with(json!([])), ["/a"]);
-        for other in ["http://a.test/", "https://a.test:8080/", "{scheme}://a.test:8080/", "//other.test/"] {
+        for other in [
+            "http://a.test/",
+            "https://a.test:8080/",
+            "{scheme}://a.test:8080/",
+            "//other.test/",
+        ] {
             assert!(with(json!([{"url": other}])).is_empty(), "{other}");
         }
         let swagger = |fields: Value| {
             let mut document = json!({"swagger": "2.0", "paths": {"/a": {"get": {}}}});
-            document.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+            document
+                .as_object_mut()
+                .unwrap()
+                .extend(fields.as_object().unwrap().clone());
             paths(&document)
         };
         assert_eq!(swagger(json!({"basePath": "/v2"})), ["/v2/a"]);
-        assert_eq!(swagger(json!({"host": "a.test:8080", "schemes": ["https", "http"]})), ["/a"]);
-        assert!(swagger(json!({"host": "other.test"})).is_empty() && swagger(json!({"schemes": ["https"]})).is_empty());
+        assert_eq!(
+            swagger(json!({"host": "a.test:8080", "schemes": ["https", "http"]})),
+            ["/a"]
+        );
+        assert!(
+            swagger(json!({"host": "other.test"})).is_empty()
+                && swagger(json!({"schemes": ["https"]})).is_empty()
+        );
     }
 
     #[test]
     fn other_json_names_no_operations() {
-        for document in [json!({}), json!([]), json!({"paths": {"/a": {"get": {}}}}), json!({"openapi": "3.0.0"})] {
+        for document in [
+            json!({}),
+            json!([]),
+            json!({"paths": {"/a": {"get": {}}}}),
+            json!({"openapi": "3.0.0"}),
+        ] {
             assert!(paths(&document).is_empty(), "{document}");
         }
     }

@@ -1,11 +1,12 @@
-//! WordPress, Drupal and Joomla: the version that they state, and whether its branch still gets security fixes.
+//! WordPress, Drupal and Joomla: the version that they state, and whether its branch still gets
+//! security fixes.
 //!
 //! ```text
 //!   pages ──► product ──► its public documents ──► version ──► branches without fixes (`assets/engine/unsupported.toml`)
 //! ```
 //!
-//! Versions are only compared. Distributions may fix a branch that its project no longer fixes, so such a finding is not
-//! confirmed.
+//! Versions are only compared. Distributions may fix a branch that its project no longer fixes, so
+//! such a finding is not confirmed.
 
 use std::sync::LazyLock;
 
@@ -39,60 +40,107 @@ struct UnsupportedBranch {
     source: String,
 }
 
-static FILE: LazyLock<UnsupportedFile> =
-    LazyLock::new(|| toml::from_str(include_str!("../../../../assets/engine/unsupported.toml")).unwrap_or_default());
+static FILE: LazyLock<UnsupportedFile> = LazyLock::new(|| {
+    toml::from_str(include_str!("../../../../assets/engine/unsupported.toml")).unwrap_or_default()
+});
 
 /// The versions that content management systems state, and those without security fixes.
 pub async fn versions(site: &Site<'_>) -> Vec<NewFinding> {
     let pages = site.pages.clone();
-    let found = blocking::run(move |stop| technologies::find(&pages, |category| category == CATEGORY, stop)).await;
-    let folders: Vec<_> = site.base_folders().iter().filter_map(|folder| site.at(folder)).collect();
+    let found = blocking::run(move |stop| {
+        technologies::find(&pages, |category| category == CATEGORY, stop)
+    })
+    .await;
+    let folders: Vec<_> = site
+        .base_folders()
+        .iter()
+        .filter_map(|folder| site.at(folder))
+        .collect();
     let mut findings = Vec::new();
     for (product, shown) in found {
         let mut stated = vec![(shown.proof, shown.version)];
         let statements = technologies::version_statements(&site.web, &folders, &product).await;
-        stated.extend(statements.into_iter().map(|one| (format!("GET {}", one.url), one.version)));
+        stated.extend(
+            statements
+                .into_iter()
+                .map(|one| (format!("GET {}", one.url), one.version)),
+        );
         stated.retain(|(_, version)| !version.is_empty());
-        let Some(version) =
-            stated.iter().map(|(_, version)| version.clone()).max_by_key(|text| text.matches('.').count())
+        let Some(version) = stated
+            .iter()
+            .map(|(_, version)| version.clone())
+            .max_by_key(|text| text.matches('.').count())
         else {
             continue;
         };
-        let rows = stated.into_iter().map(|(place, version)| vec![place, product.clone(), version]).collect();
-        findings.push(of_product(site.finding(cms::VERSION, &["Where", "Software", "Version"], rows), &product));
+        let rows = stated
+            .into_iter()
+            .map(|(place, version)| vec![place, product.clone(), version])
+            .collect();
+        findings.push(of_product(
+            site.finding(cms::VERSION, &["Where", "Software", "Version"], rows),
+            &product,
+        ));
         if let Some(branch) = unsupported(&product, &version) {
-            let row = vec![format!("{product} {version}"), branch.ended.clone(), branch.source.clone()];
+            let row = vec![
+                format!("{product} {version}"),
+                branch.ended.clone(),
+                branch.source.clone(),
+            ];
             let headers = &["Software", "Security fixes ended by", "Source"];
             let finding = of_product(site.finding(cms::UNSUPPORTED, headers, vec![row]), &product);
             let vuln_description = format!("{} (As of {}.)", finding.vuln_description, FILE.date);
-            findings.push(NewFinding { confirmed: false, vuln_description, ..finding });
+            findings.push(NewFinding {
+                confirmed: false,
+                vuln_description,
+                ..finding
+            });
         }
     }
     findings
 }
 
 fn of_product(finding: NewFinding, product: &str) -> NewFinding {
-    NewFinding { place: product.to_owned(), name: format!("{}: {product}", finding.name), ..finding }
+    NewFinding {
+        place: product.to_owned(),
+        name: format!("{}: {product}", finding.name),
+        ..finding
+    }
 }
 
-/// The branch of a version, if its fixes have ended. A version without minor number is in a branch only if each of its minor
-/// versions is.
+/// The branch of a version, if its fixes have ended. A version without minor number is in a branch
+/// only if each of its minor versions is.
 fn unsupported(product: &str, version: &str) -> Option<&'static UnsupportedBranch> {
-    let mut numbers = version.split('.').map_while(|part| part.parse::<u32>().ok());
+    let mut numbers = version
+        .split('.')
+        .map_while(|part| part.parse::<u32>().ok());
     let major = numbers.next()?;
     let minor = numbers.next();
-    let (first, last) = ([major, minor.unwrap_or(0)], [major, minor.unwrap_or(u32::MAX)]);
-    FILE.branches.iter().find(|branch| branch.product == product && first >= branch.from && last < branch.below)
+    let (first, last) = (
+        [major, minor.unwrap_or(0)],
+        [major, minor.unwrap_or(u32::MAX)],
+    );
+    FILE.branches
+        .iter()
+        .find(|branch| branch.product == product && first >= branch.from && last < branch.below)
 }
 
 /// The XML-RPC interface of WordPress, which answers GET with a hint.
 pub async fn xmlrpc(site: &Site<'_>) -> Vec<NewFinding> {
     let mut rows = Vec::new();
     for folder in site.base_folders() {
-        let Some(url) = site.at(&format!("{folder}xmlrpc.php")) else { continue };
-        let Ok(page) = site.web.probe_without_login(&url).await else { continue };
+        let Some(url) = site.at(&format!("{folder}xmlrpc.php")) else {
+            continue;
+        };
+        let Ok(page) = site.web.probe_without_login(&url).await else {
+            continue;
+        };
         if matches!(page.status, 200 | 405) && page.text().trim() == XMLRPC {
-            rows.push(vec![format!("GET {url}"), page.status.to_string(), XMLRPC.to_owned()]);
+            rows.push(vec![
+                format!("GET {url}"),
+                page.status.to_string(),
+                XMLRPC.to_owned(),
+            ]);
         }
     }
     site.finding_of_rows(cms::XMLRPC, exposed::HEADERS, rows)
@@ -104,7 +152,8 @@ mod tests {
 
     #[test]
     fn branches_without_fixes_end_where_their_successor_begins() {
-        let ended = |product, version| unsupported(product, version).map(|branch| branch.ended.as_str());
+        let ended =
+            |product, version| unsupported(product, version).map(|branch| branch.ended.as_str());
         for (product, old, new) in [
             ("WordPress", "4.6.30", "4.7"),
             ("Drupal", "7.103", "12.0"),
@@ -117,16 +166,32 @@ mod tests {
             assert!(ended(product, old).is_some(), "{product} {old}");
             assert_eq!(ended(product, new), None, "{product} {new}");
         }
-        assert_eq!((ended("WordPress", "4.0.38"), ended("WordPress", "4.1")), (Some("2022-12"), Some("2025-07")));
-        assert_eq!((ended("Grafana", "4.0"), ended("Drupal", "x"), ended("Drupal", "")), (None, None, None));
+        assert_eq!(
+            (ended("WordPress", "4.0.38"), ended("WordPress", "4.1")),
+            (Some("2022-12"), Some("2025-07"))
+        );
+        assert_eq!(
+            (
+                ended("Grafana", "4.0"),
+                ended("Drupal", "x"),
+                ended("Drupal", "")
+            ),
+            (None, None, None)
+        );
     }
 
     #[test]
     fn branches_have_a_source_and_a_day_in_the_past() {
         assert!(FILE.branches.len() >= 9);
         for branch in &FILE.branches {
-            assert!(branch.from < branch.below && branch.source.starts_with("https://"), "{branch:?}");
-            assert!(branch.ended.len() >= 7 && branch.ended < FILE.date, "{branch:?}");
+            assert!(
+                branch.from < branch.below && branch.source.starts_with("https://"),
+                "{branch:?}"
+            );
+            assert!(
+                branch.ended.len() >= 7 && branch.ended < FILE.date,
+                "{branch:?}"
+            );
         }
     }
 }

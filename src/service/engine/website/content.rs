@@ -1,4 +1,5 @@
-//! Page contents: resources loaded over plain HTTP, and a site that is itself served over plain HTTP.
+//! Page contents: resources loaded over plain HTTP, and a site that is itself served over plain
+//! HTTP.
 
 use super::html::PageContents;
 use super::site::Site;
@@ -13,9 +14,12 @@ pub fn mixed(site: &Site) -> Vec<NewFinding> {
     }
     let upgrades = |policy: &str| policy.contains("upgrade-insecure-requests");
     let is_upgraded = |page: &HttpPage, contents: &PageContents| {
-        upgrades(&page.header("content-security-policy")) || contents.policies.iter().any(|policy| upgrades(policy))
+        upgrades(&page.header("content-security-policy"))
+            || contents.policies.iter().any(|policy| upgrades(policy))
     };
-    let pages = site.html_with_contents().filter(|(page, contents)| !is_upgraded(page, contents));
+    let pages = site
+        .html_with_contents()
+        .filter(|(page, contents)| !is_upgraded(page, contents));
     let rows = pages.flat_map(|(page, contents)| {
         contents
             .plain_resources
@@ -31,6 +35,10 @@ pub fn plain_http(site: &Site) -> Vec<NewFinding> {
     if site.is_https() || !site.start.is_success() {
         return Vec::new();
     }
-    let row = vec![site.start.url.to_string(), site.start.status.to_string(), "no redirect to https".to_owned()];
+    let row = vec![
+        site.start.url.to_string(),
+        site.start.status.to_string(),
+        "no redirect to https".to_owned(),
+    ];
     vec![site.finding(web::PLAIN_HTTP, &["URL", "Status", "Redirect"], vec![row])]
 }

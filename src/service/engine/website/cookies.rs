@@ -1,8 +1,10 @@
-//! Cookies and their protective attributes: one finding per cookie of a session and missing attribute, and one finding
-//! without risk for all cookies that identify nobody, such as `lang` and `theme`.
+//! Cookies and their protective attributes: one finding per cookie of a session and missing
+//! attribute, and one finding without risk for all cookies that identify nobody, such as `lang` and
+//! `theme`.
 //!
-//! Some sites number their cookies, and hostile ones invent a new name for each response. More than [`MAX_NAMES`] names
-//! of one pattern are therefore one finding, and so are the cookies beyond [`MAX_COOKIES`] findings.
+//! Some sites number their cookies, and hostile ones invent a new name for each response. More than
+//! [`MAX_NAMES`] names of one pattern are therefore one finding, and so are the cookies beyond
+//! [`MAX_COOKIES`] findings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -25,7 +27,8 @@ const MAX_COOKIES: usize = 50;
 const SHOWN_NAMES: usize = 8;
 /// The name of the finding with the cookies that identify nobody.
 const SETTINGS: &str = "cookies without a session";
-/// The name of the finding with all other cookies. No pattern is this text, and a cookie of this name belongs to it.
+/// The name of the finding with all other cookies. No pattern is this text, and a cookie of this
+/// name belongs to it.
 const OTHERS: &str = "other cookies";
 
 /// A cookie without its value.
@@ -44,7 +47,9 @@ pub struct Cookie {
 pub fn sessions(page: &HttpPage) -> Vec<Cookie> {
     let now = Timestamp::now();
     let cookies = page.all("set-cookie").filter_map(|line| parse(&line, now));
-    cookies.filter(|cookie| cookie.is_session && !cookie.removed).collect()
+    cookies
+        .filter(|cookie| cookie.is_session && !cookie.removed)
+        .collect()
 }
 
 impl Cookie {
@@ -54,7 +59,8 @@ impl Cookie {
     }
 }
 
-/// Words in the names of cookies that identify a user or a session. Short ones are whole words of the name.
+/// Words in the names of cookies that identify a user or a session. Short ones are whole words of
+/// the name.
 const SESSION_WORDS: &[&str] = &[
     "session",
     "sess",
@@ -70,8 +76,11 @@ const SESSION_WORDS: &[&str] = &[
     "password",
     "jwt",
 ];
-const SHORT_SESSION_WORDS: &[&str] = &["sid", "ssid", "jwt", "sso", "uid", "user", "userid", "cfid", "id"];
-/// Names of cookies that long values do not make sessions: of statistics, balancers, firewalls and consent.
+const SHORT_SESSION_WORDS: &[&str] = &[
+    "sid", "ssid", "jwt", "sso", "uid", "user", "userid", "cfid", "id",
+];
+/// Names of cookies that long values do not make sessions: of statistics, balancers, firewalls and
+/// consent.
 const NO_SESSIONS: &[&str] = &[
     "_ga",
     "_gid",
@@ -126,20 +135,26 @@ const RANDOM_VALUE: usize = 16;
 
 /// Whether a cookie identifies a user or a session, by its name, or by a long random value.
 fn is_session(name: &str, value: &str) -> bool {
-    let lower = name.trim_start_matches("__Host-").trim_start_matches("__Secure-").to_ascii_lowercase();
+    let lower = name
+        .trim_start_matches("__Host-")
+        .trim_start_matches("__Secure-")
+        .to_ascii_lowercase();
     let is_other = NO_SESSIONS.iter().any(|start| lower.starts_with(start));
     if is_other || lower.contains("csrf") || lower.contains("xsrf") {
         return false;
     }
     let is_word = |word: &str| SHORT_SESSION_WORDS.contains(&word);
-    let has_word = lower.split(|c: char| !c.is_ascii_alphanumeric()).any(is_word)
+    let has_word = lower
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .any(is_word)
         || SESSION_WORDS.iter().any(|word| lower.contains(word));
     has_word || is_random(value.trim_matches('"'))
 }
 
 /// Whether a value looks like a random number, and not like words, a date or a number.
 fn is_random(value: &str) -> bool {
-    let is_token = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '/' | '=');
+    let is_token =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '/' | '=');
     let digits = value.chars().filter(char::is_ascii_digit).count();
     let letters: BTreeSet<char> = value.chars().filter(char::is_ascii_alphabetic).collect();
     value.len() >= RANDOM_VALUE && value.chars().all(is_token) && digits >= 3 && letters.len() >= 4
@@ -163,17 +178,36 @@ pub fn http_only(site: &Site) -> Vec<NewFinding> {
 
 /// Cookies that browsers send with cross-site requests.
 pub fn same_site(site: &Site) -> Vec<NewFinding> {
-    without(site, web::COOKIE_SAME_SITE, "SameSite", |cookie| matches!(cookie.same_site.as_str(), "lax" | "strict"))
+    without(site, web::COOKIE_SAME_SITE, "SameSite", |cookie| {
+        matches!(cookie.same_site.as_str(), "lax" | "strict")
+    })
 }
 
-fn without(site: &Site, kind: FindingKind, attribute: &str, has: impl Fn(&Cookie) -> bool) -> Vec<NewFinding> {
-    let (mut rows, mut settings) = (BTreeMap::<String, Vec<Vec<String>>>::new(), BTreeMap::<_, Vec<_>>::new());
+fn without(
+    site: &Site,
+    kind: FindingKind,
+    attribute: &str,
+    has: impl Fn(&Cookie) -> bool,
+) -> Vec<NewFinding> {
+    let (mut rows, mut settings) = (
+        BTreeMap::<String, Vec<Vec<String>>>::new(),
+        BTreeMap::<_, Vec<_>>::new(),
+    );
     let now = Timestamp::now();
     for page in site.pages() {
         let cookies = page.all("set-cookie").filter_map(|line| parse(&line, now));
         for cookie in cookies.filter(|cookie| !cookie.removed && !has(cookie)) {
-            let row = vec![page.url.to_string(), cookie.name.clone(), format!("no {attribute}"), shown(&cookie)];
-            let rows = if cookie.is_session { &mut rows } else { &mut settings };
+            let row = vec![
+                page.url.to_string(),
+                cookie.name.clone(),
+                format!("no {attribute}"),
+                shown(&cookie),
+            ];
+            let rows = if cookie.is_session {
+                &mut rows
+            } else {
+                &mut settings
+            };
             rows.entry(cookie.name).or_default().push(row);
         }
     }
@@ -213,7 +247,10 @@ struct CookieGroup {
 fn grouped(cookies: BTreeMap<String, Vec<Vec<String>>>) -> Vec<CookieGroup> {
     let mut patterns: BTreeMap<String, BTreeMap<String, Vec<Vec<String>>>> = BTreeMap::new();
     for (name, rows) in cookies {
-        patterns.entry(pattern(&name)).or_default().insert(name, rows);
+        patterns
+            .entry(pattern(&name))
+            .or_default()
+            .insert(name, rows);
     }
     let (mut groups, mut others) = (Vec::new(), BTreeMap::new());
     for (pattern, cookies) in patterns {
@@ -223,7 +260,11 @@ fn grouped(cookies: BTreeMap<String, Vec<Vec<String>>>) -> Vec<CookieGroup> {
         }
         for (name, rows) in cookies {
             if groups.len() < MAX_COOKIES && ![OTHERS, SETTINGS].contains(&name.as_str()) {
-                groups.push(CookieGroup { name, is_pattern: false, rows });
+                groups.push(CookieGroup {
+                    name,
+                    is_pattern: false,
+                    rows,
+                });
             } else {
                 others.insert(name, rows);
             }
@@ -246,27 +287,45 @@ fn pattern_group(name: String, cookies: BTreeMap<String, Vec<Vec<String>>>) -> C
     }
     let rows = names.into_iter().map(|(mut row, names)| {
         let shown = names[..names.len().min(SHOWN_NAMES)].join(", ");
-        let more = if names.len() > SHOWN_NAMES { ", …" } else { "" };
+        let more = if names.len() > SHOWN_NAMES {
+            ", …"
+        } else {
+            ""
+        };
         row.push(format!("{}: {shown}{more}", names.len()));
         row
     });
-    CookieGroup { rows: rows.collect(), name, is_pattern: true }
+    CookieGroup {
+        rows: rows.collect(),
+        name,
+        is_pattern: true,
+    }
 }
 
 /// The name with `*` for each number, and for each long hexadecimal number.
 fn pattern(name: &str) -> String {
-    static NUMBER: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"[0-9a-f]*[0-9][0-9a-f]{7,}|[0-9a-f]{7,}[0-9][0-9a-f]*|[0-9]+").ok());
-    NUMBER.as_ref().map_or_else(|| name.to_owned(), |number| number.replace_all(name, "*").into_owned())
+    static NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"[0-9a-f]*[0-9][0-9a-f]{7,}|[0-9a-f]{7,}[0-9][0-9a-f]*|[0-9]+").ok()
+    });
+    NUMBER.as_ref().map_or_else(
+        || name.to_owned(),
+        |number| number.replace_all(name, "*").into_owned(),
+    )
 }
 
 /// A line of `Set-Cookie` (RFC 6265 §5.2): of a repeated attribute, the last one counts.
 fn parse(line: &str, now: Timestamp) -> Option<Cookie> {
     let mut parts = line.split(';').map(str::trim);
     let (name, value) = parts.next()?.split_once('=')?;
-    let (name, is_session): (String, bool) =
-        (name.trim().chars().take(80).collect(), is_session(name.trim(), value.trim()));
-    let mut cookie = Cookie { name, is_session, ..Cookie::default() };
+    let (name, is_session): (String, bool) = (
+        name.trim().chars().take(80).collect(),
+        is_session(name.trim(), value.trim()),
+    );
+    let mut cookie = Cookie {
+        name,
+        is_session,
+        ..Cookie::default()
+    };
     let (mut max_age, mut expires) = (None, None);
     for part in parts {
         let (key, value) = part.split_once('=').unwrap_or((part, ""));
@@ -311,8 +370,13 @@ fn date(text: &str) -> Option<Timestamp> {
         year => year,
     };
     let is_dated = year >= 1601;
-    let date = is_dated.then(|| Date::new(year, month?, day?).ok()).flatten()?;
-    date.to_datetime(time?).to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
+    let date = is_dated
+        .then(|| Date::new(year, month?, day?).ok())
+        .flatten()?;
+    date.to_datetime(time?)
+        .to_zoned(jiff::tz::TimeZone::UTC)
+        .ok()
+        .map(|zoned| zoned.timestamp())
 }
 
 fn time_of_day(token: &str) -> Option<Time> {
@@ -324,16 +388,32 @@ fn time_of_day(token: &str) -> Option<Time> {
 }
 
 fn month_of(token: &str) -> Option<i8> {
-    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    const MONTHS: [&str; 12] = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+    ];
     let name = token.get(..3)?.to_ascii_lowercase();
-    (1..).zip(MONTHS).find_map(|(number, month)| (month == name).then_some(number))
+    (1..)
+        .zip(MONTHS)
+        .find_map(|(number, month)| (month == name).then_some(number))
 }
 
 fn shown(cookie: &Cookie) -> String {
     let same_site = format!("SameSite={}", cookie.same_site);
-    let all = [(cookie.secure, "Secure"), (cookie.http_only, "HttpOnly"), (!cookie.same_site.is_empty(), &same_site)];
-    let set: Vec<&str> = all.into_iter().filter(|(is_set, _)| *is_set).map(|(_, name)| name).collect();
-    if set.is_empty() { "none".to_owned() } else { set.join("; ") }
+    let all = [
+        (cookie.secure, "Secure"),
+        (cookie.http_only, "HttpOnly"),
+        (!cookie.same_site.is_empty(), &same_site),
+    ];
+    let set: Vec<&str> = all
+        .into_iter()
+        .filter(|(is_set, _)| *is_set)
+        .map(|(_, name)| name)
+        .collect();
+    if set.is_empty() {
+        "none".to_owned()
+    } else {
+        set.join("; ")
+    }
 }
 
 #[cfg(test)]
@@ -377,7 +457,11 @@ mod tests {
             ("expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=60", false),
             ("Max-Age=0; expires=Tue, 19 Jan 2038 03:14:07 GMT", true),
         ] {
-            assert_eq!(read(&format!("sid=; {attributes}")).unwrap().removed, removed, "{attributes}");
+            assert_eq!(
+                read(&format!("sid=; {attributes}")).unwrap().removed,
+                removed,
+                "{attributes}"
+            );
         }
     }
 
@@ -426,7 +510,14 @@ mod tests {
     }
 
     fn cookies(names: impl Iterator<Item = String>) -> BTreeMap<String, Vec<Vec<String>>> {
-        let row = |name: &String| vec!["http://a.test/".into(), name.clone(), "no Secure".into(), "none".into()];
+        let row = |name: &String| {
+            vec![
+                "http://a.test/".into(),
+                name.clone(),
+                "no Secure".into(),
+                "none".into(),
+            ]
+        };
         names.map(|name| (name.clone(), vec![row(&name)])).collect()
     }
 
@@ -445,24 +536,54 @@ mod tests {
 
     #[test]
     fn many_names_of_one_pattern_are_one_finding() {
-        let few = grouped(cookies((0..MAX_NAMES).map(|n| format!("cart{n}")).chain(["sid".into()])));
+        let few = grouped(cookies(
+            (0..MAX_NAMES)
+                .map(|n| format!("cart{n}"))
+                .chain(["sid".into()]),
+        ));
         assert!(few.len() == MAX_NAMES + 1 && few.iter().all(|group| !group.is_pattern));
-        let many = grouped(cookies((0..18_007).map(|n| format!("cart{n}")).chain(["sid".into()])));
+        let many = grouped(cookies(
+            (0..18_007)
+                .map(|n| format!("cart{n}"))
+                .chain(["sid".into()]),
+        ));
         let names: Vec<&str> = many.iter().map(|group| group.name.as_str()).collect();
         assert_eq!(names, ["cart*", "sid"]);
-        assert!(many[0].rows.len() == 1 && many[0].rows[0][4].starts_with("18007: cart0, cart1, "), "{:?}", many[0]);
+        assert!(
+            many[0].rows.len() == 1 && many[0].rows[0][4].starts_with("18007: cart0, cart1, "),
+            "{:?}",
+            many[0]
+        );
     }
 
     #[test]
     fn cookies_beyond_the_limit_are_one_finding() {
-        let letters = |n: u32| [n / 26, n % 26].map(|n| char::from_u32(97 + n).unwrap()).iter().collect::<String>();
+        let letters = |n: u32| {
+            [n / 26, n % 26]
+                .map(|n| char::from_u32(97 + n).unwrap())
+                .iter()
+                .collect::<String>()
+        };
         let groups = grouped(cookies((0..300).map(letters)));
         assert_eq!((groups.len(), groups[50].name.as_str()), (51, OTHERS));
-        assert!(groups[50].rows[0][4].starts_with("250: "), "{:?}", groups[50]);
+        assert!(
+            groups[50].rows[0][4].starts_with("250: "),
+            "{:?}",
+            groups[50]
+        );
         // Numeric names are the pattern `*`, and a cookie can have the name of the last finding.
-        let hostile = (0..300).map(letters).chain((0..10).map(|n| n.to_string())).chain([OTHERS.to_owned()]);
+        let hostile = (0..300)
+            .map(letters)
+            .chain((0..10).map(|n| n.to_string()))
+            .chain([OTHERS.to_owned()]);
         let groups = grouped(cookies(hostile));
         let names: BTreeSet<&str> = groups.iter().map(|group| group.name.as_str()).collect();
-        assert!(names.len() == 51 && groups.len() == 51 && names.contains("*") && names.contains(OTHERS), "{names:?}");
+        assert!(
+            names.len() == 51
+                && groups.len() == 51
+                && names.contains("*")
+                && names.contains(OTHERS),
+            "{names:?}"
+        );
     }
 }

@@ -5,8 +5,8 @@
 //!                                                                  no: public responses    no: info, with the reason
 //! ```
 //!
-//! `Access-Control-Allow-Credentials` matters only where a browser sends a cookie with a request of another site, and the
-//! site accepts it. Otherwise other sites read what everybody can read.
+//! `Access-Control-Allow-Credentials` matters only where a browser sends a cookie with a request of
+//! another site, and the site accepts it. Otherwise other sites read what everybody can read.
 
 use reqwest::Method;
 use url::Url;
@@ -22,9 +22,15 @@ use crate::service::engine::kinds::{FindingKind, web};
 pub const MAX_CORS_PAGES: usize = 40;
 /// Rows of evidence; further pages show nothing new.
 const MAX_CORS_ROWS: usize = 3;
-const HEADERS: &[&str] = &["Request", "Origin sent", "Access-Control-Allow-Origin", "Access-Control-Allow-Credentials"];
+const HEADERS: &[&str] = &[
+    "Request",
+    "Origin sent",
+    "Access-Control-Allow-Origin",
+    "Access-Control-Allow-Credentials",
+];
 
-/// WordPress accepts a cookie in requests to its API only together with this header (its handbook, *Authentication*).
+/// WordPress accepts a cookie in requests to its API only together with this header (its handbook,
+/// *Authentication*).
 const NONCE_HEADER: &str = "x-wp-nonce";
 
 /// What the credentials of a browser add to an allowed origin.
@@ -48,15 +54,25 @@ struct AllowedOrigin {
 #[derive(Default)]
 struct AllowedOrigins(Vec<AllowedOrigin>);
 
-/// Access-Control-Allow-Origin that reflects a foreign origin, `null`, or an origin named like the site.
+/// Access-Control-Allow-Origin that reflects a foreign origin, `null`, or an origin named like the
+/// site.
 pub async fn check(site: &Site<'_>) -> Vec<NewFinding> {
     let host = site.start.url.host_str().unwrap_or_default();
     let (nonsense, scheme) = (&site.nonsense, site.start.url.scheme());
     let foreign = format!("https://{nonsense}.example");
-    let similar = [format!("{scheme}://{host}.{nonsense}.example"), format!("{scheme}://{nonsense}{host}")];
-    let (mut reflected, mut null, mut suffix) =
-        (AllowedOrigins::default(), AllowedOrigins::default(), AllowedOrigins::default());
-    let pages = site.pages().filter(|page| page.is_success() && !site.is_static(page)).take(MAX_CORS_PAGES);
+    let similar = [
+        format!("{scheme}://{host}.{nonsense}.example"),
+        format!("{scheme}://{nonsense}{host}"),
+    ];
+    let (mut reflected, mut null, mut suffix) = (
+        AllowedOrigins::default(),
+        AllowedOrigins::default(),
+        AllowedOrigins::default(),
+    );
+    let pages = site
+        .pages()
+        .filter(|page| page.is_success() && !site.is_static(page))
+        .take(MAX_CORS_PAGES);
     for page in pages {
         if reflected.is_complete() {
             break;
@@ -74,8 +90,10 @@ pub async fn check(site: &Site<'_>) -> Vec<NewFinding> {
             }
         }
     }
-    let (without, with): (Vec<_>, Vec<_>) =
-        reflected.0.into_iter().partition(|one| one.credentials == CorsCredentials::NotAllowed);
+    let (without, with): (Vec<_>, Vec<_>) = reflected
+        .0
+        .into_iter()
+        .partition(|one| one.credentials == CorsCredentials::NotAllowed);
     [
         AllowedOrigins(with).finding(site, web::CORS_CREDENTIALS),
         AllowedOrigins(without).finding(site, web::CORS_REFLECTED),
@@ -90,7 +108,10 @@ pub async fn check(site: &Site<'_>) -> Vec<NewFinding> {
 impl AllowedOrigins {
     /// Whether further responses add nothing; those whose credentials are unused do not count.
     fn is_complete(&self) -> bool {
-        let telling = self.0.iter().filter(|one| !matches!(one.credentials, CorsCredentials::Unused(_)));
+        let telling = self
+            .0
+            .iter()
+            .filter(|one| !matches!(one.credentials, CorsCredentials::Unused(_)));
         telling.count() >= MAX_CORS_ROWS
     }
 
@@ -102,11 +123,18 @@ impl AllowedOrigins {
             () if has(CorsCredentials::NotAllowed) => CorsCredentials::NotAllowed,
             () => self.0.first()?.credentials,
         };
-        let rows = self.0.into_iter().filter(|one| one.credentials == worst).map(|one| one.row);
+        let rows = self
+            .0
+            .into_iter()
+            .filter(|one| one.credentials == worst)
+            .map(|one| one.row);
         let finding = site.finding(kind, HEADERS, rows.take(MAX_CORS_ROWS).collect());
         Some(match worst {
             CorsCredentials::Used => finding,
-            CorsCredentials::NotAllowed => NewFinding { risk: finding.risk.min(Risk::Low), ..finding },
+            CorsCredentials::NotAllowed => NewFinding {
+                risk: finding.risk.min(Risk::Low),
+                ..finding
+            },
             CorsCredentials::Unused(reason) => NewFinding {
                 risk: Risk::Info,
                 confirmed: false,
@@ -120,7 +148,11 @@ impl AllowedOrigins {
 
 /// The response to this origin, if it allows the origin.
 async fn allowed(site: &Site<'_>, url: &Url, origin: &str) -> Option<AllowedOrigin> {
-    let answer = site.web.send(Method::GET, url, headers([("origin", origin)])).await.ok()?;
+    let answer = site
+        .web
+        .send(Method::GET, url, headers([("origin", origin)]))
+        .await
+        .ok()?;
     if answer.header("access-control-allow-origin") != origin {
         return None;
     }
@@ -129,14 +161,25 @@ async fn allowed(site: &Site<'_>, url: &Url, origin: &str) -> Option<AllowedOrig
         true => use_of_cookies(site, &answer),
         false => CorsCredentials::NotAllowed,
     };
-    let word = if credentials == CorsCredentials::NotAllowed { "absent" } else { "true" };
-    let row = vec![format!("GET {url}"), origin.to_owned(), origin.to_owned(), word.to_owned()];
+    let word = if credentials == CorsCredentials::NotAllowed {
+        "absent"
+    } else {
+        "true"
+    };
+    let row = vec![
+        format!("GET {url}"),
+        origin.to_owned(),
+        origin.to_owned(),
+        word.to_owned(),
+    ];
     Some(AllowedOrigin { row, credentials })
 }
 
 /// Whether browsers send a cookie that the site accepts with a request of another site.
 fn use_of_cookies(site: &Site, answer: &HttpPage) -> CorsCredentials {
-    let allowed = answer.header("access-control-allow-headers").to_ascii_lowercase();
+    let allowed = answer
+        .header("access-control-allow-headers")
+        .to_ascii_lowercase();
     if allowed.split(',').any(|name| name.trim() == NONCE_HEADER) {
         return CorsCredentials::Unused(
             "WordPress accepts its cookies here only with a nonce that other sites cannot read, so other sites read what \
@@ -146,8 +189,15 @@ fn use_of_cookies(site: &Site, answer: &HttpPage) -> CorsCredentials {
     if site.with_login {
         return CorsCredentials::Used;
     }
-    let sessions = site.pages().chain([answer]).flat_map(cookies::sessions).collect::<Vec<_>>();
-    match sessions.iter().find(|cookie| cookie.is_sent_by_other_sites()) {
+    let sessions = site
+        .pages()
+        .chain([answer])
+        .flat_map(cookies::sessions)
+        .collect::<Vec<_>>();
+    match sessions
+        .iter()
+        .find(|cookie| cookie.is_sent_by_other_sites())
+    {
         Some(_) => CorsCredentials::Used,
         None if sessions.is_empty() => CorsCredentials::Unused(
             "No page of the scan set a session cookie, so other sites read what everybody can read. Scan with credentials \
@@ -170,7 +220,10 @@ mod tests {
     /// A site whose pages reflect any origin with credentials, with these further headers.
     async fn reflecting(headers: &'static str) -> u16 {
         server(move |_, head| {
-            let origin = head.lines().find_map(|line| line.strip_prefix("origin: ")).unwrap_or("*");
+            let origin = head
+                .lines()
+                .find_map(|line| line.strip_prefix("origin: "))
+                .unwrap_or("*");
             format!(
                 "HTTP/1.1 200 OK\r\naccess-control-allow-origin: {origin}\r\n\
                  access-control-allow-credentials: true\r\n{headers}content-type: text/html\r\n\
@@ -186,12 +239,37 @@ mod tests {
             set-cookie: wordpress_logged_in_1=x; Path=/\r\n";
         for (headers, with_login, risk, reason) in [
             ("set-cookie: sid=1\r\n", false, Risk::Medium, ""),
-            ("set-cookie: sid=1; SameSite=None; Secure\r\n", false, Risk::Medium, ""),
+            (
+                "set-cookie: sid=1; SameSite=None; Secure\r\n",
+                false,
+                Risk::Medium,
+                "",
+            ),
             ("", true, Risk::Medium, ""),
-            ("", false, Risk::Info, "No page of the scan set a session cookie"),
-            ("set-cookie: lang=en\r\n", false, Risk::Info, "No page of the scan set a session cookie"),
-            ("set-cookie: sid=; Max-Age=0\r\n", false, Risk::Info, "No page of the scan set a session cookie"),
-            ("set-cookie: sid=1; SameSite=Lax\r\n", false, Risk::Info, "SameSite Lax or Strict"),
+            (
+                "",
+                false,
+                Risk::Info,
+                "No page of the scan set a session cookie",
+            ),
+            (
+                "set-cookie: lang=en\r\n",
+                false,
+                Risk::Info,
+                "No page of the scan set a session cookie",
+            ),
+            (
+                "set-cookie: sid=; Max-Age=0\r\n",
+                false,
+                Risk::Info,
+                "No page of the scan set a session cookie",
+            ),
+            (
+                "set-cookie: sid=1; SameSite=Lax\r\n",
+                false,
+                Risk::Info,
+                "SameSite Lax or Strict",
+            ),
             (WORDPRESS, false, Risk::Info, "nonce"),
             (WORDPRESS, true, Risk::Info, "nonce"),
         ] {
@@ -200,9 +278,21 @@ mod tests {
             let result = website(reflecting(headers).await, params).run().await;
             result.check();
             let found = result.of("web.cors.credentials");
-            assert_eq!((found.len(), found[0].risk), (1, risk), "{headers:?} {with_login}");
-            assert_eq!(found[0].confirmed, reason.is_empty(), "{headers:?} {with_login}");
-            assert!(found[0].vuln_description.contains(reason), "{}", found[0].vuln_description);
+            assert_eq!(
+                (found.len(), found[0].risk),
+                (1, risk),
+                "{headers:?} {with_login}"
+            );
+            assert_eq!(
+                found[0].confirmed,
+                reason.is_empty(),
+                "{headers:?} {with_login}"
+            );
+            assert!(
+                found[0].vuln_description.contains(reason),
+                "{}",
+                found[0].vuln_description
+            );
         }
     }
 
@@ -222,8 +312,15 @@ mod tests {
         result.check();
         for kind in ["web.cors.null", "web.cors.suffix"] {
             let found = result.of(kind);
-            assert_eq!((found.len(), found[0].risk, found[0].confirmed), (1, Risk::Low, true), "{kind}");
+            assert_eq!(
+                (found.len(), found[0].risk, found[0].confirmed),
+                (1, Risk::Low, true),
+                "{kind}"
+            );
         }
-        assert!(result.of("web.cors.credentials").is_empty() && result.of("web.cors.reflected").is_empty());
+        assert!(
+            result.of("web.cors.credentials").is_empty()
+                && result.of("web.cors.reflected").is_empty()
+        );
     }
 }

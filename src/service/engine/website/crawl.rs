@@ -1,6 +1,7 @@
 //! Fetches some pages of the site, breadth first, by following its internal links.
 //!
-//! The crawler follows links only and never submits forms. It skips links whose names suggest an action.
+//! The crawler follows links only and never submits forms. It skips links whose names suggest an
+//! action.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
@@ -47,8 +48,8 @@ pub struct Crawl {
     html_time: Duration,
 }
 
-/// The tests that are planned for the crawl, however many pages the site has: scans of one site with the same parameters
-/// have the same number of tests.
+/// The tests that are planned for the crawl, however many pages the site has: scans of one site
+/// with the same parameters have the same number of tests.
 pub const STEPS: u32 = 10;
 
 /// Reports the crawl as a number of tests.
@@ -61,7 +62,12 @@ pub struct CrawlProgress<'a> {
 
 impl<'a> CrawlProgress<'a> {
     pub fn new(run: &'a ScanRun<'a>, max_pages: usize, steps: u32) -> Self {
-        Self { run, max_pages: max_pages.max(1), steps, reported: 0 }
+        Self {
+            run,
+            max_pages: max_pages.max(1),
+            steps,
+            reported: 0,
+        }
     }
 
     async fn read(&mut self, pages: usize) {
@@ -77,14 +83,20 @@ impl<'a> CrawlProgress<'a> {
     async fn report(&mut self, steps: u32, pages: usize) {
         let weight = steps.saturating_sub(self.reported);
         if weight > 0 {
-            let test = TestDone::new("web.crawl", "Pages of the site", json!({"pages": pages}), Vec::new());
+            let test = TestDone::new(
+                "web.crawl",
+                "Pages of the site",
+                json!({"pages": pages}),
+                Vec::new(),
+            );
             self.run.tested(TestDone { weight, ..test }).await;
             self.reported = steps;
         }
     }
 }
 
-/// Fetches up to `max_pages` pages, including the start page, and reads their HTML for a limited time.
+/// Fetches up to `max_pages` pages, including the start page, and reads their HTML for a limited
+/// time.
 pub async fn crawl(
     web: &CheckedWeb<'_>,
     start: &HttpPage,
@@ -92,7 +104,13 @@ pub async fn crawl(
     spider: &Spider,
     progress: &mut CrawlProgress<'_>,
 ) -> Crawl {
-    let on_site = |text: &String| start.url.join(text).ok().filter(|url| url.origin() == start.url.origin());
+    let on_site = |text: &String| {
+        start
+            .url
+            .join(text)
+            .ok()
+            .filter(|url| url.origin() == start.url.origin())
+    };
     let mut crawl = Crawl {
         pages: Vec::new(),
         folders: BTreeSet::new(),
@@ -103,7 +121,12 @@ pub async fn crawl(
         waiting: VecDeque::new(),
         seen: HashSet::from([without_query(&start.url)]),
         depth: spider.depth.unwrap_or(u32::MAX),
-        excluded: spider.exclude_urls.iter().filter_map(on_site).map(String::from).collect(),
+        excluded: spider
+            .exclude_urls
+            .iter()
+            .filter_map(on_site)
+            .map(String::from)
+            .collect(),
         html_time: web.limits().html_time,
     };
     for url in spider.include_urls.iter().filter_map(on_site) {
@@ -124,7 +147,9 @@ pub async fn crawl(
                 Some((ReadPage::read(page, html_time).await, depth))
             });
         }
-        let Some(read) = fetches.next().await else { break };
+        let Some(read) = fetches.next().await else {
+            break;
+        };
         if let Some((page, depth)) = read {
             crawl.take(page, depth);
         }
@@ -137,26 +162,44 @@ pub async fn crawl(
 }
 
 impl Crawl {
-    /// Adds those of the paths in scripts that show something. Many are incomplete, so other responses say nothing.
+    /// Adds those of the paths in scripts that show something. Many are incomplete, so other
+    /// responses say nothing.
     pub async fn read_endpoints(&mut self, web: &CheckedWeb<'_>, endpoints: BTreeSet<Url>) {
-        let is_excluded = |url: &Url| self.excluded.iter().any(|prefix| url.as_str().starts_with(prefix));
-        let allowed = endpoints.into_iter().filter(|url| is_harmless(url) && !is_excluded(url)).collect::<Vec<_>>();
-        let new = allowed.into_iter().filter(|url| self.seen.insert(without_query(url))).take(MAX_ENDPOINTS);
+        let is_excluded = |url: &Url| {
+            self.excluded
+                .iter()
+                .any(|prefix| url.as_str().starts_with(prefix))
+        };
+        let allowed = endpoints
+            .into_iter()
+            .filter(|url| is_harmless(url) && !is_excluded(url))
+            .collect::<Vec<_>>();
+        let new = allowed
+            .into_iter()
+            .filter(|url| self.seen.insert(without_query(url)))
+            .take(MAX_ENDPOINTS);
         let html_time = &Mutex::new(self.html_time);
         let fetch = |url: Url| async move {
             let page = web.get(&url).await.ok().filter(HttpPage::is_success)?;
             Some(ReadPage::read(page, html_time).await)
         };
-        let pages: Vec<_> = stream::iter(new.collect::<Vec<_>>()).map(fetch).buffered(CONCURRENCY).collect().await;
+        let pages: Vec<_> = stream::iter(new.collect::<Vec<_>>())
+            .map(fetch)
+            .buffered(CONCURRENCY)
+            .collect()
+            .await;
         for page in pages.into_iter().flatten() {
             self.take(page, self.depth);
         }
     }
 
-    /// Whether a URL that no link names may be requested: it names no action, is not excluded, and is new. It then counts
-    /// as seen.
+    /// Whether a URL that no link names may be requested: it names no action, is not excluded, and
+    /// is new. It then counts as seen.
     pub fn admit(&mut self, url: &Url) -> bool {
-        let is_excluded = self.excluded.iter().any(|prefix| url.as_str().starts_with(prefix));
+        let is_excluded = self
+            .excluded
+            .iter()
+            .any(|prefix| url.as_str().starts_with(prefix));
         is_harmless(url) && !is_excluded && self.seen.insert(without_query(url))
     }
 
@@ -169,10 +212,25 @@ impl Crawl {
     }
 
     /// Adds a page that is `depth` links from the start page.
-    fn take(&mut self, ReadPage { page, contents, mut links }: ReadPage, depth: u32) {
+    fn take(
+        &mut self,
+        ReadPage {
+            page,
+            contents,
+            mut links,
+        }: ReadPage,
+        depth: u32,
+    ) {
         self.cut_pages += usize::from(contents.is_cut);
-        links.retain(|url| matches!(url.scheme(), "http" | "https") && url.origin() == page.url.origin());
-        links.retain(|url| !self.excluded.iter().any(|prefix| url.as_str().starts_with(prefix)));
+        links.retain(|url| {
+            matches!(url.scheme(), "http" | "https") && url.origin() == page.url.origin()
+        });
+        links.retain(|url| {
+            !self
+                .excluded
+                .iter()
+                .any(|prefix| url.as_str().starts_with(prefix))
+        });
         for url in &mut links {
             url.set_fragment(None);
         }
@@ -201,7 +259,8 @@ struct ReadPage {
 }
 
 impl ReadPage {
-    /// Reads a page. Pages take turns, so that `html_time`, the time that is left, is that of one processor.
+    /// Reads a page. Pages take turns, so that `html_time`, the time that is left, is that of one
+    /// processor.
     async fn read(page: HttpPage, html_time: &Mutex<Duration>) -> Self {
         let page = Arc::new(page);
         let refresh = page.header("refresh");
@@ -215,20 +274,29 @@ impl ReadPage {
             *left = left.saturating_sub(contents.took);
             links.append(&mut contents.links);
         }
-        Self { page, contents, links }
+        Self {
+            page,
+            contents,
+            links,
+        }
     }
 }
 
 /// Whether the last part of a path is the name of a file: with an extension.
 fn is_file(url: &Url) -> bool {
     let name = url.path().rsplit('/').next().unwrap_or_default();
-    name.rsplit_once('.').is_some_and(|(start, extension)| !start.is_empty() && (1..=5).contains(&extension.len()))
+    name.rsplit_once('.')
+        .is_some_and(|(start, extension)| !start.is_empty() && (1..=5).contains(&extension.len()))
 }
 
 /// The parent directories of a file: `/a/` and `/a/b/` for `/a/b/c.css`.
 fn folders(url: &Url) -> Vec<String> {
     let path = url.path();
-    path.match_indices('/').skip(1).take(4).map(|(at, _)| path[..=at].to_owned()).collect()
+    path.match_indices('/')
+        .skip(1)
+        .take(4)
+        .map(|(at, _)| path[..=at].to_owned())
+        .collect()
 }
 
 /// The identity of a page: pages that differ only in their query count as one.
@@ -245,7 +313,10 @@ mod tests {
 
     #[test]
     fn folders_of_file_are_its_parents() {
-        assert_eq!(folders(&Url::parse("http://a.test/a/b/c.css").unwrap()), ["/a/", "/a/b/"]);
+        assert_eq!(
+            folders(&Url::parse("http://a.test/a/b/c.css").unwrap()),
+            ["/a/", "/a/b/"]
+        );
         assert!(folders(&Url::parse("http://a.test/c.css").unwrap()).is_empty());
     }
 }

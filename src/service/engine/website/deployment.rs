@@ -6,7 +6,8 @@
 //!        ──► Jenkinsfile, Vagrantfile ─┘
 //! ```
 //!
-//! The structure decides, not single words: a page that shows a Compose file, or a translation with the same keys, is none.
+//! The structure decides, not single words: a page that shows a Compose file, or a translation with
+//! the same keys, is none.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -47,13 +48,21 @@ pub fn recognize(page: &HttpPage) -> Option<String> {
     Some(kind.to_owned())
 }
 
-/// Whether the path of a known page is that of such a file, so that a listing leads to files with any name.
+/// Whether the path of a known page is that of such a file, so that a listing leads to files with
+/// any name.
 pub fn is_named(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let name = path
+        .rsplit('/')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
     let is_yaml = name.ends_with(".yml") || name.ends_with(".yaml");
     let has_start = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
-    let is_built = has_start(&["dockerfile", "containerfile", "jenkinsfile"]) || name.ends_with(".dockerfile");
-    let in_folder = ["/.github/workflows/", "/.circleci/", "/.woodpecker/"].iter().any(|folder| path.contains(folder));
+    let is_built =
+        has_start(&["dockerfile", "containerfile", "jenkinsfile"]) || name.ends_with(".dockerfile");
+    let in_folder = ["/.github/workflows/", "/.circleci/", "/.woodpecker/"]
+        .iter()
+        .any(|folder| path.contains(folder));
     let is_pipeline = has_start(&[
         "docker-compose",
         "compose",
@@ -78,16 +87,24 @@ fn is_dockerfile(text: &str) -> bool {
     ) else {
         return false;
     };
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let before = |line: &&str| line.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("arg "));
+    let mut lines = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let before = |line: &&str| {
+        line.get(..4)
+            .is_some_and(|start| start.eq_ignore_ascii_case("arg "))
+    };
     let first = lines.by_ref().find(|line| !before(line));
     first.is_some_and(|line| from.is_match(line)) && lines.any(|line| other.is_match(line))
 }
 
 fn is_jenkinsfile(text: &str) -> bool {
     let has = |pattern: Option<&Regex>| pattern.is_some_and(|pattern| pattern.is_match(text));
-    let is_declared = has(pattern!(r"(?m)^\s*pipeline\s*\{")) && has(pattern!(r"(?m)^\s*(?:agent|stages)\b"));
-    let is_scripted = has(pattern!(r"(?m)^\s*node\s*(?:\([^)\n]*\)\s*)?\{")) && has(pattern!(r"(?m)^\s*stage\s*\("));
+    let is_declared =
+        has(pattern!(r"(?m)^\s*pipeline\s*\{")) && has(pattern!(r"(?m)^\s*(?:agent|stages)\b"));
+    let is_scripted = has(pattern!(r"(?m)^\s*node\s*(?:\([^)\n]*\)\s*)?\{"))
+        && has(pattern!(r"(?m)^\s*stage\s*\("));
     is_declared || is_scripted
 }
 
@@ -102,29 +119,41 @@ struct YamlKey<'t> {
     in_list: bool,
 }
 
-/// The keys of a YAML document; texts over several lines are not understood, and may look like keys.
+/// The keys of a YAML document; texts over several lines are not understood, and may look like
+/// keys.
 #[derive(Debug)]
 struct YamlOutline<'t> {
     keys: Vec<YamlKey<'t>>,
 }
 
 impl<'t> YamlOutline<'t> {
-    /// `None` if a line at the margin is neither key, item, comment nor marker: then it is another kind of text.
+    /// `None` if a line at the margin is neither key, item, comment nor marker: then it is another
+    /// kind of text.
     fn of(text: &'t str) -> Option<Self> {
-        let key = pattern!(r#"^(\s*)((?:- +)*)["']?([\w.$/@-][\w.$/@ -]*?)["']?\s*:(?:\s+(.*))?$"#)?;
+        let key =
+            pattern!(r#"^(\s*)((?:- +)*)["']?([\w.$/@-][\w.$/@ -]*?)["']?\s*:(?:\s+(.*))?$"#)?;
         let mut keys = Vec::new();
         for line in text.lines().map(str::trim_end) {
             let start = line.trim_start();
-            if start.is_empty() || start.starts_with(['#', '%']) || ["---", "..."].contains(&start) {
+            if start.is_empty() || start.starts_with(['#', '%']) || ["---", "..."].contains(&start)
+            {
                 continue;
             }
             match key.captures(line) {
                 Some(found) => {
                     let part = |number: usize| found.get(number).map_or("", |part| part.as_str());
                     let indent = part(1).len() + part(2).len();
-                    keys.push(YamlKey { indent, name: part(3), value: plain(part(4)), in_list: !part(2).is_empty() });
+                    keys.push(YamlKey {
+                        indent,
+                        name: part(3),
+                        value: plain(part(4)),
+                        in_list: !part(2).is_empty(),
+                    });
                 }
-                None if line.len() == start.len() && !start.starts_with("- ") && !start.starts_with(['}', ']']) => {
+                None if line.len() == start.len()
+                    && !start.starts_with("- ")
+                    && !start.starts_with(['}', ']']) =>
+                {
                     return None;
                 }
                 None => {}
@@ -134,7 +163,11 @@ impl<'t> YamlOutline<'t> {
     }
 
     fn top(&self) -> BTreeSet<&str> {
-        self.keys.iter().filter(|key| key.indent == 0).map(|key| key.name).collect()
+        self.keys
+            .iter()
+            .filter(|key| key.indent == 0)
+            .map(|key| key.name)
+            .collect()
     }
 
     /// Whether a key with one of these names is anywhere.
@@ -146,16 +179,23 @@ impl<'t> YamlOutline<'t> {
     fn below(&self, position: usize) -> &[YamlKey<'t>] {
         let rest = &self.keys[position + 1..];
         let indent = self.keys[position].indent;
-        &rest[..rest.iter().position(|key| key.indent <= indent).unwrap_or(rest.len())]
+        &rest[..rest
+            .iter()
+            .position(|key| key.indent <= indent)
+            .unwrap_or(rest.len())]
     }
 
     fn kind(&self) -> Option<&'static str> {
         let top = self.top();
         let any = |names: &[&str]| names.iter().any(|name| top.contains(name));
-        let is_drone = self.keys.iter().any(|key| key.indent == 0 && key.name == "kind" && key.value == "pipeline");
+        let is_drone = self
+            .keys
+            .iter()
+            .any(|key| key.indent == 0 && key.name == "kind" && key.value == "pipeline");
         let is_github = any(&["jobs"]) && any(&["on", "true"]) && self.has(&["runs-on", "uses"]);
-        let is_circle =
-            any(&["jobs"]) && any(&["version", "workflows"]) && self.has(&["docker", "machine", "executor", "macos"]);
+        let is_circle = any(&["jobs"])
+            && any(&["version", "workflows"])
+            && self.has(&["docker", "machine", "executor", "macos"]);
         let is_azure = any(&["trigger", "pr", "pool"]) && any(&["steps", "jobs", "stages"]);
         let is_bitbucket = any(&["pipelines"]) && self.has(&["step"]) && self.has(&["script"]);
         let is_travis = any(&["language"])
@@ -171,10 +211,18 @@ impl<'t> YamlOutline<'t> {
                 "dist",
                 "os",
             ]);
-        let is_built_in_steps = any(&["steps", "pipeline"]) && self.has(&["commands", "entrypoint", "args"]);
+        let is_built_in_steps =
+            any(&["steps", "pipeline"]) && self.has(&["commands", "entrypoint", "args"]);
         match () {
             () if self.is_compose(&top) => Some("Compose file: services"),
-            () if is_drone || is_github || is_circle || is_azure || is_bitbucket || is_travis || is_built_in_steps => {
+            () if is_drone
+                || is_github
+                || is_circle
+                || is_azure
+                || is_bitbucket
+                || is_travis
+                || is_built_in_steps =>
+            {
                 Some("CI pipeline")
             }
             () if self.is_gitlab(&top) => Some("CI pipeline"),
@@ -183,21 +231,33 @@ impl<'t> YamlOutline<'t> {
         }
     }
 
-    /// Services with an image or a build context; the first version of the format has them at the margin.
+    /// Services with an image or a build context; the first version of the format has them at the
+    /// margin.
     fn is_compose(&self, top: &BTreeSet<&str>) -> bool {
-        const KEYS: &[&str] =
-            &["version", "name", "services", "networks", "volumes", "secrets", "configs", "include", "models"];
+        const KEYS: &[&str] = &[
+            "version", "name", "services", "networks", "volumes", "secrets", "configs", "include",
+            "models",
+        ];
         let is_known = |name: &&str| KEYS.contains(name) || name.starts_with("x-");
-        let services: Vec<usize> = match self.keys.iter().position(|key| key.indent == 0 && key.name == "services") {
+        let services: Vec<usize> = match self
+            .keys
+            .iter()
+            .position(|key| key.indent == 0 && key.name == "services")
+        {
             Some(services) => {
                 let first = self.below(services).first().map(|key| key.indent);
                 let positions = services + 1..services + 1 + self.below(services).len();
-                positions.filter(|at| Some(self.keys[*at].indent) == first).collect()
+                positions
+                    .filter(|at| Some(self.keys[*at].indent) == first)
+                    .collect()
             }
-            None => (0..self.keys.len()).filter(|at| self.keys[*at].indent == 0).collect(),
+            None => (0..self.keys.len())
+                .filter(|at| self.keys[*at].indent == 0)
+                .collect(),
         };
         let is_service = |at: usize| {
-            let is_reference = |key: &YamlKey| !key.value.is_empty() && !key.value.contains([' ', '(']);
+            let is_reference =
+                |key: &YamlKey| !key.value.is_empty() && !key.value.contains([' ', '(']);
             let has_image = |key: &YamlKey| match key.name {
                 "image" => is_reference(key),
                 "build" => !key.value.contains(' '),
@@ -217,8 +277,9 @@ impl<'t> YamlOutline<'t> {
                 "restart",
                 "container_name",
             ]);
-        let is_current =
-            top.contains("services") && top.iter().all(is_known) && services.iter().any(|at| is_service(*at));
+        let is_current = top.contains("services")
+            && top.iter().all(is_known)
+            && services.iter().any(|at| is_service(*at));
         // A pipeline of GitLab may consist of jobs with an image.
         (is_current || is_first_version) && !self.has(&["script", "commands", "stages"])
     }
@@ -238,14 +299,28 @@ impl<'t> YamlOutline<'t> {
             "when",
             "except",
         ];
-        let is_setting = ["stages", "image", "include", "variables", "default", "before_script", "workflow"]
-            .iter()
-            .any(|name| top.contains(name));
+        let is_setting = [
+            "stages",
+            "image",
+            "include",
+            "variables",
+            "default",
+            "before_script",
+            "workflow",
+        ]
+        .iter()
+        .any(|name| top.contains(name));
         let is_job = |at: usize| {
             let below = self.below(at);
             let first = below.first().map(|key| key.indent);
-            let has = |names: &[&str]| below.iter().any(|key| Some(key.indent) == first && names.contains(&key.name));
-            self.keys[at].value.is_empty() && has(&["script", "extends"]) && (is_setting || has(JOB))
+            let has = |names: &[&str]| {
+                below
+                    .iter()
+                    .any(|key| Some(key.indent) == first && names.contains(&key.name))
+            };
+            self.keys[at].value.is_empty()
+                && has(&["script", "extends"])
+                && (is_setting || has(JOB))
         };
         let jobs = || (0..self.keys.len()).filter(|at| self.keys[*at].indent == 0);
         jobs().any(is_job) || (top.len() == 1 && top.contains("stages") && self.keys.len() == 1)
@@ -253,7 +328,9 @@ impl<'t> YamlOutline<'t> {
 
     fn is_playbook(&self) -> bool {
         let is_play = |key: &YamlKey| key.in_list && ["hosts", "name"].contains(&key.name);
-        self.keys.first().is_some_and(is_play) && self.has(&["hosts"]) && self.has(&["tasks", "roles", "become"])
+        self.keys.first().is_some_and(is_play)
+            && self.has(&["hosts"])
+            && self.has(&["tasks", "roles", "become"])
     }
 }
 
@@ -261,7 +338,10 @@ impl<'t> YamlOutline<'t> {
 fn plain(value: &str) -> &str {
     let value = value.trim();
     for quote in ['"', '\''] {
-        if let Some((inner, _)) = value.strip_prefix(quote).and_then(|rest| rest.split_once(quote)) {
+        if let Some((inner, _)) = value
+            .strip_prefix(quote)
+            .and_then(|rest| rest.split_once(quote))
+        {
             return inner;
         }
     }
@@ -273,18 +353,28 @@ pub fn passwords(page: &HttpPage) -> Vec<String> {
     let text = page.text();
     let mut found = Vec::new();
     for (line, number) in text.lines().zip(1..) {
-        let settings = settings(line).into_iter().filter(|(name, value)| is_secret_name(name) && is_password(value));
-        let arguments = arguments(line).into_iter().filter(|(_, value)| is_password(value));
+        let settings = settings(line)
+            .into_iter()
+            .filter(|(name, value)| is_secret_name(name) && is_password(value));
+        let arguments = arguments(line)
+            .into_iter()
+            .filter(|(_, value)| is_password(value));
         let all: Vec<(&str, &str)> = settings.chain(arguments).collect();
-        found.extend(all.into_iter().map(|(name, value)| format!("{name}: {} (line {number})", masked(value))));
+        found.extend(
+            all.into_iter()
+                .map(|(name, value)| format!("{name}: {} (line {number})", masked(value))),
+        );
     }
-    let by_format = secrets::search(&text, false, &StopFlag::default()).into_iter().filter(|secret| !secret.is_public);
+    let by_format = secrets::search(&text, false, &StopFlag::default())
+        .into_iter()
+        .filter(|secret| !secret.is_public);
     found.extend(by_format.map(|secret| format!("{}: {}", secret.name, secret.shown)));
     found.truncate(MOST_PASSWORDS);
     found
 }
 
-/// The settings of a line: `KEY: value`, `- KEY=value`, `ENV KEY=value OTHER=value`, `ENV KEY value`, `KEY = 'value'`.
+/// The settings of a line: `KEY: value`, `- KEY=value`, `ENV KEY=value OTHER=value`,
+/// `ENV KEY value`, `KEY = 'value'`.
 fn settings(line: &str) -> Vec<(&str, &str)> {
     let line = line.trim();
     if line.starts_with(['#', '/']) {
@@ -305,14 +395,19 @@ fn settings(line: &str) -> Vec<(&str, &str)> {
         return pair(found).into_iter().collect();
     }
     let of_yaml = yaml.captures(line).and_then(pair);
-    of_yaml.into_iter().chain(assigned.captures_iter(line).filter_map(pair)).collect()
+    of_yaml
+        .into_iter()
+        .chain(assigned.captures_iter(line).filter_map(pair))
+        .collect()
 }
 
 /// Passwords in commands: `--requirepass value`, `echo "user:value" | chpasswd`.
 fn arguments(line: &str) -> Vec<(&str, &str)> {
     let (Some(option), Some(changed)) = (
         pattern!(r#"(--(?:requirepass|password|pass))(?:[ =]|["'],\s*["'])["']?([^\s"',\]]+)"#),
-        pattern!(r#"echo\s+["']?(\w+):([^\s"'|]+)["']?\s*\|\s*(?:sudo\s+)?(?:/usr/sbin/)?chpasswd"#),
+        pattern!(
+            r#"echo\s+["']?(\w+):([^\s"'|]+)["']?\s*\|\s*(?:sudo\s+)?(?:/usr/sbin/)?chpasswd"#
+        ),
     ) else {
         return Vec::new();
     };
@@ -323,7 +418,11 @@ fn arguments(line: &str) -> Vec<(&str, &str)> {
     if line.trim_start().starts_with('#') {
         return Vec::new();
     }
-    option.captures_iter(line).chain(changed.captures_iter(line)).filter_map(pair).collect()
+    option
+        .captures_iter(line)
+        .chain(changed.captures_iter(line))
+        .filter_map(pair)
+        .collect()
 }
 
 /// Whether a setting with this name holds a secret itself, and not its file or its rules.
@@ -334,8 +433,9 @@ fn is_secret_name(name: &str) -> bool {
         "_file", "_path", "_name", "_id", "_url", "_length", "_policy", "_type", "_ttl", "_expiry", "_expires", "_method",
         "_min", "_max", "_hash", "_key_path", "_enabled", "_required", "_store", "_reset", "_validity", "_header", "_field",
     ];
-    let is_other =
-        OTHERS.iter().any(|end| name.ends_with(end)) || name.contains("public") || name.contains("allow_empty");
+    let is_other = OTHERS.iter().any(|end| name.ends_with(end))
+        || name.contains("public")
+        || name.contains("allow_empty");
     let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
     let is_secret = has(&[
         "password",
@@ -382,15 +482,21 @@ mod tests {
 
     fn page(body: &str) -> HttpPage {
         let url = Url::parse("http://a.test/x").unwrap();
-        HttpPage { url, status: 200, headers: HeaderMap::new(), body: body.into(), fault: None }
+        HttpPage {
+            url,
+            status: 200,
+            headers: HeaderMap::new(),
+            body: body.into(),
+            fault: None,
+        }
     }
 
-    const COMPOSE: &str =
-        "services:\n  db:\n    image: postgres:16\n    environment:\n      POSTGRES_PASSWORD: hunter22\n";
+    const COMPOSE: &str = "services:\n  db:\n    image: postgres:16\n    environment:\n      POSTGRES_PASSWORD: hunter22\n";
 
     #[test]
     fn files_are_recognized_as_people_write_them() {
-        let windows = format!("\u{feff}# shop\n\nversion: '3.8' # old\n\n{COMPOSE}").replace('\n', "\r\n");
+        let windows =
+            format!("\u{feff}# shop\n\nversion: '3.8' # old\n\n{COMPOSE}").replace('\n', "\r\n");
         let cases: &[(&str, &str)] = &[
             (COMPOSE, "Compose file: services"),
             (&windows, "Compose file: services"),
@@ -398,21 +504,33 @@ mod tests {
                 "---\nname: shop\nx-common: &common\n  restart: always\nservices: # all\n    web:\n        <<: *common\n        build: .\n        ports: ['80:80']\nvolumes:\n  data:\n",
                 "Compose file: services",
             ),
-            ("\"services\":\n  \"web\":\n    \"image\": \"nginx\"\n", "Compose file: services"),
-            ("web:\n  image: nginx\n  links:\n   - db\ndb:\n  image: postgres\n", "Compose file: services"),
+            (
+                "\"services\":\n  \"web\":\n    \"image\": \"nginx\"\n",
+                "Compose file: services",
+            ),
+            (
+                "web:\n  image: nginx\n  links:\n   - db\ndb:\n  image: postgres\n",
+                "Compose file: services",
+            ),
             ("FROM debian\nRUN apt-get update\n", "Dockerfile"),
             (
                 "# syntax=docker/dockerfile:1\r\nARG V=1\r\nfrom --platform=linux/amd64 node:${V} as build\r\nworkdir /srv\r\nCMD[\"node\"]\r\n",
                 "Dockerfile",
             ),
             ("stages:\n  - test\n", "CI pipeline"),
-            ("image: node:20\n\nvariables:\n  A: b\n\ntest:\n  script:\n    - npm test\n", "CI pipeline"),
+            (
+                "image: node:20\n\nvariables:\n  A: b\n\ntest:\n  script:\n    - npm test\n",
+                "CI pipeline",
+            ),
             ("build:\n  stage: build\n  script: make\n", "CI pipeline"),
             (
                 "name: ci\non: [push]\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v4\n      - run: |\n          make\n",
                 "CI pipeline",
             ),
-            ("language: python\npython:\n  - '3.12'\nscript: pytest\n", "CI pipeline"),
+            (
+                "language: python\npython:\n  - '3.12'\nscript: pytest\n",
+                "CI pipeline",
+            ),
             (
                 "version: 2.1\njobs:\n  build:\n    docker:\n      - image: cimg/node:20.1\n    steps:\n      - checkout\n",
                 "CI pipeline",
@@ -425,13 +543,22 @@ mod tests {
                 "image: atlassian/default-image:4\npipelines:\n  default:\n    - step:\n        script:\n          - make\n",
                 "CI pipeline",
             ),
-            ("trigger:\n- main\n\npool:\n  vmImage: ubuntu-latest\n\nsteps:\n- script: echo hello\n", "CI pipeline"),
+            (
+                "trigger:\n- main\n\npool:\n  vmImage: ubuntu-latest\n\nsteps:\n- script: echo hello\n",
+                "CI pipeline",
+            ),
             (
                 "// build\n@Library('shared') _\npipeline {\n  agent any\n  stages { stage('x') { steps { sh 'make' } } }\n}\n",
                 "Jenkinsfile",
             ),
-            ("node('linux') {\n  stage('Build') {\n    sh 'make'\n  }\n}\n", "Jenkinsfile"),
-            ("- hosts: all\n  become: yes\n  tasks:\n    - name: x\n", "Ansible playbook"),
+            (
+                "node('linux') {\n  stage('Build') {\n    sh 'make'\n  }\n}\n",
+                "Jenkinsfile",
+            ),
+            (
+                "- hosts: all\n  become: yes\n  tasks:\n    - name: x\n",
+                "Ansible playbook",
+            ),
             ("Vagrant.configure(\"2\") do |config|\nend\n", "Vagrantfile"),
         ];
         for (body, kind) in cases {
@@ -441,7 +568,8 @@ mod tests {
 
     #[test]
     fn texts_with_the_same_words_are_not_recognized() {
-        let article = format!("# How to run the shop\n\nWrite this file:\n\n```yaml\n{COMPOSE}```\n");
+        let article =
+            format!("# How to run the shop\n\nWrite this file:\n\n```yaml\n{COMPOSE}```\n");
         let html = format!("<!doctype html><title>Compose</title><pre>{COMPOSE}</pre>");
         for text in [
             article.as_str(),
@@ -465,8 +593,14 @@ mod tests {
     fn passwords_have_name_line_and_no_value() {
         let cases: &[(&str, &[&str])] = &[
             (COMPOSE, &["POSTGRES_PASSWORD: hu…2 (line 5)"]),
-            ("    environment:\r\n      - \"MYSQL_ROOT_PASSWORD=root\"\r\n", &["MYSQL_ROOT_PASSWORD: r… (line 2)"]),
-            ("password: postgres # default\n", &["password: po…s (line 1)"]),
+            (
+                "    environment:\r\n      - \"MYSQL_ROOT_PASSWORD=root\"\r\n",
+                &["MYSQL_ROOT_PASSWORD: r… (line 2)"],
+            ),
+            (
+                "password: postgres # default\n",
+                &["password: po…s (line 1)"],
+            ),
             (
                 "ENV APP_ENV=prod DB_PASSWORD='hunter22' TOKEN=abc123def456\n",
                 &["DB_PASSWORD: hu…2 (line 1)", "TOKEN: abc1…56 (line 1)"],
@@ -475,11 +609,26 @@ mod tests {
                 "ENV DB_PASS hunter22\nARG API_KEY=9kQ2mZx7Lw3R\n",
                 &["DB_PASS: hu…2 (line 1)", "API_KEY: 9kQ2…3R (line 2)"],
             ),
-            ("RUN echo 'root:hunter22' | chpasswd\n", &["root: hu…2 (line 1)"]),
-            ("command: redis-server --requirepass hunter22\n", &["--requirepass: hu…2 (line 1)"]),
-            ("command: [\"redis-server\", \"--requirepass\", \"hunter22\"]\n", &["--requirepass: hu…2 (line 1)"]),
-            ("    environment { DB_PASSWORD = 'hunter22' }\n", &["DB_PASSWORD: hu…2 (line 1)"]),
-            ("  DATABASE_URL: postgres://app:8d1fQ0c2@db/shop\n", &["URL with password: postgres…2@db (1:17)"]),
+            (
+                "RUN echo 'root:hunter22' | chpasswd\n",
+                &["root: hu…2 (line 1)"],
+            ),
+            (
+                "command: redis-server --requirepass hunter22\n",
+                &["--requirepass: hu…2 (line 1)"],
+            ),
+            (
+                "command: [\"redis-server\", \"--requirepass\", \"hunter22\"]\n",
+                &["--requirepass: hu…2 (line 1)"],
+            ),
+            (
+                "    environment { DB_PASSWORD = 'hunter22' }\n",
+                &["DB_PASSWORD: hu…2 (line 1)"],
+            ),
+            (
+                "  DATABASE_URL: postgres://app:8d1fQ0c2@db/shop\n",
+                &["URL with password: postgres…2@db (1:17)"],
+            ),
         ];
         for (text, expected) in cases {
             assert_eq!(passwords(&page(text)), *expected, "{text}");
@@ -502,7 +651,11 @@ mod tests {
             "JWT_SECRET:\n",
             "PASSWORD_MIN_LENGTH: 12\nRESET_TOKEN_TTL=3600\n",
         ] {
-            assert!(passwords(&page(text)).is_empty(), "{text}: {:?}", passwords(&page(text)));
+            assert!(
+                passwords(&page(text)).is_empty(),
+                "{text}: {:?}",
+                passwords(&page(text))
+            );
         }
     }
 

@@ -5,9 +5,10 @@
 //!                                                             └──yes──► the server returns this file for any name: nothing
 //! ```
 //!
-//! The root and the folder of the start page are searched for all names. The other folders of the site are searched by a
-//! light scan for those that an editor, a backup or a careless upload leaves anywhere, by a deep scan for nearly all.
-//! Of folders that look alike, few are searched (`folders`).
+//! The root and the folder of the start page are searched for all names. The other folders of the
+//! site are searched by a light scan for those that an editor, a backup or a careless upload leaves
+//! anywhere, by a deep scan for nearly all. Of folders that look alike, few are searched
+//! (`folders`).
 
 use std::collections::BTreeSet;
 
@@ -23,8 +24,8 @@ use crate::service::engine::http::HttpPage;
 use crate::service::engine::kinds::{FindingKind, cms, console, exposed, web};
 use crate::service::engine::{NewFinding, blocking};
 
-/// The files of a kind of finding, with the function that recognises them. Paths are relative to a base directory;
-/// `{host}` is replaced by the host name, `{folder}` by the name of the folder.
+/// The files of a kind of finding, with the function that recognises them. Paths are relative to a
+/// base directory; `{host}` is replaced by the host name, `{folder}` by the name of the folder.
 pub struct ExposedFiles {
     kind: FindingKind,
     places: SearchedFolders,
@@ -34,7 +35,9 @@ pub struct ExposedFiles {
 impl ExposedFiles {
     /// The names that are requested.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.files.iter().flat_map(|(_, names)| names.iter().copied())
+        self.files
+            .iter()
+            .flat_map(|(_, names)| names.iter().copied())
     }
 }
 
@@ -173,8 +176,10 @@ files! {
 }
 
 /// Suffixes and prefixes of copies that editors and people leave beside a file.
-const COPIES: &[&str] =
-    &["{}~", "{}.old", "{}.bak", ".{}.swp", "{}.orig", "{}.save", "{}.copy", "{}.1", "{}.txt", "{}.swp"];
+const COPIES: &[&str] = &[
+    "{}~", "{}.old", "{}.bak", ".{}.swp", "{}.orig", "{}.save", "{}.copy", "{}.1", "{}.txt",
+    "{}.swp",
+];
 /// Files of which copies are searched.
 const MAX_COPIED: usize = 12;
 pub const HEADERS: &[&str] = &["Request", "Status", "What it holds"];
@@ -184,9 +189,14 @@ const CONCURRENCY: usize = 4;
 /// Requests the files in the directories; those that exist are the evidence.
 pub async fn check(site: &Site<'_>, exposed: &ExposedFiles) -> Vec<NewFinding> {
     let kind = exposed.kind;
-    let file = |(path, recognizer): (String, Recognizer)| async move { file(site, &path, (recognizer, kind)).await };
-    let found: Vec<Option<ExposedFile>> =
-        stream::iter(paths(site, exposed)).map(file).buffered(CONCURRENCY).collect().await;
+    let file = |(path, recognizer): (String, Recognizer)| async move {
+        file(site, &path, (recognizer, kind)).await
+    };
+    let found: Vec<Option<ExposedFile>> = stream::iter(paths(site, exposed))
+        .map(file)
+        .buffered(CONCURRENCY)
+        .collect()
+        .await;
     findings(site, kind, found.into_iter().flatten().collect())
 }
 
@@ -204,11 +214,16 @@ fn findings(site: &Site, kind: FindingKind, files: Vec<ExposedFile>) -> Vec<NewF
     let risk = worst(kind.finding().risk);
     let rows = files.into_iter().flat_map(|file| file.rows).collect();
     let findings = site.finding_of_rows(kind, HEADERS, rows).into_iter();
-    findings.map(|finding| NewFinding { risk: risk.unwrap_or(finding.risk), ..finding }).collect()
+    findings
+        .map(|finding| NewFinding {
+            risk: risk.unwrap_or(finding.risk),
+            ..finding
+        })
+        .collect()
 }
 
-/// The risk of the content of a file: a password at once gives rights that its hash gives only after it was guessed, and a
-/// console without PIN runs code.
+/// The risk of the content of a file: a password at once gives rights that its hash gives only
+/// after it was guessed, and a console without PIN runs code.
 fn content_risk(kind: FindingKind, page: &HttpPage) -> Option<Risk> {
     match kind {
         exposed::ENVIRONMENT => recognize::has_secret_setting(page).then_some(Risk::Critical),
@@ -222,22 +237,41 @@ fn content_risk(kind: FindingKind, page: &HttpPage) -> Option<Risk> {
 
 /// The masked passwords in a file of a kind that need not have any.
 fn passwords(kind: FindingKind, page: &HttpPage) -> Vec<String> {
-    if kind == exposed::DEPLOYMENT { deployment::passwords(page) } else { Vec::new() }
+    if kind == exposed::DEPLOYMENT {
+        deployment::passwords(page)
+    } else {
+        Vec::new()
+    }
 }
 
 /// The paths to request, each once.
 pub fn paths(site: &CrawledSite, exposed: &ExposedFiles) -> Vec<(String, Recognizer)> {
-    let host = site.start.url.host_str().unwrap_or_default().trim_start_matches("www.");
+    let host = site
+        .start
+        .url
+        .host_str()
+        .unwrap_or_default()
+        .trim_start_matches("www.");
     let mut folders = site.base_folders();
     if exposed.places == All || (exposed.places == Deep && site.is_deep) {
         folders.extend(site.searched_folders());
     }
     let (mut paths, mut seen) = (Vec::new(), BTreeSet::new());
     for folder in folders {
-        let label = folder.trim_matches('/').rsplit('/').next().unwrap_or_default();
+        let label = folder
+            .trim_matches('/')
+            .rsplit('/')
+            .next()
+            .unwrap_or_default();
         for (recognizer, names) in exposed.files {
-            for name in names.iter().filter(|name| !label.is_empty() || !name.contains("{folder}")) {
-                let path = format!("{folder}{}", name.replace("{host}", host).replace("{folder}", label));
+            for name in names
+                .iter()
+                .filter(|name| !label.is_empty() || !name.contains("{folder}"))
+            {
+                let path = format!(
+                    "{folder}{}",
+                    name.replace("{host}", host).replace("{folder}", label)
+                );
                 if seen.insert(path.clone()) {
                     paths.push((path, *recognizer));
                 }
@@ -246,7 +280,10 @@ pub fn paths(site: &CrawledSite, exposed: &ExposedFiles) -> Vec<(String, Recogni
     }
     if exposed.kind == exposed::DEPLOYMENT {
         // A listing or a link led to them.
-        let known = site.pages().map(|page| page.url.path()).filter(|path| deployment::is_named(path));
+        let known = site
+            .pages()
+            .map(|page| page.url.path())
+            .filter(|path| deployment::is_named(path));
         let new = known.filter(|path| seen.insert((*path).to_owned()));
         paths.extend(new.map(|path| (path.to_owned(), deployment::recognize as Recognizer)));
     }
@@ -255,30 +292,53 @@ pub fn paths(site: &CrawledSite, exposed: &ExposedFiles) -> Vec<(String, Recogni
 
 /// Old copies of the pages of the site and of its usual files.
 pub async fn copies(site: &Site<'_>) -> Vec<NewFinding> {
-    let file = |path: String| async move { file(site, &path, (recognize::source_copy, exposed::COPY)).await };
-    let found: Vec<Option<ExposedFile>> =
-        stream::iter(copied_paths(site)).map(file).buffered(CONCURRENCY).collect().await;
+    let file = |path: String| async move {
+        file(site, &path, (recognize::source_copy, exposed::COPY)).await
+    };
+    let found: Vec<Option<ExposedFile>> = stream::iter(copied_paths(site))
+        .map(file)
+        .buffered(CONCURRENCY)
+        .collect()
+        .await;
     findings(site, exposed::COPY, found.into_iter().flatten().collect())
 }
 
 /// The paths of old copies.
 pub fn copied_paths(site: &CrawledSite) -> Vec<String> {
-    let pages = site.pages().map(|page| page.url.path()).chain(site.scripts.iter().map(|script| script.url.path()));
-    let is_file =
-        |path: &&str| path.rsplit('/').next().is_some_and(|name| name.contains('.') && !name.starts_with('.'));
-    let files: BTreeSet<&str> = pages.filter(is_file).chain(["/index.html", "/index.php", "/login.php"]).collect();
+    let pages = site
+        .pages()
+        .map(|page| page.url.path())
+        .chain(site.scripts.iter().map(|script| script.url.path()));
+    let is_file = |path: &&str| {
+        path.rsplit('/')
+            .next()
+            .is_some_and(|name| name.contains('.') && !name.starts_with('.'))
+    };
+    let files: BTreeSet<&str> = pages
+        .filter(is_file)
+        .chain(["/index.html", "/index.php", "/login.php"])
+        .collect();
     // The check of backups reports these.
-    let backups: BTreeSet<String> = paths(site, &BACKUP).into_iter().map(|(path, _)| path).collect();
+    let backups: BTreeSet<String> = paths(site, &BACKUP)
+        .into_iter()
+        .map(|(path, _)| path)
+        .collect();
     let mut copies = Vec::new();
     for file in files.into_iter().take(MAX_COPIED) {
         let (folder, name) = file.rsplit_once('/').unwrap_or_default();
-        let all = COPIES.iter().map(|copy| format!("{folder}/{}", copy.replace("{}", name)));
+        let all = COPIES
+            .iter()
+            .map(|copy| format!("{folder}/{}", copy.replace("{}", name)));
         copies.extend(all.filter(|path| !backups.contains(path)));
     }
     copies
 }
 
-async fn file(site: &Site<'_>, path: &str, (recognizer, kind): (Recognizer, FindingKind)) -> Option<ExposedFile> {
+async fn file(
+    site: &Site<'_>,
+    path: &str,
+    (recognizer, kind): (Recognizer, FindingKind),
+) -> Option<ExposedFile> {
     let url = site.at(path)?;
     let answer = match says_everybody(kind) {
         true => site.web.probe_without_login(&url).await,
@@ -293,38 +353,67 @@ async fn file(site: &Site<'_>, path: &str, (recognizer, kind): (Recognizer, Find
     if is_returned_for_any_name(site, path, recognizer).await {
         return None;
     }
-    let risk = if passwords.is_empty() { risk } else { Some(Risk::Critical) };
+    let risk = if passwords.is_empty() {
+        risk
+    } else {
+        Some(Risk::Critical)
+    };
     let row = |holds: String| vec![format!("GET {url}"), "200".to_owned(), holds];
-    let of_passwords = passwords.into_iter().map(|password| row(format!("password {password}")));
-    Some(ExposedFile { rows: [row(proof)].into_iter().chain(of_passwords).collect(), risk })
+    let of_passwords = passwords
+        .into_iter()
+        .map(|password| row(format!("password {password}")));
+    Some(ExposedFile {
+        rows: [row(proof)].into_iter().chain(of_passwords).collect(),
+        risk,
+    })
 }
 
 /// Whether findings of a kind say that the answer needs no log-in.
 fn says_everybody(kind: FindingKind) -> bool {
-    kind == exposed::HEAP_DUMP || ["web.console.", "web.cms."].iter().any(|start| kind.id().starts_with(start))
+    kind == exposed::HEAP_DUMP
+        || ["web.console.", "web.cms."]
+            .iter()
+            .any(|start| kind.id().starts_with(start))
 }
 
 async fn is_recognized(site: &Site<'_>, path: &str, recognizer: Recognizer) -> bool {
-    let Some(url) = site.at(path) else { return false };
+    let Some(url) = site.at(path) else {
+        return false;
+    };
     match site.web.probe(&url).await {
         Ok(page) if page.is_success() => blocking::run(move |_| recognizer(&page).is_some()).await,
         _ => false,
     }
 }
 
-/// Some servers return the same file for every name: requests a random name in the same directory, with the same
-/// extension, query and final slash.
+/// Some servers return the same file for every name: requests a random name in the same directory,
+/// with the same extension, query and final slash.
 pub async fn is_returned_for_any_name(site: &Site<'_>, path: &str, recognizer: Recognizer) -> bool {
-    let (path, query) = path.split_once('?').map_or((path, String::new()), |(path, query)| (path, format!("?{query}")));
-    let (path, slash) = path.strip_suffix('/').map_or((path, ""), |path| (path, "/"));
+    let (path, query) = path
+        .split_once('?')
+        .map_or((path, String::new()), |(path, query)| {
+            (path, format!("?{query}"))
+        });
+    let (path, slash) = path
+        .strip_suffix('/')
+        .map_or((path, ""), |path| (path, "/"));
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
-    let extension = file.rfind('.').filter(|at| *at > 0).map_or("", |at| &file[at..]);
-    let mut neighbours = vec![format!("{folder}/{}{extension}{slash}{query}", site.nonsense)];
+    let extension = file
+        .rfind('.')
+        .filter(|at| *at > 0)
+        .map_or("", |at| &file[at..]);
+    let mut neighbours = vec![format!(
+        "{folder}/{}{extension}{slash}{query}",
+        site.nonsense
+    )];
     if file.ends_with('~') && extension.is_empty() {
         neighbours.push(format!("{folder}/{}~", site.nonsense));
     }
     if file.starts_with('.') {
-        neighbours.push(format!("{folder}/.{}{extension}{slash}{query}", site.nonsense));
+        neighbours.push(format!(
+            "{folder}/.{}{extension}{slash}{query}",
+            site.nonsense
+        ));
     }
     for neighbour in neighbours {
         if is_recognized(site, &neighbour, recognizer).await {
@@ -345,29 +434,51 @@ mod tests {
 
     #[tokio::test]
     async fn answer_that_needs_the_login_of_the_scan_is_no_open_console() {
-        const SETTINGS: &str = r#"{"httpNodeRoot":"/","version":"4.1.0","context":{"stores":["memory"]}}"#;
+        const SETTINGS: &str =
+            r#"{"httpNodeRoot":"/","version":"4.1.0","context":{"stores":["memory"]}}"#;
         for (is_open, count) in [(true, 1), (false, 0)] {
             let port = web(move |path, head| match path {
                 "/" => ok("text/html", "<title>Node-RED</title>"),
-                "/settings" if is_open || head.contains("sid=1") => ok("application/json", SETTINGS),
-                "/settings" => "HTTP/1.1 401 x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned(),
+                "/settings" if is_open || head.contains("sid=1") => {
+                    ok("application/json", SETTINGS)
+                }
+                "/settings" => {
+                    "HTTP/1.1 401 x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned()
+                }
                 _ => "HTTP/1.1 404 x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned(),
             })
             .await;
-            let result = website(port, serde_json::json!({"authentication": {"cookies": "sid=1"}})).run().await;
+            let result = website(
+                port,
+                serde_json::json!({"authentication": {"cookies": "sid=1"}}),
+            )
+            .run()
+            .await;
             result.check();
-            assert_eq!(result.of("web.console.node_red").len(), count, "open: {is_open}");
+            assert_eq!(
+                result.of("web.console.node_red").len(),
+                count,
+                "open: {is_open}"
+            );
         }
     }
 
     #[test]
     fn folders_of_the_site_are_searched_by_kind_and_scan_type() {
         let url = Url::parse("http://shop.test/").unwrap();
-        let start = HttpPage { url, status: 200, headers: HeaderMap::new(), body: Vec::new(), fault: None };
+        let start = HttpPage {
+            url,
+            status: 200,
+            headers: HeaderMap::new(),
+            body: Vec::new(),
+            fault: None,
+        };
         let mut site = CrawledSite::new(start, Crawl::default());
         site.folders = ["/", "/api/", "/old/"].map(str::to_owned).into();
         let searched = |site: &CrawledSite, files: &ExposedFiles, path: &str| {
-            paths(site, files).iter().any(|(searched, _)| searched == path)
+            paths(site, files)
+                .iter()
+                .any(|(searched, _)| searched == path)
         };
         for (files, name) in [
             (&PRIVATE_KEY, "id_rsa"),
@@ -378,12 +489,22 @@ mod tests {
         ] {
             let places = ["/", "/old/"].map(|folder| format!("{folder}{name}"));
             site.is_deep = false;
-            assert_eq!(places.each_ref().map(|path| searched(&site, files, path)), [true, false], "{name}");
+            assert_eq!(
+                places.each_ref().map(|path| searched(&site, files, path)),
+                [true, false],
+                "{name}"
+            );
             site.is_deep = true;
-            assert_eq!(places.each_ref().map(|path| searched(&site, files, path)), [true, true], "{name}");
+            assert_eq!(
+                places.each_ref().map(|path| searched(&site, files, path)),
+                [true, true],
+                "{name}"
+            );
         }
         assert!(!searched(&site, &CROSS_DOMAIN, "/old/crossdomain.xml"));
         site.is_deep = false;
-        assert!(searched(&site, &GIT, "/old/.git/HEAD") && searched(&site, &BACKUP, "/old/old.tar.gz"));
+        assert!(
+            searched(&site, &GIT, "/old/.git/HEAD") && searched(&site, &BACKUP, "/old/old.tar.gz")
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! Which folders of a site are searched for exposed files.
 //!
-//! A site with 200 pages often has 200 addresses that end in `/`, all served by one program: a search of each sends
-//! thousands of requests that differ in nothing. So of folders that look alike, one or two stand for the others.
+//! A site with 200 pages often has 200 addresses that end in `/`, all served by one program: a
+//! search of each sends thousands of requests that differ in nothing. So of folders that look
+//! alike, one or two stand for the others.
 //!
 //! ```text
 //!   folders that hold files: all, of numbered ones (2024/, 2025/) two
@@ -19,7 +20,10 @@ const ALIKE_WITH_FILES: usize = 2;
 pub fn searched(folders: &BTreeSet<String>, with_files: &BTreeSet<String>) -> Vec<String> {
     let is_numbered = |folder: &str| name(folder).contains(|c: char| c.is_ascii_digit());
     let mut siblings: BTreeMap<&str, usize> = BTreeMap::new();
-    for folder in folders.iter().filter(|folder| !with_files.contains(*folder)) {
+    for folder in folders
+        .iter()
+        .filter(|folder| !with_files.contains(*folder))
+    {
         *siblings.entry(parent(folder)).or_default() += 1;
     }
     let mut counts: BTreeMap<(&str, bool, bool), usize> = BTreeMap::new();
@@ -28,8 +32,8 @@ pub fn searched(folders: &BTreeSet<String>, with_files: &BTreeSet<String>) -> Ve
     // A folder comes after its parent.
     for folder in folders.iter().filter(|folder| *folder != "/") {
         let (above, has_files) = (parent(folder), with_files.contains(folder));
-        let is_alike =
-            is_numbered(folder) || (!has_files && siblings.get(above).is_some_and(|count| *count > SIBLINGS));
+        let is_alike = is_numbered(folder)
+            || (!has_files && siblings.get(above).is_some_and(|count| *count > SIBLINGS));
         let most = match (has_files, is_alike) {
             (_, false) => SIBLINGS,
             (true, true) => ALIKE_WITH_FILES,
@@ -56,7 +60,11 @@ fn parent(folder: &str) -> &str {
 }
 
 fn name(folder: &str) -> &str {
-    folder.trim_end_matches('/').rsplit('/').next().unwrap_or_default()
+    folder
+        .trim_end_matches('/')
+        .rsplit('/')
+        .next()
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -69,7 +77,13 @@ mod tests {
 
     #[test]
     fn folders_that_look_alike_are_sampled() {
-        let mut folders = set(&["/", "/wp-content/", "/wp-content/uploads/", "/2023/", "/about/"]);
+        let mut folders = set(&[
+            "/",
+            "/wp-content/",
+            "/wp-content/uploads/",
+            "/2023/",
+            "/about/",
+        ]);
         let mut with_files = set(&["/wp-content/", "/wp-content/uploads/"]);
         for month in 1..=12 {
             folders.insert(format!("/2023/{month:02}/"));
@@ -89,9 +103,14 @@ mod tests {
     #[test]
     fn sections_of_a_small_site_are_all_searched() {
         let folders = set(&["/", "/api/", "/cart/", "/docs/", "/js/", "/shop/"]);
-        assert_eq!(searched(&folders, &set(&["/js/"])), ["/js/", "/api/", "/cart/", "/docs/", "/shop/"]);
+        assert_eq!(
+            searched(&folders, &set(&["/js/"])),
+            ["/js/", "/api/", "/cart/", "/docs/", "/shop/"]
+        );
         // Many pages beside each other come from one program.
-        let pages: BTreeSet<String> = (b'a'..=b'z').map(|letter| format!("/{}/", char::from(letter))).collect();
+        let pages: BTreeSet<String> = (b'a'..=b'z')
+            .map(|letter| format!("/{}/", char::from(letter)))
+            .collect();
         assert_eq!(searched(&pages, &BTreeSet::new()), ["/a/"]);
     }
 }

@@ -5,9 +5,10 @@
 //!              └─ time limit, stop        └─ at most MAX_ELEMENTS
 //! ```
 //!
-//! There is no tree: a parser clones the unclosed formatting elements of a hostile page again and again, and its tree
-//! has no depth limit. The tokenizer keeps one tag at a time. It runs on a blocking thread, because its check for
-//! duplicate attributes is quadratic: a page of one tag can keep a thread busy for seconds.
+//! There is no tree: a parser clones the unclosed formatting elements of a hostile page again and
+//! again, and its tree has no depth limit. The tokenizer keeps one tag at a time. It runs on a
+//! blocking thread, because its check for duplicate attributes is quadratic: a page of one tag can
+//! keep a thread busy for seconds.
 
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
@@ -16,7 +17,9 @@ use html5ever::Attribute;
 use html5ever::buffer_queue::BufferQueue;
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::{Rawtext, Rcdata, ScriptData};
-use html5ever::tokenizer::{StartTag, Tag, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
+use html5ever::tokenizer::{
+    StartTag, Tag, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
+};
 use url::Url;
 
 use crate::service::engine::blocking::StopFlag;
@@ -38,7 +41,8 @@ const LINKS: &[(&str, &str)] = &[
     ("link", "href"),
 ];
 
-/// Elements that load or send data, with the attribute that contains the URL. Evidence lists them in this order.
+/// Elements that load or send data, with the attribute that contains the URL. Evidence lists them
+/// in this order.
 #[rustfmt::skip]
 const RESOURCES: &[(&str, &str)] = &[
     ("script", "src"), ("link", "href"), ("iframe", "src"), ("img", "src"), ("audio", "src"), ("video", "src"),
@@ -101,7 +105,11 @@ pub fn read(page: &HttpPage, limit: Duration, stop: &StopFlag) -> PageContents {
     let text = page.text();
     let tokenizer = Tokenizer::new(UrlSink::default(), TokenizerOpts::default());
     let mut rest: &str = &text;
-    while !rest.is_empty() && !tokenizer.sink.is_full() && !stop.is_set() && started.elapsed() < limit {
+    while !rest.is_empty()
+        && !tokenizer.sink.is_full()
+        && !stop.is_set()
+        && started.elapsed() < limit
+    {
         let (chunk, later) = rest.split_at(rest.floor_char_boundary(CHUNK));
         let input = BufferQueue::default();
         input.push_back(StrTendril::from(chunk));
@@ -112,7 +120,12 @@ pub fn read(page: &HttpPage, limit: Duration, stop: &StopFlag) -> PageContents {
         tokenizer.end();
     }
     let (elements, metas) = (tokenizer.sink.elements.take(), tokenizer.sink.metas.take());
-    let base = tokenizer.sink.base.take().and_then(|base| join(&page.url, &base)).filter(is_base);
+    let base = tokenizer
+        .sink
+        .base
+        .take()
+        .and_then(|base| join(&page.url, &base))
+        .filter(is_base);
     let base = base.unwrap_or_else(|| page.url.clone());
     let refresh = metas.refresh.and_then(|url| join(&base, &url));
     PageContents {
@@ -134,16 +147,33 @@ fn is_base(url: &Url) -> bool {
 }
 
 fn links(base: &Url, elements: &[UrlElement]) -> Vec<Url> {
-    let named = elements.iter().filter_map(|element| element.link.as_deref());
-    named.filter_map(|link| join(base, link)).take(MAX_LINKS).collect()
+    let named = elements
+        .iter()
+        .filter_map(|element| element.link.as_deref());
+    named
+        .filter_map(|link| join(base, link))
+        .take(MAX_LINKS)
+        .collect()
 }
 
 /// The URL of a refresh, of a `meta` element or a header: `0; url=/next` (HTML §4.2.5.3).
 pub fn refresh_url(value: &str) -> Option<&str> {
-    let after = value.trim_start().trim_start_matches(|character: char| character.is_ascii_digit() || character == '.');
-    let rest = after.trim_start().strip_prefix([';', ',']).or_else(|| after.starts_with(' ').then_some(after))?.trim();
-    let name = rest.get(..3).filter(|name| name.eq_ignore_ascii_case("url")).map(|_| rest[3..].trim_start());
-    let url = name.and_then(|rest| rest.strip_prefix('=')).unwrap_or(rest).trim_start();
+    let after = value
+        .trim_start()
+        .trim_start_matches(|character: char| character.is_ascii_digit() || character == '.');
+    let rest = after
+        .trim_start()
+        .strip_prefix([';', ','])
+        .or_else(|| after.starts_with(' ').then_some(after))?
+        .trim();
+    let name = rest
+        .get(..3)
+        .filter(|name| name.eq_ignore_ascii_case("url"))
+        .map(|_| rest[3..].trim_start());
+    let url = name
+        .and_then(|rest| rest.strip_prefix('='))
+        .unwrap_or(rest)
+        .trim_start();
     let url = match url.chars().next() {
         Some(quote @ ('"' | '\'')) => url[1..].split(quote).next().unwrap_or_default(),
         _ => url,
@@ -153,16 +183,30 @@ pub fn refresh_url(value: &str) -> Option<&str> {
 
 fn plain_resources(base: &Url, elements: &[UrlElement]) -> Vec<(String, Url)> {
     let mut found: Vec<(usize, Url)> = Vec::new();
-    for (order, value) in elements.iter().filter_map(|element| element.resource.as_ref()) {
-        found.extend(join(base, value).filter(|url| url.scheme() == "http").map(|url| (*order, url)));
+    for (order, value) in elements
+        .iter()
+        .filter_map(|element| element.resource.as_ref())
+    {
+        found.extend(
+            join(base, value)
+                .filter(|url| url.scheme() == "http")
+                .map(|url| (*order, url)),
+        );
     }
     found.sort_by_key(|(order, _)| *order);
-    found.into_iter().map(|(order, url)| (RESOURCES[order].0.to_owned(), url)).collect()
+    found
+        .into_iter()
+        .map(|(order, url)| (RESOURCES[order].0.to_owned(), url))
+        .collect()
 }
 
 fn subresources(base: &Url, found: Vec<FoundResource>) -> Vec<Subresource> {
     let url = |one: FoundResource| {
-        Some(Subresource { element: one.element, url: join(base, &one.url)?, has_integrity: one.has_integrity })
+        Some(Subresource {
+            element: one.element,
+            url: join(base, &one.url)?,
+            has_integrity: one.has_integrity,
+        })
     };
     found.into_iter().filter_map(url).collect()
 }
@@ -182,7 +226,9 @@ fn forms(base: &Url, page: &Url, found: Vec<FoundForm>) -> Vec<HtmlForm> {
 }
 
 fn join(base: &Url, value: &str) -> Option<Url> {
-    base.join(value).ok().filter(|url| url.as_str().len() <= MAX_URL)
+    base.join(value)
+        .ok()
+        .filter(|url| url.as_str().len() <= MAX_URL)
 }
 
 /// An element with a URL.
@@ -222,7 +268,16 @@ struct FoundForm {
 /// Whether the name of a field is that of a CSRF token.
 fn is_token(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    ["csrf", "xsrf", "token", "nonce", "__requestverification", "viewstate"].iter().any(|word| name.contains(word))
+    [
+        "csrf",
+        "xsrf",
+        "token",
+        "nonce",
+        "__requestverification",
+        "viewstate",
+    ]
+    .iter()
+    .any(|word| name.contains(word))
 }
 
 /// Collects the elements, and switches the tokenizer to raw text where the tree of a parser would.
@@ -245,7 +300,11 @@ impl UrlSink {
     }
 
     fn take(&self, tag: &Tag) {
-        let name: &str = if *tag.name == *"image" && !self.in_foreign.get() { "img" } else { &tag.name };
+        let name: &str = if *tag.name == *"image" && !self.in_foreign.get() {
+            "img"
+        } else {
+            &tag.name
+        };
         match name {
             "meta" => self.take_meta(tag),
             "script" | "link" => self.take_subresource(tag),
@@ -253,50 +312,75 @@ impl UrlSink {
             "input" => self.take_input(tag),
             "base" => {
                 let mut base = self.base.borrow_mut();
-                *base = base.take().or_else(|| value(tag, "href").map(str::to_owned));
+                *base = base
+                    .take()
+                    .or_else(|| value(tag, "href").map(str::to_owned));
             }
             _ => {}
         }
-        let is_link = LINKS.iter().any(|(element, attribute)| *element == name && value(tag, attribute).is_some());
-        let link = is_link.then(|| value(tag, "href").or_else(|| value(tag, "src"))).flatten();
-        let is_resource = |(element, attribute): &(&str, &str)| *element == name && value(tag, attribute).is_some();
+        let is_link = LINKS
+            .iter()
+            .any(|(element, attribute)| *element == name && value(tag, attribute).is_some());
+        let link = is_link
+            .then(|| value(tag, "href").or_else(|| value(tag, "src")))
+            .flatten();
+        let is_resource = |(element, attribute): &(&str, &str)| {
+            *element == name && value(tag, attribute).is_some()
+        };
         let order = RESOURCES.iter().position(is_resource);
-        let is_stylesheet = || value(tag, "rel").is_some_and(|rel| rel.eq_ignore_ascii_case("stylesheet"));
+        let is_stylesheet =
+            || value(tag, "rel").is_some_and(|rel| rel.eq_ignore_ascii_case("stylesheet"));
         let order = order.filter(|_| name != "link" || is_stylesheet());
-        let resource = order.and_then(|order| Some((order, value(tag, RESOURCES[order].1)?.to_owned())));
+        let resource =
+            order.and_then(|order| Some((order, value(tag, RESOURCES[order].1)?.to_owned())));
         if (link.is_some() || resource.is_some()) && !self.is_full() {
-            self.elements.borrow_mut().push(UrlElement { link: link.map(str::to_owned), resource });
+            self.elements.borrow_mut().push(UrlElement {
+                link: link.map(str::to_owned),
+                resource,
+            });
         }
     }
 }
 
 impl UrlSink {
     fn take_subresource(&self, tag: &Tag) {
-        let is_stylesheet = value(tag, "rel").is_some_and(|rel| rel.to_ascii_lowercase().contains("stylesheet"));
+        let is_stylesheet =
+            value(tag, "rel").is_some_and(|rel| rel.to_ascii_lowercase().contains("stylesheet"));
         let (element, url) = match &*tag.name {
             "script" => ("script", value(tag, "src")),
             _ => ("link", value(tag, "href").filter(|_| is_stylesheet)),
         };
         let mut all = self.subresources.borrow_mut();
         if let Some(url) = url.filter(|_| all.len() < MAX_LINKS) {
-            let has_integrity = value(tag, "integrity").is_some_and(|value| !value.trim().is_empty());
-            all.push(FoundResource { element, url: url.to_owned(), has_integrity });
+            let has_integrity =
+                value(tag, "integrity").is_some_and(|value| !value.trim().is_empty());
+            all.push(FoundResource {
+                element,
+                url: url.to_owned(),
+                has_integrity,
+            });
         }
     }
 
     fn take_form(&self, tag: &Tag) {
         let mut forms = self.forms.borrow_mut();
         if forms.len() < MAX_LINKS {
-            let is_post = value(tag, "method").is_some_and(|method| method.eq_ignore_ascii_case("post"));
+            let is_post =
+                value(tag, "method").is_some_and(|method| method.eq_ignore_ascii_case("post"));
             let action = value(tag, "action").map(str::to_owned);
-            forms.push(FoundForm { action, is_post, ..FoundForm::default() });
+            forms.push(FoundForm {
+                action,
+                is_post,
+                ..FoundForm::default()
+            });
             self.in_form.set(true);
         }
     }
 
     /// A password field outside of a form counts as a form of its own: a script sends it.
     fn take_input(&self, tag: &Tag) {
-        let is_password = value(tag, "type").is_some_and(|kind| kind.eq_ignore_ascii_case("password"));
+        let is_password =
+            value(tag, "type").is_some_and(|kind| kind.eq_ignore_ascii_case("password"));
         let has_token = value(tag, "name").is_some_and(is_token);
         let mut forms = self.forms.borrow_mut();
         if is_password && !self.in_form.get() && forms.len() < MAX_LINKS {
@@ -309,8 +393,12 @@ impl UrlSink {
     }
 
     fn take_meta(&self, tag: &Tag) {
-        let Some(content) = value(tag, "content").filter(|content| content.len() <= MAX_URL) else { return };
-        let is = |attribute, name: &str| value(tag, attribute).is_some_and(|value| value.eq_ignore_ascii_case(name));
+        let Some(content) = value(tag, "content").filter(|content| content.len() <= MAX_URL) else {
+            return;
+        };
+        let is = |attribute, name: &str| {
+            value(tag, attribute).is_some_and(|value| value.eq_ignore_ascii_case(name))
+        };
         let mut metas = self.metas.borrow_mut();
         if is("http-equiv", "refresh") && metas.refresh.is_none() {
             metas.refresh = refresh_url(content).map(str::to_owned);
@@ -328,14 +416,19 @@ impl UrlSink {
 }
 
 fn value<'t>(tag: &'t Tag, name: &str) -> Option<&'t str> {
-    tag.attrs.iter().find(|attribute: &&Attribute| *attribute.name.local == *name).map(|attribute| &*attribute.value)
+    tag.attrs
+        .iter()
+        .find(|attribute: &&Attribute| *attribute.name.local == *name)
+        .map(|attribute| &*attribute.value)
 }
 
 impl TokenSink for UrlSink {
     type Handle = ();
 
     fn process_token(&self, token: Token, _: u64) -> TokenSinkResult<()> {
-        let Token::TagToken(tag) = token else { return TokenSinkResult::Continue };
+        let Token::TagToken(tag) = token else {
+            return TokenSinkResult::Continue;
+        };
         let name: &str = &tag.name;
         if tag.kind != StartTag {
             if matches!(name, "svg" | "math") {
@@ -359,7 +452,9 @@ impl TokenSink for UrlSink {
                 TokenSinkResult::Continue
             }
             "script" => TokenSinkResult::RawData(ScriptData),
-            "style" | "xmp" | "iframe" | "noembed" | "noframes" | "noscript" => TokenSinkResult::RawData(Rawtext),
+            "style" | "xmp" | "iframe" | "noembed" | "noframes" | "noscript" => {
+                TokenSinkResult::RawData(Rawtext)
+            }
             "title" | "textarea" => TokenSinkResult::RawData(Rcdata),
             "plaintext" => TokenSinkResult::Plaintext,
             _ => TokenSinkResult::Continue,
@@ -404,7 +499,13 @@ mod tests {
 
     fn page(body: &str) -> HttpPage {
         let url = Url::parse("https://a.test/dir/").unwrap();
-        HttpPage { url, status: 200, headers: HeaderMap::new(), body: body.into(), fault: None }
+        HttpPage {
+            url,
+            status: 200,
+            headers: HeaderMap::new(),
+            body: body.into(),
+            fault: None,
+        }
     }
 
     fn urls(body: &str) -> PageContents {
@@ -416,7 +517,11 @@ mod tests {
         let body = r#"<form action="HTTP://a.test/login"></form><a href="http://other.test/">x</a>
             <img src="//cdn.test/b.png"><script src="http://cdn.test/a.js"></script>
             <link rel=Stylesheet href=http://cdn.test/a.css><link rel=icon href=http://cdn.test/i.png>"#;
-        let names: Vec<String> = urls(body).plain_resources.into_iter().map(|(name, _)| name).collect();
+        let names: Vec<String> = urls(body)
+            .plain_resources
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
         assert_eq!(names, ["script", "link", "form"]);
     }
 
@@ -425,7 +530,11 @@ mod tests {
         let body = "<title><a href=/0></title><a href='/1?a=1&amp;b=2'>x</a><!-- <a href=/2> --><script>'<a href=/3>'</script>\
             <textarea><a href=/4></textarea><noscript><a href=/5></noscript><style><a href=/6></style><IMG SRC=7.png>\
             <svg><title><a href=/8></title><script/><a href=/9></svg><iframe src=/10></iframe><area href=/11>";
-        let links: Vec<String> = urls(body).links.iter().map(|url| url.path().to_owned()).collect();
+        let links: Vec<String> = urls(body)
+            .links
+            .iter()
+            .map(|url| url.path().to_owned())
+            .collect();
         assert_eq!(links, ["/1", "/dir/7.png", "/8", "/9", "/10", "/11"]);
         assert_eq!(urls(body).links[0].query(), Some("a=1&b=2"));
     }
@@ -437,7 +546,10 @@ mod tests {
              <meta name=REFERRER content='no-referrer '><meta name=description content=x>",
         );
         assert_eq!(found.links[0].path(), "/shop/a");
-        assert_eq!((found.policies, found.referrer.as_str()), (vec!["default-src 'self'".to_owned()], "no-referrer"));
+        assert_eq!(
+            (found.policies, found.referrer.as_str()),
+            (vec!["default-src 'self'".to_owned()], "no-referrer")
+        );
     }
 
     #[test]
@@ -446,10 +558,25 @@ mod tests {
             "<form method=POST action=/in><input type=password name=p></form><form method=post><input name=csrf_token></form>\
              <input type=Password><script src=//cdn.test/a.js integrity=sha384-x></script><link rel=stylesheet href=/a.css>",
         );
-        let forms: Vec<_> = found.forms.iter().map(|form| (form.is_post, form.has_password, form.has_token)).collect();
-        assert_eq!(forms, [(true, true, false), (true, false, true), (false, true, false)]);
+        let forms: Vec<_> = found
+            .forms
+            .iter()
+            .map(|form| (form.is_post, form.has_password, form.has_token))
+            .collect();
+        assert_eq!(
+            forms,
+            [
+                (true, true, false),
+                (true, false, true),
+                (false, true, false)
+            ]
+        );
         assert_eq!(found.forms[0].action.as_str(), "https://a.test/in");
-        let resources: Vec<_> = found.subresources.iter().map(|one| (one.element, one.has_integrity)).collect();
+        let resources: Vec<_> = found
+            .subresources
+            .iter()
+            .map(|one| (one.element, one.has_integrity))
+            .collect();
         assert_eq!(resources, [("script", true), ("link", false)]);
     }
 
@@ -462,9 +589,16 @@ mod tests {
     #[test]
     fn links_and_elements_are_limited() {
         let found = urls(&"<a href=/x><img src=http://b.test/>".repeat(MAX_ELEMENTS));
-        assert_eq!((found.links.len(), found.plain_resources.len()), (MAX_LINKS, MAX_ELEMENTS / 2));
+        assert_eq!(
+            (found.links.len(), found.plain_resources.len()),
+            (MAX_LINKS, MAX_ELEMENTS / 2)
+        );
         assert!(found.is_cut && !urls("<a href=/x>").is_cut);
-        assert!(urls(&format!("<a href=/{}>", "x".repeat(MAX_URL))).links.is_empty());
+        assert!(
+            urls(&format!("<a href=/{}>", "x".repeat(MAX_URL)))
+                .links
+                .is_empty()
+        );
     }
 
     #[test]
@@ -476,6 +610,10 @@ mod tests {
         let stop = StopFlag::default();
         stop.set();
         assert!(read(&hostile, LIMIT, &stop).is_cut);
-        assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+        assert!(
+            started.elapsed() < Duration::from_secs(5),
+            "{:?}",
+            started.elapsed()
+        );
     }
 }

@@ -1,11 +1,13 @@
 //! Which links the crawler may follow: those that only show something.
 //!
-//! A link that changes something by GET is a mistake of the site, but the scan must not trigger it. Whole segments of the
-//! path and names of the query decide: `/cart/add/7` acts, `/dropdown-demo` does not.
+//! A link that changes something by GET is a mistake of the site, but the scan must not trigger it.
+//! Whole segments of the path and names of the query decide: `/cart/add/7` acts, `/dropdown-demo`
+//! does not.
 
 use url::Url;
 
-/// Words that act, as a segment of the path, as the name of a query parameter, or as the value of a [`SELECTORS`].
+/// Words that act, as a segment of the path, as the name of a query parameter, or as the value of a
+/// [`SELECTORS`].
 #[rustfmt::skip]
 const ACTIONS: &[&str] = &[
     "accept", "activate", "add", "approve", "assign", "ban", "block", "buy", "cancel", "checkout", "clear",
@@ -18,7 +20,8 @@ const ACTIONS: &[&str] = &[
     "toggle", "transfer", "trash", "truncate", "unban", "unblock", "undo", "unfollow", "uninstall", "unlike", "unlock",
     "unpublish", "unsubscribe", "update", "upgrade", "upvote", "vote", "wipe", ];
 
-/// Words that act as the first or last word of a longer segment too: `/delete-account`, `/user_remove`.
+/// Words that act as the first or last word of a longer segment too: `/delete-account`,
+/// `/user_remove`.
 #[rustfmt::skip]
 const STRONG: &[&str] = &[
     "cancel", "deactivate", "delete", "destroy", "disable", "logout", "logoff", "purge", "remove", "reset", "revoke",
@@ -26,11 +29,35 @@ const STRONG: &[&str] = &[
 ];
 
 /// Query parameters whose value selects an action.
-const SELECTORS: &[&str] = &["a", "act", "action", "cmd", "command", "do", "method", "mode", "op", "operation", "task"];
+const SELECTORS: &[&str] = &[
+    "a",
+    "act",
+    "action",
+    "cmd",
+    "command",
+    "do",
+    "method",
+    "mode",
+    "op",
+    "operation",
+    "task",
+];
 
-/// Segments that are plain pages although they are words of [`ACTIONS`], at the end of a short path: `/checkout`.
-const PAGES: &[&str] =
-    &["buy", "checkout", "install", "join", "like", "send", "share", "start", "submit", "subscribe", "vote"];
+/// Segments that are plain pages although they are words of [`ACTIONS`], at the end of a short
+/// path: `/checkout`.
+const PAGES: &[&str] = &[
+    "buy",
+    "checkout",
+    "install",
+    "join",
+    "like",
+    "send",
+    "share",
+    "start",
+    "submit",
+    "subscribe",
+    "vote",
+];
 
 /// Files that are not pages.
 #[rustfmt::skip]
@@ -44,7 +71,8 @@ pub fn is_harmless(url: &Url) -> bool {
     !is_file(url) && !acts(url)
 }
 
-/// Whether a request for the link may change something. Paths below its folders may act too: `/cart/add/{id}`.
+/// Whether a request for the link may change something. Paths below its folders may act too:
+/// `/cart/add/{id}`.
 pub fn acts(url: &Url) -> bool {
     acts_by_path(url) || acts_by_query(url)
 }
@@ -55,12 +83,18 @@ pub fn is_safe_path(url: &Url) -> bool {
 }
 
 fn is_file(url: &Url) -> bool {
-    let extension = url.path().rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+    let extension = url
+        .path()
+        .rsplit_once('.')
+        .map(|(_, extension)| extension.to_ascii_lowercase());
     extension.is_some_and(|extension| FILES.contains(&extension.as_str()))
 }
 
 fn acts_by_path(url: &Url) -> bool {
-    let segments: Vec<&str> = url.path_segments().map(Iterator::collect).unwrap_or_default();
+    let segments: Vec<&str> = url
+        .path_segments()
+        .map(Iterator::collect)
+        .unwrap_or_default();
     let last = segments.len().saturating_sub(1);
     segments.iter().enumerate().any(|(at, segment)| {
         let name = segment.split('.').next().unwrap_or_default();
@@ -69,7 +103,10 @@ fn acts_by_path(url: &Url) -> bool {
         let is_page = segments.len() <= 2 && at == last && PAGES.contains(&joined.as_str());
         let ends = [words.first(), words.last()];
         (ACTIONS.contains(&joined.as_str()) && !is_page)
-            || ends.into_iter().flatten().any(|word| STRONG.contains(&word.as_str()) && words.len() <= 3)
+            || ends
+                .into_iter()
+                .flatten()
+                .any(|word| STRONG.contains(&word.as_str()) && words.len() <= 3)
     })
 }
 
@@ -80,7 +117,8 @@ fn acts_by_query(url: &Url) -> bool {
         // Positions and filters of lists.
         let is_position = matches!(name.as_str(), "start" | "like" | "share" | "flag");
         (acts(&name) && !is_position && !SELECTORS.contains(&name.as_str()))
-            || (SELECTORS.contains(&name.as_str()) && (value.iter().any(|word| acts(word)) || acts(&value.concat())))
+            || (SELECTORS.contains(&name.as_str())
+                && (value.iter().any(|word| acts(word)) || acts(&value.concat())))
     })
 }
 
@@ -89,7 +127,8 @@ fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;
     for letter in name.chars() {
-        let is_start = !letter.is_ascii_alphanumeric() || (was_lower && letter.is_ascii_uppercase());
+        let is_start =
+            !letter.is_ascii_alphanumeric() || (was_lower && letter.is_ascii_uppercase());
         if is_start && words.last().is_some_and(|word| !word.is_empty()) {
             words.push(String::new());
         }
@@ -129,7 +168,10 @@ mod tests {
             "/app.min.js",
             "/jobs/3/run",
         ] {
-            assert!(!is_harmless(&Url::parse("http://a.test").unwrap().join(path).unwrap()), "{path}");
+            assert!(
+                !is_harmless(&Url::parse("http://a.test").unwrap().join(path).unwrap()),
+                "{path}"
+            );
         }
     }
 
@@ -152,7 +194,10 @@ mod tests {
             "/docs/removed-features-of-2.0",
             "/search?q=delete",
         ] {
-            assert!(is_harmless(&Url::parse("http://a.test").unwrap().join(path).unwrap()), "{path}");
+            assert!(
+                is_harmless(&Url::parse("http://a.test").unwrap().join(path).unwrap()),
+                "{path}"
+            );
         }
     }
 }

@@ -25,19 +25,33 @@ pub const MAX_FOLDERS: usize = 40;
 static TITLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)<(title|h1)[^>]*>\s*(index of /|directory listing (for|of|--) ?|listing of /|folder listing|directory: /|[\w.:-]+ - /)").ok()
 });
-static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#"(?i)<a\s[^>]*href\s*=\s*["']?([^"'\s>]+)"#).ok());
+static LINK: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"(?i)<a\s[^>]*href\s*=\s*["']?([^"'\s>]+)"#).ok());
 
 /// Fetches each directory; the listed files are the evidence.
 pub async fn check(site: &Site<'_>) -> Vec<NewFinding> {
     let mut seen = BTreeSet::new();
-    let folders = site.folders.iter().map(String::as_str).chain(COMMON.iter().copied());
+    let folders = site
+        .folders
+        .iter()
+        .map(String::as_str)
+        .chain(COMMON.iter().copied());
     let (mut rows, mut harmless) = (Vec::new(), Vec::new());
-    for folder in folders.filter(|folder| seen.insert(*folder)).take(MAX_FOLDERS) {
+    for folder in folders
+        .filter(|folder| seen.insert(*folder))
+        .take(MAX_FOLDERS)
+    {
         let Some(url) = site.at(folder) else { continue };
-        let Ok(page) = site.web.get(&url).await else { continue };
+        let Ok(page) = site.web.get(&url).await else {
+            continue;
+        };
         let files = blocking::run(move |_| files(&page)).await;
         if !files.is_empty() {
-            let rows = if files.iter().all(|file| is_meant_to_be_public(file)) { &mut harmless } else { &mut rows };
+            let rows = if files.iter().all(|file| is_meant_to_be_public(file)) {
+                &mut harmless
+            } else {
+                &mut rows
+            };
             let shown = files.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
             rows.push(vec![url.to_string(), files.len().to_string(), shown]);
         }
@@ -45,17 +59,34 @@ pub async fn check(site: &Site<'_>) -> Vec<NewFinding> {
     let is_harmless = rows.is_empty();
     rows.append(&mut harmless);
     let findings = site.finding_of_rows(exposed::LISTING, &["Folder", "Files", "Among them"], rows);
-    let as_info = |finding| NewFinding { risk: Risk::Info, risk_description: HARMLESS.to_owned(), ..finding };
-    findings.into_iter().map(|finding| if is_harmless { as_info(finding) } else { finding }).collect()
+    let as_info = |finding| NewFinding {
+        risk: Risk::Info,
+        risk_description: HARMLESS.to_owned(),
+        ..finding
+    };
+    findings
+        .into_iter()
+        .map(|finding| {
+            if is_harmless {
+                as_info(finding)
+            } else {
+                finding
+            }
+        })
+        .collect()
 }
 
-const HARMLESS: &str = "The listed files are releases, packages or parts of pages, which are meant to be public.";
+const HARMLESS: &str =
+    "The listed files are releases, packages or parts of pages, which are meant to be public.";
 
 /// Whether a name is that of a release with its version, of its signature, or of a part of pages.
 fn is_meant_to_be_public(file: &str) -> bool {
     let name = file.to_ascii_lowercase();
     let has_private_word = PRIVATE_WORDS.iter().any(|word| name.contains(word));
-    !has_private_word && PUBLIC_FILE.as_ref().is_some_and(|public| public.is_match(&name))
+    !has_private_word
+        && PUBLIC_FILE
+            .as_ref()
+            .is_some_and(|public| public.is_match(&name))
 }
 
 /// Words of archives that are no releases.
@@ -66,7 +97,8 @@ const PRIVATE_WORDS: &[&str] = &[
 ];
 
 static PUBLIC_FILE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    // Releases: a name, a version with two numbers, the end of an archive or package, and perhaps a signature.
+    // Releases: a name, a version with two numbers, the end of an archive or package, and perhaps a
+    // signature.
     let release = r"[\w.+~%-]*\d+\.\d+[\w.+~%-]*\.(?:tar\.(?:gz|bz2|xz|zst|lz)|tgz|txz|zip|deb|rpm|dmg|exe|msi|apk|jar|whl|gem|iso|img|appimage|pkg|crate|nupkg|dsc)(?:\.(?:asc|sig|sha1|sha256|sha512|md5|minisig|sigstore))?";
     let lists = r"(?:sha\d*sums?|md5sums?|checksums?|readme|install|news|changelog|changes|license|copying|keys|release|inrelease|packages|contents-\w+)(?:[.-][\w.]*)?";
     let parts = r"[\w.@%-]+\.(?:css|js|mjs|png|jpe?g|gif|svg|ico|webp|avif|woff2?|ttf|eot|html?)";
@@ -75,12 +107,16 @@ static PUBLIC_FILE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// The files in a listing; empty when the page is not a listing.
 fn files(page: &HttpPage) -> Vec<String> {
-    let (Some(title), Some(link)) = (TITLE.as_ref(), LINK.as_ref()) else { return Vec::new() };
+    let (Some(title), Some(link)) = (TITLE.as_ref(), LINK.as_ref()) else {
+        return Vec::new();
+    };
     let text = page.text();
     if page.status != 200 || !title.is_match(&text) {
         return Vec::new();
     }
-    let names = link.captures_iter(&text).map(|found| decode_entities(&found[1]).into_owned());
+    let names = link
+        .captures_iter(&text)
+        .map(|found| decode_entities(&found[1]).into_owned());
     // Sort links begin with '?', links to the parent with '/' or '..', and directories end in '/'.
     names
         .filter(|name| {
@@ -135,7 +171,10 @@ mod tests {
     #[tokio::test]
     async fn listing_of_releases_is_info_until_another_file_is_listed() {
         use crate::service::engine::hostile_tests::{ok, web, website};
-        for (extra, risk) in [("", Risk::Info), ("<a href=customers.csv>x</a>", Risk::Medium)] {
+        for (extra, risk) in [
+            ("", Risk::Info),
+            ("<a href=customers.csv>x</a>", Risk::Medium),
+        ] {
             let port = web(move |path, _| match path {
                 "/downloads/" => ok(
                     "text/html",
@@ -164,8 +203,14 @@ mod tests {
         };
         let apache = r#"<title>Index of /f</title><a href="?C=N;O=D">Name</a> <a href="/">Parent</a> <a href="b.sql">b.sql</a> <a href='c/'>c/</a>"#;
         assert_eq!(files(200, apache), ["b.sql"]);
-        assert_eq!(files(200, "<h1>Directory listing for /f/</h1><a href=x.txt>x</a>"), ["x.txt"]);
-        assert_eq!(files(200, "<title>Index of /f</title><a href='q&amp;a.txt'>x</a>"), ["q&a.txt"]);
+        assert_eq!(
+            files(200, "<h1>Directory listing for /f/</h1><a href=x.txt>x</a>"),
+            ["x.txt"]
+        );
+        assert_eq!(
+            files(200, "<title>Index of /f</title><a href='q&amp;a.txt'>x</a>"),
+            ["q&a.txt"]
+        );
         assert!(files(404, apache).is_empty());
         assert!(files(200, "<title>Our files</title><a href='b.sql'>").is_empty());
         assert!(files(200, "<title>Index of /f</title><a href='../'>up</a>").is_empty());

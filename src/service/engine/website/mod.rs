@@ -4,16 +4,17 @@
 //!   start page (redirect rules) ──► some pages of the site ──► concurrent checks ──► findings
 //! ```
 //!
-//! Checks only read (GET, HEAD, OPTIONS); they never submit, inject, guess or change anything. Each check is one test and
-//! returns at most one finding per kind and place; the affected pages are the rows of its evidence.
+//! Checks only read (GET, HEAD, OPTIONS); they never submit, inject, guess or change anything. Each
+//! check is one test and returns at most one finding per kind and place; the affected pages are the
+//! rows of its evidence.
 
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
 use serde_json::json;
 
 use super::coverage::{
-    CheckCoverage, CheckedWeb, ControlPath, CoverageRule, ERROR_PAGES, IncompleteTest, Obstacle, PAGES, PROBES,
-    ReachedLimit, SCRIPTS, ScanCoverage, is_login,
+    CheckCoverage, CheckedWeb, ControlPath, CoverageRule, ERROR_PAGES, IncompleteTest, Obstacle,
+    PAGES, PROBES, ReachedLimit, SCRIPTS, ScanCoverage, is_login,
 };
 use super::http::{MAX_BODY, REPORT_INTERVAL, Web};
 use super::limits::ScanLimits;
@@ -57,8 +58,8 @@ use site::{CrawledSite, Site};
 
 /// Pages of a light scan.
 const LIGHT_PAGES: usize = 12;
-/// Steps of the crawl before checks that send requests: the crawl sends few of the requests of such a scan, so the checks
-/// get the remaining [`crawl::STEPS`].
+/// Steps of the crawl before checks that send requests: the crawl sends few of the requests of such
+/// a scan, so the checks get the remaining [`crawl::STEPS`].
 const SHORT_CRAWL: u32 = 2;
 /// Number of concurrent checks.
 const CONCURRENCY: usize = 6;
@@ -72,7 +73,11 @@ struct Check {
 }
 
 const fn check(uid: &'static str, description: &'static str, kind: CheckKind) -> Check {
-    Check { uid, description, kind }
+    Check {
+        uid,
+        description,
+        kind,
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -90,83 +95,331 @@ enum CheckKind {
 use CheckKind::{Active, Discovery, Files, Passive};
 
 const CHECKS: &[Check] = &[
-    check("web.header.csp", "Content-Security-Policy of pages", Passive(headers::csp)),
-    check("web.header.hsts", "Strict-Transport-Security of HTTPS responses", Passive(headers::hsts)),
-    check("web.header.nosniff", "X-Content-Type-Options of responses", Passive(headers::nosniff)),
-    check("web.header.referrer", "Referrer-Policy of pages", Passive(headers::referrer)),
-    check("web.header.frames", "Protection of pages against framing", Passive(headers::frames)),
-    check("web.cookie.secure", "Secure attribute of cookies", Passive(cookies::secure)),
-    check("web.cookie.http_only", "HttpOnly attribute of cookies", Passive(cookies::http_only)),
-    check("web.cookie.same_site", "SameSite attribute of cookies", Passive(cookies::same_site)),
-    check("web.mixed_content", "Mixed content of HTTPS pages", Passive(content::mixed)),
-    check("web.plain_http", "Availability over plain HTTP", Passive(content::plain_http)),
-    check("web.form.password_plain", "Password forms over plain HTTP", Passive(forms::password_plain)),
-    check("web.form.csrf", "CSRF tokens of forms", Passive(forms::csrf)),
-    check("web.sri", "Subresource Integrity of other hosts' files", Passive(forms::integrity)),
-    check("web.cache", "Caching of pages behind a log-in", Passive(forms::cache)),
-    check("web.https_redirect", "Redirect of plain HTTP", Passive(forms::https_redirect)),
-    check("web.default_page", "Default pages of server software", Passive(forms::default_page)),
-    check("web.server.version", "Software versions in headers", Passive(versions::disclosed)),
-    check("web.server.outdated", "Known vulnerabilities of versions in headers", Passive(versions::outdated)),
+    check(
+        "web.header.csp",
+        "Content-Security-Policy of pages",
+        Passive(headers::csp),
+    ),
+    check(
+        "web.header.hsts",
+        "Strict-Transport-Security of HTTPS responses",
+        Passive(headers::hsts),
+    ),
+    check(
+        "web.header.nosniff",
+        "X-Content-Type-Options of responses",
+        Passive(headers::nosniff),
+    ),
+    check(
+        "web.header.referrer",
+        "Referrer-Policy of pages",
+        Passive(headers::referrer),
+    ),
+    check(
+        "web.header.frames",
+        "Protection of pages against framing",
+        Passive(headers::frames),
+    ),
+    check(
+        "web.cookie.secure",
+        "Secure attribute of cookies",
+        Passive(cookies::secure),
+    ),
+    check(
+        "web.cookie.http_only",
+        "HttpOnly attribute of cookies",
+        Passive(cookies::http_only),
+    ),
+    check(
+        "web.cookie.same_site",
+        "SameSite attribute of cookies",
+        Passive(cookies::same_site),
+    ),
+    check(
+        "web.mixed_content",
+        "Mixed content of HTTPS pages",
+        Passive(content::mixed),
+    ),
+    check(
+        "web.plain_http",
+        "Availability over plain HTTP",
+        Passive(content::plain_http),
+    ),
+    check(
+        "web.form.password_plain",
+        "Password forms over plain HTTP",
+        Passive(forms::password_plain),
+    ),
+    check(
+        "web.form.csrf",
+        "CSRF tokens of forms",
+        Passive(forms::csrf),
+    ),
+    check(
+        "web.sri",
+        "Subresource Integrity of other hosts' files",
+        Passive(forms::integrity),
+    ),
+    check(
+        "web.cache",
+        "Caching of pages behind a log-in",
+        Passive(forms::cache),
+    ),
+    check(
+        "web.https_redirect",
+        "Redirect of plain HTTP",
+        Passive(forms::https_redirect),
+    ),
+    check(
+        "web.default_page",
+        "Default pages of server software",
+        Passive(forms::default_page),
+    ),
+    check(
+        "web.server.version",
+        "Software versions in headers",
+        Passive(versions::disclosed),
+    ),
+    check(
+        "web.server.outdated",
+        "Known vulnerabilities of versions in headers",
+        Passive(versions::outdated),
+    ),
     check(
         "web.javascript.outdated",
         "Known vulnerabilities of JavaScript libraries",
         Active(|site| Box::pin(scripts::outdated(site))),
     ),
-    check("web.secret", "Secrets in scripts and pages", Active(|site| Box::pin(scripts::secrets(site)))),
+    check(
+        "web.secret",
+        "Secrets in scripts and pages",
+        Active(|site| Box::pin(scripts::secrets(site))),
+    ),
     check(
         "web.cors",
         "CORS responses to foreign, null and look-alike origins",
         Active(|site| Box::pin(cors::check(site))),
     ),
-    check("web.method", "Allowed HTTP methods", Active(|site| Box::pin(answers::methods(site)))),
-    check("web.error_page", "Internals in error pages", Active(|site| Box::pin(answers::error_pages(site)))),
-    check("web.robots", "Sensitive paths in robots.txt", Discovery(|site| Box::pin(answers::robots(site)))),
-    check("web.security_txt", "Contact in security.txt", Discovery(|site| Box::pin(answers::security_txt(site)))),
-    check("web.listing", "Directory listings", Discovery(|site| Box::pin(listing::check(site)))),
-    check("web.exposed.git", "Files of a Git repository", Files(&exposed::GIT)),
-    check("web.exposed.svn", "Files of a Subversion working copy", Files(&exposed::SVN)),
-    check("web.exposed.hg", "Files of a Mercurial repository", Files(&exposed::MERCURIAL)),
-    check("web.exposed.env", "Environment files", Files(&exposed::ENVIRONMENT)),
-    check("web.exposed.credentials", "Files with passwords or access keys", Files(&exposed::CREDENTIALS)),
-    check("web.exposed.backup", "Archives and old copies of files", Files(&exposed::BACKUP)),
-    check("web.exposed.database", "Database dumps and files", Files(&exposed::DATABASE)),
-    check("web.exposed.private_key", "Private keys", Files(&exposed::PRIVATE_KEY)),
-    check("web.exposed.cvs", "Files of a CVS working copy", Files(&exposed::CVS)),
-    check("web.exposed.bzr", "Files of a Bazaar repository", Files(&exposed::BAZAAR)),
-    check("web.exposed.settings", "Configuration files with secrets", Files(&exposed::SETTINGS)),
-    check("web.exposed.copy", "Old copies of pages", Discovery(|site| Box::pin(exposed::copies(site)))),
-    check("web.exposed.phpinfo", "Pages with phpinfo()", Files(&exposed::PHPINFO)),
-    check("web.exposed.server_status", "Status pages of servers", Files(&exposed::SERVER_STATUS)),
-    check("web.exposed.actuator", "Spring Boot Actuator", Files(&exposed::ACTUATOR)),
-    check("web.exposed.heap_dump", "Heap dumps of Spring Boot", Files(&exposed::HEAP_DUMP)),
-    check("web.console.node_red", "Access to Node-RED without log-in", Files(&exposed::NODE_RED)),
-    check("web.console.jupyter", "Access to Jupyter without token", Files(&exposed::JUPYTER)),
-    check("web.console.jenkins", "Access to the script console of Jenkins", Files(&exposed::JENKINS)),
-    check("web.console.kibana", "Access to Kibana without log-in", Files(&exposed::KIBANA)),
-    check("web.console.grafana", "Access to Grafana without log-in", Files(&exposed::GRAFANA)),
-    check("web.console.phpmyadmin", "Access to phpMyAdmin without log-in", Files(&exposed::PHPMYADMIN)),
-    check("web.cms.version", "Versions of content management systems", Discovery(|site| Box::pin(cms::versions(site)))),
-    check("web.cms.users", "User list of WordPress", Files(&exposed::WORDPRESS_USERS)),
-    check("web.cms.xmlrpc", "XML-RPC of WordPress", Discovery(|site| Box::pin(cms::xmlrpc(site)))),
-    check("web.exposed.metrics", "Metrics for Prometheus", Files(&exposed::METRICS)),
-    check("web.exposed.debug", "Debug pages and profiles", Files(&exposed::DEBUG)),
-    check("web.exposed.api", "Descriptions of APIs", Files(&exposed::API_DESCRIPTION)),
-    check("web.exposed.graphql", "GraphQL introspection", Files(&exposed::GRAPHQL)),
-    check("web.exposed.ds_store", ".DS_Store files", Files(&exposed::DS_STORE)),
-    check("web.exposed.deployment", "Deployment files", Files(&exposed::DEPLOYMENT)),
-    check("web.exposed.manifest", "Lists of dependencies", Files(&exposed::MANIFEST)),
+    check(
+        "web.method",
+        "Allowed HTTP methods",
+        Active(|site| Box::pin(answers::methods(site))),
+    ),
+    check(
+        "web.error_page",
+        "Internals in error pages",
+        Active(|site| Box::pin(answers::error_pages(site))),
+    ),
+    check(
+        "web.robots",
+        "Sensitive paths in robots.txt",
+        Discovery(|site| Box::pin(answers::robots(site))),
+    ),
+    check(
+        "web.security_txt",
+        "Contact in security.txt",
+        Discovery(|site| Box::pin(answers::security_txt(site))),
+    ),
+    check(
+        "web.listing",
+        "Directory listings",
+        Discovery(|site| Box::pin(listing::check(site))),
+    ),
+    check(
+        "web.exposed.git",
+        "Files of a Git repository",
+        Files(&exposed::GIT),
+    ),
+    check(
+        "web.exposed.svn",
+        "Files of a Subversion working copy",
+        Files(&exposed::SVN),
+    ),
+    check(
+        "web.exposed.hg",
+        "Files of a Mercurial repository",
+        Files(&exposed::MERCURIAL),
+    ),
+    check(
+        "web.exposed.env",
+        "Environment files",
+        Files(&exposed::ENVIRONMENT),
+    ),
+    check(
+        "web.exposed.credentials",
+        "Files with passwords or access keys",
+        Files(&exposed::CREDENTIALS),
+    ),
+    check(
+        "web.exposed.backup",
+        "Archives and old copies of files",
+        Files(&exposed::BACKUP),
+    ),
+    check(
+        "web.exposed.database",
+        "Database dumps and files",
+        Files(&exposed::DATABASE),
+    ),
+    check(
+        "web.exposed.private_key",
+        "Private keys",
+        Files(&exposed::PRIVATE_KEY),
+    ),
+    check(
+        "web.exposed.cvs",
+        "Files of a CVS working copy",
+        Files(&exposed::CVS),
+    ),
+    check(
+        "web.exposed.bzr",
+        "Files of a Bazaar repository",
+        Files(&exposed::BAZAAR),
+    ),
+    check(
+        "web.exposed.settings",
+        "Configuration files with secrets",
+        Files(&exposed::SETTINGS),
+    ),
+    check(
+        "web.exposed.copy",
+        "Old copies of pages",
+        Discovery(|site| Box::pin(exposed::copies(site))),
+    ),
+    check(
+        "web.exposed.phpinfo",
+        "Pages with phpinfo()",
+        Files(&exposed::PHPINFO),
+    ),
+    check(
+        "web.exposed.server_status",
+        "Status pages of servers",
+        Files(&exposed::SERVER_STATUS),
+    ),
+    check(
+        "web.exposed.actuator",
+        "Spring Boot Actuator",
+        Files(&exposed::ACTUATOR),
+    ),
+    check(
+        "web.exposed.heap_dump",
+        "Heap dumps of Spring Boot",
+        Files(&exposed::HEAP_DUMP),
+    ),
+    check(
+        "web.console.node_red",
+        "Access to Node-RED without log-in",
+        Files(&exposed::NODE_RED),
+    ),
+    check(
+        "web.console.jupyter",
+        "Access to Jupyter without token",
+        Files(&exposed::JUPYTER),
+    ),
+    check(
+        "web.console.jenkins",
+        "Access to the script console of Jenkins",
+        Files(&exposed::JENKINS),
+    ),
+    check(
+        "web.console.kibana",
+        "Access to Kibana without log-in",
+        Files(&exposed::KIBANA),
+    ),
+    check(
+        "web.console.grafana",
+        "Access to Grafana without log-in",
+        Files(&exposed::GRAFANA),
+    ),
+    check(
+        "web.console.phpmyadmin",
+        "Access to phpMyAdmin without log-in",
+        Files(&exposed::PHPMYADMIN),
+    ),
+    check(
+        "web.cms.version",
+        "Versions of content management systems",
+        Discovery(|site| Box::pin(cms::versions(site))),
+    ),
+    check(
+        "web.cms.users",
+        "User list of WordPress",
+        Files(&exposed::WORDPRESS_USERS),
+    ),
+    check(
+        "web.cms.xmlrpc",
+        "XML-RPC of WordPress",
+        Discovery(|site| Box::pin(cms::xmlrpc(site))),
+    ),
+    check(
+        "web.exposed.metrics",
+        "Metrics for Prometheus",
+        Files(&exposed::METRICS),
+    ),
+    check(
+        "web.exposed.debug",
+        "Debug pages and profiles",
+        Files(&exposed::DEBUG),
+    ),
+    check(
+        "web.exposed.api",
+        "Descriptions of APIs",
+        Files(&exposed::API_DESCRIPTION),
+    ),
+    check(
+        "web.exposed.graphql",
+        "GraphQL introspection",
+        Files(&exposed::GRAPHQL),
+    ),
+    check(
+        "web.exposed.ds_store",
+        ".DS_Store files",
+        Files(&exposed::DS_STORE),
+    ),
+    check(
+        "web.exposed.deployment",
+        "Deployment files",
+        Files(&exposed::DEPLOYMENT),
+    ),
+    check(
+        "web.exposed.manifest",
+        "Lists of dependencies",
+        Files(&exposed::MANIFEST),
+    ),
     check("web.exposed.log", "Log files", Files(&exposed::LOG)),
-    check("web.exposed.editor", "Settings of editors", Files(&exposed::EDITOR)),
-    check("web.exposed.web_inf", "Deployment descriptors of Java", Files(&exposed::WEB_INF)),
-    check("web.cross_domain", "Cross-domain policies", Files(&exposed::CROSS_DOMAIN)),
-    check("web.exposed.admin", "Admin log-in pages", Files(&exposed::ADMIN)),
-    check("web.exposed.source_map", "Source maps of scripts", Discovery(|site| Box::pin(source_maps::check(site)))),
+    check(
+        "web.exposed.editor",
+        "Settings of editors",
+        Files(&exposed::EDITOR),
+    ),
+    check(
+        "web.exposed.web_inf",
+        "Deployment descriptors of Java",
+        Files(&exposed::WEB_INF),
+    ),
+    check(
+        "web.cross_domain",
+        "Cross-domain policies",
+        Files(&exposed::CROSS_DOMAIN),
+    ),
+    check(
+        "web.exposed.admin",
+        "Admin log-in pages",
+        Files(&exposed::ADMIN),
+    ),
+    check(
+        "web.exposed.source_map",
+        "Source maps of scripts",
+        Discovery(|site| Box::pin(source_maps::check(site))),
+    ),
 ];
 
 impl Check {
     fn rule(&self) -> CoverageRule {
-        if self.uid == "web.error_page" { ERROR_PAGES } else { PROBES }
+        if self.uid == "web.error_page" {
+            ERROR_PAGES
+        } else {
+            PROBES
+        }
     }
 
     /// Whether it reads the fetched pages, and the scripts of the site.
@@ -178,9 +431,14 @@ impl Check {
         }
     }
 
-    /// Whether a name of `scan_type` custom means this check: `web.header.csp`, `header.csp` or `csp`.
+    /// Whether a name of `scan_type` custom means this check: `web.header.csp`, `header.csp` or
+    /// `csp`.
     fn is_called(&self, name: &str) -> bool {
-        self.uid == name || self.uid.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
+        self.uid == name
+            || self
+                .uid
+                .strip_suffix(name)
+                .is_some_and(|rest| rest.ends_with('.'))
     }
 }
 
@@ -230,10 +488,18 @@ impl ScanReach {
             Some(names) => names.iter().any(|name| check.is_called(name)),
         };
         let mut checks: Vec<Check> = CHECKS.iter().filter(is_selected).copied().collect();
-        // Those that take long begin first, so that the scan does not wait for one of them at its end.
+        // Those that take long begin first, so that the scan does not wait for one of them at its
+        // end.
         checks.sort_by_key(|check| std::cmp::Reverse(check.kind.group()));
         checks.sort_by_key(|check| matches!(check.kind, Passive(_)));
-        Self { is_deep, pages, script_bytes, requests, checks, spider: custom.spider }
+        Self {
+            is_deep,
+            pages,
+            script_bytes,
+            requests,
+            checks,
+            spider: custom.spider,
+        }
     }
 
     /// The start page, the crawl, the checks and the coverage.
@@ -245,14 +511,22 @@ impl ScanReach {
 /// Refuses unknown names of active checks: otherwise an attack would seem to have been tested.
 pub fn check_active(custom: &CustomScan) -> Result<(), String> {
     let [active, ..] = &custom.checks;
-    let offered: Vec<Check> = CHECKS.iter().filter(|check| check.kind.group() == 0).copied().collect();
+    let offered: Vec<Check> = CHECKS
+        .iter()
+        .filter(|check| check.kind.group() == 0)
+        .copied()
+        .collect();
     let is_offered = |name: &&String| offered.iter().any(|check| check.is_called(name));
     match active.iter().flatten().find(|name| !is_offered(name)) {
         None => Ok(()),
         Some(name) => Err(format!(
             "attack_active: unknown check `{}` (this service has no attacks); available: {}",
             name.chars().take(40).collect::<String>(),
-            offered.iter().map(|check| check.uid).collect::<Vec<_>>().join(", ")
+            offered
+                .iter()
+                .map(|check| check.uid)
+                .collect::<Vec<_>>()
+                .join(", ")
         )),
     }
 }
@@ -275,14 +549,17 @@ fn unavailable(custom: &CustomScan) -> Option<String> {
     }
     (!missing.is_empty()).then(|| {
         let missing = missing.join(", ");
-        format!("Ignored: {missing}. GET /scans/{{id}}/tests of a finished light scan lists all checks.")
+        format!(
+            "Ignored: {missing}. GET /scans/{{id}}/tests of a finished light scan lists all checks."
+        )
     })
 }
 
 /// Runs the scan.
 pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let stored = run.job.params.as_object().cloned().unwrap_or_default();
-    let params = WebsiteParams::parse(&stored).map_err(|error| ScanOutcome::FailedToStart(error.to_string()))?;
+    let params = WebsiteParams::parse(&stored)
+        .map_err(|error| ScanOutcome::FailedToStart(error.to_string()))?;
     let with_login = params.authentication.is_some();
     if let WebsiteScanType::Custom(custom) = &params.scan_type
         && let Some(line) = unavailable(custom)
@@ -294,7 +571,12 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
 
     run.planned(reach.planned()).await;
     run.output_findings(json!({})).await;
-    let web = Web::new(run, rate, params.authentication.unwrap_or_default(), reach.requests);
+    let web = Web::new(
+        run,
+        rate,
+        params.authentication.unwrap_or_default(),
+        reach.requests,
+    );
     tokio::select! {
         biased;
         ended = scan_site(run, &web, &reach, with_login) => ended,
@@ -320,18 +602,35 @@ async fn scan_site(
             ),
         }));
     }
-    let is_elsewhere = |text: &&String| start.url.join(text).is_ok_and(|url| url.origin() != start.url.origin());
+    let is_elsewhere = |text: &&String| {
+        start
+            .url
+            .join(text)
+            .is_ok_and(|url| url.origin() != start.url.origin())
+    };
     for url in reach.spider.include_urls.iter().filter(is_elsewhere) {
-        run.info(format!("`include_urls`: {url} is not on the target and was skipped.")).await;
+        run.info(format!(
+            "`include_urls`: {url} is not on the target and was skipped."
+        ))
+        .await;
     }
     let metadata = json!({"url": start.url.as_str(), "status": start.status});
-    run.tested(TestDone::new("web.start", "Start page", metadata, Vec::new())).await;
+    run.tested(TestDone::new(
+        "web.start",
+        "Start page",
+        metadata,
+        Vec::new(),
+    ))
+    .await;
 
     let mut coverage = ScanCoverage::new(planned);
     // Requests that do not count.
     let aside_coverage = CheckCoverage::default();
     let aside = CheckedWeb::new(web, &aside_coverage);
-    let is_passive = reach.checks.iter().all(|check| matches!(check.kind, Passive(_)));
+    let is_passive = reach
+        .checks
+        .iter()
+        .all(|check| matches!(check.kind, Passive(_)));
     let control = match Obstacle::of_page(&start) {
         None if !is_passive => ControlPath::read(&aside, &start.url).await,
         _ => None,
@@ -343,10 +642,16 @@ async fn scan_site(
     if is_login(&start.url) && !is_login_target {
         web.set_walled();
     }
-    let reads_folders = |check: &Check| matches!(check.kind, Files(_)) || check.uid == "web.listing";
-    let crawl_steps = if is_passive { crawl::STEPS } else { SHORT_CRAWL };
+    let reads_folders =
+        |check: &Check| matches!(check.kind, Files(_)) || check.uid == "web.listing";
+    let crawl_steps = if is_passive {
+        crawl::STEPS
+    } else {
+        SHORT_CRAWL
+    };
     let mut progress = CrawlProgress::new(run, reach.pages, crawl_steps);
-    let mut crawled = crawl::crawl(&client, &start, reach.pages, &reach.spider, &mut progress).await;
+    let mut crawled =
+        crawl::crawl(&client, &start, reach.pages, &reach.spider, &mut progress).await;
     web.cut(|cuts| cuts.pages += crawled.cut_pages);
     progress.end(crawled.pages.len()).await;
     let script_coverage = CheckCoverage::default();
@@ -364,7 +669,9 @@ async fn scan_site(
     });
     let scripts = fetched.scripts;
     if reach.is_deep {
-        crawled.read_endpoints(&aside, scripts::endpoints(&scripts).await).await;
+        crawled
+            .read_endpoints(&aside, scripts::endpoints(&scripts).await)
+            .await;
     }
     let described = api_operations::read(&aside, &mut crawled, &start.url, reach).await;
     if let Some(limit) = described {
@@ -376,7 +683,8 @@ async fn scan_site(
     let reads_maps = |check: &Check| matches!(check.uid, "web.secret" | "web.exposed.source_map");
     if reach.checks.iter().any(reads_maps) {
         // Each of these checks counts the answers.
-        crawled.source_maps = source_maps::fetch(&aside, &crawled.scripts, reach.script_bytes).await;
+        crawled.source_maps =
+            source_maps::fetch(&aside, &crawled.scripts, reach.script_bytes).await;
     }
     if reach.checks.iter().any(reads_folders) {
         let folders = answers::robots_folders(&aside, &crawled.start.url).await;
@@ -384,7 +692,10 @@ async fn scan_site(
         crawled.folders.extend(folders);
     }
     crawled.is_deep = reach.is_deep;
-    (crawled.plain_side, crawled.with_login) = (start::plain_side(run, web, &crawled.start.url).await, with_login);
+    (crawled.plain_side, crawled.with_login) = (
+        start::plain_side(run, web, &crawled.start.url).await,
+        with_login,
+    );
     let crawled = &crawled;
     if let Some(line) = folders_line(crawled) {
         run.info(line).await;
@@ -400,9 +711,16 @@ async fn scan_site(
     let pages_missed = client.incomplete(&crawled.start, PAGES).await;
     let scripts_missed = script_client.incomplete(&crawled.start, SCRIPTS).await;
     coverage.count(client.refusals());
-    let check_coverage: Vec<CheckCoverage> = reach.checks.iter().map(|_| CheckCoverage::default()).collect();
+    let check_coverage: Vec<CheckCoverage> = reach
+        .checks
+        .iter()
+        .map(|_| CheckCoverage::default())
+        .collect();
     let counts = check_coverage.as_slice();
-    let expected = reach.checks.iter().map(|check| expected_requests(check, crawled));
+    let expected = reach
+        .checks
+        .iter()
+        .map(|check| expected_requests(check, crawled));
     let steps = reach.checks.len() as u32 + crawl::STEPS - crawl_steps;
     let mut progress = ChecksProgress::new(steps, expected, counts);
     let run_check = |position: usize| async move {
@@ -412,7 +730,9 @@ async fn scan_site(
         let incomplete = client.incomplete(&crawled.start, check.rule()).await;
         (position, findings, incomplete, client.refusals())
     };
-    let mut checks = stream::iter(0..counts.len()).map(run_check).buffer_unordered(CONCURRENCY);
+    let mut checks = stream::iter(0..counts.len())
+        .map(run_check)
+        .buffer_unordered(CONCURRENCY);
     let mut interval = tokio::time::interval(REPORT_INTERVAL);
     let mut count = 0;
     loop {
@@ -423,7 +743,9 @@ async fn scan_site(
                 continue;
             }
         };
-        let Some((position, findings, incomplete, refusals)) = next else { break };
+        let Some((position, findings, incomplete, refusals)) = next else {
+            break;
+        };
         let check = reach.checks[position];
         count += findings.len();
         coverage.count(refusals);
@@ -435,17 +757,30 @@ async fn scan_site(
         let cause = incomplete.as_ref().map(IncompleteTest::cause);
         coverage.add(check.uid, incomplete);
         let test = TestDone::new(check.uid, check.description, metadata, findings).judged(cause);
-        run.tested(TestDone { weight: progress.end(position), ..test }).await;
+        run.tested(TestDone {
+            weight: progress.end(position),
+            ..test
+        })
+        .await;
     }
     report_steps(run, progress.take()).await;
     let findings = coverage.findings(crawled.port(), crawled.start.url.scheme());
     count += findings.len();
     let metadata = json!({"findings": findings.len()});
-    run.tested(TestDone::new("coverage", "Coverage of the scan", metadata, findings)).await;
+    run.tested(TestDone::new(
+        "coverage",
+        "Coverage of the scan",
+        metadata,
+        findings,
+    ))
+    .await;
     let mut summary = format!("{}, {}", crawled.pages_read(), plural(count, "finding"));
     if let Some(line) = coverage.note() {
-        let early = web.shortfall().map(|why| format!(" The scan stopped its requests: {why}."));
-        run.info(format!("{line}{}", early.unwrap_or_default())).await;
+        let early = web
+            .shortfall()
+            .map(|why| format!(" The scan stopped its requests: {why}."));
+        run.info(format!("{line}{}", early.unwrap_or_default()))
+            .await;
     }
     match (coverage.summary(), web.shortfall()) {
         (Some(incomplete), _) => summary.push_str(&format!("; {incomplete}")),
@@ -459,14 +794,30 @@ async fn scan_site(
 }
 
 /// The limits that ended the reading of pages and scripts.
-fn reached_limits(crawled: &Crawl, fetched: &FetchedScripts, reach: &ScanReach) -> Vec<ReachedLimit> {
+fn reached_limits(
+    crawled: &Crawl,
+    fetched: &FetchedScripts,
+    reach: &ScanReach,
+) -> Vec<ReachedLimit> {
     let read = crawled.pages.len();
     let scripts = fetched.found.min(reach.pages);
     let whole = fetched.scripts.len() - fetched.cut;
     [
-        ReachedLimit { what: "known pages", read, found: read + crawled.unread_pages },
-        ReachedLimit { what: "scripts", read: scripts, found: fetched.found },
-        ReachedLimit { what: "complete scripts", read: whole, found: fetched.scripts.len() },
+        ReachedLimit {
+            what: "known pages",
+            read,
+            found: read + crawled.unread_pages,
+        },
+        ReachedLimit {
+            what: "scripts",
+            read: scripts,
+            found: fetched.found,
+        },
+        ReachedLimit {
+            what: "complete scripts",
+            read: whole,
+            found: fetched.scripts.len(),
+        },
     ]
     .into_iter()
     .filter(|limit| limit.read < limit.found)
@@ -476,23 +827,39 @@ fn reached_limits(crawled: &Crawl, fetched: &FetchedScripts, reach: &ScanReach) 
 /// How many of the folders a deep scan searches, if not all.
 fn folders_line(site: &CrawledSite) -> Option<String> {
     let base = site.base_folders();
-    let all = site.folders.iter().filter(|folder| !base.contains(folder)).count();
+    let all = site
+        .folders
+        .iter()
+        .filter(|folder| !base.contains(folder))
+        .count();
     let searched = site.searched_folders().len();
     (site.is_deep && searched < all).then(|| {
-        format!("Exposed files are searched in {searched} of {}: few of those that look alike.", plural(all, "folder"))
+        format!(
+            "Exposed files are searched in {searched} of {}: few of those that look alike.",
+            plural(all, "folder")
+        )
     })
 }
 
 /// Reports the steps of checks that have not ended.
 async fn report_steps(run: &ScanRun<'_>, weight: u32) {
     if weight > 0 {
-        let test = TestDone::new("web.requests", "Requests of running checks", json!({}), Vec::new());
+        let test = TestDone::new(
+            "web.requests",
+            "Requests of running checks",
+            json!({}),
+            Vec::new(),
+        );
         run.tested(TestDone { weight, ..test }).await;
     }
 }
 
 /// Whether the site also refuses a path that does not exist.
 async fn is_refused(web: &CheckedWeb<'_>, site: &CrawledSite) -> bool {
-    let Some(url) = site.at(&format!("/{}", site.nonsense)) else { return false };
-    web.get(&url).await.is_ok_and(|page| Obstacle::of_page(&page).is_some_and(Obstacle::is_refusal))
+    let Some(url) = site.at(&format!("/{}", site.nonsense)) else {
+        return false;
+    };
+    web.get(&url)
+        .await
+        .is_ok_and(|page| Obstacle::of_page(&page).is_some_and(Obstacle::is_refusal))
 }

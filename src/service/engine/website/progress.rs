@@ -1,7 +1,8 @@
 //! Progress of the checks, measured by their requests.
 //!
-//! Six checks run at the same time, and the longest begin first, so ended checks alone would show no progress for minutes
-//! at a low rate, and then all of it at once. Ended checks and sent requests together advance evenly:
+//! Six checks run at the same time, and the longest begin first, so ended checks alone would show
+//! no progress for minutes at a low rate, and then all of it at once. Ended checks and sent
+//! requests together advance evenly:
 //!
 //! ```text
 //!   CheckCoverage of each check: sent ──► of the expected requests ──► steps of the scan
@@ -24,10 +25,23 @@ pub struct ChecksProgress<'a> {
 }
 
 impl<'a> ChecksProgress<'a> {
-    /// `expected` has the expected requests of each check, and `coverage` counts those that it sent.
-    pub fn new(steps: u32, expected: impl Iterator<Item = u32>, coverage: &'a [CheckCoverage]) -> Self {
-        let expected: Vec<u32> = expected.map(|requests| requests.saturating_add(1)).collect();
-        Self { ended: vec![false; expected.len()], expected, coverage, steps, reported: 0 }
+    /// `expected` has the expected requests of each check, and `coverage` counts those that it
+    /// sent.
+    pub fn new(
+        steps: u32,
+        expected: impl Iterator<Item = u32>,
+        coverage: &'a [CheckCoverage],
+    ) -> Self {
+        let expected: Vec<u32> = expected
+            .map(|requests| requests.saturating_add(1))
+            .collect();
+        Self {
+            ended: vec![false; expected.len()],
+            expected,
+            coverage,
+            steps,
+            reported: 0,
+        }
     }
 
     /// The new steps after a check has ended.
@@ -44,8 +58,9 @@ impl<'a> ChecksProgress<'a> {
             false => u64::from(coverage.requests().min(expected - 1)),
         });
         let all: u64 = self.expected.iter().copied().map(u64::from).sum();
-        let reached =
-            (done.sum::<u64>() * u64::from(self.steps)).checked_div(all).unwrap_or(u64::from(self.steps)) as u32;
+        let reached = (done.sum::<u64>() * u64::from(self.steps))
+            .checked_div(all)
+            .unwrap_or(u64::from(self.steps)) as u32;
         let new = reached - self.reported;
         self.reported = reached;
         new
@@ -60,7 +75,9 @@ pub fn expected_requests(check: &Check, site: &CrawledSite) -> u32 {
         _ => match check.uid {
             // A foreign origin, `null` and two names like that of the site.
             "web.cors" => site.pages.len().min(super::cors::MAX_CORS_PAGES) * 4,
-            "web.listing" => (site.folders.len() + super::listing::COMMON.len()).min(super::listing::MAX_FOLDERS),
+            "web.listing" => {
+                (site.folders.len() + super::listing::COMMON.len()).min(super::listing::MAX_FOLDERS)
+            }
             "web.exposed.copy" => exposed::copied_paths(site).len(),
             "web.exposed.source_map" => site.source_maps.len(),
             "web.javascript.outdated" | "web.secret" => 0,
@@ -76,9 +93,14 @@ mod tests {
 
     #[test]
     fn steps_follow_requests_and_end_with_the_last_check() {
-        let coverage = [CheckCoverage::default(), CheckCoverage::default(), CheckCoverage::default()];
+        let coverage = [
+            CheckCoverage::default(),
+            CheckCoverage::default(),
+            CheckCoverage::default(),
+        ];
         let mut progress = ChecksProgress::new(10, [79, 19, 0].into_iter(), &coverage);
-        let send = |check: usize, requests: u32| (0..requests).for_each(|_| coverage[check].count(None));
+        let send =
+            |check: usize, requests: u32| (0..requests).for_each(|_| coverage[check].count(None));
         assert_eq!(progress.take(), 0);
         send(0, 40);
         assert_eq!((progress.take(), progress.take()), (3, 0), "40 of 101");

@@ -1,6 +1,7 @@
 //! Recognises fetched files by content, never by name or status alone.
 //!
-//! Each function returns the proof for a report. Proofs name the kind of a secret but never contain the secret.
+//! Each function returns the proof for a report. Proofs name the kind of a secret but never contain
+//! the secret.
 
 use std::sync::LazyLock;
 
@@ -13,10 +14,12 @@ pub type Recognizer = fn(&HttpPage) -> Option<String>;
 
 static SETTING: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?m)^(?:export\s+)?([A-Z][A-Z0-9_]{2,60})\s*=\s*(\S.*)?$").ok());
-static KEY: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"-----BEGIN ((?:RSA |EC |DSA |OPENSSH |ENCRYPTED )?PRIVATE KEY)-----").ok());
-static HASH: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?m)^[\w.@-]{1,64}:(\$apr1\$|\$2[aby]\$|\$[156]\$|\{SHA\})").ok());
+static KEY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"-----BEGIN ((?:RSA |EC |DSA |OPENSSH |ENCRYPTED )?PRIVATE KEY)-----").ok()
+});
+static HASH: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?m)^[\w.@-]{1,64}:(\$apr1\$|\$2[aby]\$|\$[156]\$|\{SHA\})").ok()
+});
 static DUMP: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?im)^(-- (?:mysql|mariadb|postgresql database) dump|create table |insert into |pragma foreign_keys|drop table if exists )").ok()
 });
@@ -44,13 +47,21 @@ pub fn git_head(page: &HttpPage) -> Option<String> {
 pub fn git_config(page: &HttpPage) -> Option<String> {
     let text = page.text();
     let is_config = text.contains("[core]") && text.contains("repositoryformatversion");
-    is_config
-        .then(|| if text.contains("[remote ") { "[core] and [remote] settings" } else { "[core] settings" }.to_owned())
+    is_config.then(|| {
+        if text.contains("[remote ") {
+            "[core] and [remote] settings"
+        } else {
+            "[core] settings"
+        }
+        .to_owned()
+    })
 }
 
 /// The index of a repository.
 pub fn git_index(page: &HttpPage) -> Option<String> {
-    page.body.starts_with(b"DIRC\0\0\0").then(|| "DIRC: index of the files".to_owned())
+    page.body
+        .starts_with(b"DIRC\0\0\0")
+        .then(|| "DIRC: index of the files".to_owned())
 }
 
 /// Files of a Subversion working copy.
@@ -62,15 +73,29 @@ pub fn svn(page: &HttpPage) -> Option<String> {
     let mut lines = text.lines();
     let format = lines.next()?.trim();
     let is_entries = matches!(format, "8" | "9" | "10") && lines.any(|line| line == "dir");
-    (is_entries || (format == "12" && text.trim() == "12")).then(|| format!("working copy format {format}"))
+    (is_entries || (format == "12" && text.trim() == "12"))
+        .then(|| format!("working copy format {format}"))
 }
 
 /// The requirements of a Mercurial repository.
 pub fn mercurial(page: &HttpPage) -> Option<String> {
     let text = page.text();
-    let words: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let typical = ["revlogv1", "store", "fncache", "dotencode", "generaldelta", "share-safe", "sparserevlog"];
-    let is_requires = words.len() < 30 && words.iter().filter(|word| typical.contains(word)).count() >= 2;
+    let words: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let typical = [
+        "revlogv1",
+        "store",
+        "fncache",
+        "dotencode",
+        "generaldelta",
+        "share-safe",
+        "sparserevlog",
+    ];
+    let is_requires =
+        words.len() < 30 && words.iter().filter(|word| typical.contains(word)).count() >= 2;
     is_requires.then(|| words.join(", "))
 }
 
@@ -80,44 +105,92 @@ pub fn environment(page: &HttpPage) -> Option<String> {
     if is_markup(page) {
         return None;
     }
-    let names: Vec<&str> =
-        SETTING.as_ref()?.captures_iter(&text).filter_map(|one| Some(one.get(1)?.as_str())).collect();
-    let typical = ["SECRET", "PASSWORD", "PASSWD", "TOKEN", "KEY", "DB_", "DATABASE", "APP_", "AWS_", "MAIL_", "REDIS"];
+    let names: Vec<&str> = SETTING
+        .as_ref()?
+        .captures_iter(&text)
+        .filter_map(|one| Some(one.get(1)?.as_str()))
+        .collect();
+    let typical = [
+        "SECRET", "PASSWORD", "PASSWD", "TOKEN", "KEY", "DB_", "DATABASE", "APP_", "AWS_", "MAIL_",
+        "REDIS",
+    ];
     match names.as_slice() {
         // A line of another file may look like one setting.
         [name] => {
-            let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')).count();
-            let is_secret = ["SECRET", "PASSWORD", "PASSWD", "TOKEN", "_KEY"].iter().any(|word| name.contains(word));
+            let lines = text
+                .lines()
+                .filter(|line| !line.trim().is_empty() && !line.starts_with('#'))
+                .count();
+            let is_secret = ["SECRET", "PASSWORD", "PASSWD", "TOKEN", "_KEY"]
+                .iter()
+                .any(|word| name.contains(word));
             (lines == 1 && is_secret).then(|| format!("1 setting: {name}"))
         }
         names => {
-            let is_environment = names.iter().any(|name| typical.iter().any(|word| name.contains(word)));
-            is_environment.then(|| format!("{} settings: {}", names.len(), names[..names.len().min(8)].join(", ")))
+            let is_environment = names
+                .iter()
+                .any(|name| typical.iter().any(|word| name.contains(word)));
+            is_environment.then(|| {
+                format!(
+                    "{} settings: {}",
+                    names.len(),
+                    names[..names.len().min(8)].join(", ")
+                )
+            })
         }
     }
 }
 
 /// A setting with a value on its line.
-static VALUE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?m)^(?:export[ \t]+)?([A-Z][A-Z0-9_]{2,60})[ \t]*=[ \t]*(\S[^\r\n]*)").ok());
+static VALUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?m)^(?:export[ \t]+)?([A-Z][A-Z0-9_]{2,60})[ \t]*=[ \t]*(\S[^\r\n]*)").ok()
+});
 /// Words in the names of settings that hold a secret.
-const SECRET_NAMES: &[&str] = &["SECRET", "PASSWORD", "PASSWD", "TOKEN", "_KEY", "_PASS", "_PWD", "DATABASE_URL"];
+const SECRET_NAMES: &[&str] = &[
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "TOKEN",
+    "_KEY",
+    "_PASS",
+    "_PWD",
+    "DATABASE_URL",
+];
 /// Words in values that only show where a secret belongs.
-const PLACEHOLDERS: &[&str] =
-    &["not-a-real", "example", "your-", "your_", "xxxx", "placeholder", "dummy", "changeme", "${", "<", "todo", "****"];
+const PLACEHOLDERS: &[&str] = &[
+    "not-a-real",
+    "example",
+    "your-",
+    "your_",
+    "xxxx",
+    "placeholder",
+    "dummy",
+    "changeme",
+    "${",
+    "<",
+    "todo",
+    "****",
+];
 
 /// Whether a setting of an environment file holds a secret, and not only its place.
 pub fn has_secret_setting(page: &HttpPage) -> bool {
     let text = page.text();
-    let Some(setting) = VALUE.as_ref() else { return false };
+    let Some(setting) = VALUE.as_ref() else {
+        return false;
+    };
     setting.captures_iter(&text).any(|found| {
         let (name, value) = (&found[1], &found[2]);
         let value = value.trim().trim_matches(['"', '\'']).to_ascii_lowercase();
-        let is_secret = SECRET_NAMES.iter().any(|word| name.contains(word)) && !name.contains("PUBLIC");
-        let is_set = value.len() >= 4 && !["null", "none", "true", "false"].contains(&value.as_str());
+        let is_secret =
+            SECRET_NAMES.iter().any(|word| name.contains(word)) && !name.contains("PUBLIC");
+        let is_set =
+            value.len() >= 4 && !["null", "none", "true", "false"].contains(&value.as_str());
         let is_real = !PLACEHOLDERS.iter().any(|word| value.contains(word));
         // An address is a secret only with its password.
-        let is_address = name.ends_with("_URL") && !value.split_once("://").is_some_and(|(_, rest)| rest.contains('@'));
+        let is_address = name.ends_with("_URL")
+            && !value
+                .split_once("://")
+                .is_some_and(|(_, rest)| rest.contains('@'));
         is_secret && is_set && is_real && !is_address
     })
 }
@@ -126,9 +199,16 @@ pub fn has_secret_setting(page: &HttpPage) -> bool {
 pub fn has_slow_hashes_only(page: &HttpPage) -> bool {
     let text = page.text();
     let is_slow = |line: &str| {
-        line.split_once(':').is_some_and(|(_, hash)| ["$2a$", "$2b$", "$2y$"].iter().any(|kind| hash.starts_with(kind)))
+        line.split_once(':').is_some_and(|(_, hash)| {
+            ["$2a$", "$2b$", "$2y$"]
+                .iter()
+                .any(|kind| hash.starts_with(kind))
+        })
     };
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
+    let mut lines = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .peekable();
     lines.peek().is_some() && lines.all(is_slow)
 }
 
@@ -139,7 +219,9 @@ pub fn credentials(page: &HttpPage) -> Option<String> {
         return None;
     }
     let hashes = HASH.as_ref()?.find_iter(&text).count();
-    let has_login = |line: &str| line.starts_with("https://") && line.contains('@') && line.matches(':').count() >= 2;
+    let has_login = |line: &str| {
+        line.starts_with("https://") && line.contains('@') && line.matches(':').count() >= 2
+    };
     match () {
         () if text.contains("aws_access_key_id") && text.contains("aws_secret_access_key") => {
             Some("access key of AWS".to_owned())
@@ -168,14 +250,17 @@ pub fn backup(page: &HttpPage) -> Option<String> {
     Some(kind.to_owned())
 }
 
-/// The source of a page in a copy: code, an editor's swap file, or HTML that is not delivered as HTML.
+/// The source of a page in a copy: code, an editor's swap file, or HTML that is not delivered as
+/// HTML.
 pub fn source_copy(page: &HttpPage) -> Option<String> {
     let body = page.body.trim_ascii_start();
     let text = page.text();
     let code = CODE.as_ref()?;
     match () {
         () if page.body.starts_with(b"b0VIM") => Some("swap file of Vim".to_owned()),
-        () if body.starts_with(b"<?php") || body.starts_with(b"<?=") => Some("PHP source".to_owned()),
+        () if body.starts_with(b"<?php") || body.starts_with(b"<?=") => {
+            Some("PHP source".to_owned())
+        }
         () if body.starts_with(b"<%") => Some("ASP or JSP source".to_owned()),
         () if page.is_html() => None,
         () if is_markup(page) => Some("HTML source".to_owned()),
@@ -197,10 +282,14 @@ pub fn database(page: &HttpPage) -> Option<String> {
 /// A private key in PEM form.
 pub fn private_key(page: &HttpPage) -> Option<String> {
     let text = page.text();
-    // A page about keys contains the same words, but a key file is not markup and has a body of base64 lines.
+    // A page about keys contains the same words, but a key file is not markup and has a body of
+    // base64 lines.
     let found = KEY.as_ref()?.captures(&text).filter(|_| !is_markup(page))?;
     let after = text.get(found.get(0)?.end()..)?;
-    let has_body = after.lines().skip(1).any(|line| line.len() >= 40 && !line.contains(' '));
+    let has_body = after
+        .lines()
+        .skip(1)
+        .any(|line| line.len() >= 40 && !line.contains(' '));
     has_body.then(|| format!("-----BEGIN {}-----", &found[1]))
 }
 
@@ -213,16 +302,28 @@ mod tests {
 
     fn page(body: &[u8]) -> HttpPage {
         let url = Url::parse("http://a.test/x").unwrap();
-        HttpPage { url, status: 200, headers: HeaderMap::new(), body: body.to_vec(), fault: None }
+        HttpPage {
+            url,
+            status: 200,
+            headers: HeaderMap::new(),
+            body: body.to_vec(),
+            fault: None,
+        }
     }
 
     #[test]
     fn recognizers_accept_their_files_and_hide_secrets() {
-        let key = format!("-----BEGIN EC PRIVATE KEY-----\n{}\n-----END", "A".repeat(64));
+        let key = format!(
+            "-----BEGIN EC PRIVATE KEY-----\n{}\n-----END",
+            "A".repeat(64)
+        );
         let tar = [vec![b'a'; 257], b"ustar\0".to_vec()].concat();
         let cases: &[(Recognizer, &[u8])] = &[
             (git_head, b"ref: refs/heads/main\n"),
-            (git_config, b"[core]\n\trepositoryformatversion = 0\n[remote \"origin\"]"),
+            (
+                git_config,
+                b"[core]\n\trepositoryformatversion = 0\n[remote \"origin\"]",
+            ),
             (git_index, b"DIRC\0\0\0\x02"),
             (svn, b"12\n"),
             (svn, b"SQLite format 3\0..."),
@@ -230,7 +331,10 @@ mod tests {
             (environment, b"APP_ENV=prod\nDB_PASSWORD=hunter2\n"),
             (environment, b"# database\nDB_PASSWORD=hunter2\n"),
             (credentials, b"ana:$apr1$x$y\n"),
-            (credentials, b"[default]\naws_access_key_id = A\naws_secret_access_key = hunter2"),
+            (
+                credentials,
+                b"[default]\naws_access_key_id = A\naws_secret_access_key = hunter2",
+            ),
             (credentials, b"//registry.test/:_authToken=hunter2"),
             (credentials, b"https://ana:hunter2@git.test"),
             (backup, b"PK\x03\x04"),
@@ -242,7 +346,8 @@ mod tests {
             (private_key, key.as_bytes()),
         ];
         for (recognizer, body) in cases {
-            let proof = recognizer(&page(body)).unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(body)));
+            let proof = recognizer(&page(body))
+                .unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(body)));
             assert!(!proof.contains("hunter2"), "{proof}");
         }
     }
@@ -256,8 +361,11 @@ mod tests {
 
     #[test]
     fn secrets_in_settings_are_values_and_not_their_places() {
-        for text in ["A=1\nDB_PASSWORD=hunter22\n", "export API_TOKEN='8d1f0c'\n", "DATABASE_URL=postgres://a:b@db/x\n"]
-        {
+        for text in [
+            "A=1\nDB_PASSWORD=hunter22\n",
+            "export API_TOKEN='8d1f0c'\n",
+            "DATABASE_URL=postgres://a:b@db/x\n",
+        ] {
             assert!(has_secret_setting(&page(text.as_bytes())), "{text}");
         }
         for text in [
@@ -271,7 +379,8 @@ mod tests {
         }
         assert!(has_slow_hashes_only(&page(b"ana:$2y$10$abcdef\n")));
         assert!(
-            !has_slow_hashes_only(&page(b"ana:$2y$10$abcdef\nbob:$apr1$x$y\n")) && !has_slow_hashes_only(&page(b""))
+            !has_slow_hashes_only(&page(b"ana:$2y$10$abcdef\nbob:$apr1$x$y\n"))
+                && !has_slow_hashes_only(&page(b""))
         );
     }
 
@@ -282,7 +391,8 @@ mod tests {
         let mut page = page(html.as_bytes());
         for with_type in [false, true] {
             if with_type {
-                page.headers.insert("content-type", HeaderValue::from_static("text/html"));
+                page.headers
+                    .insert("content-type", HeaderValue::from_static("text/html"));
             }
             let recognizers: &[Recognizer] = &[
                 git_head,

@@ -26,23 +26,34 @@ fn proof(is_it: bool, what: &str) -> Option<String> {
 
 /// The text between two markers, shortened.
 fn shown(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(120).collect()
+    text.split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .chars()
+        .take(120)
+        .collect()
 }
 
 pub fn cvs(page: &HttpPage) -> Option<String> {
     let text = page.text();
-    let entries = pattern!(r"(?m)^/[^/\n]+/[\d.]+/[^/\n]*/[^/\n]*/")?.find_iter(&text).count();
+    let entries = pattern!(r"(?m)^/[^/\n]+/[\d.]+/[^/\n]*/[^/\n]*/")?
+        .find_iter(&text)
+        .count();
     proof(entries > 0 && !is_markup(page), "CVS entries of files")
 }
 
 pub fn bazaar(page: &HttpPage) -> Option<String> {
-    proof(page.body.starts_with(b"Bazaar") && page.body.len() < 500, "format of a Bazaar branch")
+    proof(
+        page.body.starts_with(b"Bazaar") && page.body.len() < 500,
+        "format of a Bazaar branch",
+    )
 }
 
 /// The output of `phpinfo()`.
 pub fn phpinfo(page: &HttpPage) -> Option<String> {
     let text = page.text();
-    let version = pattern!(r"PHP Version\s*(?:</?[^>]{1,80}>\s*)*(\d+\.\d+[\w.+-]*)")?.captures(&text)?;
+    let version =
+        pattern!(r"PHP Version\s*(?:</?[^>]{1,80}>\s*)*(\d+\.\d+[\w.+-]*)")?.captures(&text)?;
     let is_it = text.contains("phpinfo()") || text.contains("php.ini") || text.contains("_SERVER[");
     is_it.then(|| format!("phpinfo() of PHP {}", &version[1]))
 }
@@ -55,16 +66,22 @@ pub fn server_status(page: &HttpPage) -> Option<String> {
         () if text.contains("Apache Server Information") && text.contains("Server Settings") => {
             Some("Apache server-info".to_owned())
         }
-        () if pattern!(r"(?m)^Active connections: \d+")?.is_match(&text) && text.contains("server accepts handled") => {
+        () if pattern!(r"(?m)^Active connections: \d+")?.is_match(&text)
+            && text.contains("server accepts handled") =>
+        {
             Some("nginx stub_status".to_owned())
         }
         () if text.contains("Total Accesses: ") && text.contains("Scoreboard: ") => {
             Some("server-status?auto".to_owned())
         }
-        () if text.contains("<title>phpfpm") || (text.contains("pool:") && text.contains("process manager:")) => {
+        () if text.contains("<title>phpfpm")
+            || (text.contains("pool:") && text.contains("process manager:")) =>
+        {
             Some("PHP-FPM status".to_owned())
         }
-        () if text.contains("Statistics Report for HAProxy") || text.starts_with("# pxname,svname") => {
+        () if text.contains("Statistics Report for HAProxy")
+            || text.starts_with("# pxname,svname") =>
+        {
             Some("HAProxy statistics".to_owned())
         }
         () => None,
@@ -73,41 +90,76 @@ pub fn server_status(page: &HttpPage) -> Option<String> {
 
 /// The JSON of an answer that is no web page.
 pub(super) fn json(page: &HttpPage) -> Option<Value> {
-    if is_markup(page) { None } else { serde_json::from_slice(&page.body).ok() }
+    if is_markup(page) {
+        None
+    } else {
+        serde_json::from_slice(&page.body).ok()
+    }
 }
 
 /// Endpoints of Spring Boot Actuator.
 pub fn actuator(page: &HttpPage) -> Option<String> {
     let value = json(page)?;
-    let links = value["_links"].as_object().filter(|links| links.contains_key("self") && links.len() > 1);
+    let links = value["_links"]
+        .as_object()
+        .filter(|links| links.contains_key("self") && links.len() > 1);
     if let Some(links) = links {
-        let names: Vec<&str> = links.keys().map(String::as_str).filter(|name| *name != "self").take(8).collect();
+        let names: Vec<&str> = links
+            .keys()
+            .map(String::as_str)
+            .filter(|name| *name != "self")
+            .take(8)
+            .collect();
         return Some(format!("links to {}", names.join(", ")));
     }
-    let sources = match value["propertySources"].as_array().filter(|_| value.get("activeProfiles").is_some()) {
+    let sources = match value["propertySources"]
+        .as_array()
+        .filter(|_| value.get("activeProfiles").is_some())
+    {
         Some(sources) => sources.len(),
         // Spring Boot 1.
-        None if value["profiles"].is_array() && value["systemProperties"].is_object() => value.as_object()?.len() - 1,
+        None if value["profiles"].is_array() && value["systemProperties"].is_object() => {
+            value.as_object()?.len() - 1
+        }
         None => return None,
     };
-    Some(format!("environment, {}", plural(sources, "property source")))
+    Some(format!(
+        "environment, {}",
+        plural(sources, "property source")
+    ))
 }
 
 /// Whether the environment of Spring Boot contains values, and not only their names.
 pub fn shows_values(page: &HttpPage) -> bool {
-    let Some(value) = json(page) else { return false };
-    let is_shown =
-        |value: &Value| value.as_str().is_some_and(|text| !text.is_empty() && text.chars().any(|c| c != '*'));
+    let Some(value) = json(page) else {
+        return false;
+    };
+    let is_shown = |value: &Value| {
+        value
+            .as_str()
+            .is_some_and(|text| !text.is_empty() && text.chars().any(|c| c != '*'))
+    };
     let mut sources = value["propertySources"].as_array().into_iter().flatten();
-    let properties = |source: &Value| source["properties"].as_object().cloned().unwrap_or_default();
-    sources.any(|source| properties(source).values().any(|property| is_shown(&property["value"])))
-        || value["systemProperties"].as_object().is_some_and(|all| all.values().any(is_shown))
+    let properties = |source: &Value| {
+        source["properties"]
+            .as_object()
+            .cloned()
+            .unwrap_or_default()
+    };
+    sources.any(|source| {
+        properties(source)
+            .values()
+            .any(|property| is_shown(&property["value"]))
+    }) || value["systemProperties"]
+        .as_object()
+        .is_some_and(|all| all.values().any(is_shown))
 }
 
 /// Metrics in the text format of Prometheus.
 pub fn metrics(page: &HttpPage) -> Option<String> {
     let text = page.text();
-    let name = pattern!(r"(?m)^# TYPE (\w+) (?:counter|gauge|histogram|summary|untyped)")?.captures(&text)?;
+    let name = pattern!(r"(?m)^# TYPE (\w+) (?:counter|gauge|histogram|summary|untyped)")?
+        .captures(&text)?;
     (!is_markup(page)).then(|| format!("metrics: {}", &name[1]))
 }
 
@@ -115,23 +167,37 @@ pub fn metrics(page: &HttpPage) -> Option<String> {
 pub fn debug(page: &HttpPage) -> Option<String> {
     let text = page.text();
     match () {
-        () if text.contains("/debug/pprof/") && text.contains("goroutine") => Some("Go pprof".to_owned()),
-        () if json(page).is_some_and(|value| value["memstats"].is_object() && value["cmdline"].is_array()) => {
+        () if text.contains("/debug/pprof/") && text.contains("goroutine") => {
+            Some("Go pprof".to_owned())
+        }
+        () if json(page)
+            .is_some_and(|value| value["memstats"].is_object() && value["cmdline"].is_array()) =>
+        {
             Some("Go expvar: cmdline and memstats".to_owned())
         }
-        () if text.contains("Application Trace") && text.contains("Requests to this Application") => {
+        () if text.contains("Application Trace")
+            && text.contains("Requests to this Application") =>
+        {
             Some("ASP.NET trace.axd".to_owned())
         }
-        () if text.contains("Error Log for") && text.to_ascii_lowercase().contains("elmah") => Some("ELMAH".to_owned()),
+        () if text.contains("Error Log for") && text.to_ascii_lowercase().contains("elmah") => {
+            Some("ELMAH".to_owned())
+        }
         () if text.contains("<title>Symfony Profiler") => Some("Symfony Profiler".to_owned()),
         () if recognize_consoles::is_werkzeug_console(page) => {
-            let pin = if recognize_consoles::runs_python(page) { " without PIN" } else { "" };
+            let pin = if recognize_consoles::runs_python(page) {
+                " without PIN"
+            } else {
+                ""
+            };
             Some(format!("Werkzeug console{pin}"))
         }
         () if text.contains("Rails version") && text.contains("Application root") => {
             Some("Rails properties".to_owned())
         }
-        () if text.contains("Laravel Telescope") || text.contains("<title>Telescope") => Some("Telescope".to_owned()),
+        () if text.contains("Laravel Telescope") || text.contains("<title>Telescope") => {
+            Some("Telescope".to_owned())
+        }
         () => None,
     }
 }
@@ -151,7 +217,10 @@ pub fn api_description(page: &HttpPage) -> Option<String> {
     if is_yaml && text.lines().any(|line| line.starts_with("paths:")) {
         return Some("OpenAPI document in YAML".to_owned());
     }
-    proof(text.contains("<title>Swagger UI") || text.contains("SwaggerUIBundle("), "Swagger UI")
+    proof(
+        text.contains("<title>Swagger UI") || text.contains("SwaggerUIBundle("),
+        "Swagger UI",
+    )
 }
 
 /// The answer to an introspection query.
@@ -162,7 +231,10 @@ pub fn graphql(page: &HttpPage) -> Option<String> {
 }
 
 pub fn ds_store(page: &HttpPage) -> Option<String> {
-    proof(page.body.starts_with(b"\0\0\0\x01Bud1"), "macOS folder index")
+    proof(
+        page.body.starts_with(b"\0\0\0\x01Bud1"),
+        "macOS folder index",
+    )
 }
 
 /// Manifests with the versions of dependencies.
@@ -171,22 +243,35 @@ pub fn manifest(page: &HttpPage) -> Option<String> {
         let is_npm = value["dependencies"].is_object() || value["devDependencies"].is_object();
         let is_lock = value["packages"].is_array() || value["lockfileVersion"].is_number();
         let is_composer = value["require"].is_object();
-        return proof(is_npm || is_lock || is_composer, "dependencies with versions");
+        return proof(
+            is_npm || is_lock || is_composer,
+            "dependencies with versions",
+        );
     }
     let text = page.text();
-    let pinned = pattern!(r"(?m)^[A-Za-z][\w.\[\]-]*\s*[=~>]=\s*\d")?.find_iter(&text).count();
-    let is_lock = text.starts_with("GEM\n") || text.contains("# yarn lockfile") || text.starts_with("[[package]]");
-    proof(!is_markup(page) && (pinned >= 2 || is_lock), "dependencies with versions")
+    let pinned = pattern!(r"(?m)^[A-Za-z][\w.\[\]-]*\s*[=~>]=\s*\d")?
+        .find_iter(&text)
+        .count();
+    let is_lock = text.starts_with("GEM\n")
+        || text.contains("# yarn lockfile")
+        || text.starts_with("[[package]]");
+    proof(
+        !is_markup(page) && (pinned >= 2 || is_lock),
+        "dependencies with versions",
+    )
 }
 
 /// Log files.
 pub fn log(page: &HttpPage) -> Option<String> {
     let text = page.text();
-    let lines = |pattern: Option<&Regex>| pattern.map_or(0, |pattern| pattern.find_iter(&text).count());
+    let lines =
+        |pattern: Option<&Regex>| pattern.map_or(0, |pattern| pattern.find_iter(&text).count());
     if is_markup(page) {
         return None;
     }
-    let access = lines(pattern!(r#"(?m)^[0-9a-f.:]{7,39} \S+ \S+ \[[^\]]+\] "[A-Z]+ "#));
+    let access = lines(pattern!(
+        r#"(?m)^[0-9a-f.:]{7,39} \S+ \S+ \[[^\]]+\] "[A-Z]+ "#
+    ));
     let errors = lines(pattern!(
         r"(?m)^\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d[^\n]{0,40}(?:\[(?:error|warn|crit|notice)\]|\b(?:ERROR|WARN|INFO|DEBUG)\b)"
     ));
@@ -221,7 +306,11 @@ pub fn editor(page: &HttpPage) -> Option<String> {
     let is_idea = text.contains("<project version=") && text.contains("<component name=");
     let is_eclipse = text.contains("<projectDescription>");
     let is_code = json(page).is_some_and(|value| {
-        value.as_object().is_some_and(|fields| fields.keys().any(|key| key.contains('.') || key == "configurations"))
+        value.as_object().is_some_and(|fields| {
+            fields
+                .keys()
+                .any(|key| key.contains('.') || key == "configurations")
+        })
     });
     proof(is_idea || is_eclipse || is_code, "settings of an editor")
 }
@@ -229,27 +318,46 @@ pub fn editor(page: &HttpPage) -> Option<String> {
 /// A deployment descriptor of Java.
 pub fn web_inf(page: &HttpPage) -> Option<String> {
     let text = page.text();
-    proof(text.contains("<web-app") && text.contains("</web-app>"), "web.xml")
+    proof(
+        text.contains("<web-app") && text.contains("</web-app>"),
+        "web.xml",
+    )
 }
 
 /// A policy that lets any site read responses with Flash or Silverlight.
 pub fn cross_domain(page: &HttpPage) -> Option<String> {
     let text = page.text();
-    let allows = pattern!(r#"<(?:allow-access-from domain|domain uri)\s*=\s*["'](?:\*|http://\*)["']"#)?;
+    let allows =
+        pattern!(r#"<(?:allow-access-from domain|domain uri)\s*=\s*["'](?:\*|http://\*)["']"#)?;
     proof(allows.is_match(&text), "access from any domain")
 }
 
 /// The log-in page of an administration interface.
 pub fn admin(page: &HttpPage) -> Option<String> {
     let text = page.text();
-    let title = pattern!(r"(?is)<title[^>]*>(.{1,200}?)</title>")?.captures(&text).map(|found| shown(&found[1]));
-    let heading = pattern!(r"(?is)<h1[^>]*>(.{1,200}?)</h1>")?.captures(&text).map(|found| shown(&found[1]));
+    let title = pattern!(r"(?is)<title[^>]*>(.{1,200}?)</title>")?
+        .captures(&text)
+        .map(|found| shown(&found[1]));
+    let heading = pattern!(r"(?is)<h1[^>]*>(.{1,200}?)</h1>")?
+        .captures(&text)
+        .map(|found| shown(&found[1]));
     let names = [title.unwrap_or_default(), heading.unwrap_or_default()];
     let is_admin = names.iter().any(|name| {
         let name = name.to_ascii_lowercase();
-        ["admin", "phpmyadmin", "adminer", "wordpress", "jenkins", "grafana", "kibana", "tomcat", "webmin", "dashboard"]
-            .iter()
-            .any(|word| name.contains(word))
+        [
+            "admin",
+            "phpmyadmin",
+            "adminer",
+            "wordpress",
+            "jenkins",
+            "grafana",
+            "kibana",
+            "tomcat",
+            "webmin",
+            "dashboard",
+        ]
+        .iter()
+        .any(|word| name.contains(word))
     });
     let has_password = pattern!(r#"(?i)<input[^>]+type\s*=\s*["']?password"#)?.is_match(&text);
     let name = names.iter().find(|name| !name.is_empty())?;
@@ -266,29 +374,65 @@ mod tests {
 
     fn page(body: &[u8]) -> HttpPage {
         let url = Url::parse("http://a.test/x").unwrap();
-        HttpPage { url, status: 200, headers: HeaderMap::new(), body: body.to_vec(), fault: None }
+        HttpPage {
+            url,
+            status: 200,
+            headers: HeaderMap::new(),
+            body: body.to_vec(),
+            fault: None,
+        }
     }
 
     #[test]
     fn files_and_pages_of_services_are_recognized_without_their_secrets() {
         let cases: &[(Recognizer, &str)] = &[
-            (cvs, "/index.php/1.4/Mon Nov  2 10:00:00 2026//\nD/src////\n"),
+            (
+                cvs,
+                "/index.php/1.4/Mon Nov  2 10:00:00 2026//\nD/src////\n",
+            ),
             (bazaar, "Bazaar-NG meta directory, format 1\n"),
-            (phpinfo, "<title>PHP 8.2.7 - phpinfo()</title><h1 class=\"p\">PHP Version 8.2.7</h1>"),
-            (server_status, "<h1>Apache Server Status for shop.test (via 127.0.0.1)</h1>"),
-            (server_status, "Active connections: 2 \nserver accepts handled requests\n 4 4 5 \n"),
-            (actuator, r#"{"_links":{"self":{"href":"x"},"env":{"href":"y"}}}"#),
-            (actuator, r#"{"activeProfiles":[],"propertySources":[{"name":"x"}]}"#),
+            (
+                phpinfo,
+                "<title>PHP 8.2.7 - phpinfo()</title><h1 class=\"p\">PHP Version 8.2.7</h1>",
+            ),
+            (
+                server_status,
+                "<h1>Apache Server Status for shop.test (via 127.0.0.1)</h1>",
+            ),
+            (
+                server_status,
+                "Active connections: 2 \nserver accepts handled requests\n 4 4 5 \n",
+            ),
+            (
+                actuator,
+                r#"{"_links":{"self":{"href":"x"},"env":{"href":"y"}}}"#,
+            ),
+            (
+                actuator,
+                r#"{"activeProfiles":[],"propertySources":[{"name":"x"}]}"#,
+            ),
             (metrics, "# HELP up Up.\n# TYPE up gauge\nup 1\n"),
             (debug, "<a href='/debug/pprof/heap'>heap</a> goroutine"),
             (debug, r#"{"cmdline":["/srv/shop"],"memstats":{}}"#),
             (api_description, r#"{"openapi":"3.0.1","paths":{"/a":{}}}"#),
-            (api_description, "openapi: 3.1.0\ninfo:\n  title: x\npaths:\n  /a: {}\n"),
-            (graphql, r#"{"data":{"__schema":{"queryType":{"name":"Query"}}}}"#),
+            (
+                api_description,
+                "openapi: 3.1.0\ninfo:\n  title: x\npaths:\n  /a: {}\n",
+            ),
+            (
+                graphql,
+                r#"{"data":{"__schema":{"queryType":{"name":"Query"}}}}"#,
+            ),
             (ds_store, "\0\0\0\u{1}Bud1\0"),
-            (manifest, r#"{"name":"shop","dependencies":{"left-pad":"1.0.0"}}"#),
+            (
+                manifest,
+                r#"{"name":"shop","dependencies":{"left-pad":"1.0.0"}}"#,
+            ),
             (manifest, "django==4.2\nrequests>=2\n"),
-            (log, "127.0.0.1 - - [22/Nov/2026:06:59:32 +0000] \"GET / HTTP/1.1\" 200 5\n"),
+            (
+                log,
+                "127.0.0.1 - - [22/Nov/2026:06:59:32 +0000] \"GET / HTTP/1.1\" 200 5\n",
+            ),
             (log, "[2026-11-22 06:59:32] production.ERROR: x\n"),
             (settings_with_secret, "production:\n  password: hunter2\n"),
             (
@@ -296,13 +440,23 @@ mod tests {
                 r#"{"ConnectionStrings": 1,
                 "db_password": "hunter2"}"#,
             ),
-            (editor, "<project version=\"4\"><component name=\"x\"/></project>"),
+            (
+                editor,
+                "<project version=\"4\"><component name=\"x\"/></project>",
+            ),
             (web_inf, "<web-app></web-app>"),
-            (cross_domain, "<cross-domain-policy><allow-access-from domain=\"*\"/></cross-domain-policy>"),
-            (admin, "<title>Admin log-in</title><form><input type=password></form>"),
+            (
+                cross_domain,
+                "<cross-domain-policy><allow-access-from domain=\"*\"/></cross-domain-policy>",
+            ),
+            (
+                admin,
+                "<title>Admin log-in</title><form><input type=password></form>",
+            ),
         ];
         for (number, (recognizer, body)) in cases.iter().enumerate() {
-            let proof = recognizer(&page(body.as_bytes())).unwrap_or_else(|| panic!("{number}: {body}"));
+            let proof =
+                recognizer(&page(body.as_bytes())).unwrap_or_else(|| panic!("{number}: {body}"));
             assert!(!proof.contains("hunter2"), "{proof}");
         }
     }
@@ -316,8 +470,12 @@ mod tests {
             shows_values(&page(body.as_bytes()))
         };
         assert!(shown("jdbc:postgresql://db/shop") && !shown("******") && !shown(""));
-        let old = page(br#"{"profiles":[],"server.ports":{},"systemProperties":{"java.home":"/usr"}}"#);
-        assert_eq!(actuator(&old).as_deref(), Some("environment, 2 property sources"));
+        let old =
+            page(br#"{"profiles":[],"server.ports":{},"systemProperties":{"java.home":"/usr"}}"#);
+        assert_eq!(
+            actuator(&old).as_deref(),
+            Some("environment, 2 property sources")
+        );
         assert!(shows_values(&old) && !shows_values(&page(br#"{"status":"UP"}"#)));
     }
 
@@ -346,7 +504,11 @@ mod tests {
             admin,
         ];
         for (at, recognizer) in recognizers.iter().enumerate() {
-            assert_eq!(recognizer(&page(article.as_bytes())), None, "recognizer {at}");
+            assert_eq!(
+                recognizer(&page(article.as_bytes())),
+                None,
+                "recognizer {at}"
+            );
         }
     }
 }

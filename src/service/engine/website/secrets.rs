@@ -1,4 +1,5 @@
-//! Secrets in public texts, by the formats that their issuers document (`assets/engine/secrets.toml`).
+//! Secrets in public texts, by the formats that their issuers document
+//! (`assets/engine/secrets.toml`).
 //!
 //! ```text
 //!   text ──► fixed words of all formats, one pass ──► pattern of the format around a word
@@ -90,8 +91,9 @@ struct SecretFile {
     secrets: Vec<SecretFormat>,
 }
 
-static FORMATS: LazyLock<SecretFile> =
-    LazyLock::new(|| toml::from_str(include_str!("../../../../assets/engine/secrets.toml")).unwrap_or_default());
+static FORMATS: LazyLock<SecretFile> = LazyLock::new(|| {
+    toml::from_str(include_str!("../../../../assets/engine/secrets.toml")).unwrap_or_default()
+});
 
 /// The words of all formats as one pattern, and the formats of each word.
 struct FormatWords {
@@ -106,8 +108,12 @@ static WORDS: LazyLock<Option<FormatWords>> = LazyLock::new(|| {
             formats.entry(word.as_bytes()).or_default().push(format);
         }
     }
-    let words: BTreeSet<String> =
-        FORMATS.secrets.iter().flat_map(|format| &format.words).map(|word| regex::escape(word)).collect();
+    let words: BTreeSet<String> = FORMATS
+        .secrets
+        .iter()
+        .flat_map(|format| &format.words)
+        .map(|word| regex::escape(word))
+        .collect();
     let pattern = compiled(&words.into_iter().collect::<Vec<_>>().join("|"))?;
     Some(FormatWords { pattern, formats })
 });
@@ -123,7 +129,11 @@ impl SecretFormat {
             let anchor = if self.before == 0 { r"\A" } else { "" };
             let secret = compiled(&format!("{anchor}(?:{})", self.pattern))?;
             let optional = |pattern: &Option<String>| pattern.as_deref().and_then(compiled);
-            Some(FormatPatterns { secret, near: optional(&self.near), not_after: optional(&self.not_after) })
+            Some(FormatPatterns {
+                secret,
+                near: optional(&self.near),
+                not_after: optional(&self.not_after),
+            })
         };
         self.patterns.get_or_init(compile).as_ref()
     }
@@ -131,28 +141,60 @@ impl SecretFormat {
     /// The secret around a word, as the ranges of the match and of the part that is random.
     fn around(&self, text: &[u8], word: &Range<usize>) -> Option<(Range<usize>, Range<usize>)> {
         let from = word.start.saturating_sub(self.before);
-        let longest = if self.before > 0 && self.form != SecretForm::Key { LONGEST_AROUND } else { LONGEST };
+        let longest = if self.before > 0 && self.form != SecretForm::Key {
+            LONGEST_AROUND
+        } else {
+            LONGEST
+        };
         let window = &text[from..text.len().min(word.start + longest)];
         let patterns = self.patterns()?;
         let mut all = patterns.secret.captures_iter(window).filter_map(|found| {
             let whole = found.get(0)?.range();
-            let part = found.iter().skip(1).flatten().next().map_or(whole.clone(), |part| part.range());
-            Some((whole.start + from..whole.end + from, part.start + from..part.end + from))
+            let part = found
+                .iter()
+                .skip(1)
+                .flatten()
+                .next()
+                .map_or(whole.clone(), |part| part.range());
+            Some((
+                whole.start + from..whole.end + from,
+                part.start + from..part.end + from,
+            ))
         });
         let (whole, part) = all.find(|(whole, _)| whole.end >= word.end)?;
-        let is_around = whole.start <= word.start && (self.inside || begins_word(text, whole.start));
+        let is_around =
+            whole.start <= word.start && (self.inside || begins_word(text, whole.start));
         let before = &text[whole.start.saturating_sub(NEAR)..whole.start];
         let context = &text[whole.start.saturating_sub(NEAR)..text.len().min(whole.end + NEAR)];
-        let is_public_use = patterns.not_after.as_ref().is_some_and(|pattern| pattern.is_match(before));
-        let is_near = patterns.near.as_ref().is_none_or(|pattern| pattern.is_match(context));
+        let is_public_use = patterns
+            .not_after
+            .as_ref()
+            .is_some_and(|pattern| pattern.is_match(before));
+        let is_near = patterns
+            .near
+            .as_ref()
+            .is_none_or(|pattern| pattern.is_match(context));
         (is_around && is_near && !is_public_use).then_some((whole, part))
     }
 
     /// The secret without its place, unless the match is a sample.
-    fn judged(&self, text: &[u8], (whole, part): (&Range<usize>, &Range<usize>)) -> Option<SecretMatch> {
-        let [secret, random] = [whole, part].map(|range| String::from_utf8_lossy(&text[range.clone()]));
-        let shown = if whole == part { masked_token(&secret) } else { masked(&random) };
-        let named = |name: &str| SecretMatch { name: name.to_owned(), shown: shown.clone(), is_public: false };
+    fn judged(
+        &self,
+        text: &[u8],
+        (whole, part): (&Range<usize>, &Range<usize>),
+    ) -> Option<SecretMatch> {
+        let [secret, random] =
+            [whole, part].map(|range| String::from_utf8_lossy(&text[range.clone()]));
+        let shown = if whole == part {
+            masked_token(&secret)
+        } else {
+            masked(&random)
+        };
+        let named = |name: &str| SecretMatch {
+            name: name.to_owned(),
+            shown: shown.clone(),
+            is_public: false,
+        };
         let is_sample = match self.form {
             SecretForm::Token => is_sample_token(&secret, &random),
             SecretForm::Key => is_sample_key(&random),
@@ -162,10 +204,15 @@ impl SecretFormat {
         };
         match self.form {
             _ if is_sample => None,
-            SecretForm::Key if is_of_service_account(text, whole) => Some(named("Google service account key")),
+            SecretForm::Key if is_of_service_account(text, whole) => {
+                Some(named("Google service account key"))
+            }
             SecretForm::TokenOfJson => match judge(&secret)? {
                 TokenVerdict::Sample => None,
-                TokenVerdict::Public => Some(SecretMatch { is_public: true, ..named(&self.name) }),
+                TokenVerdict::Public => Some(SecretMatch {
+                    is_public: true,
+                    ..named(&self.name)
+                }),
                 TokenVerdict::Secret(name) => Some(named(name)),
             },
             SecretForm::Token | SecretForm::Key | SecretForm::Address | SecretForm::Signature => {
@@ -175,43 +222,73 @@ impl SecretFormat {
     }
 }
 
-/// The secrets in a text, each value once. A secret that ends with the text of a body that may be cut is not whole.
+/// The secrets in a text, each value once. A secret that ends with the text of a body that may be
+/// cut is not whole.
 pub fn search(text: &str, may_be_cut: bool, stop: &StopFlag) -> Vec<SecretMatch> {
-    let Some(words) = WORDS.as_ref() else { return Vec::new() };
+    let Some(words) = WORDS.as_ref() else {
+        return Vec::new();
+    };
     let (bytes, mut found, mut seen) = (text.as_bytes(), Vec::new(), BTreeSet::new());
     let mut counts: HashMap<&str, usize> = HashMap::new();
-    for word in words.pattern.find_iter(bytes).take_while(|_| !stop.is_set()) {
+    for word in words
+        .pattern
+        .find_iter(bytes)
+        .take_while(|_| !stop.is_set())
+    {
         for format in words.formats.get(word.as_bytes()).into_iter().flatten() {
             let count = counts.entry(format.name.as_str()).or_default();
-            let around = if *count < MOST_OF_FORMAT { format.around(bytes, &word.range()) } else { None };
-            let Some((whole, part)) = around else { continue };
+            let around = if *count < MOST_OF_FORMAT {
+                format.around(bytes, &word.range())
+            } else {
+                None
+            };
+            let Some((whole, part)) = around else {
+                continue;
+            };
             if (may_be_cut && whole.end == bytes.len()) || !seen.insert(&bytes[part.clone()]) {
                 continue;
             }
-            let Some(secret) = format.judged(bytes, (&whole, &part)) else { continue };
+            let Some(secret) = format.judged(bytes, (&whole, &part)) else {
+                continue;
+            };
             *count += 1;
-            found.push(SecretMatch { shown: format!("{} ({})", secret.shown, place_of(text, part.start)), ..secret });
+            found.push(SecretMatch {
+                shown: format!("{} ({})", secret.shown, place_of(text, part.start)),
+                ..secret
+            });
         }
     }
     found
 }
 
-/// Line and column of a byte, as editors and compilers write them: `12:8`. Without words, so that evidence of earlier versions
-/// counts as the same.
+/// Line and column of a byte, as editors and compilers write them: `12:8`. Without words, so that
+/// evidence of earlier versions counts as the same.
 fn place_of(text: &str, at: usize) -> String {
     let before = &text[..text.floor_char_boundary(at)];
     let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    let column = before
+        .rsplit('\n')
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .count()
+        + 1;
     format!("{line}:{column}")
 }
 
-/// Whether a secret may begin here: after no letter or digit, or after an escape such as `\n`, `%22` or `\u0026`.
+/// Whether a secret may begin here: after no letter or digit, or after an escape such as `\n`,
+/// `%22` or `\u0026`.
 fn begins_word(text: &[u8], at: usize) -> bool {
     let before = &text[..at];
-    let is_letter = before.last().is_some_and(|last| last.is_ascii_alphanumeric() || *last == b'_');
+    let is_letter = before
+        .last()
+        .is_some_and(|last| last.is_ascii_alphanumeric() || *last == b'_');
     let is_escape = matches!(
         before,
-        [.., b'\\', b'n' | b'r' | b't'] | [.., b'%', _, _] | [.., b'\\', b'x', _, _] | [.., b'\\', b'u', _, _, _, _]
+        [.., b'\\', b'n' | b'r' | b't']
+            | [.., b'%', _, _]
+            | [.., b'\\', b'x', _, _]
+            | [.., b'\\', b'u', _, _, _, _]
     );
     !is_letter || is_escape
 }
@@ -222,7 +299,8 @@ const SAMPLE_WORDS: &[&str] = &[
     "example", "xxxx", "your", "1234567890", "0123456789", "abcdefgh", "changeme", "sample", "dummy", "placeholder", "fake",
     "redacted", "0000000", "aaaaaaa", "test_key", "not-a-real", "deadbeef", "insert", "replace", "verylong",
 ];
-/// Secrets that documentation publishes, in lower case: of Telegram, of the storage emulator of Azure, of Amazon Cognito.
+/// Secrets that documentation publishes, in lower case: of Telegram, of the storage emulator of
+/// Azure, of Amazon Cognito.
 #[rustfmt::skip]
 const PUBLISHED: &[&str] = &[
     "hdqtcvch1vgwjxfseofsas0k5paldsaw", "eby8vdm02xnocqflquwjpllmetlcdxj1ouzft50usrz6ifsu", "13ka4h7u28d9oo44tqpq9djqsfvh",
@@ -244,17 +322,24 @@ const SECRET_LETTERS: usize = 8;
 
 /// Whether a text contains a word of documentation.
 pub fn has_sample_word(lower: &str) -> bool {
-    SAMPLE_WORDS.iter().chain(PUBLISHED).any(|word| lower.contains(word))
+    SAMPLE_WORDS
+        .iter()
+        .chain(PUBLISHED)
+        .any(|word| lower.contains(word))
 }
 
-/// Whether a match only shows the form of a secret. `random` is its part without the fixed beginning, if that is known.
+/// Whether a match only shows the form of a secret. `random` is its part without the fixed
+/// beginning, if that is known.
 fn is_sample_token(secret: &str, random: &str) -> bool {
     let lower = secret.to_ascii_lowercase();
     // Stripe sends these to browsers, one for each payment.
-    let is_of_payment =
-        ["pi_", "seti_", "cs_"].iter().any(|start| random.starts_with(start)) && random.contains("_secret_");
+    let is_of_payment = ["pi_", "seti_", "cs_"]
+        .iter()
+        .any(|start| random.starts_with(start))
+        && random.contains("_secret_");
     let longest = longest_word(random).to_ascii_lowercase();
-    let is_varied = letters(&longest) >= SECRET_LETTERS || (letters(random) >= 2 * SECRET_LETTERS && has_digit(random));
+    let is_varied = letters(&longest) >= SECRET_LETTERS
+        || (letters(random) >= 2 * SECRET_LETTERS && has_digit(random));
     // A long text without a digit is a sentence or an identifier.
     let is_text = 2 * longest.len() < random.len() && !has_digit(random);
     is_of_payment || !is_varied || is_text || is_sequence(&longest) || has_sample_word(&lower)
@@ -262,7 +347,11 @@ fn is_sample_token(secret: &str, random: &str) -> bool {
 
 /// Whether a private key is cut short for display.
 fn is_sample_key(body: &str) -> bool {
-    let start: String = body.chars().filter(char::is_ascii_alphanumeric).take(64).collect();
+    let start: String = body
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .take(64)
+        .collect();
     let length = body.chars().filter(char::is_ascii_alphanumeric).count();
     // The shortest one, Ed25519, has 64 letters.
     length < 56
@@ -282,21 +371,38 @@ fn is_sample_address(address: &str, password: &str) -> bool {
         }
         None => {
             let host = lower.split_once('=').map_or("", |(_, rest)| rest);
-            let host = host.trim_start_matches("tcp:").split([';', ',', ':', '\\']).next().unwrap_or_default();
-            (String::new(), password.to_ascii_lowercase(), host.to_owned())
+            let host = host
+                .trim_start_matches("tcp:")
+                .split([';', ',', ':', '\\'])
+                .next()
+                .unwrap_or_default();
+            (
+                String::new(),
+                password.to_ascii_lowercase(),
+                host.to_owned(),
+            )
         }
     };
     user == password
         || SAMPLE_PASSWORDS.contains(&password.as_str())
         || SAMPLE_HOSTS.contains(&host.as_str())
-        || ["mypassword", "yourpassword"].iter().any(|word| password.contains(word))
+        || ["mypassword", "yourpassword"]
+            .iter()
+            .any(|word| password.contains(word))
         || has_sample_word(&lower)
 }
 
 /// Whether a shared access signature permits more than reading a file, as links to files do.
 fn permits_changes(address: &str) -> bool {
-    let permissions = address.trim_start_matches("sp=").split('&').next().unwrap_or_default();
-    permissions.split('\\').next().is_some_and(|letters| letters.contains(['w', 'd', 'l', 'a', 'c', 'u', 'p']))
+    let permissions = address
+        .trim_start_matches("sp=")
+        .split('&')
+        .next()
+        .unwrap_or_default();
+    permissions
+        .split('\\')
+        .next()
+        .is_some_and(|letters| letters.contains(['w', 'd', 'l', 'a', 'c', 'u', 'p']))
 }
 
 fn is_of_service_account(text: &[u8], key: &Range<usize>) -> bool {
@@ -310,12 +416,17 @@ fn has_digit(text: &str) -> bool {
 
 /// The number of different letters and digits.
 fn letters(text: &str) -> usize {
-    text.chars().filter(char::is_ascii_alphanumeric).collect::<BTreeSet<char>>().len()
+    text.chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect::<BTreeSet<char>>()
+        .len()
 }
 
 /// The longest part between separators.
 fn longest_word(text: &str) -> &str {
-    text.split(|c: char| !c.is_ascii_alphanumeric()).max_by_key(|part| part.len()).unwrap_or_default()
+    text.split(|c: char| !c.is_ascii_alphanumeric())
+        .max_by_key(|part| part.len())
+        .unwrap_or_default()
 }
 
 /// Whether most letters continue the alphabet, such as `abcdef` or `a1b2c3`, or repeat.
@@ -323,7 +434,9 @@ fn is_sequence(text: &str) -> bool {
     let bytes = text.as_bytes();
     let continues = |step: usize| {
         let pairs = bytes.iter().zip(bytes.iter().skip(step));
-        let follows = pairs.filter(|(one, next)| **next == **one || one.checked_add(1) == Some(**next)).count();
+        let follows = pairs
+            .filter(|(one, next)| **next == **one || one.checked_add(1) == Some(**next))
+            .count();
         2 * follows > bytes.len().saturating_sub(step)
     };
     bytes.len() > 3 && (continues(1) || continues(2))
@@ -340,13 +453,20 @@ pub fn masked(secret: &str) -> String {
 
 /// More of a token whose beginning is fixed.
 fn masked_token(token: &str) -> String {
-    if token.chars().count() < 20 { masked(token) } else { ends(token, 8, 4) }
+    if token.chars().count() < 20 {
+        masked(token)
+    } else {
+        ends(token, 8, 4)
+    }
 }
 
 /// The first and the last characters of a text.
 fn ends(text: &str, first: usize, last: usize) -> String {
     let letters: Vec<char> = text.chars().collect();
-    let (first, last) = (letters.iter().take(first), letters.iter().skip(letters.len().saturating_sub(last)));
+    let (first, last) = (
+        letters.iter().take(first),
+        letters.iter().skip(letters.len().saturating_sub(last)),
+    );
     format!("{}…{}", first.collect::<String>(), last.collect::<String>())
 }
 
@@ -361,23 +481,41 @@ mod tests {
     }
 
     fn names(text: &str) -> Vec<String> {
-        found(text).into_iter().filter(|one| !one.is_public).map(|one| one.name).collect()
+        found(text)
+            .into_iter()
+            .filter(|one| !one.is_public)
+            .map(|one| one.name)
+            .collect()
     }
 
     #[test]
     fn each_format_finds_its_secrets_and_no_sample() {
-        let file: SecretFile = toml::from_str(include_str!("../../../../assets/engine/secrets.toml")).unwrap();
+        let file: SecretFile =
+            toml::from_str(include_str!("../../../../assets/engine/secrets.toml")).unwrap();
         assert!(file.secrets.len() >= 45 && WORDS.is_some());
         let mut wrong = Vec::new();
         for format in &file.secrets {
             let name = &format.name;
-            assert!(format.patterns().is_some() && format.source.starts_with("https://"), "{name}");
-            assert!(format.near.is_none() || format.patterns().unwrap().near.is_some(), "{name}");
-            assert!(format.not_after.is_none() || format.patterns().unwrap().not_after.is_some(), "{name}");
-            assert!(!format.secret.is_empty() || format.form == SecretForm::TokenOfJson, "{name}");
+            assert!(
+                format.patterns().is_some() && format.source.starts_with("https://"),
+                "{name}"
+            );
+            assert!(
+                format.near.is_none() || format.patterns().unwrap().near.is_some(),
+                "{name}"
+            );
+            assert!(
+                format.not_after.is_none() || format.patterns().unwrap().not_after.is_some(),
+                "{name}"
+            );
+            assert!(
+                !format.secret.is_empty() || format.form == SecretForm::TokenOfJson,
+                "{name}"
+            );
             for secret in format.secret.iter().map(|text| text.replace('¦', "")) {
                 let names = names(&secret);
-                let is_named = names.contains(name) || (format.form == SecretForm::Key && !names.is_empty());
+                let is_named =
+                    names.contains(name) || (format.form == SecretForm::Key && !names.is_empty());
                 if !is_named {
                     wrong.push(format!("{name}: missed {secret}: {names:?}"));
                 }
@@ -420,37 +558,60 @@ mod tests {
         let text = "const k = 'sk_live_9fQ2mZx7Lw3Rk8Tb1Vn4Yc6H";
         assert_eq!(search(text, true, &StopFlag::default()), []);
         assert_eq!(found(text).len(), 1);
-        let half =
-            "key = '-----BEGIN PRIVATE KEY-----\\nMC4CAQAwBQYDK2VwBCIEIJ9kQ2mZx7Lw3Rk8Tb1Vn4Yc6Hs5Jd0Fgq7PouIe8XaV";
+        let half = "key = '-----BEGIN PRIVATE KEY-----\\nMC4CAQAwBQYDK2VwBCIEIJ9kQ2mZx7Lw3Rk8Tb1Vn4Yc6Hs5Jd0Fgq7PouIe8XaV";
         assert_eq!(search(half, true, &StopFlag::default()), []);
     }
 
     #[test]
     fn part_without_fixed_beginning_is_masked_more() {
-        assert_eq!(found("{clientSecret:'9kQ2mZx7Lw3Rk8Tb1Vn4Yc6H'}")[0].shown, "9kQ2…6H (1:16)");
-        assert_eq!(["hunter2", "hunter22", "hunter22hunter22"].map(masked), ["h…", "hu…2", "hunt…22"]);
+        assert_eq!(
+            found("{clientSecret:'9kQ2mZx7Lw3Rk8Tb1Vn4Yc6H'}")[0].shown,
+            "9kQ2…6H (1:16)"
+        );
+        assert_eq!(
+            ["hunter2", "hunter22", "hunter22hunter22"].map(masked),
+            ["h…", "hu…2", "hunt…22"]
+        );
     }
 
     #[test]
     fn values_are_reported_once_and_a_few_of_each_format() {
         let key = "'AKIAQ3EGRMTWZXCVBNM7' ";
         assert_eq!(found(&key.repeat(3)).len(), 1);
-        let many: String = (0..20).map(|n| format!("'AKIAQ3EGRMTWZXCV{}BNM' ", char::from(b'A' + n))).collect();
+        let many: String = (0..20)
+            .map(|n| format!("'AKIAQ3EGRMTWZXCV{}BNM' ", char::from(b'A' + n)))
+            .collect();
         assert_eq!(found(&many).len(), MOST_OF_FORMAT);
     }
 
     #[test]
     fn tokens_are_judged_by_their_contents() {
         let cases = [
-            // Signed with "secret"; without a signature; of Supabase, for the server and for browsers.
-            ("eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJhbmEiLCJyb2xlIjoiYWRtaW4ifQ.", "secret"),
-            ("eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbmEiLCJyb2xlIjoiYWRtaW4ifQ.", "none"),
+            // Signed with "secret"; without a signature; of Supabase, for the server and for
+            // browsers.
+            (
+                "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJhbmEiLCJyb2xlIjoiYWRtaW4ifQ.",
+                "secret",
+            ),
+            (
+                "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbmEiLCJyb2xlIjoiYWRtaW4ifQ.",
+                "none",
+            ),
         ];
-        let signed = super::super::web_tokens::signed_for_tests(cases[0].0.trim_end_matches('.'), b"secret");
-        assert_eq!(names(&format!("t='{signed}'")), ["JSON Web Token with a well-known signing key"]);
-        assert_eq!(names(&format!("t='{}'", cases[1].0)), ["JSON Web Token without a signature"]);
         let signed =
-            super::super::web_tokens::signed_for_tests(cases[0].0.trim_end_matches('.'), b"9kQ2mZx7Lw3Rk8Tb1Vn4Yc");
+            super::super::web_tokens::signed_for_tests(cases[0].0.trim_end_matches('.'), b"secret");
+        assert_eq!(
+            names(&format!("t='{signed}'")),
+            ["JSON Web Token with a well-known signing key"]
+        );
+        assert_eq!(
+            names(&format!("t='{}'", cases[1].0)),
+            ["JSON Web Token without a signature"]
+        );
+        let signed = super::super::web_tokens::signed_for_tests(
+            cases[0].0.trim_end_matches('.'),
+            b"9kQ2mZx7Lw3Rk8Tb1Vn4Yc",
+        );
         let all = found(&format!("t='{signed}'"));
         assert_eq!((all.len(), all[0].is_public), (1, true));
     }
@@ -462,6 +623,10 @@ mod tests {
         text.push_str("'AKIAQ3EGRMTWZXCVBNM7'");
         let start = Instant::now();
         assert_eq!(found(&text).len(), 1);
-        assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "{:?}",
+            start.elapsed()
+        );
     }
 }

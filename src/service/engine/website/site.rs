@@ -80,10 +80,13 @@ impl CrawledSite {
         }
     }
 
-    /// Further directories in which exposed files are searched: those with files first, and few of those that look alike.
+    /// Further directories in which exposed files are searched: those with files first, and few of
+    /// those that look alike.
     pub fn searched_folders(&self) -> Vec<String> {
         let base = self.base_folders();
-        let others = folders::searched(&self.folders, &self.file_folders).into_iter().filter(|one| !base.contains(one));
+        let others = folders::searched(&self.folders, &self.file_folders)
+            .into_iter()
+            .filter(|one| !base.contains(one));
         others.take(if self.is_deep { 40 } else { 4 }).collect()
     }
 
@@ -97,18 +100,25 @@ impl CrawledSite {
         Obstacle::of_page(&self.start).is_none()
     }
 
-    /// Whether the site shows its start page, and refuses all others: a firewall does so, and then the refusal of a path
-    /// does not mean that the path is not public.
+    /// Whether the site shows its start page, and refuses all others: a firewall does so, and then
+    /// the refusal of a path does not mean that the path is not public.
     pub fn hides_pages(&self) -> bool {
-        let is_refused = |page: &HttpPage| Obstacle::of_page(page).is_some_and(Obstacle::is_refusal);
-        let others: Vec<&HttpPage> = self.pages().filter(|page| page.url != self.start.url).collect();
+        let is_refused =
+            |page: &HttpPage| Obstacle::of_page(page).is_some_and(Obstacle::is_refusal);
+        let others: Vec<&HttpPage> = self
+            .pages()
+            .filter(|page| page.url != self.start.url)
+            .collect();
         self.is_shown() && others.len() > 1 && others.into_iter().all(is_refused)
     }
 
     /// `3 pages read`, and how many could not be read.
     pub fn pages_read(&self) -> String {
         let obstacles: Vec<Obstacle> = self.pages().filter_map(Obstacle::of_page).collect();
-        let read = format!("{} read", plural(self.pages.len() - obstacles.len(), "page"));
+        let read = format!(
+            "{} read",
+            plural(self.pages.len() - obstacles.len(), "page")
+        );
         let causes: BTreeSet<Obstacle> = obstacles.iter().copied().collect();
         let causes: Vec<&str> = causes.into_iter().map(Obstacle::cause).collect();
         match obstacles.len() {
@@ -132,7 +142,11 @@ impl CrawledSite {
 
     /// The URL of an absolute path on the site.
     pub fn at(&self, path: &str) -> Option<Url> {
-        self.start.url.join(path).ok().filter(|url| url.origin() == self.start.url.origin())
+        self.start
+            .url
+            .join(path)
+            .ok()
+            .filter(|url| url.origin() == self.start.url.origin())
     }
 
     /// The root, and the directory of the start page if it is another one.
@@ -143,7 +157,9 @@ impl CrawledSite {
     /// Whether a page is a file without data of users.
     pub fn is_static(&self, page: &HttpPage) -> bool {
         let kind = page.media_type();
-        ["image/", "font/", "text/css", "audio/", "video/"].iter().any(|start| kind.starts_with(start))
+        ["image/", "font/", "text/css", "audio/", "video/"]
+            .iter()
+            .any(|start| kind.starts_with(start))
     }
 
     /// HTML pages with status 200.
@@ -157,7 +173,12 @@ impl CrawledSite {
     }
 
     /// A finding of `kind` on the port of this site.
-    pub fn finding(&self, kind: FindingKind, headers: &[&str], rows: Vec<Vec<String>>) -> NewFinding {
+    pub fn finding(
+        &self,
+        kind: FindingKind,
+        headers: &[&str],
+        rows: Vec<Vec<String>>,
+    ) -> NewFinding {
         NewFinding {
             port: self.port(),
             service: self.start.url.scheme().to_owned(),
@@ -168,8 +189,17 @@ impl CrawledSite {
     }
 
     /// A finding, or none if there are no rows.
-    pub fn finding_of_rows(&self, kind: FindingKind, headers: &[&str], rows: Vec<Vec<String>>) -> Vec<NewFinding> {
-        if rows.is_empty() { Vec::new() } else { vec![self.finding(kind, headers, rows)] }
+    pub fn finding_of_rows(
+        &self,
+        kind: FindingKind,
+        headers: &[&str],
+        rows: Vec<Vec<String>>,
+    ) -> Vec<NewFinding> {
+        if rows.is_empty() {
+            Vec::new()
+        } else {
+            vec![self.finding(kind, headers, rows)]
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Software versions in headers, and their published vulnerabilities.
 //!
-//! Versions are only compared. Distributions backport fixes under the same version, so such a finding is not confirmed.
+//! Versions are only compared. Distributions backport fixes under the same version, so such a
+//! finding is not confirmed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -14,7 +15,13 @@ use crate::service::engine::exploited::with_cves;
 use crate::service::engine::kinds::web;
 
 /// Headers that contain the name of the software.
-const HEADERS: &[&str] = &["server", "x-powered-by", "x-aspnet-version", "x-aspnetmvc-version", "x-generator"];
+const HEADERS: &[&str] = &[
+    "server",
+    "x-powered-by",
+    "x-aspnet-version",
+    "x-aspnetmvc-version",
+    "x-generator",
+];
 
 /// A published vulnerability, as described in `assets/engine/vulnerabilities.toml`.
 #[derive(Deserialize)]
@@ -28,26 +35,45 @@ struct Vulnerability {
 }
 
 static VULNERABILITIES: LazyLock<Vec<Vulnerability>> = LazyLock::new(|| {
-    let file = toml::from_str(include_str!("../../../../assets/engine/vulnerabilities.toml"));
-    file.map(|mut file: BTreeMap<String, _>| file.remove("vulnerabilities")).ok().flatten().unwrap_or_default()
+    let file = toml::from_str(include_str!(
+        "../../../../assets/engine/vulnerabilities.toml"
+    ));
+    file.map(|mut file: BTreeMap<String, _>| file.remove("vulnerabilities"))
+        .ok()
+        .flatten()
+        .unwrap_or_default()
 });
 
 /// `name/1.2.3`, as in RFC 9110 §10.2.4.
-static PRODUCT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"([A-Za-z][\w.-]*)/v?(\d+(?:\.\d+)*\w*)").ok());
+static PRODUCT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"([A-Za-z][\w.-]*)/v?(\d+(?:\.\d+)*\w*)").ok());
 
 /// A number of its own: `AmazonS3`, `h2o` and `ECS (dcb/7F84)` contain digits but no version.
-static VERSION: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?:^|[^A-Za-z0-9.])v?\d+(?:\.\d+)*(?:\.\d+\w*|[^A-Za-z0-9]|$)").ok());
+static VERSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?:^|[^A-Za-z0-9.])v?\d+(?:\.\d+)*(?:\.\d+\w*|[^A-Za-z0-9]|$)").ok()
+});
 
 /// Headers that contain a version: one finding per header.
 pub fn disclosed(site: &Site) -> Vec<NewFinding> {
-    let has_version = |value: &String| VERSION.as_ref().is_some_and(|version| version.is_match(value));
-    let with_version = by_header(site).into_iter().filter(|(_, values)| values.keys().any(has_version));
+    let has_version = |value: &String| {
+        VERSION
+            .as_ref()
+            .is_some_and(|version| version.is_match(value))
+    };
+    let with_version = by_header(site)
+        .into_iter()
+        .filter(|(_, values)| values.keys().any(has_version));
     with_version
         .map(|(header, values)| {
-            let rows = values.into_iter().map(|(value, url)| vec![url, header.to_owned(), value]).collect();
+            let rows = values
+                .into_iter()
+                .map(|(value, url)| vec![url, header.to_owned(), value])
+                .collect();
             let finding = site.finding(web::SERVER_VERSION, &["URL", "Header", "Value"], rows);
-            NewFinding { place: format!("header {header}"), ..finding }
+            NewFinding {
+                place: format!("header {header}"),
+                ..finding
+            }
         })
         .collect()
 }
@@ -57,10 +83,18 @@ pub fn outdated(site: &Site) -> Vec<NewFinding> {
     let mut found: BTreeMap<String, (Vec<Vec<String>>, Vec<&Vulnerability>)> = BTreeMap::new();
     for (header, values) in by_header(site) {
         for (product, version) in values.keys().flat_map(|value| products(value)) {
-            for one in VULNERABILITIES.iter().filter(|one| affects(one, &product, &version)) {
+            for one in VULNERABILITIES
+                .iter()
+                .filter(|one| affects(one, &product, &version))
+            {
                 let (rows, vulnerabilities) = found.entry(product.clone()).or_default();
                 let software = format!("{product} {version}");
-                rows.push(vec![header.to_owned(), software, one.cve.clone(), one.what.clone()]);
+                rows.push(vec![
+                    header.to_owned(),
+                    software,
+                    one.cve.clone(),
+                    one.what.clone(),
+                ]);
                 vulnerabilities.push(one);
             }
         }
@@ -69,8 +103,14 @@ pub fn outdated(site: &Site) -> Vec<NewFinding> {
         .into_iter()
         .map(|(product, (rows, vulnerabilities))| {
             let cve: BTreeSet<String> = vulnerabilities.iter().map(|one| one.cve.clone()).collect();
-            let links = cve.iter().map(|cve| format!("https://nvd.nist.gov/vuln/detail/{cve}"));
-            let finding = site.finding(web::SERVER_OUTDATED, &["Header", "Software", "CVE", "What"], rows);
+            let links = cve
+                .iter()
+                .map(|cve| format!("https://nvd.nist.gov/vuln/detail/{cve}"));
+            let finding = site.finding(
+                web::SERVER_OUTDATED,
+                &["Header", "Software", "CVE", "What"],
+                rows,
+            );
             let finding = NewFinding {
                 place: product.clone(),
                 name: format!("{}: {product}", finding.name),
@@ -89,7 +129,10 @@ fn by_header(site: &Site) -> BTreeMap<&'static str, BTreeMap<String, String>> {
     for page in site.pages() {
         for header in HEADERS {
             for value in page.all(header) {
-                all.entry(header).or_default().entry(value.into_owned()).or_insert_with(|| page.url.to_string());
+                all.entry(header)
+                    .or_default()
+                    .entry(value.into_owned())
+                    .or_insert_with(|| page.url.to_string());
             }
         }
     }
@@ -97,15 +140,22 @@ fn by_header(site: &Site) -> BTreeMap<&'static str, BTreeMap<String, String>> {
 }
 
 fn products(value: &str) -> Vec<(String, String)> {
-    let Some(pattern) = PRODUCT.as_ref() else { return Vec::new() };
-    pattern.captures_iter(value).map(|found| (found[1].to_ascii_lowercase(), found[2].to_owned())).collect()
+    let Some(pattern) = PRODUCT.as_ref() else {
+        return Vec::new();
+    };
+    pattern
+        .captures_iter(value)
+        .map(|found| (found[1].to_ascii_lowercase(), found[2].to_owned()))
+        .collect()
 }
 
 fn affects(vulnerability: &Vulnerability, product: &str, version: &str) -> bool {
     let parts: Vec<&str> = version.split('.').collect();
     let number = |at: usize| {
-        let digits: String =
-            parts.get(at).map(|part| part.chars().take_while(char::is_ascii_digit).collect()).unwrap_or_default();
+        let digits: String = parts
+            .get(at)
+            .map(|part| part.chars().take_while(char::is_ascii_digit).collect())
+            .unwrap_or_default();
         digits.parse::<u32>().unwrap_or(0)
     };
     // "Apache/2" is not a complete version.
@@ -113,7 +163,12 @@ fn affects(vulnerability: &Vulnerability, product: &str, version: &str) -> bool 
         return false;
     }
     // Releases of OpenSSL were 1.0.1a to 1.0.1z; g and later are fixed.
-    if product == "openssl" && version.chars().last().is_some_and(|last| last.is_ascii_lowercase() && last >= 'g') {
+    if product == "openssl"
+        && version
+            .chars()
+            .last()
+            .is_some_and(|last| last.is_ascii_lowercase() && last >= 'g')
+    {
         return false;
     }
     let version = [number(0), number(1), number(2)];
@@ -126,27 +181,55 @@ mod tests {
 
     fn cves(value: &str) -> Vec<&'static str> {
         let products = products(value);
-        let affected = |one: &&Vulnerability| products.iter().any(|(product, version)| affects(one, product, version));
-        VULNERABILITIES.iter().filter(affected).map(|one| one.cve.as_str()).collect()
+        let affected = |one: &&Vulnerability| {
+            products
+                .iter()
+                .any(|(product, version)| affects(one, product, version))
+        };
+        VULNERABILITIES
+            .iter()
+            .filter(affected)
+            .map(|one| one.cve.as_str())
+            .collect()
     }
 
     #[test]
     fn digits_in_names_are_no_version() {
         let is_version = |value: &str| VERSION.as_ref().unwrap().is_match(value);
-        for value in
-            ["nginx/1.25.3", "4.0.30319", "Apache/2.4.49 (Unix)", "PHP/8.2", "Drupal 10 (x)", "OpenSSL/1.0.1f", "a/1"]
-        {
+        for value in [
+            "nginx/1.25.3",
+            "4.0.30319",
+            "Apache/2.4.49 (Unix)",
+            "PHP/8.2",
+            "Drupal 10 (x)",
+            "OpenSSL/1.0.1f",
+            "a/1",
+        ] {
             assert!(is_version(value), "{value}");
         }
-        for value in ["AmazonS3", "h2o", "ECS (dcb/7F84)", "nginx", "Phusion", "gws", "a1b2"] {
+        for value in [
+            "AmazonS3",
+            "h2o",
+            "ECS (dcb/7F84)",
+            "nginx",
+            "Phusion",
+            "gws",
+            "a1b2",
+        ] {
             assert!(!is_version(value), "{value}");
         }
     }
 
     #[test]
     fn complete_versions_are_compared_by_number() {
-        assert_eq!(cves("Apache/2.4.50 OpenSSL/1.0.1f")[..2], ["CVE-2021-42013", "CVE-2014-0160"]);
-        assert_eq!(cves("nginx/1.9.3"), ["CVE-2021-23017", "CVE-2016-4450", "CVE-2017-7529"]);
+        assert_eq!(
+            cves("Apache/2.4.50 OpenSSL/1.0.1f")[..2],
+            ["CVE-2021-42013", "CVE-2014-0160"]
+        );
+        assert_eq!(
+            cves("nginx/1.9.3"),
+            ["CVE-2021-23017", "CVE-2016-4450", "CVE-2017-7529"]
+        );
         assert_eq!(cves("PHP/8.2.7-1+deb"), ["CVE-2024-4577", "CVE-2023-3824"]);
         for fine in [
             "Apache",
@@ -162,7 +245,8 @@ mod tests {
         }
     }
 
-    /// The last vulnerable and the first fixed version of each vulnerability and branch, as the advisories name them.
+    /// The last vulnerable and the first fixed version of each vulnerability and branch, as the
+    /// advisories name them.
     #[test]
     fn ranges_end_at_the_fixed_versions() {
         const PAIRS: &[(&str, &str, &str)] = &[
@@ -213,12 +297,19 @@ mod tests {
         // Each range of the file has a pair, and begins where it says.
         for one in VULNERABILITIES.iter() {
             let pair = PAIRS.iter().find(|(cve, vulnerable, _)| {
-                *cve == one.cve && products(vulnerable).iter().any(|(product, version)| affects(one, product, version))
+                *cve == one.cve
+                    && products(vulnerable)
+                        .iter()
+                        .any(|(product, version)| affects(one, product, version))
             });
             assert!(pair.is_some(), "{}: {:?}", one.cve, one.from);
             let [major, minor, patch] = one.from;
             let first = format!("{major}.{minor}.{patch}");
-            assert!(one.from < one.below && affects(one, &one.product, &first), "{}: {first}", one.cve);
+            assert!(
+                one.from < one.below && affects(one, &one.product, &first),
+                "{}: {first}",
+                one.cve
+            );
         }
     }
 }

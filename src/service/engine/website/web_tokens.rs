@@ -1,7 +1,8 @@
 //! JSON Web Tokens in public texts: what their contents show about them.
 //!
-//! A token in a page is often meant for the browser. It is a secret if it gives the rights of a server, or if everybody
-//! can write another one: without a signature, or with a signing key that everybody knows.
+//! A token in a page is often meant for the browser. It is a secret if it gives the rights of a
+//! server, or if everybody can write another one: without a signature, or with a signing key that
+//! everybody knows.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -36,20 +37,26 @@ const KNOWN_KEYS: &[&str] = &[
 pub fn judge(token: &str) -> Option<TokenVerdict> {
     let (signed, signature) = token.rsplit_once('.')?;
     let (header, claims) = signed.split_once('.')?;
-    let json = |part: &str| serde_json::from_slice::<Value>(&URL_SAFE_NO_PAD.decode(part).ok()?).ok();
+    let json =
+        |part: &str| serde_json::from_slice::<Value>(&URL_SAFE_NO_PAD.decode(part).ok()?).ok();
     let (header, claims) = (json(header)?, json(claims)?);
     let algorithm = header["alg"].as_str()?.to_ascii_lowercase();
     claims.as_object()?;
     let text = claims.to_string().to_ascii_lowercase();
-    let is_sample =
-        has_sample_word(&text) || ["john doe", "jane doe", "\"joe\""].iter().any(|name| text.contains(name));
+    let is_sample = has_sample_word(&text)
+        || ["john doe", "jane doe", "\"joe\""]
+            .iter()
+            .any(|name| text.contains(name));
     // A signature that cannot be decoded matches no key.
     let signature = URL_SAFE_NO_PAD.decode(signature).unwrap_or_default();
     Some(match () {
         () if is_sample => TokenVerdict::Sample,
         () if claims["role"] == "service_role" => TokenVerdict::Secret("Supabase service_role key"),
         () if algorithm == "none" => TokenVerdict::Secret("JSON Web Token without a signature"),
-        () if KNOWN_KEYS.iter().any(|key| is_signed_with(signed, &signature, (&algorithm, key.as_bytes()))) => {
+        () if KNOWN_KEYS
+            .iter()
+            .any(|key| is_signed_with(signed, &signature, (&algorithm, key.as_bytes()))) =>
+        {
             TokenVerdict::Secret("JSON Web Token with a well-known signing key")
         }
         () => TokenVerdict::Public,
@@ -66,7 +73,9 @@ fn is_signed_with(signed: &str, signature: &[u8], (algorithm, key): (&str, &[u8]
 }
 
 fn verifies<M: Mac + KeyInit>(signed: &str, signature: &[u8], key: &[u8]) -> bool {
-    let Ok(mut mac) = <M as KeyInit>::new_from_slice(key) else { return false };
+    let Ok(mut mac) = <M as KeyInit>::new_from_slice(key) else {
+        return false;
+    };
     mac.update(signed.as_bytes());
     mac.verify_slice(signature).is_ok()
 }
@@ -76,7 +85,10 @@ fn verifies<M: Mac + KeyInit>(signed: &str, signature: &[u8], key: &[u8]) -> boo
 pub fn signed_for_tests(signed: &str, key: &[u8]) -> String {
     let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(key).unwrap();
     mac.update(signed.as_bytes());
-    format!("{signed}.{}", URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes()))
+    format!(
+        "{signed}.{}",
+        URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes())
+    )
 }
 
 #[cfg(test)]
@@ -84,7 +96,14 @@ mod tests {
     use super::*;
 
     fn token(header: &str, claims: &str, key: &[u8]) -> String {
-        signed_for_tests(&format!("{}.{}", URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(claims)), key)
+        signed_for_tests(
+            &format!(
+                "{}.{}",
+                URL_SAFE_NO_PAD.encode(header),
+                URL_SAFE_NO_PAD.encode(claims)
+            ),
+            key,
+        )
     }
 
     #[test]
@@ -92,7 +111,12 @@ mod tests {
         const HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
         const STRONG: &[u8] = b"9kQ2mZx7Lw3Rk8Tb1Vn4Yc6Hs5Jd0Fgq";
         for (header, claims, key, verdict) in [
-            (HEADER, r#"{"iss":"supabase","ref":"kqvmzxlwrk","role":"anon"}"#, STRONG, TokenVerdict::Public),
+            (
+                HEADER,
+                r#"{"iss":"supabase","ref":"kqvmzxlwrk","role":"anon"}"#,
+                STRONG,
+                TokenVerdict::Public,
+            ),
             (
                 HEADER,
                 r#"{"iss":"supabase","ref":"kqvmzxlwrk","role":"service_role"}"#,
@@ -105,12 +129,36 @@ mod tests {
                 b"your-256-bit-secret",
                 TokenVerdict::Secret("JSON Web Token with a well-known signing key"),
             ),
-            (r#"{"alg":"None"}"#, r#"{"sub":"7"}"#, STRONG, TokenVerdict::Secret("JSON Web Token without a signature")),
-            (r#"{"alg":"RS256"}"#, r#"{"sub":"7"}"#, b"secret", TokenVerdict::Public),
-            (HEADER, r#"{"sub":"1234567890","name":"John Doe"}"#, b"secret", TokenVerdict::Sample),
-            (HEADER, r#"{"iss":"joe","exp":1300819380}"#, STRONG, TokenVerdict::Sample),
+            (
+                r#"{"alg":"None"}"#,
+                r#"{"sub":"7"}"#,
+                STRONG,
+                TokenVerdict::Secret("JSON Web Token without a signature"),
+            ),
+            (
+                r#"{"alg":"RS256"}"#,
+                r#"{"sub":"7"}"#,
+                b"secret",
+                TokenVerdict::Public,
+            ),
+            (
+                HEADER,
+                r#"{"sub":"1234567890","name":"John Doe"}"#,
+                b"secret",
+                TokenVerdict::Sample,
+            ),
+            (
+                HEADER,
+                r#"{"iss":"joe","exp":1300819380}"#,
+                STRONG,
+                TokenVerdict::Sample,
+            ),
         ] {
-            assert_eq!(judge(&token(header, claims, key)), Some(verdict), "{header} {claims}");
+            assert_eq!(
+                judge(&token(header, claims, key)),
+                Some(verdict),
+                "{header} {claims}"
+            );
         }
         assert_eq!(judge("eyJhIjoxfQ.eyJhIjoxfQ.x"), None, "no algorithm");
     }

@@ -21,8 +21,14 @@ fn finding() -> Schema {
             "description": "A table; empty without evidence.",
         },
     }));
-    let owasp = with(owasp, json!({"description": "Categories of the OWASP Top 10 of 2017, 2021 and 2025."}));
-    let evidence = with(evidence, json!({"description": "The evidence: `data` is a table with `headers` and `rows`."}));
+    let owasp = with(
+        owasp,
+        json!({"description": "Categories of the OWASP Top 10 of 2017, 2021 and 2025."}),
+    );
+    let evidence = with(
+        evidence,
+        json!({"description": "The evidence: `data` is a table with `headers` and `rows`."}),
+    );
     Schema {
         name: "Finding",
         schema: response(json!({

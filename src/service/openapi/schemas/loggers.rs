@@ -5,7 +5,14 @@ use serde_json::json;
 use super::{Schema, count, id, nullable, reference, request, response, text, texts, time, with};
 
 pub fn schemas() -> Vec<Schema> {
-    vec![logger(), new_logger(), capture(), requests(), unattributed_request(), unattributed_requests()]
+    vec![
+        logger(),
+        new_logger(),
+        capture(),
+        requests(),
+        unattributed_request(),
+        unattributed_requests(),
+    ]
 }
 
 fn logger() -> Schema {
@@ -77,7 +84,11 @@ fn requests() -> Schema {
     let captures = json!({
         "type": "array", "items": reference("Capture"), "description": "Captured requests in the order of their ids.",
     });
-    Schema { name: "Requests", schema: response(json!({"requests": captures})), example: json!({"requests": []}) }
+    Schema {
+        name: "Requests",
+        schema: response(json!({"requests": captures})),
+        example: json!({"requests": []}),
+    }
 }
 
 fn unattributed_request() -> Schema {

@@ -1,7 +1,7 @@
 //! The schemas of bodies: one per wire type, with an example.
 //!
-//! Responses contain every field of their schema (`hosted-service.md`); further fields may be added later. Requests may
-//! contain further fields, which are ignored.
+//! Responses contain every field of their schema (`hosted-service.md`); further fields may be added
+//! later. Requests may contain further fields, which are ignored.
 
 use serde_json::{Map, Value, json};
 
@@ -33,7 +33,11 @@ pub fn all() -> Vec<Schema> {
 
 fn created() -> Schema {
     let fields = json!({"created_id": id("The id of the new resource.")});
-    Schema { name: "Created", schema: response(fields), example: json!({"created_id": 7}) }
+    Schema {
+        name: "Created",
+        schema: response(fields),
+        example: json!({"created_id": 7}),
+    }
 }
 
 fn error() -> Schema {
@@ -43,12 +47,19 @@ fn error() -> Schema {
     }));
     schema["properties"]["details"] = text("The remedy, or further information.");
     let example = json!({"status": 404, "message": "scan 9 not found"});
-    Schema { name: "Error", schema, example }
+    Schema {
+        name: "Error",
+        schema,
+        example,
+    }
 }
 
 /// An object that always has all fields.
 fn response(fields: Value) -> Value {
-    let required: Vec<String> = fields.as_object().map(|fields| fields.keys().cloned().collect()).unwrap_or_default();
+    let required: Vec<String> = fields
+        .as_object()
+        .map(|fields| fields.keys().cloned().collect())
+        .unwrap_or_default();
     json!({"type": "object", "required": required, "properties": fields})
 }
 
@@ -143,8 +154,10 @@ mod tests {
 
     #[test]
     fn examples_are_allowed_by_their_schemas() {
-        let components: Map<String, Value> =
-            all().iter().map(|one| (one.name.to_owned(), one.schema.clone())).collect();
+        let components: Map<String, Value> = all()
+            .iter()
+            .map(|one| (one.name.to_owned(), one.schema.clone()))
+            .collect();
         for one in all() {
             let schema = json!({
                 "$ref": format!("#/components/schemas/{}", one.name), "components": {"schemas": components}

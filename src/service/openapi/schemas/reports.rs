@@ -8,7 +8,10 @@ use crate::report::FORMATS;
 
 /// The names of the filters and their meanings.
 const FILTERS: &[(&str, &str)] = &[
-    ("include_finding_history", "earlier findings of the same duplicate group"),
+    (
+        "include_finding_history",
+        "earlier findings of the same duplicate group",
+    ),
     ("include_all_targets", "targets without findings"),
     ("include_how_to_reproduce", "evidence"),
     (
@@ -20,10 +23,22 @@ const FILTERS: &[(&str, &str)] = &[
         "include_not_verified",
         "findings that are not verified; this service verifies none, so `false` excludes all findings",
     ),
-    ("include_ignored", "findings with status `ignored`; no effect here"),
-    ("include_accepted", "findings with status `accepted`; no effect here"),
-    ("include_fixed", "findings with status `fixed`; no effect here"),
-    ("include_tool_configuration", "the scans with their parameters, as an appendix"),
+    (
+        "include_ignored",
+        "findings with status `ignored`; no effect here",
+    ),
+    (
+        "include_accepted",
+        "findings with status `accepted`; no effect here",
+    ),
+    (
+        "include_fixed",
+        "findings with status `fixed`; no effect here",
+    ),
+    (
+        "include_tool_configuration",
+        "the scans with their parameters, as an appendix",
+    ),
 ];
 
 pub fn schemas() -> Vec<Schema> {
@@ -54,12 +69,19 @@ fn filters() -> Schema {
     let defaults = serde_json::to_value(ReportFilters::default()).unwrap_or_default();
     let field = |(name, meaning): &(&str, &str)| {
         let filter = nullable(boolean(&format!("Include {meaning}.")));
-        ((*name).to_owned(), with(filter, json!({"default": defaults[*name]})))
+        (
+            (*name).to_owned(),
+            with(filter, json!({"default": defaults[*name]})),
+        )
     };
     let fields: Map<String, Value> = FILTERS.iter().map(field).collect();
     let mut schema = request(&[], Value::Object(fields));
     schema["additionalProperties"] = false.into();
-    Schema { name: "ReportFilters", schema, example: json!({"include_info": false}) }
+    Schema {
+        name: "ReportFilters",
+        schema,
+        example: json!({"include_info": false}),
+    }
 }
 
 fn new_report() -> Schema {
@@ -81,7 +103,10 @@ fn new_report() -> Schema {
             "webhook_url": url,
         }),
     );
-    schema["properties"]["filters"] = or_null("ReportFilters", "Findings and parts that the report includes.");
+    schema["properties"]["filters"] = or_null(
+        "ReportFilters",
+        "Findings and parts that the report includes.",
+    );
     Schema {
         name: "NewReport",
         schema,
@@ -109,7 +134,12 @@ mod tests {
         let known = serde_json::to_value(ReportFilters::default()).unwrap();
         let mut described: Vec<&str> = FILTERS.iter().map(|filter| filter.0).collect();
         described.sort_unstable();
-        let mut names: Vec<&str> = known.as_object().unwrap().keys().map(String::as_str).collect();
+        let mut names: Vec<&str> = known
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(String::as_str)
+            .collect();
         names.sort_unstable();
         assert_eq!(described, names);
     }

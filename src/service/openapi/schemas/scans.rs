@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    Schema, boolean, choice, count, id, integer, nullable, or_null, reference, request, response, text, texts, time,
-    tool_params, with,
+    Schema, boolean, choice, count, id, integer, nullable, or_null, reference, request, response,
+    text, texts, time, tool_params, with,
 };
 use crate::contract::{RedirectLevel, ResourceType, SCAN_MINUTES, ScanStatus, Tool};
 use crate::report::FORMATS;
@@ -12,14 +12,23 @@ use crate::report::FORMATS;
 pub fn schemas() -> Vec<Schema> {
     let mut all = vec![status(), result_summary(), scan()];
     all.extend(tool_params::schemas());
-    all.extend([report_callback(), new_scan(), scan_created(), scan_output(), test()]);
+    all.extend([
+        report_callback(),
+        new_scan(),
+        scan_created(),
+        scan_output(),
+        test(),
+    ]);
     all
 }
 
 fn status() -> Schema {
     Schema {
         name: "ScanStatus",
-        schema: choice(ScanStatus::KNOWN, "`waiting` and `running` are active; all others are final."),
+        schema: choice(
+            ScanStatus::KNOWN,
+            "`waiting` and `running` are active; all others are final.",
+        ),
         example: json!("finished"),
     }
 }
@@ -96,7 +105,10 @@ fn tool() -> Value {
 }
 
 fn report_callback() -> Schema {
-    let url = with(text("An http or https URL in the scope of the service."), json!({"format": "uri"}));
+    let url = with(
+        text("An http or https URL in the scope of the service."),
+        json!({"format": "uri"}),
+    );
     Schema {
         name: "ReportCallback",
         schema: request(
@@ -108,15 +120,21 @@ fn report_callback() -> Schema {
 }
 
 fn new_scan() -> Schema {
-    let minutes = format!("Minutes, {} to {}, as a number or as text.", SCAN_MINUTES.start(), SCAN_MINUTES.end());
+    let minutes = format!(
+        "Minutes, {} to {}, as a number or as text.",
+        SCAN_MINUTES.start(),
+        SCAN_MINUTES.end()
+    );
     let limits = json!({
         "minimum": SCAN_MINUTES.start(), "maximum": SCAN_MINUTES.end(), "pattern": r"^[0-9]{1,4}$",
         "default": SCAN_MINUTES.end()
     });
-    let minutes = with(json!({"type": ["integer", "string", "null"], "description": minutes}), limits);
+    let minutes = with(
+        json!({"type": ["integer", "string", "null"], "description": minutes}),
+        limits,
+    );
     let either = "Exactly one of `target_id` and `target_name` is required.";
-    let name =
-        "A host name, an IP address or a URL. An existing target with this name is used; otherwise one is created.";
+    let name = "A host name, an IP address or a URL. An existing target with this name is used; otherwise one is created.";
     let vpn = "Null: no VPN. A scan with a profile ends as `VPN connection error`, because this service has no VPN.";
     let level = "Redirects of the start page that the scan follows; `same_domain` by default.";
     let mut schema = request(
@@ -132,8 +150,12 @@ fn new_scan() -> Schema {
             "redirect_level": nullable(choice(RedirectLevel::KNOWN, level)),
         }),
     );
-    schema["properties"]["report_callback"] = or_null("ReportCallback", "Where to send the report of this scan.");
-    schema["properties"]["tool_params"] = or_null("ToolParams", "Parameters of the tool; its defaults when absent.");
+    schema["properties"]["report_callback"] =
+        or_null("ReportCallback", "Where to send the report of this scan.");
+    schema["properties"]["tool_params"] = or_null(
+        "ToolParams",
+        "Parameters of the tool; its defaults when absent.",
+    );
     Schema {
         name: "NewScan",
         schema,

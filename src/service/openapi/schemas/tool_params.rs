@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Schema, boolean, choice, count, nullable, or_null, reference, request, text, texts, with};
+use super::{
+    Schema, boolean, choice, count, nullable, or_null, reference, request, text, texts, with,
+};
 
 pub fn schemas() -> Vec<Schema> {
     vec![
@@ -23,7 +25,8 @@ pub fn schemas() -> Vec<Schema> {
     ]
 }
 
-/// The parameters fit the schema of their tool. Another tool ignores them, so `anyOf` forbids nothing that is accepted.
+/// The parameters fit the schema of their tool. Another tool ignores them, so `anyOf` forbids
+/// nothing that is accepted.
 fn tool_params() -> Schema {
     let description = "Parameters of the tool. Fields of other tools are ignored; `authentication` is refused with 400 by all tools but the website scanner.";
     let tools = [
@@ -48,13 +51,23 @@ fn tool_params() -> Schema {
 
 /// The parameters of a tool, all optional.
 fn params(name: &'static str, tool: &str, fields: Value, example: Value) -> Schema {
-    let schema = with(request(&[], fields), json!({"description": format!("Parameters of {tool}.")}));
-    Schema { name, schema, example }
+    let schema = with(
+        request(&[], fields),
+        json!({"description": format!("Parameters of {tool}.")}),
+    );
+    Schema {
+        name,
+        schema,
+        example,
+    }
 }
 
 fn website() -> Schema {
     let checks = |group: &str| {
-        nullable(with(texts(&format!("Custom: {group}; null selects all, `[]` none.")), json!({"maxItems": 200})))
+        nullable(with(
+            texts(&format!("Custom: {group}; null selects all, `[]` none.")),
+            json!({"maxItems": 200}),
+        ))
     };
     let fields = json!({
         "scan_type": selection_type(),
@@ -67,7 +80,12 @@ fn website() -> Schema {
         "authentication": or_null("Authentication", "Headers and cookies that the scan sends to the target."),
     });
     let example = json!({"scan_type": "custom", "attack_active": [], "spider": {"depth": 2}});
-    params("WebsiteParams", "the website scanner (170)", fields, example)
+    params(
+        "WebsiteParams",
+        "the website scanner (170)",
+        fields,
+        example,
+    )
 }
 
 fn spider() -> Schema {
@@ -79,7 +97,11 @@ fn spider() -> Schema {
     });
     let description = "The pages that a custom scan of the website scanner reads.";
     let schema = with(request(&[], fields), json!({"description": description}));
-    Schema { name: "Spider", schema, example: json!({"depth": 2, "exclude_urls": ["/logout"]}) }
+    Schema {
+        name: "Spider",
+        schema,
+        example: json!({"depth": 2, "exclude_urls": ["/logout"]}),
+    }
 }
 
 fn port_scan() -> Schema {
@@ -91,21 +113,33 @@ fn port_scan() -> Schema {
 fn udp_port_scan() -> Schema {
     let fields = port_selection(&["udp"], "UDP only.");
     let tool = "the UDP port scanner (80), which needs an installed nmap, and root or CAP_NET_RAW";
-    params("UdpPortScanParams", tool, fields, json!({"scan_type": "custom", "port_list": [53, 123, 161]}))
+    params(
+        "UdpPortScanParams",
+        tool,
+        fields,
+        json!({"scan_type": "custom", "port_list": [53, 123, 161]}),
+    )
 }
 
 fn network_scan() -> Schema {
-    let mut fields = port_selection(&["tcp", "udp"], "TCP by default; UDP needs a service with root or CAP_NET_RAW.");
+    let mut fields = port_selection(
+        &["tcp", "udp"],
+        "TCP by default; UDP needs a service with root or CAP_NET_RAW.",
+    );
     fields["scanning_engines"] = json!({
         "type": ["array", "null"],
         "minItems": 1,
         "items": {"type": "string", "enum": ["nmap"]},
         "description": "The scanners to run; nmap is the only one.",
     });
-    fields["authentication"] =
-        json!({"type": "null", "description": "Cannot be used: the scripts of this tool do not log in."});
+    fields["authentication"] = json!({"type": "null", "description": "Cannot be used: the scripts of this tool do not log in."});
     let tool = "the network scanner (350), which needs an installed nmap";
-    params("NetworkScanParams", tool, fields, json!({"scan_type": "deep", "protocol_type": "tcp"}))
+    params(
+        "NetworkScanParams",
+        tool,
+        fields,
+        json!({"scan_type": "deep", "protocol_type": "tcp"}),
+    )
 }
 
 /// The parameters that select ports, of the port scanner and the network scanner.
@@ -158,7 +192,12 @@ fn tls() -> Schema {
         "starttls": nullable(starttls),
         "authentication": without_http(),
     });
-    params("TlsParams", "the TLS scanner (450)", fields, json!({"scan_type": "light"}))
+    params(
+        "TlsParams",
+        "the TLS scanner (450)",
+        fields,
+        json!({"scan_type": "light"}),
+    )
 }
 
 fn recon() -> Schema {
@@ -169,12 +208,18 @@ fn recon() -> Schema {
         "authentication": without_credentials(),
     });
     let tools = "website recon (310) and the WAF detector (500)";
-    params("ReconParams", tools, fields, json!({"requests_per_second": 5}))
+    params(
+        "ReconParams",
+        tools,
+        fields,
+        json!({"requests_per_second": 5}),
+    )
 }
 
 fn fuzzer() -> Schema {
-    let extensions =
-        texts("File extensions that are added to each word, such as `.php`; the word alone is always requested.");
+    let extensions = texts(
+        "File extensions that are added to each word, such as `.php`; the word alone is always requested.",
+    );
     let depth = "Depth of found folders that are searched too; 0 by default.";
     let fields = json!({
         "scan_type": light(),
@@ -185,7 +230,12 @@ fn fuzzer() -> Schema {
         "recursion_depth": optional_integer(0, Some(3), depth),
         "authentication": without_credentials(),
     });
-    params("FuzzerParams", "the URL fuzzer (90)", fields, json!({"extensions": [".php", ".bak"], "recursion_depth": 1}))
+    params(
+        "FuzzerParams",
+        "the URL fuzzer (90)",
+        fields,
+        json!({"extensions": [".php", ".bak"], "recursion_depth": 1}),
+    )
 }
 
 fn virtual_hosts() -> Schema {
@@ -198,7 +248,12 @@ fn virtual_hosts() -> Schema {
         "domain": nullable(text(domain)),
         "authentication": without_credentials(),
     });
-    params("VirtualHostsParams", "the virtual hosts finder (160)", fields, json!({"domain": "acme.test"}))
+    params(
+        "VirtualHostsParams",
+        "the virtual hosts finder (160)",
+        fields,
+        json!({"domain": "acme.test"}),
+    )
 }
 
 fn subdomains() -> Schema {
@@ -208,7 +263,12 @@ fn subdomains() -> Schema {
         "wordlist_id": wordlist("common subdomains"),
         "authentication": without_http(),
     });
-    params("SubdomainsParams", "the subdomain finder (20)", fields, json!({"wordlist_id": 2}))
+    params(
+        "SubdomainsParams",
+        "the subdomain finder (20)",
+        fields,
+        json!({"wordlist_id": 2}),
+    )
 }
 
 fn ping() -> Schema {
@@ -218,7 +278,12 @@ fn ping() -> Schema {
         "count": optional_integer(1, Some(20), "The number of connections; 4 by default."),
         "authentication": without_http(),
     });
-    params("PingParams", "ping (240), which uses TCP connections", fields, json!({"port": 443, "count": 4}))
+    params(
+        "PingParams",
+        "ping (240), which uses TCP connections",
+        fields,
+        json!({"port": 443, "count": 4}),
+    )
 }
 
 /// The type of a scan whose parameters select what it does.
@@ -232,21 +297,29 @@ fn light() -> Value {
 }
 
 fn preset() -> Value {
-    nullable(text("Alias of `scan_type`; ignored if `scan_type` is present."))
+    nullable(text(
+        "Alias of `scan_type`; ignored if `scan_type` is present.",
+    ))
 }
 
 /// The rate of tools that send ordinary HTTP requests.
 fn request_rate() -> Value {
-    let rate = count("Up to 200 for this machine and 10 elsewhere; more where the operator allows it.");
+    let rate =
+        count("Up to 200 for this machine and 10 elsewhere; more where the operator allows it.");
     nullable(with(rate, json!({"minimum": 1, "maximum": 10_000})))
 }
 
 fn wordlist(default: &str) -> Value {
-    optional_integer(1, None, &format!("The wordlist; by default the {default} that ship with the service."))
+    optional_integer(
+        1,
+        None,
+        &format!("The wordlist; by default the {default} that ship with the service."),
+    )
 }
 
 fn optional_integer(minimum: i64, maximum: Option<i64>, description: &str) -> Value {
-    let mut schema = json!({"type": ["integer", "null"], "minimum": minimum, "description": description});
+    let mut schema =
+        json!({"type": ["integer", "null"], "minimum": minimum, "description": description});
     if let Some(maximum) = maximum {
         schema["maximum"] = maximum.into();
     }

@@ -2,11 +2,21 @@
 
 use serde_json::json;
 
-use super::{Schema, boolean, choice, count, id, nullable, reference, request, response, text, with};
+use super::{
+    Schema, boolean, choice, count, id, nullable, reference, request, response, text, with,
+};
 use crate::contract::TargetType;
 
 pub fn schemas() -> Vec<Schema> {
-    vec![workspace(), new_workspace(), edit_workspace(), target_type(), target(), new_target(), wordlist()]
+    vec![
+        workspace(),
+        new_workspace(),
+        edit_workspace(),
+        target_type(),
+        target(),
+        new_target(),
+        wordlist(),
+    ]
 }
 
 fn workspace() -> Schema {
@@ -50,13 +60,20 @@ fn edit_workspace() -> Schema {
     let description = "At least one of the two fields is required.";
     Schema {
         name: "EditWorkspace",
-        schema: with(schema, json!({"minProperties": 1, "description": description})),
+        schema: with(
+            schema,
+            json!({"minProperties": 1, "description": description}),
+        ),
         example: json!({"name": "Shop 2027"}),
     }
 }
 
 fn target_type() -> Schema {
-    Schema { name: "TargetType", schema: choice(TargetType::KNOWN, "The type of a target."), example: json!("url") }
+    Schema {
+        name: "TargetType",
+        schema: choice(TargetType::KNOWN, "The type of a target."),
+        example: json!("url"),
+    }
 }
 
 fn target() -> Schema {

@@ -73,19 +73,41 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         _ => {
             let (cx, model) = (cx.clone(), cx.model);
             made_from.extend(known(&cx, captured).map(|(_, payload)| Arc::clone(payload) as _));
-            made_from.extend(model.data.targets.value().map(|targets| Arc::clone(targets) as _));
-            // Numbers that change with the other inputs: captures of the sender, proven findings, own addresses, tokens.
+            made_from.extend(
+                model
+                    .data
+                    .targets
+                    .value()
+                    .map(|targets| Arc::clone(targets) as _),
+            );
+            // Numbers that change with the other inputs: captures of the sender, proven findings,
+            // own addresses, tokens.
             let inputs = (
                 (model.data.captures.end(), model.findings.triage.state.len()),
-                (model.own_addresses().len(), captured.mentions.len(), model.connection.clock_offset),
+                (
+                    model.own_addresses().len(),
+                    captured.mentions.len(),
+                    model.connection.clock_offset,
+                ),
             );
             let version = BuildHasherDefault::<DefaultHasher>::default().hash_one(inputs);
             let whole = read(whole).unwrap_or(capture);
-            let make = move |_, width, _| hung(cx.shown_lines(request::lines(&cx, captured, whole)), 1, width);
+            let make = move |_, width, _| {
+                hung(
+                    cx.shown_lines(request::lines(&cx, captured, whole)),
+                    1,
+                    width,
+                )
+            };
             DetailText::new(made_from, make).with_version(version)
         }
     };
-    Some(DetailPane { id: RowRef::Item(capture.id.0), head: head_lines(cx, captured), tabs, text })
+    Some(DetailPane {
+        id: RowRef::Item(capture.id.0),
+        head: head_lines(cx, captured),
+        tabs,
+        text,
+    })
 }
 
 fn read(whole: WholeCapture<'_>) -> Option<&Arc<Capture>> {
@@ -98,9 +120,10 @@ fn read(whole: WholeCapture<'_>) -> Option<&Arc<Capture>> {
 /// The text in place of a body.
 fn unread_line(theme: Theme, unread: WholeCapture<'_>) -> Line<'static> {
     match unread {
-        WholeCapture::Unreadable(problem) => {
-            words(format!("body cannot be read: {}", text::clean(&problem.message)), theme.bad())
-        }
+        WholeCapture::Unreadable(problem) => words(
+            format!("body cannot be read: {}", text::clean(&problem.message)),
+            theme.bad(),
+        ),
         WholeCapture::Reading | WholeCapture::Read(_) => words("reading the body", theme.dim()),
     }
 }
@@ -112,40 +135,71 @@ fn is_unreadable(whole: WholeCapture<'_>) -> u64 {
 fn head_lines(cx: &Cx<'_>, captured: &CaptureRow) -> Vec<Line<'static>> {
     let (theme, capture) = (cx.theme, &*captured.capture);
     let clean = |outside: &str| text::clean(outside).into_owned();
-    let what = format!("{} from {}", clean(&capture.request_method), clean(&capture.ip_address));
+    let what = format!(
+        "{} from {}",
+        clean(&capture.request_method),
+        clean(&capture.ip_address)
+    );
     let mut first = Line::from(vec![
-        Span::styled(format!("{}  ", format::clock(theme, capture.request_date)), theme.text()),
+        Span::styled(
+            format!("{}  ", format::clock(theme, capture.request_date)),
+            theme.text(),
+        ),
         Span::styled(what, theme.strong()),
     ]);
     match known(cx, captured) {
         Some((_, payload)) => {
-            first.push_span(Span::styled(format!("   payload {}", payload.token), theme.good()));
-            if let Some(delay) = payload.delay(capture.request_date, cx.model.connection.clock_offset) {
+            first.push_span(Span::styled(
+                format!("   payload {}", payload.token),
+                theme.good(),
+            ));
+            if let Some(delay) =
+                payload.delay(capture.request_date, cx.model.connection.clock_offset)
+            {
                 first.push_span(Span::raw(format!(" {delay}")));
             }
         }
-        None => first.extend(unknown_token(captured).map(|token| Span::styled(format!("   {token}"), theme.warn()))),
+        None => first.extend(
+            unknown_token(captured).map(|token| Span::styled(format!("   {token}"), theme.warn())),
+        ),
     }
     first.push_span(Span::raw(format!("   {}", clean(&capture.user_agent))));
     let list = &cx.model.lists.captures;
-    let place = format!("{} of {}", list.position() + 1, format::thousands(list.matches() as u64));
+    let place = format!(
+        "{} of {}",
+        list.position() + 1,
+        format::thousands(list.matches() as u64)
+    );
     let (dot, age) = (theme.glyphs.separator, ago(cx, capture.request_date));
-    let second = format!("capture {} {dot} {}   {place}   {age}", capture.id, cells::label_then(cx, captured));
+    let second = format!(
+        "capture {} {dot} {}   {place}   {age}",
+        capture.id,
+        cells::label_then(cx, captured)
+    );
     vec![first, words(second, theme.dim())]
 }
 
 /// `unknown token aaaaaaaaaaab`, for a capture with a token of no known payload.
 fn unknown_token(captured: &CaptureRow) -> Option<String> {
-    captured.mentions.first().map(|mention| format!("unknown token {}", mention.token))
+    captured
+        .mentions
+        .first()
+        .map(|mention| format!("unknown token {}", mention.token))
 }
 
 /// The first known payload of which a capture contains the token, with the place of the token.
-pub(crate) fn known<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> Option<(&'a Mention, &'a Arc<Payload>)> {
+pub(crate) fn known<'a>(
+    cx: &Cx<'a>,
+    captured: &'a CaptureRow,
+) -> Option<(&'a Mention, &'a Arc<Payload>)> {
     let mentions = captured.mentions.iter().filter(|mention| mention.known);
-    mentions.filter_map(|mention| Some((mention, cx.model.captures.oob.book.get(mention.token)?))).next()
+    mentions
+        .filter_map(|mention| Some((mention, cx.model.captures.oob.book.get(mention.token)?)))
+        .next()
 }
 
-/// Wraps long lines so that they continue below their value; the first `names` spans are the name before it.
+/// Wraps long lines so that they continue below their value; the first `names` spans are the name
+/// before it.
 fn hung(lines: Vec<Line<'static>>, names: usize, width: u16) -> Vec<Line<'static>> {
     let hang = |line: Line<'static>| {
         let columns: usize = line.spans.iter().take(names).map(Span::width).sum();
@@ -170,6 +224,9 @@ fn header_line(theme: Theme, name: &str, value: &str) -> Line<'static> {
     let value = text::clean(value).into_owned();
     match name {
         "" => Line::raw(value),
-        name => Line::from(vec![Span::styled(format!("{}: ", text::clean(name)), theme.key()), Span::raw(value)]),
+        name => Line::from(vec![
+            Span::styled(format!("{}: ", text::clean(name)), theme.key()),
+            Span::raw(value),
+        ]),
     }
 }

@@ -21,8 +21,13 @@ pub(crate) fn lines(theme: Theme, steps: &[DecodeStep], indent: usize) -> Vec<Li
     if last.layer != Layer::Multipart {
         out.extend(result(theme, &last.result, indent + 2));
     }
-    // The parts of a multipart body are always shown, other parts where they are encoded themselves.
-    for part in last.parts.iter().filter(|part| last.layer == Layer::Multipart || !part.steps.is_empty()) {
+    // The parts of a multipart body are always shown, other parts where they are encoded
+    // themselves.
+    for part in last
+        .parts
+        .iter()
+        .filter(|part| last.layer == Layer::Multipart || !part.steps.is_empty())
+    {
         let name = text::clean(&part.name).into_owned();
         let size = format::bytes(part.value.len());
         out.push(Line::from(vec![
@@ -40,14 +45,23 @@ pub(crate) fn lines(theme: Theme, steps: &[DecodeStep], indent: usize) -> Vec<Li
 
 fn head(theme: Theme, step: &DecodeStep, indent: usize) -> Line<'static> {
     // The size of a formatted structure is not that of the data.
-    let size =
-        if step.layer.is_structure() { String::new() } else { format!("   {}", format::bytes(step.result.len())) };
+    let size = if step.layer.is_structure() {
+        String::new()
+    } else {
+        format!("   {}", format::bytes(step.result.len()))
+    };
     let mut line = Line::from(vec![
-        Span::styled(format!("{}{} ", " ".repeat(indent), theme.glyphs.branch), theme.dim()),
+        Span::styled(
+            format!("{}{} ", " ".repeat(indent), theme.glyphs.branch),
+            theme.dim(),
+        ),
         Span::styled(step.layer.as_str(), theme.active()),
         Span::styled(format!("   {}{size}", step.why), theme.dim()),
     ]);
-    line.extend(step.note.map(|note| Span::styled(format!("   {note}"), theme.warn())));
+    line.extend(
+        step.note
+            .map(|note| Span::styled(format!("   {note}"), theme.warn())),
+    );
     line
 }
 
@@ -61,17 +75,30 @@ fn result(theme: Theme, bytes: &[u8], indent: usize) -> Vec<Line<'static>> {
     if is_text(bytes) {
         let seen = beginning(bytes);
         let text = text::clean_bytes(seen);
-        let mut lines: Vec<_> = body_lines(theme, text.trim_end()).into_iter().map(shifted).collect();
+        let mut lines: Vec<_> = body_lines(theme, text.trim_end())
+            .into_iter()
+            .map(shifted)
+            .collect();
         if seen.len() < bytes.len() {
-            let left = format!("the last {} not shown", format::bytes(bytes.len() - seen.len()));
+            let left = format!(
+                "the last {} not shown",
+                format::bytes(bytes.len() - seen.len())
+            );
             lines.push(shifted(Line::from(Span::styled(left, theme.dim()))));
         }
         return lines;
     }
     let dumped = &bytes[..bytes.len().min(DUMPED * DUMPED_A_LINE)];
-    let mut lines: Vec<Line<'static>> = hex_lines(theme, dumped, DUMP).into_iter().take(DUMPED).map(shifted).collect();
+    let mut lines: Vec<Line<'static>> = hex_lines(theme, dumped, DUMP)
+        .into_iter()
+        .take(DUMPED)
+        .map(shifted)
+        .collect();
     if bytes.len() > dumped.len() {
-        lines.push(shifted(Line::from(Span::styled(format!("{} in total", format::bytes(bytes.len())), theme.dim()))));
+        lines.push(shifted(Line::from(Span::styled(
+            format!("{} in total", format::bytes(bytes.len())),
+            theme.dim(),
+        ))));
     }
     lines
 }

@@ -31,7 +31,12 @@ pub(crate) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, help: &Help) 
     if (first as u32) < last {
         let more = words(format!(" {} more ", theme.glyphs.more_below), theme.dim());
         let x = spot.right().saturating_sub(more.width() as u16 + 2);
-        let edge = Rect { x, y: spot.bottom() - 1, width: more.width() as u16, height: 1 };
+        let edge = Rect {
+            x,
+            y: spot.bottom() - 1,
+            width: more.width() as u16,
+            height: 1,
+        };
         draw_line(buf, edge.intersection(spot), &more);
     }
 }
@@ -42,14 +47,22 @@ fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
     let theme = cx.theme;
     let mut lines = practice_lines(cx, &terms, width);
     for section in sections(cx) {
-        let matches = |keys: &str, does: &str| has_all(&terms, &format!("{} {keys} {does}", section.title));
-        let pane = Pane::ALL.into_iter().find(|pane| pane.context() == section.context);
+        let matches =
+            |keys: &str, does: &str| has_all(&terms, &format!("{} {keys} {does}", section.title));
+        let pane = Pane::ALL
+            .into_iter()
+            .find(|pane| pane.context() == section.context);
         let pane = pane.unwrap_or(cx.model.navigation.focus.pane);
-        let entries = section
-            .lines
-            .iter()
-            .map(|(action, keys, does)| (in_a_row(keys), *does, cx.model.off_in(pane, *action).is_some()));
-        let shown: Vec<_> = entries.filter(|(keys, does, _)| matches(keys, does)).collect();
+        let entries = section.lines.iter().map(|(action, keys, does)| {
+            (
+                in_a_row(keys),
+                *does,
+                cx.model.off_in(pane, *action).is_some(),
+            )
+        });
+        let shown: Vec<_> = entries
+            .filter(|(keys, does, _)| matches(keys, does))
+            .collect();
         if shown.is_empty() {
             continue;
         }
@@ -57,7 +70,9 @@ fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
         lines.push(words(section.title.clone(), theme.strong()));
         lines.extend(shown.into_iter().flat_map(|(keys, does, is_off)| {
             let lines = entry_lines(theme, &keys, does, width);
-            lines.into_iter().map(move |line| if is_off { dimmed(theme, line) } else { line })
+            lines
+                .into_iter()
+                .map(move |line| if is_off { dimmed(theme, line) } else { line })
         }));
     }
     lines.extend(sign_lines(theme, &terms, width));
@@ -70,7 +85,11 @@ fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
 
 /// The keys of an action: `j down`, and with blanks in them `bc, b enter`.
 fn in_a_row(keys: &[String]) -> String {
-    keys.join(if keys.iter().any(|key| key.contains(' ')) { ", " } else { " " })
+    keys.join(if keys.iter().any(|key| key.contains(' ')) {
+        ", "
+    } else {
+        " "
+    })
 }
 
 /// The signs of the lists.
@@ -78,8 +97,13 @@ fn sign_lines(theme: Theme, terms: &[String], width: u16) -> Vec<Line<'static>> 
     const TITLE: &str = "Signs in the lists";
     let glyphs = theme.glyphs;
     let risks: Vec<&str> = glyphs.risk.iter().rev().copied().collect();
-    let change = |presence: Presence| format!("{} {}", theme.presence_sign(presence), presence.label());
-    let changes = Presence::ALL.iter().copied().filter(|presence| *presence != Presence::Unchanged).map(change);
+    let change =
+        |presence: Presence| format!("{} {}", theme.presence_sign(presence), presence.label());
+    let changes = Presence::ALL
+        .iter()
+        .copied()
+        .filter(|presence| *presence != Presence::Unchanged)
+        .map(change);
     let scans = [
         (glyphs.running, "running"),
         (glyphs.waiting, "waiting"),
@@ -90,22 +114,41 @@ fn sign_lines(theme: Theme, terms: &[String], width: u16) -> Vec<Line<'static>> 
         (glyphs.stalled, "stalled"),
     ];
     let signs = [
-        (risks.join(" "), "risk: critical, high, medium, low, info".to_owned()),
+        (
+            risks.join(" "),
+            "risk: critical, high, medium, low, info".to_owned(),
+        ),
         (
             glyphs.change.to_owned(),
-            format!("change since the previous scan: {}", changes.collect::<Vec<_>>().join(", ")),
+            format!(
+                "change since the previous scan: {}",
+                changes.collect::<Vec<_>>().join(", ")
+            ),
         ),
-        ("K P".to_owned(), "column KP: K = known to be exploited (KEV), P = proven by the scanner".to_owned()),
+        (
+            "K P".to_owned(),
+            "column KP: K = known to be exploited (KEV), P = proven by the scanner".to_owned(),
+        ),
         (
             "TOOL".to_owned(),
-            format!("sign before the tool of a scan: {}", scans.map(|(sign, is)| format!("{sign} {is}")).join(", ")),
+            format!(
+                "sign before the tool of a scan: {}",
+                scans.map(|(sign, is)| format!("{sign} {is}")).join(", ")
+            ),
         ),
     ];
-    let shown = signs.into_iter().filter(|(sign, means)| has_all(terms, &format!("{TITLE} {sign} {means}")));
-    let lines: Vec<_> = shown.flat_map(|(sign, means)| entry_lines(theme, &sign, means, width)).collect();
+    let shown = signs
+        .into_iter()
+        .filter(|(sign, means)| has_all(terms, &format!("{TITLE} {sign} {means}")));
+    let lines: Vec<_> = shown
+        .flat_map(|(sign, means)| entry_lines(theme, &sign, means, width))
+        .collect();
     match lines.is_empty() {
         true => lines,
-        false => [Line::default(), words(TITLE, theme.strong())].into_iter().chain(lines).collect(),
+        false => [Line::default(), words(TITLE, theme.strong())]
+            .into_iter()
+            .chain(lines)
+            .collect(),
     }
 }
 
@@ -114,8 +157,9 @@ fn command_lines(cx: &Cx<'_>, terms: &[String], width: u16) -> Vec<Line<'static>
     const TITLE: &str = "Commands (the actions above can be run by name too)";
     let commands = table::all().iter().filter(|command| command.run.is_some());
     let commands = commands.map(|command| (command.usage(), command.words, command));
-    let shown: Vec<_> =
-        commands.filter(|(typed, does, _)| has_all(terms, &format!("{TITLE} {typed} {does}"))).collect();
+    let shown: Vec<_> = commands
+        .filter(|(typed, does, _)| has_all(terms, &format!("{TITLE} {typed} {does}")))
+        .collect();
     if shown.is_empty() {
         return Vec::new();
     }
@@ -129,8 +173,13 @@ fn command_lines(cx: &Cx<'_>, terms: &[String], width: u16) -> Vec<Line<'static>
             lines.extend(wrap(vec![words(format!("  {typed}"), theme.key())], width));
             lines.extend(entry_lines(theme, "", does, width));
         }
-        if command.action.is_some_and(|action| cx.model.off(action).is_some()) {
-            lines[from..].iter_mut().for_each(|line| *line = dimmed(theme, std::mem::take(line)));
+        if command
+            .action
+            .is_some_and(|action| cx.model.off(action).is_some())
+        {
+            lines[from..]
+                .iter_mut()
+                .for_each(|line| *line = dimmed(theme, std::mem::take(line)));
         }
     }
     lines
@@ -140,7 +189,12 @@ fn command_lines(cx: &Cx<'_>, terms: &[String], width: u16) -> Vec<Line<'static>
 fn sections(cx: &Cx<'_>) -> Vec<HelpSection> {
     let first = cx.model.help_contexts();
     let mut sections = cx.model.keyboard.keymap.help();
-    sections.sort_by_key(|section| first.iter().position(|context| *context == section.context).unwrap_or(first.len()));
+    sections.sort_by_key(|section| {
+        first
+            .iter()
+            .position(|context| *context == section.context)
+            .unwrap_or(first.len())
+    });
     sections
 }
 
@@ -149,11 +203,15 @@ fn has_all(terms: &[String], text: &str) -> bool {
     terms.iter().all(|word| text.contains(word))
 }
 
-/// Addresses of the demo: control and fetch address of the practice target, and the file for scripts.
+/// Addresses of the demo: control and fetch address of the practice target, and the file for
+/// scripts.
 fn practice_lines(cx: &Cx<'_>, terms: &[String], width: u16) -> Vec<Line<'static>> {
-    let Some(practice) = &cx.model.session.practice else { return Vec::new() };
+    let Some(practice) = &cx.model.session.practice else {
+        return Vec::new();
+    };
     let (control, fetch) = (text::clean(&practice.control), text::clean(&practice.fetch));
-    let control = format!("{control} lists the weaknesses and the curl commands that switch them on and off");
+    let control =
+        format!("{control} lists the weaknesses and the curl commands that switch them on and off");
     let fetch = format!(
         "GET {fetch}/plain?url=URL makes the target request a logger URL of the demo; {fetch} lists all eight modes"
     );
@@ -161,10 +219,16 @@ fn practice_lines(cx: &Cx<'_>, terms: &[String], width: u16) -> Vec<Line<'static
     let entries = [
         ("Control address of the demo's practice target", control),
         ("SSRF test page of the demo's practice target", fetch),
-        ("Environment of the demo for scripts: address, key, decisions and payloads", script),
+        (
+            "Environment of the demo for scripts: address, key, decisions and payloads",
+            script,
+        ),
     ];
     let mut lines = Vec::new();
-    for (title, text) in entries.into_iter().filter(|(title, text)| has_all(terms, &format!("{title} {text}"))) {
+    for (title, text) in entries
+        .into_iter()
+        .filter(|(title, text)| has_all(terms, &format!("{title} {text}")))
+    {
         lines.extend([Line::default(), words(title, cx.theme.strong())]);
         lines.extend(wrap(vec![words(text, cx.theme.text())], width));
     }
@@ -172,14 +236,22 @@ fn practice_lines(cx: &Cx<'_>, terms: &[String], width: u16) -> Vec<Line<'static
 }
 
 /// Keys left, what they do right, wrapped below itself.
-fn entry_lines(theme: Theme, keys: &str, does: impl Into<Cow<'static, str>>, width: u16) -> Vec<Line<'static>> {
+fn entry_lines(
+    theme: Theme,
+    keys: &str,
+    does: impl Into<Cow<'static, str>>,
+    width: u16,
+) -> Vec<Line<'static>> {
     let room = width.saturating_sub(KEYS as u16 + 2);
     let does = wrap(vec![Line::raw(does)], if room < 20 { width } else { room });
     let mut lines = Vec::new();
     for (at, part) in does.into_iter().enumerate() {
         let keys = if at == 0 { keys } else { "" };
         let pad = KEYS.saturating_sub(text::width(keys)).max(1);
-        let mut line = Line::from(Span::styled(format!("  {keys}{}", " ".repeat(pad)), theme.key()));
+        let mut line = Line::from(Span::styled(
+            format!("  {keys}{}", " ".repeat(pad)),
+            theme.key(),
+        ));
         line.extend(part.spans);
         lines.push(line);
     }

@@ -1,4 +1,5 @@
-//! Modals over the panes: help, prompts, forms, texts, the first-start question, and the menu of a two-key sequence.
+//! Modals over the panes: help, prompts, forms, texts, the first-start question, and the menu of a
+//! two-key sequence.
 //!
 //! Drawn in the order of the stack. Filter and search lines are drawn by the pane they belong to.
 
@@ -15,23 +16,49 @@ use ratatui::prelude::{Buffer, Rect};
 pub(crate) fn draw_modals(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, cache: &mut ViewCache) {
     let keyboard = &cx.model.keyboard;
     if let Some(context) = keyboard.pending {
-        draw_menu(cx, buf, area, &keyboard.keymap.title(context), keyboard.keymap.hints(context));
+        draw_menu(
+            cx,
+            buf,
+            area,
+            &keyboard.keymap.title(context),
+            keyboard.keymap.hints(context),
+        );
     } else if !keyboard.typed.is_empty() {
-        let hints = keyboard.keymap.continuations(&cx.model.pane_contexts(), &keyboard.typed);
-        draw_menu(cx, buf, area, &format!("{}, then", printed(&keyboard.typed)), hints);
+        let hints = keyboard
+            .keymap
+            .continuations(&cx.model.pane_contexts(), &keyboard.typed);
+        draw_menu(
+            cx,
+            buf,
+            area,
+            &format!("{}, then", printed(&keyboard.typed)),
+            hints,
+        );
     }
     for modal in &cx.model.overlay.modals {
         match modal {
             Modal::Help(help) => help::draw_help(cx, buf, area, help),
-            Modal::Prompt(prompt) => crate::dashboard::ui::prompt::draw_prompt(cx, buf, area, prompt),
+            Modal::Prompt(prompt) => {
+                crate::dashboard::ui::prompt::draw_prompt(cx, buf, area, prompt)
+            }
             Modal::Form(form) => crate::dashboard::ui::form::draw_form(cx, buf, area, form),
-            Modal::Decide(menu) => crate::dashboard::findings::decide::draw::draw_decide(cx, buf, area, menu),
-            Modal::Rules(rules) => crate::dashboard::findings::decide::draw::rules::draw_rules(cx, buf, area, rules),
-            Modal::Alerts(list) => crate::dashboard::settings::draw::alerts::draw_alerts(cx, buf, area, *list),
+            Modal::Decide(menu) => {
+                crate::dashboard::findings::decide::draw::draw_decide(cx, buf, area, menu)
+            }
+            Modal::Rules(rules) => {
+                crate::dashboard::findings::decide::draw::rules::draw_rules(cx, buf, area, rules)
+            }
+            Modal::Alerts(list) => {
+                crate::dashboard::settings::draw::alerts::draw_alerts(cx, buf, area, *list)
+            }
             Modal::Text(text) => text_box::draw_text_box(cx, buf, area, text),
-            Modal::Plot(plot) => crate::dashboard::plots::draw::draw_plot(cx, buf, area, *plot, cache),
+            Modal::Plot(plot) => {
+                crate::dashboard::plots::draw::draw_plot(cx, buf, area, *plot, cache)
+            }
             Modal::Setup(setup) => setup::draw_setup(cx, buf, area, setup),
-            Modal::Command(line) => crate::dashboard::palette::draw::draw_command(cx, buf, area, line),
+            Modal::Command(line) => {
+                crate::dashboard::palette::draw::draw_command(cx, buf, area, line)
+            }
             Modal::Line(_) => {}
         }
     }

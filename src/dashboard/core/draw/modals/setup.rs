@@ -2,14 +2,25 @@
 
 use crate::dashboard::input::{Action, Context, ListAction, MoveAction, SetupAction, ViewAction};
 use crate::dashboard::model::Setup;
-use crate::dashboard::ui::{Cx, draw_lines, draw_sides, indented, key, problem_lines, row_of, take_top, words, wrap};
+use crate::dashboard::ui::{
+    Cx, draw_lines, draw_sides, indented, key, problem_lines, row_of, take_top, words, wrap,
+};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 use ratatui::widgets::{Clear, Widget};
 
 const CHOICES: [(Action, &str); 3] = [
-    (Action::Setup(SetupAction::Here), "run the service on this machine; it keeps running when you quit"),
-    (Action::Setup(SetupAction::Hosted), "use a hosted service: base URL and API key"),
-    (Action::Setup(SetupAction::Demo), "temporary demo on loopback, deleted when you quit"),
+    (
+        Action::Setup(SetupAction::Here),
+        "run the service on this machine; it keeps running when you quit",
+    ),
+    (
+        Action::Setup(SetupAction::Hosted),
+        "use a hosted service: base URL and API key",
+    ),
+    (
+        Action::Setup(SetupAction::Demo),
+        "temporary demo on loopback, deleted when you quit",
+    ),
 ];
 
 const FIRST_KEYS: [(Context, Action, &str); 5] = [
@@ -17,12 +28,19 @@ const FIRST_KEYS: [(Context, Action, &str); 5] = [
     (Context::Lists, Action::List(ListAction::In), "open"),
     (Context::Everywhere, Action::View(ViewAction::Back), "back"),
     (Context::Lists, Action::List(ListAction::Filter), "filter"),
-    (Context::Everywhere, Action::View(ViewAction::Help), "all keys"),
+    (
+        Context::Everywhere,
+        Action::View(ViewAction::Help),
+        "all keys",
+    ),
 ];
 
 pub(crate) fn draw_setup(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, setup: &Setup) {
     let theme = cx.theme;
-    let body = Rect { height: area.height.saturating_sub(1), ..area };
+    let body = Rect {
+        height: area.height.saturating_sub(1),
+        ..area
+    };
     Clear.render(body, buf);
     let body = indented(body);
     draw_sides(
@@ -38,7 +56,10 @@ pub(crate) fn draw_setup(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, setup: &Setu
 
 fn setup_lines(cx: &Cx<'_>, setup: &Setup) -> Vec<Line<'static>> {
     let theme = cx.theme;
-    let mut lines = vec![words("Where do your scans run?", theme.strong()), Line::default()];
+    let mut lines = vec![
+        words("Where do your scans run?", theme.strong()),
+        Line::default(),
+    ];
     for (at, (action, what)) in CHOICES.into_iter().enumerate() {
         lines.push(choice_line(cx, action, what, setup.at == at));
     }
@@ -67,8 +88,18 @@ fn choice_line(cx: &Cx<'_>, action: Action, what: &'static str, chosen: bool) ->
     let name = format!("{:<8}", action.short());
     Line::from(vec![
         Span::styled(format!("{bar} "), theme.key()),
-        Span::styled(format!("{}  ", key(cx, Context::Setup, action)), theme.key()),
-        Span::styled(name, if chosen { theme.chosen() } else { theme.strong() }),
+        Span::styled(
+            format!("{}  ", key(cx, Context::Setup, action)),
+            theme.key(),
+        ),
+        Span::styled(
+            name,
+            if chosen {
+                theme.chosen()
+            } else {
+                theme.strong()
+            },
+        ),
         Span::raw(format!(" {what}")),
     ])
 }

@@ -1,4 +1,5 @@
-//! The menu for decisions with details. It covers the lower rows only, so that the list remains visible.
+//! The menu for decisions with details. It covers the lower rows only, so that the list remains
+//! visible.
 //!
 //! ```text
 //! ─ decide 2 findings ───────────────────────────────────────────
@@ -13,7 +14,8 @@ pub mod rules;
 use crate::dashboard::input::{Action, Context, DecideAction, MoveAction, VerdictAction};
 use crate::dashboard::model::{DecideMenu, MenuChoice, MenuEntry};
 use crate::dashboard::ui::{
-    Cx, draw_head, draw_line, draw_lines, format, input_spans_in, row_of, sheet, take_left, take_top, words,
+    Cx, draw_head, draw_line, draw_lines, format, input_spans_in, row_of, sheet, take_left,
+    take_top, words,
 };
 use crate::text;
 use crate::triage::{DecisionScope, DraftValue, Reason};
@@ -35,7 +37,10 @@ pub(crate) fn draw_decide(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, menu: &Deci
     Clear.render(spot, buf);
     let (head, rest) = take_top(spot, 1);
     draw_head(buf, head, cx.theme, &title(menu));
-    let body = Rect { height: rest.height.saturating_sub(1), ..rest };
+    let body = Rect {
+        height: rest.height.saturating_sub(1),
+        ..rest
+    };
     match &menu.entry {
         Some(entry) => draw_entry(cx, buf, take_left(body, 1).1, entry),
         None => draw_choices(cx, buf, body, menu),
@@ -45,7 +50,12 @@ pub(crate) fn draw_decide(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, menu: &Deci
 
 /// `decide 2 findings`
 fn title(menu: &DecideMenu) -> String {
-    let what = match menu.entry.as_ref().filter(|_| menu.alone).map(|entry| entry.choice) {
+    let what = match menu
+        .entry
+        .as_ref()
+        .filter(|_| menu.alone)
+        .map(|entry| entry.choice)
+    {
         Some(choice) => choice.word(),
         None => "decide",
     };
@@ -65,7 +75,9 @@ fn of(menu: &DecideMenu) -> String {
 
 fn draw_choices(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, menu: &DecideMenu) {
     let (left, rest) = take_left(area, VERDICTS.min(area.width / 3 + 1));
-    let wide = (rest.width / 2).max(OPTIONS).min(rest.width.saturating_sub(SCOPES));
+    let wide = (rest.width / 2)
+        .max(OPTIONS)
+        .min(rest.width.saturating_sub(SCOPES));
     let (middle, right) = take_left(rest, wide);
     draw_lines(buf, left, &verdicts(cx));
     draw_lines(buf, middle, &options(cx, menu, wide));
@@ -73,14 +85,23 @@ fn draw_choices(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, menu: &DecideMenu) {
 }
 
 fn letter(cx: &Cx<'_>, action: Action) -> Span<'static> {
-    let key = cx.model.keyboard.keymap.key_of(Context::Decide, action).unwrap_or_default();
+    let key = cx
+        .model
+        .keyboard
+        .keymap
+        .key_of(Context::Decide, action)
+        .unwrap_or_default();
     Span::styled(format!(" {key} "), cx.theme.key())
 }
 
 fn verdicts(cx: &Cx<'_>) -> Vec<Line<'static>> {
     let line = |action: VerdictAction| {
         let (verdict, _) = action.verdict();
-        let name = if action == VerdictAction::Reopen { "reopen".to_owned() } else { verdict.phrase() };
+        let name = if action == VerdictAction::Reopen {
+            "reopen".to_owned()
+        } else {
+            verdict.phrase()
+        };
         Line::from(vec![letter(cx, Action::Verdict(action)), Span::raw(name)])
     };
     VerdictAction::MENU.into_iter().map(line).collect()
@@ -90,13 +111,24 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
     let draft = &menu.draft;
     let room = usize::from(width).saturating_sub(NAME + 4);
     let off = draft.untag.iter().map(|tag| format!("-{tag}"));
-    let tags: Vec<String> = draft.tag.iter().map(ToString::to_string).chain(off).collect();
+    let tags: Vec<String> = draft
+        .tag
+        .iter()
+        .map(ToString::to_string)
+        .chain(off)
+        .collect();
     let accept = Action::Verdict(VerdictAction::AcceptRisk);
     let of_accept = cx.model.keyboard.keymap.key_of(Context::Decide, accept);
-    let until = of_accept.map_or_else(|| "90d if accepted".to_owned(), |key| format!("90d with {key}"));
+    let until = of_accept.map_or_else(
+        || "90d if accepted".to_owned(),
+        |key| format!("90d with {key}"),
+    );
     let line = |action: DecideAction, name: &str, value: Option<String>, defaults: &str| {
         let (value, style) = match value {
-            Some(value) => (text::start(&text::clean(&value), room).into_owned(), cx.theme.strong()),
+            Some(value) => (
+                text::start(&text::clean(&value), room).into_owned(),
+                cx.theme.strong(),
+            ),
             None => (text::start(defaults, room).into_owned(), cx.theme.dim()),
         };
         Line::from(vec![
@@ -106,21 +138,51 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
         ])
     };
     let mut lines = vec![
-        line(DecideAction::Reason, "reason", chosen(draft.reason, Reason::phrase), "as last time"),
+        line(
+            DecideAction::Reason,
+            "reason",
+            chosen(draft.reason, Reason::phrase),
+            "as last time",
+        ),
         line(
             DecideAction::Note,
             "note",
-            chosen(draft.note.clone(), |note| note.lines().next().unwrap_or_default().to_owned()),
+            chosen(draft.note.clone(), |note| {
+                note.lines().next().unwrap_or_default().to_owned()
+            }),
             cx.theme.glyphs.dash,
         ),
-        line(DecideAction::Severity, "severity", chosen(draft.severity, |risk| risk.as_str().to_owned()), "unchanged"),
-        line(DecideAction::Tags, "tags", Some(tags.join(" ")).filter(|tags| !tags.is_empty()), cx.theme.glyphs.dash),
+        line(
+            DecideAction::Severity,
+            "severity",
+            chosen(draft.severity, |risk| risk.as_str().to_owned()),
+            "unchanged",
+        ),
+        line(
+            DecideAction::Tags,
+            "tags",
+            Some(tags.join(" ")).filter(|tags| !tags.is_empty()),
+            cx.theme.glyphs.dash,
+        ),
         line(DecideAction::DuplicateOf, "duplicate of", None, ""),
-        line(DecideAction::Until, "expiry date", chosen(draft.until, |day| day.to_string()), &until),
+        line(
+            DecideAction::Until,
+            "expiry date",
+            chosen(draft.until, |day| day.to_string()),
+            &until,
+        ),
     ];
-    let offers: Vec<_> = menu.ids.iter().filter_map(|&id| cx.model.earlier_decision(id)?.shown()).collect();
+    let offers: Vec<_> = menu
+        .ids
+        .iter()
+        .filter_map(|&id| cx.model.earlier_decision(id)?.shown())
+        .collect();
     if let Some((_, first)) = offers.first() {
-        let more = if offers.len() > 1 { format!(" and {} more", offers.len() - 1) } else { String::new() };
+        let more = if offers.len() > 1 {
+            format!(" and {} more", offers.len() - 1)
+        } else {
+            String::new()
+        };
         let offered = format!("{}{more}", first.verdict.phrase());
         lines.push(line(DecideAction::ReuseEarlier, "reuse", Some(offered), ""));
     }
@@ -149,9 +211,15 @@ fn scopes(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Line<'static>> {
             DecisionScope::Class if in_all > 1 => "each class anywhere",
             DecisionScope::Class => "this class anywhere",
         };
-        let (bar, style) = if chosen { (theme.glyphs.selected, theme.strong()) } else { (" ", Style::new()) };
+        let (bar, style) = if chosen {
+            (theme.glyphs.selected, theme.strong())
+        } else {
+            (" ", Style::new())
+        };
         let count = menu.counts.iter().find(|(counted, _)| *counted == scope);
-        let count = count.map(|(_, count)| format!("  {}", format::thousands(*count as u64))).unwrap_or_default();
+        let count = count
+            .map(|(_, count)| format!("  {}", format::thousands(*count as u64)))
+            .unwrap_or_default();
         lines.push(Line::from(vec![
             Span::styled(bar, theme.key()),
             Span::styled(format!(" {name}"), style),
@@ -159,9 +227,20 @@ fn scopes(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Line<'static>> {
         ]));
     }
     if let Some((found, by_hand)) = menu.preview {
-        let rules = if menu.draft.scope == DecisionScope::Class { in_all } else { on_target };
-        let rules = if rules > 1 { text::plural(rules, "rule") } else { "rule".to_owned() };
-        lines.push(words(format!("  {rules}: {} now", text::plural(found, "finding")), theme.text()));
+        let rules = if menu.draft.scope == DecisionScope::Class {
+            in_all
+        } else {
+            on_target
+        };
+        let rules = if rules > 1 {
+            text::plural(rules, "rule")
+        } else {
+            "rule".to_owned()
+        };
+        lines.push(words(
+            format!("  {rules}: {} now", text::plural(found, "finding")),
+            theme.text(),
+        ));
         if by_hand > 0 {
             lines.push(words(format!("  {by_hand} decided manually"), theme.dim()));
         }
@@ -180,41 +259,98 @@ fn draw_entry(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, entry: &MenuEntry) {
     let room = area.width.saturating_sub(text::width(&name) as u16 + 1);
     let cursor = entry.input.cursor().0;
     let shown = usize::from(area.height.saturating_sub(1)).max(1);
-    let first = if entry.choice == MenuChoice::Note { (cursor + 1).saturating_sub(shown) } else { 0 };
+    let first = if entry.choice == MenuChoice::Note {
+        (cursor + 1).saturating_sub(shown)
+    } else {
+        0
+    };
     let mut lines: Vec<Line<'static>> = Vec::new();
-    for (at, typed) in entry.input.rows().iter().enumerate().skip(first).take(shown) {
-        let label = if at == 0 { name.clone() } else { " ".repeat(text::width(&name)) };
+    for (at, typed) in entry
+        .input
+        .rows()
+        .iter()
+        .enumerate()
+        .skip(first)
+        .take(shown)
+    {
+        let label = if at == 0 {
+            name.clone()
+        } else {
+            " ".repeat(text::width(&name))
+        };
         let mut line = Line::from(Span::styled(label, theme.key()));
         match at == cursor {
             true => line.extend(input_spans_in(theme, &entry.input, room)),
-            false => line.push_span(Span::raw(text::start(&text::clean(typed), usize::from(room)).into_owned())),
+            false => line.push_span(Span::raw(
+                text::start(&text::clean(typed), usize::from(room)).into_owned(),
+            )),
         }
         lines.push(line);
     }
     if let Some(error) = &entry.error {
-        lines.push(words(format!("{} {}", theme.glyphs.failed, text::clean(error)), theme.bad()));
+        lines.push(words(
+            format!("{} {}", theme.glyphs.failed, text::clean(error)),
+            theme.bad(),
+        ));
     }
     if entry.choice == MenuChoice::Until && entry.error.is_none() {
-        lines.push(words("such as 2027-01-31, 30d, 8w, 1y or none", theme.dim()));
+        lines.push(words(
+            "such as 2027-01-31, 30d, 8w, 1y or none",
+            theme.dim(),
+        ));
     }
-    if entry.choice == MenuChoice::Tags && entry.error.is_none() && entry.offers.selected().is_none() {
-        lines.push(words("such as client -later; a minus removes a tag", theme.dim()));
+    if entry.choice == MenuChoice::Tags
+        && entry.error.is_none()
+        && entry.offers.selected().is_none()
+    {
+        lines.push(words(
+            "such as client -later; a minus removes a tag",
+            theme.dim(),
+        ));
     }
     let left = usize::from(area.height).saturating_sub(lines.len());
     for (chosen, offer) in entry.offers.window(left) {
-        let (bar, style) = if chosen { (theme.glyphs.selected, theme.strong()) } else { (" ", theme.text()) };
-        let name = text::middle_with(&text::clean(&offer.words), usize::from(room), theme.glyphs.ellipsis).into_owned();
-        lines.push(Line::from(vec![Span::styled(bar, theme.key()), Span::styled(format!(" {name}"), style)]));
+        let (bar, style) = if chosen {
+            (theme.glyphs.selected, theme.strong())
+        } else {
+            (" ", theme.text())
+        };
+        let name = text::middle_with(
+            &text::clean(&offer.words),
+            usize::from(room),
+            theme.glyphs.ellipsis,
+        )
+        .into_owned();
+        lines.push(Line::from(vec![
+            Span::styled(bar, theme.key()),
+            Span::styled(format!(" {name}"), style),
+        ]));
     }
     draw_lines(buf, area, &lines);
 }
 
 /// The names of the findings.
 fn draw_names(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, menu: &DecideMenu) {
-    let Some(table) = cx.model.data.findings.value() else { return };
+    let Some(table) = cx.model.data.findings.value() else {
+        return;
+    };
     let issues = menu.ids.iter().filter_map(|&id| table.get(id)).take(8);
-    let names: Vec<String> =
-        issues.map(|issue| format!("{} ({})", text::clean(&issue.name), text::clean(&issue.identity.asset))).collect();
+    let names: Vec<String> = issues
+        .map(|issue| {
+            format!(
+                "{} ({})",
+                text::clean(&issue.name),
+                text::clean(&issue.identity.asset)
+            )
+        })
+        .collect();
     let all = names.join(&format!(" {} ", cx.theme.glyphs.separator));
-    draw_line(buf, area, &words(text::start(&all, usize::from(area.width)).into_owned(), cx.theme.dim()));
+    draw_line(
+        buf,
+        area,
+        &words(
+            text::start(&all, usize::from(area.width)).into_owned(),
+            cx.theme.dim(),
+        ),
+    );
 }

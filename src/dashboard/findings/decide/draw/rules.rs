@@ -1,4 +1,5 @@
-//! The list of rules: verdict, query, reason, number of findings, author, and whether the rule is off.
+//! The list of rules: verdict, query, reason, number of findings, author, and whether the rule is
+//! off.
 
 use crate::dashboard::model::{RuleEdit, RulesBox};
 use crate::dashboard::ui::{Cx, PopUp, draw_line, format, input_spans_in, row_of, words};
@@ -7,8 +8,13 @@ use crate::triage::{RuleState, VerdictSource};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 use std::collections::HashMap;
 
-const POPUP: PopUp =
-    PopUp { title: "Rules", note: " manual decisions take precedence ", columns: 92, lines: 5, below: 2 };
+const POPUP: PopUp = PopUp {
+    title: "Rules",
+    note: " manual decisions take precedence ",
+    columns: 92,
+    lines: 5,
+    below: 2,
+};
 
 pub(crate) fn draw_rules(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, shown: &RulesBox) {
     let rules = cx.model.rules();
@@ -19,8 +25,9 @@ pub(crate) fn draw_rules(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, shown: &Rule
         }
     }
     let of_rule = |rule: &RuleState| decided.get(&rule.id).copied().unwrap_or(0);
-    let inner =
-        POPUP.draw(cx, buf, area, (shown.list, &rules), |rule, width| rule_spans(cx, rule, of_rule(rule), width));
+    let inner = POPUP.draw(cx, buf, area, (shown.list, &rules), |rule, width| {
+        rule_spans(cx, rule, of_rule(rule), width)
+    });
     if let Some(edit) = &shown.edit {
         let [query, finds] = edit_lines(cx, edit, inner.width);
         draw_line(buf, row_of(inner, inner.height.saturating_sub(2)), &query);
@@ -31,8 +38,16 @@ pub(crate) fn draw_rules(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, shown: &Rule
 /// A rule with the number of findings that it decides.
 fn rule_spans(cx: &Cx<'_>, rule: &RuleState, decides: usize, width: u16) -> Vec<Span<'static>> {
     let theme = cx.theme;
-    let reason = rule.decision.reason.map(|reason| format!("{}  ", reason.phrase())).unwrap_or_default();
-    let decides = if rule.off { "off".to_owned() } else { format!("decides {}", text::plural(decides, "finding")) };
+    let reason = rule
+        .decision
+        .reason
+        .map(|reason| format!("{}  ", reason.phrase()))
+        .unwrap_or_default();
+    let decides = if rule.off {
+        "off".to_owned()
+    } else {
+        format!("decides {}", text::plural(decides, "finding"))
+    };
     let tail = format!("{reason}{decides}  {}", text::clean(&rule.event.who));
     let tail = text::start(&tail, usize::from(width / 2)).into_owned();
     let verdict = format!("{:<10}", rule.decision.verdict.word());
@@ -41,17 +56,30 @@ fn rule_spans(cx: &Cx<'_>, rule: &RuleState, decides: usize, width: u16) -> Vec<
     let gap = " ".repeat(room.saturating_sub(text::width(&query)) + 1);
     let style = if rule.off { theme.dim() } else { theme.text() };
     vec![
-        Span::styled(format!(" {verdict}"), if rule.off { style } else { theme.strong() }),
+        Span::styled(
+            format!(" {verdict}"),
+            if rule.off { style } else { theme.strong() },
+        ),
         Span::styled(format!("{query}{gap}{tail}"), style),
     ]
 }
 
 fn edit_lines(cx: &Cx<'_>, edit: &RuleEdit, width: u16) -> [Line<'static>; 2] {
     let mut query = Line::from(Span::styled("query: ", cx.theme.key()));
-    query.extend(input_spans_in(cx.theme, &edit.input, width.saturating_sub(8)));
+    query.extend(input_spans_in(
+        cx.theme,
+        &edit.input,
+        width.saturating_sub(8),
+    ));
     let finds = match &edit.finds {
-        Ok(count) => words(format!("matches {}", format::plural(*count, "finding")), cx.theme.dim()),
-        Err(error) => words(text::start(&text::clean(error), usize::from(width)).into_owned(), cx.theme.bad()),
+        Ok(count) => words(
+            format!("matches {}", format::plural(*count, "finding")),
+            cx.theme.dim(),
+        ),
+        Err(error) => words(
+            text::start(&text::clean(error), usize::from(width)).into_owned(),
+            cx.theme.bad(),
+        ),
     };
     [query, finds]
 }

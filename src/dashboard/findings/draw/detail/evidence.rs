@@ -8,26 +8,48 @@ use crate::mask::Mask;
 use crate::text;
 use ratatui::text::Line;
 
-/// The whole evidence. Cells of tables are HTML-encoded by the service, and masked before they are wrapped.
-pub(crate) fn lines(theme: Theme, given: &Evidence, width: u16, mask: Option<&Mask>) -> Vec<Line<'static>> {
+/// The whole evidence. Cells of tables are HTML-encoded by the service, and masked before they are
+/// wrapped.
+pub(crate) fn lines(
+    theme: Theme,
+    given: &Evidence,
+    width: u16,
+    mask: Option<&Mask>,
+) -> Vec<Line<'static>> {
     match given.view() {
         EvidenceView::Nothing => vec![words("No evidence.", theme.dim())],
         EvidenceView::Text(words) => message_lines(theme, &text::clean_text(&words)),
         EvidenceView::Table { headers, rows } => {
             let clean = |cells: Vec<String>| -> Vec<String> {
                 let clean = |cell: &String| text::clean_text(&decode_entities(cell)).into_owned();
-                let masked = |cell: String| mask.map_or_else(|| cell.clone(), |mask| mask.text(&cell).into_owned());
+                let masked = |cell: String| {
+                    mask.map_or_else(|| cell.clone(), |mask| mask.text(&cell).into_owned())
+                };
                 cells.iter().map(|cell| masked(clean(cell))).collect()
             };
-            table_lines(theme, &clean(headers), &rows.into_iter().map(clean).collect::<Vec<_>>(), width)
+            table_lines(
+                theme,
+                &clean(headers),
+                &rows.into_iter().map(clean).collect::<Vec<_>>(),
+                width,
+            )
         }
         EvidenceView::Tree(value) => tree_lines(theme, &value),
     }
 }
 
 /// Cells side by side, or below each other where a cell is an HTTP message.
-fn table_lines(theme: Theme, headers: &[String], rows: &[Vec<String>], width: u16) -> Vec<Line<'static>> {
-    if !rows.iter().flatten().any(|cell| cell.contains('\n') && is_message(cell)) {
+fn table_lines(
+    theme: Theme,
+    headers: &[String],
+    rows: &[Vec<String>],
+    width: u16,
+) -> Vec<Line<'static>> {
+    if !rows
+        .iter()
+        .flatten()
+        .any(|cell| cell.contains('\n') && is_message(cell))
+    {
         return grid_lines(theme, headers, rows, width);
     }
     let mut lines = Vec::new();

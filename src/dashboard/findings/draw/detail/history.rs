@@ -14,7 +14,8 @@ use crate::dashboard::ui::{Cx, Theme, format, words};
 use crate::text;
 use crate::triage::compare::differences;
 use crate::triage::{
-    Change, Decision, Event, Issue, ListedFinding, Presence, ScanSighting, TimelineEntry, VerdictSource,
+    Change, Decision, Event, Issue, ListedFinding, Presence, ScanSighting, TimelineEntry,
+    VerdictSource,
 };
 use ratatui::prelude::{Line, Span, Style};
 use std::sync::Arc;
@@ -33,19 +34,33 @@ fn decisions(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     let state = &cx.model.findings.triage.state;
     let events = state.history(issue.key());
     heading(cx.theme, "Decisions", lines);
-    let rule = cx.model.assessment(issue.id).and_then(|assessment| match assessment.source {
-        VerdictSource::Rule(id) => state.rule(id),
-        _ => None,
-    });
+    let rule = cx
+        .model
+        .assessment(issue.id)
+        .and_then(|assessment| match assessment.source {
+            VerdictSource::Rule(id) => state.rule(id),
+            _ => None,
+        });
     if events.is_empty() && rule.is_none() {
         lines.push(words("  no decisions yet", cx.theme.dim()));
     }
-    let conflict = state.finding_state(issue.key()).is_some_and(|finding_state| finding_state.is_conflict());
+    let conflict = state
+        .finding_state(issue.key())
+        .is_some_and(|finding_state| finding_state.is_conflict());
     let heads = state.heads(issue.key());
     let of_rule = rule.map(|rule| &rule.event);
-    let widest = events.iter().chain(of_rule).map(|event| text::width(&text::clean(&event.who))).max().unwrap_or(0);
+    let widest = events
+        .iter()
+        .chain(of_rule)
+        .map(|event| text::width(&text::clean(&event.who)))
+        .max()
+        .unwrap_or(0);
     // The rule is in force, whatever was undone later.
-    lines.extend(of_rule.into_iter().flat_map(|event| event_lines(cx.theme, event, widest, cx.theme.text(), "")));
+    lines.extend(
+        of_rule
+            .into_iter()
+            .flat_map(|event| event_lines(cx.theme, event, widest, cx.theme.text(), "")),
+    );
     for event in events.iter().rev() {
         let undone = state.is_undone(event.batch);
         let note = match () {
@@ -53,7 +68,11 @@ fn decisions(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
             () if conflict && heads.contains(&event.id) => "   in conflict",
             () => "",
         };
-        let style = if undone { cx.theme.undone() } else { cx.theme.text() };
+        let style = if undone {
+            cx.theme.undone()
+        } else {
+            cx.theme.text()
+        };
         lines.extend(event_lines(cx.theme, event, widest, style, note));
     }
 }
@@ -81,13 +100,20 @@ fn event_lines(
     lines
 }
 
-/// The scans from the first that reported the finding, the latest first: those that reported it with the differences from the
-/// earlier report, those that did not, and those that do not prove its absence.
+/// The scans from the first that reported the finding, the latest first: those that reported it
+/// with the differences from the earlier report, those that did not, and those that do not prove
+/// its absence.
 fn scans(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
-    let Some(known) = &cx.model.findings.triage.earlier else { return };
+    let Some(known) = &cx.model.findings.triage.earlier else {
+        return;
+    };
     heading(cx.theme, "Scans", lines);
     let timeline = known.timeline(issue);
-    let absent = |at: usize| timeline.get(at).is_some_and(|entry| entry.outcome == ScanSighting::Absent);
+    let absent = |at: usize| {
+        timeline
+            .get(at)
+            .is_some_and(|entry| entry.outcome == ScanSighting::Absent)
+    };
     let mut skipped = 0;
     for (at, entry) in timeline.iter().enumerate() {
         // Of a long absence, only the first and the last scan are dates of interest.
@@ -97,30 +123,47 @@ fn scans(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
         }
         if skipped > 0 {
             let more = text::plural(skipped, "more scan");
-            lines.push(indent(words(format!("{more} did not find it"), cx.theme.dim())));
+            lines.push(indent(words(
+                format!("{more} did not find it"),
+                cx.theme.dim(),
+            )));
             skipped = 0;
         }
-        let earlier = timeline[at + 1..].iter().find_map(|entry| match &entry.outcome {
-            ScanSighting::Seen(finding) => Some(&**finding),
-            ScanSighting::Absent | ScanSighting::NotRetested(_) => None,
-        });
+        let earlier = timeline[at + 1..]
+            .iter()
+            .find_map(|entry| match &entry.outcome {
+                ScanSighting::Seen(finding) => Some(&**finding),
+                ScanSighting::Absent | ScanSighting::NotRetested(_) => None,
+            });
         lines.push(indent(scan_line(cx, entry, earlier)));
     }
 }
 
 fn scan_line(cx: &Cx<'_>, entry: &TimelineEntry, earlier: Option<&ListedFinding>) -> Line<'static> {
-    let scan = entry.scan.map_or_else(|| "a scan".to_owned(), |id| cx.scan_name(id));
+    let scan = entry
+        .scan
+        .map_or_else(|| "a scan".to_owned(), |id| cx.scan_name(id));
     let mut line = Line::from(vec![
         Span::raw(format!("{scan:<18} ")),
-        Span::styled(format!("{:>9}  ", status::ago(cx, entry.at)), cx.theme.dim()),
+        Span::styled(
+            format!("{:>9}  ", status::ago(cx, entry.at)),
+            cx.theme.dim(),
+        ),
     ]);
     let sign = |presence: Presence| cx.theme.presence_sign(presence);
     match &entry.outcome {
         ScanSighting::Absent => {
-            line.push_span(Span::styled(format!("{} not found", sign(Presence::Absent)), cx.theme.good()));
+            line.push_span(Span::styled(
+                format!("{} not found", sign(Presence::Absent)),
+                cx.theme.good(),
+            ));
         }
         ScanSighting::NotRetested(gap) => {
-            let why = format!("{} not retested: {}", sign(Presence::NotRetested), gap.reason());
+            let why = format!(
+                "{} not retested: {}",
+                sign(Presence::NotRetested),
+                gap.reason()
+            );
             line.push_span(Span::styled(why, cx.theme.dim()));
         }
         ScanSighting::Seen(finding) => {
@@ -129,7 +172,11 @@ fn scan_line(cx: &Cx<'_>, entry: &TimelineEntry, earlier: Option<&ListedFinding>
             line.push_span(Span::styled(seen, cx.theme.risk(risk)));
             if let Some(earlier) = earlier {
                 let differs = differences(earlier, finding);
-                let differs = if differs.is_empty() { "unchanged".to_owned() } else { differs.join(", ") };
+                let differs = if differs.is_empty() {
+                    "unchanged".to_owned()
+                } else {
+                    differs.join(", ")
+                };
                 line.push_span(Span::styled(format!("  {differs}"), cx.theme.dim()));
             }
         }
@@ -144,7 +191,11 @@ fn change_words(change: &Change) -> String {
         Change::Note(note) => format!("note: {}", note.trim()),
         Change::Tag { add, remove } => {
             let signed = |sign: char| move |tag: &crate::contract::Shared| format!("{sign}{tag}");
-            let all: Vec<String> = add.iter().map(signed('+')).chain(remove.iter().map(signed('-'))).collect();
+            let all: Vec<String> = add
+                .iter()
+                .map(signed('+'))
+                .chain(remove.iter().map(signed('-')))
+                .collect();
             format!("tags: {}", all.join(" "))
         }
         Change::Severity(Some(risk)) => format!("severity: {risk}"),
@@ -180,17 +231,35 @@ mod tests {
     /// The lines of the tab about scans, for a finding that these of the scans 11 to 21 reported.
     fn scan_lines(reported: &[i64], status: impl Fn(i64) -> ScanStatus) -> Vec<String> {
         let mut app = TestDashboard::new();
-        app.model.screen.size = Size { columns: 80, rows: 40 };
+        app.model.screen.size = Size {
+            columns: 80,
+            rows: 40,
+        };
         let ended = |id: i64| {
-            let at = Stamp(jiff::Timestamp::from_second(stamp().0.as_second() - 100_000 + id * 1000).unwrap());
-            Scan { start_time: Some(at), end_time: Some(at), ..scan(id, 1, status(id), 100) }
+            let at = Stamp(
+                jiff::Timestamp::from_second(stamp().0.as_second() - 100_000 + id * 1000).unwrap(),
+            );
+            Scan {
+                start_time: Some(at),
+                end_time: Some(at),
+                ..scan(id, 1, status(id), 100)
+            }
         };
         app.feed(Snapshot::Scans(table([11, 15, 20, 21].map(ended))));
-        let found = |&by: &i64| Finding { task_id: Some(ScanId(by)), ..finding(by, 1, "A key", Risk::High) };
+        let found = |&by: &i64| Finding {
+            task_id: Some(ScanId(by)),
+            ..finding(by, 1, "A key", Risk::High)
+        };
         app.feed(Snapshot::Findings(table(reported.iter().map(found))));
         app.keys("3 enter ] ] ]");
-        let lines = app.frame().into_iter().skip_while(|line| !line.contains("Scans"));
-        lines.filter(|line| line.contains('#')).map(|line| line.trim().to_owned()).collect()
+        let lines = app
+            .frame()
+            .into_iter()
+            .skip_while(|line| !line.contains("Scans"));
+        lines
+            .filter(|line| line.contains('#'))
+            .map(|line| line.trim().to_owned())
+            .collect()
     }
 
     #[test]
@@ -198,16 +267,34 @@ mod tests {
         let lines = scan_lines(&[11, 21], |_| ScanStatus::Finished);
         let ids = ["#21", "#20", "#15", "#11"];
         assert_eq!(lines.len(), ids.len(), "{lines:#?}");
-        assert!(lines.iter().zip(ids).all(|(line, id)| line.contains(id)), "{lines:#?}");
-        let absent: Vec<bool> = lines.iter().map(|line| line.contains("not found")).collect();
+        assert!(
+            lines.iter().zip(ids).all(|(line, id)| line.contains(id)),
+            "{lines:#?}"
+        );
+        let absent: Vec<bool> = lines
+            .iter()
+            .map(|line| line.contains("not found"))
+            .collect();
         assert_eq!(absent, [false, true, true, false], "{lines:#?}");
     }
 
     #[test]
     fn scan_that_failed_is_no_absence() {
-        let failed = |id| if id == 20 { ScanStatus::FailedToStart } else { ScanStatus::Finished };
+        let failed = |id| {
+            if id == 20 {
+                ScanStatus::FailedToStart
+            } else {
+                ScanStatus::Finished
+            }
+        };
         let lines = scan_lines(&[11, 15, 21], failed);
-        assert!(lines[1].contains("#20") && lines[1].contains("not retested: "), "{lines:#?}");
-        assert!(!lines.iter().any(|line| line.contains("not found")), "{lines:#?}");
+        assert!(
+            lines[1].contains("#20") && lines[1].contains("not retested: "),
+            "{lines:#?}"
+        );
+        assert!(
+            !lines.iter().any(|line| line.contains("not found")),
+            "{lines:#?}"
+        );
     }
 }

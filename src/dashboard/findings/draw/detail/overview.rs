@@ -31,7 +31,12 @@ pub(crate) fn lines(cx: &Cx<'_>, issue: &Issue, width: u16) -> Vec<Line<'static>
     section(cx.theme, "Description", &texts.vuln_description, &mut lines);
     excerpt(cx, issue, &texts.vuln_evidence, width, &mut lines);
     also_on(cx, issue, &mut lines);
-    section(cx.theme, "Recommendation", &texts.recommendation, &mut lines);
+    section(
+        cx.theme,
+        "Recommendation",
+        &texts.recommendation,
+        &mut lines,
+    );
     section(cx.theme, "Tested", &issue.test_description, &mut lines);
     if issue.risk_level == Risk::Info && issue.vuln_id.starts_with("NONVULN") {
         lines.push(words("Tested; nothing found.", cx.theme.dim()));
@@ -43,29 +48,56 @@ pub(crate) fn lines(cx: &Cx<'_>, issue: &Issue, width: u16) -> Vec<Line<'static>
 /// Notes, tags, and what it duplicates.
 fn notes(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     let state = &cx.model.findings.triage.state;
-    let Some(finding_state) = state.finding_state(issue.key()) else { return };
+    let Some(finding_state) = state.finding_state(issue.key()) else {
+        return;
+    };
     for note in &finding_state.notes {
         if let crate::triage::Change::Note(text) = &note.change {
             let when = status::ago(cx, Some(note.at));
-            heading(cx.theme, format!("Note by {}, {when}", text::clean(&note.who)), lines);
+            heading(
+                cx.theme,
+                format!("Note by {}, {when}", text::clean(&note.who)),
+                lines,
+            );
             lines.extend(plain(&text::clean_text(text.trim()), cx.theme.text()));
         }
     }
-    let tags: Vec<_> = finding_state.tags.iter().map(|tag| text::clean(tag).into_owned()).collect();
+    let tags: Vec<_> = finding_state
+        .tags
+        .iter()
+        .map(|tag| text::clean(tag).into_owned())
+        .collect();
     if !tags.is_empty() {
         pair(cx.theme, "Tags", tags.join(" "), lines);
     }
-    let other = finding_state.shown().and_then(|(_, decision)| decision.duplicate_of);
+    let other = finding_state
+        .shown()
+        .and_then(|(_, decision)| decision.duplicate_of);
     if let Some(other) = other {
-        let named = state.finding_state(other).map(|other| other.identity.name.clone());
+        let named = state
+            .finding_state(other)
+            .map(|other| other.identity.name.clone());
         let table = cx.model.data.findings.value();
-        let named = named.or_else(|| Some(table?.get(other.into())?.name.clone())).unwrap_or_default();
-        pair(cx.theme, "Duplicate of", text::clean(&named).into_owned(), lines);
+        let named = named
+            .or_else(|| Some(table?.get(other.into())?.name.clone()))
+            .unwrap_or_default();
+        pair(
+            cx.theme,
+            "Duplicate of",
+            text::clean(&named).into_owned(),
+            lines,
+        );
     }
 }
 
 /// The beginning of the evidence. That of an absent finding is of the last scan that found it.
-fn excerpt(cx: &Cx<'_>, issue: &Issue, given: &Evidence, width: u16, lines: &mut Vec<Line<'static>>) {
+fn excerpt(
+    cx: &Cx<'_>,
+    issue: &Issue,
+    given: &Evidence,
+    width: u16,
+    lines: &mut Vec<Line<'static>>,
+) {
     let rows = given.view().rows();
     if rows == 0 {
         return;
@@ -74,18 +106,31 @@ fn excerpt(cx: &Cx<'_>, issue: &Issue, given: &Evidence, width: u16, lines: &mut
         Some(scan) => format!(" of scan {}", cx.scan_name(scan)),
         None => String::new(),
     };
-    let count = if rows > 1 { format!("   {rows} rows") } else { String::new() };
+    let count = if rows > 1 {
+        format!("   {rows} rows")
+    } else {
+        String::new()
+    };
     heading(cx.theme, format!("Evidence{of}{count}"), lines);
     first_lines(cx, (given, EXCERPT), width, lines);
 }
 
 /// The first lines of the evidence, and how many follow.
-pub(crate) fn first_lines(cx: &Cx<'_>, (given, shown): (&Evidence, usize), width: u16, lines: &mut Vec<Line<'static>>) {
+pub(crate) fn first_lines(
+    cx: &Cx<'_>,
+    (given, shown): (&Evidence, usize),
+    width: u16,
+    lines: &mut Vec<Line<'static>>,
+) {
     let evidence = evidence::lines(cx.theme, given, width.saturating_sub(2), cx.model.mask());
     let more = evidence.len().saturating_sub(shown);
     lines.extend(evidence.into_iter().take(shown).map(indent));
     if more > 0 {
-        let more = format!("  {} {}", cx.theme.glyphs.ellipsis, format::plural(more, "more line"));
+        let more = format!(
+            "  {} {}",
+            cx.theme.glyphs.ellipsis,
+            format::plural(more, "more line")
+        );
         lines.push(words(more, cx.theme.dim()));
     }
 }
@@ -93,7 +138,9 @@ pub(crate) fn first_lines(cx: &Cx<'_>, (given, shown): (&Evidence, usize), width
 /// Findings of the same class elsewhere, with their decisions.
 fn also_on(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     let model = cx.model;
-    let Some(table) = model.data.findings.value() else { return };
+    let Some(table) = model.data.findings.value() else {
+        return;
+    };
     // The text is made with each key. A column of classes is read faster than 100,000 findings.
     let (count, others) = match (table.position(issue.id), table.column(Field::Class)) {
         (Some(at), Some(classes)) => classes.same_as(at, ELSEWHERE),
@@ -103,18 +150,33 @@ fn also_on(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
         return;
     }
     heading(cx.theme, "Also on", lines);
-    let named: Vec<(&Issue, String)> =
-        others.iter().map(|&at| (&*table.items()[at], elsewhere(cx, &table.items()[at]))).collect();
-    let widest = named.iter().map(|(_, name)| text::width(name)).max().unwrap_or(0);
+    let named: Vec<(&Issue, String)> = others
+        .iter()
+        .map(|&at| (&*table.items()[at], elsewhere(cx, &table.items()[at])))
+        .collect();
+    let widest = named
+        .iter()
+        .map(|(_, name)| text::width(name))
+        .max()
+        .unwrap_or(0);
     for (other, name) in &named {
         let decision = model.assessment(other.id);
-        let decision = decision.map_or_else(String::new, |assessment| status::stance_words(cx, other, assessment));
+        let decision = decision.map_or_else(String::new, |assessment| {
+            status::stance_words(cx, other, assessment)
+        });
         let pad = " ".repeat(widest - text::width(name));
         let decision = Span::styled(text::clean(&decision).into_owned(), cx.theme.dim());
-        lines.push(Line::from(vec![Span::raw(format!("  {name}{pad}   ")), decision]));
+        lines.push(Line::from(vec![
+            Span::raw(format!("  {name}{pad}   ")),
+            decision,
+        ]));
     }
     if count > others.len() {
-        let more = format!("  {} {} more", cx.theme.glyphs.ellipsis, count - others.len());
+        let more = format!(
+            "  {} {} more",
+            cx.theme.glyphs.ellipsis,
+            count - others.len()
+        );
         lines.push(words(more, cx.theme.dim()));
     }
 }
@@ -131,7 +193,9 @@ pub(crate) fn elsewhere(cx: &Cx<'_>, other: &Issue) -> String {
 
 /// The name of a URL's target may have the port already, and a path after it.
 fn with_port(target: String, port: i64) -> String {
-    let (host, path) = target.split_once('/').map_or((target.as_str(), None), |(host, path)| (host, Some(path)));
+    let (host, path) = target
+        .split_once('/')
+        .map_or((target.as_str(), None), |(host, path)| (host, Some(path)));
     match path {
         _ if port <= 0 || host.ends_with(&format!(":{port}")) => target,
         None => format!("{target}:{port}"),
@@ -167,10 +231,18 @@ fn pair(theme: Theme, name: &'static str, value: String, lines: &mut Vec<Line<'s
     }
 }
 
-pub(crate) fn section(theme: Theme, name: impl Into<Cow<'static, str>>, outside: &str, lines: &mut Vec<Line<'static>>) {
+pub(crate) fn section(
+    theme: Theme,
+    name: impl Into<Cow<'static, str>>,
+    outside: &str,
+    lines: &mut Vec<Line<'static>>,
+) {
     if !outside.trim().is_empty() {
         heading(theme, name, lines);
-        lines.extend(plain(text::clean_text(outside.trim()).as_ref(), theme.text()));
+        lines.extend(plain(
+            text::clean_text(outside.trim()).as_ref(),
+            theme.text(),
+        ));
     }
 }
 

@@ -5,7 +5,9 @@ use crate::dashboard::input::{Action, Context, DecideAction, VerdictAction};
 pub(crate) use crate::dashboard::ui::ago;
 use crate::dashboard::ui::{Cx, format, key};
 use crate::text;
-use crate::triage::{Assessment, Decision, Event, Issue, Presence, ReopenCause, Verdict, VerdictSource};
+use crate::triage::{
+    Assessment, Decision, Event, Issue, Presence, ReopenCause, Verdict, VerdictSource,
+};
 use ratatui::text::{Line, Span};
 use std::collections::BTreeMap;
 
@@ -20,13 +22,19 @@ pub(crate) fn line(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
     };
     let assessment = cx.model.assessment(issue.id);
     let (words, style) = match assessment {
-        Some(assessment) if assessment.reopened.is_some() => (stance_words(cx, issue, assessment), theme.warn()),
+        Some(assessment) if assessment.reopened.is_some() => {
+            (stance_words(cx, issue, assessment), theme.warn())
+        }
         Some(assessment) if assessment.source != VerdictSource::Nobody => {
             (stance_words(cx, issue, assessment), theme.strong())
         }
         _ => ("undecided".to_owned(), theme.dim()),
     };
-    let saving = if cx.model.findings.triage.is_saving(issue.key()) { "   saving" } else { "" };
+    let saving = if cx.model.findings.triage.is_saving(issue.key()) {
+        "   saving"
+    } else {
+        ""
+    };
     Line::from(vec![
         Span::styled(presence_words(cx, issue), presence),
         Span::raw("   "),
@@ -36,7 +44,9 @@ pub(crate) fn line(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
 }
 
 /// `2 undecided`, `1 confirmed`: the decisions on some findings, undecided ones first.
-pub(crate) fn counted<'s>(assessments: impl Iterator<Item = Option<&'s Assessment>>) -> Vec<String> {
+pub(crate) fn counted<'s>(
+    assessments: impl Iterator<Item = Option<&'s Assessment>>,
+) -> Vec<String> {
     let (mut undecided, mut verdicts) = (0usize, BTreeMap::<Verdict, usize>::new());
     for assessment in assessments {
         match assessment.filter(|assessment| !assessment.is_undecided()) {
@@ -44,13 +54,17 @@ pub(crate) fn counted<'s>(assessments: impl Iterator<Item = Option<&'s Assessmen
             None => undecided += 1,
         }
     }
-    let open = (undecided > 0).then(|| format!("{} undecided", format::thousands(undecided as u64)));
+    let open =
+        (undecided > 0).then(|| format!("{} undecided", format::thousands(undecided as u64)));
     let counts = verdicts.into_iter();
-    let counts = counts.map(|(verdict, count)| format!("{} {}", format::thousands(count as u64), verdict.phrase()));
+    let counts = counts.map(|(verdict, count)| {
+        format!("{} {}", format::thousands(count as u64), verdict.phrase())
+    });
     open.into_iter().chain(counts).collect()
 }
 
-/// `was on tcp/8443: false positive by anna 3d ago   = reuses the decision`, if the port of a finding seems to have moved.
+/// `was on tcp/8443: false positive by anna 3d ago   = reuses the decision`, if the port of a
+/// finding seems to have moved.
 pub(crate) fn offer_line(cx: &Cx<'_>, issue: &Issue) -> Option<Line<'static>> {
     let before = cx.model.earlier_decision(issue.id)?;
     let (event, decision) = before.shown()?;
@@ -62,8 +76,16 @@ pub(crate) fn offer_line(cx: &Cx<'_>, issue: &Issue) -> Option<Line<'static>> {
         service if *service == issue.identity.service => "elsewhere".to_owned(),
         service => format!("on {service}"),
     };
-    let earlier = format!("was {place}: {words} by {} {}", event.who, ago(cx, Some(event.at)));
-    let key = key(cx, Context::Findings, Action::Decide(DecideAction::ReuseEarlier));
+    let earlier = format!(
+        "was {place}: {words} by {} {}",
+        event.who,
+        ago(cx, Some(event.at))
+    );
+    let key = key(
+        cx,
+        Context::Findings,
+        Action::Decide(DecideAction::ReuseEarlier),
+    );
     Some(Line::from(vec![
         Span::styled(text::clean(&earlier).into_owned(), cx.theme.warn()),
         Span::raw("   "),
@@ -77,30 +99,46 @@ pub(crate) fn presence_words(cx: &Cx<'_>, issue: &Issue) -> String {
     if issue.manual().is_some() {
         return format!("manual finding, {}", ago(cx, issue.first_seen.get()));
     }
-    let scan = issue.task_id().map_or_else(|| "a scan".to_owned(), |id| format!("scan {}", cx.scan_name(id)));
+    let scan = issue.task_id().map_or_else(
+        || "a scan".to_owned(),
+        |id| format!("scan {}", cx.scan_name(id)),
+    );
     let first = ago(cx, issue.first_seen.get());
     let last = ago(cx, issue.last_seen.get());
     let sign = cx.theme.presence_sign(issue.presence);
     match issue.presence {
         Presence::New => format!("{sign} new in {scan}, first seen {first}"),
-        Presence::Unchanged if issue.earlier.len() > 1 => format!("unchanged in {scan}, first seen {first}"),
+        Presence::Unchanged if issue.earlier.len() > 1 => {
+            format!("unchanged in {scan}, first seen {first}")
+        }
         Presence::Unchanged => format!("seen by {scan}, {first}"),
         Presence::Updated => format!("{sign} changed in {scan}, first seen {first}"),
         Presence::Reappeared => format!("{sign} reappeared in {scan}, first seen {first}"),
         Presence::NotRetested => {
-            let reason = issue.retest_gap.map_or_else(String::new, |gap| format!(": {}", gap.reason()));
+            let reason = issue
+                .retest_gap
+                .map_or_else(String::new, |gap| format!(": {}", gap.reason()));
             format!("{sign} not retested since {scan}, last seen {last}{reason}")
         }
         Presence::Absent => {
             let proof = issue.absent_in();
-            let proof = proof
-                .map(|by| format!("not found by scan {}, started {}; ", cx.scan_name(by.scan), ago(cx, by.at.get())));
-            format!("{sign} absent: {}last seen by {scan}, {last}", proof.unwrap_or_default())
+            let proof = proof.map(|by| {
+                format!(
+                    "not found by scan {}, started {}; ",
+                    cx.scan_name(by.scan),
+                    ago(cx, by.at.get())
+                )
+            });
+            format!(
+                "{sign} absent: {}last seen by {scan}, {last}",
+                proof.unwrap_or_default()
+            )
         }
     }
 }
 
-/// The decision of a person, a rule or the service: `risk accepted until 2027-01-12 by anna, 3d ago: deferred`.
+/// The decision of a person, a rule or the service:
+/// `risk accepted until 2027-01-12 by anna, 3d ago: deferred`.
 pub(crate) fn stance_words(cx: &Cx<'_>, issue: &Issue, assessment: &Assessment) -> String {
     let decided = decided_words(cx, assessment);
     let mut words = match (assessment.reopened, assessment.source) {
@@ -113,7 +151,11 @@ pub(crate) fn stance_words(cx: &Cx<'_>, issue: &Issue, assessment: &Assessment) 
     if assessment.recheck {
         words.push_str("; re-check: risk or exploitation increased");
     }
-    if let Some(service) = assessment.service.as_ref().filter(|_| assessment.source != VerdictSource::Service) {
+    if let Some(service) = assessment
+        .service
+        .as_ref()
+        .filter(|_| assessment.source != VerdictSource::Service)
+    {
         words.push_str(&format!("; at the service: {service}"));
     }
     words
@@ -137,29 +179,52 @@ fn decided_words(cx: &Cx<'_>, assessment: &Assessment) -> String {
     words
 }
 
-/// Both sides of a conflict with their times in UTC: `anna fixed 14:02:10, ben false positive 14:02:11`.
+/// Both sides of a conflict with their times in UTC:
+/// `anna fixed 14:02:10, ben false positive 14:02:11`.
 fn sides(cx: &Cx<'_>, issue: &Issue) -> String {
-    let Some(finding_state) = cx.model.findings.triage.state.finding_state(issue.key()) else { return String::new() };
+    let Some(finding_state) = cx.model.findings.triage.state.finding_state(issue.key()) else {
+        return String::new();
+    };
     let today = cx.model.now.wall.strftime("%F").to_string();
     let at = |at: Stamp| match at.0.strftime("%F").to_string() == today {
         true => format::clock(cx.theme, Some(at)),
         false => at.to_string(),
     };
-    let side =
-        |event: &Event, decision: &Decision| format!("{} {} {}", event.who, decision.verdict.phrase(), at(event.at));
-    let sides = finding_state.decisions().map(|(event, decision)| side(event, decision));
+    let side = |event: &Event, decision: &Decision| {
+        format!(
+            "{} {} {}",
+            event.who,
+            decision.verdict.phrase(),
+            at(event.at)
+        )
+    };
+    let sides = finding_state
+        .decisions()
+        .map(|(event, decision)| side(event, decision));
     sides.collect::<Vec<_>>().join(", ")
 }
 
 /// The keys that settle a conflict.
 pub(crate) fn conflict_line(cx: &Cx<'_>, issue: &Issue) -> Option<Line<'static>> {
-    cx.model.assessment(issue.id).filter(|assessment| assessment.reopened == Some(ReopenCause::Conflict))?;
+    cx.model
+        .assessment(issue.id)
+        .filter(|assessment| assessment.reopened == Some(ReopenCause::Conflict))?;
     let verdicts = cx
         .model
         .keyboard
         .keymap
         .entries(Context::Findings)
-        .filter(|entry| entry.action.try_as_verdict().is_some_and(|action| VerdictAction::MENU.contains(&action)));
-    let keys: Vec<String> = verdicts.filter_map(|entry| Some(entry.keys.first()?.to_string())).collect();
-    Some(Line::from(vec![Span::raw("a verdict key settles it: "), Span::styled(keys.join(" "), cx.theme.key())]))
+        .filter(|entry| {
+            entry
+                .action
+                .try_as_verdict()
+                .is_some_and(|action| VerdictAction::MENU.contains(&action))
+        });
+    let keys: Vec<String> = verdicts
+        .filter_map(|entry| Some(entry.keys.first()?.to_string()))
+        .collect();
+    Some(Line::from(vec![
+        Span::raw("a verdict key settles it: "),
+        Span::styled(keys.join(" "), cx.theme.key()),
+    ]))
 }

@@ -3,8 +3,8 @@
 use crate::dashboard::findings::draw as findings;
 use crate::dashboard::model::Review;
 use crate::dashboard::ui::{
-    Cx, GUTTER, TableColumn, TableRow, ViewCache, cell, draw_header_row, draw_rows, format, is_constant, take_top,
-    widths, window, words,
+    Cx, GUTTER, TableColumn, TableRow, ViewCache, cell, draw_header_row, draw_rows, format,
+    is_constant, take_top, widths, window, words,
 };
 use crate::triage::Issue;
 use ratatui::prelude::{Buffer, Line, Rect};
@@ -20,7 +20,13 @@ const COLUMNS: [TableColumn; 7] = [
     TableColumn::fixed("DECISION", 12).expendable(1),
 ];
 
-pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Review, cache: &mut ViewCache) {
+pub(crate) fn draw<'a>(
+    cx: &Cx<'a>,
+    buf: &mut Buffer,
+    area: Rect,
+    review: &'a Review,
+    cache: &mut ViewCache,
+) {
     let issues = &review.facts.issues;
     let columns = &columns(review);
     let room = widths(columns, area.width.saturating_sub(GUTTER));
@@ -28,11 +34,21 @@ pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Re
     draw_header_row(buf, header, cx.theme, columns, &room);
     let height = usize::from(area.height);
     cache.measures.detail_rows = area.height;
-    let first = window(review.row.saturating_sub(height / 2), review.row, issues.len(), height);
+    let first = window(
+        review.row.saturating_sub(height / 2),
+        review.row,
+        issues.len(),
+        height,
+    );
     let row = |(at, issue): (usize, &'a Arc<Issue>)| {
         let out = review.is_out(issue.id);
         let style = if out { cx.theme.dim() } else { cx.theme.text() };
-        TableRow { cells: cells(cx, issue, out), style, marked: false, selected: at == review.row }
+        TableRow {
+            cells: cells(cx, issue, out),
+            style,
+            marked: false,
+            selected: at == review.row,
+        }
     };
     let shown = issues.iter().enumerate().skip(first).take(height).map(row);
     draw_rows(buf, area, cx.theme, columns, &room, true, (0..).zip(shown));
@@ -52,12 +68,25 @@ fn columns(review: &Review) -> [TableColumn; 7] {
 
 fn cells<'a>(cx: &Cx<'a>, issue: &'a Issue, out: bool) -> Vec<Line<'a>> {
     vec![
-        if out { words("excluded", cx.theme.warn()) } else { Line::default() },
+        if out {
+            words("excluded", cx.theme.warn())
+        } else {
+            Line::default()
+        },
         findings::risk(cx.theme, issue, cx.model.assessment(issue.id)),
         words(cx.theme.presence_sign(issue.presence), cx.theme.text()),
         findings::target(cx, issue),
-        Line::from(if issue.port() > 0 { issue.port().min(99_999).to_string() } else { String::new() }),
+        Line::from(if issue.port() > 0 {
+            issue.port().min(99_999).to_string()
+        } else {
+            String::new()
+        }),
         cell(&issue.name),
-        findings::decision_cell(cx, issue, cx.model.assessment(issue.id), findings::short_name),
+        findings::decision_cell(
+            cx,
+            issue,
+            cx.model.assessment(issue.id),
+            findings::short_name,
+        ),
     ]
 }

@@ -17,15 +17,15 @@ use crate::dashboard::input::{Action, Context, DecideAction};
 use crate::dashboard::model::{Card, Review, ReviewFacts, ReviewOutcome, TABS};
 use crate::dashboard::ui::text::{draw_head, draw_position, draw_search_line, draw_text};
 use crate::dashboard::ui::{
-    Cx, DetailPane, ViewCache, cut_line, draw_line, draw_lines, draw_sides, format, indented, joined, tab_line,
-    take_top, words,
+    Cx, DetailPane, ViewCache, cut_line, draw_line, draw_lines, draw_sides, format, indented,
+    joined, tab_line, take_top, words,
 };
 use crate::text::clean;
 use crate::triage::{Issue, Presence, Verdict};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 
-/// `REVIEW 12 of 34   11 decided: 4 confirmed, 7 false pos   288 findings left`; with less room the verdicts are
-/// short, then letters: `4c 7f`.
+/// `REVIEW 12 of 34   11 decided: 4 confirmed, 7 false pos   288 findings left`; with less room the
+/// verdicts are short, then letters: `4c 7f`.
 pub(crate) fn place(cx: &Cx<'_>, review: &Review, room: u16) -> Line<'static> {
     let theme = cx.theme;
     let outcome = review.outcome(&cx.model.findings.triage.state);
@@ -38,34 +38,69 @@ pub(crate) fn place(cx: &Cx<'_>, review: &Review, room: u16) -> Line<'static> {
         decided => format!("{decided} decided"),
     };
     let named = |name: &dyn Fn(&Verdict) -> String| -> Vec<String> {
-        outcome.verdicts.iter().map(|(verdict, cards, _)| format!("{cards} {}", name(verdict))).collect()
+        outcome
+            .verdicts
+            .iter()
+            .map(|(verdict, cards, _)| format!("{cards} {}", name(verdict)))
+            .collect()
     };
-    let (phrases, words) = (named(&|verdict| verdict.phrase()), named(&|verdict| verdict.word().to_owned()));
-    let out = if outcome.out > 0 { format!(", {} excluded", outcome.out) } else { String::new() };
+    let (phrases, words) = (
+        named(&|verdict| verdict.phrase()),
+        named(&|verdict| verdict.word().to_owned()),
+    );
+    let out = if outcome.out > 0 {
+        format!(", {} excluded", outcome.out)
+    } else {
+        String::new()
+    };
     let left = format!("{} left{out}", format::plural(outcome.left, "finding"));
     let line = |decided: String| {
         let dim = |text| vec![Span::styled(text, theme.dim())];
-        joined([vec![Span::styled(place.clone(), theme.strong())], dim(decided), dim(left.clone())], "   ")
+        joined(
+            [
+                vec![Span::styled(place.clone(), theme.strong())],
+                dim(decided),
+                dim(left.clone()),
+            ],
+            "   ",
+        )
     };
     let whole = [phrases.join(", "), words.join(", "), lettered(cx, &outcome)];
-    let mut lines = whole.into_iter().map(|named| line(format!("{decided}: {named}")));
-    lines.find(|line| !words.is_empty() && line.width() <= usize::from(room)).unwrap_or_else(|| line(decided.clone()))
+    let mut lines = whole
+        .into_iter()
+        .map(|named| line(format!("{decided}: {named}")));
+    lines
+        .find(|line| !words.is_empty() && line.width() <= usize::from(room))
+        .unwrap_or_else(|| line(decided.clone()))
 }
 
 /// `4c 2a`: cards by the key of their verdict, for narrow screens.
 fn lettered(cx: &Cx<'_>, outcome: &ReviewOutcome) -> String {
     let key = |given: Verdict| {
-        let gives = |action: Action| action.try_as_verdict().is_some_and(|action| action.verdict().0 == given);
+        let gives = |action: Action| {
+            action
+                .try_as_verdict()
+                .is_some_and(|action| action.verdict().0 == given)
+        };
         let mut entries = cx.model.keyboard.keymap.entries(Context::Review);
         let keys = entries.find_map(|entry| entry.keys.first().filter(|_| gives(entry.action)));
         keys.map_or_else(|| format!(" {}", given.word()), ToString::to_string)
     };
-    let counts = outcome.verdicts.iter().map(|(verdict, cards, _)| format!("{cards}{}", key(*verdict)));
+    let counts = outcome
+        .verdicts
+        .iter()
+        .map(|(verdict, cards, _)| format!("{cards}{}", key(*verdict)));
     counts.collect::<Vec<_>>().join(" ")
 }
 
 /// Draws what is under the header.
-pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Review, cache: &mut ViewCache) {
+pub(crate) fn draw<'a>(
+    cx: &Cx<'a>,
+    buf: &mut Buffer,
+    area: Rect,
+    review: &'a Review,
+    cache: &mut ViewCache,
+) {
     let Some(card) = review.card() else {
         return draw_lines(buf, indented(area), &text::summary(cx, review));
     };
@@ -88,7 +123,15 @@ pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Re
             text::overview(cx, card, facts, issue, width)
         }),
     };
-    let first = draw_text(cx, buf, indented(area), Pane::Findings, review.tab, detail, cache);
+    let first = draw_text(
+        cx,
+        buf,
+        indented(area),
+        Pane::Findings,
+        review.tab,
+        detail,
+        cache,
+    );
     let (rows, lines) = (cache.measures.detail_rows, cache.measures.detail_lines);
     draw_position(cx, buf, tabs, review.tab, first, rows, lines);
 }
@@ -107,21 +150,37 @@ fn draw_headings(
     let count = Line::from(Span::styled(counted(cx, card, review), cx.theme.strong()));
     let first = indented(first);
     let room = usize::from(first.width).saturating_sub(count.width() + 1);
-    let title = cut_line(title(cx, card, facts, Some(issue)), room, cx.theme.glyphs.ellipsis);
+    let title = cut_line(
+        title(cx, card, facts, Some(issue)),
+        room,
+        cx.theme.glyphs.ellipsis,
+    );
     draw_sides(buf, first, &title, &count);
     let mut head = vec![kind_line(cx, facts, issue)];
     head.extend(note_line(cx, review));
     let (rest, _) = draw_head(buf, rest, &head);
     let (tabs, rest) = take_top(rest, 1);
     let at = TABS.iter().position(|&tab| tab == review.tab);
-    draw_line(buf, tabs, &tab_line(cx.theme, &titles(facts, issue), at, tabs.width));
+    draw_line(
+        buf,
+        tabs,
+        &tab_line(cx.theme, &titles(facts, issue), at, tabs.width),
+    );
     (take_top(rest, u16::from(rest.height > 6)).1, tabs)
 }
 
 /// The highest risk and the name.
 fn title(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, issue: Option<&Issue>) -> Line<'static> {
-    let own = |issue: &Issue| cx.model.assessment(issue.id).and_then(|assessment| assessment.severity);
-    let worst = facts.issues.iter().map(|issue| own(issue).unwrap_or(issue.risk_level)).max();
+    let own = |issue: &Issue| {
+        cx.model
+            .assessment(issue.id)
+            .and_then(|assessment| assessment.severity)
+    };
+    let worst = facts
+        .issues
+        .iter()
+        .map(|issue| own(issue).unwrap_or(issue.risk_level))
+        .max();
     let mut line = Line::default();
     if let Some(risk) = worst {
         line.push_span(format::risk_span(cx.theme, risk));
@@ -130,7 +189,10 @@ fn title(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, issue: Option<&Issue>) -
     let target = issue
         .filter(|_| card.by == Some(crate::dashboard::list::FindingGroupBy::Target))
         .and_then(|issue| cx.finding_target(issue));
-    let name = target.map_or_else(|| clean(&card.title).into_owned(), |id| cx.target_name(id).into_owned());
+    let name = target.map_or_else(
+        || clean(&card.title).into_owned(),
+        |id| cx.target_name(id).into_owned(),
+    );
     line.push_span(Span::styled(name, cx.theme.strong()));
     line
 }
@@ -141,34 +203,67 @@ fn counted(cx: &Cx<'_>, card: &Card, review: &Review) -> String {
     match (card.by, facts.issues.first()) {
         (None, Some(issue)) => finding::place(cx, issue).unwrap_or_default(),
         _ => {
-            let out = facts.issues.iter().filter(|issue| review.is_out(issue.id)).count();
-            let out = if out > 0 { format!(", {out} excluded") } else { String::new() };
+            let out = facts
+                .issues
+                .iter()
+                .filter(|issue| review.is_out(issue.id))
+                .count();
+            let out = if out > 0 {
+                format!(", {out} excluded")
+            } else {
+                String::new()
+            };
             let targets = format::plural(facts.targets, "target");
-            format!("{}, {targets}{out}", format::plural(facts.issues.len(), "finding"))
+            format!(
+                "{}, {targets}{out}",
+                format::plural(facts.issues.len(), "finding")
+            )
         }
     }
 }
 
 /// `2 new · 55 unchanged   CWE-693  A05:2021   proven yes   EPSS 0.4%   KEV no`
 fn kind_line(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue) -> Line<'static> {
-    let present = Presence::ALL.iter().zip(facts.presence).filter(|(_, count)| *count > 0);
-    let present: Vec<String> = present.map(|(presence, count)| format!("{count} {}", presence.label())).collect();
+    let present = Presence::ALL
+        .iter()
+        .zip(facts.presence)
+        .filter(|(_, count)| *count > 0);
+    let present: Vec<String> = present
+        .map(|(presence, count)| format!("{count} {}", presence.label()))
+        .collect();
     // A card of a target or a port has several classes.
     let has_one_cwe = facts.issues.iter().all(|other| other.cwe == issue.cwe);
     let has_one_owasp = facts.issues.iter().all(|other| other.owasp == issue.owasp);
-    let kinds = [has_one_cwe.then(|| issue.cwe.to_string()), has_one_owasp.then(|| issue.owasp.label())];
+    let kinds = [
+        has_one_cwe.then(|| issue.cwe.to_string()),
+        has_one_owasp.then(|| issue.owasp.label()),
+    ];
     let kinds = kinds.into_iter().flatten().filter(|kind| !kind.is_empty());
     let kinds: Vec<_> = kinds.map(|kind| clean(&kind).into_owned()).collect();
-    let some = |has: fn(&Issue) -> bool| match facts.issues.iter().filter(|issue| has(issue)).count() {
-        0 => "no".to_owned(),
-        all if all == facts.issues.len() => "yes".to_owned(),
-        some => some.to_string(),
-    };
-    let epss = facts.issues.iter().filter_map(|issue| issue.epss_score()).reduce(f64::max);
-    let epss = epss.map_or(String::new(), |score| format!("   EPSS {:.1}%", score * 100.0));
-    let proven =
-        format!("proven {}{epss}   KEV {}", some(|issue| issue.confirmed), some(|issue| issue.in_cisa_catalog));
-    let mut parts = vec![present.join(&format!(" {} ", cx.theme.glyphs.separator)), kinds.join("  "), proven];
+    let some =
+        |has: fn(&Issue) -> bool| match facts.issues.iter().filter(|issue| has(issue)).count() {
+            0 => "no".to_owned(),
+            all if all == facts.issues.len() => "yes".to_owned(),
+            some => some.to_string(),
+        };
+    let epss = facts
+        .issues
+        .iter()
+        .filter_map(|issue| issue.epss_score())
+        .reduce(f64::max);
+    let epss = epss.map_or(String::new(), |score| {
+        format!("   EPSS {:.1}%", score * 100.0)
+    });
+    let proven = format!(
+        "proven {}{epss}   KEV {}",
+        some(|issue| issue.confirmed),
+        some(|issue| issue.in_cisa_catalog)
+    );
+    let mut parts = vec![
+        present.join(&format!(" {} ", cx.theme.glyphs.separator)),
+        kinds.join("  "),
+        proven,
+    ];
     parts.retain(|part| !part.is_empty());
     words(parts.join("   "), cx.theme.text())
 }
@@ -179,24 +274,41 @@ fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
     let mut parts: Vec<Vec<Span<'static>>> = Vec::new();
     if let Some(decided) = review.decided(review.progress.at, &cx.model.findings.triage.state) {
         let verdict = decided.verdict.phrase();
-        let text = format!("decided: {verdict} on {}", format::plural(decided.count, "finding"));
+        let text = format!(
+            "decided: {verdict} on {}",
+            format::plural(decided.count, "finding")
+        );
         parts.push(vec![Span::styled(text, theme.good())]);
-    } else if facts
-        .issues
-        .iter()
-        .any(|issue| cx.model.assessment(issue.id).is_some_and(|assessment| !assessment.is_undecided()))
-    {
-        let decisions = finding::status::counted(facts.issues.iter().map(|issue| cx.model.assessment(issue.id)));
-        let text = format!("current: {}", decisions.join(&format!(" {} ", theme.glyphs.separator)));
+    } else if facts.issues.iter().any(|issue| {
+        cx.model
+            .assessment(issue.id)
+            .is_some_and(|assessment| !assessment.is_undecided())
+    }) {
+        let decisions = finding::status::counted(
+            facts
+                .issues
+                .iter()
+                .map(|issue| cx.model.assessment(issue.id)),
+        );
+        let text = format!(
+            "current: {}",
+            decisions.join(&format!(" {} ", theme.glyphs.separator))
+        );
         parts.push(vec![Span::styled(text, theme.warn())]);
     }
     if let Some(last) = facts.repeated_decision() {
-        let key = cx.model.key_label(Context::Findings, Action::Decide(DecideAction::More));
+        let key = cx
+            .model
+            .key_label(Context::Findings, Action::Decide(DecideAction::More));
         let (verdict, separator) = (last.verdict.phrase(), theme.glyphs.separator);
         let text = format!("last 3 decisions alike: {verdict} {separator} {key} makes a rule");
         parts.push(vec![Span::styled(text, theme.key())]);
     }
-    let offered = facts.issues.iter().filter(|issue| cx.model.earlier_decision(issue.id).is_some()).count();
+    let offered = facts
+        .issues
+        .iter()
+        .filter(|issue| cx.model.earlier_decision(issue.id).is_some())
+        .count();
     if offered > 0 {
         let key = cx
             .model
@@ -205,16 +317,23 @@ fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
             .key_of(Context::Review, Action::Decide(DecideAction::ReuseEarlier))
             .unwrap_or_default();
         let moved = format::plural(offered, "finding");
-        let text = format!("{moved} moved here from another port · {key} reuses the earlier decision");
+        let text =
+            format!("{moved} moved here from another port · {key} reuses the earlier decision");
         parts.push(vec![Span::styled(text, theme.warn())]);
     }
     if facts.more > 0 {
         let more = format::plural(facts.more, "more finding");
-        parts.push(vec![Span::styled(format!("{more} of this group, not on this card"), theme.warn())]);
+        parts.push(vec![Span::styled(
+            format!("{more} of this group, not on this card"),
+            theme.warn(),
+        )]);
     }
     if facts.absent > 0 {
         let absent = format::plural(facts.absent, "finding");
-        parts.push(vec![Span::styled(format!("{absent} absent since the review started"), theme.warn())]);
+        parts.push(vec![Span::styled(
+            format!("{absent} absent since the review started"),
+            theme.warn(),
+        )]);
     }
     (!parts.is_empty()).then(|| joined(parts, "   "))
 }

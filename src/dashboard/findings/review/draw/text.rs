@@ -1,11 +1,13 @@
-//! The texts of a card: description, common evidence, previous decision; and the summary of the review.
+//! The texts of a card: description, common evidence, previous decision; and the summary of the
+//! review.
 
 use crate::contract::{Evidence, Shared};
 use crate::dashboard::base::Tab;
 use crate::dashboard::data::ShownText;
 use crate::dashboard::findings::draw::detail::overview::{self as finding, section};
 use crate::dashboard::findings::draw::detail::{
-    evidence as evidence_of, heading, indent, references, status, triage_version, unread_line, with_texts,
+    evidence as evidence_of, heading, indent, references, status, triage_version, unread_line,
+    with_texts,
 };
 use crate::dashboard::findings::review::draw::outcome_words;
 use crate::dashboard::input::Context;
@@ -46,19 +48,32 @@ pub(crate) fn of_members<'a>(
     let (cx, facts, version) = (cx.clone(), Arc::clone(facts), triage_version(cx));
     let made_from = vec![Arc::clone(&facts) as _];
     match tab {
-        Tab::Evidence => DetailText::new(made_from, move |_, width, _| evidence(&cx, &facts, width)),
+        Tab::Evidence => {
+            DetailText::new(made_from, move |_, width, _| evidence(&cx, &facts, width))
+        }
         Tab::References => {
             let texts = cx.model.findings.shown.of(first);
-            let lines = move |theme, _, _| with_texts(theme, texts, |read| references::lines(theme, first, read));
+            let lines = move |theme, _, _| {
+                with_texts(theme, texts, |read| references::lines(theme, first, read))
+            };
             DetailText::new(made_from, lines).with_version(version)
         }
-        Tab::History => DetailText::new(made_from, move |_, _, _| history(&cx, &facts)).with_version(version),
-        _ => DetailText::new(made_from, move |_, width, _| overview(&cx, &facts, width)).with_version(version),
+        Tab::History => {
+            DetailText::new(made_from, move |_, _, _| history(&cx, &facts)).with_version(version)
+        }
+        _ => DetailText::new(made_from, move |_, width, _| overview(&cx, &facts, width))
+            .with_version(version),
     }
 }
 
 /// Impact, common evidence, recommendation, previous decision, findings, description.
-pub(crate) fn overview(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, issue: &Issue, width: u16) -> Vec<Line<'static>> {
+pub(crate) fn overview(
+    cx: &Cx<'_>,
+    card: &Card,
+    facts: &ReviewFacts,
+    issue: &Issue,
+    width: u16,
+) -> Vec<Line<'static>> {
     if card.by.is_none() {
         let mut lines = finding::lines(cx, issue, width);
         before(cx, "Earlier decisions", facts, &mut lines);
@@ -68,7 +83,9 @@ pub(crate) fn overview(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, issue: &Is
     class(cx, facts, issue, width, &mut lines);
     before(cx, "Earlier decisions", facts, &mut lines);
     members(cx, card.by, facts, width, &mut lines);
-    if let (true, ShownText::Read(texts)) = (facts.is_one_class(), cx.model.findings.shown.of(issue)) {
+    if let (true, ShownText::Read(texts)) =
+        (facts.is_one_class(), cx.model.findings.shown.of(issue))
+    {
         if !texts.risk_description.trim().is_empty() {
             let name = match facts.has_different_names() {
                 true => format!("Description of {}", clean(&issue.name)).into(),
@@ -81,12 +98,29 @@ pub(crate) fn overview(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, issue: &Is
     lines
 }
 
-/// The findings with their places, decisions and names. Outliers come first, with their first different line.
-fn members(cx: &Cx<'_>, by: Option<FindingGroupBy>, facts: &ReviewFacts, width: u16, lines: &mut Vec<Line<'static>>) {
-    heading(cx.theme, format!("Affected   {}", format::plural(facts.issues.len(), "finding")), lines);
+/// The findings with their places, decisions and names. Outliers come first, with their first
+/// different line.
+fn members(
+    cx: &Cx<'_>,
+    by: Option<FindingGroupBy>,
+    facts: &ReviewFacts,
+    width: u16,
+    lines: &mut Vec<Line<'static>>,
+) {
+    heading(
+        cx.theme,
+        format!(
+            "Affected   {}",
+            format::plural(facts.issues.len(), "finding")
+        ),
+        lines,
+    );
     let kinds = &facts.evidence.kinds;
-    let kind_of: HashMap<IssueId, usize> =
-        kinds.iter().enumerate().flat_map(|(at, kind)| kind.issues.iter().map(move |issue| (issue.id, at))).collect();
+    let kind_of: HashMap<IssueId, usize> = kinds
+        .iter()
+        .enumerate()
+        .flat_map(|(at, kind)| kind.issues.iter().map(move |issue| (issue.id, at)))
+        .collect();
     // Above, each line of a kind with one finding names its place.
     let is_above = kinds.len() < 2 || kinds.iter().all(|kind| kind.count == 1);
     let mut issues: Vec<&Issue> = facts.issues.iter().map(|issue| &**issue).collect();
@@ -96,35 +130,85 @@ fn members(cx: &Cx<'_>, by: Option<FindingGroupBy>, facts: &ReviewFacts, width: 
         .iter()
         .take(MEMBERS)
         .map(|issue| {
-            let kind =
-                kind_of.get(&issue.id).filter(|_| !is_above).map(|&at| cx.shown(&clean(&kinds[at].line)).into_owned());
+            let kind = kind_of
+                .get(&issue.id)
+                .filter(|_| !is_above)
+                .map(|&at| cx.shown(&clean(&kinds[at].line)).into_owned());
             let decision = cx.model.assessment(issue.id);
-            let decision = decision.map_or_else(String::new, |it| status::stance_words(cx, issue, it));
-            let name = if has_different_names { cx.shown(&clean(&issue.name)).into_owned() } else { String::new() };
-            [place(cx, facts, issue), clean(&decision).into_owned(), name, kind.unwrap_or_default()]
+            let decision =
+                decision.map_or_else(String::new, |it| status::stance_words(cx, issue, it));
+            let name = if has_different_names {
+                cx.shown(&clean(&issue.name)).into_owned()
+            } else {
+                String::new()
+            };
+            [
+                place(cx, facts, issue),
+                clean(&decision).into_owned(),
+                name,
+                kind.unwrap_or_default(),
+            ]
         })
         .collect();
     // The title of the card names the target; places with different ports differ.
-    let is_one_place = by == Some(FindingGroupBy::Target) && rows.iter().all(|row| row[0] == rows[0][0]);
-    let widest = |column: usize| rows.iter().map(|row| width_of(&row[column])).max().unwrap_or_default();
-    let (place, decision) = (if is_one_place { 0 } else { widest(0) + GAP.len() }, widest(1));
-    let room = usize::from(width).saturating_sub(2 + place + decision + GAP.len()).max(12);
+    let is_one_place =
+        by == Some(FindingGroupBy::Target) && rows.iter().all(|row| row[0] == rows[0][0]);
+    let widest = |column: usize| {
+        rows.iter()
+            .map(|row| width_of(&row[column]))
+            .max()
+            .unwrap_or_default()
+    };
+    let (place, decision) = (
+        if is_one_place {
+            0
+        } else {
+            widest(0) + GAP.len()
+        },
+        widest(1),
+    );
+    let room = usize::from(width)
+        .saturating_sub(2 + place + decision + GAP.len())
+        .max(12);
     for [at, stance, name, kind] in &rows {
         let pad = |text: &str, to: usize| " ".repeat(to.saturating_sub(width_of(text)));
-        let parts: Vec<&str> = [name.as_str(), kind.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
+        let parts: Vec<&str> = [name.as_str(), kind.as_str()]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect();
         lines.push(Line::from(vec![
-            Span::raw(if is_one_place { "  ".to_owned() } else { format!("  {at}{}", pad(at, place)) }),
-            Span::styled(format!("{stance}{}{GAP}", pad(stance, decision)), cx.theme.dim()),
+            Span::raw(if is_one_place {
+                "  ".to_owned()
+            } else {
+                format!("  {at}{}", pad(at, place))
+            }),
+            Span::styled(
+                format!("{stance}{}{GAP}", pad(stance, decision)),
+                cx.theme.dim(),
+            ),
             Span::raw(cut(cx, &parts.join(GAP), room)),
         ]));
     }
     if issues.len() > MEMBERS {
-        lines.push(words(format!("  {} {} more", cx.theme.glyphs.ellipsis, issues.len() - MEMBERS), cx.theme.dim()));
+        lines.push(words(
+            format!(
+                "  {} {} more",
+                cx.theme.glyphs.ellipsis,
+                issues.len() - MEMBERS
+            ),
+            cx.theme.dim(),
+        ));
     }
 }
 
 /// The description of a class with its common evidence; of several classes their names.
-pub(crate) fn class(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue, width: u16, lines: &mut Vec<Line<'static>>) {
+pub(crate) fn class(
+    cx: &Cx<'_>,
+    facts: &ReviewFacts,
+    issue: &Issue,
+    width: u16,
+    lines: &mut Vec<Line<'static>>,
+) {
     if !facts.is_one_class() {
         return kinds_of_finding(cx, facts, lines);
     }
@@ -133,14 +217,25 @@ pub(crate) fn class(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue, width: u16,
         ShownText::Read(read) => Arc::clone(read),
         unread => return lines.push(unread_line(cx.theme, unread)),
     };
-    let why = if texts.risk_description.trim().is_empty() { &texts.vuln_description } else { &texts.risk_description };
+    let why = if texts.risk_description.trim().is_empty() {
+        &texts.vuln_description
+    } else {
+        &texts.risk_description
+    };
     section(cx.theme, "Impact", why, lines);
-    lines.extend(facts.evidence.unread.iter().map(|unread| unread_line(cx.theme, unread)));
+    lines.extend(
+        facts
+            .evidence
+            .unread
+            .iter()
+            .map(|unread| unread_line(cx.theme, unread)),
+    );
     kinds(cx, facts, &texts.vuln_evidence, width, lines);
     section(cx.theme, "Recommendation", &texts.recommendation, lines);
 }
 
-/// The classes and their numbers of findings, if there are several. The description of one class would be wrong.
+/// The classes and their numbers of findings, if there are several. The description of one class
+/// would be wrong.
 fn kinds_of_finding(cx: &Cx<'_>, facts: &ReviewFacts, lines: &mut Vec<Line<'static>>) {
     let mut classes: BTreeMap<&Shared, (usize, &Issue)> = BTreeMap::new();
     for issue in &facts.issues {
@@ -157,23 +252,42 @@ fn kinds_of_finding(cx: &Cx<'_>, facts: &ReviewFacts, lines: &mut Vec<Line<'stat
     }
 }
 
-/// `Evidence   55 identical, 2 differ`, with the differences; if all are identical, the evidence of one finding.
-fn kinds(cx: &Cx<'_>, facts: &ReviewFacts, of_first: &Evidence, width: u16, lines: &mut Vec<Line<'static>>) {
+/// `Evidence   55 identical, 2 differ`, with the differences; if all are identical, the evidence of
+/// one finding.
+fn kinds(
+    cx: &Cx<'_>,
+    facts: &ReviewFacts,
+    of_first: &Evidence,
+    width: u16,
+    lines: &mut Vec<Line<'static>>,
+) {
     let evidence = &facts.evidence;
-    let Some(most) = evidence.kinds.first() else { return };
+    let Some(most) = evidence.kinds.first() else {
+        return;
+    };
     let differ = evidence.looked_at - most.count;
     if differ == 0 && most.line == NOTHING {
         return;
     }
     // Hosts, times and ids may differ.
-    let example = facts.issues.first().map(|issue| target(cx, issue)).unwrap_or_default();
+    let example = facts
+        .issues
+        .first()
+        .map(|issue| target(cx, issue))
+        .unwrap_or_default();
     let mut counts = match (evidence.kinds.len(), most.count) {
         (1, 1) => String::new(),
         (1, 2) => format!("   both identical, example: {example}"),
         (1, all) => format!("   all {all} identical, example: {example}"),
         (_, 1) => format!("   all {} findings differ", differ + 1),
-        (2, alike) => format!("   {alike} identical, {differ} {}", if differ == 1 { "differs" } else { "differ" }),
-        (variants, alike) => format!("   {variants} variants, the most common in {}", format::plural(alike, "finding")),
+        (2, alike) => format!(
+            "   {alike} identical, {differ} {}",
+            if differ == 1 { "differs" } else { "differ" }
+        ),
+        (variants, alike) => format!(
+            "   {variants} variants, the most common in {}",
+            format::plural(alike, "finding")
+        ),
     };
     if evidence.looked_at < facts.issues.len() {
         counts.push_str(&format!(", in the first {} findings", evidence.looked_at));
@@ -181,7 +295,9 @@ fn kinds(cx: &Cx<'_>, facts: &ReviewFacts, of_first: &Evidence, width: u16, line
     heading(cx.theme, format!("Evidence{counts}"), lines);
     if differ == 0 {
         // Tall screens have room for more than an excerpt.
-        let shown = usize::from(cx.model.screen.size.rows).saturating_sub(OTHER_ROWS).max(finding::EXCERPT);
+        let shown = usize::from(cx.model.screen.size.rows)
+            .saturating_sub(OTHER_ROWS)
+            .max(finding::EXCERPT);
         return finding::first_lines(cx, (of_first, shown), width, lines);
     }
     let width = usize::from(width);
@@ -190,7 +306,12 @@ fn kinds(cx: &Cx<'_>, facts: &ReviewFacts, of_first: &Evidence, width: u16, line
         lines.push(own_line(cx, label, line, width, cx.theme.dim()));
     }
     // Rare kinds first: they decide whether one verdict fits all.
-    let rarest_first = evidence.kinds.iter().enumerate().rev().skip(evidence.kinds.len().saturating_sub(KINDS));
+    let rarest_first = evidence
+        .kinds
+        .iter()
+        .enumerate()
+        .rev()
+        .skip(evidence.kinds.len().saturating_sub(KINDS));
     for (at, kind) in rarest_first {
         let label = match (evidence.kinds.len(), kind.count) {
             (2, _) if at == 0 && most.count > 1 => "identical".to_owned(),
@@ -199,40 +320,76 @@ fn kinds(cx: &Cx<'_>, facts: &ReviewFacts, of_first: &Evidence, width: u16, line
         };
         let places = places(cx, facts, kind);
         let shown = kind.own.iter().position(|line| *line == kind.line);
-        let others = kind.own.iter().enumerate().filter(|(at, _)| Some(*at) != shown).map(|(_, line)| line);
+        let others = kind
+            .own
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| Some(*at) != shown)
+            .map(|(_, line)| line);
         let own: Vec<String> = std::iter::once(&kind.line).chain(others).cloned().collect();
         let own = rows_of(&own, Some(&places), width);
         lines.push(kind_line(cx, &label, &own[0], &places, width));
-        lines.extend(own[1..].iter().map(|line| own_line(cx, "", line, width, cx.theme.text())));
+        lines.extend(
+            own[1..]
+                .iter()
+                .map(|line| own_line(cx, "", line, width, cx.theme.text())),
+        );
         if kind.hidden > 0 {
-            let more = format!("{} {}", cx.theme.glyphs.ellipsis, format::plural(kind.hidden, "more line"));
+            let more = format!(
+                "{} {}",
+                cx.theme.glyphs.ellipsis,
+                format::plural(kind.hidden, "more line")
+            );
             lines.push(own_line(cx, "", &more, width, cx.theme.dim()));
         }
     }
     if evidence.kinds.len() > KINDS {
-        let more =
-            format!("  {} {}", cx.theme.glyphs.ellipsis, format::plural(evidence.kinds.len() - KINDS, "more kind"));
+        let more = format!(
+            "  {} {}",
+            cx.theme.glyphs.ellipsis,
+            format::plural(evidence.kinds.len() - KINDS, "more kind")
+        );
         lines.push(words(more, cx.theme.dim()));
     }
 }
 
 /// Lines of evidence side by side where they fit, before the places of a kind.
 fn rows_of(lines: &[String], places: Option<&str>, width: usize) -> Vec<String> {
-    let room = width.saturating_sub(2 + LABEL + places.map_or(0, |places| GAP.len() + width_of(places).min(width / 2)));
+    let room = width.saturating_sub(
+        2 + LABEL + places.map_or(0, |places| GAP.len() + width_of(places).min(width / 2)),
+    );
     let one = lines.join(GAP);
-    if lines.len() > 1 && width_of(&one) <= room { vec![one] } else { lines.to_vec() }
+    if lines.len() > 1 && width_of(&one) <= room {
+        vec![one]
+    } else {
+        lines.to_vec()
+    }
 }
 
 /// A line of evidence without a place.
-fn own_line(cx: &Cx<'_>, label: &'static str, line: &str, width: usize, style: Style) -> Line<'static> {
+fn own_line(
+    cx: &Cx<'_>,
+    label: &'static str,
+    line: &str,
+    width: usize,
+    style: Style,
+) -> Line<'static> {
     let room = width.saturating_sub(2 + LABEL).max(12);
     let line = cut(cx, &cx.shown(&clean(line)), room);
-    Line::from(vec![Span::styled(format!("  {label:<LABEL$}"), cx.theme.dim()), Span::styled(line, style)])
+    Line::from(vec![
+        Span::styled(format!("  {label:<LABEL$}"), cx.theme.dim()),
+        Span::styled(line, style),
+    ])
 }
 
 /// The first places of a kind.
 fn places(cx: &Cx<'_>, facts: &ReviewFacts, kind: &Alike) -> String {
-    let mut places: Vec<String> = kind.issues.iter().take(PLACES).map(|issue| place(cx, facts, issue)).collect();
+    let mut places: Vec<String> = kind
+        .issues
+        .iter()
+        .take(PLACES)
+        .map(|issue| place(cx, facts, issue))
+        .collect();
     places.dedup();
     if kind.count > PLACES {
         places.push(cx.theme.glyphs.ellipsis.to_string());
@@ -242,15 +399,29 @@ fn places(cx: &Cx<'_>, facts: &ReviewFacts, kind: &Alike) -> String {
 
 /// The target of a finding, with its port if the findings have different ones.
 fn place(cx: &Cx<'_>, facts: &ReviewFacts, issue: &Issue) -> String {
-    let has_ports = facts.issues.iter().any(|other| other.port() != issue.port());
-    if has_ports { finding::elsewhere(cx, issue) } else { target(cx, issue) }
+    let has_ports = facts
+        .issues
+        .iter()
+        .any(|other| other.port() != issue.port());
+    if has_ports {
+        finding::elsewhere(cx, issue)
+    } else {
+        target(cx, issue)
+    }
 }
 
 fn kind_line(cx: &Cx<'_>, label: &str, line: &str, places: &str, width: usize) -> Line<'static> {
     let line = clean(line);
-    let (line, free) = (cx.shown(&line), width.saturating_sub(2 + LABEL + GAP.len()).max(24));
+    let (line, free) = (
+        cx.shown(&line),
+        width.saturating_sub(2 + LABEL + GAP.len()).max(24),
+    );
     // Places take at most half of the row if the evidence needs the rest.
-    let places = cut(cx, places, free.saturating_sub(width_of(&line)).max(free / 2));
+    let places = cut(
+        cx,
+        places,
+        free.saturating_sub(width_of(&line)).max(free / 2),
+    );
     let room = free - width_of(&places);
     let line = cut(cx, &line, room);
     let pad = " ".repeat(room.saturating_sub(width_of(&line)));
@@ -267,7 +438,10 @@ fn cut(cx: &Cx<'_>, line: &str, room: usize) -> String {
         return line.to_owned();
     }
     let ellipsis = cx.theme.glyphs.ellipsis;
-    format!("{}{ellipsis}", start(line, room - 1).trim_end_matches(ellipsis))
+    format!(
+        "{}{ellipsis}",
+        start(line, room - 1).trim_end_matches(ellipsis)
+    )
 }
 
 pub(crate) fn target(cx: &Cx<'_>, issue: &Issue) -> String {
@@ -278,31 +452,62 @@ pub(crate) fn target(cx: &Cx<'_>, issue: &Issue) -> String {
     }
 }
 
-/// The previous decisions on this class with their reasons, and whether they have expired. After equal decisions it counts
-/// the findings of a rule, which the head of a card offers. Nothing for several classes.
-pub(crate) fn before(cx: &Cx<'_>, name: &'static str, facts: &ReviewFacts, lines: &mut Vec<Line<'static>>) {
+/// The previous decisions on this class with their reasons, and whether they have expired. After
+/// equal decisions it counts the findings of a rule, which the head of a card offers. Nothing for
+/// several classes.
+pub(crate) fn before(
+    cx: &Cx<'_>,
+    name: &'static str,
+    facts: &ReviewFacts,
+    lines: &mut Vec<Line<'static>>,
+) {
     if facts.earlier.is_empty() || !facts.is_one_class() {
         return;
     }
     heading(cx.theme, name, lines);
     if let (Some(_), Some(rule)) = (facts.repeated_decision(), facts.rule) {
-        let (findings, targets) = (format::plural(rule.findings, "finding"), format::plural(rule.targets, "target"));
+        let (findings, targets) = (
+            format::plural(rule.findings, "finding"),
+            format::plural(rule.targets, "target"),
+        );
         let kept = match rule.decided {
             0 => String::new(),
             1 => "; 1 finding keeps its manual decision".to_owned(),
-            decided => format!("; {} keep their manual decision", format::plural(decided, "finding")),
+            decided => format!(
+                "; {} keep their manual decision",
+                format::plural(decided, "finding")
+            ),
         };
-        lines.push(words(format!("  a rule would match {findings} on {targets} now{kept}"), cx.theme.text()));
+        lines.push(words(
+            format!("  a rule would match {findings} on {targets} now{kept}"),
+            cx.theme.text(),
+        ));
     }
     for equal in equal_decisions(&facts.earlier) {
-        let Some(&latest) = equal.first() else { continue };
+        let Some(&latest) = equal.first() else {
+            continue;
+        };
         let findings = format::plural(equal.iter().map(|before| before.count).sum(), "finding");
-        let times = if equal.len() > 1 { format!(" in {} decisions", equal.len()) } else { String::new() };
-        lines.push(words(format!("  {}, on {findings}{times}", decision(latest)), cx.theme.text()));
+        let times = if equal.len() > 1 {
+            format!(" in {} decisions", equal.len())
+        } else {
+            String::new()
+        };
+        lines.push(words(
+            format!("  {}, on {findings}{times}", decision(latest)),
+            cx.theme.text(),
+        ));
         let people = distinct(equal.iter().map(|before| &before.who));
         let workspaces = distinct(equal.iter().map(|before| &before.workspace));
-        let place = if workspaces.is_empty() { String::new() } else { format!(" in {workspaces}") };
-        let (last, when) = (if equal.len() > 1 { "last " } else { "" }, status::ago(cx, Some(latest.at)));
+        let place = if workspaces.is_empty() {
+            String::new()
+        } else {
+            format!(" in {workspaces}")
+        };
+        let (last, when) = (
+            if equal.len() > 1 { "last " } else { "" },
+            status::ago(cx, Some(latest.at)),
+        );
         let mut origin = format!("  by {people}{place}, {last}{when}");
         if let Some(until) = latest.until.filter(|&until| until < cx.model.today()) {
             origin.push_str(&format!("; expired on {until}"));
@@ -311,12 +516,23 @@ pub(crate) fn before(cx: &Cx<'_>, name: &'static str, facts: &ReviewFacts, lines
     }
 }
 
-/// Decisions with the same verdict, reason, note and end together, in the order of the latest of each.
+/// Decisions with the same verdict, reason, note and end together, in the order of the latest of
+/// each.
 fn equal_decisions(earlier: &[Before]) -> Vec<Vec<&Before>> {
     let mut groups: Vec<Vec<&Before>> = Vec::new();
-    let content = |before: &Before| (before.verdict, before.reason, before.note.clone(), before.until);
+    let content = |before: &Before| {
+        (
+            before.verdict,
+            before.reason,
+            before.note.clone(),
+            before.until,
+        )
+    };
     for before in earlier {
-        match groups.iter_mut().find(|group| content(group[0]) == content(before)) {
+        match groups
+            .iter_mut()
+            .find(|group| content(group[0]) == content(before))
+        {
             Some(group) => group.push(before),
             None => groups.push(vec![before]),
         }
@@ -327,7 +543,10 @@ fn equal_decisions(earlier: &[Before]) -> Vec<Vec<&Before>> {
 /// The different names, in their order.
 fn distinct<'a>(names: impl Iterator<Item = &'a Shared>) -> String {
     let mut seen: Vec<String> = Vec::new();
-    for name in names.filter(|name| !name.is_empty()).map(|name| clean(name).into_owned()) {
+    for name in names
+        .filter(|name| !name.is_empty())
+        .map(|name| clean(name).into_owned())
+    {
         if !seen.contains(&name) {
             seen.push(name);
         }
@@ -353,10 +572,20 @@ fn decision(before: &Before) -> String {
 /// One example of each kind of evidence, in full.
 pub(crate) fn evidence(cx: &Cx<'_>, facts: &ReviewFacts, width: u16) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
-    lines.extend(facts.evidence.unread.iter().map(|unread| unread_line(cx.theme, unread)));
+    lines.extend(
+        facts
+            .evidence
+            .unread
+            .iter()
+            .map(|unread| unread_line(cx.theme, unread)),
+    );
     for kind in &facts.evidence.kinds {
         let place = target(cx, &kind.example);
-        let alike = if kind.count > 1 { format!("{} identical, example: {place}", kind.count) } else { place };
+        let alike = if kind.count > 1 {
+            format!("{} identical, example: {place}", kind.count)
+        } else {
+            place
+        };
         heading(cx.theme, alike, &mut lines);
         let example = cx.model.findings.shown.of(&kind.example);
         let width = width.saturating_sub(2);
@@ -374,13 +603,23 @@ pub(crate) fn history(cx: &Cx<'_>, facts: &ReviewFacts) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for done in &facts.history {
         let undone = state.is_undone(done.batch);
-        let style = if undone { cx.theme.dim() } else { cx.theme.text() };
+        let style = if undone {
+            cx.theme.dim()
+        } else {
+            cx.theme.text()
+        };
         let what = cx.model.described(done.batch);
         let here = format::plural(done.count, "finding");
         let note = if undone { ", undone" } else { "" };
         let when = status::ago(cx, Some(done.at));
-        lines.push(words(format!("{}  {when}{note}", clean(&done.who)), cx.theme.strong()));
-        lines.push(words(format!("  {}; {here} in this group", clean(&what)), style));
+        lines.push(words(
+            format!("{}  {when}{note}", clean(&done.who)),
+            cx.theme.strong(),
+        ));
+        lines.push(words(
+            format!("  {}; {here} in this group", clean(&what)),
+            style,
+        ));
     }
     if lines.is_empty() {
         lines.push(words("No decisions on these findings yet.", cx.theme.dim()));
@@ -396,10 +635,18 @@ pub(crate) fn summary(cx: &Cx<'_>, review: &Review) -> Vec<Line<'static>> {
     match outcome.decided() {
         0 => lines.push(words("No decisions yet in this review.", text)),
         decided => {
-            let title = format!("{} of {} decided", decided, format::plural(review.len(), "card"));
+            let title = format!(
+                "{} of {} decided",
+                decided,
+                format::plural(review.len(), "card")
+            );
             lines.push(words(title, cx.theme.strong()));
             lines.push(Line::default());
-            lines.extend(outcome_words(&outcome).into_iter().map(|line| words(format!("  {line}"), text)));
+            lines.extend(
+                outcome_words(&outcome)
+                    .into_iter()
+                    .map(|line| words(format!("  {line}"), text)),
+            );
         }
     }
     lines.push(Line::default());
@@ -411,18 +658,42 @@ pub(crate) fn summary(cx: &Cx<'_>, review: &Review) -> Vec<Line<'static>> {
     };
     add(outcome.skipped, format!("{skipped} skipped"));
     let excluded = format::plural(outcome.out, "finding");
-    add(outcome.out, format!("{excluded} excluded; the query is:undecided finds them in the list"));
+    add(
+        outcome.out,
+        format!("{excluded} excluded; the query is:undecided finds them in the list"),
+    );
     add(
         outcome.decided_outside,
-        format!("{} decided outside this review", format::plural(outcome.decided_outside, "finding")),
+        format!(
+            "{} decided outside this review",
+            format::plural(outcome.decided_outside, "finding")
+        ),
     );
-    add(outcome.left, format!("{} on cards without a decision", format::plural(outcome.left, "finding")));
+    add(
+        outcome.left,
+        format!(
+            "{} on cards without a decision",
+            format::plural(outcome.left, "finding")
+        ),
+    );
     lines.push(Line::default());
-    let end = cx.model.key_label(Context::Review, Action::Review(ReviewAction::End));
-    let undo = cx.model.key_label(Context::Everywhere, Action::Decide(DecideAction::Undo));
-    if review.first_undecided(&cx.model.findings.triage.state).is_some() {
-        let next = cx.model.key_label(Context::Review, Action::Review(ReviewAction::Skip));
-        lines.push(words(format!("{next} shows the first undecided card."), dim));
+    let end = cx
+        .model
+        .key_label(Context::Review, Action::Review(ReviewAction::End));
+    let undo = cx
+        .model
+        .key_label(Context::Everywhere, Action::Decide(DecideAction::Undo));
+    if review
+        .first_undecided(&cx.model.findings.triage.state)
+        .is_some()
+    {
+        let next = cx
+            .model
+            .key_label(Context::Review, Action::Review(ReviewAction::Skip));
+        lines.push(words(
+            format!("{next} shows the first undecided card."),
+            dim,
+        ));
     }
     let next = match outcome.decided() {
         0 => format!("{end} ends the review."),

@@ -15,11 +15,16 @@ fn full() -> Stream {
 }
 
 fn chunk<'a>(stream: &'a Stream, query: &'a Query) -> ChunkQuery<'a> {
-    ChunkQuery { bytes: 4 * stream.rows[0].bytes(), ..chunk_query(stream, query) }
+    ChunkQuery {
+        bytes: 4 * stream.rows[0].bytes(),
+        ..chunk_query(stream, query)
+    }
 }
 
 fn shown(list: &StreamList, stream: &Stream) -> Vec<i64> {
-    (0..list.len()).map(|at| list.id_at(stream, at).unwrap().capture.0).collect()
+    (0..list.len())
+        .map(|at| list.id_at(stream, at).unwrap().capture.0)
+        .collect()
 }
 
 #[test]
@@ -28,12 +33,18 @@ fn newest_chunk_runs_first_and_end_is_followed() {
     list.show(&chunk(&stream, &query));
     assert_eq!((shown(&list, &stream), list.pending()), (vec![18, 20], 16));
     list.next_chunk(&chunk(&stream, &query));
-    assert_eq!((shown(&list, &stream), list.pending()), (vec![14, 16, 18, 20], 12));
+    assert_eq!(
+        (shown(&list, &stream), list.pending()),
+        (vec![14, 16, 18, 20], 12)
+    );
     assert_eq!((list.at, list.is_following(), list.below()), (3, true, 0));
     while list.pending() > 0 {
         list.next_chunk(&chunk(&stream, &query));
     }
-    assert_eq!(shown(&list, &stream), (1..=10).map(|half| 2 * half).collect::<Vec<_>>());
+    assert_eq!(
+        shown(&list, &stream),
+        (1..=10).map(|half| 2 * half).collect::<Vec<_>>()
+    );
     assert_eq!((list.at, list.is_following()), (9, true));
 }
 
@@ -46,7 +57,10 @@ fn selected_capture_is_in_first_chunk() {
     list.mark(&stream, 5, true);
     list.show(&chunk(&stream, &query));
     assert_eq!(shown(&list, &stream), [6, 18, 20]);
-    assert_eq!((list.at, list.current(&stream).unwrap().capture.id.0), (0, 6));
+    assert_eq!(
+        (list.at, list.current(&stream).unwrap().capture.id.0),
+        (0, 6)
+    );
     assert_eq!((list.marks().len(), list.marks_hidden()), (1, 0));
     while list.pending() > 0 {
         list.next_chunk(&chunk(&stream, &query));
@@ -65,7 +79,10 @@ fn new_query_discards_results_of_previous_one() {
     while list.pending() > 0 {
         list.next_chunk(&chunk(&stream, &odd));
     }
-    assert_eq!(shown(&list, &stream), (0..10).map(|half| 2 * half + 1).collect::<Vec<_>>());
+    assert_eq!(
+        shown(&list, &stream),
+        (0..10).map(|half| 2 * half + 1).collect::<Vec<_>>()
+    );
 }
 
 #[test]
@@ -80,13 +97,23 @@ fn captures_that_arrive_during_query_are_counted() {
     while list.pending() > 0 {
         list.next_chunk(&chunk(&stream, &query));
     }
-    assert_eq!((shown(&list, &stream)[0], list.len(), list.below()), (-4, 14, 2));
+    assert_eq!(
+        (shown(&list, &stream)[0], list.len(), list.below()),
+        (-4, 14, 2)
+    );
     assert_eq!(list.current(&stream).unwrap().capture.id.0, 20);
 }
 
 fn mention() -> Arc<[Mention]> {
     let place = crate::oob::MentionPlace::Query("t".into());
-    [Mention { token: Token::of(1), known: false, place, wrapped: Vec::new(), added: "".into() }].into()
+    [Mention {
+        token: Token::of(1),
+        known: false,
+        place,
+        wrapped: Vec::new(),
+        added: "".into(),
+    }]
+    .into()
 }
 
 #[test]
@@ -104,7 +131,10 @@ fn next_capture_of_the_group_takes_the_place_of_a_hidden_one() {
         list.follow = false;
         let rows = stream.mention(&[(key, mention())]);
         list.refilter(&chunk_query(&stream, &rest), &rows);
-        assert_eq!(list.selected_row(), Some(RowRef::Item(capture_row(capture(next)).id())));
+        assert_eq!(
+            list.selected_row(),
+            Some(RowRef::Item(capture_row(capture(next)).id()))
+        );
     }
 }
 
@@ -119,8 +149,18 @@ fn changed_captures_are_filtered_again() {
     let rows = stream.mention(&changed);
     list.refilter(&chunk_query(&stream, &unknown), &rows);
     assert_eq!(shown(&list, &stream), [3, 7]);
-    list.refilter(&ChunkQuery { bytes: 0, ..chunk_query(&stream, &unknown) }, &rows[..1]);
-    assert_eq!((shown(&list, &stream), list.pending()), (vec![7], 1), "the other one was not queried");
+    list.refilter(
+        &ChunkQuery {
+            bytes: 0,
+            ..chunk_query(&stream, &unknown)
+        },
+        &rows[..1],
+    );
+    assert_eq!(
+        (shown(&list, &stream), list.pending()),
+        (vec![7], 1),
+        "the other one was not queried"
+    );
 }
 
 #[test]
@@ -136,7 +176,11 @@ fn export_is_complete_while_captures_arrive() {
         }
     };
     let found: Vec<i64> = found.iter().map(|captured| captured.capture.id.0).collect();
-    assert_eq!(found, (0..=10).map(|half| 2 * half).collect::<Vec<_>>(), "as of the time of the query, and older ones");
+    assert_eq!(
+        found,
+        (0..=10).map(|half| 2 * half).collect::<Vec<_>>(),
+        "as of the time of the query, and older ones"
+    );
 }
 
 #[test]
@@ -148,11 +192,24 @@ fn late_captures_keep_results_of_moved_rows() {
     list.select_at(&stream, 10);
     let (selected, before) = (list.selected, shown(&list, &stream));
     let new = stream.take(some([3, 13]));
-    list.extend(&ChunkQuery { bytes: 0, ..chunk_query(&stream, &query) }, &new);
-    assert_eq!((shown(&list, &stream), list.pending()), (before, 2), "only these two remain to be queried");
+    list.extend(
+        &ChunkQuery {
+            bytes: 0,
+            ..chunk_query(&stream, &query)
+        },
+        &new,
+    );
+    assert_eq!(
+        (shown(&list, &stream), list.pending()),
+        (before, 2),
+        "only these two remain to be queried"
+    );
     assert_eq!((list.selected, list.at), (selected, 10));
     list.next_chunk(&chunk_query(&stream, &query));
-    assert_eq!((list.selected, list.at, list.pending(), list.below()), (selected, 10, 0, 0));
+    assert_eq!(
+        (list.selected, list.at, list.pending(), list.below()),
+        (selected, 10, 0, 0)
+    );
 }
 
 #[test]
@@ -175,7 +232,10 @@ fn selection_moves_to_next_match_without_following() {
         while list.pending() > 0 {
             list.next_chunk(&chunk(&stream, &query));
         }
-        assert_eq!((list.current(&stream).unwrap().capture.id.0, list.follow), (at, false));
+        assert_eq!(
+            (list.current(&stream).unwrap().capture.id.0, list.follow),
+            (at, false)
+        );
     }
     // The only one that matches is in the last chunk.
     let mut stream = Stream::default();
@@ -188,13 +248,22 @@ fn selection_moves_to_next_match_without_following() {
     while list.pending() > 0 {
         list.next_chunk(&chunk(&stream, &even()));
     }
-    assert_eq!((shown(&list, &stream), list.at, list.follow), (vec![2], 0, false));
+    assert_eq!(
+        (shown(&list, &stream), list.at, list.follow),
+        (vec![2], 0, false)
+    );
 }
 
 /// A query at a time, in seconds after the capture 0.
 fn chunk_at<'a>(stream: &'a Stream, query: &'a Query, second: i64) -> ChunkQuery<'a> {
     let query = chunk_query(stream, query);
-    ChunkQuery { context: StreamContext { now: 1_800_000_000 + second, ..query.context }, ..query }
+    ChunkQuery {
+        context: StreamContext {
+            now: 1_800_000_000 + second,
+            ..query.context
+        },
+        ..query
+    }
 }
 
 #[test]
@@ -208,7 +277,11 @@ fn query_on_age_follows_time_when_captures_arrive() {
     let new = stream.take(some([21]));
     list.extend(&chunk_at(&stream, &recent, 21), &new);
     assert_eq!(shown(&list, &stream), [17, 18, 19, 20, 21]);
-    assert_eq!(list.current(&stream).unwrap().capture.id.0, 17, "the row that took its place");
+    assert_eq!(
+        list.current(&stream).unwrap().capture.id.0,
+        17,
+        "the row that took its place"
+    );
 }
 
 #[test]
@@ -216,11 +289,20 @@ fn query_on_age_ends_although_captures_arrive_during_each_chunk() {
     let (mut stream, mut list) = (full(), StreamList::default());
     let recent = Query::parse("time<1h", QueryKind::Captures).unwrap();
     let bytes = chunk(&stream, &recent).bytes;
-    list.show(&ChunkQuery { bytes, ..chunk_at(&stream, &recent, 20) });
+    list.show(&ChunkQuery {
+        bytes,
+        ..chunk_at(&stream, &recent, 20)
+    });
     assert!(list.pending() > 0);
     let ends = (21..100).any(|id| {
         let new = stream.take(some([id]));
-        list.extend(&ChunkQuery { bytes, ..chunk_at(&stream, &recent, id) }, &new);
+        list.extend(
+            &ChunkQuery {
+                bytes,
+                ..chunk_at(&stream, &recent, id)
+            },
+            &new,
+        );
         list.pending() == 0
     });
     assert!(ends);

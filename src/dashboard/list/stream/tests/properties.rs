@@ -46,8 +46,15 @@ const FILTERS: [&str; 4] = ["", "even", "from:192.0.2.1 or body:x", "is:known"];
 fn one(id: i64) -> CaptureRow {
     let ip_address = format!("192.0.2.{}", id.rem_euclid(4)).as_str().into();
     let body = if id % 3 == 0 { "eA==" } else { "" };
-    let capture = Capture { ip_address, request_body_base64: body.into(), ..capture(id) };
-    CaptureRow { logger: LoggerId(id.rem_euclid(2)), ..capture_row(capture) }
+    let capture = Capture {
+        ip_address,
+        request_body_base64: body.into(),
+        ..capture(id)
+    };
+    CaptureRow {
+        logger: LoggerId(id.rem_euclid(2)),
+        ..capture_row(capture)
+    }
 }
 
 struct StreamSetup {
@@ -58,7 +65,13 @@ struct StreamSetup {
 
 impl StreamSetup {
     fn with_query(&mut self, run: impl FnOnce(&mut StreamList, &ChunkQuery<'_>)) {
-        run(&mut self.list, &ChunkQuery { bytes: 3_000, ..chunk_query(&self.stream, &self.query) });
+        run(
+            &mut self.list,
+            &ChunkQuery {
+                bytes: 3_000,
+                ..chunk_query(&self.stream, &self.query)
+            },
+        );
     }
 
     fn apply(&mut self, step: Step) {
@@ -78,8 +91,12 @@ impl StreamSetup {
             }
             Step::Group(by) => {
                 self.list.group(
-                    [None, Some(CaptureGroupBy::Payload), Some(CaptureGroupBy::Source), Some(CaptureGroupBy::Logger)]
-                        [by],
+                    [
+                        None,
+                        Some(CaptureGroupBy::Payload),
+                        Some(CaptureGroupBy::Source),
+                        Some(CaptureGroupBy::Logger),
+                    ][by],
                 );
                 self.with_query(StreamList::show);
             }
@@ -105,7 +122,9 @@ impl StreamSetup {
                 };
                 let held = &self.stream.rows;
                 let which = which.into_iter().filter(|(at, _)| *at < held.len());
-                let changed: Vec<_> = which.map(|(at, token)| (held[at].id(), [mention(token)].into())).collect();
+                let changed: Vec<_> = which
+                    .map(|(at, token)| (held[at].id(), [mention(token)].into()))
+                    .collect();
                 let rows = self.stream.mention(&changed);
                 self.with_query(|list, query| list.refilter(query, &rows));
             }
@@ -115,12 +134,25 @@ impl StreamSetup {
     /// Invariants after every step.
     fn holds(&self) {
         let (stream, list) = (&self.stream, &self.list);
-        assert!(stream.rows.iter().map(CaptureRow::id).is_sorted_by(|one, next| one < next));
+        assert!(
+            stream
+                .rows
+                .iter()
+                .map(CaptureRow::id)
+                .is_sorted_by(|one, next| one < next)
+        );
         assert!(stream.rows.len() <= stream.most);
         assert_eq!(list.selected, list.id_at(stream, list.at));
         assert!(list.at < list.len() || (list.is_empty() && list.at == 0));
-        assert!(!list.is_following() || list.is_empty() || (list.at + 1 == list.len() && list.below() == 0));
-        assert!(list.position() < list.matches().max(1), "group headers do not count");
+        assert!(
+            !list.is_following()
+                || list.is_empty()
+                || (list.at + 1 == list.len() && list.below() == 0)
+        );
+        assert!(
+            list.position() < list.matches().max(1),
+            "group headers do not count"
+        );
         assert!(list.marks().iter().all(|&id| stream.holds(id)));
         assert_eq!(list.marks_hidden(), list.hidden_marks(stream).count());
         for at in 0..list.len() {
@@ -131,17 +163,28 @@ impl StreamSetup {
         }
     }
 
-    /// The drawn list after the whole query ran: the captures of each place, whether it is a group header, and where
-    /// the selection is.
-    fn drawn(&self, mut list: StreamList, run: &dyn Fn(&mut StreamList, &ChunkQuery<'_>)) -> impl PartialEq + Debug {
+    /// The drawn list after the whole query ran: the captures of each place, whether it is a group
+    /// header, and where the selection is.
+    fn drawn(
+        &self,
+        mut list: StreamList,
+        run: &dyn Fn(&mut StreamList, &ChunkQuery<'_>),
+    ) -> impl PartialEq + Debug {
         let stream = &self.stream;
-        let query = ChunkQuery { bytes: 3_000, ..chunk_query(stream, &self.query) };
+        let query = ChunkQuery {
+            bytes: 3_000,
+            ..chunk_query(stream, &self.query)
+        };
         run(&mut list, &query);
         while list.pending() > 0 {
             list.next_chunk(&query);
         }
-        let places =
-            (0..list.len()).map(|at| (list.groups.header(at).is_some(), list.ids_at(stream, at).collect::<Vec<_>>()));
+        let places = (0..list.len()).map(|at| {
+            (
+                list.groups.header(at).is_some(),
+                list.ids_at(stream, at).collect::<Vec<_>>(),
+            )
+        });
         (
             places.collect::<Vec<_>>(),
             list.matches(),

@@ -4,9 +4,9 @@
 //!   identified service ──► a read that authentication would refuse ──► granted? ──► finding with the read and its result
 //! ```
 //!
-//! No check writes, guesses a password, or runs code: a session that opens without a password is closed at once, and no
-//! script, share or desktop is requested. `anonymous` of FTP is a public account by its definition. Evidence shows that the
-//! read was granted, never the data.
+//! No check writes, guesses a password, or runs code: a session that opens without a password is
+//! closed at once, and no script, share or desktop is requested. `anonymous` of FTP is a public
+//! account by its definition. Evidence shows that the read was granted, never the data.
 
 use serde_json::Value;
 
@@ -28,7 +28,8 @@ const MAX_SHOWN: usize = 200;
 const MAX_MODULES: usize = 5;
 
 /// `{"listDatabases": 1, "nameOnly": true, "$db": "admin"}` as OP_MSG of MongoDB.
-const MONGODB_DATABASES: &[u8] = b"\x47\0\0\0\x01\0\0\0\0\0\0\0\xdd\x07\0\0\0\0\0\0\0\x32\0\0\0\x10listDatabases\0\
+const MONGODB_DATABASES: &[u8] =
+    b"\x47\0\0\0\x01\0\0\0\0\0\0\0\xdd\x07\0\0\0\0\0\0\0\x32\0\0\0\x10listDatabases\0\
     \x01\0\0\0\x08nameOnly\0\x01\x02$db\0\x06\0\0\0admin\0\0";
 
 /// A granted read.
@@ -43,7 +44,10 @@ struct AccessProof {
 
 /// Checks an identified service; a guess by the port number is no reason to send anything.
 pub async fn check(client: PortClient<'_>, port: &IdentifiedPort) -> Vec<NewFinding> {
-    let client = PortClient { over_tls: port.over_tls, ..client };
+    let client = PortClient {
+        over_tls: port.over_tls,
+        ..client
+    };
     let banner = &port.banner;
     if banner.source == "port number" {
         return Vec::new();
@@ -51,12 +55,19 @@ pub async fn check(client: PortClient<'_>, port: &IdentifiedPort) -> Vec<NewFind
     let proofs = match (&port.page, &banner.name[..]) {
         (Some(page), _) => web(&client, page).await.into_iter().collect(),
         (_, "smb") => shares::smb(&client).await,
-        (_, "memcached") => {
-            [memcached(&client).await, databases::memcached_by_udp(&client).await].into_iter().flatten().collect()
-        }
+        (_, "memcached") => [
+            memcached(&client).await,
+            databases::memcached_by_udp(&client).await,
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
         (_, name) => one(&client, name).await.into_iter().collect(),
     };
-    proofs.into_iter().map(|proof: AccessProof| proof.finding(client.to.port(), &banner.service)).collect()
+    proofs
+        .into_iter()
+        .map(|proof: AccessProof| proof.finding(client.to.port(), &banner.service))
+        .collect()
 }
 
 /// The read of a service that has one.
@@ -79,8 +90,17 @@ async fn one(client: &PortClient<'_>, name: &str) -> Option<AccessProof> {
 
 impl AccessProof {
     fn new(kind: FindingKind, read: impl Into<String>, result: &str) -> Self {
-        let result = result.trim().chars().map(|c| if c.is_control() { '.' } else { c });
-        Self { kind, read: read.into(), result: result.take(MAX_SHOWN).collect(), protocol: "tcp", cve: None }
+        let result = result
+            .trim()
+            .chars()
+            .map(|c| if c.is_control() { '.' } else { c });
+        Self {
+            kind,
+            read: read.into(),
+            result: result.take(MAX_SHOWN).collect(),
+            protocol: "tcp",
+            cve: None,
+        }
     }
 
     fn finding(self, port: u16, service: &str) -> NewFinding {
@@ -90,7 +110,14 @@ impl AccessProof {
             None => self.kind.finding(),
         };
         let (protocol, service) = (self.protocol.to_owned(), service.to_owned());
-        NewFinding { port, protocol, service, confirmed: true, evidence, ..finding }
+        NewFinding {
+            port,
+            protocol,
+            service,
+            confirmed: true,
+            evidence,
+            ..finding
+        }
     }
 }
 
@@ -131,14 +158,27 @@ async fn rsync(client: &PortClient<'_>) -> Option<AccessProof> {
     let list = connection.exchange(b"@RSYNCD: 30.0\n\n").await;
     drop(connection);
     let list = String::from_utf8_lossy(&list);
-    let modules = list.lines().filter(|line| !line.starts_with('@')).filter_map(|line| line.split_once('\t'));
-    for module in modules.map(|(name, _)| name.trim()).filter(|name| !name.is_empty()).take(MAX_MODULES) {
+    let modules = list
+        .lines()
+        .filter(|line| !line.starts_with('@'))
+        .filter_map(|line| line.split_once('\t'));
+    for module in modules
+        .map(|(name, _)| name.trim())
+        .filter(|name| !name.is_empty())
+        .take(MAX_MODULES)
+    {
         let mut connection = client.connect().await?;
         connection.read(client.timeout).await;
-        let response = connection.exchange(format!("@RSYNCD: 30.0\n{module}\n").as_bytes()).await;
+        let response = connection
+            .exchange(format!("@RSYNCD: 30.0\n{module}\n").as_bytes())
+            .await;
         let response = String::from_utf8_lossy(&response);
         if let Some(granted) = line_with(&response, "@RSYNCD: OK") {
-            return Some(AccessProof::new(kind::RSYNC, format!("module {module}"), granted));
+            return Some(AccessProof::new(
+                kind::RSYNC,
+                format!("module {module}"),
+                granted,
+            ));
         }
     }
     None
@@ -152,12 +192,22 @@ async fn ftp(client: &PortClient<'_>) -> Option<AccessProof> {
     }
     let user = connection.exchange(b"USER anonymous\r\n").await;
     let response = match user.get(..3) {
-        Some(b"331") => connection.exchange(b"PASS scandeck@scandeck.invalid\r\n").await,
+        Some(b"331") => {
+            connection
+                .exchange(b"PASS scandeck@scandeck.invalid\r\n")
+                .await
+        }
         _ => user,
     };
-    let granted = response.starts_with(b"230").then(|| String::from_utf8_lossy(&response).into_owned())?;
+    let granted = response
+        .starts_with(b"230")
+        .then(|| String::from_utf8_lossy(&response).into_owned())?;
     connection.exchange(b"QUIT\r\n").await;
-    Some(AccessProof::new(kind::FTP, "USER anonymous", granted.lines().next().unwrap_or_default()))
+    Some(AccessProof::new(
+        kind::FTP,
+        "USER anonymous",
+        granted.lines().next().unwrap_or_default(),
+    ))
 }
 
 /// A read over HTTP that needs authentication where it is enabled.

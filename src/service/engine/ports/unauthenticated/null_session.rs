@@ -4,8 +4,8 @@
 //!   negotiation ─► anonymous session (MS-NLMP) ─► tree IPC$ ─► pipe srvsvc ─► list of shares (MS-SRVS) ─► number of shares
 //! ```
 //!
-//! Windows grants the session and the tree to everybody, so only the list is a proof. No share is opened, and the end of the
-//! connection ends the session.
+//! Windows grants the session and the tree to everybody, so only the list is a proof. No share is
+//! opened, and the end of the connection ends the session.
 
 use std::time::Duration;
 
@@ -31,7 +31,8 @@ const DIALECTS: &[u8] =
     b"\x24\0\x02\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\x02\x10\x02";
 /// NEGOTIATE_MESSAGE: Unicode, NTLM, extended session security.
 const NTLM_NEGOTIATE: &[u8] = b"NTLMSSP\0\x01\0\0\0\x05\x82\x08\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
-/// AUTHENTICATE_MESSAGE of the anonymous user: no names, no response, the flag for it (MS-NLMP §3.2.5.1.2).
+/// AUTHENTICATE_MESSAGE of the anonymous user: no names, no response, the flag for it (MS-NLMP
+/// §3.2.5.1.2).
 const NTLM_ANONYMOUS: &[u8] =
     b"NTLMSSP\0\x03\0\0\0\x01\0\x01\0\x40\0\0\0\0\0\0\0\x41\0\0\0\0\0\0\0\x41\0\0\0\0\0\0\0\x41\0\0\0\
     \0\0\0\0\x41\0\0\0\0\0\0\0\x41\0\0\0\x05\x8a\x08\0\0";
@@ -55,13 +56,25 @@ const MAX_SHARES: u32 = 100_000;
 /// Requests the list of shares without a user.
 pub async fn shares(client: &PortClient<'_>) -> Option<AccessProof> {
     let connection = client.connect().await?.with_timeout(PATIENCE);
-    let mut session = SmbSession { connection, message: 0, session: [0; 8], tree: [0; 4] };
+    let mut session = SmbSession {
+        connection,
+        message: 0,
+        session: [0; 8],
+        tree: [0; 4],
+    };
     session.granted(NEGOTIATE, DIALECTS).await?;
     let begun = session.call(SESSION_SETUP, &setup(NTLM_NEGOTIATE)).await?;
     begun.has(MORE_PROCESSING_REQUIRED).then_some(())?;
-    session.granted(SESSION_SETUP, &setup(NTLM_ANONYMOUS)).await?;
+    session
+        .granted(SESSION_SETUP, &setup(NTLM_ANONYMOUS))
+        .await?;
     let path = utf16(&format!("\\\\{}\\IPC$", client.to.ip()));
-    session.granted(TREE_CONNECT, &[b"\x09\0\0\0\x48\0", &length(&path)[..], &path].concat()).await?;
+    session
+        .granted(
+            TREE_CONNECT,
+            &[b"\x09\0\0\0\x48\0", &length(&path)[..], &path].concat(),
+        )
+        .await?;
     let name = utf16("srvsvc");
     let open = [OPEN_PIPE, b"\x78\0", &length(&name), &[0; 8], &name].concat();
     let pipe: [u8; 16] = session.granted(CREATE, &open).await?.field(64)?;
@@ -69,12 +82,22 @@ pub async fn shares(client: &PortClient<'_>) -> Option<AccessProof> {
     (bound.get(2) == Some(&RPC_BIND_ACK)).then_some(())?;
     let count = share_count(&session.transceive(&pipe, RPC_SHARES).await?)?;
     let result = format!("list of {}", crate::text::plural(count as usize, "share"));
-    Some(AccessProof::new(kind::SMB, "NetrShareEnum without a user", &result))
+    Some(AccessProof::new(
+        kind::SMB,
+        "NetrShareEnum without a user",
+        &result,
+    ))
 }
 
 /// A session set-up with a message of NTLM.
 fn setup(ntlm: &[u8]) -> Vec<u8> {
-    [&b"\x19\0\0\x01\0\0\0\0\0\0\0\0\x58\0"[..], &length(ntlm), &[0; 8], ntlm].concat()
+    [
+        &b"\x19\0\0\x01\0\0\0\0\0\0\0\0\x58\0"[..],
+        &length(ntlm),
+        &[0; 8],
+        ntlm,
+    ]
+    .concat()
 }
 
 fn length(bytes: &[u8]) -> [u8; 2] {
@@ -85,10 +108,17 @@ fn utf16(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()
 }
 
-/// The number of shares in a response of NetrShareEnum: level, container, pointer, number, shares, …, status.
+/// The number of shares in a response of NetrShareEnum: level, container, pointer, number, shares,
+/// …, status.
 fn share_count(response: &[u8]) -> Option<u32> {
-    let stub = response.get(24..).filter(|_| response.get(2) == Some(&RPC_RESPONSE))?;
-    let word = |at: usize| stub.get(at..).and_then(|rest| rest.first_chunk()).map(|word| u32::from_le_bytes(*word));
+    let stub = response
+        .get(24..)
+        .filter(|_| response.get(2) == Some(&RPC_RESPONSE))?;
+    let word = |at: usize| {
+        stub.get(at..)
+            .and_then(|rest| rest.first_chunk())
+            .map(|word| u32::from_le_bytes(*word))
+    };
     let (level, count) = (word(0)?, word(12)?);
     (level == 1 && word(8)? != 0 && count <= MAX_SHARES && stub.ends_with(&[0; 4])).then_some(count)
 }
@@ -128,19 +158,30 @@ impl SmbSession<'_> {
         message.extend([0; 16]);
         message.extend(body);
         self.message += 1;
-        let record = [&u32::try_from(message.len()).ok()?.to_be_bytes()[..], &message].concat();
-        let received = self.connection.exchange_until(&record, |bytes| final_message(bytes).is_some()).await;
-        let response = final_message(&received).filter(|response| response.starts_with(b"\xfeSMB"))?;
+        let record = [
+            &u32::try_from(message.len()).ok()?.to_be_bytes()[..],
+            &message,
+        ]
+        .concat();
+        let received = self
+            .connection
+            .exchange_until(&record, |bytes| final_message(bytes).is_some())
+            .await;
+        let response =
+            final_message(&received).filter(|response| response.starts_with(b"\xfeSMB"))?;
         self.session = *response.get(40..)?.first_chunk()?;
         if command == TREE_CONNECT {
             self.tree = *response.get(36..)?.first_chunk()?;
         }
-        (response.get(12..14) == Some(&command.to_le_bytes()[..])).then(|| SmbMessage(response.to_vec()))
+        (response.get(12..14) == Some(&command.to_le_bytes()[..]))
+            .then(|| SmbMessage(response.to_vec()))
     }
 
     /// The response to a command that the server grants.
     async fn granted(&mut self, command: u16, body: &[u8]) -> Option<SmbMessage> {
-        self.call(command, body).await.filter(|response| response.has(SUCCESS))
+        self.call(command, body)
+            .await
+            .filter(|response| response.has(SUCCESS))
     }
 
     /// Writes to a pipe and reads its response (FSCTL_PIPE_TRANSCEIVE).
@@ -148,14 +189,29 @@ impl SmbSession<'_> {
         let count = u32::try_from(data.len()).ok()?.to_le_bytes();
         let mut body = b"\x39\0\0\0\x17\xc0\x11\0".to_vec();
         body.extend(pipe);
-        // Offset and length of the data, no other input, at most 4 KiB of output, a file system control.
+        // Offset and length of the data, no other input, at most 4 KiB of output, a file system
+        // control.
         body.extend(
-            [&120_u32.to_le_bytes()[..], &count, &[0; 12], &4096_u32.to_le_bytes(), &[1, 0, 0, 0, 0, 0, 0, 0]].concat(),
+            [
+                &120_u32.to_le_bytes()[..],
+                &count,
+                &[0; 12],
+                &4096_u32.to_le_bytes(),
+                &[1, 0, 0, 0, 0, 0, 0, 0],
+            ]
+            .concat(),
         );
         body.extend(data);
         let response = self.call(IOCTL, &body).await?;
-        let (offset, count) = (u32::from_le_bytes(response.field(32)?), u32::from_le_bytes(response.field(36)?));
-        response.0.get(offset as usize..)?.get(..count as usize).map(<[u8]>::to_vec)
+        let (offset, count) = (
+            u32::from_le_bytes(response.field(32)?),
+            u32::from_le_bytes(response.field(36)?),
+        );
+        response
+            .0
+            .get(offset as usize..)?
+            .get(..count as usize)
+            .map(<[u8]>::to_vec)
     }
 }
 
@@ -163,7 +219,9 @@ impl SmbSession<'_> {
 fn final_message(bytes: &[u8]) -> Option<&[u8]> {
     let mut rest = bytes;
     loop {
-        let [0, a, b, c, content @ ..] = rest else { return None };
+        let [0, a, b, c, content @ ..] = rest else {
+            return None;
+        };
         let length = u32::from_be_bytes([0, *a, *b, *c]) as usize;
         let message = content.get(..length)?;
         if message.get(8..12) != Some(&PENDING.to_le_bytes()[..]) {
@@ -197,7 +255,10 @@ mod tests {
         };
         let (pending, done) = (message(PENDING), message(SUCCESS));
         assert_eq!(final_message(&pending), None);
-        assert_eq!(final_message(&[pending.clone(), done.clone()].concat()), Some(&done[4..]));
+        assert_eq!(
+            final_message(&[pending.clone(), done.clone()].concat()),
+            Some(&done[4..])
+        );
         assert_eq!(final_message(&[pending, done[..9].to_vec()].concat()), None);
     }
 

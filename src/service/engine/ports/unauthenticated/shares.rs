@@ -19,22 +19,45 @@ const EVERYBODY: &[&str] = &["*", "(everyone)", "0.0.0.0/0", "0.0.0.0/0.0.0.0", 
 pub async fn nfs(client: &PortClient<'_>) -> Option<AccessProof> {
     // The port of the mount service by TCP.
     let port = rpc::port_of_mountd(&call(client, &rpc::MOUNTD_PORT).await?)?;
-    let mountd = PortClient { to: SocketAddr::new(client.to.ip(), port), ..*client };
+    let mountd = PortClient {
+        to: SocketAddr::new(client.to.ip(), port),
+        ..*client
+    };
     let exports = rpc::exports(&call(&mountd, &rpc::EXPORTS).await?, MAX_EXPORTS)?;
-    let is_open = |groups: &[String]| groups.is_empty() || groups.iter().any(|one| EVERYBODY.contains(&one.as_str()));
-    let open: Vec<&str> = exports.iter().filter(|one| is_open(&one.groups)).map(|one| one.path.as_str()).collect();
-    let named = open.iter().take(MAX_NAMED).copied().collect::<Vec<_>>().join(", ");
+    let is_open = |groups: &[String]| {
+        groups.is_empty() || groups.iter().any(|one| EVERYBODY.contains(&one.as_str()))
+    };
+    let open: Vec<&str> = exports
+        .iter()
+        .filter(|one| is_open(&one.groups))
+        .map(|one| one.path.as_str())
+        .collect();
+    let named = open
+        .iter()
+        .take(MAX_NAMED)
+        .copied()
+        .collect::<Vec<_>>()
+        .join(", ");
     let more = match open.len().saturating_sub(MAX_NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    (!open.is_empty())
-        .then(|| AccessProof::new(kind::NFS, "list of exports", &format!("for every client: {named}{more}")))
+    (!open.is_empty()).then(|| {
+        AccessProof::new(
+            kind::NFS,
+            "list of exports",
+            &format!("for every client: {named}{more}"),
+        )
+    })
 }
 
 /// The results of a call by TCP.
 async fn call(client: &PortClient<'_>, call: &RpcCall) -> Option<Vec<u8>> {
-    let response = client.connect().await?.exchange_until(&call.record(), rpc::is_complete).await;
+    let response = client
+        .connect()
+        .await?
+        .exchange_until(&call.record(), rpc::is_complete)
+        .await;
     rpc::results(&response)
 }
 
@@ -42,7 +65,8 @@ async fn call(client: &PortClient<'_>, call: &RpcCall) -> Option<Vec<u8>> {
 const SMB1_NEGOTIATE: &[u8] =
     b"\0\0\0\x2f\xffSMB\x72\0\0\0\0\x18\x01\x48\0\0\0\0\0\0\0\0\0\0\0\0\xff\xff\x01\0\0\0\0\0\0\x0c\0\x02NT LM 0.12\0";
 
-/// Reads what an SMB server offers without a log-in: SMB 1, messages without signature, and its list of shares.
+/// Reads what an SMB server offers without a log-in: SMB 1, messages without signature, and its
+/// list of shares.
 pub async fn smb(client: &PortClient<'_>) -> Vec<AccessProof> {
     let mut proofs = Vec::new();
     let old = negotiate(client, SMB1_NEGOTIATE).await.unwrap_or_default();
@@ -51,14 +75,22 @@ pub async fn smb(client: &PortClient<'_>) -> Vec<AccessProof> {
         // The dialect of this number was accepted; 0xffff is none.
         && words > 1 && [low, high] == [0, 0]
     {
-        proofs.push(AccessProof::new(smb_kind::SMB1, "negotiation of SMB 1 (NT LM 0.12)", "accepted"));
+        proofs.push(AccessProof::new(
+            smb_kind::SMB1,
+            "negotiation of SMB 1 (NT LM 0.12)",
+            "accepted",
+        ));
     }
     let new = negotiate(client, SMB_NEGOTIATE).await.unwrap_or_default();
     if let Some((dialect, security)) = smb2_security(&new)
         && security & SIGNING_REQUIRED == 0
     {
         let result = format!("dialect {dialect}, signing not required");
-        proofs.push(AccessProof::new(smb_kind::SIGNING, "negotiation of SMB 2", &result));
+        proofs.push(AccessProof::new(
+            smb_kind::SIGNING,
+            "negotiation of SMB 2",
+            &result,
+        ));
     }
     proofs.extend(null_session::shares(client).await);
     proofs
@@ -81,11 +113,19 @@ const SIGNING_REQUIRED: u8 = 2;
 
 /// Dialect and security mode of a response to an SMB 2 negotiation.
 fn smb2_security(response: &[u8]) -> Option<(String, u8)> {
-    let header = response.get(4..68).filter(|header| header.starts_with(b"\xfeSMB"))?;
+    let header = response
+        .get(4..68)
+        .filter(|header| header.starts_with(b"\xfeSMB"))?;
     // The status, the command, and a response.
     let is_granted = header.get(8..14)? == [0; 6] && header.get(16)? & 1 == 1;
-    let [65, 0, security, _, minor, major] = *response.get(68..SMB2_LENGTH)? else { return None };
-    let dialect = if minor == 0xff { "2".to_owned() } else { format!("{major}.{}.{}", minor >> 4, minor & 15) };
+    let [65, 0, security, _, minor, major] = *response.get(68..SMB2_LENGTH)? else {
+        return None;
+    };
+    let dialect = if minor == 0xff {
+        "2".to_owned()
+    } else {
+        format!("{major}.{}.{}", minor >> 4, minor & 15)
+    };
     is_granted.then_some((dialect, security))
 }
 
@@ -97,7 +137,11 @@ mod tests {
     fn negotiations_have_their_lengths() {
         for request in [SMB1_NEGOTIATE, SMB_NEGOTIATE] {
             assert_eq!(usize::from(request[3]), request.len() - 4);
-            assert_eq!(usize::from(request[37]), request.len() - 39, "bytes of the dialects");
+            assert_eq!(
+                usize::from(request[37]),
+                request.len() - 39,
+                "bytes of the dialects"
+            );
         }
     }
 

@@ -25,8 +25,8 @@ pub struct AgreedSecret {
     pub message: Vec<u8>,
 }
 
-/// Agrees on a secret. `message` is the body of ServerKeyExchange, empty if there was none; its signature is not read.
-/// None if the server sent unusable parameters.
+/// Agrees on a secret. `message` is the body of ServerKeyExchange, empty if there was none; its
+/// signature is not read. None if the server sent unusable parameters.
 pub async fn agree(
     exchange: KeyExchange,
     offered: Version,
@@ -38,15 +38,22 @@ pub async fn agree(
         KeyExchange::FiniteField => finite_field(&message),
         KeyExchange::EllipticCurve => elliptic_curve(&message),
     };
-    // Arithmetic with a long prime takes tens of milliseconds and would block a thread of the runtime.
+    // Arithmetic with a long prime takes tens of milliseconds and would block a thread of the
+    // runtime.
     spawn_blocking(arithmetic).await.ok().flatten()
 }
 
-/// A random secret, encrypted by PKCS #1 v1.5. The arithmetic is done here, since libraries refuse short keys.
+/// A random secret, encrypted by PKCS #1 v1.5. The arithmetic is done here, since libraries refuse
+/// short keys.
 fn encrypted(offered: Version, certificate: &[u8]) -> Option<AgreedSecret> {
     let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
-    let PublicKey::RSA(key) = certificate.public_key().parsed().ok()? else { return None };
-    let (modulus, exponent) = (BigUint::from_bytes_be(key.modulus), BigUint::from_bytes_be(key.exponent));
+    let PublicKey::RSA(key) = certificate.public_key().parsed().ok()? else {
+        return None;
+    };
+    let (modulus, exponent) = (
+        BigUint::from_bytes_be(key.modulus),
+        BigUint::from_bytes_be(key.exponent),
+    );
     let size = modulus.bits().div_ceil(8) as usize;
     if modulus.bits() > MAX_BITS || exponent.bits() > 64 || size < RSA_SECRET + 11 {
         return None;
@@ -59,7 +66,10 @@ fn encrypted(offered: Version, certificate: &[u8]) -> Option<AgreedSecret> {
     block.extend((0..size - RSA_SECRET - 3).map(|_| rand::random_range(1..=u8::MAX)));
     block.push(0);
     block.extend(&secret);
-    let sealed = padded(&BigUint::from_bytes_be(&block).modpow(&exponent, &modulus), size);
+    let sealed = padded(
+        &BigUint::from_bytes_be(&block).modpow(&exponent, &modulus),
+        size,
+    );
     let mut message = Vec::new();
     push(&mut message, 2, &sealed);
     Some(AgreedSecret { secret, message })
@@ -71,7 +81,12 @@ fn finite_field(message: &[u8]) -> Option<AgreedSecret> {
     let (theirs, _) = vector(rest, 2)?;
     let [prime, generator, theirs] = [prime, generator, theirs].map(BigUint::from_bytes_be);
     let one = BigUint::from(1_u8);
-    if prime.bits() > MAX_BITS || !prime.bit(0) || theirs <= one || theirs >= prime || generator <= one {
+    if prime.bits() > MAX_BITS
+        || !prime.bit(0)
+        || theirs <= one
+        || theirs >= prime
+        || generator <= one
+    {
         return None;
     }
     // 256 bits of exponent are enough for every prime, and fast.
@@ -80,12 +95,17 @@ fn finite_field(message: &[u8]) -> Option<AgreedSecret> {
     let mut message = Vec::new();
     push(&mut message, 2, &mine.to_bytes_be());
     // Without leading zeros (RFC 5246 §8.1.2).
-    Some(AgreedSecret { secret: theirs.modpow(&exponent, &prime).to_bytes_be(), message })
+    Some(AgreedSecret {
+        secret: theirs.modpow(&exponent, &prime).to_bytes_be(),
+        message,
+    })
 }
 
 fn elliptic_curve(message: &[u8]) -> Option<AgreedSecret> {
     // 3: a curve by its number.
-    let [3, a, b, rest @ ..] = message else { return None };
+    let [3, a, b, rest @ ..] = message else {
+        return None;
+    };
     let algorithm = match u16::from_be_bytes([*a, *b]) {
         29 => &agreement::X25519,
         23 => &agreement::ECDH_P256,
@@ -106,7 +126,9 @@ fn elliptic_curve(message: &[u8]) -> Option<AgreedSecret> {
 /// Bytes preceded by their length, and the rest.
 fn vector(bytes: &[u8], width: usize) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_at_checked(width)?;
-    let length = length.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
+    let length = length
+        .iter()
+        .fold(0, |length, byte| length << 8 | usize::from(*byte));
     rest.split_at_checked(length)
 }
 
@@ -133,7 +155,10 @@ mod tests {
     fn both_sides_of_finite_field_have_one_secret() {
         // A prime of 61 bits.
         let prime = 0x1fff_ffff_ffff_ffff_u64.to_be_bytes();
-        let (field, exponent) = (BigUint::from_bytes_be(&prime), BigUint::from(0x0123_4567_89ab_u64));
+        let (field, exponent) = (
+            BigUint::from_bytes_be(&prime),
+            BigUint::from(0x0123_4567_89ab_u64),
+        );
         let theirs = BigUint::from(37_u8).modpow(&exponent, &field).to_bytes_be();
         let agreed = finite_field(&parameters([&prime, &[37], &theirs])).unwrap();
         let mine = BigUint::from_bytes_be(&agreed.message[2..]);
@@ -156,17 +181,28 @@ mod tests {
         }
         // A curve that was not offered, and a point that is not on its curve.
         assert_eq!(elliptic_curve(&[3, 0, 22, 1, 4]), None);
-        assert_eq!(elliptic_curve(&[[3, 0, 23, 65, 4].as_slice(), &[7; 64]].concat()), None);
+        assert_eq!(
+            elliptic_curve(&[[3, 0, 23, 65, 4].as_slice(), &[7; 64]].concat()),
+            None
+        );
     }
 
     #[test]
     fn arithmetic_waits_for_a_thread_outside_the_runtime() {
-        let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .max_blocking_threads(1)
+            .build()
+            .unwrap();
         let (release, released) = std::sync::mpsc::channel::<()>();
         runtime.block_on(async {
             let busy = spawn_blocking(move || released.recv());
             let message = parameters([&[0xff; MAX_BITS as usize / 8], &[2], &[3]]);
-            let mut agreeing = pin!(agree(KeyExchange::FiniteField, Version::Tls12, Vec::new(), message));
+            let mut agreeing = pin!(agree(
+                KeyExchange::FiniteField,
+                Version::Tls12,
+                Vec::new(),
+                message
+            ));
             assert!(futures::poll!(&mut agreeing).is_pending());
             release.send(()).unwrap();
             busy.await.unwrap().unwrap();

@@ -1,4 +1,5 @@
-//! A TLS client for servers that rustls refuses: SSL 3.0 to TLS 1.2 with the cipher suites of their time.
+//! A TLS client for servers that rustls refuses: SSL 3.0 to TLS 1.2 with the cipher suites of their
+//! time.
 //!
 //! ```text
 //!   ► ClientHello
@@ -9,10 +10,12 @@
 //!   ► second ClientHello                                                                      (renegotiation)
 //! ```
 //!
-//! Only scans use this client: to read pages and to name services of weak servers, and to test renegotiation. It protects against nobody: it
-//! checks neither the certificate nor the signature of the key exchange (the other clients of the scanner accept every
-//! certificate too), accepts every prime and key length, and its arithmetic takes a time that depends on the secrets.
-//! What it does check is that a record arrived as the peer sent it. See RFC 6101, RFC 2246, RFC 4346, RFC 5246.
+//! Only scans use this client: to read pages and to name services of weak servers, and to test
+//! renegotiation. It protects against nobody: it checks neither the certificate nor the signature
+//! of the key exchange (the other clients of the scanner accept every certificate too), accepts
+//! every prime and key length, and its arithmetic takes a time that depends on the secrets. What it
+//! does check is that a record arrived as the peer sent it. See RFC 6101, RFC 2246, RFC 4346, RFC
+//! 5246.
 
 use std::mem::take;
 use std::{fmt, io};
@@ -58,7 +61,8 @@ const MAX_HANDSHAKE: usize = 128 * 1024;
 /// Most records of a handshake that are read.
 const MAX_RECORDS: usize = 1000;
 
-/// The versions to try: a hello of TLS 1.2 lets the server choose, but a few old ones understand no hello but their own.
+/// The versions to try: a hello of TLS 1.2 lets the server choose, but a few old ones understand no
+/// hello but their own.
 pub const HELLOS: [Version; 3] = [Version::Tls12, Version::Tls10, Version::Ssl3];
 
 /// Connects. The caller limits the time.
@@ -75,16 +79,26 @@ pub async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
     let random: [u8; 32] = random();
     let hello = hello::client_hello(&offer, host, random);
     stream.write_all(&hello).await?;
-    let mut handshake = Handshake { transcript: hello[5..].to_vec(), ..Handshake::default() };
+    let mut handshake = Handshake {
+        transcript: hello[5..].to_vec(),
+        ..Handshake::default()
+    };
     handshake.read_flight(&mut stream, &offer).await?;
 
     let Handshake { version, suite, .. } = handshake;
-    let (version, legacy) =
-        version.zip(LegacySuite::of(suite)).ok_or_else(|| invalid("no ServerHello with an offered suite"))?;
+    let (version, legacy) = version
+        .zip(LegacySuite::of(suite))
+        .ok_or_else(|| invalid("no ServerHello with an offered suite"))?;
     let prf = legacy.prf(version);
-    let (certificate, key_exchange) = (take(&mut handshake.certificate), take(&mut handshake.key_exchange));
+    let (certificate, key_exchange) = (
+        take(&mut handshake.certificate),
+        take(&mut handshake.key_exchange),
+    );
     let agreed = agree(legacy.exchange, offer.version, certificate, key_exchange).await;
-    let AgreedSecret { secret, mut message } = agreed.ok_or_else(|| invalid("unusable key exchange"))?;
+    let AgreedSecret {
+        secret,
+        mut message,
+    } = agreed.ok_or_else(|| invalid("unusable key exchange"))?;
     if version == Version::Ssl3 && legacy.exchange == KeyExchange::Rsa {
         // The encrypted secret without its length.
         message.drain(..2);
@@ -113,11 +127,14 @@ pub async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
 
     handshake.read_change(&mut stream).await?;
     let expected = prf.proof(&master, Side::Server, &handshake.transcript);
-    let (kind, body) = hello::read_record(&mut stream).await.ok_or_else(no_answer)?;
+    let (kind, body) = hello::read_record(&mut stream)
+        .await
+        .ok_or_else(no_answer)?;
     let finished = read.open(kind, body)?;
     match (kind, hello::next_message(&finished)) {
         (HANDSHAKE, Some((20, proof, []))) if *proof == expected => {
-            let mut stream = LegacyStream::new(stream, NegotiatedTls { version, suite }, read, write);
+            let mut stream =
+                LegacyStream::new(stream, NegotiatedTls { version, suite }, read, write);
             if handshake.secure_renegotiation {
                 stream.renegotiation_proof = own_proof;
             }
@@ -139,13 +156,19 @@ pub struct NegotiatedTls {
 impl NegotiatedTls {
     /// Whether current clients support neither this version nor this suite.
     pub fn is_outdated(self) -> bool {
-        self.version < Version::Tls12 || LegacySuite::of(self.suite).is_none_or(|suite| !suite.is_current())
+        self.version < Version::Tls12
+            || LegacySuite::of(self.suite).is_none_or(|suite| !suite.is_current())
     }
 }
 
 impl fmt::Display for NegotiatedTls {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{} with {}", self.version.name(), suites::name(self.suite))
+        write!(
+            f,
+            "{} with {}",
+            self.version.name(),
+            suites::name(self.suite)
+        )
     }
 }
 
@@ -169,13 +192,20 @@ struct Handshake {
 
 impl Handshake {
     /// Reads from ServerHello to ServerHelloDone.
-    async fn read_flight(&mut self, stream: &mut (impl AsyncRead + Unpin), offer: &Offer) -> io::Result<()> {
+    async fn read_flight(
+        &mut self,
+        stream: &mut (impl AsyncRead + Unpin),
+        offer: &Offer,
+    ) -> io::Result<()> {
         loop {
             while let Some((kind, body)) = self.next_message() {
                 match (kind, self.version) {
                     (2, None) => self.read_server_hello(&body, offer)?,
                     (11, Some(_)) => {
-                        self.certificate = hello::certificates(&body).into_iter().next().unwrap_or_default()
+                        self.certificate = hello::certificates(&body)
+                            .into_iter()
+                            .next()
+                            .unwrap_or_default()
                     }
                     (12, Some(_)) => self.key_exchange = body,
                     (13, Some(_)) => self.requests_certificate = true,
@@ -198,7 +228,11 @@ impl Handshake {
                 }
             }
         }
-        if self.received.is_empty() { Ok(()) } else { Err(invalid("unexpected message")) }
+        if self.received.is_empty() {
+            Ok(())
+        } else {
+            Err(invalid("unexpected message"))
+        }
     }
 
     /// Reads a record, and returns its type.
@@ -212,7 +246,8 @@ impl Handshake {
             _ => return Err(invalid("unexpected record")),
         }
         self.records += 1;
-        if self.transcript.len() + self.received.len() > MAX_HANDSHAKE || self.records > MAX_RECORDS {
+        if self.transcript.len() + self.received.len() > MAX_HANDSHAKE || self.records > MAX_RECORDS
+        {
             return Err(invalid("handshake too long"));
         }
         Ok(kind)
@@ -222,7 +257,8 @@ impl Handshake {
     fn next_message(&mut self) -> Option<(u8, Vec<u8>)> {
         let (kind, body, _) = hello::next_message(&self.received)?;
         let (kind, body) = (kind, body.to_vec());
-        self.transcript.extend(self.received.drain(..4 + body.len()));
+        self.transcript
+            .extend(self.received.drain(..4 + body.len()));
         Some((kind, body))
     }
 
@@ -235,18 +271,31 @@ impl Handshake {
     }
 
     fn read_server_hello(&mut self, body: &[u8], offer: &Offer) -> io::Result<()> {
-        let answer = hello::server_hello(body, offer).ok_or_else(|| invalid("truncated ServerHello"))?;
-        let versions = [Version::Ssl3, Version::Tls10, Version::Tls11, Version::Tls12];
-        let version = versions.into_iter().find(|one| body.starts_with(&one.wire()));
+        let answer =
+            hello::server_hello(body, offer).ok_or_else(|| invalid("truncated ServerHello"))?;
+        let versions = [
+            Version::Ssl3,
+            Version::Tls10,
+            Version::Tls11,
+            Version::Tls12,
+        ];
+        let version = versions
+            .into_iter()
+            .find(|one| body.starts_with(&one.wire()));
         let version = version.filter(|version| *version <= offer.version);
         self.version = Some(version.ok_or_else(|| invalid("version not offered"))?);
-        self.suite =
-            answer.suite.filter(|suite| offer.suites.contains(suite)).ok_or_else(|| invalid("suite not offered"))?;
+        self.suite = answer
+            .suite
+            .filter(|suite| offer.suites.contains(suite))
+            .ok_or_else(|| invalid("suite not offered"))?;
         if answer.compression {
             return Err(invalid("compression not offered"));
         }
         self.secure_renegotiation = answer.secure_renegotiation;
-        self.random = body.get(2..34).and_then(|random| random.try_into().ok()).ok_or_else(no_answer)?;
+        self.random = body
+            .get(2..34)
+            .and_then(|random| random.try_into().ok())
+            .ok_or_else(no_answer)?;
         Ok(())
     }
 }
@@ -259,8 +308,17 @@ fn ciphers(
     master: &[u8],
     seed: &[u8],
 ) -> Option<(RecordCipher, RecordCipher)> {
-    let sizes = [suite.mac.map_or(0, |hash| hash.size()), suite.cipher.key_size(), suite.cipher.iv_size()];
-    let block = prf.derive(master, b"key expansion", seed, 2 * sizes.iter().sum::<usize>());
+    let sizes = [
+        suite.mac.map_or(0, |hash| hash.size()),
+        suite.cipher.key_size(),
+        suite.cipher.iv_size(),
+    ];
+    let block = prf.derive(
+        master,
+        b"key expansion",
+        seed,
+        2 * sizes.iter().sum::<usize>(),
+    );
     let mut rest = &block[..];
     // MAC keys, keys and IVs, of the client first.
     let mut cut = |size| {
@@ -270,7 +328,11 @@ fn ciphers(
     };
     let [mac, key, iv] = sizes.map(|size| Some([cut(size)?, cut(size)?]));
     let (mac, key, iv) = (mac?, key?, iv?);
-    let keys = |side: usize| RecordKeys { mac: mac[side], key: key[side], iv: iv[side] };
+    let keys = |side: usize| RecordKeys {
+        mac: mac[side],
+        key: key[side],
+        iv: iv[side],
+    };
     let write = RecordCipher::new(suite, version, &keys(0), Direction::Seal)?;
     let read = RecordCipher::new(suite, version, &keys(1), Direction::Open)?;
     Some((read, write))
@@ -281,10 +343,16 @@ fn invalid(why: &str) -> io::Error {
 }
 
 fn no_answer() -> io::Error {
-    io::Error::new(io::ErrorKind::UnexpectedEof, "the server ended the TLS handshake")
+    io::Error::new(
+        io::ErrorKind::UnexpectedEof,
+        "the server ended the TLS handshake",
+    )
 }
 
 /// The error of an alert.
 fn refused(alert: &[u8]) -> io::Error {
-    invalid(&format!("the server refused the TLS handshake (alert {})", alert.get(1).copied().unwrap_or_default()))
+    invalid(&format!(
+        "the server refused the TLS handshake (alert {})",
+        alert.get(1).copied().unwrap_or_default()
+    ))
 }

@@ -1,4 +1,5 @@
-//! The stream cipher RC4 (RFC 6229 has its test vectors), which servers of the past may have as their only one.
+//! The stream cipher RC4 (RFC 6229 has its test vectors), which servers of the past may have as
+//! their only one.
 
 /// A key stream.
 pub struct Rc4 {
@@ -38,7 +39,10 @@ mod tests {
     #[test]
     fn key_streams_match_rfc_6229() {
         for (key, expected) in [
-            (&[1, 2, 3, 4, 5][..], [0xb2, 0x39, 0x63, 0x05, 0xf0, 0x3d, 0xc0, 0x27]),
+            (
+                &[1, 2, 3, 4, 5][..],
+                [0xb2, 0x39, 0x63, 0x05, 0xf0, 0x3d, 0xc0, 0x27],
+            ),
             (
                 &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16],
                 [0x9a, 0xc7, 0xcc, 0x9a, 0x60, 0x9d, 0x1e, 0xf7],

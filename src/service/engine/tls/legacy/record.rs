@@ -1,5 +1,5 @@
-//! Protection of records: authentication and encryption by RFC 2246 §6.2.3, RFC 4346 §6.2.3, RFC 5288 for AES-GCM, and
-//! RFC 6101 §5.2.3 for SSL 3.0.
+//! Protection of records: authentication and encryption by RFC 2246 §6.2.3, RFC 4346 §6.2.3, RFC
+//! 5288 for AES-GCM, and RFC 6101 §5.2.3 for SSL 3.0.
 //!
 //! ```text
 //!   CBC:      [ random block, TLS 1.1 and later ] content MAC padding      encrypted
@@ -62,29 +62,63 @@ enum Cipher {
 
 impl RecordCipher {
     /// None if the keys have another size than those of the suite.
-    pub fn new(suite: LegacySuite, version: Version, keys: &RecordKeys, direction: Direction) -> Option<Self> {
+    pub fn new(
+        suite: LegacySuite,
+        version: Version,
+        keys: &RecordKeys,
+        direction: Direction,
+    ) -> Option<Self> {
         let RecordKeys { key, iv, .. } = *keys;
         let gcm = |algorithm| {
             let key = LessSafeKey::new(UnboundKey::new(algorithm, key).ok()?);
-            Some(Cipher::Gcm { key, salt: iv.to_vec() })
+            Some(Cipher::Gcm {
+                key,
+                salt: iv.to_vec(),
+            })
         };
-        let blocks = |chain| Some(Cipher::Blocks { size: iv.len(), chain });
+        let blocks = |chain| {
+            Some(Cipher::Blocks {
+                size: iv.len(),
+                chain,
+            })
+        };
         let cipher = match (suite.cipher, direction) {
             (BulkCipher::Aes128Gcm, _) => gcm(&AES_128_GCM)?,
             (BulkCipher::Aes256Gcm, _) => gcm(&AES_256_GCM)?,
             (BulkCipher::Null, _) => Cipher::Plain,
             (BulkCipher::Rc4, _) => Cipher::Stream(Box::new(Rc4::new(key))),
-            (BulkCipher::Aes128Cbc, Direction::Seal) => blocks(encryption::<Encryptor<Aes128>>(key, iv)?)?,
-            (BulkCipher::Aes128Cbc, Direction::Open) => blocks(decryption::<Decryptor<Aes128>>(key, iv)?)?,
-            (BulkCipher::Aes256Cbc, Direction::Seal) => blocks(encryption::<Encryptor<Aes256>>(key, iv)?)?,
-            (BulkCipher::Aes256Cbc, Direction::Open) => blocks(decryption::<Decryptor<Aes256>>(key, iv)?)?,
-            (BulkCipher::TripleDesCbc, Direction::Seal) => blocks(encryption::<Encryptor<TdesEde3>>(key, iv)?)?,
-            (BulkCipher::TripleDesCbc, Direction::Open) => blocks(decryption::<Decryptor<TdesEde3>>(key, iv)?)?,
-            (BulkCipher::DesCbc, Direction::Seal) => blocks(encryption::<Encryptor<Des>>(key, iv)?)?,
-            (BulkCipher::DesCbc, Direction::Open) => blocks(decryption::<Decryptor<Des>>(key, iv)?)?,
+            (BulkCipher::Aes128Cbc, Direction::Seal) => {
+                blocks(encryption::<Encryptor<Aes128>>(key, iv)?)?
+            }
+            (BulkCipher::Aes128Cbc, Direction::Open) => {
+                blocks(decryption::<Decryptor<Aes128>>(key, iv)?)?
+            }
+            (BulkCipher::Aes256Cbc, Direction::Seal) => {
+                blocks(encryption::<Encryptor<Aes256>>(key, iv)?)?
+            }
+            (BulkCipher::Aes256Cbc, Direction::Open) => {
+                blocks(decryption::<Decryptor<Aes256>>(key, iv)?)?
+            }
+            (BulkCipher::TripleDesCbc, Direction::Seal) => {
+                blocks(encryption::<Encryptor<TdesEde3>>(key, iv)?)?
+            }
+            (BulkCipher::TripleDesCbc, Direction::Open) => {
+                blocks(decryption::<Decryptor<TdesEde3>>(key, iv)?)?
+            }
+            (BulkCipher::DesCbc, Direction::Seal) => {
+                blocks(encryption::<Encryptor<Des>>(key, iv)?)?
+            }
+            (BulkCipher::DesCbc, Direction::Open) => {
+                blocks(decryption::<Decryptor<Des>>(key, iv)?)?
+            }
         };
         let mac = suite.mac.map(|hash| (hash, keys.mac.to_vec()));
-        Some(Self { version, sequence: 0, mac, cipher })
+        Some(Self {
+            version,
+            sequence: 0,
+            mac,
+            cipher,
+        })
     }
 
     /// A whole record; `content` has at most [`MAX_CONTENT`] bytes.
@@ -92,7 +126,8 @@ impl RecordCipher {
         let header = header(self.sequence, self.version, kind, content.len());
         self.sequence += 1;
         let tag = self.tag(&header, content);
-        // With a random first block as content, the chain needs no other initialisation vector (RFC 4346 §6.2.3.2).
+        // With a random first block as content, the chain needs no other initialisation vector (RFC
+        // 4346 §6.2.3.2).
         let has_vector = self.has_vector();
         let body = match &mut self.cipher {
             Cipher::Gcm { key, salt } => {
@@ -111,7 +146,11 @@ impl RecordCipher {
             }
             Cipher::Blocks { size, chain } => {
                 let vector: [u8; 16] = rand::random();
-                let mut body = if has_vector { vector[..*size].to_vec() } else { Vec::new() };
+                let mut body = if has_vector {
+                    vector[..*size].to_vec()
+                } else {
+                    Vec::new()
+                };
                 body.extend_from_slice(content);
                 body.extend(tag);
                 let padding = *size - 1 - body.len() % *size;
@@ -132,11 +171,15 @@ impl RecordCipher {
         self.sequence += 1;
         let content = match &mut self.cipher {
             Cipher::Gcm { key, salt } => {
-                let length = body.len().checked_sub(8 + key.algorithm().tag_len()).ok_or_else(bad_record)?;
+                let length = body
+                    .len()
+                    .checked_sub(8 + key.algorithm().tag_len())
+                    .ok_or_else(bad_record)?;
                 let mut sealed = body.split_off(8);
                 let nonce = nonce(salt, &body)?;
                 let header = header(sequence, self.version, kind, length);
-                key.open_in_place(nonce, Aad::from(&header), &mut sealed).map_err(|_| bad_record())?;
+                key.open_in_place(nonce, Aad::from(&header), &mut sealed)
+                    .map_err(|_| bad_record())?;
                 sealed.truncate(length);
                 sealed
             }
@@ -154,7 +197,10 @@ impl RecordCipher {
                     body.drain(..*size);
                 }
                 let padding = body.last().copied().ok_or_else(bad_record)?;
-                let end = body.len().checked_sub(usize::from(padding) + 1).ok_or_else(bad_record)?;
+                let end = body
+                    .len()
+                    .checked_sub(usize::from(padding) + 1)
+                    .ok_or_else(bad_record)?;
                 // In SSL 3.0, padding is any bytes, of at most a block.
                 let is_wrong = match self.version {
                     Version::Ssl3 => usize::from(padding) >= *size,
@@ -167,7 +213,11 @@ impl RecordCipher {
                 self.checked(sequence, kind, body)?
             }
         };
-        if content.len() > MAX_CONTENT { Err(bad_record()) } else { Ok(content) }
+        if content.len() > MAX_CONTENT {
+            Err(bad_record())
+        } else {
+            Ok(content)
+        }
     }
 
     /// The content without its authentication code, which is checked.
@@ -177,11 +227,17 @@ impl RecordCipher {
         let tag = body.split_off(length);
         let header = header(sequence, self.version, kind, length);
         let expected = self.tag(&header, &body);
-        if bool::from(tag.ct_eq(&expected)) { Ok(body) } else { Err(bad_record()) }
+        if bool::from(tag.ct_eq(&expected)) {
+            Ok(body)
+        } else {
+            Err(bad_record())
+        }
     }
 
     fn tag(&self, header: &[u8], content: &[u8]) -> Vec<u8> {
-        let Some((hash, key)) = &self.mac else { return Vec::new() };
+        let Some((hash, key)) = &self.mac else {
+            return Vec::new();
+        };
         match self.version {
             // The header without the version.
             Version::Ssl3 => hash.ssl3_mac(key, &[&header[..9], &header[11..], content]),
@@ -219,14 +275,24 @@ fn bad_record() -> io::Error {
     invalid("damaged record")
 }
 
-fn encryption<C: BlockModeEncrypt + KeyIvInit + Send + 'static>(key: &[u8], iv: &[u8]) -> Option<BlockChain> {
+fn encryption<C: BlockModeEncrypt + KeyIvInit + Send + 'static>(
+    key: &[u8],
+    iv: &[u8],
+) -> Option<BlockChain> {
     let mut mode = C::new_from_slices(key, iv).ok()?;
-    Some(Box::new(move |bytes| mode.encrypt_blocks(Block::<C>::slice_as_chunks_mut(bytes).0)))
+    Some(Box::new(move |bytes| {
+        mode.encrypt_blocks(Block::<C>::slice_as_chunks_mut(bytes).0)
+    }))
 }
 
-fn decryption<C: BlockModeDecrypt + KeyIvInit + Send + 'static>(key: &[u8], iv: &[u8]) -> Option<BlockChain> {
+fn decryption<C: BlockModeDecrypt + KeyIvInit + Send + 'static>(
+    key: &[u8],
+    iv: &[u8],
+) -> Option<BlockChain> {
     let mut mode = C::new_from_slices(key, iv).ok()?;
-    Some(Box::new(move |bytes| mode.decrypt_blocks(Block::<C>::slice_as_chunks_mut(bytes).0)))
+    Some(Box::new(move |bytes| {
+        mode.decrypt_blocks(Block::<C>::slice_as_chunks_mut(bytes).0)
+    }))
 }
 
 #[cfg(test)]
@@ -238,14 +304,29 @@ mod tests {
     const REQUEST: &[u8] = b"GET / HTTP/1.0\r\n\r\n";
     const VERSIONS: [Version; 3] = [Version::Tls10, Version::Tls11, Version::Tls12];
     /// NULL, RC4, DES and 3DES, then AES-CBC with each hash, then AES-GCM.
-    const SUITES: [u16; 10] = [0x0002, 0x0004, 0x0005, 0x0009, 0x000a, 0x002f, 0x0035, 0xc028, 0x009c, 0x009d];
+    const SUITES: [u16; 10] = [
+        0x0002, 0x0004, 0x0005, 0x0009, 0x000a, 0x002f, 0x0035, 0xc028, 0x009c, 0x009d,
+    ];
 
     fn cipher(number: u16, version: Version, direction: Direction) -> RecordCipher {
         let suite = LegacySuite::of(number).unwrap();
         let bytes = |from: u8, size: usize| (from..).take(size).collect::<Vec<u8>>();
         let mac = bytes(1, suite.mac.map_or(0, LegacyHash::size));
-        let (key, iv) = (bytes(0x40, suite.cipher.key_size()), bytes(0x80, suite.cipher.iv_size()));
-        RecordCipher::new(suite, version, &RecordKeys { mac: &mac, key: &key, iv: &iv }, direction).unwrap()
+        let (key, iv) = (
+            bytes(0x40, suite.cipher.key_size()),
+            bytes(0x80, suite.cipher.iv_size()),
+        );
+        RecordCipher::new(
+            suite,
+            version,
+            &RecordKeys {
+                mac: &mac,
+                key: &key,
+                iv: &iv,
+            },
+            direction,
+        )
+        .unwrap()
     }
 
     fn hex(bytes: &[u8]) -> String {
@@ -277,21 +358,35 @@ mod tests {
                 assert_eq!(hex(&cipher.seal(23, REQUEST).unwrap()[5..]), expected);
             }
         }
-        let gcm = cipher(0x009c, Version::Tls12, Direction::Seal).seal(23, REQUEST).unwrap();
-        let expected = "0000000000000000cc6d685f2c8defc23c947def5078086ee31849bde767261275ce454e6dd9ca5203b9";
-        assert_eq!((&gcm[..5], hex(&gcm[5..]).as_str()), (&[23, 3, 3, 0, 42][..], expected));
+        let gcm = cipher(0x009c, Version::Tls12, Direction::Seal)
+            .seal(23, REQUEST)
+            .unwrap();
+        let expected =
+            "0000000000000000cc6d685f2c8defc23c947def5078086ee31849bde767261275ce454e6dd9ca5203b9";
+        assert_eq!(
+            (&gcm[..5], hex(&gcm[5..]).as_str()),
+            (&[23, 3, 3, 0, 42][..], expected)
+        );
     }
 
     /// The expected codes are from tlslite-ng, that of MD5 from Python's hashlib.
     #[test]
     fn records_of_ssl3_have_its_authentication_code() {
         let mut null = cipher(0x0002, Version::Ssl3, Direction::Seal);
-        for expected in ["2ff14f43d72f79be4ceebc7236b0e4dd89e6070e", "047f5dc866eb91d99dbdfe6537b55b0a69ae8f12"] {
+        for expected in [
+            "2ff14f43d72f79be4ceebc7236b0e4dd89e6070e",
+            "047f5dc866eb91d99dbdfe6537b55b0a69ae8f12",
+        ] {
             let record = null.seal(23, REQUEST).unwrap();
-            assert_eq!((&record[..5], &record[5..23]), (&[23, 3, 0, 0, 38][..], REQUEST));
+            assert_eq!(
+                (&record[..5], &record[5..23]),
+                (&[23, 3, 0, 0, 38][..], REQUEST)
+            );
             assert_eq!(hex(&record[23..]), expected);
         }
-        let record = cipher(0x0001, Version::Ssl3, Direction::Seal).seal(23, REQUEST).unwrap();
+        let record = cipher(0x0001, Version::Ssl3, Direction::Seal)
+            .seal(23, REQUEST)
+            .unwrap();
         assert_eq!(hex(&record[23..]), "3061cd1b74ebf1b2f17a9f4d9afabe60");
     }
 
@@ -300,15 +395,20 @@ mod tests {
         // Content and code from a suite without encryption and with the same key, then padding.
         let sealed = |padding: u8| {
             let mut chain = cipher(0x002f, Version::Ssl3, Direction::Seal);
-            let record = cipher(0x0002, Version::Ssl3, Direction::Seal).seal(23, b"page").unwrap();
+            let record = cipher(0x0002, Version::Ssl3, Direction::Seal)
+                .seal(23, b"page")
+                .unwrap();
             let mut body = record[5..].to_vec();
             body.extend([9; 8]);
             *body.last_mut().unwrap() = padding;
-            let Cipher::Blocks { chain: encrypt, .. } = &mut chain.cipher else { panic!("not in blocks") };
+            let Cipher::Blocks { chain: encrypt, .. } = &mut chain.cipher else {
+                panic!("not in blocks")
+            };
             encrypt(&mut body);
             body
         };
-        let open = |padding| cipher(0x002f, Version::Ssl3, Direction::Open).open(23, sealed(padding));
+        let open =
+            |padding| cipher(0x002f, Version::Ssl3, Direction::Open).open(23, sealed(padding));
         assert_eq!(open(7).unwrap(), b"page");
         assert!(open(23).is_err() && open(16).is_err());
     }
@@ -317,11 +417,20 @@ mod tests {
     fn record_of_another_position_or_type_is_refused() {
         for number in SUITES {
             let mut seal = cipher(number, Version::Tls12, Direction::Seal);
-            let records = [seal.seal(23, REQUEST).unwrap(), seal.seal(23, REQUEST).unwrap()];
+            let records = [
+                seal.seal(23, REQUEST).unwrap(),
+                seal.seal(23, REQUEST).unwrap(),
+            ];
             let mut open = cipher(number, Version::Tls12, Direction::Open);
-            assert!(open.open(23, records[1][5..].to_vec()).is_err(), "{number:#06x}");
+            assert!(
+                open.open(23, records[1][5..].to_vec()).is_err(),
+                "{number:#06x}"
+            );
             let mut open = cipher(number, Version::Tls12, Direction::Open);
-            assert!(open.open(22, records[0][5..].to_vec()).is_err(), "{number:#06x}");
+            assert!(
+                open.open(22, records[0][5..].to_vec()).is_err(),
+                "{number:#06x}"
+            );
         }
     }
 

@@ -18,7 +18,8 @@ use super::{DATA, HANDSHAKE, LegacyStream, exchange};
 const MAX_RECORDS: usize = 50;
 
 impl<S: AsyncRead + AsyncWrite + Unpin> LegacyStream<S> {
-    /// Whether the server responds to a second ClientHello with a ServerHello. The caller limits the time.
+    /// Whether the server responds to a second ClientHello with a ServerHello. The caller limits
+    /// the time.
     ///
     /// # Errors
     /// The server broke the protocol, or the connection failed.
@@ -27,9 +28,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LegacyStream<S> {
         offer.groups = exchange::CURVES.to_vec();
         offer.renegotiation = Some(self.renegotiation_proof);
         let hello = hello::client_hello(&offer, host, random());
-        self.inner.write_all(&self.write.seal(HANDSHAKE, &hello[5..])?).await?;
+        self.inner
+            .write_all(&self.write.seal(HANDSHAKE, &hello[5..])?)
+            .await?;
         for _ in 0..MAX_RECORDS {
-            let Some((kind, body)) = hello::read_record(&mut self.inner).await else { return Ok(false) };
+            let Some((kind, body)) = hello::read_record(&mut self.inner).await else {
+                return Ok(false);
+            };
             match (kind, &self.read.open(kind, body)?[..]) {
                 // A greeting, or a HelloRequest of a server that wants the same.
                 (DATA, _) | (HANDSHAKE, [0, ..]) => {}

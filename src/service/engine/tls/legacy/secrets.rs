@@ -1,5 +1,5 @@
-//! Secrets of TLS 1.0 to 1.2: the pseudorandom function (RFC 2246 §5, RFC 5246 §5) and the hash of the handshake. Those of
-//! SSL 3.0 are its own (RFC 6101 §5.2.3.1, §5.6.9, §6).
+//! Secrets of TLS 1.0 to 1.2: the pseudorandom function (RFC 2246 §5, RFC 5246 §5) and the hash of
+//! the handshake. Those of SSL 3.0 are its own (RFC 6101 §5.2.3.1, §5.6.9, §6).
 
 use hmac::{Hmac, KeyInit, Mac};
 use md5::Md5;
@@ -72,7 +72,9 @@ impl LegacyHash {
 
 fn hmac_of<M: Mac + KeyInit>(key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
     // HMAC accepts keys of every length.
-    let Ok(mut mac) = <M as KeyInit>::new_from_slice(key) else { return Vec::new() };
+    let Ok(mut mac) = <M as KeyInit>::new_from_slice(key) else {
+        return Vec::new();
+    };
     parts.iter().for_each(|part| mac.update(part));
     mac.finalize().into_bytes().to_vec()
 }
@@ -98,7 +100,11 @@ impl PrfHash {
                 let half = secret.len().div_ceil(2);
                 let first = LegacyHash::Md5.expand(&secret[..half], &seed, length);
                 let second = LegacyHash::Sha1.expand(&secret[secret.len() - half..], &seed, length);
-                first.iter().zip(second).map(|(first, second)| first ^ second).collect()
+                first
+                    .iter()
+                    .zip(second)
+                    .map(|(first, second)| first ^ second)
+                    .collect()
             }
         }
     }
@@ -109,7 +115,11 @@ impl PrfHash {
         let digest = match self {
             Self::Ssl3 => {
                 let handshake = [handshake, side.ssl3_label()].concat();
-                return [md5.ssl3_proof(secret, &handshake), sha1.ssl3_proof(secret, &handshake)].concat();
+                return [
+                    md5.ssl3_proof(secret, &handshake),
+                    sha1.ssl3_proof(secret, &handshake),
+                ]
+                .concat();
             }
             Self::Md5AndSha1 => [md5.digest(handshake), sha1.digest(handshake)].concat(),
             Self::Single(hash) => hash.digest(handshake),
@@ -150,7 +160,11 @@ fn ssl3_derive(secret: &[u8], seed: &[u8], length: usize) -> Vec<u8> {
         let inner = LegacyHash::Sha1.digest(&[&vec![letter; count][..], secret, seed].concat());
         LegacyHash::Md5.digest(&[secret, &inner].concat())
     };
-    let mut output: Vec<u8> = (1..).zip(b'A'..=b'Z').take(length.div_ceil(16)).flat_map(part).collect();
+    let mut output: Vec<u8> = (1..)
+        .zip(b'A'..=b'Z')
+        .take(length.div_ceil(16))
+        .flat_map(part)
+        .collect();
     output.truncate(length);
     output
 }
@@ -159,7 +173,8 @@ fn ssl3_derive(secret: &[u8], seed: &[u8], length: usize) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// The seed of the vectors, which `openssl kdf … TLS1-PRF` computed; that of SHA-256 is known from the TLS mailing list.
+    /// The seed of the vectors, which `openssl kdf … TLS1-PRF` computed; that of SHA-256 is known
+    /// from the TLS mailing list.
     const SEED: &[u8] = b"\xa0\xba\x9f\x93\x6c\xda\x31\x18\x27\xa6\xf7\x96\xff\xd5\x19\x8c";
     const SECRET: [u8; 16] = 0x9bbe_436b_a940_f017_b176_5284_9a71_db35_u128.to_be_bytes();
 
@@ -170,7 +185,10 @@ mod tests {
     #[test]
     fn derived_bytes_match_openssl() {
         for (hash, expected) in [
-            (PrfHash::Md5AndSha1, "661740e6f98bc901efd2738502a71c03f76dd2f86298549b1148eff06714cf0f6b7c532cd8c69f15"),
+            (
+                PrfHash::Md5AndSha1,
+                "661740e6f98bc901efd2738502a71c03f76dd2f86298549b1148eff06714cf0f6b7c532cd8c69f15",
+            ),
             (
                 PrfHash::Single(LegacyHash::Sha256),
                 "e3f229ba727be17b8d122620557cd453c2aab21d07c3d495329b52d4e61edb5a6b301791e90d35c9",
@@ -180,12 +198,20 @@ mod tests {
                 "dd88775cd827187b67a3f7652b5c13f715791cc46e0274a6d3fb16651103defc544cd8afb68369a2",
             ),
         ] {
-            assert_eq!(hex(&hash.derive(&SECRET, b"test label", SEED, 40)), expected, "{hash:?}");
+            assert_eq!(
+                hex(&hash.derive(&SECRET, b"test label", SEED, 40)),
+                expected,
+                "{hash:?}"
+            );
         }
         // By tlslite-ng.
         let ssl3 = PrfHash::Ssl3.derive(&SECRET, b"test label", SEED, 40);
-        assert_eq!(hex(&ssl3), "808d751749e3199a086430d9a22f92cf9b3d7bc8f3e2bb5a649a006cc0c8671bd4905c378a85312d");
-        let proofs = [Side::Client, Side::Server].map(|side| hex(&PrfHash::Ssl3.proof(&SECRET, side, b"hello")));
+        assert_eq!(
+            hex(&ssl3),
+            "808d751749e3199a086430d9a22f92cf9b3d7bc8f3e2bb5a649a006cc0c8671bd4905c378a85312d"
+        );
+        let proofs = [Side::Client, Side::Server]
+            .map(|side| hex(&PrfHash::Ssl3.proof(&SECRET, side, b"hello")));
         assert_eq!(
             proofs,
             [
@@ -194,6 +220,9 @@ mod tests {
             ]
         );
         let odd = PrfHash::Md5AndSha1.derive(&SECRET[..15], b"test label", SEED, 24);
-        assert_eq!(hex(&odd), "9cdd9053742667b628ac7c1c747825e1fcb0f2b91ed98fc3");
+        assert_eq!(
+            hex(&odd),
+            "9cdd9053742667b628ac7c1c747825e1fcb0f2b91ed98fc3"
+        );
     }
 }

@@ -7,19 +7,23 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::record::{MAX_CONTENT, MAX_RECORD, RecordCipher};
-use super::{ALERT, CLOSE_NOTIFY, DATA, HANDSHAKE, NO_RENEGOTIATION, NegotiatedTls, WARNING, invalid};
+use super::{
+    ALERT, CLOSE_NOTIFY, DATA, HANDSHAKE, NO_RENEGOTIATION, NegotiatedTls, WARNING, invalid,
+};
 
 /// Bytes that are read at once.
 const CHUNK: usize = 8 * 1024;
-/// Most consecutive records without content, such as warnings. They may arrive at any time, also between requests.
+/// Most consecutive records without content, such as warnings. They may arrive at any time, also
+/// between requests.
 const MAX_EMPTY: usize = 1000;
 
-/// A connection after its handshake. The end of the connection is the end of the stream, with or without close_notify:
-/// HTTP knows from its own lengths whether a body was cut.
+/// A connection after its handshake. The end of the connection is the end of the stream, with or
+/// without close_notify: HTTP knows from its own lengths whether a body was cut.
 pub struct LegacyStream<S> {
     pub(super) inner: S,
     pub negotiated: NegotiatedTls,
-    /// The client's verify_data, which a second handshake repeats; empty if the server does not support RFC 5746.
+    /// The client's verify_data, which a second handshake repeats; empty if the server does not
+    /// support RFC 5746.
     pub(super) renegotiation_proof: Vec<u8>,
     pub(super) read: RecordCipher,
     pub(super) write: RecordCipher,
@@ -36,8 +40,14 @@ pub struct LegacyStream<S> {
 }
 
 impl<S> LegacyStream<S> {
-    pub fn new(inner: S, negotiated: NegotiatedTls, read: RecordCipher, write: RecordCipher) -> Self {
-        let (renegotiation_proof, received, content, outgoing) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    pub fn new(
+        inner: S,
+        negotiated: NegotiatedTls,
+        read: RecordCipher,
+        write: RecordCipher,
+    ) -> Self {
+        let (renegotiation_proof, received, content, outgoing) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (content_at, empty_records, is_ended) = (0, 0, false);
         Self {
             inner,
@@ -56,16 +66,24 @@ impl<S> LegacyStream<S> {
 
     /// Opens the next whole record that was received; false if there is none.
     fn open_record(&mut self) -> io::Result<bool> {
-        let [kind, _, _, a, b, rest @ ..] = &self.received[..] else { return Ok(false) };
+        let [kind, _, _, a, b, rest @ ..] = &self.received[..] else {
+            return Ok(false);
+        };
         let (kind, length) = (*kind, usize::from(u16::from_be_bytes([*a, *b])));
         if length > MAX_RECORD {
             return Err(invalid("record of impossible length"));
         }
-        let Some(body) = rest.get(..length) else { return Ok(false) };
+        let Some(body) = rest.get(..length) else {
+            return Ok(false);
+        };
         let body = body.to_vec();
         self.received.drain(..5 + length);
         let opened = self.read.open(kind, body)?;
-        self.empty_records = if kind == DATA && !opened.is_empty() { 0 } else { self.empty_records + 1 };
+        self.empty_records = if kind == DATA && !opened.is_empty() {
+            0
+        } else {
+            self.empty_records + 1
+        };
         if self.empty_records > MAX_EMPTY {
             return Err(invalid("too many records without content"));
         }
@@ -77,8 +95,9 @@ impl<S> LegacyStream<S> {
             (ALERT, [_, CLOSE_NOTIFY]) => self.is_ended = true,
             (ALERT, [WARNING, _]) => {}
             (ALERT, [_, alert]) => return Err(invalid(&format!("alert {alert}"))),
-            // HelloRequest: the server may go on without a second handshake. Only one refusal is queued: a server
-            // that reads no refusals could send HelloRequests without end, and the queue would grow.
+            // HelloRequest: the server may go on without a second handshake. Only one refusal is
+            // queued: a server that reads no refusals could send HelloRequests without end, and the
+            // queue would grow.
             (HANDSHAKE, [0, ..]) => {
                 if self.outgoing.is_empty() {
                     self.outgoing = self.write.seal(ALERT, &[WARNING, NO_RENEGOTIATION])?;
@@ -104,7 +123,11 @@ impl<S: AsyncWrite + Unpin> LegacyStream<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for LegacyStream<S> {
-    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, to: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        to: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         loop {
             let left = &this.content[this.content_at..];
@@ -139,7 +162,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for LegacyStream<S> {
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for LegacyStream<S> {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         // One record at a time is enough for requests.
         ready!(this.poll_send(context))?;

@@ -78,7 +78,8 @@ impl BulkCipher {
         }
     }
 
-    /// Bytes of the key block that are the first initialisation vector, or the fixed part of all nonces.
+    /// Bytes of the key block that are the first initialisation vector, or the fixed part of all
+    /// nonces.
     pub fn iv_size(self) -> usize {
         match self {
             Self::Aes128Gcm | Self::Aes256Gcm => 4,
@@ -96,12 +97,20 @@ impl LegacySuite {
         let (rest, cipher) = strip(rest, CIPHERS)?;
         let (_, hash) = *HASHES.iter().find(|(name, _)| *name == rest)?;
         let is_gcm = matches!(cipher, BulkCipher::Aes128Gcm | BulkCipher::Aes256Gcm);
-        Some(Self { exchange, cipher, mac: (!is_gcm).then_some(hash), hash })
+        Some(Self {
+            exchange,
+            cipher,
+            mac: (!is_gcm).then_some(hash),
+            hash,
+        })
     }
 
     /// The numbers of all suites for a hello of this version, the preferred ones first.
     pub fn offered(version: Version) -> Vec<u16> {
-        suites::offered(version).into_iter().filter(|number| Self::of(*number).is_some()).collect()
+        suites::offered(version)
+            .into_iter()
+            .filter(|number| Self::of(*number).is_some())
+            .collect()
     }
 
     /// Whether current clients offer it.
@@ -121,7 +130,9 @@ impl LegacySuite {
 }
 
 fn strip<'a, T: Copy>(name: &'a str, table: &[(&str, T)]) -> Option<(&'a str, T)> {
-    table.iter().find_map(|(prefix, value)| Some((name.strip_prefix(prefix)?, *value)))
+    table
+        .iter()
+        .find_map(|(prefix, value)| Some((name.strip_prefix(prefix)?, *value)))
 }
 
 #[cfg(test)]
@@ -135,14 +146,24 @@ mod tests {
             (suite.exchange, suite.cipher, suite.mac),
             (KeyExchange::EllipticCurve, BulkCipher::Aes256Gcm, None)
         );
-        assert_eq!(suite.prf(Version::Tls12), PrfHash::Single(LegacyHash::Sha384));
+        assert_eq!(
+            suite.prf(Version::Tls12),
+            PrfHash::Single(LegacyHash::Sha384)
+        );
         let suite = LegacySuite::of(0x0005).unwrap();
         let expected = (KeyExchange::Rsa, BulkCipher::Rc4, Some(LegacyHash::Sha1));
         assert_eq!((suite.exchange, suite.cipher, suite.mac), expected);
-        assert_eq!(suite.prf(Version::Tls12), PrfHash::Single(LegacyHash::Sha256));
+        assert_eq!(
+            suite.prf(Version::Tls12),
+            PrfHash::Single(LegacyHash::Sha256)
+        );
         assert_eq!(suite.prf(Version::Tls10), PrfHash::Md5AndSha1);
         let suite = LegacySuite::of(0xc015).unwrap();
-        let expected = (KeyExchange::EllipticCurve, BulkCipher::Null, Some(LegacyHash::Sha1));
+        let expected = (
+            KeyExchange::EllipticCurve,
+            BulkCipher::Null,
+            Some(LegacyHash::Sha1),
+        );
         assert_eq!((suite.exchange, suite.cipher, suite.mac), expected);
         // Export, without certificate, TLS 1.3.
         for number in [0x0003, 0x0008, 0x008c, 0x1301] {
@@ -152,10 +173,22 @@ mod tests {
 
     #[test]
     fn offers_fit_their_version() {
-        let (old, new) = (LegacySuite::offered(Version::Tls10), LegacySuite::offered(Version::Tls12));
-        assert_eq!((old.contains(&0x003c), new.contains(&0x003c)), (false, true));
-        for number in [0x0002, 0x0004, 0x0005, 0x0009, 0x000a, 0x0013, 0x002f, 0x0033, 0x0034, 0xc009, 0xc013, 0xc018] {
-            assert!(old.contains(&number) && new.contains(&number), "{number:#06x}");
+        let (old, new) = (
+            LegacySuite::offered(Version::Tls10),
+            LegacySuite::offered(Version::Tls12),
+        );
+        assert_eq!(
+            (old.contains(&0x003c), new.contains(&0x003c)),
+            (false, true)
+        );
+        for number in [
+            0x0002, 0x0004, 0x0005, 0x0009, 0x000a, 0x0013, 0x002f, 0x0033, 0x0034, 0xc009, 0xc013,
+            0xc018,
+        ] {
+            assert!(
+                old.contains(&number) && new.contains(&number),
+                "{number:#06x}"
+            );
         }
     }
 }
