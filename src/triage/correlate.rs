@@ -73,12 +73,12 @@ pub struct EarlierCorrelation {
     pub(super) input: CorrelationInput,
     pub(super) issues: Arc<Table<Issue>>,
     facts: Arc<FindingFacts>,
-    /// The assessments that are not `nothing`, without rules, with their positions in ascending
+    /// The assessments that are not `undecided`, without rules, with their positions in ascending
     /// order.
     assessed: Vec<(u32, Arc<Assessment>)>,
     rules: Vec<Option<EventId>>,
     /// The assessment that undecided issues share.
-    nothing: Arc<Assessment>,
+    undecided: Arc<Assessment>,
     /// The scans by target and tool, for timelines.
     scans: Arc<ScanIndex>,
 }
@@ -116,75 +116,53 @@ pub struct Correlated {
 }
 
 /// Builds the issues.
+///
+/// ```text
+///   findings, scans ─► issues ─► assessments ─► rules ─► assessments by rule ─► decision columns
+/// ```
+///
+/// Each step takes over what the earlier correlation had, where its input is the same.
 pub fn correlate(input: &CorrelationInput) -> Correlated {
     let earlier = input.earlier.as_deref();
     let known = earlier.and_then(|earlier| {
-        Some(KnownIssues {
-            earlier,
-            changed: changed_assets(earlier, input)?,
-        })
+        let changed = changed_assets(earlier, input)?;
+        Some(KnownIssues { earlier, changed })
     });
     let mut issues = issues(input, known.as_ref());
-    let nothing = earlier
-        .map(|earlier| Arc::clone(&earlier.nothing))
+    let has_same_issues = |earlier: &&EarlierCorrelation| Arc::ptr_eq(&earlier.issues, &issues);
+    let same = earlier.filter(has_same_issues);
+    let undecided = earlier
+        .map(|earlier| Arc::clone(&earlier.undecided))
         .unwrap_or_default();
-    let share = |assessment: Assessment| {
-        if assessment == *nothing {
-            Arc::clone(&nothing)
-        } else {
-            Arc::new(assessment)
-        }
-    };
-    let assess = |issue: &Arc<Issue>| match known.as_ref().and_then(|known| known.assessment(issue))
-    {
-        Some(same) => Arc::clone(same),
-        None => share(assessment(issue, None, &input.state, input.today)),
-    };
-    let mut assessments: Vec<Arc<Assessment>> = issues.items().iter().map(assess).collect();
+    let mut assessments = assess(input, &issues, known.as_ref(), &undecided);
     let rules = rules::deciding(input, &issues, &assessments);
-    let places = (0_u32..)
+    let is_assessed =
+        |(_, assessment): &(u32, &Arc<Assessment>)| !Arc::ptr_eq(assessment, &undecided);
+    let assessed: Vec<_> = (0_u32..)
         .zip(&assessments)
-        .filter(|(_, assessment)| !Arc::ptr_eq(assessment, &nothing));
-    let assessed: Vec<_> = places
+        .filter(is_assessed)
         .map(|(at, assessment)| (at, Arc::clone(assessment)))
         .collect();
-    let facts = match earlier.filter(|earlier| Arc::ptr_eq(&earlier.issues, &issues)) {
+    let facts = match same {
         Some(earlier) => Arc::clone(&earlier.facts),
         None => Arc::new(FindingFacts::count(&issues)),
     };
-    if earlier.is_some_and(|earlier| {
-        Arc::ptr_eq(&earlier.issues, &issues) && !earlier.decides(input, &assessed, &rules)
-    }) {
+    if same.is_some_and(|earlier| !earlier.decides(input, &assessed, &rules)) {
         issues = Arc::new(issues.renewed());
     }
-    input
-        .searched
-        .iter()
-        .for_each(|&field| _ = issues.column(field));
-    for (at, (issue, rule)) in issues
-        .items()
-        .iter()
-        .zip(&rules)
-        .enumerate()
-        .filter(|(_, (_, rule))| rule.is_some())
-    {
-        assessments[at] = share(reassess(issue, *rule, &input.state, input.today));
+    for &field in &input.searched {
+        _ = issues.column(field);
     }
-    let columns = READY.map(|field| {
-        let write = |row: usize, to: &mut ColumnBuilder| {
-            AssessedFinding {
-                issue: &issues.items()[row],
-                assessment: &assessments[row],
-            }
-            .write_field(field, input, to);
-        };
-        (field, column_from(field, issues.len(), write))
-    });
+    for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.is_some()) {
+        let reassessed = reassess(&issues.items()[at], *rule, &input.state, input.today);
+        assessments[at] = shared(reassessed, &undecided);
+    }
+    let columns = decision_columns(input, &issues, &assessments);
     let scans = match earlier.filter(|earlier| earlier.has_scans_of(input)) {
         Some(earlier) => Arc::clone(&earlier.scans),
         None => Arc::new(ScanIndex::new(input)),
     };
-    let earlier = EarlierCorrelation {
+    let next_earlier = EarlierCorrelation {
         input: CorrelationInput {
             earlier: None,
             ..input.clone()
@@ -193,22 +171,61 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
         facts: Arc::clone(&facts),
         assessed,
         rules: rules.clone(),
-        nothing,
+        undecided,
         scans,
     };
-    let (read, clock) = (input.read.clone(), input.state.clock());
-    let (assessments, columns, earlier) =
-        (Arc::new(assessments), columns.into(), Arc::new(earlier));
     Correlated {
         issues,
-        assessments,
+        assessments: Arc::new(assessments),
         rules,
         facts,
         columns,
-        read,
-        clock,
-        earlier,
+        read: input.read.clone(),
+        clock: input.state.clock(),
+        earlier: Arc::new(next_earlier),
     }
+}
+
+/// Assessments by position, before rules.
+fn assess(
+    input: &CorrelationInput,
+    issues: &Table<Issue>,
+    known: Option<&KnownIssues<'_>>,
+    undecided: &Arc<Assessment>,
+) -> Vec<Arc<Assessment>> {
+    let assess = |issue: &Arc<Issue>| match known.and_then(|known| known.assessment(issue)) {
+        Some(same) => Arc::clone(same),
+        None => shared(
+            assessment(issue, None, &input.state, input.today),
+            undecided,
+        ),
+    };
+    issues.items().iter().map(assess).collect()
+}
+
+/// Undecided issues share one assessment.
+fn shared(assessment: Assessment, undecided: &Arc<Assessment>) -> Arc<Assessment> {
+    if assessment == **undecided {
+        Arc::clone(undecided)
+    } else {
+        Arc::new(assessment)
+    }
+}
+
+/// The columns of the decisions, which every list of findings shows.
+fn decision_columns(
+    input: &CorrelationInput,
+    issues: &Table<Issue>,
+    assessments: &[Arc<Assessment>],
+) -> Vec<(Field, ColumnBuilder)> {
+    let column = |field: Field| {
+        let write = |row: usize, to: &mut ColumnBuilder| {
+            let (issue, assessment) = (&issues.items()[row], &assessments[row]);
+            AssessedFinding { issue, assessment }.write_field(field, input, to);
+        };
+        (field, column_from(field, issues.len(), write))
+    };
+    READY.map(column).into()
 }
 
 /// The issues of an earlier correlation, of which those of changed assets are made again.
@@ -302,7 +319,7 @@ impl EarlierCorrelation {
         let known = self
             .assessed
             .binary_search_by_key(&at, |(of, _)| *of as usize);
-        known.map_or(&self.nothing, |index| &self.assessed[index].1)
+        known.map_or(&self.undecided, |index| &self.assessed[index].1)
     }
 
     /// Whether its decisions are these ones.

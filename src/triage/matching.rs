@@ -194,6 +194,15 @@ struct Matching<'a> {
     siblings: HashMap<FindingKey, Vec<(ScanPlace, Vec<usize>)>>,
 }
 
+/// What the findings of one scan have in common.
+#[derive(Default)]
+struct Likeness {
+    /// Findings by F1.
+    of_f1: HashMap<FindingKey, usize>,
+    /// Findings with equal F2, where there are several.
+    twins: HashMap<FindingKey, Vec<usize>>,
+}
+
 impl<'a> Matching<'a> {
     fn new(
         input: &'a CorrelationInput,
@@ -248,32 +257,18 @@ impl<'a> Matching<'a> {
         *only = only.filter(|&known| known == key);
     }
 
+    /// Finds the issues of the findings of one scan: by their ids, by equal F2, and last by an F1
+    /// that only one finding here and one issue have.
     fn take_scan(&mut self, place: ScanPlace, findings: &[usize]) {
-        let (mut of_f1, mut twins_of) = (HashMap::new(), HashMap::<FindingKey, Vec<usize>>::new());
-        let mut by_f2: Vec<usize> = findings.to_vec();
-        by_f2.sort_by_key(|&at| self.identities[at].f2);
-        for same in by_f2.chunk_by(|&a, &b| self.identities[a].f2 == self.identities[b].f2) {
-            *of_f1.entry(self.identities[same[0]].f1).or_insert(0usize) += same.len();
-            // Findings without a scan cannot be assigned to one: equal F2 means the same finding.
-            if same.len() > 1 && place.1.is_some() {
-                twins_of.insert(self.identities[same[0]].f2, same.to_vec());
-            }
-        }
+        let likeness = self.likeness(place, findings);
         let mut left = Vec::new();
         let mut used = HashSet::new();
         for &at in findings {
-            let identity = &self.identities[at];
-            let twins = twins_of.get(&identity.f2);
+            let f2 = self.identities[at].f2;
             let by_id = self.identity_by_id(at).filter(|key| !used.contains(key));
-            match (
-                by_id.or_else(|| {
-                    self.by_f2
-                        .get(&identity.f2)
-                        .copied()
-                        .filter(|_| twins.is_none())
-                }),
-                twins,
-            ) {
+            let twins = likeness.twins.get(&f2);
+            let by_f2 = self.by_f2.get(&f2).copied().filter(|_| twins.is_none());
+            match (by_id.or(by_f2), twins) {
                 (Some(key), _) => {
                     used.insert(key);
                     self.put(key, at);
@@ -282,16 +277,31 @@ impl<'a> Matching<'a> {
                 (None, None) => left.push(at),
             }
         }
-        for (f2, twins) in twins_of {
+        for (f2, twins) in likeness.twins {
             self.twins.insert(self.identities[twins[0]].f1);
             self.siblings.entry(f2).or_default().push((place, twins));
         }
         for at in left {
-            let key = self
-                .one_to_one(at, &of_f1)
-                .unwrap_or(self.identities[at].f2);
-            self.put(key, at);
+            let by_f1 = self.one_to_one(at, &likeness.of_f1);
+            self.put(by_f1.unwrap_or(self.identities[at].f2), at);
         }
+    }
+
+    /// Groups the findings of one scan by what they have in common.
+    fn likeness(&self, place: ScanPlace, findings: &[usize]) -> Likeness {
+        let f2_of = |at: &usize| self.identities[*at].f2;
+        let mut by_f2: Vec<usize> = findings.to_vec();
+        by_f2.sort_by_key(f2_of);
+        let mut likeness = Likeness::default();
+        for same in by_f2.chunk_by(|a, b| f2_of(a) == f2_of(b)) {
+            let first = &self.identities[same[0]];
+            *likeness.of_f1.entry(first.f1).or_default() += same.len();
+            // Findings without a scan cannot be assigned to one: equal F2 means the same finding.
+            if same.len() > 1 && place.1.is_some() {
+                likeness.twins.insert(first.f2, same.to_vec());
+            }
+        }
+        likeness
     }
 
     /// Ids are specific to a server, and decisions may be imported from another: class and asset

@@ -150,6 +150,20 @@ pub struct List<T: Item> {
     pub(crate) is_behind: bool,
 }
 
+/// A row that is still shown.
+struct Moved {
+    /// Its place when the list was shown last.
+    before: usize,
+    now: usize,
+}
+
+impl Moved {
+    /// The order of both rows is another one now.
+    fn has_passed(&self, other: &Self) -> bool {
+        other.now != self.now && (other.before < self.before) != (other.now < self.now)
+    }
+}
+
 impl<T: Item> Default for List<T> {
     fn default() -> Self {
         Self {
@@ -238,43 +252,44 @@ impl<T: Item> List<T> {
     /// to another end of the list as well. In a group it is a row of that group, wherever the group
     /// is now.
     fn successor(&self, table: &Table<T>) -> usize {
-        // One pass over all rows for those around it.
-        let wanted = self
-            .near
-            .iter()
-            .filter_map(|&(_, row)| table.position(row.item()?))
-            .map(|at| at as u32);
-        let wanted: HashSet<u32> = wanted.collect();
-        let shown = self
-            .rows
-            .iter()
-            .enumerate()
-            .filter(|(_, row)| wanted.contains(row));
-        let indices: HashMap<u32, usize> = shown.map(|(index, &row)| (row, index)).collect();
-        let place = |row: RowRef<T::Id>| match row {
-            RowRef::Group(id) => self.groups.place_of(id),
-            RowRef::Item(id) => self.place_of_index(*indices.get(&(table.position(id)? as u32))?),
-        };
-        let left: Vec<(usize, usize)> = self
-            .near
-            .iter()
-            .filter_map(|&(old, row)| Some((old, place(row)?)))
-            .collect();
-        let has_stayed = |one: &&(usize, usize)| {
-            let is_passed = |other: &&(usize, usize)| {
-                (other.0 < one.0) != (other.1 < one.1) && other.1 != one.1
-            };
-            2 * left.iter().filter(is_passed).count() < left.len()
-        };
+        let left = self.still_shown(table);
         let header = self.group.and_then(|id| self.groups.place_of(id));
-        let in_group = |&&(_, now): &&(usize, usize)| {
-            header.is_some() && self.groups.header_above(now) == header
+        let in_group =
+            |one: &&Moved| header.is_some() && self.groups.header_above(one.now) == header;
+        let has_stayed = |one: &&Moved| {
+            let passed = left.iter().filter(|other| one.has_passed(other)).count();
+            2 * passed < left.len()
         };
         let stayed = left
             .iter()
             .find(in_group)
             .or_else(|| left.iter().find(has_stayed));
-        stayed.map_or(self.at, |&(_, now)| now)
+        stayed.map_or(self.at, |one| one.now)
+    }
+
+    /// The rows that were around the selected one and are still shown, in their earlier order.
+    fn still_shown(&self, table: &Table<T>) -> Vec<Moved> {
+        let position = |row: RowRef<T::Id>| Some(table.position(row.item()?)? as u32);
+        let wanted: HashSet<u32> = self
+            .near
+            .iter()
+            .filter_map(|&(_, row)| position(row))
+            .collect();
+        // One pass over all rows for those around it.
+        let rows = self.rows.iter().enumerate();
+        let shown = rows.filter(|(_, row)| wanted.contains(row));
+        let indices: HashMap<u32, usize> = shown.map(|(index, &row)| (row, index)).collect();
+        let place = |row: RowRef<T::Id>| match row {
+            RowRef::Group(id) => self.groups.place_of(id),
+            RowRef::Item(_) => self.place_of_index(*indices.get(&position(row)?)?),
+        };
+        let moved = |&(before, row)| {
+            Some(Moved {
+                before,
+                now: place(row)?,
+            })
+        };
+        self.near.iter().filter_map(moved).collect()
     }
 
     /// Rows on the screen: group headers and unfolded items, or all items.

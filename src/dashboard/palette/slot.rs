@@ -293,6 +293,7 @@ fn missing(text: &str, slots: &[ArgumentSlot], nth: usize) -> Fault {
     Fault::new(text.len()..text.len(), what)
 }
 
+/// Reads one argument; `before` are those to its left, on which the details of a verdict depend.
 fn read_one(
     model: &Model,
     before: &Args,
@@ -301,113 +302,39 @@ fn read_one(
     place: Range<usize>,
 ) -> Result<ArgumentValue, Fault> {
     let typed = &text[place.clone()];
+    let focused = model.navigation.focus.pane.kind();
     let data = &model.data;
     match shape {
         ArgumentShape::Query(kind) => query(kind, typed, &place),
         ArgumentShape::Findings => query(QueryKind::Findings, typed, &place),
+        ArgumentShape::Here => query(focused, typed, &place),
         ArgumentShape::Details => {
             let verdict = before.choice().and_then(Verdict::named);
             details::read(verdict, text, place, model.today())
                 .map(|draft| ArgumentValue::Details(Box::new(draft)))
         }
         ArgumentShape::Tags => tags(typed, place),
-        ArgumentShape::Here => query(model.navigation.focus.pane.kind(), typed, &place),
-        ArgumentShape::Order => match SortKey::parse_all(typed, model.navigation.focus.pane.kind())
-        {
-            Ok(_) => Ok(ArgumentValue::Text(typed.to_owned())),
-            Err(fault) => Err(moved(fault, place.start)),
-        },
-        ArgumentShape::Tab => {
-            let names: Vec<&str> = model
-                .settings
-                .tabs
-                .saved
-                .iter()
-                .map(|saved| saved.name.as_str())
-                .collect();
-            let known = names.iter().any(|name| name.eq_ignore_ascii_case(typed));
-            let unknown = || {
-                with_names(
-                    Fault::new(place, format!("tab `{typed}` not found")),
-                    typed,
-                    &names,
-                )
-            };
-            known
-                .then(|| ArgumentValue::Text(typed.to_owned()))
-                .ok_or_else(unknown)
-        }
-        ArgumentShape::Custom => {
-            let names = model.keyboard.keymap.custom_names();
-            let known = names.contains(&typed);
-            let unknown = || {
-                let message = format!("no command `{typed}` in [[commands]] of the configuration");
-                with_names(Fault::new(place, message), typed, &names)
-            };
-            known
-                .then(|| ArgumentValue::Text(typed.to_owned()))
-                .ok_or_else(unknown)
-        }
+        ArgumentShape::Order => SortKey::parse_all(typed, focused)
+            .map(|_| ArgumentValue::Text(typed.to_owned()))
+            .map_err(|fault| moved(fault, place.start)),
+        ArgumentShape::Tab => tab(model, typed, place),
+        ArgumentShape::Custom => custom(model, typed, place),
         ArgumentShape::Text(_) => Ok(ArgumentValue::Text(typed.to_owned())),
-        ArgumentShape::Choice(words, _) => {
-            match words.iter().find(|word| word.eq_ignore_ascii_case(typed)) {
-                Some(word) => Ok(ArgumentValue::Choice(word)),
-                None => {
-                    let names = match words {
-                        [one, other] => format!("{one} or {other}"),
-                        words => format!("one of {}", words.join(", ")),
-                    };
-                    let message = format!("unknown {} `{typed}`; use {names}", shape.noun());
-                    Err(with_nearest(Fault::new(place, message), typed, words))
-                }
-            }
-        }
-        ArgumentShape::Theme => {
-            let names = model.theme_names();
-            let known = names.iter().find(|name| name.eq_ignore_ascii_case(typed));
-            let unknown = || match model.settings.live.invalid_theme(typed) {
-                Some(problem) => Fault::new(place, problem.to_string()),
-                None => with_names(
-                    Fault::new(place, format!("theme `{typed}` not found")),
-                    typed,
-                    &names,
-                ),
-            };
-            known
-                .map(|name| ArgumentValue::Text((*name).to_owned()))
-                .ok_or_else(unknown)
-        }
+        ArgumentShape::Choice(words, _) => choice(shape, words, typed, place),
+        ArgumentShape::Theme => theme(model, typed, place),
         ArgumentShape::Workspace => {
             let table = data.workspaces.value();
             named("workspace", table, |item| &item.name, typed, place).map(ArgumentValue::Workspace)
         }
-        ArgumentShape::Target => named(
-            "target",
-            data.targets.value(),
-            |item| &item.name,
-            typed,
-            place,
-        )
-        .map(ArgumentValue::Target),
-        ArgumentShape::Logger => named(
-            "logger",
-            data.loggers.value(),
-            |item| &item.label,
-            typed,
-            place,
-        )
-        .map(ArgumentValue::Logger),
-        ArgumentShape::Scan => {
-            let id = typed.trim_start_matches('#').parse().ok().map(ScanId);
-            let known = id.filter(|&id| {
-                data.scans
-                    .value()
-                    .is_some_and(|scans| scans.get(id).is_some())
-            });
-            known.map(ArgumentValue::Scan).ok_or_else(|| {
-                Fault::new(place, format!("scan `{typed}` not found in this workspace"))
-            })
+        ArgumentShape::Target => {
+            let table = data.targets.value();
+            named("target", table, |item| &item.name, typed, place).map(ArgumentValue::Target)
         }
+        ArgumentShape::Logger => {
+            let table = data.loggers.value();
+            named("logger", table, |item| &item.label, typed, place).map(ArgumentValue::Logger)
+        }
+        ArgumentShape::Scan => scan(model, typed, place),
         ArgumentShape::Finding => finding(model, typed)
             .map(ArgumentValue::Finding)
             .ok_or_else(|| Fault::new(place, format!("finding `{typed}` not found"))),
@@ -418,6 +345,68 @@ fn read_one(
         },
         ArgumentShape::Baseline => baseline(model, typed, place).map(ArgumentValue::Baseline),
     }
+}
+
+/// A saved tab of filters.
+fn tab(model: &Model, typed: &str, place: Range<usize>) -> Result<ArgumentValue, Fault> {
+    let tabs = &model.settings.tabs.saved;
+    let names: Vec<&str> = tabs.iter().map(|saved| saved.name.as_str()).collect();
+    if names.iter().any(|name| name.eq_ignore_ascii_case(typed)) {
+        return Ok(ArgumentValue::Text(typed.to_owned()));
+    }
+    let fault = Fault::new(place, format!("tab `{typed}` not found"));
+    Err(with_names(fault, typed, &names))
+}
+
+/// A command of the user's own configuration.
+fn custom(model: &Model, typed: &str, place: Range<usize>) -> Result<ArgumentValue, Fault> {
+    let names = model.keyboard.keymap.custom_names();
+    if names.contains(&typed) {
+        return Ok(ArgumentValue::Text(typed.to_owned()));
+    }
+    let message = format!("no command `{typed}` in [[commands]] of the configuration");
+    Err(with_names(Fault::new(place, message), typed, &names))
+}
+
+fn choice(
+    shape: ArgumentShape,
+    words: &'static [&'static str],
+    typed: &str,
+    place: Range<usize>,
+) -> Result<ArgumentValue, Fault> {
+    if let Some(word) = words.iter().find(|word| word.eq_ignore_ascii_case(typed)) {
+        return Ok(ArgumentValue::Choice(word));
+    }
+    let names = match words {
+        [one, other] => format!("{one} or {other}"),
+        words => format!("one of {}", words.join(", ")),
+    };
+    let message = format!("unknown {} `{typed}`; use {names}", shape.noun());
+    Err(with_nearest(Fault::new(place, message), typed, words))
+}
+
+fn theme(model: &Model, typed: &str, place: Range<usize>) -> Result<ArgumentValue, Fault> {
+    let names = model.theme_names();
+    if let Some(name) = names.iter().find(|name| name.eq_ignore_ascii_case(typed)) {
+        return Ok(ArgumentValue::Text((*name).to_owned()));
+    }
+    Err(match model.settings.live.invalid_theme(typed) {
+        Some(problem) => Fault::new(place, problem.to_string()),
+        None => {
+            let fault = Fault::new(place, format!("theme `{typed}` not found"));
+            with_names(fault, typed, &names)
+        }
+    })
+}
+
+/// A scan of the workspace by its id, with or without `#`.
+fn scan(model: &Model, typed: &str, place: Range<usize>) -> Result<ArgumentValue, Fault> {
+    let id = typed.trim_start_matches('#').parse().ok().map(ScanId);
+    let scans = model.data.scans.value();
+    let is_known = |id: &ScanId| scans.is_some_and(|scans| scans.get(*id).is_some());
+    id.filter(is_known)
+        .map(ArgumentValue::Scan)
+        .ok_or_else(|| Fault::new(place, format!("scan `{typed}` not found in this workspace")))
 }
 
 fn query(kind: QueryKind, typed: &str, place: &Range<usize>) -> Result<ArgumentValue, Fault> {

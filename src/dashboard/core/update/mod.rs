@@ -62,32 +62,108 @@ pub mod prompts;
 pub mod setup;
 pub mod steps;
 
-use crate::contract::{Scan, ScanId};
+use crate::contract::{Scan, ScanId, Shared};
 use crate::dashboard::base::{Effect, Layout, Now, Pane, RowRef, Tab, Tone};
 use crate::dashboard::core::{Msg, commands};
 use crate::dashboard::model::{Modal, Model, SEEN_AFTER};
 use crate::dashboard::text::DetailSubject;
+use crate::dashboard::{activity, findings, payloads};
+use std::path::Path;
 use std::time::Duration;
 
 /// Handles a message: changes the model and returns the requests to the outside.
 pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.now = now;
-    let only_steps = model.screen.only_steps || !model.screen.dirty;
+    let before = BeforeMessage::of(model, &msg);
     (model.screen.dirty, model.screen.only_steps) = (true, false);
     let mut effects = Vec::new();
-    let by_hand = matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_));
-    let rows = crate::dashboard::findings::decide::keys::rows(model);
-    let workspace = model.workspace().map(|workspace| workspace.name.clone());
+    handle(model, msg, &mut effects);
+    model.screen.only_steps = std::mem::take(&mut model.screen.moved) && before.only_steps;
+    follow_up(model, before, &mut effects);
+    effects
+}
+
+/// What the end of a message compares with.
+struct BeforeMessage {
+    /// Nothing but steps through a list since the last frame.
+    only_steps: bool,
+    by_hand: bool,
+    /// The selected rows of the lists in which verdicts are given.
+    rows: [Option<RowRef>; 2],
+    workspace: Option<Shared>,
+}
+
+impl BeforeMessage {
+    fn of(model: &Model, msg: &Msg) -> Self {
+        Self {
+            only_steps: model.screen.only_steps || !model.screen.dirty,
+            by_hand: matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_)),
+            rows: findings::decide::keys::rows(model),
+            workspace: model.workspace().map(|workspace| workspace.name.clone()),
+        }
+    }
+}
+
+/// Brings everything that depends on the model up to date, and requests what it lacks.
+///
+/// The order is a contract: each step reads what the earlier ones have changed.
+fn follow_up(model: &mut Model, before: BeforeMessage, effects: &mut Vec<Effect>) {
+    // A created object selects its row, which `refresh` computes.
+    model.find_outcomes();
+    model.refresh();
+    // The selection is that of the new rows: a row that came under the cursor starts the guard.
+    findings::decide::keys::guard(model, before.rows, before.by_hand);
+    commands::settle(model);
+    payloads::keys::settle(model);
+    settle(model, before.by_hand);
+    // A scan may be stalled by now, and another detail may be shown.
+    model.refresh();
+    // A signal or a seen finding may be due at the new state of scans and rows.
+    model.tend_signals(effects);
+    model.see_finding(effects);
+    model.correlate(effects);
+    // The count ends only if `correlate` has requested no new rows.
+    model.end_count_since();
+    // A step through a list needs no other columns.
+    if !model.screen.only_steps {
+        model.prepare_queries(effects);
+    }
+    // It finds what was seen or decided among the effects, so all of those come before it.
+    model.remember_looked(before.workspace, effects);
+    model.read_shown_findings(effects);
+    model.read_shown_captures(effects);
+    // After the bodies on the screen, those that the filter and exports need.
+    model.next_chunk(effects);
+    forms::read_report_formats(model, effects);
+    finish_before_quit(model, effects);
+    // Last, because it masks all effects.
+    model.mask_effects(effects);
+}
+
+/// Puts the files of unfinished exports before the end; no chunk is queried after it.
+fn finish_before_quit(model: &mut Model, effects: &mut Vec<Effect>) {
+    if !model.captures.is_quitting && !effects.contains(&Effect::Quit) {
+        return;
+    }
+    let mut files = Vec::new();
+    model.captures.is_quitting = !model.finish_exports(&mut files);
+    effects.retain(|effect| *effect != Effect::Quit);
+    effects.splice(0..0, files);
+    if !model.captures.is_quitting {
+        effects.push(Effect::Quit);
+    }
+}
+
+/// Passes a message to the file that handles it.
+fn handle(model: &mut Model, msg: Msg, effects: &mut Vec<Effect>) {
     match msg {
-        Msg::Key(event) => keys::handle_key(model, event, &mut effects),
-        Msg::Mouse(event) => mouse::handle_mouse(model, event, &mut effects),
+        Msg::Key(event) => keys::handle_key(model, event, effects),
+        Msg::Mouse(event) => mouse::handle_mouse(model, event, effects),
         Msg::Paste(text) => keys::handle_paste(model, &text),
         Msg::Resize(size) => model.screen.size = size,
         Msg::Update(update) => poll_updates::handle_update(model, update),
         Msg::Cached(cached) => cached::handle_cached(model, cached),
-        Msg::Called { ticket, result } => {
-            answers::handle_called(model, ticket, result, &mut effects)
-        }
+        Msg::Called { ticket, result } => answers::handle_called(model, ticket, result, effects),
         Msg::Copied(result) => answers::handle_copied(model, result),
         Msg::BrowserOpened(Ok(url)) => {
             model.notify(Tone::Good, format!("opened in the browser: {url}"))
@@ -96,26 +172,14 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Edited(result) => answers::handle_edited(model, result),
         Msg::Paged(Ok(())) => {}
         Msg::Paged(Err(problem)) => model.notify_problem("pager failed", &problem),
-        Msg::Saved(result) => answers::handle_saved(model, result, &mut effects),
-        Msg::Exported(rows, Ok(path)) => {
-            let unlisted = if model.navigation.focus.pane == Pane::Reports {
-                " · not listed here"
-            } else {
-                ""
-            };
-            model.notify(
-                Tone::Good,
-                format!("{rows} saved to {}{unlisted}", path.display()),
-            );
-        }
-        Msg::Exported(_, failed) => answers::handle_saved(model, failed, &mut effects),
-        Msg::BodySaved { sent, saved } => {
-            copies::handle_body_saved(model, &sent, saved, &mut effects)
-        }
+        Msg::Saved(result) => answers::handle_saved(model, result, effects),
+        Msg::Exported(rows, Ok(path)) => notify_exported(model, rows, &path),
+        Msg::Exported(_, failed) => answers::handle_saved(model, failed, effects),
+        Msg::BodySaved { sent, saved } => copies::handle_body_saved(model, &sent, saved, effects),
         Msg::Connected(result) => answers::handle_connected(model, result),
         Msg::ReportFormats(formats) => forms::handle_report_formats(model, &formats),
         Msg::KeyRead { source, result } => actions::handle_key_read(model, &source, result),
-        Msg::ScopeExtended(result) => forms::handle_scope_extended(model, result, &mut effects),
+        Msg::ScopeExtended(result) => forms::handle_scope_extended(model, result, effects),
         Msg::ServiceStarted(result) => actions::handle_service_started(model, result),
         Msg::ServiceMoved(base_url) => actions::handle_service_moved(model, base_url),
         Msg::Correlated(generation, correlated) => {
@@ -129,67 +193,33 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
             commands::renew_offers(model);
         }
         Msg::TextsSearched(chunk, found) => model.handle_texts_searched(&chunk, found),
-        Msg::Calls(recorded) => crate::dashboard::activity::keys::handle_calls(model, *recorded),
+        Msg::Calls(recorded) => activity::keys::handle_calls(model, *recorded),
         Msg::Triage(news) => model.handle_triage(news),
-        Msg::Oob(news) => model.handle_oob(news, &mut effects),
+        Msg::Oob(news) => model.handle_oob(news, effects),
         Msg::PayloadNumbers(payload_request, numbers) => {
-            crate::dashboard::payloads::keys::handle_drawn(
-                model,
-                &payload_request,
-                &numbers,
-                &mut effects,
-            )
+            payloads::keys::handle_drawn(model, &payload_request, &numbers, effects)
         }
         Msg::SignalFailed(problem) => model.notify_problem("signal command", &problem),
         Msg::CommandEnded { action, result } => custom::handle_ended(model, action, result),
-        Msg::SettingsRead(result) => {
-            live_settings::handle_settings_read(model, result, &mut effects)
-        }
-        Msg::NextChunk => model.run_chunk(&mut effects),
+        Msg::SettingsRead(result) => live_settings::handle_settings_read(model, result, effects),
+        Msg::NextChunk => model.run_chunk(effects),
         Msg::FindingsRead(purpose, read) => {
-            findings_read::handle_findings_read(model, purpose, read, &mut effects)
+            findings_read::handle_findings_read(model, purpose, read, effects)
         }
         Msg::CapturesRead {
             purpose,
             captures,
             problem,
-        } => captures_read::handle_captures_read(model, purpose, captures, problem, &mut effects),
+        } => captures_read::handle_captures_read(model, purpose, captures, problem, effects),
         Msg::Wake => {}
     }
-    model.screen.only_steps = std::mem::take(&mut model.screen.moved) && only_steps;
-    model.find_outcomes();
-    model.refresh();
-    crate::dashboard::findings::decide::keys::guard(model, rows, by_hand);
-    commands::settle(model);
-    crate::dashboard::payloads::keys::settle(model);
-    settle(model, by_hand);
-    // A scan may be stalled by now.
-    model.refresh();
-    model.tend_signals(&mut effects);
-    model.see_finding(&mut effects);
-    model.correlate(&mut effects);
-    model.end_count_since();
-    // A step through a list needs no other columns.
-    if !model.screen.only_steps {
-        model.prepare_queries(&mut effects);
-    }
-    model.remember_looked(workspace, &mut effects);
-    model.read_shown_findings(&mut effects);
-    model.read_shown_captures(&mut effects);
-    model.next_chunk(&mut effects);
-    forms::read_report_formats(model, &mut effects);
-    if model.captures.is_quitting || effects.contains(&Effect::Quit) {
-        // No chunk is queried after it.
-        let mut files = Vec::new();
-        model.captures.is_quitting = !model.finish_exports(&mut files);
-        effects.retain(|effect| *effect != Effect::Quit);
-        effects.splice(0..0, files);
-        if !model.captures.is_quitting {
-            effects.push(Effect::Quit);
-        }
-    }
-    model.mask_effects(&mut effects);
-    effects
+}
+
+fn notify_exported(model: &mut Model, rows: String, path: &Path) {
+    let is_listed = model.navigation.focus.pane != Pane::Reports;
+    let unlisted = if is_listed { "" } else { " · not listed here" };
+    let text = format!("{rows} saved to {}{unlisted}", path.display());
+    model.notify(Tone::Good, text);
 }
 
 /// The end of every message: removes expired notices, resets the scroll position of another detail,
@@ -209,7 +239,7 @@ fn settle(model: &mut Model, by_hand: bool) {
     model.detail.belong_to(shown, grows);
     let beside = shown.filter(|_| !model.navigation.focus.in_detail);
     model.screen.detail.settle(now, by_hand, beside);
-    crate::dashboard::findings::review::settle(model);
+    findings::review::settle(model);
     let covered = model
         .overlay
         .modals

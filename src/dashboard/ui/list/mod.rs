@@ -509,85 +509,90 @@ fn draw_scope(
     pane: &ListPane<'_>,
     scope: Option<Line<'static>>,
 ) {
-    let mut right = Line::default();
+    let ellipsis = cx.theme.glyphs.ellipsis;
+    let typed = query_help::typed(cx, pane);
+    let line_area = indented(area);
+    let whole_room = usize::from(line_area.width);
     // The reason why a typed query is invalid needs the room.
-    if query_help::typed(cx, pane).is_some_and(|typed| query_help::shown_error(typed).is_some()) {
-        let area = indented(area);
-        let scope = cut_line(
-            scope.unwrap_or_default(),
-            usize::from(area.width),
-            cx.theme.glyphs.ellipsis,
-        );
-        return draw_sides(buf, area, &scope, &right);
+    if typed.is_some_and(|typed| query_help::shown_error(typed).is_some()) {
+        let left = cut_line(scope.unwrap_or_default(), whole_room, ellipsis);
+        return draw_sides(buf, line_area, &left, &Line::default());
     }
-    if framed && pane.hidden() > 0 {
-        let key = key(cx, Context::Lists, Action::List(ListAction::Filter));
-        right.push_span(Span::styled(format!("{key} shows why"), cx.theme.dim()));
-    }
-    if !framed {
-        // A long query gives half of the line to the note: it can be seen again by its key.
-        let scope = scope.as_ref().map_or(0, Line::width) + 5;
-        let is_typed = query_help::typed(cx, pane).is_some();
-        let most = if is_typed || pane.note.width() == 0 {
-            scope
-        } else {
-            usize::from(area.width / 2)
-        };
-        let room = usize::from(area.width).saturating_sub(scope.min(most));
-        // Why rows are not current matters more than their summary, and more than the position.
-        let whole = warnings_width(cx, pane);
-        let fits = |others: usize| whole == 0 || whole + others <= room;
-        let place_width = text::width(&place(pane, HiddenCounts::Beside));
-        let note = if fits(pane.note.width() + place_width) {
-            pane.note.clone()
-        } else {
-            Line::default()
-        };
-        let note = parts_of_note(note, cx, room.saturating_sub(place_width + GAP.len()));
-        let note = cut_line(
-            note,
-            room.saturating_sub(place_width + GAP.len()),
-            cx.theme.glyphs.ellipsis,
-        );
-        let place = if fits(place_width) {
-            place(pane, HiddenCounts::Beside)
-        } else {
-            String::new()
-        };
-        let warnings = warnings(
-            cx,
-            pane,
-            room.saturating_sub(note.width() + text::width(&place)),
-        );
-        for part in warnings.into_iter().map(Line::from).chain([note]) {
-            if part.width() > 0 {
-                right.extend(part.spans);
-                right.push_span(Span::raw(GAP));
-            }
-        }
-        right.push_span(Span::styled(place.trim().to_owned(), cx.theme.dim()));
-    }
-    let area = indented(area);
+    let scope_width = scope.as_ref().map_or(0, Line::width);
+    let mut right = if framed {
+        hidden_hint(cx, pane)
+    } else {
+        numbers(cx, pane, usize::from(area.width), scope_width)
+    };
     // Typed text and its cursor matter more than the numbers beside them.
-    if query_help::typed(cx, pane).is_some()
-        && scope.as_ref().map_or(0, Line::width) + 1 + right.width() > usize::from(area.width)
-    {
+    if typed.is_some() && scope_width + 1 + right.width() > whole_room {
         right = Line::default();
     }
-    let room = usize::from(area.width).saturating_sub(right.width() + 1);
-    // A truncated sort order is useless.
-    let order = || {
-        Some(parts_within(&pane.order, cx.theme.glyphs.separator, room))
-            .filter(|it| text::width(it) <= room)
-    };
-    let left =
-        scope.unwrap_or_else(|| words(order().unwrap_or_default().to_owned(), cx.theme.dim()));
-    let left = if query_help::typed(cx, pane).is_some() {
+    let room = whole_room.saturating_sub(right.width() + 1);
+    let left = scope.unwrap_or_else(|| order_line(cx, pane, room));
+    let left = if typed.is_some() {
         left
     } else {
-        cut_line(left, room, cx.theme.glyphs.ellipsis)
+        cut_line(left, room, ellipsis)
     };
-    draw_sides(buf, area, &left, &right);
+    draw_sides(buf, line_area, &left, &right);
+}
+
+/// The key that shows which filter hides rows.
+fn hidden_hint(cx: &Cx<'_>, pane: &ListPane<'_>) -> Line<'static> {
+    if pane.hidden() == 0 {
+        return Line::default();
+    }
+    let key = key(cx, Context::Lists, Action::List(ListAction::Filter));
+    words(format!("{key} shows why"), cx.theme.dim())
+}
+
+/// The sort order; a truncated one is useless.
+fn order_line(cx: &Cx<'_>, pane: &ListPane<'_>, room: usize) -> Line<'static> {
+    let order = parts_within(&pane.order, cx.theme.glyphs.separator, room);
+    let shown = if text::width(order) <= room {
+        order
+    } else {
+        ""
+    };
+    words(shown.to_owned(), cx.theme.dim())
+}
+
+/// Warnings, note and position of an unframed list, in a line of `width` columns beside a scope.
+fn numbers<'a>(cx: &Cx<'_>, pane: &ListPane<'a>, width: usize, scope_width: usize) -> Line<'a> {
+    let beside = scope_width + 5;
+    // A long query gives half of the line to the note: it can be seen again by its key.
+    let needs_all = query_help::typed(cx, pane).is_some() || pane.note.width() == 0;
+    let most = if needs_all { beside } else { width / 2 };
+    let room = width.saturating_sub(beside.min(most));
+    // Why rows are not current matters more than their summary, and more than the position.
+    let warnings_width = warnings_width(cx, pane);
+    let fits = |others: usize| warnings_width == 0 || warnings_width + others <= room;
+    let full_place = place(pane, HiddenCounts::Beside);
+    let place_width = text::width(&full_place);
+    let note_room = room.saturating_sub(place_width + GAP.len());
+    let note = if fits(pane.note.width() + place_width) {
+        let parts = parts_of_note(pane.note.clone(), cx, note_room);
+        cut_line(parts, note_room, cx.theme.glyphs.ellipsis)
+    } else {
+        Line::default()
+    };
+    let shown_place = if fits(place_width) {
+        full_place
+    } else {
+        String::new()
+    };
+    let taken = note.width() + text::width(&shown_place);
+    let warnings = warnings(cx, pane, room.saturating_sub(taken));
+    let mut line = Line::default();
+    for part in warnings.into_iter().map(Line::from).chain([note]) {
+        if part.width() > 0 {
+            line.extend(part.spans);
+            line.push_span(Span::raw(GAP));
+        }
+    }
+    line.push_span(Span::styled(shown_place.trim().to_owned(), cx.theme.dim()));
+    line
 }
 
 /// As many parts of a note as fit. A note of several styles is one part.
