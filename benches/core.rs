@@ -341,7 +341,7 @@ fn tables(criterion: &mut Criterion) {
         |bench| {
             bench.iter_batched(
                 findings,
-                Table::<scandeck::triage::ListedFinding>::new,
+                Table::<scandeck::triage::ListedFinding>::new::<Finding>,
                 BatchSize::LargeInput,
             );
         },

@@ -10,64 +10,28 @@
 //!                         └───────────────── HTTP, contract ────────┘
 //! ```
 //!
-//! The two wings share the wire types of [`contract`] and communicate over HTTP, so that the
-//! dashboard works with a hosted service in the same way as with the embedded one. Each wing builds
-//! without the other.
+//! The two wings communicate over HTTP, so that the dashboard works with a hosted service in the same
+//! way as with the embedded one. Each wing builds without the other.
 //!
-//! The library is layered:
+//! Each layer is a crate: [`scandeck_wire`], [`scandeck_report`], `scandeck_domain`,
+//! `scandeck_client`, and the wings `scandeck_dashboard` and `scandeck_service`. This one composes
+//! them: [`cli`] and `demo`.
 //!
-//! - [`contract`], [`report`], [`text`]: the wire types, the reports that both wings write, and the
-//!   sanitiser of outside text.
-//! - `client`, `table`, `query`: data of the service, ready for lists and queries.
-//! - `finding`, `triage`, `oob`, `export`: the domain: findings, decisions, payloads, captured
-//!   requests, exports.
-//! - `dashboard` and `service`: the wings.
-//! - [`cli`] and `demo`: compose both wings. Besides them only `dashboard/runtime/local.rs` knows
-//!   the service.
-//!
-//! `ARCHITECTURE.md` has the tree, the rules and the reasons; `tests/imports.rs` checks the rules.
-//! `CONTRIBUTING.md` shows which files a typical change touches.
+//! `ARCHITECTURE.md` has the tree, the rules and the reasons; `tests/imports.rs` checks what Cargo
+//! cannot. `CONTRIBUTING.md` shows which files a typical change touches.
 
-#[cfg(feature = "dashboard")]
-pub mod dashboard;
-
-pub mod contract;
-pub mod report;
-pub mod text;
-
-#[cfg(feature = "dashboard")]
-pub mod client;
-#[cfg(feature = "dashboard")]
-pub mod config;
-#[cfg(feature = "dashboard")]
-pub mod export;
-#[cfg(feature = "dashboard")]
-pub mod finding;
-#[cfg(feature = "dashboard")]
-pub mod mask;
-#[cfg(feature = "dashboard")]
-pub mod oob;
-#[cfg(feature = "dashboard")]
-pub mod query;
-#[cfg(feature = "dashboard")]
-pub mod table;
-#[cfg(feature = "dashboard")]
-pub mod text_files;
-#[cfg(feature = "dashboard")]
-pub mod triage;
-
-#[cfg(any(feature = "dashboard", feature = "service"))]
-mod base_dirs;
-#[cfg(any(feature = "dashboard", feature = "service"))]
-mod input_files;
-#[cfg(any(feature = "dashboard", feature = "service"))]
-mod login;
-#[cfg(feature = "service")]
-pub mod service;
-#[cfg(any(feature = "dashboard", feature = "service"))]
-mod sqlite;
-
+pub mod cli;
 #[cfg(feature = "service")]
 pub mod demo;
 
-pub mod cli;
+// Tests, benchmarks and examples name everything from here.
+pub use scandeck_report as report;
+#[cfg(feature = "service")]
+pub use scandeck_service as service;
+pub use scandeck_wire::{contract, text};
+#[cfg(feature = "dashboard")]
+pub use {
+    scandeck_client as client,
+    scandeck_dashboard::{self as dashboard, config},
+    scandeck_domain::{export, finding, mask, oob, query, table, text_files, triage},
+};

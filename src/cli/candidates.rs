@@ -14,18 +14,18 @@ use std::collections::BTreeMap;
 use clap::{Arg, Command};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
-use crate::config::file::ConfigFile;
-use crate::config::{Config, Connection, Environment, Flags};
-use crate::contract::{
+use scandeck_dashboard::base::ListKind;
+use scandeck_dashboard::base::plan::Snapshot;
+use scandeck_dashboard::config::file::ConfigFile;
+use scandeck_dashboard::config::{Config, Connection, Environment, Flags};
+use scandeck_dashboard::runtime::CachedLists;
+use scandeck_domain::export::ExportFormat;
+use scandeck_domain::oob::{CaptureFormat, PayloadShape};
+use scandeck_domain::triage::{ListedFinding, Reason, Verdict};
+use scandeck_wire::contract::{
     GroupBy, RedirectLevel, ReportFormat, Risk, ScanStatus, TargetType, Tool, WorkspaceId,
 };
-use crate::dashboard::base::ListKind;
-use crate::dashboard::base::plan::Snapshot;
-use crate::dashboard::runtime::CachedLists;
-use crate::export::ExportFormat;
-use crate::oob::{CaptureFormat, PayloadShape};
-use crate::text;
-use crate::triage::{ListedFinding, Reason, Verdict};
+use scandeck_wire::text;
 
 /// A larger cached list takes too long to read for a completion.
 const MOST_BYTES: u64 = 32 << 20;
@@ -234,8 +234,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::contract::{Finding, FindingId, Scan, ScanId, Stamp, Target, TargetId, Workspace};
-    use crate::table::Table;
+    use scandeck_domain::table::Table;
+    use scandeck_wire::contract::{
+        Finding, FindingId, Scan, ScanId, Stamp, Target, TargetId, Workspace,
+    };
 
     fn values(lists: &CachedLists, list: ListKind) -> Vec<String> {
         candidates(lists, list)

@@ -9,21 +9,21 @@
 
 use super::error::CliError;
 use super::{from_bundle, headless, live_settings};
-use crate::client::{BaseUrl, Client, ClientSettings, Error, ErrorKind, Problem};
-use crate::config::{
-    Config, ConfigError, Connection, Environment, FirstStartChoice, Flags, KeySource, ServiceName,
-};
-use crate::dashboard::base::{ConnectionChoice, Session};
-use crate::dashboard::input::Keymap;
-use crate::dashboard::runtime;
-use crate::dashboard::runtime::{
-    Connected, ConnectionSource, Connector, DashboardExit, DashboardSettings, DashboardStart,
-    Memory,
-};
-use crate::text::plural;
 use anyhow::Context;
 use clap::Args;
 use futures::FutureExt;
+use scandeck_client::{BaseUrl, Client, ClientSettings, Error, ErrorKind, Problem};
+use scandeck_dashboard::base::{ConnectionChoice, Session};
+use scandeck_dashboard::config::{
+    Config, ConfigError, Connection, Environment, FirstStartChoice, Flags, KeySource, ServiceName,
+};
+use scandeck_dashboard::input::Keymap;
+use scandeck_dashboard::runtime;
+use scandeck_dashboard::runtime::{
+    Connected, ConnectionSource, Connector, DashboardExit, DashboardSettings, DashboardStart,
+    Memory,
+};
+use scandeck_wire::text::plural;
 use secrecy::SecretString;
 use std::io::{IsTerminal, Write, stdin, stdout};
 use std::process::ExitCode;
@@ -149,7 +149,7 @@ fn unusable(base: &str, error: &Error) -> Problem {
         _ => "request failed at",
     };
     let hint = match error.kind {
-        ErrorKind::NotFound => crate::client::NOT_THIS_API_HINT.to_owned(),
+        ErrorKind::NotFound => scandeck_client::NOT_THIS_API_HINT.to_owned(),
         _ => error.hint(),
     };
     let problem = Problem::from(error);
@@ -311,7 +311,7 @@ pub fn on_demo(environment: crate::demo::DemoEnvironment) -> Connected {
         name: "demo".to_owned(),
         base_url: environment.base_url.clone(),
         demo: true,
-        practice: Some(crate::dashboard::base::session::Playground {
+        practice: Some(scandeck_dashboard::base::session::Playground {
             control: environment.practice.control_url(),
             fetch: environment.practice.fetch_url(),
             script_file: environment.script_file().display().to_string(),
@@ -320,7 +320,7 @@ pub fn on_demo(environment: crate::demo::DemoEnvironment) -> Connected {
         ..Session::default()
     };
     // In the directory of the demo, so that its decisions are deleted with it.
-    let who = crate::login::login(|name| std::env::var(name).ok());
+    let who = scandeck_wire::login::login(|name| std::env::var(name).ok());
     let memory = Memory {
         directory: environment.memory(),
         cache: None,

@@ -12,11 +12,11 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::error::CliError;
 use super::{dashboard, live_settings};
-use crate::client::Problem;
-use crate::config::{Config, Environment};
-use crate::dashboard::runtime;
-use crate::dashboard::runtime::{DashboardSettings, DashboardStart};
 use crate::demo::{DemoEnvironment, Tempo, plain};
+use scandeck_dashboard::config::{Config, Environment};
+use scandeck_dashboard::runtime;
+use scandeck_dashboard::runtime::{DashboardSettings, DashboardStart};
+use scandeck_domain::problem::Problem;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:

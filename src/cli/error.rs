@@ -3,9 +3,9 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
-use crate::client::{Error, Problem};
-use crate::config::ConfigError;
-use crate::triage::StoreError;
+use scandeck_client::{Error, Problem};
+use scandeck_dashboard::config::ConfigError;
+use scandeck_domain::triage::StoreError;
 
 /// Exit code of errors without a code of their own.
 const FAILED: u8 = 1;

@@ -6,11 +6,11 @@
 use super::error::CliError;
 use super::headless::bundles;
 use super::headless::session::memory;
-use crate::config::{Config, Environment};
-use crate::contract::workspace::is_same_name;
-use crate::dashboard::base::Session;
-use crate::dashboard::runtime::{Connected, ConnectionSource};
-use crate::text;
+use scandeck_dashboard::base::Session;
+use scandeck_dashboard::config::{Config, Environment};
+use scandeck_dashboard::runtime::{Connected, ConnectionSource};
+use scandeck_wire::contract::workspace::is_same_name;
+use scandeck_wire::text;
 
 /// Opens a bundle by the name of its workspace, in any case.
 ///

@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::error::CliError;
 use super::headless::{Output, PrintTable};
-use crate::config::{Config, Environment, KeySettings};
-use crate::dashboard::input::Keymap;
+use scandeck_dashboard::config::{Config, Environment, KeySettings};
+use scandeck_dashboard::input::Keymap;
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct KeyTableArgs {
@@ -69,7 +69,7 @@ pub fn run(args: &KeyTableArgs) -> anyhow::Result<ExitCode> {
         args.config.as_deref(),
         &Environment::of_process()?,
     )?)?;
-    let row = |entry: &crate::dashboard::input::Entry| KeyTableRow {
+    let row = |entry: &scandeck_dashboard::input::Entry| KeyTableRow {
         context: entry.context.name(),
         action: entry.action.name(),
         keys: keymap.keys_of(entry.context, entry.action),

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::key_table;
-use crate::client::Problem;
-use crate::config::{Config, Environment, ScreenSettings};
-use crate::dashboard::base::{AUTO, LiveSettings, OwnTheme, Scheme, theme_names};
-use crate::dashboard::runtime::SettingsSource;
+use scandeck_dashboard::base::{AUTO, LiveSettings, OwnTheme, Scheme, theme_names};
+use scandeck_dashboard::config::{Config, Environment, ScreenSettings};
+use scandeck_dashboard::runtime::SettingsSource;
+use scandeck_domain::problem::Problem;
 
 /// Checks keys, commands and themes.
 ///
@@ -102,7 +102,7 @@ pub fn source(file: Option<PathBuf>, environment: &Environment) -> SettingsSourc
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::ThemeFile;
+    use scandeck_dashboard::config::ThemeFile;
 
     #[test]
     fn only_the_invalid_theme_in_use_is_an_error() {

@@ -9,7 +9,7 @@ use clap::{Args, Command};
 use clap_mangen::Man;
 
 use super::cause_of;
-use crate::text::plural;
+use scandeck_wire::text::plural;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:

@@ -41,8 +41,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 use tokio::time::Instant;
 
-use crate::input_files::{self, InputKind};
-use crate::text::{self, io_cause as cause_of};
+use scandeck_wire::input_files::{self, InputKind};
+use scandeck_wire::text::{self, io_cause as cause_of};
 
 /// Dashboard for security scans, with a built-in scanning service (HTTP API v2)
 #[derive(Parser, Debug, Default)]

@@ -100,9 +100,9 @@ mod import {
 
     use crate::cli::read_input;
     use crate::cli::service::DataDirArg;
-    use crate::input_files::InputKind;
-    use crate::service::import::{Imported, import_wordlist};
-    use crate::text::plural;
+    use scandeck_service::import::{Imported, import_wordlist};
+    use scandeck_wire::input_files::InputKind;
+    use scandeck_wire::text::plural;
 
     #[derive(Args, Clone, Debug)]
     pub struct WordlistImportArgs {

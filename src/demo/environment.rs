@@ -14,13 +14,15 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::practice::Practice;
-use crate::client::{BaseUrl, Client, ClientSettings};
-use crate::config::{ServiceName, StateDir};
-use crate::contract::{EditWorkspace, LoggerId, NewScan, NewTarget, TargetId, Tool, WorkspaceId};
-use crate::input_files::open_regular;
-use crate::service;
-use crate::service::{RateLimit, Running, Settings};
-use crate::text::quoted;
+use scandeck_client::{BaseUrl, Client, ClientSettings};
+use scandeck_dashboard::config::{ServiceName, StateDir};
+use scandeck_service as service;
+use scandeck_service::{RateLimit, Running, Settings};
+use scandeck_wire::contract::{
+    EditWorkspace, LoggerId, NewScan, NewTarget, TargetId, Tool, WorkspaceId,
+};
+use scandeck_wire::input_files::open_regular;
+use scandeck_wire::text::quoted;
 
 /// The start of the name of the temporary directory.
 const PREFIX: &str = "scandeck-demo-";

@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow, bail};
 
 use super::DemoEnvironment;
-use crate::client::{Download, FindingQuery, ScanQuery, TargetQuery};
-use crate::contract::{
+use scandeck_client::{Download, FindingQuery, ScanQuery, TargetQuery};
+use scandeck_dashboard::runtime::NewFile;
+use scandeck_service::errors::cause_of;
+use scandeck_wire::contract::{
     CaptureId, Finding, GroupBy, NewReport, ReportFormat, ReportId, ReportSource, Scan, ScanId,
     TargetId, Tool,
 };
-use crate::dashboard::runtime::NewFile;
-use crate::service::errors::cause_of;
-use crate::text;
+use scandeck_wire::text;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
 /// Scans that run longer are stopped, so that the demo ends in time.

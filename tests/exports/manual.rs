@@ -24,7 +24,7 @@ fn manual_rows() -> Vec<ExportRow> {
             service,
             ..issue.identity.clone()
         };
-        issue.finding = finding.into();
+        issue.finding = Arc::new(finding.into());
         let manual = Some(Box::new(EventId {
             instance: 7,
             number: number as u64,

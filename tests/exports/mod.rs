@@ -112,7 +112,7 @@ fn issue(number: i64, target: &str, name: &str, presence: Presence) -> Issue {
     Issue {
         id: FindingKey(number as u128 + 1).into(),
         identity,
-        finding: finding.into(),
+        finding: Arc::new(finding.into()),
         presence,
         first_seen: Some(stamp("2026-11-01 10:00:00")).into(),
         last_seen: Some(stamp("2026-11-20 10:00:00")).into(),
@@ -335,10 +335,10 @@ fn vex_has_entry_with_source_per_cve_and_no_references() {
     finding.cve = ["CVE-2024-1", "CVE-2024-2", "CVE-2024-1", "CVE-2024-3"]
         .map(Into::into)
         .to_vec();
-    all.finding = finding.clone().into();
+    all.finding = Arc::new(finding.clone().into());
     let mut none = issue(2, "shop.test", "No CVE", Presence::New);
     finding.cve.clear();
-    none.finding = finding.into();
+    none.finding = Arc::new(finding.into());
     let row = |issue: Issue| {
         let state = TriageState::default();
         ExportRow::new(
@@ -558,7 +558,7 @@ fn long_description_of_a_rule_is_complete_in_its_help() {
     let mut row = row_on("shop.test");
     let mut finding = row.issue.finding.whole().unwrap();
     finding.vuln_description = "long ".repeat(500).as_str().into();
-    Arc::make_mut(&mut row.issue).finding = finding.into();
+    Arc::make_mut(&mut row.issue).finding = Arc::new(finding.into());
     let sarif: Value = serde_json::from_slice(&bytes(ExportFormat::Sarif, &[row])).unwrap();
     let rule = &sarif["runs"][0]["tool"]["driver"]["rules"][0];
     assert!(
@@ -785,7 +785,7 @@ proptest! {
         let mut finding = one.finding.whole().unwrap();
         (finding.vuln_id, finding.port, finding.references) = (class.as_str().into(), port, vec![format!("https://{name}").into()]);
         one.identity = Identity { class: class.as_str().into(), ..one.identity.clone() };
-        one.finding = finding.into();
+        one.finding = Arc::new(finding.into());
         let row = ExportRow::new(Arc::new(one), Assessment::default(), &TriageState::default(), target.as_str().into(), None, name.as_str().into());
         thread_local! {
             static ALL: [(ExportFormat, Validator); 3] = [

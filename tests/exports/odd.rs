@@ -151,7 +151,7 @@ fn row(number: i64, odd: &OddFinding) -> ExportRow {
         service: service.as_str().into(),
         ..issue.identity
     };
-    issue.finding = finding.into();
+    issue.finding = Arc::new(finding.into());
     let at = jiff::Timestamp::from_second(odd.seconds).ok().map(Stamp);
     (issue.first_seen, issue.last_seen) = (at.into(), at.into());
     if odd.is_manual {

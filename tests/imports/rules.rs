@@ -316,108 +316,12 @@ pub const RULES: &[Rule] = &[
         "Move the route into `service/routes`.",
         names(EVERYWHERE, &["service", "demo"], &["axum"], NONE),
     ),
-    // --- the wings
-    rule(
-        "wings-dashboard",
-        "The wings share only the wire types; only code that starts the service imports it.",
-        "Use the service over HTTP (`client`), or move the code to `cli`, `demo` or `dashboard/runtime/local.rs`.",
-        names(
-            EVERYWHERE,
-            &["cli", "demo", "dashboard/runtime/local", "service"],
-            &["crate::service"],
-            NONE,
-        ),
-    ),
-    rule(
-        "wings-service",
-        "The service builds without the dashboard and imports nothing of it.",
-        "Move code that both wings need into `contract`, `report`, `text`, `sqlite`, `login`, `base_dirs` or `input_files`.",
-        names(
-            &["service"],
-            NONE,
-            &["crate"],
-            &[
-                "crate::service",
-                "crate::contract",
-                "crate::report",
-                "crate::text",
-                "crate::sqlite",
-                "crate::login",
-                "crate::base_dirs",
-                "crate::input_files",
-            ],
-        ),
-    ),
-    rule(
-        "composition-on-top",
-        "The command line and the demo compose the other modules, so no other module imports them.",
-        "Move the shared code into a lower module.",
-        names(
-            EVERYWHERE,
-            &["cli", "demo", "main"],
-            &["crate::cli", "crate::demo"],
-            NONE,
-        ),
-    ),
     // --- who knows whom
     rule(
         "contract",
         "The wire types import no other module.",
         "Move the function to the module that needs it.",
         names(&["contract"], NONE, &["crate"], &["crate::contract"]),
-    ),
-    rule(
-        "domain-below-front-ends",
-        "Both front ends use the domain modules, so these import neither a front end nor the client.",
-        "Move the shared type down, or take its values as arguments.",
-        names(
-            &[
-                "triage",
-                "oob",
-                "query",
-                "export",
-                "mask",
-                "text",
-                "text_files",
-                "sqlite",
-            ],
-            NONE,
-            &["crate::dashboard", "crate::client", "crate::config"],
-            NONE,
-        ),
-    ),
-    rule(
-        "table",
-        "Tables are data for both front ends: of the client they import only the reason of a failed fetch.",
-        "Move the shared type down, or take its values as arguments.",
-        names(
-            &["table"],
-            NONE,
-            &["crate::dashboard", "crate::client", "crate::config"],
-            &["crate::client::Problem", "crate::client::problem"],
-        ),
-    ),
-    rule(
-        "report",
-        "Both wings write reports with this module, so it imports only `contract` and `text`.",
-        "Take the values as arguments.",
-        names(
-            &["report"],
-            NONE,
-            &["crate"],
-            &["crate::report", "crate::contract", "crate::text"],
-        ),
-    ),
-    rule(
-        "client",
-        "The client imports none of its users.",
-        "Take the values as arguments.",
-        names(
-            &["client"],
-            NONE,
-            &["crate::dashboard", "crate::config"],
-            NONE,
-        ),
     ),
     rule(
         "dashboard-shell",

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use syn::{Attribute, Item, Meta, Token, UseTree};
 
@@ -60,10 +60,62 @@ struct Place {
     is_inline: bool,
 }
 
-/// Reads every Rust file below `src/` of a package.
+/// Crates whose root is one module of the tree. Those of `wire` and `domain` hold several, which
+/// stand beside the modules of the program.
+const ONE_MODULE: &[&str] = &["client", "dashboard", "report", "service"];
+
+/// Reads every Rust file of the workspace as one tree, so that a rule names a module as
+/// `ARCHITECTURE.md` does: `crates/dashboard/src/ui/mod.rs` is `src/dashboard/ui/mod.rs`, and
+/// `scandeck_wire::text` is `crate::text`.
 pub fn sources(package: &Path) -> Sources {
     let mut sources = Sources::new();
-    let mut folders = vec![package.join("src")];
+    let mut root = String::new();
+    for (name, folder) in crates(package) {
+        for (path, text) in files_below(&folder) {
+            let text = with_one_root(&text, &name);
+            match path.as_str() {
+                "lib.rs" if ONE_MODULE.contains(&name.as_str()) => {
+                    let without_config = text.replace("pub mod config;", "");
+                    root.push_str(&format!("pub mod {name};\n"));
+                    sources.insert(format!("src/{name}/mod.rs"), without_config);
+                }
+                "lib.rs" => {
+                    // The program exports the crates again, for tests and benchmarks.
+                    let modules = text.split("pub use").next().unwrap_or_default();
+                    root.push_str(modules);
+                }
+                // The configuration is beside the dashboard, which may not read its files.
+                path if path.starts_with("config") || !ONE_MODULE.contains(&name.as_str()) => {
+                    sources.insert(format!("src/{path}"), text);
+                }
+                path => _ = sources.insert(format!("src/{name}/{path}"), text),
+            }
+        }
+    }
+    // One head for all roots: inner documentation stands before everything else.
+    let is_code = |line: &&str| !line.starts_with("//!") && !line.starts_with("#![");
+    let code: Vec<&str> = root.lines().filter(is_code).collect();
+    let text = format!("//! Head.\npub mod config;\n{}", code.join("\n"));
+    sources.insert("src/lib.rs".to_owned(), text);
+    sources
+}
+
+/// The crates of the workspace with their source folders; the program has no name.
+fn crates(package: &Path) -> Vec<(String, PathBuf)> {
+    let mut crates = vec![(String::new(), package.join("src"))];
+    for entry in fs::read_dir(package.join("crates")).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        crates.push((name, entry.path().join("src")));
+    }
+    crates.sort();
+    crates
+}
+
+/// Path below the folder and text of each Rust file.
+fn files_below(root: &Path) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in
             fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
@@ -72,12 +124,27 @@ pub fn sources(package: &Path) -> Sources {
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|ending| ending == "rs") {
-                let relative = path.strip_prefix(package).unwrap().display().to_string();
-                sources.insert(relative, fs::read_to_string(&path).unwrap());
+                let below = path.strip_prefix(root).unwrap().display().to_string();
+                files.push((below, fs::read_to_string(&path).unwrap()));
             }
         }
     }
-    sources
+    files
+}
+
+/// The text of a file of this crate, with every path of the workspace from one root.
+fn with_one_root(text: &str, name: &str) -> String {
+    let mut text = text.to_owned();
+    if ONE_MODULE.contains(&name) {
+        text = text.replace("crate::", &format!("crate::{name}::"));
+        text = text.replace("crate::dashboard::config", "crate::config");
+    }
+    text = text.replace("scandeck_dashboard::config", "crate::config");
+    for one in ONE_MODULE {
+        text = text.replace(&format!("scandeck_{one}"), &format!("crate::{one}"));
+    }
+    text.replace("scandeck_wire", "crate")
+        .replace("scandeck_domain", "crate")
 }
 
 impl Tree {

@@ -23,8 +23,8 @@ use super::Error;
 use super::error::CANCELLED;
 use super::raw::RequestBody;
 use super::request::ApiRequest;
-use crate::contract::scan::HIDDEN;
-use crate::contract::{Shared, Stamp};
+use scandeck_wire::contract::scan::HIDDEN;
+use scandeck_wire::contract::{Shared, Stamp};
 
 /// Calls that are recorded after their end.
 const MOST: usize = 1000;
@@ -42,7 +42,7 @@ const SECRETS: [&str; 8] = [
     "cookie",
 ];
 
-crate::contract::ids! {
+scandeck_wire::contract::ids! {
     /// Identifies a call of this client.
     CallId,
 }

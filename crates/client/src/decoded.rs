@@ -79,7 +79,7 @@ fn decoded_size(body: &[u8], item: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Finding, Scan};
+    use scandeck_wire::contract::{Finding, Scan};
 
     #[test]
     fn size_counts_items_and_nested_values() {

@@ -14,8 +14,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use reqwest::StatusCode;
 
-use crate::contract::ErrorBody;
-use crate::input_files::{self, InputKind};
+use scandeck_domain::problem::Problem;
+use scandeck_wire::contract::ErrorBody;
+use scandeck_wire::input_files::{self, InputKind};
 
 /// Limit of a message, in characters.
 const MESSAGE_LIMIT: usize = 600;
@@ -23,7 +24,8 @@ const MESSAGE_LIMIT: usize = 600;
 pub(super) const RATE_LIMIT_REACHED: &str = "rate limit reached";
 const SERVICE_STOPPED: &str = "local service stopped";
 
-pub(crate) const NOT_THIS_API_HINT: &str = "check host, port and path of the base URL";
+/// The next step when the server is not this API.
+pub const NOT_THIS_API_HINT: &str = "check host, port and path of the base URL";
 
 /// The kind of a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,7 +99,8 @@ pub struct Error {
 pub(super) const CANCELLED: &str = "request cancelled";
 
 impl Error {
-    pub(crate) fn new(kind: ErrorKind, message: impl AsRef<str>) -> Self {
+    /// An error of the client itself, without status.
+    pub fn new(kind: ErrorKind, message: impl AsRef<str>) -> Self {
         Self {
             kind,
             status: None,
@@ -472,6 +475,36 @@ fn one_line(text: &str) -> String {
     match line.char_indices().nth(MESSAGE_LIMIT) {
         Some((at, _)) => format!("{}…", &line[..at]),
         None => line,
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        let hint = Some(error.hint()).filter(|hint| !hint.is_empty());
+        let (brief, is_outcome_unknown) = (error.brief().into(), error.is_outcome_unknown());
+        let Error {
+            status,
+            message,
+            details,
+            is_refused,
+            ..
+        } = error;
+        Self {
+            status,
+            message,
+            details,
+            hint,
+            brief,
+            retry_at: None,
+            is_refused,
+            is_outcome_unknown,
+        }
+    }
+}
+
+impl From<&Error> for Problem {
+    fn from(error: &Error) -> Self {
+        Self::from(error.clone())
     }
 }
 

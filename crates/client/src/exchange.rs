@@ -26,10 +26,10 @@ use super::error::RATE_LIMIT_REACHED;
 use super::raw::RequestBody;
 use super::request::ApiRequest;
 use super::{BaseUrl, Client, ClientResult, Error, ErrorKind, budget, decoded, on_list_thread};
-use crate::contract::item_stream::each_item;
-use crate::contract::list::{decode_list, repaired};
-use crate::contract::shared::interned_briefly;
-use crate::contract::{
+use scandeck_wire::contract::item_stream::each_item;
+use scandeck_wire::contract::list::{decode_list, repaired};
+use scandeck_wire::contract::shared::interned_briefly;
+use scandeck_wire::contract::{
     Created, DecodedList, ErrorBody, MISSING_SCANNERS, MissingScanner, envelope,
 };
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::request::{ApiRequest, ListSize, ResponseSize};
 use super::{Client, ClientResult, Collector};
-use crate::contract::{Finding, FindingId, ScanId, TargetId, WorkspaceId};
+use scandeck_wire::contract::{Finding, FindingId, ScanId, TargetId, WorkspaceId};
 
 /// Query of `GET /findings`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -17,13 +17,13 @@
 mod base_url;
 mod body;
 mod budget;
+mod call_rows;
 pub mod calls;
 mod decoded;
 mod error;
 mod exchange;
 mod list_thread;
 mod observed;
-mod problem;
 mod raw;
 mod replay;
 mod request;
@@ -49,22 +49,22 @@ pub use base_url::{BaseUrl, BaseUrlError};
 pub use budget::{Lane, RateBudget};
 use calls::CallLog;
 pub use calls::{ApiCall, CallChanges, CallEnd, CallId, SentBody};
-pub(crate) use error::NOT_THIS_API_HINT;
+pub use error::NOT_THIS_API_HINT;
 pub use error::{Error, ErrorKind};
 pub use exchange::Collector;
 pub use findings::FindingQuery;
-pub(crate) use list_thread::on_list_thread;
+pub use list_thread::on_list_thread;
 pub use loggers::CapturesRead;
 pub use observed::EntityTags;
 use observed::Observed;
-pub use problem::Problem;
 pub use raw::{FormPairs, RawRequest, RequestBody};
 pub use replay::replay;
 pub use reports::{Download, ReportFile};
+pub use scandeck_domain::problem::Problem;
 pub use scans::{Interval, ScanQuery, TestQuery};
 pub use targets::TargetQuery;
 
-use crate::contract::{MissingScanner, Unreadable};
+use scandeck_wire::contract::{MissingScanner, Unreadable};
 
 /// The result of every endpoint.
 pub type ClientResult<T> = Result<T, Error>;
@@ -339,7 +339,7 @@ impl Client {
     }
 
     /// Notes items of a list that are decoded, but not usable.
-    pub(crate) fn note_unreadable(&self, items: Unreadable) {
+    pub fn note_unreadable(&self, items: Unreadable) {
         self.observed.add_unreadable(items);
     }
 

@@ -25,7 +25,7 @@ static QUEUE: LazyLock<mpsc::Sender<Work>> = LazyLock::new(|| {
 });
 
 /// Runs work on the thread, after the queued work. `None` if the work panics.
-pub(crate) async fn on_list_thread<T: Send + 'static>(
+pub async fn on_list_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
     let (answer, result) = oneshot::channel();

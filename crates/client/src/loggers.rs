@@ -5,8 +5,10 @@ use std::time::Instant;
 
 use super::request::{ApiRequest, ListSize, ResponseSize};
 use super::{Client, ClientResult, Error, ErrorKind};
-use crate::contract::{Capture, CaptureId, Logger, LoggerId, UnattributedRequests, WorkspaceId};
-use crate::oob::ClearedRequests;
+use scandeck_domain::oob::ClearedRequests;
+use scandeck_wire::contract::{
+    Capture, CaptureId, Logger, LoggerId, UnattributedRequests, WorkspaceId,
+};
 
 /// Reads of one logger before it is cleared: more captures may arrive while the last ones are
 /// archived.

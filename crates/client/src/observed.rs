@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use reqwest::header::HeaderValue;
 
 use super::request::ApiRequest;
-use crate::contract::Unreadable;
+use scandeck_wire::contract::Unreadable;
 
 /// The `ETag`s of responses, by the path and query of their requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

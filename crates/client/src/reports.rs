@@ -10,7 +10,7 @@ use super::body::too_large;
 use super::exchange::without_id;
 use super::request::{ApiRequest, ResponseSize};
 use super::{Client, ClientResult, Error, ErrorKind, RawRequest, RequestBody};
-use crate::contract::{NewReport, Report, ReportCreated, ReportId};
+use scandeck_wire::contract::{NewReport, Report, ReportCreated, ReportId};
 
 /// The result of a download request.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::exchange::without_id;
 use super::request::{ApiRequest, ListSize, ResponseSize, all_pages};
 use super::{Client, ClientResult, Lane};
-use crate::contract::{
+use scandeck_wire::contract::{
     NewScan, ResourceType, Scan, ScanCreated, ScanId, ScanOutput, ScanStatus, Stamp, TargetId,
     Test, Tool, WorkspaceId,
 };
@@ -108,7 +108,7 @@ impl Client {
             Ok(answer) => {
                 // `{}` and an empty body both mean that the scan was started, without its id.
                 let created: ScanCreated =
-                    crate::contract::envelope::decode(&answer.body).unwrap_or_default();
+                    scandeck_wire::contract::envelope::decode(&answer.body).unwrap_or_default();
                 if created.created_id.is_some() {
                     return Ok(created);
                 }

@@ -2,7 +2,7 @@
 
 use super::request::{ApiRequest, ListSize, all_pages};
 use super::{Client, ClientResult};
-use crate::contract::{NewTarget, Target, TargetId, TargetType, WorkspaceId};
+use scandeck_wire::contract::{NewTarget, Target, TargetId, TargetType, WorkspaceId};
 
 /// Query of `GET /targets`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::request::ApiRequest;
 use super::{Client, ClientResult, Error, ErrorKind};
-use crate::contract::{Wordlist, WordlistId, envelope};
+use scandeck_wire::contract::{Wordlist, WordlistId, envelope};
 
 impl Client {
     /// `GET /wordlists`.

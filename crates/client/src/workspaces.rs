@@ -2,7 +2,7 @@
 
 use super::request::ApiRequest;
 use super::{Client, ClientResult};
-use crate::contract::{EditWorkspace, NewWorkspace, Workspace, WorkspaceId};
+use scandeck_wire::contract::{EditWorkspace, NewWorkspace, Workspace, WorkspaceId};
 
 impl Client {
     /// `GET /workspaces`.

@@ -28,8 +28,8 @@ pub use state::{FirstStartChoice, ServiceName, StateDir};
 pub use themes::ThemeFile;
 pub use toml_error::TomlProblem;
 
-use crate::client::BaseUrl;
-use crate::oob::Network;
+use scandeck_client::BaseUrl;
+use scandeck_domain::oob::Network;
 
 /// The flags of the dashboard that are settings.
 #[derive(clap::Args, Clone, Debug, Default)]

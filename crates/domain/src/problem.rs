@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use super::Error;
-use crate::contract::Stamp;
+use scandeck_wire::contract::Stamp;
 
 /// An error as data: comparable and cloneable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,13 +15,13 @@ pub struct Problem {
     pub details: Option<String>,
     /// The next step.
     pub hint: Option<String>,
-    /// State and cause in a few words; see [`Error::brief`].
+    /// State and cause in a few words.
     pub brief: Box<str>,
     /// When the request is repeated, if it is.
     pub retry_at: Option<Stamp>,
     /// Whether nothing listens at the address of the service.
     pub is_refused: bool,
-    /// Whether the service may have carried out the request; see [`Error::is_outcome_unknown`].
+    /// Whether the service may have carried out the request.
     pub is_outcome_unknown: bool,
 }
 
@@ -62,33 +61,3 @@ impl fmt::Display for Problem {
 }
 
 impl std::error::Error for Problem {}
-
-impl From<Error> for Problem {
-    fn from(error: Error) -> Self {
-        let hint = Some(error.hint()).filter(|hint| !hint.is_empty());
-        let (brief, is_outcome_unknown) = (error.brief().into(), error.is_outcome_unknown());
-        let Error {
-            status,
-            message,
-            details,
-            is_refused,
-            ..
-        } = error;
-        Self {
-            status,
-            message,
-            details,
-            hint,
-            brief,
-            retry_at: None,
-            is_refused,
-            is_outcome_unknown,
-        }
-    }
-}
-
-impl From<&Error> for Problem {
-    fn from(error: &Error) -> Self {
-        Self::from(error.clone())
-    }
-}

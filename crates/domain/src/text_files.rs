@@ -138,9 +138,9 @@ pub struct TextFiles {
     file: Option<Arc<TextFile>>,
     written: u64,
     /// A new file is begun after so many bytes: [`FILE_BYTES`] except in tests.
-    pub(crate) file_bytes: u64,
+    pub file_bytes: u64,
     /// Most bytes of all files: [`MOST_BYTES`] except in tests.
-    pub(crate) most_bytes: u64,
+    pub most_bytes: u64,
     /// Texts that are not written yet.
     block: Vec<u8>,
     /// Why texts could not be written.

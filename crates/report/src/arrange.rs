@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::{FindingSource, RenderError, ReportData, ReportFinding, ReportScan};
-use crate::contract::{Evidence, Finding, GroupBy, ReportFilters, Risk, Shared, Stamp, Tool};
+use scandeck_wire::contract::{
+    Evidence, Finding, GroupBy, ReportFilters, Risk, Shared, Stamp, Tool,
+};
 
 /// Findings that are read at once.
 const BATCH: usize = 200;

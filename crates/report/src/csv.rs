@@ -3,8 +3,8 @@
 use super::{
     CsvTable, Document, RenderError, ReportDecision, ReportFinding, ReportOutput, evidence_cell,
 };
-use crate::contract::EvidenceView;
-use crate::text::clean_text_for_print;
+use scandeck_wire::contract::EvidenceView;
+use scandeck_wire::text::clean_text_for_print;
 
 pub(super) type FindingColumn = (&'static str, fn(&ReportFinding) -> String);
 pub(super) type DecisionColumn = (&'static str, fn(&ReportDecision) -> String);

@@ -12,7 +12,7 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 use super::flow::{Block, ContentsLine, Heading, TableBlock, walk};
 use super::view::{Fact, SummaryRow, View};
 use super::{Document, RenderError, ReportOutput, risk_color};
-use crate::contract::Risk;
+use scandeck_wire::contract::Risk;
 
 /// Width of the text in twentieths of a point: A4 with margins of 2 cm.
 const WIDTH: f32 = 9638.0;
@@ -25,27 +25,27 @@ const NAMESPACES: &str = r#"xmlns:w="http://schemas.openxmlformats.org/wordproce
 const PARTS: [(&str, &str); 6] = [
     (
         "[Content_Types].xml",
-        include_str!("../../assets/reports/docx/content_types.xml"),
+        include_str!("../../../assets/reports/docx/content_types.xml"),
     ),
     (
         "_rels/.rels",
-        include_str!("../../assets/reports/docx/rels.xml"),
+        include_str!("../../../assets/reports/docx/rels.xml"),
     ),
     (
         "docProps/app.xml",
-        include_str!("../../assets/reports/docx/app.xml"),
+        include_str!("../../../assets/reports/docx/app.xml"),
     ),
     (
         "word/settings.xml",
-        include_str!("../../assets/reports/docx/settings.xml"),
+        include_str!("../../../assets/reports/docx/settings.xml"),
     ),
     (
         "word/styles.xml",
-        include_str!("../../assets/reports/docx/styles.xml"),
+        include_str!("../../../assets/reports/docx/styles.xml"),
     ),
     (
         "word/footer1.xml",
-        include_str!("../../assets/reports/docx/footer.xml"),
+        include_str!("../../../assets/reports/docx/footer.xml"),
     ),
 ];
 

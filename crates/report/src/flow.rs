@@ -8,8 +8,8 @@
 
 use super::RenderError;
 use super::view::{Chapter, Fact, FindingEntry, Proof, ProofLimit, Prose, SummaryRow, View};
-use crate::contract::Risk;
-use crate::text::plural;
+use scandeck_wire::contract::Risk;
+use scandeck_wire::text::plural;
 
 /// Most columns of a table; evidence with more is written as text.
 const COLUMNS: usize = 8;
@@ -357,7 +357,7 @@ fn walk_proof(proof: &Proof, each: Each<'_>) -> Result<(), RenderError> {
                     }))
                 }
                 _ => {
-                    let view = crate::contract::EvidenceView::Table {
+                    let view = scandeck_wire::contract::EvidenceView::Table {
                         headers: headers.clone(),
                         rows: rows.clone(),
                     };
@@ -400,7 +400,7 @@ mod tests {
     use super::super::Document;
     use super::super::tests::data;
     use super::*;
-    use crate::contract::GroupBy;
+    use scandeck_wire::contract::GroupBy;
 
     #[test]
     fn findings_beyond_the_limit_are_table_rows() {

@@ -7,15 +7,21 @@ use serde_json::json;
 
 use super::view::{Chapter, FindingEntry, ProofLimit, View, counted};
 use super::{Document, RenderError, ReportOutput};
-use crate::contract::Risk;
+use scandeck_wire::contract::Risk;
 
 /// The parts of the page, rendered one after the other: a page of 20,000 findings never exists as
 /// one tree of values.
 const TEMPLATES: [(&str, &str); 4] = [
-    ("head", include_str!("../../assets/reports/head.html")),
-    ("chapter", include_str!("../../assets/reports/chapter.html")),
-    ("finding", include_str!("../../assets/reports/finding.html")),
-    ("foot", include_str!("../../assets/reports/foot.html")),
+    ("head", include_str!("../../../assets/reports/head.html")),
+    (
+        "chapter",
+        include_str!("../../../assets/reports/chapter.html"),
+    ),
+    (
+        "finding",
+        include_str!("../../../assets/reports/finding.html"),
+    ),
+    ("foot", include_str!("../../../assets/reports/foot.html")),
 ];
 
 pub(super) fn render(

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::{Document, Earlier, RenderError, ReportFinding, ReportOutput};
-use crate::contract::Stamp;
-use crate::text;
+use scandeck_wire::contract::Stamp;
+use scandeck_wire::text;
 
 pub(super) fn render(
     document: &Document<'_>,
@@ -73,7 +73,7 @@ mod tests {
     use super::super::tests::data;
     use super::super::{ReportData, render};
     use super::*;
-    use crate::contract::{GroupBy, ReportFormat};
+    use scandeck_wire::contract::{GroupBy, ReportFormat};
 
     #[test]
     fn streamed_report_equals_pretty_printed_json() {

@@ -28,7 +28,7 @@ use std::io::{Cursor, Seek, Write};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::contract::{
+use scandeck_wire::contract::{
     Evidence, Finding, FindingId, GroupBy, ReportFilters, ReportFormat, Risk, Scan, Stamp, Tool,
 };
 
@@ -225,7 +225,7 @@ fn risk_color(risk: Risk) -> [u8; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{ScanId, ScanStatus, TargetId};
+    use scandeck_wire::contract::{ScanId, ScanStatus, TargetId};
 
     /// Two targets with three findings, one of them hostile, and a third target without any.
     pub(super) fn data(group_by: GroupBy) -> ReportData {

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use csv::{QuoteStyle, Terminator, WriterBuilder};
 
 use super::RenderError;
-use crate::text;
+use scandeck_wire::text;
 
 /// Longest text of a cell, in UTF-16 units.
 const CELL: usize = 32_767;

@@ -14,8 +14,8 @@ mod proof;
 use serde::Serialize;
 
 use super::{Document, RenderError, ReportFinding, ReportGroup};
-use crate::contract::{GroupBy, Risk, Stamp, Tool};
-use crate::text::clean_for_print as clean;
+use scandeck_wire::contract::{GroupBy, Risk, Stamp, Tool};
+use scandeck_wire::text::clean_for_print as clean;
 
 pub use entry::FindingEntry;
 pub use overview::Recommendation;

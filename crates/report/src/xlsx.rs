@@ -17,8 +17,8 @@ use super::csv::{COLUMNS, DECISION_COLUMNS};
 use super::spreadsheet::{require_room, within_cell};
 use super::view::{Proof, ProofLimit, View};
 use super::{Document, RenderError, ReportOutput, risk_color};
-use crate::contract::Risk;
-use crate::text;
+use scandeck_wire::contract::Risk;
+use scandeck_wire::text;
 
 /// Most cells of an evidence row; the others are joined in the last one.
 const CELLS: usize = 12;

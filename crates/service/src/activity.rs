@@ -9,7 +9,7 @@ use super::data_dir::{DataDir, Holder};
 use super::errors::StartError;
 use super::store::Store;
 use super::worker::ENDED_BY_SCOPE;
-use crate::contract::ScanId;
+use scandeck_wire::contract::ScanId;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Activity {

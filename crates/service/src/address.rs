@@ -14,7 +14,7 @@ use std::net::IpAddr;
 use thiserror::Error;
 use url::{Host, Url};
 
-use crate::contract::TargetType;
+use scandeck_wire::contract::TargetType;
 
 /// The longest accepted address, in bytes.
 pub const MAX_LENGTH: usize = 2048;

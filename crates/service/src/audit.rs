@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::input_files::open_regular;
+use scandeck_wire::input_files::open_regular;
 
 /// Older files that are kept.
 const OLD_FILES: u32 = 5;

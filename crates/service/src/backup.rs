@@ -15,8 +15,10 @@ use anyhow::{Context, anyhow, bail, ensure};
 use super::data_dir::DataDir;
 use super::errors::cause_of;
 use super::store::Store;
-use crate::input_files::open_regular;
-use crate::sqlite::{back_up, check, copy, is_database, make_private, merge_log, schema_version};
+use scandeck_wire::input_files::open_regular;
+use scandeck_wire::sqlite::{
+    back_up, check, copy, is_database, make_private, merge_log, schema_version,
+};
 
 const DATABASE: &str = "scandeck.db";
 const SCOPE: &str = "scope.toml";

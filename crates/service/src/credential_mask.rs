@@ -29,8 +29,8 @@ use serde_json::Value;
 
 use super::engine::params::Authentication;
 use super::engine::{NewFinding, ScanEvent, TestDone};
-use crate::contract::Evidence;
-use crate::contract::scan::HIDDEN;
+use scandeck_wire::contract::Evidence;
+use scandeck_wire::contract::scan::HIDDEN;
 
 /// Credentials of fewer bytes are replaced only together with their names.
 const SHORT: usize = 6;
@@ -570,7 +570,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::contract::ScanOutput;
+    use scandeck_wire::contract::ScanOutput;
 
     fn mask(authentication: Value) -> CredentialMask {
         CredentialMask::new(&json!({ "authentication": authentication }))

@@ -24,10 +24,10 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::errors::StartError;
-use crate::base_dirs::{NoHomeError, state_home};
-use crate::input_files::{InputError, InputKind, open_regular, read, read_text};
-use crate::login::is_private_group;
-use crate::text::plural;
+use scandeck_wire::base_dirs::{NoHomeError, state_home};
+use scandeck_wire::input_files::{InputError, InputKind, open_regular, read, read_text};
+use scandeck_wire::login::is_private_group;
+use scandeck_wire::text::plural;
 
 const INFO_FILE: &str = "service.json";
 /// The least characters of an API key; one that the service creates has 43.

@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::data_dir::ServiceInfo;
 use super::store::DatabaseError;
-use crate::contract::ErrorBody;
+use scandeck_wire::contract::ErrorBody;
 
 /// Longest URL of a request, in bytes.
 pub const MAX_URL: usize = 8192;
@@ -202,7 +202,7 @@ pub enum StartError {
     Settings(String),
 }
 
-pub use crate::text::io_cause as cause_of;
+pub use scandeck_wire::text::io_cause as cause_of;
 
 fn already_running(dir: &std::path::Path, info: Option<&ServiceInfo>) -> String {
     let dir = dir.display();

@@ -5,7 +5,7 @@ use super::data_dir::{DataDir, DirLock, Holder};
 use super::errors::StartError;
 use super::store::Store;
 use super::words::WordlistWords;
-use crate::contract::WordlistId;
+use scandeck_wire::contract::WordlistId;
 
 /// The result of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

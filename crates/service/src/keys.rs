@@ -174,7 +174,7 @@ impl KeyRing {
             .map(|last| now.as_millisecond() - last.0.as_millisecond());
         let is_use_due = since.is_none_or(|since| !(0..USE_INTERVAL).contains(&since));
         if is_use_due {
-            found.last_used_at = Some(crate::contract::Stamp(now));
+            found.last_used_at = Some(scandeck_wire::contract::Stamp(now));
         }
         Some((found.clone(), is_use_due))
     }

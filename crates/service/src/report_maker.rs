@@ -28,8 +28,8 @@ use super::state::App;
 use super::store::DatabaseError;
 use super::store::deliveries::{NewDelivery, PendingCallback};
 use super::store::reports::QueuedReport;
-use crate::contract::{NewReport, ReportFormat, ReportSource, ScanId, WorkspaceId};
-use crate::report::{FORMATS, ReportData, content_type, render_to};
+use scandeck_report::{FORMATS, ReportData, content_type, render_to};
+use scandeck_wire::contract::{NewReport, ReportFormat, ReportSource, ScanId, WorkspaceId};
 
 use gather::{Gathered, gather, gather_scan, workspace_name};
 
@@ -341,33 +341,33 @@ mod tests {
     use tokio::sync::{Notify, Semaphore};
 
     use super::*;
-    use crate::service::clock::SystemClock;
-    use crate::service::limits::{ClientLimiter, HEALTH_CHECKS, KeyUsage, Limiter};
-    use crate::service::scope_check::{ScopeCheck, ScopeCheckSettings};
-    use crate::service::settings::Settings;
-    use crate::service::state::AppState;
-    use crate::service::store::Store;
-    use crate::service::worker::Worker;
+    use crate::clock::SystemClock;
+    use crate::limits::{ClientLimiter, HEALTH_CHECKS, KeyUsage, Limiter};
+    use crate::scope_check::{ScopeCheck, ScopeCheckSettings};
+    use crate::settings::Settings;
+    use crate::state::AppState;
+    use crate::store::Store;
+    use crate::worker::Worker;
 
     fn app(store: Store, dir: &Path) -> App {
         let settings = Settings::new(dir);
         App::new(AppState {
             store,
             proxies: Default::default(),
-            audit: crate::service::audit::AuditLog::new("/nonexistent/audit.jsonl".into(), None),
+            audit: crate::audit::AuditLog::new("/nonexistent/audit.jsonl".into(), None),
             metrics: Default::default(),
             requests: Default::default(),
             readiness: Default::default(),
             unattributed: Default::default(),
             scope_check: Arc::new(ScopeCheck::new(ScopeCheckSettings::default())),
-            resolver: Arc::new(crate::service::resolver::SystemResolver),
-            secrets: crate::service::secrets::ScanSecrets::new("key").unwrap(),
+            resolver: Arc::new(crate::resolver::SystemResolver),
+            secrets: crate::secrets::ScanSecrets::new("key").unwrap(),
             clock: Arc::new(SystemClock),
             limiter: Limiter::new(settings.rate_limit),
             wrong_keys: ClientLimiter::new(settings.wrong_keys),
             health_checks: ClientLimiter::new(HEALTH_CHECKS),
             key_usage: KeyUsage::new(settings.key_quotas),
-            keys: crate::service::keys::KeyRing::new("key"),
+            keys: crate::keys::KeyRing::new("key"),
             logger_base: "http://localhost/".parse().unwrap(),
             boot: 0,
             worker: Worker::default(),

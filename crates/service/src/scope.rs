@@ -23,8 +23,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use self::pattern::{Pattern, PatternError};
-use crate::contract::Stamp;
-use crate::input_files::{InputKind, open_regular, read_text};
+use scandeck_wire::contract::Stamp;
+use scandeck_wire::input_files::{InputKind, open_regular, read_text};
 
 /// An entry of the scope file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

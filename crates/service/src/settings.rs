@@ -12,7 +12,7 @@ use super::connections::ConnectionLimits;
 use super::engine::ScanLimits;
 use super::limits::KeyQuotas;
 use super::tls::TlsFiles;
-use crate::contract::WorkspaceId;
+use scandeck_wire::contract::WorkspaceId;
 
 /// Settings of one service.
 #[derive(Clone, Debug)]

@@ -27,7 +27,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use super::errors::cause_of;
-use crate::input_files::{self, InputKind};
+use scandeck_wire::input_files::{self, InputKind};
 
 /// The files of a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -26,7 +26,7 @@ use super::secrets::WRONG_KEY;
 use super::state::App;
 use super::store::DatabaseError;
 use super::store::jobs::{Attempt, Claim, QueuePoll, ScanUpdate, StopRequest};
-use crate::contract::{ScanId, ScanStatus, WorkspaceId};
+use scandeck_wire::contract::{ScanId, ScanStatus, WorkspaceId};
 
 /// How often the responses about a running scan change: they contain its duration.
 const TICK: Duration = Duration::from_secs(1);

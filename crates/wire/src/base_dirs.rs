@@ -31,7 +31,6 @@ pub fn home() -> Result<PathBuf, NoHomeError> {
 ///
 /// # Errors
 /// When the variable is not an absolute path, and there is no home directory.
-#[cfg(feature = "dashboard")]
 pub fn config_home() -> Result<PathBuf, NoHomeError> {
     directory(std::env::var_os("XDG_CONFIG_HOME"), ".config", home)
 }

@@ -29,8 +29,6 @@ const UTF32_MARKS: [&[u8]; 2] = [&[0xff, 0xfe, 0, 0], &[0, 0, 0xfe, 0xff]];
 
 /// The kinds of files, each with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-// Each wing alone reads only some kinds.
-#[cfg_attr(not(all(feature = "dashboard", feature = "service")), allow(dead_code))]
 pub enum InputKind {
     /// An API key or another secret.
     Secret,

@@ -5,7 +5,6 @@ use std::fs;
 use std::path::PathBuf;
 
 const USERS: &str = "/etc/passwd";
-#[cfg(feature = "service")]
 const GROUPS: &str = "/etc/group";
 
 /// `anna@laptop`: the login from the environment, else from the password file, else the numeric
@@ -38,7 +37,6 @@ pub fn home_in_password_file() -> Option<PathBuf> {
 }
 
 /// Whether a group consists of this user alone, as on systems that create a group with each user.
-#[cfg(feature = "service")]
 pub fn is_private_group(group: u32) -> bool {
     let uid = rustix::process::getuid().as_raw();
     let files = (fs::read_to_string(USERS), fs::read_to_string(GROUPS));
@@ -47,7 +45,6 @@ pub fn is_private_group(group: u32) -> bool {
 
 /// A group file has lines such as `name:x:1000:member,member`. The first group of a user is in the
 /// password file alone.
-#[cfg(feature = "service")]
 fn is_group_of_one(users: &str, groups: &str, uid: u32, group: u32) -> bool {
     let Some(name) = user_name(users, uid) else {
         return false;
@@ -98,7 +95,6 @@ mod tests {
 
     const LIST: &str = "root:x:0:0:root:/root:/bin/bash\nbroken\n:x:7:7::/:\nanna:x:1000:1000:Anna:/home/anna:/bin/sh\n";
 
-    #[cfg(feature = "service")]
     #[test]
     fn group_with_another_member_is_not_private() {
         let is_private = |uid, gid, members: &str| {

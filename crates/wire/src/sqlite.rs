@@ -4,13 +4,9 @@
 //! Both wings use this module for their stores. The files of the dashboard are `shared` with other
 //! dashboards and commands.
 
-#[cfg(feature = "dashboard")]
 mod broken;
-#[cfg(feature = "dashboard")]
 mod error;
-#[cfg(feature = "dashboard")]
 mod opening;
-#[cfg(feature = "dashboard")]
 mod shared;
 
 use std::fs::{OpenOptions, Permissions};
@@ -26,7 +22,6 @@ use sqlx::{ConnectOptions, Connection, SqlSafeStr};
 
 use crate::input_files::open_regular;
 
-#[cfg(feature = "dashboard")]
 pub use self::{
     broken::BrokenFile,
     error::StoreError,
@@ -134,7 +129,6 @@ pub fn schema_version(file: &Path) -> std::io::Result<i64> {
 ///
 /// # Errors
 /// When it cannot be read.
-#[cfg(feature = "service")]
 pub fn is_database(file: &Path) -> std::io::Result<bool> {
     let mut magic = [0; 16];
     match open_regular(file, OpenOptions::new().read(true))
@@ -177,7 +171,6 @@ pub async fn copy(file: &Path, to: &Path) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// When it cannot be read, or is damaged.
-#[cfg(feature = "service")]
 pub async fn check(file: &Path) -> anyhow::Result<()> {
     let mut connection = options(file)
         .read_only(true)
@@ -196,7 +189,6 @@ pub async fn check(file: &Path) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// When the database cannot be written.
-#[cfg(feature = "service")]
 pub async fn merge_log(file: &Path) -> anyhow::Result<()> {
     let mut connection = private_options(file).connect().await?;
     sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -207,7 +199,6 @@ pub async fn merge_log(file: &Path) -> anyhow::Result<()> {
 }
 
 /// Executes a statement that no store has, as another program would.
-#[cfg(all(test, feature = "dashboard"))]
 pub async fn execute(file: &Path, statement: &'static str) -> sqlx::Result<()> {
     let mut connection = options(file).connect().await?;
     sqlx::query(statement)

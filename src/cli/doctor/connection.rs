@@ -10,11 +10,11 @@ use crate::cli::error::hint;
 use crate::cli::headless::session::{ServiceArgs, load_config, local};
 use crate::cli::live_settings::{CheckedThemes, checked_themes};
 use crate::cli::{key_table, with_causes};
-use crate::client::{BaseUrl, Client, ClientSettings, Error, Lane, RawRequest, RequestBody};
-use crate::config::{Config, Connection, Environment, ScreenSettings};
-use crate::contract::workspace::is_same_name;
-use crate::dashboard::base::{OwnTheme, Scheme};
-use crate::text::plural;
+use scandeck_client::{BaseUrl, Client, ClientSettings, Error, Lane, RawRequest, RequestBody};
+use scandeck_dashboard::base::{OwnTheme, Scheme};
+use scandeck_dashboard::config::{Config, Connection, Environment, ScreenSettings};
+use scandeck_wire::contract::workspace::is_same_name;
+use scandeck_wire::text::plural;
 
 const CONFIGURATION: &str = "configuration";
 const CONNECTION: &str = "connection";
@@ -295,7 +295,7 @@ fn failed(check: Diagnosis, error: &anyhow::Error) -> Diagnosis {
 mod tests {
     use super::super::DiagnosisState;
     use super::*;
-    use crate::config::ThemeFile;
+    use scandeck_dashboard::config::ThemeFile;
 
     #[test]
     fn theme_for_another_background_or_with_an_error_is_a_warning() {

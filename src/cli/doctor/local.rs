@@ -1,9 +1,9 @@
 //! The checks of the local service: whether it runs, its data, and the scanners that it can use.
 
 use super::{Diagnosis, stores};
-use crate::config::Environment;
-use crate::service::engine::guests::{GUESTS, Guest};
-use crate::service::{DataDir, Holder};
+use scandeck_dashboard::config::Environment;
+use scandeck_service::engine::guests::{GUESTS, Guest};
+use scandeck_service::{DataDir, Holder};
 
 const AREA: &str = "local service";
 

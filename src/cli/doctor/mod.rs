@@ -21,9 +21,9 @@ use serde::Serialize;
 use super::headless::ServiceArgs;
 use super::headless::print::Output;
 use super::stdio;
-use crate::config::Environment;
-use crate::dashboard::ui::wrap_hanging;
-use crate::text;
+use scandeck_dashboard::config::Environment;
+use scandeck_dashboard::ui::wrap_hanging;
+use scandeck_wire::text;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:

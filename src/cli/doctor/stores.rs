@@ -8,9 +8,9 @@ use std::path::Path;
 use rustix::fs::statvfs;
 
 use super::Diagnosis;
-use crate::config::StateDir;
-use crate::dashboard::runtime::cached_lists;
-use crate::text::plural;
+use scandeck_dashboard::config::StateDir;
+use scandeck_dashboard::runtime::cached_lists;
+use scandeck_wire::text::plural;
 
 const AREA: &str = "stored data";
 /// Below this much free space, a store may fail to grow.

@@ -10,10 +10,10 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 use super::Diagnosis;
-use crate::dashboard::base::Size;
-use crate::dashboard::runtime::{CopyMethod, Terminal, TerminalAnswers};
-use crate::dashboard::ui::theme::Glyphs;
-use crate::dashboard::ui::{LEAST, Scheme, Theme, UNICODE};
+use scandeck_dashboard::base::Size;
+use scandeck_dashboard::runtime::{CopyMethod, Terminal, TerminalAnswers};
+use scandeck_dashboard::ui::theme::Glyphs;
+use scandeck_dashboard::ui::{LEAST, Scheme, Theme, UNICODE};
 
 const AREA: &str = "terminal";
 /// Limit for the answers of the terminal. A slow connection needs more than the 100 ms of the

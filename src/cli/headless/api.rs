@@ -8,8 +8,8 @@ use clap::Args;
 use super::{HeadlessSession, ServiceArgs};
 use crate::cli::error::CliError;
 use crate::cli::read_input;
-use crate::client::{FormPairs, RawRequest, RequestBody};
-use crate::input_files::InputKind;
+use scandeck_client::{FormPairs, RawRequest, RequestBody};
+use scandeck_wire::input_files::InputKind;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:

@@ -10,20 +10,20 @@ mod clear;
 
 use super::{HeadlessSession, bundles, decisions};
 use crate::cli::error::CliError;
-use crate::client::{ClientResult, ErrorKind, TargetQuery};
-use crate::contract::{Capture, Logger, LoggerId, Shared, Stamp, Workspace};
-use crate::oob::archived::{beyond, since};
-use crate::oob::source::is_own;
-use crate::oob::{
+use jiff::Timestamp;
+use scandeck_client::{ClientResult, ErrorKind, TargetQuery};
+use scandeck_domain::oob::archived::{beyond, since};
+use scandeck_domain::oob::source::is_own;
+use scandeck_domain::oob::{
     ArchivedCapture, CaptureRecord, Hits, Network, NewestCapture, OpenedArchive, Payload,
     PayloadBook, Store, TargetHosts, Token, mentions,
 };
-use crate::query::{Field, Query};
-use crate::table::OtherLists;
-use crate::text;
-use crate::text::plural;
-use crate::triage::settings::own_addresses;
-use jiff::Timestamp;
+use scandeck_domain::query::{Field, Query};
+use scandeck_domain::table::OtherLists;
+use scandeck_domain::triage::settings::own_addresses;
+use scandeck_wire::contract::{Capture, Logger, LoggerId, Shared, Stamp, Workspace};
+use scandeck_wire::text;
+use scandeck_wire::text::plural;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 

@@ -13,11 +13,11 @@ use super::session::{StoredService, stored_service};
 use super::stored::Stores;
 use super::{HeadlessSession, ServiceArgs, bundles, save, stored};
 use crate::cli::error::CliError;
-use crate::client::{FindingQuery, ScanQuery, TargetQuery};
-use crate::contract::{Finding, Scan, Shared, Stamp, Target};
-use crate::text;
-use crate::triage::settings::is_personal;
-use crate::triage::{Bundle, Manifest, Setting};
+use scandeck_client::{FindingQuery, ScanQuery, TargetQuery};
+use scandeck_domain::triage::settings::is_personal;
+use scandeck_domain::triage::{Bundle, Manifest, Setting};
+use scandeck_wire::contract::{Finding, Scan, Shared, Stamp, Target};
+use scandeck_wire::text;
 
 #[derive(Args, Clone, Debug)]
 #[command(

@@ -2,11 +2,11 @@
 //! not reachable.
 
 use super::HeadlessSession;
-use crate::client::{Error, ErrorKind};
-use crate::dashboard::runtime::Memory;
-use crate::input_files::{InputKind, read_text};
-use crate::text;
-use crate::triage::Bundle;
+use scandeck_client::{Error, ErrorKind};
+use scandeck_dashboard::runtime::Memory;
+use scandeck_domain::triage::Bundle;
+use scandeck_wire::input_files::{InputKind, read_text};
+use scandeck_wire::text;
 
 /// The bundles of the selected workspaces, as a replacement for a service that is not reachable.
 ///

@@ -15,13 +15,15 @@ use super::watch::{pause, poll_delays};
 use super::{HeadlessSession, PrintTable, ServiceArgs, bundles, exit, logger, save};
 use crate::cli::error::CliError;
 use crate::cli::value::number;
-use crate::client::ErrorKind;
-use crate::contract::{CaptureId, Shared};
-use crate::oob::{CaptureFormat, CaptureRecord, PayloadBook, Token, out, request, unattributed};
-use crate::query::{Query, QueryKind};
-use crate::table::{RecognizedCapture, Rows};
-use crate::text;
-use crate::text::plural;
+use scandeck_client::ErrorKind;
+use scandeck_domain::oob::{
+    CaptureFormat, CaptureRecord, PayloadBook, Token, out, request, unattributed,
+};
+use scandeck_domain::query::{Query, QueryKind};
+use scandeck_domain::table::{RecognizedCapture, Rows};
+use scandeck_wire::contract::{CaptureId, Shared};
+use scandeck_wire::text;
+use scandeck_wire::text::plural;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
@@ -118,7 +120,8 @@ struct CaptureChoice {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    let seconds = crate::query::value::span(text).and_then(|seconds| u64::try_from(seconds).ok());
+    let seconds =
+        scandeck_domain::query::value::span(text).and_then(|seconds| u64::try_from(seconds).ok());
     seconds
         .map(Duration::from_secs)
         .ok_or_else(|| "use 90s, 10m, 2h or 1h30m".to_owned())

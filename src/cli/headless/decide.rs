@@ -10,11 +10,13 @@ use super::rows::{FindingRows, today};
 use super::{HeadlessSession, decisions, findings};
 use crate::cli::error::CliError;
 use crate::cli::value::future_date;
-use crate::contract::{Risk, Shared};
-use crate::export::ExportRow;
-use crate::query::{Query, QueryKind};
-use crate::text;
-use crate::triage::{DecisionDefaults, Draft, DraftValue, FindingKey, Reason, Subject, Verdict};
+use scandeck_domain::export::ExportRow;
+use scandeck_domain::query::{Query, QueryKind};
+use scandeck_domain::triage::{
+    DecisionDefaults, Draft, DraftValue, FindingKey, Reason, Subject, Verdict,
+};
+use scandeck_wire::contract::{Risk, Shared};
+use scandeck_wire::text;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
@@ -226,8 +228,8 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::triage::TriageState;
-    use crate::triage::testing::TriageFixture;
+    use scandeck_domain::triage::TriageState;
+    use scandeck_domain::triage::testing::TriageFixture;
 
     #[derive(Parser)]
     struct Line {

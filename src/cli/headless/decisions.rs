@@ -3,13 +3,13 @@
 use anyhow::Context;
 
 use crate::cli::error::CliError;
-use crate::contract::{Shared, Stamp};
-use crate::dashboard::runtime::Memory;
-use crate::sqlite::is_present;
-use crate::text;
-use crate::triage::{
+use scandeck_dashboard::runtime::Memory;
+use scandeck_domain::triage::{
     Change, EventWriter, OpenedDecisions, Store, StoredSettings, Subject, TriageState,
 };
+use scandeck_wire::contract::{Shared, Stamp};
+use scandeck_wire::sqlite::is_present;
+use scandeck_wire::text;
 
 /// Reads decisions and settings. Does not create a missing store.
 ///
@@ -94,8 +94,8 @@ pub async fn open_writable(memory: &Memory) -> anyhow::Result<(Store, TriageStat
 ///
 /// # Errors
 /// When the archive cannot be opened or created.
-pub async fn open_archive(memory: &Memory) -> anyhow::Result<crate::oob::Store> {
-    let opened = crate::oob::Store::open(&memory.directory).await?;
+pub async fn open_archive(memory: &Memory) -> anyhow::Result<scandeck_domain::oob::Store> {
+    let opened = scandeck_domain::oob::Store::open(&memory.directory).await?;
     print_notes(&opened.notes);
     Ok(opened.store)
 }
@@ -110,8 +110,8 @@ pub fn print_notes(notes: &[String]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::triage::testing::finding;
-    use crate::triage::{Decision, FindingKey, Verdict};
+    use scandeck_domain::triage::testing::finding;
+    use scandeck_domain::triage::{Decision, FindingKey, Verdict};
 
     #[tokio::test]
     async fn concurrent_decisions_are_a_conflict_until_one_replaces_both() {

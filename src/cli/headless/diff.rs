@@ -8,11 +8,11 @@ use super::print::cells;
 use super::rows::FindingRows;
 use super::{HeadlessSession, PrintTable};
 use crate::cli::error::CliError;
-use crate::contract::{Risk, ScanId};
-use crate::export;
-use crate::export::ExportRow;
-use crate::triage::retest::RetestStatus;
-use crate::triage::{ComparedFinding, compare};
+use scandeck_domain::export;
+use scandeck_domain::export::ExportRow;
+use scandeck_domain::triage::retest::RetestStatus;
+use scandeck_domain::triage::{ComparedFinding, compare};
+use scandeck_wire::contract::{Risk, ScanId};
 
 /// Compares two scans; without the second one, with the last finished scan before it of the same
 /// target and tool.

@@ -12,13 +12,13 @@ use super::rows::FindingRows;
 use super::save::Destination;
 use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::cli::error::CliError;
-use crate::contract::{Evidence, FindingId, Owasp, Stamp, Tool};
-use crate::export;
-use crate::export::{Export, ExportFormat, ExportRow};
-use crate::query::{Query, QueryKind};
-use crate::report::evidence_cell;
-use crate::text::plural;
-use crate::triage::{Presence, ScanSighting, TimelineEntry};
+use scandeck_domain::export;
+use scandeck_domain::export::{Export, ExportFormat, ExportRow};
+use scandeck_domain::query::{Query, QueryKind};
+use scandeck_domain::triage::{Presence, ScanSighting, TimelineEntry};
+use scandeck_report::evidence_cell;
+use scandeck_wire::contract::{Evidence, FindingId, Owasp, Stamp, Tool};
+use scandeck_wire::text::plural;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -287,8 +287,9 @@ pub(super) fn table(rows: &[ExportRow]) -> PrintTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Finding, Risk};
-    use crate::finding::RetestGap;
+    use scandeck_domain::finding::RetestGap;
+    use scandeck_domain::table::IntoRow;
+    use scandeck_wire::contract::{Finding, Risk};
     use serde_json::json;
 
     #[test]
@@ -305,7 +306,7 @@ mod tests {
             ..Finding::default()
         };
         assert_eq!(
-            line(ScanSighting::Seen(found.into())),
+            line(ScanSighting::Seen(found.into_row())),
             "scan #20: found, high"
         );
         assert_eq!(line(ScanSighting::Absent), "scan #20: not found");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::HeadlessSession;
 use crate::cli::error::CliError;
-use crate::contract::{Logger, Shared};
+use scandeck_wire::contract::{Logger, Shared};
 
 /// A logger with the name of its workspace.
 pub type WorkspaceLogger = (Shared, Logger);
@@ -79,7 +79,7 @@ pub fn single(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::LoggerId;
+    use scandeck_wire::contract::LoggerId;
 
     #[test]
     fn logger_listed_in_two_workspaces_can_be_named() {

@@ -10,9 +10,9 @@ use super::archive::ArchiveReader;
 use super::logger::{self, WorkspaceLogger};
 use super::print::{cells, or_dash};
 use super::{HeadlessSession, PrintTable, ServiceArgs};
-use crate::contract::{Capture, CaptureId, Logger, LoggerId, Shared};
-use crate::text;
-use crate::text::plural;
+use scandeck_wire::contract::{Capture, CaptureId, Logger, LoggerId, Shared};
+use scandeck_wire::text;
+use scandeck_wire::text::plural;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:

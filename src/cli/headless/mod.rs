@@ -46,8 +46,8 @@ pub use print::{Output, PrintTable};
 pub use session::{HeadlessSession, ServiceArgs};
 
 use crate::cli::error::CliError;
-use crate::client::{Error, ErrorKind};
-use crate::query::{Query, QueryKind};
+use scandeck_client::{Error, ErrorKind};
+use scandeck_domain::query::{Query, QueryKind};
 
 /// Exit codes of the commands.
 pub mod exit {

@@ -14,14 +14,14 @@ use super::logger::{self, WorkspaceLogger};
 use super::print::{cells, or_dash};
 use super::{HeadlessSession, PrintTable, ServiceArgs, save};
 use crate::cli::error::CliError;
-use crate::contract::{Shared, Stamp};
-use crate::oob::lifetime::over;
-use crate::oob::{
+use scandeck_domain::oob::lifetime::over;
+use scandeck_domain::oob::{
     MOST, Payload, PayloadBook, PayloadOrigin, PayloadRequest, PayloadShape, UrlForm,
 };
-use crate::query::{Query, QueryKind};
-use crate::table::{OtherLists, Rows};
-use crate::text;
+use scandeck_domain::query::{Query, QueryKind};
+use scandeck_domain::table::{OtherLists, Rows};
+use scandeck_wire::contract::{Shared, Stamp};
+use scandeck_wire::text;
 
 /// Additional random numbers, in case some tokens are in use.
 const SPARE_NUMBERS: usize = 16;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::cli::stdio;
-use crate::text;
+use scandeck_wire::text;
 
 /// Spaces between two columns.
 const GAP: usize = 2;

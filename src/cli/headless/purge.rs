@@ -18,9 +18,9 @@ use super::session::{StoredService, stored_service};
 use super::stored::Stores;
 use super::{Output, ServiceArgs, stored};
 use crate::cli::error::CliError;
-use crate::dashboard::runtime::{CachedWorkspace, cached_lists};
-use crate::text;
-use crate::text::plural;
+use scandeck_dashboard::runtime::{CachedWorkspace, cached_lists};
+use scandeck_wire::text;
+use scandeck_wire::text::plural;
 
 #[derive(Args, Clone, Debug)]
 #[command(

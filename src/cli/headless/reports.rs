@@ -12,12 +12,12 @@ use super::save::{ExistingFile, OutputFile};
 use super::watch::{pause, poll_delays};
 use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::cli::error::CliError;
-use crate::client::{Download, ReportFile};
-use crate::contract::{
+use scandeck_client::{Download, ReportFile};
+use scandeck_dashboard::runtime::NewFile;
+use scandeck_wire::contract::{
     FindingId, GroupBy, NewReport, Report, ReportFilters, ReportFormat, ReportId, ReportSource,
     ReportStatus, ScanId,
 };
-use crate::dashboard::runtime::NewFile;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:

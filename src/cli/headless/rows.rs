@@ -8,15 +8,17 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 
 use super::{HeadlessSession, bundles, decisions};
-use crate::client::{FindingQuery, ScanQuery, TargetQuery};
-use crate::contract::{Scan, ScanId, Shared, Stamp, Target, TargetId, Workspace, WorkspaceId};
-use crate::export::ExportRow;
-use crate::query::Query;
-use crate::table::{OtherLists, Table};
-use crate::triage::retest::retest_results;
-use crate::triage::{
+use scandeck_client::{FindingQuery, ScanQuery, TargetQuery};
+use scandeck_domain::export::ExportRow;
+use scandeck_domain::query::Query;
+use scandeck_domain::table::{IntoRow, OtherLists, Table};
+use scandeck_domain::triage::retest::retest_results;
+use scandeck_domain::triage::{
     AssessedFinding, CorrelationInput, FindingKey, Issue, ListedFinding, ReadTimes, StoredSettings,
     TriageState, correlate,
+};
+use scandeck_wire::contract::{
+    Scan, ScanId, Shared, Stamp, Target, TargetId, Workspace, WorkspaceId,
 };
 
 /// The local day, on which decisions expire.
@@ -84,7 +86,7 @@ impl FindingRows {
                     let findings = bundle
                         .findings
                         .into_iter()
-                        .map(|one| Arc::unwrap_or_clone(one).into())
+                        .map(|one| Arc::unwrap_or_clone(one).into_row())
                         .collect();
                     rows.add(
                         session,
@@ -162,7 +164,7 @@ impl FindingRows {
                 ..TargetQuery::default()
             })
             .await?;
-        let findings = findings.into_iter().map(Into::into).collect();
+        let findings = findings.into_iter().map(IntoRow::into_row).collect();
         let scans = scans.into_iter().map(Arc::new).collect();
         let targets = targets.into_iter().map(Arc::new).collect();
         self.add(session, workspace.name.clone(), findings, scans, targets)
@@ -244,7 +246,7 @@ impl FindingRows {
                 assessment: &row.assessment,
             })
             .collect();
-        let found = query.matches(&crate::table::Rows {
+        let found = query.matches(&scandeck_domain::table::Rows {
             rows: &assessed,
             others: &self.names,
             now: self.now,
@@ -318,9 +320,9 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{FindingId, Risk};
-    use crate::query::QueryKind;
-    use crate::triage::testing::TriageFixture;
+    use scandeck_domain::query::QueryKind;
+    use scandeck_domain::triage::testing::TriageFixture;
+    use scandeck_wire::contract::{FindingId, Risk};
 
     #[test]
     fn occurrences_of_a_scan_keep_their_risk_after_a_later_scan() {

@@ -11,8 +11,8 @@ use tempfile::NamedTempFile;
 
 use super::Output;
 use crate::cli::error::CliError;
-use crate::dashboard::runtime::files::numbered;
-use crate::input_files::{InputKind, read};
+use scandeck_dashboard::runtime::files::numbered;
+use scandeck_wire::input_files::{InputKind, read};
 
 /// Longest chain of symbolic links, as Linux allows.
 const LINKS: usize = 40;

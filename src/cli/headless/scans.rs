@@ -12,11 +12,11 @@ use super::start::StartArgs;
 use super::{HeadlessSession, PrintTable, ServiceArgs, diff, start, targets, watch};
 use crate::cli::error::CliError;
 use crate::cli::value::id;
-use crate::client::{Interval, ScanQuery, TargetQuery, TestQuery};
-use crate::contract::{
+use scandeck_client::{Interval, ScanQuery, TargetQuery, TestQuery};
+use scandeck_wire::contract::{
     INCOMPLETE, ResourceType, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId, Test, Tool,
 };
-use crate::text;
+use scandeck_wire::text;
 use std::collections::HashMap;
 
 #[derive(Args, Clone, Debug)]

@@ -6,12 +6,12 @@ use clap::Args;
 
 use super::print::Output;
 use crate::cli::error::CliError;
-use crate::client;
-use crate::client::{Client, ClientSettings};
-use crate::config::{Config, Connection, Environment, Flags, ServiceName, StateDir};
-use crate::contract::workspace::is_same_name;
-use crate::contract::{Workspace, WorkspaceId};
-use crate::dashboard::runtime::Memory;
+use scandeck_client as client;
+use scandeck_client::{Client, ClientSettings};
+use scandeck_dashboard::config::{Config, Connection, Environment, Flags, ServiceName, StateDir};
+use scandeck_dashboard::runtime::Memory;
+use scandeck_wire::contract::workspace::is_same_name;
+use scandeck_wire::contract::{Workspace, WorkspaceId};
 
 /// Flags of every command: service, workspace, output format.
 #[derive(Args, Clone, Debug, Default)]
@@ -257,7 +257,7 @@ pub async fn local(
     environment: &Environment,
     start: bool,
 ) -> anyhow::Result<Option<ClientSettings>> {
-    use crate::dashboard::runtime::local::{LocalError, LocalService, find, find_or_start};
+    use scandeck_dashboard::runtime::local::{LocalError, LocalService, find, find_or_start};
     let directory = environment.state_dir().service_dir();
     let found = if start {
         find_or_start(&directory).await.map(Some)

@@ -10,13 +10,13 @@ use super::rows::FindingRows;
 use super::{HeadlessSession, api, exit, listed, scans, targets, watch};
 use crate::cli::error::CliError;
 use crate::cli::value::{id, number_in};
-use crate::contract::{
+use scandeck_domain::query::{Query, QueryKind};
+use scandeck_domain::triage::coverage;
+use scandeck_wire::contract::{
     NewScan, RedirectLevel, ReportCallback, Risk, SCAN_MINUTES, Scan, ScanId, ScanStatus, TargetId,
     Tool,
 };
-use crate::query::{Query, QueryKind};
-use crate::text::plural;
-use crate::triage::coverage;
+use scandeck_wire::text::plural;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
@@ -123,7 +123,10 @@ async fn finish(
     if session.out.json {
         let mut value = serde_json::to_value(scans::NamedScan::new(&scan, None))?;
         if fail_on.is_some() {
-            value["matched"] = found.iter().map(crate::export::json::row).collect();
+            value["matched"] = found
+                .iter()
+                .map(scandeck_domain::export::json::row)
+                .collect();
         }
         session.out.value(&value)?;
     } else {

@@ -6,11 +6,11 @@ use anyhow::Context;
 use super::decisions;
 use super::session::StoredService;
 use crate::cli::error::CliError;
-use crate::contract::Shared;
-use crate::contract::workspace::is_same_name;
-use crate::dashboard::runtime::{CachedWorkspace, cached_lists};
-use crate::triage::TriageState;
 use crate::{oob, triage};
+use scandeck_dashboard::runtime::{CachedWorkspace, cached_lists};
+use scandeck_domain::triage::TriageState;
+use scandeck_wire::contract::Shared;
+use scandeck_wire::contract::workspace::is_same_name;
 
 /// The stores of a service, as far as they exist.
 pub struct Stores {

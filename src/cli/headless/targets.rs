@@ -7,9 +7,9 @@ use clap::{Args, Subcommand};
 use super::print::cells;
 use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::cli::error::CliError;
-use crate::client::TargetQuery;
-use crate::contract::{NewTarget, Target, TargetId, TargetType};
-use crate::triage::identity::asset;
+use scandeck_client::TargetQuery;
+use scandeck_domain::triage::identity::asset;
+use scandeck_wire::contract::{NewTarget, Target, TargetId, TargetType};
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:

@@ -15,9 +15,9 @@ use super::session::stored_service;
 use super::{Output, ServiceArgs, decisions, stored};
 use crate::cli::error::CliError;
 use crate::cli::read_bytes;
-use crate::input_files::InputKind;
-use crate::text::plural;
-use crate::triage::{BadLine, jsonl};
+use scandeck_domain::triage::{BadLine, jsonl};
+use scandeck_wire::input_files::InputKind;
+use scandeck_wire::text::plural;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:

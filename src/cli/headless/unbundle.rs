@@ -12,11 +12,11 @@ use super::session::stored_service;
 use super::{Output, ServiceArgs, decisions, save};
 use crate::cli::error::CliError;
 use crate::cli::read_input;
-use crate::input_files::InputKind;
-use crate::oob::RowRange;
-use crate::text::plural;
-use crate::triage::Bundle;
-use crate::triage::settings::is_personal;
+use scandeck_domain::oob::RowRange;
+use scandeck_domain::triage::Bundle;
+use scandeck_domain::triage::settings::is_personal;
+use scandeck_wire::input_files::InputKind;
+use scandeck_wire::text::plural;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use super::{HeadlessSession, exit};
-use crate::contract::{Scan, ScanId, ScanStatus, Tool};
-use crate::text;
+use scandeck_wire::contract::{Scan, ScanId, ScanStatus, Tool};
+use scandeck_wire::text;
 
 /// Longest delay between two polls of one scan. A service allows 250 reads per minute for all
 /// clients of an account.
@@ -168,7 +168,7 @@ fn bar(percent: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::ResultSummary;
+    use scandeck_wire::contract::ResultSummary;
 
     #[test]
     fn status_line_names_state_message_and_findings() {

@@ -7,8 +7,8 @@ use clap::Subcommand;
 
 use super::print::cells;
 use super::{HeadlessSession, PrintTable};
-use crate::contract::{Wordlist, WordlistId};
-use crate::text::plural;
+use scandeck_wire::contract::{Wordlist, WordlistId};
+use scandeck_wire::text::plural;
 
 #[derive(Subcommand, Clone, Debug)]
 pub enum WordlistsCall {

@@ -8,9 +8,9 @@ use super::archive::ArchiveReader;
 use super::print::cells;
 use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::cli::error::CliError;
-use crate::contract::{EditWorkspace, NewWorkspace, Workspace, WorkspaceId};
-use crate::text;
-use crate::text::plural;
+use scandeck_wire::contract::{EditWorkspace, NewWorkspace, Workspace, WorkspaceId};
+use scandeck_wire::text;
+use scandeck_wire::text::plural;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:

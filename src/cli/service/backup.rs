@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::{DataDirArg, audit};
-use crate::service::DataDir;
-use crate::service::backup::{back_up_dir, restore_dir};
+use scandeck_service::DataDir;
+use scandeck_service::backup::{back_up_dir, restore_dir};
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use clap::Args;
 
-use crate::base_dirs::NoHomeError;
 use crate::cli::cause_of;
-use crate::service::DataDir;
+use scandeck_service::DataDir;
+use scandeck_wire::base_dirs::NoHomeError;
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct DataDirArg {

@@ -8,10 +8,10 @@ use clap::Subcommand;
 
 use super::{DataDirArg, audit};
 use crate::cli::stdio;
-use crate::login::login;
-use crate::service::keys::{KeyRow, Role, add_key, list_keys, revoke_key};
-use crate::sqlite::is_present;
-use crate::text;
+use scandeck_service::keys::{KeyRow, Role, add_key, list_keys, revoke_key};
+use scandeck_wire::login::login;
+use scandeck_wire::sqlite::is_present;
+use scandeck_wire::text;
 
 #[derive(Subcommand, Clone, Debug)]
 pub enum KeysCommand {

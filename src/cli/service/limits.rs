@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::cli::value::{at_least, at_least_one, number_in, seconds};
-use crate::service::{ConnectionLimits, ScanLimits};
+use scandeck_service::{ConnectionLimits, ScanLimits};
 
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Limits of each scan")]

@@ -16,10 +16,10 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use jiff::Timestamp;
 
-use crate::login::login;
-use crate::service::DataDir;
-use crate::service::audit::{AuditLog, AuditedCommand};
 pub use data_dir::DataDirArg;
+use scandeck_service::DataDir;
+use scandeck_service::audit::{AuditLog, AuditedCommand};
+use scandeck_wire::login::login;
 
 #[derive(Subcommand, Debug)]
 pub enum ServiceCommand {

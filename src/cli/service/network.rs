@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use ipnet::IpNet;
 
-use crate::service::{Settings, TlsFiles};
+use scandeck_service::{Settings, TlsFiles};
 
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Access from other machines")]

@@ -14,17 +14,17 @@ use jiff::civil::Date;
 use super::{DataDirArg, audit};
 use crate::cli::value::future_date;
 use crate::cli::{read_input, stdio};
-use crate::contract::Stamp;
-use crate::input_files::InputKind;
-use crate::login::login;
-use crate::service::scope::{
+use scandeck_service::scope::{
     LineError, Pattern, ReplacedEntry, ScanScope, ScopeEntry, ScopeFile, parse_list,
 };
-use crate::service::scope_check::is_metadata;
-use crate::service::{DataDir, RunningScans};
-use crate::sqlite::is_present;
-use crate::text;
-use crate::text::plural;
+use scandeck_service::scope_check::is_metadata;
+use scandeck_service::{DataDir, RunningScans};
+use scandeck_wire::contract::Stamp;
+use scandeck_wire::input_files::InputKind;
+use scandeck_wire::login::login;
+use scandeck_wire::sqlite::is_present;
+use scandeck_wire::text;
+use scandeck_wire::text::plural;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:

@@ -21,8 +21,8 @@ use super::DataDirArg;
 use super::limits::{ConnectionArgs, ScanLimitArgs};
 use super::network::NetworkArgs;
 use crate::cli::value::{at_least, at_least_one, name_server, number, number_in, socket_address};
-use crate::contract::WorkspaceId;
-use crate::service::{KeyQuotas, RateLimit, ServerIdentity, Settings, start};
+use scandeck_service::{KeyQuotas, RateLimit, ServerIdentity, Settings, start};
+use scandeck_wire::contract::WorkspaceId;
 
 /// A service that the dashboard started ends after this time without a scan, an active logger or a
 /// client.

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use super::DataDirArg;
 use crate::cli::stdio;
-use crate::service::{Activity, DataDir, Holder, ServiceInfo, activity};
+use scandeck_service::{Activity, DataDir, Holder, ServiceInfo, activity};
 
 /// Prints the state of the service.
 ///

@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::DataDirArg;
-use crate::service::{DataDir, Holder};
+use scandeck_service::{DataDir, Holder};
 
 /// Limit for the shutdown of a service, which takes two seconds at most.
 const TIMEOUT: Duration = Duration::from_secs(10);

@@ -6,9 +6,9 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::cli::stdio;
-use crate::contract::RAW_SOCKETS;
-use crate::service::engine::guests::{Guest, GuestUse, missing_scanners};
-use crate::service::engine::tools::{OfferedTool, offered};
+use scandeck_service::engine::guests::{Guest, GuestUse, missing_scanners};
+use scandeck_service::engine::tools::{OfferedTool, offered};
+use scandeck_wire::contract::RAW_SOCKETS;
 
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  scandeck tools --json")]

@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::Practice;
 use super::weaknesses::ALL;
-use crate::contract::{Risk, Tool};
-use crate::service::engine::testing::{ScanResult, TestScan};
+use scandeck_service::engine::testing::{ScanResult, TestScan};
+use scandeck_wire::contract::{Risk, Tool};
 
 /// Kinds that are found regardless of the switches: the shop uses plain HTTP.
 const ALWAYS: &[&str] = &["web.plain_http"];

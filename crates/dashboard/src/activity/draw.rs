@@ -1,16 +1,16 @@
 //! The calls of the API: those in flight, then the last ones, and the detail of one.
 
-use crate::client::calls::ApiCall;
-use crate::contract::Stamp;
-use crate::dashboard::base::{Link, RowRef, ShownRows};
-use crate::dashboard::input::{Action, Context, CopyAction, ItemAction};
-use crate::dashboard::ui::{
+use crate::base::{Link, RowRef, ShownRows};
+use crate::input::{Action, Context, CopyAction, ItemAction};
+use crate::ui::{
     Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell,
     columns_of, draw_table, fact, format, is_constant, key, pane_of, plain, retry_in,
     sampled_items, widest, words,
 };
-use crate::text;
 use ratatui::prelude::{Buffer, Line, Style};
+use scandeck_client::calls::ApiCall;
+use scandeck_wire::contract::Stamp;
+use scandeck_wire::text;
 use std::time::Duration;
 
 /// The column of retries gives way to the path while no request was retried.

@@ -1,13 +1,13 @@
 //! Keys of the activity view, and the calls that it shows.
 
-use crate::client::calls::ApiCall;
-use crate::contract::Stamp;
-use crate::contract::scan::HIDDEN;
-use crate::dashboard::base::{Effect, Pane, Tone};
-use crate::dashboard::data::RecordedCalls;
-use crate::dashboard::input::{Action, ItemAction};
-use crate::dashboard::model::Model;
-use crate::text::{plural, quoted};
+use crate::base::{Effect, Pane, Tone};
+use crate::data::RecordedCalls;
+use crate::input::{Action, ItemAction};
+use crate::model::Model;
+use scandeck_client::calls::ApiCall;
+use scandeck_wire::contract::Stamp;
+use scandeck_wire::contract::scan::HIDDEN;
+use scandeck_wire::text::{plural, quoted};
 
 /// Calls began or ended.
 pub(crate) fn handle_calls(model: &mut Model, recorded: RecordedCalls) {

@@ -1,8 +1,8 @@
 //! Scripts of the activity view: rows, cancel, copies.
 
-use crate::contract::scan::HIDDEN;
-use crate::dashboard::base::{Link, PollBudget};
-use crate::dashboard::testing::*;
+use crate::base::{Link, PollBudget};
+use crate::testing::*;
+use scandeck_wire::contract::scan::HIDDEN;
 
 fn call(id: i64, end: Option<CallEnd>) -> ApiCall {
     ApiCall {

@@ -7,9 +7,9 @@
 //! 60 pasted targets are 60 calls. They are sent four at a time; a refused call does not stop the
 //! others, and the batch keeps the message of every refusal for its form.
 
-use crate::client::Problem;
-use crate::contract::{ScanId, Shared};
-use crate::dashboard::base::{Call, CallAnswer, FormTag, Ticket};
+use crate::base::{Call, CallAnswer, FormTag, Ticket};
+use scandeck_domain::problem::Problem;
+use scandeck_wire::contract::{ScanId, Shared};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use strum::EnumTryAs;
@@ -192,7 +192,7 @@ impl Batch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::TargetId;
+    use scandeck_wire::contract::TargetId;
 
     #[test]
     fn sixty_jobs_are_sent_four_at_a_time_despite_a_refusal() {

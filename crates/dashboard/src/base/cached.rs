@@ -1,7 +1,7 @@
 //! Lists from the cache of an earlier run: what the screen shows before the service has answered.
 
-use crate::contract::{Stamp, WorkspaceId};
-use crate::dashboard::base::{Generation, ListKind, Snapshot};
+use crate::base::{Generation, ListKind, Snapshot};
+use scandeck_wire::contract::{Stamp, WorkspaceId};
 
 /// The lists of a workspace that are cached, in the order they are of use: rows are made of
 /// findings last. The list of the workspaces themselves is cached too.

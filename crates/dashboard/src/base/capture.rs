@@ -1,11 +1,13 @@
 //! A captured request as the dashboard holds it, with its logger and what it mentions.
 
-use crate::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
-use crate::oob::recognize::mentions;
-use crate::oob::request::body_size;
-use crate::oob::{ArchivedCapture, BodyStore, Mention, PayloadBook, StoredBody, Token, with_body};
-use crate::table::{RecognizedCapture, Row};
-use crate::text::search_form;
+use scandeck_domain::oob::recognize::mentions;
+use scandeck_domain::oob::request::body_size;
+use scandeck_domain::oob::{
+    ArchivedCapture, BodyStore, Mention, PayloadBook, StoredBody, Token, with_body,
+};
+use scandeck_domain::table::{RecognizedCapture, Row};
+use scandeck_wire::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
+use scandeck_wire::text::search_form;
 use std::io;
 use std::sync::Arc;
 

@@ -1,20 +1,20 @@
 //! Effects: requests of `update` to the outside, as data. The runtime executes them and answers
 //! with a message.
 
-use crate::client::calls::CallId;
-use crate::contract::{
+use crate::base::{CaptureRow, ColumnRequest, Generation, Signal, TextChunk};
+use crate::input::CustomAction;
+use scandeck_client::calls::CallId;
+use scandeck_domain::export::{ExportFormat, ExportRow};
+use scandeck_domain::mask::Mask;
+use scandeck_domain::oob::{
+    CaptureRecord, ClearedRequests, Payload, PayloadBook, PayloadRequest, Replay, out,
+};
+use scandeck_domain::triage;
+use scandeck_domain::triage::{Event, FindingKey, ListedFinding};
+use scandeck_wire::contract::{
     EditWorkspace, LoggerId, NewReport, NewScan, NewTarget, NewWorkspace, ReportId, ScanCreated,
     ScanId, Shared, Stamp, TargetId, WordlistId, WorkspaceId,
 };
-use crate::dashboard::base::{CaptureRow, ColumnRequest, Generation, Signal, TextChunk};
-use crate::dashboard::input::CustomAction;
-use crate::export::{ExportFormat, ExportRow};
-use crate::mask::Mask;
-use crate::oob::{
-    CaptureRecord, ClearedRequests, Payload, PayloadBook, PayloadRequest, Replay, out,
-};
-use crate::triage;
-use crate::triage::{Event, FindingKey, ListedFinding};
 use std::sync::Arc;
 use strum::EnumTryAs;
 

@@ -1,10 +1,10 @@
 //! Work on many findings that the UI thread leaves to others: columns, orders and groups, and the
 //! search of long texts.
 
-use crate::dashboard::base::FindingGroupBy;
-use crate::query::{Clause, Evaluator, Expr, Field, RowSet, SortKey};
-use crate::table::{NoOtherLists, Rows, Table};
-use crate::triage::{AssessedFinding, Assessment, FindingColumns, Issue};
+use crate::base::FindingGroupBy;
+use scandeck_domain::query::{Clause, Evaluator, Expr, Field, RowSet, SortKey};
+use scandeck_domain::table::{NoOtherLists, Rows, Table};
+use scandeck_domain::triage::{AssessedFinding, Assessment, FindingColumns, Issue};
 use std::sync::Arc;
 
 /// Columns of findings, with what is made of them.

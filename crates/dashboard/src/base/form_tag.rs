@@ -1,8 +1,8 @@
 //! The form that a call or a draft belongs to.
 
-use crate::contract::WorkspaceId;
-use crate::oob::Token;
-use crate::triage::EventId;
+use scandeck_domain::oob::Token;
+use scandeck_domain::triage::EventId;
+use scandeck_wire::contract::WorkspaceId;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FormTag {

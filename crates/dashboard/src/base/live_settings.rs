@@ -1,8 +1,8 @@
 //! The settings of the configuration that change while the dashboard runs.
 
 use super::{AUTO, OwnTheme, Scheme};
-use crate::client::Problem;
-use crate::dashboard::input::Keymap;
+use crate::input::Keymap;
+use scandeck_domain::problem::Problem;
 use std::sync::Arc;
 
 /// The checked settings that do not depend on the service.

@@ -6,8 +6,8 @@
 //! ```
 
 use super::Scheme;
-use crate::client::Problem;
 use crate::config::{ThemeFile, TomlProblem};
+use scandeck_domain::problem::Problem;
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use toml::{Spanned, Value};

@@ -1,9 +1,9 @@
 //! The panes, the focus and the scope.
 
-use crate::contract::{LoggerId, ScanId, TargetId, WorkspaceId};
-use crate::dashboard::base::{ListKind, Tab};
-use crate::dashboard::input::Context;
-use crate::query::QueryKind;
+use crate::base::{ListKind, Tab};
+use crate::input::Context;
+use scandeck_domain::query::QueryKind;
+use scandeck_wire::contract::{LoggerId, ScanId, TargetId, WorkspaceId};
 
 macro_rules! panes {
     ($(

@@ -1,14 +1,14 @@
 //! The interface between model and poller: the data that the screen needs (down), and the data that
 //! was fetched (up).
 
-use crate::client::Problem;
-use crate::contract::{
+use scandeck_domain::oob::NewestCapture;
+use scandeck_domain::problem::Problem;
+use scandeck_domain::table::{Item, Table};
+use scandeck_domain::triage::{ListedFinding, ReadTimes};
+use scandeck_wire::contract::{
     Capture, Logger, LoggerId, MissingScanner, Report, Scan, ScanId, ScanOutput, Shared, Stamp,
     Target, Test, Unreadable, Wordlist, Workspace, WorkspaceId,
 };
-use crate::oob::NewestCapture;
-use crate::table::{Item, Table};
-use crate::triage::{ListedFinding, ReadTimes};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;

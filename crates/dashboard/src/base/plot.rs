@@ -1,8 +1,8 @@
 //! The plots by name, and their numbers.
 
-use crate::contract::{ScanId, Shared, Stamp, TargetId};
 use jiff::Timestamp;
 use jiff::civil::Date;
+use scandeck_wire::contract::{ScanId, Shared, Stamp, TargetId};
 use std::collections::HashMap;
 
 /// A plot over stored data.

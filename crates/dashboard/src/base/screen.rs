@@ -1,6 +1,6 @@
 //! The screen's size, and which of the four layouts that makes.
 
-use crate::dashboard::base::{RowRef, ScreenMap};
+use crate::base::{RowRef, ScreenMap};
 use std::sync::Arc;
 
 /// Size of the terminal in cells.

@@ -1,7 +1,7 @@
 //! The places of panes, rows and dividers in the last frame: for sizes that depend on the screen,
 //! and for the mouse.
 
-use crate::dashboard::base::{Divider, Pane, SlotPart};
+use crate::base::{Divider, Pane, SlotPart};
 
 /// A rectangle of cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

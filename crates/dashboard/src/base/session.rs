@@ -1,8 +1,8 @@
 //! The service that the dashboard is connected to.
 
 use crate::config::ProfileColour;
-use crate::contract::Shared;
-use crate::oob::Network;
+use scandeck_domain::oob::Network;
+use scandeck_wire::contract::Shared;
 
 /// The service that the dashboard is connected to.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,6 @@
 //! An alert to the user about a captured request.
 
-/// An alert. All its texts are sanitised by [`crate::text`].
+/// An alert. All its texts are sanitised by [`scandeck_wire::text`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Signal {
     /// In a few words.

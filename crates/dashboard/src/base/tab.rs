@@ -1,6 +1,6 @@
 //! The tabs of a detail, and how the text of a tab can be shown.
 
-use crate::dashboard::base::ScanPart;
+use crate::base::ScanPart;
 use std::fmt::Display;
 use strum::IntoStaticStr;
 

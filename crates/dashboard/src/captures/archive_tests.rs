@@ -1,20 +1,16 @@
 //! Messages of the archive: captures in groups, payloads of other programs, and the notices about
 //! them.
 
-use crate::client::Problem;
-use crate::contract::{Capture, CaptureId, Logger, LoggerId};
-use crate::dashboard::base::{
-    ArchivedCaptures, CaptureRow, CaptureUse, Effect, Now, Pane, Snapshot,
-};
-use crate::dashboard::core::{Msg, update};
-use crate::dashboard::data::{
-    Archive, ArchiveBacklog, OobNews, Recalled, StoredArchive, WholeCapture,
-};
-use crate::dashboard::list::CHUNK;
-use crate::dashboard::model::{Modal, Model};
-use crate::dashboard::testing::{TestDashboard, capture, capture_row, events, stamp, table};
-use crate::oob::{BodyStore, CaptureRecord, Mention, MentionPlace, Payload, Token};
+use crate::base::{ArchivedCaptures, CaptureRow, CaptureUse, Effect, Now, Pane, Snapshot};
+use crate::core::{Msg, update};
+use crate::data::{Archive, ArchiveBacklog, OobNews, Recalled, StoredArchive, WholeCapture};
+use crate::list::CHUNK;
+use crate::model::{Modal, Model};
+use crate::testing::{TestDashboard, capture, capture_row, events, stamp, table};
 use base64::Engine;
+use scandeck_domain::oob::{BodyStore, CaptureRecord, Mention, MentionPlace, Payload, Token};
+use scandeck_domain::problem::Problem;
+use scandeck_wire::contract::{Capture, CaptureId, Logger, LoggerId};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -177,7 +173,7 @@ fn known_mentions_precede_unknown_ones() {
         capture: Arc::new(capture),
         ..first
     };
-    let mut grown = crate::oob::PayloadBook::default();
+    let mut grown = scandeck_domain::oob::PayloadBook::default();
     assert_eq!(both.mentions_of(&grown), None);
     grown.take([Arc::new(Payload {
         token: Token::of(2),

@@ -1,14 +1,14 @@
 //! The commands for captures: export and replay.
 
-use crate::dashboard::base::{Batch, Call, Effect, ExportedCaptures, Job};
-use crate::dashboard::captures::keys::prompt_replay;
-use crate::dashboard::input::{Action, ItemAction};
-use crate::dashboard::list::CaptureExport;
-use crate::dashboard::model::Model;
-use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
-use crate::oob::{CaptureFormat, CaptureRecord};
-use crate::query::{Query, QueryKind, query_of};
-use crate::text::file_name;
+use crate::base::{Batch, Call, Effect, ExportedCaptures, Job};
+use crate::captures::keys::prompt_replay;
+use crate::input::{Action, ItemAction};
+use crate::list::CaptureExport;
+use crate::model::Model;
+use crate::palette::{Args, ArgumentShape, ArgumentSlot, Command};
+use scandeck_domain::oob::{CaptureFormat, CaptureRecord};
+use scandeck_domain::query::{Query, QueryKind, query_of};
+use scandeck_wire::text::file_name;
 
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new(

@@ -1,11 +1,11 @@
 //! The actions on captures: compare two, and send one again.
 
-use crate::dashboard::base::{Call, CaptureUse, Effect, Job, Pane, Tab, Tone};
-use crate::dashboard::input::{Action, Context, ViewAction};
-use crate::dashboard::model::Model;
-use crate::dashboard::prompts::{Prompt, Then};
-use crate::oob::{CaptureRecord, Replay};
-use crate::text;
+use crate::base::{Call, CaptureUse, Effect, Job, Pane, Tab, Tone};
+use crate::input::{Action, Context, ViewAction};
+use crate::model::Model;
+use crate::prompts::{Prompt, Then};
+use scandeck_domain::oob::{CaptureRecord, Replay};
+use scandeck_wire::text;
 
 /// Compares two marked captures, else the selected one with the previous one of the same address or
 /// payload.

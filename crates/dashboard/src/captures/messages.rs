@@ -1,12 +1,12 @@
 //! The messages of the archive: new and recalled captures, payloads, hits and problems.
 
-use crate::contract::Stamp;
-use crate::dashboard::base::{CaptureRow, Effect, Pane, Tone};
-use crate::dashboard::data::{Archive, OobNews, Recalled, StoredArchive};
-use crate::dashboard::model::Model;
-use crate::oob::{Payload, PayloadBook};
-use crate::text::plural;
+use crate::base::{CaptureRow, Effect, Pane, Tone};
+use crate::data::{Archive, OobNews, Recalled, StoredArchive};
+use crate::model::Model;
 use jiff::Timestamp;
+use scandeck_domain::oob::{Payload, PayloadBook};
+use scandeck_wire::contract::Stamp;
+use scandeck_wire::text::plural;
 use std::sync::Arc;
 
 /// In seconds; the clocks of service and dashboard differ by less.

@@ -1,13 +1,13 @@
 //! Captures: comparison, export and replay.
 
-use crate::dashboard::base::{Scope, Tab};
-use crate::dashboard::core::Msg;
-use crate::dashboard::data::OobNews;
-use crate::dashboard::model::navigation;
-use crate::dashboard::testing::*;
-use crate::oob::{Payload, PayloadBook, Token, mentions};
+use crate::base::{Scope, Tab};
+use crate::core::Msg;
+use crate::data::OobNews;
+use crate::model::navigation;
+use crate::testing::*;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use scandeck_domain::oob::{Payload, PayloadBook, Token, mentions};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -370,8 +370,8 @@ fn marked_captures_are_copied_raw_and_unmarked_by_command() {
 fn group_keys_of_captures_have_own_context() {
     let mut app = app();
     for (keys, context) in [
-        ("5 b", crate::dashboard::input::Context::CaptureGroup),
-        ("esc 3 b", crate::dashboard::input::Context::Group),
+        ("5 b", crate::input::Context::CaptureGroup),
+        ("esc 3 b", crate::input::Context::Group),
     ] {
         app.keys(keys);
         assert_eq!(app.model.keyboard.pending, Some(context), "{keys}");

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::{ConfigError, StateDir};
-use crate::base_dirs::{self, NoHomeError};
-use crate::login::login;
+use scandeck_wire::base_dirs::{self, NoHomeError};
+use scandeck_wire::login::login;
 
 /// The environment as data, so that tests can set it.
 #[derive(Clone, Debug, Default)]

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::client::{BaseUrl, BaseUrlError, Problem};
-use crate::input_files::InputError;
-use crate::text::io_cause;
+use scandeck_client::{BaseUrl, BaseUrlError, Problem};
+use scandeck_wire::input_files::InputError;
+use scandeck_wire::text::io_cause;
 
 /// Cause and remedy. Never contains a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -19,8 +19,8 @@ use toml::Spanned;
 
 use super::ConfigError;
 use super::toml_error::TomlProblem;
-use crate::input_files::{InputKind, read_text};
-use crate::oob::Network;
+use scandeck_domain::oob::Network;
+use scandeck_wire::input_files::{InputKind, read_text};
 
 /// The parsed file.
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -11,7 +11,7 @@ use secrecy::SecretString;
 use tokio::process::Command;
 
 use super::{ConfigError, Environment, Flags, Profile};
-use crate::input_files::{InputKind, read_text};
+use scandeck_wire::input_files::{InputKind, read_text};
 
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::ConfigError;
-use crate::input_files::{InputKind, read_text};
+use scandeck_wire::input_files::{InputKind, read_text};
 
 /// The choice made on first start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

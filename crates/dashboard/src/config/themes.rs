@@ -5,7 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::input_files::{InputKind, read_text};
+use scandeck_wire::input_files::{InputKind, read_text};
 
 /// A theme file, not checked yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 
 use toml::de::Error;
 
-use crate::query::error::{did_you_mean, nearest};
+use scandeck_domain::query::error::{did_you_mean, nearest};
 
 const REMEDY: &str = "correct or remove this line";
 

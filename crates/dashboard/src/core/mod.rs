@@ -16,7 +16,6 @@
 //! Reading order: `msg`, `update`, `draw`, `commands`.
 
 pub mod commands;
-#[cfg(feature = "dashboard")]
 pub mod draw;
 pub mod msg;
 pub mod update;
@@ -24,8 +23,6 @@ pub mod update;
 pub use commands::parse::Ready;
 pub use msg::Msg;
 
-pub use crate::dashboard::base::{
-    Call, CallAnswer, Effect, ListKind, Now, PollPlan, Ticket, Update,
-};
-pub use crate::dashboard::core::update::update;
-pub use crate::dashboard::model::Model;
+pub use crate::base::{Call, CallAnswer, Effect, ListKind, Now, PollPlan, Ticket, Update};
+pub use crate::core::update::update;
+pub use crate::model::Model;

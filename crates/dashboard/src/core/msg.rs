@@ -1,17 +1,17 @@
 //! Messages: everything that can happen to the dashboard.
 
-use crate::client::Problem;
-use crate::dashboard::base::{
+use crate::base::{
     CachedList, CallAnswer, CaptureUse, CopyFailed, FindingUse, Generation, LiveSettings, Session,
     Size, TextChunk, Ticket, Update,
 };
-use crate::dashboard::data::{OobNews, ReadFinding, RecordedCalls, TriageNews};
-use crate::dashboard::input::CustomAction;
-use crate::dashboard::list::BuiltColumns;
-use crate::oob::{CaptureRecord, PayloadRequest};
-use crate::query::RowSet;
-use crate::triage::Correlated;
+use crate::data::{OobNews, ReadFinding, RecordedCalls, TriageNews};
+use crate::input::CustomAction;
+use crate::list::BuiltColumns;
 use crossterm::event::{KeyEvent, MouseEvent};
+use scandeck_domain::oob::{CaptureRecord, PayloadRequest};
+use scandeck_domain::problem::Problem;
+use scandeck_domain::query::RowSet;
+use scandeck_domain::triage::Correlated;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]

@@ -1,9 +1,11 @@
 //! Out-of-band: the payload book, and the state of the archive of captures and payloads.
 
-use crate::client::Problem;
-use crate::contract::LoggerId;
-use crate::dashboard::base::{CaptureKey, CaptureRow, Generation};
-use crate::oob::{Hits, Mention, NewestCapture, Payload, PayloadBook, TargetHosts, Token};
+use crate::base::{CaptureKey, CaptureRow, Generation};
+use scandeck_domain::oob::{
+    Hits, Mention, NewestCapture, Payload, PayloadBook, TargetHosts, Token,
+};
+use scandeck_domain::problem::Problem;
+use scandeck_wire::contract::LoggerId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -7,12 +7,12 @@
 //!
 //! In the order by NOW the rows are in groups, one per NOW.
 
-use crate::contract::{Risk, Scan, ScanId, Shared, TargetId};
-use crate::query::{ColumnBuilder, Field, QueryKind};
-use crate::table::{Item, OtherLists, Row, SortOrder, Table, sort};
-use crate::triage::compare::{ComparedFinding, compare};
-use crate::triage::retest::RetestFinding;
-use crate::triage::{Issue, IssueId, ListedFinding, ReadTimes, Retest, RetestStatus};
+use scandeck_domain::query::{ColumnBuilder, Field, QueryKind};
+use scandeck_domain::table::{Item, OtherLists, Row, SortOrder, Table, sort};
+use scandeck_domain::triage::compare::{ComparedFinding, compare};
+use scandeck_domain::triage::retest::RetestFinding;
+use scandeck_domain::triage::{Issue, IssueId, ListedFinding, ReadTimes, Retest, RetestStatus};
+use scandeck_wire::contract::{Risk, Scan, ScanId, Shared, TargetId};
 use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq)]

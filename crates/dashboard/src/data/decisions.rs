@@ -6,15 +6,15 @@
 //!   a decision ─► Model::record ─► State, the stances it touches, Effect::Record
 //! ```
 
-use crate::client::Problem;
-use crate::contract::{Scan, ScanId, Shared, Target};
-use crate::dashboard::base::Generation;
-use crate::table::Table;
-use crate::triage::{
+use crate::base::Generation;
+use jiff::civil::Date;
+use scandeck_domain::problem::Problem;
+use scandeck_domain::table::Table;
+use scandeck_domain::triage::{
     Assessment, DecisionDefaults, Draft, EarlierCorrelation, Event, EventId, EventWriter,
     FindingFacts, FindingKey, IssueId, ListedFinding, ReadTimes, ReopenCause, TriageState,
 };
-use jiff::civil::Date;
+use scandeck_wire::contract::{Scan, ScanId, Shared, Target};
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -200,7 +200,7 @@ pub struct StoredDecisions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Stamp;
+    use scandeck_wire::contract::Stamp;
 
     /// With many scans, a comparison of all times would cost each message more than the message
     /// itself.

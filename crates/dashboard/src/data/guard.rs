@@ -5,7 +5,7 @@
 //! verdict 150 ms after it was first drawn. A held key therefore decides one row, and no key typed
 //! ahead decides a row that nobody has seen.
 
-use crate::dashboard::base::{Pane, RowRef};
+use crate::base::{Pane, RowRef};
 use std::time::Duration;
 
 /// How long a row must have been on the screen.

@@ -1,10 +1,10 @@
 //! Changes in the workspace since this person last viewed it.
 
-use crate::contract::Stamp;
+use scandeck_wire::contract::Stamp;
 use std::time::Duration;
 
 /// The setting that stores the time of the last view.
-pub(crate) const VISITED_AT: &str = crate::triage::settings::VISITED_AT;
+pub(crate) const VISITED_AT: &str = scandeck_domain::triage::settings::VISITED_AT;
 
 /// Decisions that expire within this many days are counted.
 pub(crate) const SOON: i64 = 7;

@@ -1,9 +1,9 @@
 //! The progress of scans over time, as the dashboard has observed it: a bounded number of points
 //! for each scan.
 
-use crate::contract::{Scan, ScanId, ScanStatus};
-use crate::dashboard::base::{ProgressPoint, ScanHistory};
-use crate::table::Table;
+use crate::base::{ProgressPoint, ScanHistory};
+use scandeck_domain::table::Table;
+use scandeck_wire::contract::{Scan, ScanId, ScanStatus};
 use std::collections::HashMap;
 use std::time::Duration;
 

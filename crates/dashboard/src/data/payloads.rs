@@ -1,7 +1,7 @@
 //! Hits of payloads, and the payload made last.
 
-use crate::contract::{LoggerId, Stamp};
-use crate::oob::{Hits, Network, Token};
+use scandeck_domain::oob::{Hits, Network, Token};
+use scandeck_wire::contract::{LoggerId, Stamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;

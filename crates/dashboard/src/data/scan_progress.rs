@@ -3,10 +3,10 @@
 //! The service reports the progress of a scan. Its speed is measured here, from one response to the
 //! next.
 
-use crate::contract::{Scan, ScanId, ScanStatus, Shared};
-use crate::dashboard::base::ScanHistory;
-use crate::dashboard::data::ObservedScans;
-use crate::table::Table;
+use crate::base::ScanHistory;
+use crate::data::ObservedScans;
+use scandeck_domain::table::Table;
+use scandeck_wire::contract::{Scan, ScanId, ScanStatus, Shared};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! The captures in the detail whose bodies are in files: they are read off the UI thread, and the
 //! newest request wins.
 
-use crate::client::Problem;
-use crate::contract::Capture;
-use crate::oob::CaptureRecord;
+use scandeck_domain::oob::CaptureRecord;
+use scandeck_domain::problem::Problem;
+use scandeck_wire::contract::Capture;
 use std::sync::Arc;
 
 /// A capture with its body, as far as that was read.

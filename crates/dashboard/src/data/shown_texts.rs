@@ -1,8 +1,8 @@
 //! The long texts of the findings on the screen: they are read off the UI thread, and the newest
 //! request wins.
 
-use crate::client::Problem;
-use crate::triage::{FindingTexts, ListedFinding};
+use scandeck_domain::problem::Problem;
+use scandeck_domain::triage::{FindingTexts, ListedFinding};
 use std::collections::HashMap;
 use std::sync::Arc;
 

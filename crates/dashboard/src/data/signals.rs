@@ -1,7 +1,7 @@
 //! Alerts on incoming requests: rules, waits, and how often they notify.
 
-use crate::dashboard::base::Signal;
-use crate::oob::Token;
+use crate::base::Signal;
+use scandeck_domain::oob::Token;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

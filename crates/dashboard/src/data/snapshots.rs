@@ -1,15 +1,15 @@
 //! The lists of the service with their freshness.
 
-use crate::client::calls::ApiCall;
-use crate::contract::{
+use crate::base::{ListKind, UnreadScans};
+use crate::data::{BoardRow, Stream};
+use scandeck_client::calls::ApiCall;
+use scandeck_domain::oob::Payload;
+use scandeck_domain::table::{Remote, Table};
+use scandeck_domain::triage::{Issue, ListedFinding, ReadTimes};
+use scandeck_wire::contract::{
     Logger, MissingScanner, Report, Scan, ScanId, ScanOutput, Shared, Target, Test, Unreadable,
     Wordlist, Workspace,
 };
-use crate::dashboard::base::{ListKind, UnreadScans};
-use crate::dashboard::data::{BoardRow, Stream};
-use crate::oob::Payload;
-use crate::table::{Remote, Table};
-use crate::triage::{Issue, ListedFinding, ReadTimes};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -9,9 +9,9 @@
 //! Row number − `first` is the index in memory. Numbers do not change when captures are added in
 //! front or at the end; a late capture moves those after it by one.
 
-use crate::contract::{LoggerId, Shared, Stamp};
-use crate::dashboard::base::{CaptureKey, CaptureRow};
-use crate::oob::Mention;
+use crate::base::{CaptureKey, CaptureRow};
+use scandeck_domain::oob::Mention;
+use scandeck_wire::contract::{LoggerId, Shared, Stamp};
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub struct Stream {
     /// The archive has older captures that were not loaded.
     pub older: bool,
     /// Why the captures of loggers cannot be fetched.
-    pub problem: Option<Arc<crate::client::Problem>>,
+    pub problem: Option<Arc<scandeck_domain::problem::Problem>>,
     /// Raised when captures come in.
     pub(crate) revision: u64,
     pub(crate) bytes: usize,

@@ -1,7 +1,7 @@
 //! Saved queries of the findings, and the history of typed queries.
 
-use crate::dashboard::base::Pane;
-use crate::query::{QueryKind, query_of};
+use crate::base::Pane;
+use scandeck_domain::query::{QueryKind, query_of};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -10,10 +10,10 @@
 //! A new query replaces the clauses, so that nothing more is read for the one before. New findings
 //! keep the results of the unchanged ones.
 
-use crate::dashboard::base::TextChunk;
-use crate::query::{Clause, RowSet, SearchedRows};
-use crate::table::Table;
-use crate::triage::Issue;
+use crate::base::TextChunk;
+use scandeck_domain::query::{Clause, RowSet, SearchedRows};
+use scandeck_domain::table::Table;
+use scandeck_domain::triage::Issue;
 use std::sync::Arc;
 
 /// Least findings of a chunk.
@@ -151,9 +151,9 @@ impl TextSearch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Evidence, Finding};
-    use crate::query::{Query, QueryKind};
-    use crate::triage::IssueId;
+    use scandeck_domain::query::{Query, QueryKind};
+    use scandeck_domain::triage::IssueId;
+    use scandeck_wire::contract::{Evidence, Finding};
 
     fn issue(id: i64, text: u8) -> Arc<Issue> {
         let text = ["red", "blue", "red and blue"][usize::from(text) % 3];
@@ -163,7 +163,7 @@ mod tests {
         };
         Arc::new(Issue {
             id: IssueId(id),
-            finding: finding.into(),
+            finding: Arc::new(finding.into()),
             ..Issue::default()
         })
     }

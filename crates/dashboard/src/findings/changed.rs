@@ -1,8 +1,8 @@
 //! `(` and `)`: to the previous or next finding that a scan changed.
 
-use crate::dashboard::base::{Pane, Tone};
-use crate::dashboard::model::Model;
-use crate::triage::{IssueId, Presence};
+use crate::base::{Pane, Tone};
+use crate::model::Model;
+use scandeck_domain::triage::{IssueId, Presence};
 
 pub(crate) fn walk(model: &mut Model, down: bool) {
     let Some(table) = model.data.findings.value().cloned() else {

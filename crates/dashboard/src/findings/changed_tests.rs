@@ -1,8 +1,8 @@
 //! From one row that a scan changed to the next.
 
-use crate::contract::{Finding, Risk, Scan, ScanId, ScanStatus, Stamp};
-use crate::dashboard::base::{Pane, Snapshot};
-use crate::dashboard::testing::{TestDashboard, finding, scan, stamp, table};
+use crate::base::{Pane, Snapshot};
+use crate::testing::{TestDashboard, finding, scan, stamp, table};
+use scandeck_wire::contract::{Finding, Risk, Scan, ScanId, ScanStatus, Stamp};
 
 /// Two scans of one target: the second found 1 and 3 again, 2 is absent, 4 is new.
 fn app() -> TestDashboard {
@@ -84,8 +84,7 @@ fn difference_of_absent_finding_is_between_last_scan_with_it_and_first_without()
     app.feed(Snapshot::Scans(table(scans)));
     app.model.set_query(Pane::Findings, "id:2").unwrap();
     app.keys("3 d");
-    let Some(crate::dashboard::testing::Modal::Text(shown)) = app.model.overlay.modals.last()
-    else {
+    let Some(crate::testing::Modal::Text(shown)) = app.model.overlay.modals.last() else {
         panic!("{}", app.notices())
     };
     let lines: Vec<&str> = shown.body.lines().collect();

@@ -1,15 +1,15 @@
 //! Commands that record decisions: verdicts with their details, notes, tags, rules, the baseline.
 
-use crate::dashboard::base::{Effect, Pane, Tone};
-use crate::dashboard::findings::decide::keys::decide;
-use crate::dashboard::input::action::{Action, DecideAction};
-use crate::dashboard::model::Model;
-use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command, RULED, VERDICTS};
-use crate::dashboard::prompts::{PendingDecision, Prompt, Then};
-use crate::text::plural;
-use crate::triage::{
+use crate::base::{Effect, Pane, Tone};
+use crate::findings::decide::keys::decide;
+use crate::input::action::{Action, DecideAction};
+use crate::model::Model;
+use crate::palette::{Args, ArgumentShape, ArgumentSlot, Command, RULED, VERDICTS};
+use crate::prompts::{PendingDecision, Prompt, Then};
+use scandeck_domain::triage::{
     Baseline, Change, Draft, DraftValue, IssueId, Subject, Verdict, VerdictSource,
 };
+use scandeck_wire::text::plural;
 
 /// The commands of this area.
 pub(crate) static COMMANDS: &[Command] = &[

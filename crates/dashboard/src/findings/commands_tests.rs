@@ -1,9 +1,9 @@
 //! Commands that decide, report, compare and export findings.
 
-use crate::dashboard::core::commands::tests::*;
-use crate::dashboard::forms::FieldId;
-use crate::export::ExportFormat;
-use crate::triage::{Reason, Verdict};
+use crate::core::commands::tests::*;
+use crate::forms::FieldId;
+use scandeck_domain::export::ExportFormat;
+use scandeck_domain::triage::{Reason, Verdict};
 
 fn recorded(effects: &[Effect]) -> Vec<Change> {
     let events = effects.iter().filter_map(|effect| match effect {
@@ -176,7 +176,7 @@ fn report_and_manual_finding_commands_fill_in_arguments() {
     app.keys(": 'report csv by scandeck on name:git' enter");
     let form = app.form();
     let chosen = |id| match &form.field(id).unwrap().value {
-        crate::dashboard::forms::FieldValue::Choice { options, at } => options[*at].clone(),
+        crate::forms::FieldValue::Choice { options, at } => options[*at].clone(),
         other => panic!("{other:?}"),
     };
     assert_eq!(
@@ -329,18 +329,15 @@ fn verdict_and_format_names_of_palette_parse() {
         let mut app = app();
         app.keys(&format!(": '{offered}'"));
         // A rule makes no duplicates.
-        assert_eq!(
-            crate::dashboard::findings::commands_tests::offered(&app).len(),
-            known
-        );
+        assert_eq!(crate::findings::commands_tests::offered(&app).len(), known);
     }
 }
 
 #[test]
 fn absent_finding_is_counted_nowhere() {
     let mut app = TestDashboard::new();
-    let ended = crate::dashboard::findings::retest::tests::ended;
-    let found = crate::dashboard::findings::retest::tests::found;
+    let ended = crate::findings::retest::tests::ended;
+    let found = crate::findings::retest::tests::found;
     app.feed(Snapshot::Scans(table([
         ended(1, 1, -900),
         ended(2, 1, -600),

@@ -1,13 +1,13 @@
 //! The command that exports findings with their decisions.
 
-use crate::contract::{Shared, Stamp};
-use crate::dashboard::base::{Effect, Exported, Pane};
-use crate::dashboard::model::Model;
-use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
-use crate::export::{ExportFormat, ExportRow};
-use crate::text::file_name;
-use crate::triage::retest::retest_results;
-use crate::triage::{FindingKey, Issue, IssueId, RetestResult};
+use crate::base::{Effect, Exported, Pane};
+use crate::model::Model;
+use crate::palette::{Args, ArgumentShape, ArgumentSlot, Command};
+use scandeck_domain::export::{ExportFormat, ExportRow};
+use scandeck_domain::triage::retest::retest_results;
+use scandeck_domain::triage::{FindingKey, Issue, IssueId, RetestResult};
+use scandeck_wire::contract::{Shared, Stamp};
+use scandeck_wire::text::file_name;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -1,11 +1,11 @@
 //! Findings in groups: folding, navigation, marks, and the position of the cursor.
 
-use crate::dashboard::base::RowRef;
-use crate::dashboard::core::Msg;
-use crate::dashboard::data::{StoredDecisions, TriageNews};
-use crate::dashboard::findings::retest::tests::{ended, found};
-use crate::dashboard::list::{FindingGroupBy, GroupSummary, Lists};
-use crate::dashboard::testing::*;
+use crate::base::RowRef;
+use crate::core::Msg;
+use crate::data::{StoredDecisions, TriageNews};
+use crate::findings::retest::tests::{ended, found};
+use crate::list::{FindingGroupBy, GroupSummary, Lists};
+use crate::testing::*;
 use proptest::prelude::*;
 use proptest::sample::select;
 

@@ -1,12 +1,12 @@
 //! A decided row keeps its place until the filter is applied again; changes that scans report
 //! appear at once.
 
-use crate::dashboard::core::Msg;
-use crate::dashboard::data::{StoredDecisions, TriageNews};
-use crate::dashboard::findings::retest::tests::{ended, found};
-use crate::dashboard::testing::*;
-use crate::triage::{Change, Decision, Event, IssueId, Subject, Verdict};
+use crate::core::Msg;
+use crate::data::{StoredDecisions, TriageNews};
+use crate::findings::retest::tests::{ended, found};
+use crate::testing::*;
 use proptest::prelude::*;
+use scandeck_domain::triage::{Change, Decision, Event, IssueId, Subject, Verdict};
 
 fn one(id: i64) -> Finding {
     // Numbers would make one class of them.
@@ -221,13 +221,13 @@ fn reopened_findings_are_counted_for_header() {
 
 #[test]
 fn decided_board_row_remains_under_filter() {
-    let mut app = crate::dashboard::findings::retest::tests::app();
+    let mut app = crate::findings::retest::tests::app();
     app.keys("3 * s y");
     app.keys(": 'retest' enter / 'is:undecided' enter c");
     let before = app.model.cursor(Pane::Board).shown_ids();
     assert_eq!(before.len(), 4);
     app.feed(Snapshot::Findings(table(
-        crate::dashboard::findings::retest::tests::before(),
+        crate::findings::retest::tests::before(),
     )));
     assert_eq!(app.model.cursor(Pane::Board).shown_ids(), before);
     app.keys("r");

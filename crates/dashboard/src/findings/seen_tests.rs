@@ -1,10 +1,10 @@
 //! Seen findings, and the keys that move between changed rows.
 
-use crate::dashboard::base::Effect;
-use crate::dashboard::core::Msg;
-use crate::dashboard::data::{StoredDecisions, TriageNews};
-use crate::dashboard::testing::TestDashboard;
-use crate::triage::{EventWriter, FindingKey};
+use crate::base::Effect;
+use crate::core::Msg;
+use crate::data::{StoredDecisions, TriageNews};
+use crate::testing::TestDashboard;
+use scandeck_domain::triage::{EventWriter, FindingKey};
 use std::time::Duration;
 
 /// A dashboard whose store is open, with the detail of the first finding on the screen for no time

@@ -1,17 +1,17 @@
 //! Long texts of findings in files: they are read for the screen, for reviews and for copies, and
 //! searched in chunks. Columns and groups of many findings are built off the UI thread.
 
-use crate::client::Problem;
-use crate::contract::{Evidence, Finding, TargetId};
-use crate::dashboard::base::{ColumnRequest, FindingGroupBy, FindingUse, TextChunk};
-use crate::dashboard::core::{Msg, update};
-use crate::dashboard::data::{Board, ShownText};
-use crate::dashboard::list::BuiltColumns;
-use crate::dashboard::model::{Modal, Model};
-use crate::dashboard::testing::*;
-use crate::query::Field;
-use crate::triage::store::TextStore;
-use crate::triage::{ListedFinding, Retest, RetestFinding};
+use crate::base::{ColumnRequest, FindingGroupBy, FindingUse, TextChunk};
+use crate::core::{Msg, update};
+use crate::data::{Board, ShownText};
+use crate::list::BuiltColumns;
+use crate::model::{Modal, Model};
+use crate::testing::*;
+use scandeck_domain::problem::Problem;
+use scandeck_domain::query::Field;
+use scandeck_domain::triage::store::TextStore;
+use scandeck_domain::triage::{ListedFinding, Retest, RetestFinding};
+use scandeck_wire::contract::{Evidence, Finding, TargetId};
 use std::sync::Arc;
 
 /// Findings with these texts as evidence, in files whose directory is deleted.
@@ -147,21 +147,21 @@ fn review_compares_evidence_in_files() {
     assert!(facts.evidence.unread.is_none());
 }
 
-/// 1,200 findings of seven ports and five targets, beside the others.
+/// 50,200 findings of seven ports and five targets, beside the others.
 fn many(skipped: i64) -> Vec<Finding> {
     let of = |id: i64| Finding {
         port: 1 + id % 7,
         vuln_id: format!("kind.{}", id % 4).into(),
         ..finding(id, 1 + id % 5, &format!("Weakness {id}"), Risk::High)
     };
-    (1 + skipped..=1_200).map(of).collect()
+    (1 + skipped..=50_200).map(of).collect()
 }
 
 fn app_of_many() -> TestDashboard {
     let mut app = TestDashboard::new();
     app.feed(Snapshot::Findings(table(many(0))));
     app.keys("3 / ctrl-u enter");
-    assert_eq!(app.model.lists.findings.rows.len(), 1_200);
+    assert_eq!(app.model.lists.findings.rows.len(), 50_200);
     app.holds_work = true;
     app
 }
@@ -190,8 +190,8 @@ fn receive(app: &mut TestDashboard, findings: Vec<Finding>) -> Vec<Effect> {
 #[test]
 fn columns_of_many_findings_are_built_off_the_ui_thread() {
     for (query, field, count) in [
-        ("port:3", Field::Port, 172),
-        ("target:t2.acme.test", Field::Target, 240),
+        ("port:3", Field::Port, 7_172),
+        ("target:t2.acme.test", Field::Target, 10_040),
         ("source:person", Field::Source, 0),
     ] {
         let mut app = app_of_many();
@@ -200,7 +200,7 @@ fn columns_of_many_findings_are_built_off_the_ui_thread() {
         assert_eq!(request.fields, expected);
         assert_eq!(
             app.model.lists.findings.rows.len(),
-            1_200,
+            50_200,
             "the rows of the last filter remain"
         );
         app.keys("enter * c");
@@ -234,7 +234,7 @@ fn column_of_changed_targets_is_built_again() {
         "the first column has the former names"
     );
     build(&mut app, again);
-    assert_eq!(app.model.lists.findings.rows.len(), 240);
+    assert_eq!(app.model.lists.findings.rows.len(), 10_040);
 }
 
 #[test]
@@ -252,23 +252,23 @@ fn many_findings_are_grouped_off_the_ui_thread() {
     build(&mut app, request);
     assert_eq!(app.model.lists.findings.len(), 4);
     app.keys("*");
-    assert_eq!(app.model.lists.findings.marks.len(), 1_200);
+    assert_eq!(app.model.lists.findings.marks.len(), 50_200);
     // New findings are shown when they are grouped; marks remain on those that are still there.
     let effects = receive(&mut app, many(4));
-    assert_eq!(app.model.data.findings.value().unwrap().len(), 1_200);
+    assert_eq!(app.model.data.findings.value().unwrap().len(), 50_200);
     let request = requested(effects).unwrap();
     assert_eq!(request.groups, Some(FindingGroupBy::Class));
     build(&mut app, request);
-    assert_eq!(app.model.data.findings.value().unwrap().len(), 1_196);
+    assert_eq!(app.model.data.findings.value().unwrap().len(), 50_196);
     assert_eq!(
         (
             app.model.lists.findings.len(),
             app.model.lists.findings.marks.len()
         ),
-        (4, 1_196)
+        (4, 50_196)
     );
     let header = app.model.lists.findings.groups.iter().next().unwrap();
-    assert_eq!(header.rows.len(), 299);
+    assert_eq!(header.rows.len(), 12_549);
 }
 
 #[test]
@@ -300,13 +300,13 @@ fn order_without_the_latest_decision_is_shown_and_built_again() {
     let of_waiting = requested(build(&mut app, request)).unwrap();
     assert_eq!(
         app.model.lists.findings.rows.len(),
-        1_200,
+        50_200,
         "a decision was made meanwhile"
     );
     let again = requested(build(&mut app, of_waiting)).unwrap();
     assert_eq!(
         (app.model.lists.findings.rows.len(), again.order.len()),
-        (1_196, 1)
+        (50_196, 1)
     );
     assert_eq!(requested(build(&mut app, again)), None);
     assert!(!app.model.lists.findings.is_behind);
@@ -329,7 +329,7 @@ fn query_of_a_command_waits_for_columns() {
     );
     build(&mut app, requested(effects).unwrap());
     app.keys("esc esc : 'mark port:3' enter");
-    assert_eq!(app.model.lists.findings.marks.len(), 172);
+    assert_eq!(app.model.lists.findings.marks.len(), 7_172);
 }
 
 #[test]
@@ -400,17 +400,17 @@ fn board_keeps_its_rows_while_columns_are_built() {
         ..Default::default()
     }));
     app.model.make_board();
-    assert_eq!(app.model.lists.board.rows.len(), 1_200);
+    assert_eq!(app.model.lists.board.rows.len(), 50_200);
     let found = |app: &TestDashboard| app.model.lists.board.rows.len();
     app.model.set_query(Pane::Board, "port:3").unwrap();
     let request = requested(app.send(Msg::Wake)).unwrap();
     build(&mut app, request);
-    assert_eq!(found(&app), 172);
+    assert_eq!(found(&app), 7_172);
     app.model
         .set_query(Pane::Board, "target:t2.acme.test")
         .unwrap();
     let request = requested(app.send(Msg::Wake)).unwrap();
-    assert_eq!(found(&app), 172, "the rows of the last filter remain");
+    assert_eq!(found(&app), 7_172, "the rows of the last filter remain");
     app.model.navigation.focus.pane = Pane::Board;
     app.keys("* c");
     assert!(
@@ -420,7 +420,7 @@ fn board_keeps_its_rows_while_columns_are_built() {
     );
     assert!(app.model.lists.board.marks.is_empty() && app.model.overlay.modals.is_empty());
     build(&mut app, request);
-    assert_eq!(found(&app), 240);
+    assert_eq!(found(&app), 10_040);
 }
 
 fn chunk(effects: Vec<Effect>) -> Option<TextChunk> {

@@ -1,6 +1,6 @@
 //! One field of a form: a text, several lines, or a choice.
-use crate::dashboard::base::Secret;
-use crate::dashboard::text::TextInput;
+use crate::base::Secret;
+use crate::text::TextInput;
 use std::collections::BTreeMap;
 
 /// Declares the fields, with the names that the service uses for them when it refuses; none for

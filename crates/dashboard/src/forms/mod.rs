@@ -14,13 +14,13 @@ pub mod field;
 
 pub use field::{FieldId, FieldValue, FormField, LineNote};
 
-use crate::client::Problem;
-use crate::contract::{ReportSource, Shared, TargetId, WordlistId, WorkspaceId};
-use crate::dashboard::base::{FormTag, Job, JobState, Secret};
-use crate::dashboard::data::Data;
-use crate::dashboard::text::TextInput;
-use crate::text;
-use crate::triage::{EventId, IssueId, ManualFinding, Verdict};
+use crate::base::{FormTag, Job, JobState, Secret};
+use crate::data::Data;
+use crate::text::TextInput;
+use scandeck_domain::problem::Problem;
+use scandeck_domain::triage::{EventId, IssueId, ManualFinding, Verdict};
+use scandeck_wire::contract::{ReportSource, Shared, TargetId, WordlistId, WorkspaceId};
+use scandeck_wire::text;
 use std::collections::BTreeMap;
 
 /// A field whose input cannot be sent, and why.

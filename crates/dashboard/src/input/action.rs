@@ -1,8 +1,8 @@
 //! All actions, with their texts in footer, menus, help and documents.
 
-use crate::dashboard::input::{Context, CustomAction};
-use crate::oob::PayloadShape;
-use crate::triage::Verdict;
+use crate::input::{Context, CustomAction};
+use scandeck_domain::oob::PayloadShape;
+use scandeck_domain::triage::Verdict;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use strum::EnumTryAs;

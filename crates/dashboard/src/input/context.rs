@@ -1,6 +1,6 @@
 //! Contexts of keys: the layers of the key map.
 
-use crate::dashboard::input::{Action, AppAction, CopyAction};
+use crate::input::{Action, AppAction, CopyAction};
 
 macro_rules! contexts {
     ($($(#[$doc:meta])+ $context:ident $name:literal $title:literal;)+) => {

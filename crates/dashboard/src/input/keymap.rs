@@ -1,14 +1,14 @@
 //! The key map: read from TOML, refused where two actions share a key, looked up by layers, printed
 //! as footer, help and Markdown.
 
-use crate::dashboard::input::action::Action;
-use crate::dashboard::input::sequence::printed;
-use crate::dashboard::input::{Context, CustomAction, KeyChord, KeySequence};
+use crate::input::action::Action;
+use crate::input::sequence::printed;
+use crate::input::{Context, CustomAction, KeyChord, KeySequence};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 /// The default key map.
-const BUILTIN: &str = include_str!("../../../assets/keymap.toml");
+const BUILTIN: &str = include_str!("../../../../assets/keymap.toml");
 
 /// An action with its keys in one context.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -444,7 +444,7 @@ impl Keymap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dashboard::input::action::MoveAction;
+    use crate::input::action::MoveAction;
 
     #[test]
     fn default_key_map_is_valid() {

@@ -18,19 +18,17 @@ pub mod keymap;
 pub mod rebind;
 pub mod sequence;
 
-pub use crate::dashboard::input::action::{
+pub use crate::input::action::{
     Action, AppAction, CopyAction, DecideAction, EditAction, FormAction, GoAction, GroupAction,
     ItemAction, ListAction, MoveAction, PayloadAction, PlotAction, ReviewAction, SetupAction,
     ShapeAction, TerminalAction, TextAction, VerdictAction, ViewAction,
 };
-pub use crate::dashboard::input::context::Context;
-pub use crate::dashboard::input::custom::{CustomAction, CustomCommand};
-pub use crate::dashboard::input::key::KeyChord;
-pub use crate::dashboard::input::keymap::{
-    Entry, HelpSection, KeyHint, KeyStep, Keymap, KeymapError,
-};
-pub use crate::dashboard::input::rebind::RebindError;
-pub use crate::dashboard::input::sequence::KeySequence;
+pub use crate::input::context::Context;
+pub use crate::input::custom::{CustomAction, CustomCommand};
+pub use crate::input::key::KeyChord;
+pub use crate::input::keymap::{Entry, HelpSection, KeyHint, KeyStep, Keymap, KeymapError};
+pub use crate::input::rebind::RebindError;
+pub use crate::input::sequence::KeySequence;
 /// The events of the terminal: keys, for what types text, and the mouse.
 pub use crossterm::event::{
     KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,

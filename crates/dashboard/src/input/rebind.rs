@@ -7,11 +7,11 @@
 //! ```
 
 use crate::config::file::{CommandSetting, KeySetting};
-use crate::dashboard::input::action::TerminalAction;
-use crate::dashboard::input::{
+use crate::input::action::TerminalAction;
+use crate::input::{
     Action, Context, CustomAction, Entry, KeyChord, KeySequence, Keymap, KeymapError,
 };
-use crate::query::error::nearest;
+use scandeck_domain::query::error::nearest;
 
 /// An invalid line of `[keys]`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -225,8 +225,8 @@ fn parse(context: Context, action: Action, key: &str) -> Result<KeySequence, Key
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dashboard::input::keymap::KeyStep;
-    use crate::dashboard::input::{AppAction, ItemAction, ListAction, VerdictAction, ViewAction};
+    use crate::input::keymap::KeyStep;
+    use crate::input::{AppAction, ItemAction, ListAction, VerdictAction, ViewAction};
 
     fn setting(line: usize, context: &str, action: &str, keys: &[&str]) -> KeySetting {
         let keys = keys.iter().map(|key| (*key).to_owned()).collect();

@@ -1,6 +1,6 @@
 //! Keys in a row: `g`, `gx`, `space r`.
 
-use crate::dashboard::input::KeyChord;
+use crate::input::KeyChord;
 use std::fmt;
 
 /// One key, or several that are pressed one after the other.

@@ -1,9 +1,9 @@
 //! Columns, an order and groups of many findings, built off the UI thread.
 
-use crate::dashboard::base::ColumnRequest;
-use crate::dashboard::list::GroupKeys;
-use crate::query::source::column_of;
-use crate::query::{ColumnBuilder, Evaluator, Field, RowSource, order};
+use crate::base::ColumnRequest;
+use crate::list::GroupKeys;
+use scandeck_domain::query::source::column_of;
+use scandeck_domain::query::{ColumnBuilder, Evaluator, Field, RowSource, order};
 use std::sync::Arc;
 
 /// The answer to a request.

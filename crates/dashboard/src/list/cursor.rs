@@ -1,10 +1,10 @@
 //! Moving in, marking, folding and filtering any list, whatever it lists.
 
-use crate::dashboard::base::RowRef;
-use crate::dashboard::data::Stream;
-use crate::dashboard::list::{Groups, List, StreamList};
-use crate::table::{Item, Table};
-use crate::triage::IssueId;
+use crate::base::RowRef;
+use crate::data::Stream;
+use crate::list::{Groups, List, StreamList};
+use scandeck_domain::table::{Item, Table};
+use scandeck_domain::triage::IssueId;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@
 //! and never stored: a request that arrives in a list of 100,000 captures must not cost a pass over
 //! all of them.
 
-use crate::dashboard::base::GroupId;
+use crate::base::GroupId;
 use std::collections::vec_deque::Iter;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::iter::Copied;

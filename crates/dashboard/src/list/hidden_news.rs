@@ -4,7 +4,7 @@
 //!   filter changed ─► counts from now      filter of an earlier visit ─► counts from the end of that visit
 //! ```
 
-use crate::contract::Stamp;
+use scandeck_wire::contract::Stamp;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HiddenNews {

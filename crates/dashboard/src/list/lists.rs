@@ -1,11 +1,11 @@
 //! The state of each pane's list.
 
-use crate::client::calls::ApiCall;
-use crate::contract::{Logger, Report, Scan, Target, Wordlist, Workspace};
-use crate::dashboard::data::{BoardRow, Revisions};
-use crate::dashboard::list::{FindingGroups, List, StreamList};
-use crate::oob::Payload;
-use crate::triage::Issue;
+use crate::data::{BoardRow, Revisions};
+use crate::list::{FindingGroups, List, StreamList};
+use scandeck_client::calls::ApiCall;
+use scandeck_domain::oob::Payload;
+use scandeck_domain::triage::Issue;
+use scandeck_wire::contract::{Logger, Report, Scan, Target, Wordlist, Workspace};
 use std::time::Duration;
 
 #[derive(Debug, Default)]

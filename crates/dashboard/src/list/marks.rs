@@ -1,7 +1,7 @@
 //! The marks of a list, by the positions of its table: marking 375,000 items sets as many bits.
 
-use crate::query::RowSet;
-use crate::table::{Item, Table};
+use scandeck_domain::query::RowSet;
+use scandeck_domain::table::{Item, Table};
 use std::sync::Arc;
 
 /// Marked items of a table.
@@ -145,7 +145,7 @@ impl<T: Item> Marks<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Scan, ScanId};
+    use scandeck_wire::contract::{Scan, ScanId};
     use std::collections::BTreeSet;
 
     proptest::proptest! {

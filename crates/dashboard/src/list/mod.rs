@@ -45,9 +45,9 @@ pub(crate) use stream::chunks::{Ranges, StreamChunk};
 pub use stream::export::CaptureExport;
 pub use stream::group_by::{CaptureGroupBy, CaptureGroupKey};
 
-use crate::dashboard::base::{GroupId, RowRef};
-use crate::query::{ClauseEffect, RowSet, SortKey};
-use crate::table::{Item, Table};
+use crate::base::{GroupId, RowRef};
+use scandeck_domain::query::{ClauseEffect, RowSet, SortKey};
+use scandeck_domain::table::{Item, Table};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Results that are cached between two queries on a list.
 
-use crate::query::{Evaluator, Field, Query, RowSet, RowSource, SortKey, order};
-use crate::table::{Item, Table};
+use scandeck_domain::query::{Evaluator, Field, Query, RowSet, RowSource, SortKey, order};
+use scandeck_domain::table::{Item, Table};
 use std::any::Any;
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! The payload book and the state of the archive.
 
-use crate::dashboard::base::{ArchivedCaptures, Effect, Pane};
-use crate::dashboard::data::archive::*;
-use crate::dashboard::model::Model;
-use crate::oob::{Payload, TargetHosts};
-use crate::query::{Field, QueryKind, query_of};
+use crate::base::{ArchivedCaptures, Effect, Pane};
+use crate::data::archive::*;
+use crate::model::Model;
+use scandeck_domain::oob::{Payload, TargetHosts};
+use scandeck_domain::query::{Field, QueryKind, query_of};
 use std::sync::Arc;
 
 impl Model {

@@ -1,14 +1,14 @@
 //! The rows of the retest board.
 
-use crate::contract::{Shared, Stamp};
-use crate::dashboard::base::{GroupId, Pane, Tone};
-use crate::dashboard::data::board::*;
-use crate::dashboard::input::{Action, Context, GroupAction};
-use crate::dashboard::model::Model;
-use crate::query::{Query, QueryKind, query_of};
-use crate::table::Table;
-use crate::text::plural;
-use crate::triage::{FindingKey, IssueId, RETEST_SETTING, Retest, RetestStatus};
+use crate::base::{GroupId, Pane, Tone};
+use crate::data::board::*;
+use crate::input::{Action, Context, GroupAction};
+use crate::model::Model;
+use scandeck_domain::query::{Query, QueryKind, query_of};
+use scandeck_domain::table::Table;
+use scandeck_domain::triage::{FindingKey, IssueId, RETEST_SETTING, Retest, RetestStatus};
+use scandeck_wire::contract::{Shared, Stamp};
+use scandeck_wire::text::plural;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Batches of calls to the service, sent a few at a time.
 
-use crate::client::Problem;
-use crate::dashboard::base::{Batch, Effect, Tone};
-use crate::dashboard::model::Model;
+use crate::base::{Batch, Effect, Tone};
+use crate::model::Model;
+use scandeck_domain::problem::Problem;
 
 impl Model {
     /// Sends the first calls of a batch, or asks first when the service may have carried one of

@@ -1,9 +1,9 @@
 //! The captures of an action, and the capture that the selected one is compared with.
 
-use crate::dashboard::base::{CaptureRow, CaptureUse, Effect, Pane, Tab};
-use crate::dashboard::data::WholeCapture;
-use crate::dashboard::model::Model;
-use crate::oob::{CaptureRecord, Token};
+use crate::base::{CaptureRow, CaptureUse, Effect, Pane, Tab};
+use crate::data::WholeCapture;
+use crate::model::Model;
+use scandeck_domain::oob::{CaptureRecord, Token};
 use std::sync::Arc;
 
 impl Model {

@@ -1,11 +1,11 @@
 //! The rows and the target that a key applies to, and their names.
 
-use crate::contract::{ScanId, TargetId, Tool, WorkspaceId};
-use crate::dashboard::base::Pane;
-use crate::dashboard::list::Chosen;
-use crate::dashboard::model::{Model, PaneItem, Review};
-use crate::query::{Expr, Query};
-use crate::triage::{Issue, IssueId};
+use crate::base::Pane;
+use crate::list::Chosen;
+use crate::model::{Model, PaneItem, Review};
+use scandeck_domain::query::{Expr, Query};
+use scandeck_domain::triage::{Issue, IssueId};
+use scandeck_wire::contract::{ScanId, TargetId, Tool, WorkspaceId};
 use std::sync::Arc;
 
 impl Model {

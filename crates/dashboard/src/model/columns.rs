@@ -8,15 +8,15 @@
 //! While columns are missing, the rows of the last filter, order and groups remain
 //! (`List::is_behind`), and marks and verdicts wait.
 
-use crate::contract::{Scan, Target, Workspace};
-use crate::dashboard::base::{ColumnRequest, Effect, FindingGroupBy, Generation, Pane};
-use crate::dashboard::list::{BuiltColumns, GroupKeys};
-use crate::dashboard::model::{Modal, Model};
-use crate::query::complete::{complete, field_at};
-use crate::query::{Completion, Field, Query, QueryKind, ValueKind, query_of};
-use crate::table::{Item, Table};
-use crate::triage::listed_fields::is_long;
-use crate::triage::{Assessment, Correlated, FindingColumns, Issue};
+use crate::base::{ColumnRequest, Effect, FindingGroupBy, Generation, Pane};
+use crate::list::{BuiltColumns, GroupKeys};
+use crate::model::{Modal, Model};
+use scandeck_domain::query::complete::{complete, field_at};
+use scandeck_domain::query::{Completion, Field, Query, QueryKind, ValueKind, query_of};
+use scandeck_domain::table::{Item, Table};
+use scandeck_domain::triage::listed_fields::is_long;
+use scandeck_domain::triage::{Assessment, Correlated, FindingColumns, Issue};
+use scandeck_wire::contract::{Scan, Target, Workspace};
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
@@ -428,7 +428,7 @@ fn request(
     fields: Vec<Field>,
     has_order: bool,
     groups: Option<FindingGroupBy>,
-    order: &[crate::query::SortKey],
+    order: &[scandeck_domain::query::SortKey],
     input: impl FnOnce() -> FindingColumns,
 ) -> Option<ColumnRequest> {
     let order = if has_order {
@@ -447,8 +447,8 @@ fn request(
 
 #[cfg(test)]
 mod tests {
-    use crate::dashboard::testing::*;
-    use crate::query::Field;
+    use crate::testing::*;
+    use scandeck_domain::query::Field;
 
     #[test]
     fn columns_built_while_other_lists_are_unread_stay_current() {

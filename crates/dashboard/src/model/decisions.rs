@@ -1,17 +1,17 @@
 //! Decisions: recording, receiving, and making the rows of findings with them.
 
-use crate::contract::Stamp;
-use crate::dashboard::base::plan::SETTLING;
-use crate::dashboard::base::{Effect, Generation, Pane, Tone};
-use crate::dashboard::data::decisions::*;
-use crate::dashboard::model::{Lists, Model};
-use crate::query::RowSet;
-use crate::table::Remote;
-use crate::triage::{
+use crate::base::plan::SETTLING;
+use crate::base::{Effect, Generation, Pane, Tone};
+use crate::data::decisions::*;
+use crate::model::{Lists, Model};
+use jiff::civil::Date;
+use scandeck_domain::query::RowSet;
+use scandeck_domain::table::Remote;
+use scandeck_domain::triage::{
     Assessment, Change, Correlated, CorrelationInput, DecisionDefaults, Event, EventId, FindingKey,
     FindingState, IssueId, ReadTimes, Subject, Touched, VerdictSource, reassess,
 };
-use jiff::civil::Date;
+use scandeck_wire::contract::Stamp;
 use std::sync::Arc;
 
 /// End of the notices about decisions that a key undoes.

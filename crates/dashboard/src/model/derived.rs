@@ -1,11 +1,11 @@
 //! Derived state: the contexts of the keys, the shown detail, ETAs, and why an action is off.
 
-use crate::contract::{ScanId, Shared, Stamp, TargetId, Workspace};
-use crate::dashboard::base::{Layout, Pane, RowRef, ScanPart, Tab};
-use crate::dashboard::input::{Action, Context, ItemAction};
-use crate::dashboard::model::{MenuChoice, Modal, Model};
-use crate::dashboard::text::DetailSubject;
+use crate::base::{Layout, Pane, RowRef, ScanPart, Tab};
+use crate::input::{Action, Context, ItemAction};
+use crate::model::{MenuChoice, Modal, Model};
+use crate::text::DetailSubject;
 use jiff::Timestamp;
+use scandeck_wire::contract::{ScanId, Shared, Stamp, TargetId, Workspace};
 use std::time::Duration;
 
 impl Model {

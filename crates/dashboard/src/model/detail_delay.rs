@@ -9,8 +9,8 @@
 //! Drawing, the reading of texts and the poll plan wait for it. Keys always act on the selected
 //! row.
 
-use crate::dashboard::base::{Pane, Tab};
-use crate::dashboard::text::DetailSubject;
+use crate::base::{Pane, Tab};
+use crate::text::DetailSubject;
 use std::time::Duration;
 
 /// The detail follows so long after the last step.
@@ -70,7 +70,7 @@ impl DetailDelay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dashboard::base::RowRef;
+    use crate::base::RowRef;
 
     fn row(id: i64) -> Option<(Pane, DetailSubject, Tab)> {
         Some((

@@ -1,8 +1,8 @@
 //! Opening and checking forms.
 
-use crate::dashboard::base::Tone;
-use crate::dashboard::forms::Form;
-use crate::dashboard::model::{Modal, Model};
+use crate::base::Tone;
+use crate::forms::Form;
+use crate::model::{Modal, Model};
 
 impl Model {
     /// Opens a form with the input of its draft. A draft of a report is of the rows that its form

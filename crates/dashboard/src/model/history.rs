@@ -1,8 +1,8 @@
 //! The history of the command line, saved per profile.
 
-use crate::contract::Shared;
-use crate::dashboard::base::Effect;
-use crate::dashboard::model::Model;
+use crate::base::Effect;
+use crate::model::Model;
+use scandeck_wire::contract::Shared;
 
 const SETTING: &str = "commands";
 /// Most lines in the history.

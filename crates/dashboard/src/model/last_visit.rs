@@ -8,14 +8,14 @@
 //!
 //! All times are those of the service's clock.
 
-use crate::contract::{Scan, ScanStatus, Shared, Stamp};
-use crate::dashboard::base::{CaptureRow, Effect, Pane, Scope};
-use crate::dashboard::data::{LastVisit, SOON, VISITED_AT, VisitChanges};
-use crate::dashboard::model::{Model, navigation};
-use crate::oob::Token;
-use crate::query::value::When;
-use crate::query::{Column, Field, Values};
-use crate::table::{Remote, Table};
+use crate::base::{CaptureRow, Effect, Pane, Scope};
+use crate::data::{LastVisit, SOON, VISITED_AT, VisitChanges};
+use crate::model::{Model, navigation};
+use scandeck_domain::oob::Token;
+use scandeck_domain::query::value::When;
+use scandeck_domain::query::{Column, Field, Values};
+use scandeck_domain::table::{Remote, Table};
+use scandeck_wire::contract::{Scan, ScanStatus, Shared, Stamp};
 use std::collections::BTreeSet;
 
 impl Model {

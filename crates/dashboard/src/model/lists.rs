@@ -4,23 +4,23 @@
 //! A new list is a row of `registry!` and an `impl PaneItem`. The captures are a list of their own:
 //! they come as a stream, whose query runs in chunks.
 
-use crate::client::Problem;
-use crate::client::calls::ApiCall;
-use crate::contract::{Logger, Report, Scan, Stamp, Target, TargetId, Wordlist, Workspace};
-use crate::dashboard::base::{ListKind, Pane, RowRef, Scope};
-use crate::dashboard::data::{BoardRow, Data};
-use crate::dashboard::list::{
+use crate::base::{ListKind, Pane, RowRef, Scope};
+use crate::data::{BoardRow, Data};
+use crate::list::{
     Counted, Cursor, HiddenNews, List, Lists, StreamChunk, StreamContext, StreamList, StreamRows,
     TableRows,
 };
-use crate::dashboard::model::Model;
-use crate::dashboard::model::sources::Listed;
-use crate::oob::Payload;
-use crate::query::{
+use crate::model::Model;
+use crate::model::sources::Listed;
+use scandeck_client::calls::ApiCall;
+use scandeck_domain::oob::Payload;
+use scandeck_domain::problem::Problem;
+use scandeck_domain::query::{
     Clause, ColumnBuilder, Evaluator, Field, Query, RowSet, RowSource, SearchedRows, SortKey,
 };
-use crate::table::{Item, Remote, Row, Table, sort};
-use crate::triage::{AssessedFinding, Issue};
+use scandeck_domain::table::{Item, Remote, Row, Table, sort};
+use scandeck_domain::triage::{AssessedFinding, Issue};
+use scandeck_wire::contract::{Logger, Report, Scan, Stamp, Target, TargetId, Wordlist, Workspace};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;

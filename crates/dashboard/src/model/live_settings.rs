@@ -1,7 +1,7 @@
 //! The settings of the configuration in use, and the theme that results.
 
-use crate::dashboard::base::{LiveSettings, OwnColours, Scheme, Tone, theme_names};
-use crate::dashboard::model::{Modal, Model};
+use crate::base::{LiveSettings, OwnColours, Scheme, Tone, theme_names};
+use crate::model::{Modal, Model};
 
 impl Model {
     /// Uses these settings. An unchanged setting leaves the choice of `:theme` or `:mouse` as it

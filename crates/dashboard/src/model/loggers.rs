@@ -1,11 +1,11 @@
 //! Loggers that expire soon, and the keys that show them.
 
-use crate::contract::Logger;
-use crate::dashboard::base::Tone;
-use crate::dashboard::input::{Action, Context, ListAction, ViewAction};
-use crate::dashboard::model::Model;
-use crate::oob::LoggerExpiry;
-use crate::table::Table;
+use crate::base::Tone;
+use crate::input::{Action, Context, ListAction, ViewAction};
+use crate::model::Model;
+use scandeck_domain::oob::LoggerExpiry;
+use scandeck_domain::table::Table;
+use scandeck_wire::contract::Logger;
 
 impl Model {
     /// Whether pane 5 has no captures: no logger, and no archived captures of deleted ones.

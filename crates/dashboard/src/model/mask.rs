@@ -5,11 +5,11 @@
 //!                               └─► effects    copies, files, notifications; files of a task get the mask along
 //! ```
 
-use crate::dashboard::base::{Effect, Session, Signal, Tone};
-use crate::dashboard::data::Segment;
-use crate::dashboard::model::Model;
-use crate::mask::{KnownNames, Mask, MaskedKind};
-use crate::text::clean;
+use crate::base::{Effect, Session, Signal, Tone};
+use crate::data::Segment;
+use crate::model::Model;
+use scandeck_domain::mask::{KnownNames, Mask, MaskedKind};
+use scandeck_wire::text::clean;
 use std::collections::HashSet;
 
 /// The segments whose names are masked.

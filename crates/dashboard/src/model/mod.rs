@@ -62,28 +62,28 @@ pub use review::facts::{Alike, Before, LOOKED_AT, NOTHING, ReviewEvidence, Revie
 pub use review::{Card, Cards, Decided, Review, ReviewOutcome, ReviewedList, TABS};
 pub(crate) use seen::SEEN_AFTER;
 
-use crate::client::Problem;
-use crate::contract::{LoggerId, Stamp};
-use crate::dashboard::base::{
+use crate::base::{
     AUTO, Batch, ExportedCaptures, FormTag, Generation, Link, ListKind, LiveSettings, Measures,
     Notices, Now, PaneSizes, PollBudget, Scope, Session, Size, Ticket,
 };
-use crate::dashboard::data::{
+use crate::data::{
     AlertState, Board, Data, Guards, LastVisit, Oob, Payloads, ScanProgress, ShownCaptures,
     ShownTexts, Tabs, Tally, TextSearch, Triage,
 };
-use crate::dashboard::forms::Form;
-use crate::dashboard::input::{Context, KeyChord, Keymap};
-use crate::dashboard::list::{CaptureExport, Lists, ReadCaptures};
-use crate::dashboard::text::Detail;
-use crate::oob::LoggerExpiry;
-use crate::triage::{FindingKey, IssueId};
+use crate::forms::Form;
+use crate::input::{Context, KeyChord, Keymap};
+use crate::list::{CaptureExport, Lists, ReadCaptures};
+use crate::text::Detail;
 use jiff::Timestamp;
+use scandeck_domain::oob::LoggerExpiry;
+use scandeck_domain::problem::Problem;
+use scandeck_domain::triage::{FindingKey, IssueId};
+use scandeck_wire::contract::{LoggerId, Stamp};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use crate::dashboard::base::{Focus, Pane};
+pub use crate::base::{Focus, Pane};
 
 /// The whole state of the dashboard. `update` changes it, `draw` reads it.
 #[derive(Debug)]

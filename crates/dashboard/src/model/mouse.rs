@@ -1,7 +1,7 @@
 //! The mouse: whether it is on, what a pressed button holds, and scrolled lists.
 
-use crate::dashboard::base::{Effect, Pane, PlacedDivider, RowRef, Tone};
-use crate::dashboard::model::Model;
+use crate::base::{Effect, Pane, PlacedDivider, RowRef, Tone};
+use crate::model::Model;
 use std::time::Duration;
 
 /// State of the mouse.

@@ -1,8 +1,8 @@
 //! Focusing a pane, changing the scope, and changing the workspace.
 
-use crate::contract::WorkspaceId;
-use crate::dashboard::base::{ListKind, Pane, Scope, Tone};
-use crate::dashboard::model::{Modal, Model};
+use crate::base::{ListKind, Pane, Scope, Tone};
+use crate::model::{Modal, Model};
+use scandeck_wire::contract::WorkspaceId;
 use std::sync::Arc;
 
 /// Focuses the list of a pane. The loggers are shown in place of captures while there are neither.
@@ -57,7 +57,7 @@ impl Model {
             return;
         }
         // The review is saved in its workspace.
-        crate::dashboard::model::review::open::close(self);
+        crate::model::review::open::close(self);
         self.navigation.scope = Scope {
             workspace: Some(workspace),
             ..Scope::default()

@@ -6,9 +6,9 @@
 //!                            └─ the same call within a minute ─► prompt
 //! ```
 
-use crate::dashboard::base::{Batch, Call, Job, Pane, RowRef, Tone};
-use crate::dashboard::model::{Modal, Model};
-use crate::dashboard::prompts::{Prompt, Then};
+use crate::base::{Batch, Call, Job, Pane, RowRef, Tone};
+use crate::model::{Modal, Model};
+use crate::prompts::{Prompt, Then};
 use std::collections::BTreeSet;
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
 //! Notices, texts and prompts over the panes.
 
-use crate::dashboard::base::Tone;
-use crate::dashboard::input::{Action, Context, KeyChord, KeyEvent, KeyStep};
-use crate::dashboard::model::{CommandLine, Modal, Model, TextBox};
-use crate::dashboard::prompts::{Prompt, PromptAnswer};
-use crate::dashboard::text::TextInput;
+use crate::base::Tone;
+use crate::input::{Action, Context, KeyChord, KeyEvent, KeyStep};
+use crate::model::{CommandLine, Modal, Model, TextBox};
+use crate::prompts::{Prompt, PromptAnswer};
+use crate::text::TextInput;
 
 impl Model {
     /// Opens the command line with a text. The core looks up the completions.

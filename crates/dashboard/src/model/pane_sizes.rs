@@ -5,10 +5,10 @@
 //!                                                └─► Effect::Remember(`pane_sizes`)
 //! ```
 
-use crate::contract::Shared;
-use crate::dashboard::base::{Axis, CellArea, Effect, PlacedDivider, SlotPart, Tone};
-use crate::dashboard::input::{Action, Context, ViewAction};
-use crate::dashboard::model::Model;
+use crate::base::{Axis, CellArea, Effect, PlacedDivider, SlotPart, Tone};
+use crate::input::{Action, Context, ViewAction};
+use crate::model::Model;
+use scandeck_wire::contract::Shared;
 
 const PANE_SIZES: &str = "pane_sizes";
 

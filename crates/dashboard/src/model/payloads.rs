@@ -1,12 +1,12 @@
 //! The payloads of the workspace, the payload of the selected row, and the analyst's addresses.
 
-use crate::contract::{Shared, Stamp};
-use crate::dashboard::base::{Effect, Pane, Tone};
-use crate::dashboard::model::Model;
-use crate::oob::{Hits, Network, Payload, Token};
-use crate::table::Table;
-use crate::triage::OWN_ADDRESSES;
-use crate::triage::settings::own_addresses;
+use crate::base::{Effect, Pane, Tone};
+use crate::model::Model;
+use scandeck_domain::oob::{Hits, Network, Payload, Token};
+use scandeck_domain::table::Table;
+use scandeck_domain::triage::OWN_ADDRESSES;
+use scandeck_domain::triage::settings::own_addresses;
+use scandeck_wire::contract::{Shared, Stamp};
 use std::net::IpAddr;
 use std::sync::Arc;
 

@@ -1,14 +1,14 @@
 //! The poll plan, and the time when the screen changes without a key.
 
-use crate::client::Problem;
-use crate::client::calls::ApiCall;
-use crate::contract::{ScanId, Stamp};
-use crate::dashboard::base::batch::MOMENT;
-use crate::dashboard::base::{Layout, Link, ListKind, Pane, PollPlan};
-use crate::dashboard::model::refresh::AGES_CHANGE;
-use crate::dashboard::model::{Modal, Model};
-use crate::query::lex::Compare;
-use crate::query::{Clause, ClauseTest, Expr, Field, QueryKind, query_of};
+use crate::base::batch::MOMENT;
+use crate::base::{Layout, Link, ListKind, Pane, PollPlan};
+use crate::model::refresh::AGES_CHANGE;
+use crate::model::{Modal, Model};
+use scandeck_client::calls::ApiCall;
+use scandeck_domain::problem::Problem;
+use scandeck_domain::query::lex::Compare;
+use scandeck_domain::query::{Clause, ClauseTest, Expr, Field, QueryKind, query_of};
+use scandeck_wire::contract::{ScanId, Stamp};
 use std::time::Duration;
 
 /// Most scans whose findings are read for a query.

@@ -9,13 +9,13 @@
 //! that change filter, order, scope or groups show the rows of their list at once (`show_rows`),
 //! because they go on with the new cursor.
 
-use crate::dashboard::base::{Pane, Scope, Tone};
-use crate::dashboard::data::{Revisions, Segment};
-use crate::dashboard::list::needs_bodies;
-use crate::dashboard::model::mask::MASKED_SEGMENTS;
-use crate::dashboard::model::{Model, navigation};
-use crate::query::query_of;
-use crate::table::{Item, Remote, Table};
+use crate::base::{Pane, Scope, Tone};
+use crate::data::{Revisions, Segment};
+use crate::list::needs_bodies;
+use crate::model::mask::MASKED_SEGMENTS;
+use crate::model::{Model, navigation};
+use scandeck_domain::query::query_of;
+use scandeck_domain::table::{Item, Remote, Table};
 use std::sync::Arc;
 use std::time::Duration;
 

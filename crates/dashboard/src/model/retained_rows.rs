@@ -10,12 +10,12 @@
 //! is retained when its scan no longer finds it: a verdict pressed at that moment would decide the
 //! row that takes its place.
 
-use crate::contract::{Risk, Shared, Stamp};
-use crate::dashboard::list::{List, RetainedRow};
-use crate::dashboard::model::Model;
-use crate::query::RowSet;
-use crate::table::{Item, Table};
-use crate::triage::{Assessment, Issue, IssueId, Verdict, VerdictSource};
+use crate::list::{List, RetainedRow};
+use crate::model::Model;
+use scandeck_domain::query::RowSet;
+use scandeck_domain::table::{Item, Table};
+use scandeck_domain::triage::{Assessment, Issue, IssueId, Verdict, VerdictSource};
+use scandeck_wire::contract::{Risk, Shared, Stamp};
 use std::collections::HashMap;
 use std::sync::Arc;
 

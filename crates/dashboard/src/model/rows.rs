@@ -4,17 +4,15 @@
 //!   order of the table ─► in scope? ─► taken by the query? ─► refined order ─► List::rows
 //! ```
 
-use crate::client::Problem;
-use crate::contract::{LoggerId, Stamp};
-use crate::dashboard::base::{CaptureKey, CaptureRow, CaptureUse, Effect, Pane, Tone};
-use crate::dashboard::list::{
-    CHUNK, ChunkQuery, List, QueryCache, ReadCaptures, StreamContext, StreamList,
-};
-use crate::dashboard::model::{Lists, Model, PaneItem, Stored};
-use crate::oob::CaptureRecord;
-use crate::query::explain::explain;
-use crate::query::{Query, QueryKind, RowSet, RowSource, query_of};
-use crate::table::{Item, Table};
+use crate::base::{CaptureKey, CaptureRow, CaptureUse, Effect, Pane, Tone};
+use crate::list::{CHUNK, ChunkQuery, List, QueryCache, ReadCaptures, StreamContext, StreamList};
+use crate::model::{Lists, Model, PaneItem, Stored};
+use scandeck_domain::oob::CaptureRecord;
+use scandeck_domain::problem::Problem;
+use scandeck_domain::query::explain::explain;
+use scandeck_domain::query::{Query, QueryKind, RowSet, RowSource, query_of};
+use scandeck_domain::table::{Item, Table};
+use scandeck_wire::contract::{LoggerId, Stamp};
 use std::sync::Arc;
 
 const STILL_FILTERING_CAPTURES: &str =

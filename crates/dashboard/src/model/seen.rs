@@ -1,9 +1,9 @@
 //! Findings that this person has seen: their detail was on the screen for a second, or they were
 //! decided. They are stored by identity, so that a new scan does not make them unread.
 
-use crate::dashboard::base::{Effect, Pane};
-use crate::dashboard::model::Model;
-use crate::triage::{FindingKey, IssueId};
+use crate::base::{Effect, Pane};
+use crate::model::Model;
+use scandeck_domain::triage::{FindingKey, IssueId};
 use std::time::Duration;
 
 /// A detail counts as seen after it was on the screen for this long.

@@ -1,9 +1,9 @@
 //! Settings in the decision store: JSON by name and workspace. An empty workspace means all.
 
-use crate::contract::Shared;
-use crate::dashboard::base::Effect;
-use crate::dashboard::model::Model;
-use crate::triage::settings::{setting, settings_of};
+use crate::base::Effect;
+use crate::model::Model;
+use scandeck_domain::triage::settings::{setting, settings_of};
+use scandeck_wire::contract::Shared;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

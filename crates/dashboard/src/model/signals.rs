@@ -7,15 +7,15 @@
 //! A payload causes at most one signal a minute. Requests of bots and of the analyst's addresses
 //! cause one only if an alert rule matches them.
 
-use crate::contract::{Capture, Shared, Stamp};
-use crate::dashboard::base::{CaptureKey, CaptureRow, Effect, Signal, Tone};
-use crate::dashboard::data::{ALERT, Alert, LONGEST, OFF, ON, RECENT, Wait};
-use crate::dashboard::model::Model;
-use crate::oob::source::is_own;
-use crate::oob::{Agent, Mention, Payload, Token};
-use crate::query::{Query, QueryKind};
-use crate::table::{RecognizedCapture, Rows};
-use crate::text;
+use crate::base::{CaptureKey, CaptureRow, Effect, Signal, Tone};
+use crate::data::{ALERT, Alert, LONGEST, OFF, ON, RECENT, Wait};
+use crate::model::Model;
+use scandeck_domain::oob::source::is_own;
+use scandeck_domain::oob::{Agent, Mention, Payload, Token};
+use scandeck_domain::query::{Query, QueryKind};
+use scandeck_domain::table::{RecognizedCapture, Rows};
+use scandeck_wire::contract::{Capture, Shared, Stamp};
+use scandeck_wire::text;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -1,18 +1,18 @@
 //! The lists as sources of queries, with the fields that come from other lists.
 
-use crate::contract::{Capture, ScanId, Shared, TargetId};
-use crate::dashboard::data::{AlertState, Data, Payloads, TextSearch};
-use crate::dashboard::list::AnyTable;
-use crate::dashboard::list::query_cache::any;
-use crate::dashboard::model::{Model, PaneItem};
-use crate::oob::source::is_own;
-use crate::oob::{Hits, Network, Payload, PayloadBook, TargetHosts, Token};
-use crate::query::{
+use crate::data::{AlertState, Data, Payloads, TextSearch};
+use crate::list::AnyTable;
+use crate::list::query_cache::any;
+use crate::model::{Model, PaneItem};
+use scandeck_domain::oob::source::is_own;
+use scandeck_domain::oob::{Hits, Network, Payload, PayloadBook, TargetHosts, Token};
+use scandeck_domain::query::{
     Clause, Column, ColumnBuilder, Field, QueryKind, RowSet, RowSource, SearchedRows,
 };
-use crate::table::{Item, OtherLists, Table};
-use crate::text::search_form;
-use crate::triage::{Assessment, FindingKey, TriageState};
+use scandeck_domain::table::{Item, OtherLists, Table};
+use scandeck_domain::triage::{Assessment, FindingKey, TriageState};
+use scandeck_wire::contract::{Capture, ScanId, Shared, TargetId};
+use scandeck_wire::text::search_form;
 use std::any::Any;
 use std::sync::Arc;
 

@@ -1,13 +1,13 @@
 //! Saved queries of the findings as tabs with counts, per workspace; and the history of typed
 //! queries.
 
-use crate::dashboard::base::{Effect, Pane};
-use crate::dashboard::data::{HISTORY, MOST_TYPED, Saved, TABS, Tabs, UNDECIDED};
-use crate::dashboard::input::{Action, Context, ViewAction};
-use crate::dashboard::model::rows::retained_only;
-use crate::dashboard::model::{Model, PaneItem};
-use crate::query::{ParseError, Query, QueryKind, RowSet, SortKey, query_of};
-use crate::triage::Issue;
+use crate::base::{Effect, Pane};
+use crate::data::{HISTORY, MOST_TYPED, Saved, TABS, Tabs, UNDECIDED};
+use crate::input::{Action, Context, ViewAction};
+use crate::model::rows::retained_only;
+use crate::model::{Model, PaneItem};
+use scandeck_domain::query::{ParseError, Query, QueryKind, RowSet, SortKey, query_of};
+use scandeck_domain::triage::Issue;
 
 impl Model {
     /// Applies another filter.

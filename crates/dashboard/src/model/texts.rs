@@ -1,14 +1,14 @@
 //! The long texts of findings that queries search, or that the screen shows: they are in files, and
 //! are read off the UI thread. Queries search them in chunks (`data/text_search.rs`).
 
-use crate::contract::TargetId;
-use crate::dashboard::base::{Effect, FindingUse, Pane, TextChunk, Tone};
-use crate::dashboard::model::review::facts::within_limit;
-use crate::dashboard::model::{LOOKED_AT, Model};
-use crate::query::{Clause, Expr, Query, QueryKind, RowSet, query_of};
-use crate::table::Table;
-use crate::triage::listed_fields::is_long;
-use crate::triage::{Issue, IssueId, ListedFinding};
+use crate::base::{Effect, FindingUse, Pane, TextChunk, Tone};
+use crate::model::review::facts::within_limit;
+use crate::model::{LOOKED_AT, Model};
+use scandeck_domain::query::{Clause, Expr, Query, QueryKind, RowSet, query_of};
+use scandeck_domain::table::Table;
+use scandeck_domain::triage::listed_fields::is_long;
+use scandeck_domain::triage::{Issue, IssueId, ListedFinding};
+use scandeck_wire::contract::TargetId;
 use std::sync::Arc;
 
 impl Model {

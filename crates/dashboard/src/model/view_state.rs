@@ -5,17 +5,17 @@
 //!   quit, something seen or decided ─► Effect::Remember(`view`)      store opened, another workspace ─► lists, focus
 //! ```
 
-use crate::contract::{LoggerId, ScanId, TargetId};
-use crate::dashboard::base::{Effect, GroupId, Pane, RowRef, Scope};
-use crate::dashboard::data::VISITED_AT;
-use crate::dashboard::list::FindingGroupBy;
-use crate::dashboard::model::{Model, navigation};
-use crate::query::{Query, SortKey};
+use crate::base::{Effect, GroupId, Pane, RowRef, Scope};
+use crate::data::VISITED_AT;
+use crate::list::FindingGroupBy;
+use crate::model::{Model, navigation};
+use scandeck_domain::query::{Query, SortKey};
+use scandeck_wire::contract::{LoggerId, ScanId, TargetId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The setting that stores the view.
-const VIEW: &str = crate::triage::settings::VIEW;
+const VIEW: &str = scandeck_domain::triage::settings::VIEW;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

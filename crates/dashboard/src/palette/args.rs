@@ -1,9 +1,9 @@
 //! The parsed arguments of a command.
 
-use crate::contract::{LoggerId, ScanId, Shared, TargetId, WorkspaceId};
-use crate::dashboard::palette::BulkPayloads;
-use crate::oob::Token;
-use crate::triage::{Baseline, Draft, IssueId};
+use crate::palette::BulkPayloads;
+use scandeck_domain::oob::Token;
+use scandeck_domain::triage::{Baseline, Draft, IssueId};
+use scandeck_wire::contract::{LoggerId, ScanId, Shared, TargetId, WorkspaceId};
 use std::ops::Range;
 
 /// One argument.

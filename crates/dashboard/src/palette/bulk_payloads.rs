@@ -1,7 +1,7 @@
 //! `COUNT FILE [shape=SHAPE]`: many payloads at once, one per line of a file.
 
-use crate::dashboard::model::Fault;
-use crate::oob::{MOST, PayloadShape};
+use crate::model::Fault;
+use scandeck_domain::oob::{MOST, PayloadShape};
 use std::ops::Range;
 
 /// The request for many payloads.

@@ -1,13 +1,13 @@
 //! Options of a verdict, in any order:
 //! `reason=not_reproducible until=2027-01-31 note="two proxies"`.
 
-use crate::contract::{Risk, Shared};
-use crate::dashboard::model::Fault;
-use crate::dashboard::model::modal::decide_menu::until;
-use crate::dashboard::palette::slot;
-use crate::query::error::{did_you_mean, nearest};
-use crate::triage::{Draft, DraftValue, Reason, Verdict};
+use crate::model::Fault;
+use crate::model::modal::decide_menu::until;
+use crate::palette::slot;
 use jiff::civil::Date;
+use scandeck_domain::query::error::{did_you_mean, nearest};
+use scandeck_domain::triage::{Draft, DraftValue, Reason, Verdict};
+use scandeck_wire::contract::{Risk, Shared};
 use std::ops::Range;
 
 /// The verdicts by name, for the table of commands.

@@ -1,15 +1,15 @@
 //! Drawing of the command line: the input in the last row, the suggestions above it, and between
 //! them the usage of the command or the reason why the line cannot be run.
 
-use crate::dashboard::input::{Action, Context, EditAction};
-use crate::dashboard::model::{CommandLine, CommandOffer};
-use crate::dashboard::ui::{
+use crate::input::{Action, Context, EditAction};
+use crate::model::{CommandLine, CommandOffer};
+use crate::ui::{
     COMMAND_NAME, Cx, Hint, Theme, command_sheet, draw_line, draw_sides, hint_line, input_spans_in,
     restyle, row_of, take_bottom, take_top,
 };
-use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 use ratatui::widgets::{Clear, Widget};
+use scandeck_wire::text;
 
 pub(crate) fn draw_command(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, line: &CommandLine) {
     let spot = command_sheet(area, line.offers.all.len());

@@ -26,15 +26,15 @@ mod tests;
 pub use bulk_payloads::BulkPayloads;
 pub use details::{KEYS, RISKS, RULED, VERDICTS};
 
-use crate::dashboard::base::Effect;
-use crate::dashboard::input::{Action, Context, Keymap, ReviewAction, ViewAction};
-use crate::dashboard::model::Model;
+use crate::base::Effect;
+use crate::input::{Action, Context, Keymap, ReviewAction, ViewAction};
+use crate::model::Model;
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub use crate::dashboard::model::{CommandLine, CommandOffer};
-pub use crate::dashboard::palette::args::{Args, ArgumentValue};
-pub use crate::dashboard::palette::slot::{ArgumentShape, ArgumentSlot};
+pub use crate::model::{CommandLine, CommandOffer};
+pub use crate::palette::args::{Args, ArgumentValue};
+pub use crate::palette::slot::{ArgumentShape, ArgumentSlot};
 
 /// Runs a command; an error is shown to the user.
 pub type Run = fn(&mut Model, &Args, &mut Vec<Effect>) -> Result<(), String>;

@@ -1,14 +1,14 @@
 //! The arguments of commands: their names, and how they are parsed and looked up in the model.
 
-use crate::contract::{FindingId, ScanId, Shared};
-use crate::dashboard::model::{Fault, Model};
-use crate::dashboard::palette::{Args, ArgumentValue, bulk_payloads, details, trimmed};
-use crate::oob::Token;
-use crate::query::error::{did_you_mean, nearest};
-use crate::query::{Query, QueryKind, SortKey};
-use crate::table::{Item, Table};
-use crate::triage::{Baseline, IssueId, Verdict};
+use crate::model::{Fault, Model};
+use crate::palette::{Args, ArgumentValue, bulk_payloads, details, trimmed};
 use jiff::civil::Date;
+use scandeck_domain::oob::Token;
+use scandeck_domain::query::error::{did_you_mean, nearest};
+use scandeck_domain::query::{Query, QueryKind, SortKey};
+use scandeck_domain::table::{Item, Table};
+use scandeck_domain::triage::{Baseline, IssueId, Verdict};
+use scandeck_wire::contract::{FindingId, ScanId, Shared};
 use std::fmt;
 use std::ops::Range;
 

@@ -1,9 +1,9 @@
 //! Parsing of typed lines, without a dashboard.
 
-use crate::dashboard::base::{Session, Size};
-use crate::dashboard::core::commands::parse::{parse, split};
-use crate::dashboard::core::commands::table::all;
-use crate::dashboard::palette::*;
+use crate::base::{Session, Size};
+use crate::core::commands::parse::{parse, split};
+use crate::core::commands::table::all;
+use crate::palette::*;
 
 fn model() -> Model {
     Model::new(
@@ -122,13 +122,13 @@ fn arguments_are_parsed_into_typed_values() {
     let day = jiff::civil::date(2026, 10, 1);
     assert_eq!(
         args("baseline 2026-10-01").baseline(),
-        Some(Some(crate::triage::Baseline::Day(day)))
+        Some(Some(scandeck_domain::triage::Baseline::Day(day)))
     );
     assert_eq!(args("baseline none").baseline(), Some(None));
-    let scans = [7, 8].map(crate::contract::ScanId).to_vec();
+    let scans = [7, 8].map(scandeck_wire::contract::ScanId).to_vec();
     assert_eq!(
         args("baseline 7, #8").baseline(),
-        Some(Some(crate::triage::Baseline::Scans(scans)))
+        Some(Some(scandeck_domain::triage::Baseline::Scans(scans)))
     );
 }
 

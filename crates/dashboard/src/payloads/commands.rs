@@ -1,16 +1,16 @@
 //! The commands for payloads: create one or many, wait for hits, alert rules.
 
-use crate::dashboard::base::{Effect, Pane, Tone};
-use crate::dashboard::data::Wait;
-use crate::dashboard::input::{Action, GoAction, PayloadAction};
-use crate::dashboard::list::PopUpList;
-use crate::dashboard::model::{Modal, Model, navigation};
-use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
-use crate::dashboard::payloads::keys as payloads;
-use crate::oob::{Token, UrlForm};
-use crate::query::QueryKind;
-use crate::query::value::span;
-use crate::text::plural;
+use crate::base::{Effect, Pane, Tone};
+use crate::data::Wait;
+use crate::input::{Action, GoAction, PayloadAction};
+use crate::list::PopUpList;
+use crate::model::{Modal, Model, navigation};
+use crate::palette::{Args, ArgumentShape, ArgumentSlot, Command};
+use crate::payloads::keys as payloads;
+use scandeck_domain::oob::{Token, UrlForm};
+use scandeck_domain::query::QueryKind;
+use scandeck_domain::query::value::span;
+use scandeck_wire::text::plural;
 use std::time::Duration;
 
 /// In seconds: a year.

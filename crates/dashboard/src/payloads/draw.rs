@@ -1,14 +1,14 @@
 //! The payload book: the place and the hits of each payload.
 
-use crate::dashboard::base::{RowRef, ShownRows};
-use crate::dashboard::input::{Action, Context, CopyAction, ItemAction, ListAction, PayloadAction};
-use crate::dashboard::ui::{
+use crate::base::{RowRef, ShownRows};
+use crate::input::{Action, Context, CopyAction, ItemAction, ListAction, PayloadAction};
+use crate::ui::{
     Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell,
     draw_table, fact, format, invite, is_constant, key, pane_of, plain, sampled_items, words,
 };
-use crate::oob::Payload;
-use crate::text;
 use ratatui::prelude::{Buffer, Line, Span};
+use scandeck_domain::oob::Payload;
+use scandeck_wire::text;
 
 const COLUMNS: [TableColumn; 7] = [
     TableColumn::fixed("CREATED", 7).right(),

@@ -1,9 +1,9 @@
 //! The form that records where a payload was placed.
 
-use crate::contract::Shared;
-use crate::dashboard::base::FormTag;
-use crate::dashboard::forms::{FieldId, Form, FormField, FormKind};
-use crate::oob::Payload;
+use crate::base::FormTag;
+use crate::forms::{FieldId, Form, FormField, FormKind};
+use scandeck_domain::oob::Payload;
+use scandeck_wire::contract::Shared;
 
 static KIND: FormKind = FormKind::new("save");
 

@@ -1,16 +1,16 @@
 //! The actions on payloads: create, copy, edit the place, and go to the captures or the finding of
 //! a payload.
 
-use crate::contract::{Logger, LoggerId, Shared, Stamp};
-use crate::dashboard::base::{CaptureRow, Effect, FormTag, Pane, Scope, Tone};
-use crate::dashboard::input::{Action, Context, ItemAction, KeyChord, PayloadAction};
-use crate::dashboard::model::{Modal, Model, navigation};
-use crate::dashboard::palette::BulkPayloads;
-use crate::dashboard::payloads::form;
-use crate::oob::lifetime::over;
-use crate::oob::{Payload, PayloadOrigin, PayloadRequest, PayloadShape, Token, UrlForm};
-use crate::text::{self, plural};
-use crate::triage::IssueId;
+use crate::base::{CaptureRow, Effect, FormTag, Pane, Scope, Tone};
+use crate::input::{Action, Context, ItemAction, KeyChord, PayloadAction};
+use crate::model::{Modal, Model, navigation};
+use crate::palette::BulkPayloads;
+use crate::payloads::form;
+use scandeck_domain::oob::lifetime::over;
+use scandeck_domain::oob::{Payload, PayloadOrigin, PayloadRequest, PayloadShape, Token, UrlForm};
+use scandeck_domain::triage::IssueId;
+use scandeck_wire::contract::{Logger, LoggerId, Shared, Stamp};
+use scandeck_wire::text::{self, plural};
 use std::time::Duration;
 
 /// The setting for the position of the token in URLs.

@@ -1,11 +1,11 @@
 //! Alerts: known payloads, alert rules, waits; and their rate.
 
-use crate::contract::Shared;
-use crate::dashboard::base::{CaptureRow, Scope, Signal};
-use crate::dashboard::core::Msg;
-use crate::dashboard::data::OobNews;
-use crate::dashboard::testing::*;
-use crate::oob::{ArchivedCapture, Mention, MentionPlace, Token};
+use crate::base::{CaptureRow, Scope, Signal};
+use crate::core::Msg;
+use crate::data::OobNews;
+use crate::testing::*;
+use scandeck_domain::oob::{ArchivedCapture, Mention, MentionPlace, Token};
+use scandeck_wire::contract::Shared;
 
 impl TestDashboard {
     /// Receives a capture, possibly with a token; returns the alerts.
@@ -84,7 +84,7 @@ fn hit_that_another_program_read_first_is_counted_until_captures_are_shown() {
             logger: Some(LoggerId(logger)),
             ..app.model.navigation.scope.clone()
         };
-        crate::dashboard::model::navigation::set_scope(&mut app.model, scope);
+        crate::model::navigation::set_scope(&mut app.model, scope);
         app.keys("5 G");
         assert_eq!(unseen(&app), left, "logger {logger}");
     }
@@ -248,7 +248,7 @@ fn wait_requires_unique_payload() {
         ("wait payload aaa", "2 payload tokens begin"),
         ("wait payload zz", "no payload token"),
     ] {
-        let fault = crate::dashboard::core::commands::parse::parse(&app.model, line).unwrap_err();
+        let fault = crate::core::commands::parse::parse(&app.model, line).unwrap_err();
         assert!(fault.reason.contains(words), "{fault:?}");
     }
     app.keys(": 'wait payload aaaaaaaaaaac timeout soon' enter");
@@ -263,7 +263,7 @@ fn wait_requires_unique_payload() {
 fn hit_recognized_later_alerts() {
     let mut app = TestDashboard::new();
     assert!(app.hit(9, None).is_empty());
-    let payload = crate::oob::Payload {
+    let payload = scandeck_domain::oob::Payload {
         token: Token::of(5),
         workspace: "Acme".into(),
         ..Default::default()
@@ -304,7 +304,7 @@ fn many_payloads_are_saved_one_per_line() {
     };
     assert_eq!(numbered(&app)[2], (Some(3), "urls.txt".to_owned()));
     // The cursor is on a finding, but the places of the lines are unknown.
-    let bound = |payload: &Arc<crate::oob::Payload>| {
+    let bound = |payload: &Arc<scandeck_domain::oob::Payload>| {
         payload.finding.is_some() || !payload.target.is_empty()
     };
     assert!(!app.model.captures.oob.book.payloads().any(bound));
@@ -459,7 +459,10 @@ fn rules_and_addresses_of_two_dashboards_are_merged() {
                 workspace,
                 value,
             } => Some((
-                (crate::triage::settings::setting(of, &name), workspace),
+                (
+                    scandeck_domain::triage::settings::setting(of, &name),
+                    workspace,
+                ),
                 value,
             )),
             _ => None,
@@ -506,7 +509,7 @@ fn alert_list_closes_without_rules() {
     app.model
         .overlay
         .modals
-        .push(Modal::Alerts(crate::dashboard::list::PopUpList { at: 3 }));
+        .push(Modal::Alerts(crate::list::PopUpList { at: 3 }));
     app.keys("D");
     assert!(app.model.overlay.modals.is_empty());
 }

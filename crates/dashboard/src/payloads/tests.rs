@@ -1,10 +1,10 @@
 //! The payload book: creation, places, and the pane.
 
-use crate::dashboard::core::Msg;
-use crate::dashboard::data::OobNews;
-use crate::dashboard::forms::FieldId;
-use crate::dashboard::testing::*;
-use crate::oob::{Hits, Payload, PayloadRequest, Token};
+use crate::core::Msg;
+use crate::data::OobNews;
+use crate::forms::FieldId;
+use crate::testing::*;
+use scandeck_domain::oob::{Hits, Payload, PayloadRequest, Token};
 
 /// The payloads that effects store, and the texts that they copy.
 fn planted(effects: &[Effect]) -> (Vec<Payload>, Vec<String>) {
@@ -151,7 +151,7 @@ fn random_number_in_use_is_skipped() {
         count: 2,
         ..PayloadRequest::default()
     };
-    let mut book = crate::oob::PayloadBook::default();
+    let mut book = scandeck_domain::oob::PayloadBook::default();
     book.take(payload_request.payloads(&[1], &book, &Default::default()));
     let made = payload_request.payloads(&[1, 5, 5, 6, 7], &book, &Default::default());
     assert_eq!(

@@ -1,16 +1,16 @@
 //! The numbers of the plots, and their CSV.
 
-use crate::contract::{Risk, Scan, Shared, Stamp, Target, TargetId, Workspace};
-use crate::dashboard::base::{
+use crate::base::{
     FindingCounts, HeatMap, Pane, Plot, PlotCounts, PlotNumbers, ProgressPoint, ScopedPlot, Tab,
 };
-use crate::dashboard::list::finding_groups::keys::{class_title, common_start};
-use crate::dashboard::model::Model;
-use crate::report;
-use crate::text;
-use crate::triage::{Change, Issue, Presence};
+use crate::list::finding_groups::keys::{class_title, common_start};
+use crate::model::Model;
 use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan};
+use scandeck_domain::triage::{Change, Issue, Presence};
+use scandeck_report as report;
+use scandeck_wire::contract::{Risk, Scan, Shared, Stamp, Target, TargetId, Workspace};
+use scandeck_wire::text;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 

@@ -1,24 +1,24 @@
 //! The plots on the screen: areas of braille dots, bars and shades of blocks, or `#` in terminals
 //! without Unicode.
 
-use crate::contract::{Risk, Shared, Stamp, TargetId};
-use crate::dashboard::base::{
+use crate::base::{
     FindingCounts, HeatMap, Pane, Plot, PlotBox, PlotCounts, PlotNumbers, ProgressPoint,
     ScanHistory,
 };
-use crate::dashboard::input::{Action, Context, MoveAction};
-use crate::dashboard::plots::data;
-use crate::dashboard::ui::widgets::area::{ASCII, draw_area, values_in};
-use crate::dashboard::ui::{
+use crate::input::{Action, Context, MoveAction};
+use crate::plots::data;
+use crate::ui::widgets::area::{ASCII, draw_area, values_in};
+use crate::ui::{
     Cx, PlotKey, ViewCache, draw_box, draw_line, draw_lines, draw_sides, format, key, plain, sheet,
     take_bottom, take_left, take_top, words, wrap,
 };
-use crate::text;
-use crate::text::plural;
 use jiff::Timestamp;
 use ratatui::prelude::{Buffer, Line, Rect, Span, Style, Widget};
 use ratatui::symbols::bar;
 use ratatui::widgets::{Bar, BarChart};
+use scandeck_wire::contract::{Risk, Shared, Stamp, TargetId};
+use scandeck_wire::text;
+use scandeck_wire::text::plural;
 use std::sync::Arc;
 
 /// Columns of the names beside bars, of a day, and of a cell of the heat map.
@@ -495,7 +495,7 @@ fn shade(cx: &Cx<'_>, cell: &PlotCounts, most: u64) -> Span<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dashboard::testing::*;
+    use crate::testing::*;
 
     #[test]
     fn numbers_are_computed_again_only_when_their_own_data_changes() {

@@ -1,9 +1,9 @@
 //! The keys while a plot is open: another plot, its further rows, a copy of its numbers.
 
-use crate::dashboard::base::{Effect, PlotBox, ScopedPlot, Tone};
-use crate::dashboard::input::{Action, EditAction, PlotAction};
-use crate::dashboard::model::{Modal, Model};
-use crate::dashboard::plots::data;
+use crate::base::{Effect, PlotBox, ScopedPlot, Tone};
+use crate::input::{Action, EditAction, PlotAction};
+use crate::model::{Modal, Model};
+use crate::plots::data;
 
 /// Handles a key while a plot is open.
 pub(crate) fn handle_key(

@@ -1,7 +1,7 @@
 //! Scripts of the plots: steps, copies, empty data.
 
-use crate::dashboard::base::Plot;
-use crate::dashboard::testing::*;
+use crate::base::Plot;
+use crate::testing::*;
 
 fn copied(effects: &[Effect]) -> String {
     let text = |effect: &Effect| match effect {

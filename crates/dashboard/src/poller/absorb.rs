@@ -1,23 +1,23 @@
 //! The responses of the service: what the scheduler learns from them, and the events for the
 //! screen.
 
-use crate::client;
-use crate::client::{Error, ErrorKind, Problem};
-use crate::contract::{
-    Logger, LoggerId, MissingScanner, Scan, Stamp, Target, Unreadable, Workspace,
-};
-use crate::dashboard::base::plan::SETTLING;
-use crate::dashboard::base::plan::Snapshot;
-use crate::dashboard::base::{Link, ListKind, PollBudget, PollEvent};
-use crate::dashboard::poller::link::failure_scope;
-use crate::dashboard::poller::scheduler::{AT_ONCE, TOLERATED};
-use crate::dashboard::poller::{
+use crate::base::plan::SETTLING;
+use crate::base::plan::Snapshot;
+use crate::base::{Link, ListKind, PollBudget, PollEvent};
+use crate::poller::link::failure_scope;
+use crate::poller::scheduler::{AT_ONCE, TOLERATED};
+use crate::poller::{
     FailureScope, Fetch, FetchSlot, Fetched, InFlight, ORDER, PollPace, Scheduler,
 };
-use crate::table::Table;
-use crate::text::plural;
-use crate::triage::{ListedFinding, ReadTimes};
 use jiff::{SignedDuration, Timestamp};
+use scandeck_client as client;
+use scandeck_client::{Error, ErrorKind, Problem};
+use scandeck_domain::table::Table;
+use scandeck_domain::triage::{ListedFinding, ReadTimes};
+use scandeck_wire::contract::{
+    Logger, LoggerId, MissingScanner, Scan, Stamp, Target, Unreadable, Workspace,
+};
+use scandeck_wire::text::plural;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;

@@ -7,7 +7,7 @@
 //! How long a 429 or 503 asks to wait is read in `client/budget.rs`; the second attempt of one call
 //! is in `client/exchange.rs`.
 
-use crate::dashboard::poller::FetchSlot;
+use crate::poller::FetchSlot;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::Instant;

@@ -9,13 +9,13 @@
 //!
 //! A part has half as many findings as are loaded, because each part rebuilds the tables.
 
-use crate::client::Problem;
-use crate::contract::{ScanId, TargetId};
-use crate::dashboard::base::UnreadScans;
-use crate::dashboard::poller::ChangedScans;
-use crate::dashboard::poller::changed_scans::Mark;
-use crate::table::Table;
-use crate::triage::ListedFinding;
+use crate::base::UnreadScans;
+use crate::poller::ChangedScans;
+use crate::poller::changed_scans::Mark;
+use scandeck_domain::problem::Problem;
+use scandeck_domain::table::Table;
+use scandeck_domain::triage::ListedFinding;
+use scandeck_wire::contract::{ScanId, TargetId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;

@@ -4,10 +4,10 @@
 //! all for running scans, the number of finished tests is used instead. Findings are fetched for
 //! moved scans only; for running scans together, and the less often the more findings there are.
 
-use crate::contract::{Scan, ScanId, TargetId};
-use crate::dashboard::base::plan::SETTLING;
-use crate::dashboard::poller::by_scan::ScanByScan;
-use crate::table::Table;
+use crate::base::plan::SETTLING;
+use crate::poller::by_scan::ScanByScan;
+use scandeck_domain::table::Table;
+use scandeck_wire::contract::{Scan, ScanId, TargetId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -272,7 +272,7 @@ impl ChangedScans {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{ResultSummary, ScanStatus};
+    use scandeck_wire::contract::{ResultSummary, ScanStatus};
 
     const GAP: Duration = Duration::from_secs(10);
 

@@ -3,17 +3,19 @@
 //! Each fetch runs in its own task. It also merges the items and builds the table, so that neither
 //! the loop of the poller nor the UI thread walks over 100,000 findings.
 
-use crate::client::{Client, Error, ErrorKind, ScanQuery, TargetQuery, TestQuery, on_list_thread};
-use crate::contract::{
+use crate::base::plan::Snapshot;
+use crate::base::{ListItem, ListKind, PartData, ScanPart};
+use crate::poller::pace::MOST_PAID;
+use crate::poller::{FindingTextFiles, findings};
+use scandeck_client::{
+    Client, Error, ErrorKind, ScanQuery, TargetQuery, TestQuery, on_list_thread,
+};
+use scandeck_domain::table::{IntoRow, Item, Table};
+use scandeck_domain::triage::ListedFinding;
+use scandeck_wire::contract::{
     Capture, CaptureId, LoggerId, Scan, ScanId, ScanStatus, Shared, TargetId, Unreadable,
     WorkspaceId,
 };
-use crate::dashboard::base::plan::Snapshot;
-use crate::dashboard::base::{ListItem, ListKind, PartData, ScanPart};
-use crate::dashboard::poller::pace::MOST_PAID;
-use crate::dashboard::poller::{FindingTextFiles, findings};
-use crate::table::{Item, Table};
-use crate::triage::ListedFinding;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -237,7 +239,7 @@ where
 /// known table.
 async fn table<T, I>(items: Vec<I>, cached: Option<Arc<Table<T>>>) -> Arc<Table<T>>
 where
-    I: Into<Arc<T>> + Send + 'static,
+    I: IntoRow<T> + Send + 'static,
     T: Item + PartialEq,
 {
     let fallback = cached.clone();
@@ -246,7 +248,7 @@ where
         .max(cached.as_ref().map_or(0, |cached| cached.len()))
         <= INLINE;
     let work = move || {
-        let mut items: Vec<Arc<T>> = items.into_iter().map(Into::into).collect();
+        let mut items: Vec<Arc<T>> = items.into_iter().map(IntoRow::into_row).collect();
         items.sort_by_key(|item| item.id());
         match cached {
             Some(cached) => {

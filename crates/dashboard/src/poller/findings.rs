@@ -10,12 +10,12 @@
 //! Findings of one scan replace those of that scan. All rows together have one limit, because the
 //! answers of many scans add up.
 
-use crate::client::{Client, Collector, Error, ErrorKind, FindingQuery, on_list_thread};
-use crate::contract::{Finding, ScanId, TargetId, Unreadable, WorkspaceId};
-use crate::dashboard::poller::MOST_FINDINGS;
-use crate::table::Table;
-use crate::triage::ListedFinding;
-use crate::triage::store::TextStore;
+use crate::poller::MOST_FINDINGS;
+use scandeck_client::{Client, Collector, Error, ErrorKind, FindingQuery, on_list_thread};
+use scandeck_domain::table::Table;
+use scandeck_domain::triage::ListedFinding;
+use scandeck_domain::triage::store::TextStore;
+use scandeck_wire::contract::{Finding, ScanId, TargetId, Unreadable, WorkspaceId};
 use std::collections::BTreeSet;
 use std::fs::DirBuilder;
 use std::io;
@@ -140,7 +140,7 @@ impl Collector<Finding> for RowCollector {
             .and_then(|cached| cached.get(finding.id));
         let row = match &self.files {
             Some(files) => files.list(finding, known),
-            None => finding.into(),
+            None => Arc::new(finding.into()),
         };
         self.bytes += row.bytes();
         self.rows.push(row);
@@ -294,18 +294,18 @@ fn merged(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Evidence, FindingId};
+    use scandeck_wire::contract::{Evidence, FindingId};
     use std::task::{Context, Waker};
 
     fn row(id: i64, scan: i64, bytes: usize) -> Arc<ListedFinding> {
         let vuln_evidence = Evidence::from_value(&"x".repeat(bytes).into());
-        Finding {
+        let finding = Finding {
             id: FindingId(id),
             task_id: Some(ScanId(scan)),
             vuln_evidence,
             ..Finding::default()
-        }
-        .into()
+        };
+        Arc::new(finding.into())
     }
 
     #[tokio::test]

@@ -9,12 +9,12 @@
 //! instead of JSON), the connection is still live and only that request waits (`backoff`): one
 //! endpoint can fail while the others work.
 
-use crate::client::{Error, ErrorKind, Problem};
-use crate::contract::Stamp;
-use crate::dashboard::base::plan;
-use crate::dashboard::poller::backoff;
+use crate::base::plan;
+use crate::poller::backoff;
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use jiff::Timestamp;
+use scandeck_client::{Error, ErrorKind, Problem};
+use scandeck_wire::contract::Stamp;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;

@@ -42,11 +42,11 @@ pub(crate) use outbox::Outbox;
 pub(crate) use pace::{Beat, Beats, CallBudget, Demand, PollPace};
 pub(crate) use scheduler::{InFlight, ORDER, Scheduler};
 
-use crate::client::{Client, EntityTags, Error, ErrorKind, Lane};
-use crate::contract::{Stamp, Unreadable};
-use crate::dashboard::base::{PollPlan, Update};
+use crate::base::{PollPlan, Update};
 use futures::FutureExt;
 use jiff::Timestamp;
+use scandeck_client::{Client, EntityTags, Error, ErrorKind, Lane};
+use scandeck_wire::contract::{Stamp, Unreadable};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;

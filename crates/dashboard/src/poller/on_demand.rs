@@ -1,11 +1,11 @@
 //! Data that is fetched on demand: the captures of loggers whose count changed, and the visible
 //! part of a scan.
 
-use crate::contract::{Capture, CaptureId, Logger, LoggerId, ScanId};
-use crate::dashboard::base::{ArchivedCaptures, ScanPart};
-use crate::oob::NewestCapture;
-use crate::oob::archived::{beyond, since};
-use crate::table::Table;
+use crate::base::{ArchivedCaptures, ScanPart};
+use scandeck_domain::oob::NewestCapture;
+use scandeck_domain::oob::archived::{beyond, since};
+use scandeck_domain::table::Table;
+use scandeck_wire::contract::{Capture, CaptureId, Logger, LoggerId, ScanId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 //! newest event of each kind replaces the older ones. Captures are reported once each and
 //! accumulate; above a limit no more are fetched.
 
-use crate::dashboard::base::{ListKind, PartData, PollEvent, ScanPart};
+use crate::base::{ListKind, PartData, PollEvent, ScanPart};
 use std::collections::VecDeque;
 
 /// Waiting events above which no more captures are fetched; they remain at the service.

@@ -4,7 +4,7 @@
 //! for the rest. In addition the call budget spends at most a quarter of the announced budget in
 //! any minute, so that other users of the account and the actions of this user have calls left.
 
-use crate::dashboard::base::ListKind;
+use crate::base::ListKind;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 

@@ -17,23 +17,21 @@
 //!
 //! The time is an argument, so tests can drive hours of polling in a microsecond.
 
-use crate::client::{EntityTags, Problem};
-use crate::contract::{
-    CaptureId, Logger, LoggerId, MissingScanner, Report, ReportStatus, Scan, ScanId, ScanStatus,
-    Stamp, Unreadable,
-};
-use crate::dashboard::base::plan::Snapshot;
-use crate::dashboard::base::{
-    Generation, ListItem, ListKind, PollBudget, PollEvent, PollPlan, ScanPart,
-};
-use crate::dashboard::poller::changed_scans::gap_with_rows;
-use crate::dashboard::poller::{
+use crate::base::plan::Snapshot;
+use crate::base::{Generation, ListItem, ListKind, PollBudget, PollEvent, PollPlan, ScanPart};
+use crate::poller::changed_scans::gap_with_rows;
+use crate::poller::{
     Backoff, Beat, CallBudget, ChangedScans, Demand, Fetch, FetchSlot, LinkState, OnDemand, Outbox,
     PollPace, ScanCounts,
 };
-use crate::table::Table;
-use crate::triage::{ListedFinding, ReadTimes};
 use jiff::Timestamp;
+use scandeck_client::{EntityTags, Problem};
+use scandeck_domain::table::Table;
+use scandeck_domain::triage::{ListedFinding, ReadTimes};
+use scandeck_wire::contract::{
+    CaptureId, Logger, LoggerId, MissingScanner, Report, ReportStatus, Scan, ScanId, ScanStatus,
+    Stamp, Unreadable,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;

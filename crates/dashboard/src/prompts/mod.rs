@@ -11,10 +11,10 @@
 //!
 //! Which prompt belongs to which action is decided by the features and by `core/update`.
 
-use crate::dashboard::base::{Batch, Job};
-use crate::dashboard::input::{Context, EditAction, KeyChord, KeyCode, KeyModifiers};
-use crate::dashboard::text::TextInput;
-use crate::triage::{Change, Draft, EventId, IssueId, Retest, Subject};
+use crate::base::{Batch, Job};
+use crate::input::{Context, EditAction, KeyChord, KeyCode, KeyModifiers};
+use crate::text::TextInput;
+use scandeck_domain::triage::{Change, Draft, EventId, IssueId, Retest, Subject};
 use std::time::Duration;
 
 /// No answer counts before a prompt has been up for this long.
@@ -204,7 +204,7 @@ impl Prompt {
         &mut self,
         now: Duration,
         key: KeyChord,
-        event: crate::dashboard::input::KeyEvent,
+        event: crate::input::KeyEvent,
         edit: Option<EditAction>,
     ) -> PromptReply {
         let pages = match edit {
@@ -299,7 +299,7 @@ pub struct Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dashboard::input::{Action, KeyEvent, Keymap};
+    use crate::input::{Action, KeyEvent, Keymap};
 
     fn press(prompt: &mut Prompt, ms: u64, letter: char) -> PromptReply {
         let event = KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE);

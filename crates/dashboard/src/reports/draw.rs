@@ -1,14 +1,14 @@
 //! The list and the detail of reports.
 
-use crate::contract::{Report, ReportStatus};
-use crate::dashboard::base::{RowRef, ShownRows};
-use crate::dashboard::input::{Action, Context, ItemAction};
-use crate::dashboard::ui::{
+use crate::base::{RowRef, ShownRows};
+use crate::input::{Action, Context, ItemAction};
+use crate::ui::{
     Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact,
     format, invite, key, pane_of, words,
 };
-use crate::text;
 use ratatui::prelude::{Buffer, Line};
+use scandeck_wire::contract::{Report, ReportStatus};
+use scandeck_wire::text;
 
 const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("", 1),

@@ -1,15 +1,15 @@
 //! The form of a new report: author, findings or scans, format, chapters, filters, webhook.
 
-use crate::client::Problem;
-use crate::contract::{GroupBy, NewReport, ReportFilters, ReportFormat, ReportSource};
-use crate::dashboard::base::{Call, FormTag, Job};
-use crate::dashboard::data::Data;
-use crate::dashboard::forms::{
+use crate::base::{Call, FormTag, Job};
+use crate::data::Data;
+use crate::forms::{
     FieldId, FieldProblem, FieldValue, Form, FormField, FormKind, IdSet, is_web_url, message_of,
 };
-use crate::export::ExportFormat;
-use crate::text::plural;
-use crate::triage::IssueId;
+use scandeck_domain::export::ExportFormat;
+use scandeck_domain::problem::Problem;
+use scandeck_domain::triage::IssueId;
+use scandeck_wire::contract::{GroupBy, NewReport, ReportFilters, ReportFormat, ReportSource};
+use scandeck_wire::text::plural;
 
 static KIND: FormKind = FormKind {
     check: |form, _: &Data| check(form),

@@ -1,11 +1,11 @@
 //! The calls of the client for the activity view, with the rate budget and the memory of this
 //! process.
 
-use crate::client::{Client, Lane};
-use crate::dashboard::data::RecordedCalls;
-use crate::dashboard::poller::announced_budget;
-use crate::table::Table;
+use crate::data::RecordedCalls;
+use crate::poller::announced_budget;
 use jiff::Timestamp;
+use scandeck_client::{Client, Lane};
+use scandeck_domain::table::Table;
 use std::sync::Arc;
 
 /// The calls as of now.

@@ -1,9 +1,9 @@
 //! The background that the terminal reported last: the first frame does not wait for the answer of
 //! the terminal, but most terminals have the background that they had at the last start.
 
-use crate::dashboard::runtime::cached_lists::file::whole;
-use crate::dashboard::ui::{Scheme, Theme};
-use crate::input_files::{InputKind, read_text};
+use crate::runtime::cached_lists::file::whole;
+use crate::ui::{Scheme, Theme};
+use scandeck_wire::input_files::{InputKind, read_text};
 use std::io::Write;
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! Opening a URL in the browser of this machine.
 
-use crate::client::Problem;
+use scandeck_domain::problem::Problem;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::process::Command;

@@ -8,16 +8,14 @@
 //! A list that failed keeps its rows, so the lists are shown as stale, each with the reason why
 //! there are no newer ones.
 
-use crate::client::Problem;
-use crate::contract::{Stamp, Workspace, WorkspaceId};
-use crate::dashboard::base::{
-    CachedList, Generation, Link, ListKind, PollEvent, PollPlan, Snapshot, Update,
-};
-use crate::dashboard::core::Msg;
-use crate::dashboard::runtime::TaskReport;
-use crate::table::Table;
-use crate::triage::Bundle;
+use crate::base::{CachedList, Generation, Link, ListKind, PollEvent, PollPlan, Snapshot, Update};
+use crate::core::Msg;
+use crate::runtime::TaskReport;
 use jiff::Timestamp;
+use scandeck_domain::problem::Problem;
+use scandeck_domain::table::Table;
+use scandeck_domain::triage::Bundle;
+use scandeck_wire::contract::{Stamp, Workspace, WorkspaceId};
 use std::sync::Arc;
 use tokio::sync::mpsc::{Sender, UnboundedSender};
 use tokio::sync::watch::Receiver;
@@ -138,11 +136,11 @@ mod tests {
     use tokio::sync::{mpsc, watch};
 
     use super::*;
-    use crate::contract::{Finding, FindingId, Shared, Target};
-    use crate::dashboard::base::{Now, Session, Size};
-    use crate::dashboard::core::{Model, update};
-    use crate::table::Remote;
-    use crate::triage::Manifest;
+    use crate::base::{Now, Session, Size};
+    use crate::core::{Model, update};
+    use scandeck_domain::table::Remote;
+    use scandeck_domain::triage::Manifest;
+    use scandeck_wire::contract::{Finding, FindingId, Shared, Target};
 
     fn bundle() -> Bundle {
         let made = Stamp::parse("2026-11-21 12:00:00").unwrap();

@@ -9,19 +9,19 @@
 //! Files are read and written on blocking threads. The end of the dashboard writes the waiting
 //! lists.
 
-use crate::client::on_list_thread;
-use crate::contract::{Stamp, WorkspaceId};
-use crate::dashboard::base::{
+use crate::base::{
     CACHED_LISTS, CachedList, Generation, Link, ListItem, ListKind, PollEvent, Snapshot, Update,
 };
-use crate::dashboard::core::Msg;
-use crate::dashboard::data::Data;
-use crate::dashboard::model::Model;
-use crate::dashboard::poller::FindingTextFiles;
-use crate::dashboard::runtime::{CachedLists, ListFile, TaskReport};
-use crate::table::Remote;
-use crate::triage::ListedFinding;
+use crate::core::Msg;
+use crate::data::Data;
+use crate::model::Model;
+use crate::poller::FindingTextFiles;
+use crate::runtime::{CachedLists, ListFile, TaskReport};
 use jiff::Timestamp;
+use scandeck_client::on_list_thread;
+use scandeck_domain::table::Remote;
+use scandeck_domain::triage::ListedFinding;
+use scandeck_wire::contract::{Stamp, WorkspaceId};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -334,11 +334,11 @@ impl CacheTask {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Finding, FindingId, ScanId};
-    use crate::dashboard::base::UnreadScans;
-    use crate::dashboard::testing::TestDashboard;
-    use crate::table::Table;
-    use crate::triage::ReadTimes;
+    use crate::base::UnreadScans;
+    use crate::testing::TestDashboard;
+    use scandeck_domain::table::Table;
+    use scandeck_domain::triage::ReadTimes;
+    use scandeck_wire::contract::{Finding, FindingId, ScanId};
     use std::os::unix::fs::MetadataExt;
     use std::path::Path;
 

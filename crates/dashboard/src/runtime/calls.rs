@@ -1,11 +1,11 @@
 //! The calls that a key caused: each [`Call`] becomes one request, its response one [`CallAnswer`].
 
-use crate::client::{CapturesRead, Client, Download, Problem, replay};
-use crate::contract::{ReportId, Shared};
-use crate::dashboard::base::{Call, CallAnswer};
-use crate::dashboard::runtime::{CaptureArchiver, NewFile, files};
-use crate::oob::unattributed;
-use crate::text;
+use crate::base::{Call, CallAnswer};
+use crate::runtime::{CaptureArchiver, NewFile, files};
+use scandeck_client::{CapturesRead, Client, Download, Problem, replay};
+use scandeck_domain::oob::unattributed;
+use scandeck_wire::contract::{ReportId, Shared};
+use scandeck_wire::text;
 
 /// Makes a call.
 ///

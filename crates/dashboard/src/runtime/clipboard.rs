@@ -9,8 +9,8 @@
 //!
 //! tmux drops the OSC 52 of an application with its default settings, so it is not tried there.
 
-use crate::dashboard::base::CopyFailed;
-use crate::dashboard::runtime::process::run_with_input;
+use crate::base::CopyFailed;
+use crate::runtime::process::run_with_input;
 use base64::Engine as _;
 use std::time::Duration;
 use tokio::process::Command;

@@ -1,9 +1,9 @@
 //! Runs a command of the configuration: no shell, the rows in variables and as JSON on standard
 //! input, a process group of its own, limits of time and output.
 
-use crate::client::Problem;
-use crate::dashboard::base::CommandRun;
+use crate::base::CommandRun;
 use rustix::process::{Pid, Signal, kill_process_group};
+use scandeck_domain::problem::Problem;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
@@ -126,7 +126,7 @@ async fn read(output: Option<impl AsyncRead + Unpin>) -> Result<String, String> 
 mod tests {
     use super::*;
     use crate::config::file::CommandSetting;
-    use crate::dashboard::input::CustomAction;
+    use crate::input::CustomAction;
 
     fn command(words: &[&str]) -> CommandRun {
         let words = words.iter().map(|word| (*word).to_owned()).collect();

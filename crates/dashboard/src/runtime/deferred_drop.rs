@@ -1,8 +1,8 @@
 //! Freeing large replaced tables on another thread: freeing 100,000 rows takes as long as many
 //! frames.
 
-use crate::dashboard::data::Data;
-use crate::triage::EarlierCorrelation;
+use crate::data::Data;
+use scandeck_domain::triage::EarlierCorrelation;
 use std::any::Any;
 use std::sync::Arc;
 use tokio::task::spawn_blocking;
@@ -40,13 +40,13 @@ impl DeferredDrop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Finding, Stamp};
-    use crate::table::Table;
+    use scandeck_domain::table::Table;
+    use scandeck_wire::contract::{Finding, Stamp};
 
     #[tokio::test]
     async fn replaced_table_is_freed_when_unused() {
         let (mut data, mut spent) = (Data::default(), DeferredDrop::default());
-        let table = Arc::new(Table::<crate::triage::ListedFinding>::new([
+        let table = Arc::new(Table::<scandeck_domain::triage::ListedFinding>::new([
             Finding::default(),
         ]));
         let (held, at) = (

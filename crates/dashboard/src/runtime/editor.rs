@@ -1,8 +1,8 @@
 //! Programs that get the terminal: `$VISUAL` or `$EDITOR` for the text of a field, `$PAGER` for a
 //! shown text. Both get it through a private temporary file.
 
-use crate::client::Problem;
-use crate::input_files::{InputKind, read_text};
+use scandeck_domain::problem::Problem;
+use scandeck_wire::input_files::{InputKind, read_text};
 use std::fs;
 use tempfile::NamedTempFile;
 use tokio::process::Command;

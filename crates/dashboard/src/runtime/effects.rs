@@ -1,27 +1,27 @@
 //! The execution of effects: each one is executed at once, or by a task whose answer returns as a
 //! message.
 
-use crate::client::{Problem, on_list_thread};
-use crate::dashboard::base::{
+use crate::base::{
     Call, ColumnRequest, ConnectionChoice, CopyFailed, Effect, Exported, ExportedCaptures, Signal,
     Ticket,
 };
-use crate::dashboard::core::Msg;
-use crate::dashboard::core::draw::paged_text;
-use crate::dashboard::data::OobNews;
-use crate::dashboard::list::BuiltColumns;
-use crate::dashboard::runtime::event_loop::EventLoop;
-use crate::dashboard::runtime::signals::stop_until_continued;
-use crate::dashboard::runtime::{
+use crate::core::Msg;
+use crate::core::draw::paged_text;
+use crate::data::OobNews;
+use crate::list::BuiltColumns;
+use crate::runtime::event_loop::EventLoop;
+use crate::runtime::signals::stop_until_continued;
+use crate::runtime::{
     CopyMethod, DecisionRequest, ProcessSignal, SignalStream, TaskReport, Terminal, archive,
     browser, calls, clipboard, custom, editor, signal,
 };
-use crate::export::Export;
-use crate::oob::{CaptureRecord, request};
-use crate::text::plural;
-use crate::triage::settings::setting;
-use crate::triage::{self, ListedFinding};
 use rustix::termios::{QueueSelector, tcflush};
+use scandeck_client::{Problem, on_list_thread};
+use scandeck_domain::export::Export;
+use scandeck_domain::oob::{CaptureRecord, request};
+use scandeck_domain::triage::settings::setting;
+use scandeck_domain::triage::{self, ListedFinding};
+use scandeck_wire::text::plural;
 use std::io::{self, stdin};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -302,7 +302,7 @@ impl EventLoop {
         };
         self.spawn(async move {
             let start = async {
-                let service = crate::dashboard::runtime::local::find_or_start(&directory)
+                let service = crate::runtime::local::find_or_start(&directory)
                     .await
                     .map_err(|error| Problem::local(error.to_string()).with_hint(error.hint()))?;
                 if !client.can_move_to(&service.base) {
@@ -326,7 +326,7 @@ impl EventLoop {
         };
         self.spawn(async move {
             let add = move || {
-                crate::dashboard::runtime::local::add_to_scope(&directory, &names)
+                crate::runtime::local::add_to_scope(&directory, &names)
                     .map_err(|error| Problem::local(error.to_string()).with_hint(error.hint()))
             };
             Msg::ScopeExtended(blocking(add).await)
@@ -514,7 +514,7 @@ fn export(exported: &Exported) -> Result<PathBuf, Problem> {
         rows,
         mask,
     } = exported;
-    let content = crate::export::write(
+    let content = scandeck_domain::export::write(
         *format,
         &Export {
             rows,

@@ -8,24 +8,24 @@
 //!
 //! There is no tick, so an idle screen costs nothing. Nothing in the loop waits for the network.
 
-use crate::client::{CallChanges, Client};
+use crate::base::{Now, PollEvent, PollPlan, Session, Tone, Update};
 use crate::config::KeySource;
-use crate::dashboard::base::{Now, PollEvent, PollPlan, Session, Tone, Update};
-use crate::dashboard::core::{Msg, draw as view, update};
-use crate::dashboard::model::Model;
-use crate::dashboard::poller::{Beat, CHANNEL, FindingTextFiles, Poller};
-use crate::dashboard::runtime::browser;
-use crate::dashboard::runtime::settings_watch::watch as watch_settings;
-use crate::dashboard::runtime::terminal::shows_links;
-use crate::dashboard::runtime::{
+use crate::core::{Msg, draw as view, update};
+use crate::model::Model;
+use crate::poller::{Beat, CHANNEL, FindingTextFiles, Poller};
+use crate::runtime::browser;
+use crate::runtime::settings_watch::watch as watch_settings;
+use crate::runtime::terminal::shows_links;
+use crate::runtime::{
     ArchiveHandle, Cache, Connected, ConnectionSource, Connector, CopyMethod, DashboardExit,
     DashboardSettings, DashboardStart, DecisionsHandle, DeferredDrop, FRAME, FramePace, Keyboard,
     LastBackground, ProcessSignal, SignalStream, Terminal, TerminalInput, activity, bundled,
     signal,
 };
-use crate::dashboard::ui::ViewCache;
+use crate::ui::ViewCache;
 use crossterm::event::{Event, KeyEvent, KeyEventKind};
 use jiff::Timestamp;
+use scandeck_client::{CallChanges, Client};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::io;

@@ -2,8 +2,8 @@
 //! sanitised name, never over an existing file, and private, because findings and captures are
 //! confidential.
 
-use crate::client::Problem;
-use crate::text;
+use scandeck_domain::problem::Problem;
+use scandeck_wire::text;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::io::{ErrorKind, Write};
@@ -111,7 +111,7 @@ pub fn write_once(directory: &Path, name: &str, content: &[u8]) -> Result<PathBu
 }
 
 /// `name`, `name-2`, `name-3` … before the ending.
-pub(crate) fn numbered(name: &str, number: u32) -> String {
+pub fn numbered(name: &str, number: u32) -> String {
     if number == 1 {
         return name.to_owned();
     }

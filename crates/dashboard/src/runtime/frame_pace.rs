@@ -7,7 +7,7 @@
 //!   steps ───────► a complete frame follows, while a key is held at the latest after 200 ms
 //! ```
 
-use crate::dashboard::core::draw::COMPLETE_AFTER;
+use crate::core::draw::COMPLETE_AFTER;
 use std::time::Duration;
 use tokio::time::Instant;
 

@@ -8,7 +8,7 @@
 //! middle of a sequence and read without end from a closed terminal, and from a thread of its own
 //! each key would reach the screen 0.2 ms later.
 
-use crate::dashboard::runtime::terminal_input::{InputParser, TerminalInput};
+use crate::runtime::terminal_input::{InputParser, TerminalInput};
 use crossterm::event::{Event, KeyEvent, KeyEventKind};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::Timespec;

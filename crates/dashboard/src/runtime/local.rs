@@ -8,15 +8,15 @@
 //! It continues to run when the dashboard ends, so that scans and loggers are not interrupted.
 //! Besides `cli` this is the only file that knows both wings.
 
-use crate::client::{BaseUrl, BaseUrlError, ClientSettings, ServiceLocator};
 use crate::config::KeySource;
-use crate::contract::Stamp;
-use crate::input_files::{InputKind, open_regular, read_text};
-use crate::login::login;
-use crate::service::audit::{AuditLog, AuditedCommand};
-use crate::service::scope::{PatternError, ScopeEntry, ScopeFile};
-use crate::service::{DataDir, Holder, ServiceInfo};
 use jiff::Timestamp;
+use scandeck_client::{BaseUrl, BaseUrlError, ClientSettings, ServiceLocator};
+use scandeck_service::audit::{AuditLog, AuditedCommand};
+use scandeck_service::scope::{PatternError, ScopeEntry, ScopeFile};
+use scandeck_service::{DataDir, Holder, ServiceInfo};
+use scandeck_wire::contract::Stamp;
+use scandeck_wire::input_files::{InputKind, open_regular, read_text};
+use scandeck_wire::login::login;
 use secrecy::SecretString;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
@@ -279,7 +279,7 @@ impl Started {
             .rev()
             .find(|line| !line.trim().is_empty())
             .unwrap_or("it ended without a message");
-        crate::text::clean(last.trim()).into_owned()
+        scandeck_wire::text::clean(last.trim()).into_owned()
     }
 }
 
@@ -296,7 +296,7 @@ mod tests {
         let base = BaseUrl::parse(&server.uri(), false).unwrap();
         let locator = locator(DataDir::open(directory.path()).unwrap());
         let settings = ClientSettings::new(base, SecretString::from("key")).with_locator(locator);
-        let error = crate::client::Client::new(settings)
+        let error = scandeck_client::Client::new(settings)
             .unwrap()
             .list_workspaces()
             .await
@@ -329,7 +329,7 @@ mod tests {
         let base = BaseUrl::parse(&first.uri(), false).unwrap();
         let locator = locator(DataDir::open(directory.path()).unwrap());
         let settings = ClientSettings::new(base, SecretString::from("key")).with_locator(locator);
-        let client = crate::client::Client::new(settings).unwrap();
+        let client = scandeck_client::Client::new(settings).unwrap();
         client.list_workspaces().await.unwrap();
         assert_eq!(client.base(), BaseUrl::parse(&second.uri(), false).unwrap());
         assert!(first.received_requests().await.unwrap().is_empty());

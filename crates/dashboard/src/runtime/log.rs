@@ -1,7 +1,7 @@
 //! Logging into a file of the state directory, because the terminal belongs to the screen.
 
 use crate::config::StateDir;
-use crate::input_files::open_regular;
+use scandeck_wire::input_files::open_regular;
 use std::fs;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;

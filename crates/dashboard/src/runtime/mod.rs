@@ -60,13 +60,13 @@ pub use terminal_answers::TerminalAnswers;
 pub(crate) use terminal_input::TerminalInput;
 pub(crate) use triage::{DecisionRequest, DecisionsHandle};
 
-use crate::client::{Client, Problem};
+use crate::base::{ConnectionChoice, LiveSettings, Session};
 use crate::config::KeySource;
-use crate::contract::Stamp;
-use crate::dashboard::base::{ConnectionChoice, LiveSettings, Session};
-use crate::triage::Bundle;
 use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
+use scandeck_client::{Client, Problem};
+use scandeck_domain::triage::Bundle;
+use scandeck_wire::contract::Stamp;
 use std::any::Any;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -3,10 +3,10 @@
 //! The kernel wakes this task (inotify), so nothing runs while no file changes. A system without
 //! inotify needs a restart.
 
-use crate::client::Problem;
-use crate::dashboard::base::LiveSettings;
-use crate::dashboard::core::Msg;
-use crate::dashboard::runtime::TaskReport;
+use crate::base::LiveSettings;
+use crate::core::Msg;
+use crate::runtime::TaskReport;
+use scandeck_domain::problem::Problem;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;

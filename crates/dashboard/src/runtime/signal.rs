@@ -3,9 +3,9 @@
 //! The command is started as configured, without a shell. Captured data reaches it only as
 //! environment variables (`SCANDECK_TOKEN`, `SCANDECK_FROM` …) and as JSON on its standard input.
 
-use crate::client::Problem;
-use crate::dashboard::base::Signal;
-use crate::dashboard::runtime::process::run_with_input;
+use crate::base::Signal;
+use crate::runtime::process::run_with_input;
+use scandeck_domain::problem::Problem;
 use std::time::Duration;
 use tokio::process::Command;
 

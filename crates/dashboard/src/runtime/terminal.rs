@@ -11,9 +11,9 @@
 
 mod frame_writer;
 
-use crate::dashboard::base::Size;
-use crate::dashboard::core::draw::Drawn;
-use crate::dashboard::runtime::terminal_answers::BACKGROUND;
+use crate::base::Size;
+use crate::core::draw::Drawn;
+use crate::runtime::terminal_answers::BACKGROUND;
 use crossterm::cursor::Show;
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::execute;

@@ -12,15 +12,15 @@
 //! them. The interval for other programs is long, because each look wakes the process and their
 //! decisions are not urgent.
 
-use crate::client::Problem;
-use crate::contract::Shared;
-use crate::dashboard::core::Msg;
-use crate::dashboard::data::{StoredDecisions, TriageNews};
-use crate::dashboard::poller::{Beat, Beats};
-use crate::dashboard::runtime::{Memory, TaskReport};
-use crate::triage::{
+use crate::core::Msg;
+use crate::data::{StoredDecisions, TriageNews};
+use crate::poller::{Beat, Beats};
+use crate::runtime::{Memory, TaskReport};
+use scandeck_domain::problem::Problem;
+use scandeck_domain::triage::{
     Event, EventWriter, FindingKey, OpenedDecisions, Store, StoreError, TriageState,
 };
+use scandeck_wire::contract::Shared;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -250,9 +250,9 @@ fn problem(error: &StoreError) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Stamp;
-    use crate::sqlite::execute;
-    use crate::triage::{Change, Decision, Identity, Subject, Verdict};
+    use scandeck_domain::triage::{Change, Decision, Identity, Subject, Verdict};
+    use scandeck_wire::contract::Stamp;
+    use scandeck_wire::sqlite::execute;
     use tokio::time::Instant;
 
     struct DecisionsTester {

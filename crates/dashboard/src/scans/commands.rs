@@ -1,9 +1,9 @@
 //! The commands for scans: the retest board, and the comparison of two scans.
 
-use crate::dashboard::base::Effect;
-use crate::dashboard::input::{Action, ItemAction};
-use crate::dashboard::model::Model;
-use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
+use crate::base::Effect;
+use crate::input::{Action, ItemAction};
+use crate::model::Model;
+use crate::palette::{Args, ArgumentShape, ArgumentSlot, Command};
 use std::borrow::Cow;
 
 pub(crate) static COMMANDS: &[Command] = &[

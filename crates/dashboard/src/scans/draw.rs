@@ -1,18 +1,18 @@
 //! The list of scans with their progress, failures and findings, and the detail of a scan.
 
-use crate::client::Problem;
-use crate::contract::{INCOMPLETE, ResourceType, Scan, ScanStatus, Test, Tool};
-use crate::dashboard::base::{Pane, RowRef, ShownRows, Tab};
-use crate::dashboard::input::{Action, Context, ItemAction};
-use crate::dashboard::ui::{
+use crate::base::{Pane, RowRef, ShownRows, Tab};
+use crate::input::{Action, Context, ItemAction};
+use crate::ui::{
     Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, Theme, ViewCache, ago, bar,
     columns_of, draw_table, fact, format, invite, key, pane_of, plain, problem_lines,
     sampled_items, stale_reason, tree_lines, words,
 };
-use crate::table::Remote;
-use crate::text;
-use crate::triage::Presence;
 use ratatui::prelude::{Buffer, Line, Span};
+use scandeck_domain::problem::Problem;
+use scandeck_domain::table::Remote;
+use scandeck_domain::triage::Presence;
+use scandeck_wire::contract::{INCOMPLETE, ResourceType, Scan, ScanStatus, Test, Tool};
+use scandeck_wire::text;
 use std::collections::HashSet;
 
 const COLUMNS: [TableColumn; 9] = [
@@ -605,7 +605,7 @@ fn test_lines(theme: Theme, tests: &[Test]) -> Vec<Line<'static>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::dashboard::testing::*;
+    use crate::testing::*;
 
     #[test]
     fn running_scans_show_the_port_of_their_target_and_no_end() {

@@ -1,7 +1,7 @@
 //! How long new scans will probably take: from the scans that are loaded.
 
-use crate::contract::{Scan, ScanStatus};
-use crate::text::long_duration;
+use scandeck_wire::contract::{Scan, ScanStatus};
+use scandeck_wire::text::long_duration;
 use serde_json::Value as Json;
 use std::sync::Arc;
 
@@ -96,7 +96,7 @@ fn most_at_once(scans: &[Arc<Scan>]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Stamp;
+    use scandeck_wire::contract::Stamp;
     use serde_json::json;
 
     fn scan(id: i64, tool: i64, (start, end): (i64, i64), scan_type: &str) -> Arc<Scan> {

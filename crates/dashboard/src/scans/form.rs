@@ -1,18 +1,18 @@
 //! The form of new scans, of one target or of every marked one, with every field of `POST /scans`.
 
-use crate::contract::scan::SCAN_MINUTES;
-use crate::contract::{
+use crate::base::{Call, FormTag, Job};
+use crate::data::Data;
+use crate::forms::{
+    FieldId, FieldProblem, FieldValue, Form, FormField, FormKind, UndoneJob, is_web_url,
+};
+use crate::scans::estimate::ScanEstimate;
+use crate::scans::tool_params::params;
+use scandeck_wire::contract::scan::SCAN_MINUTES;
+use scandeck_wire::contract::{
     MissingScanner, NewScan, RAW_SOCKETS, RedirectLevel, ReportCallback, ReportFormat, Shared,
     TargetId, Tool, Wordlist, WorkspaceId,
 };
-use crate::dashboard::base::{Call, FormTag, Job};
-use crate::dashboard::data::Data;
-use crate::dashboard::forms::{
-    FieldId, FieldProblem, FieldValue, Form, FormField, FormKind, UndoneJob, is_web_url,
-};
-use crate::dashboard::scans::estimate::ScanEstimate;
-use crate::dashboard::scans::tool_params::params;
-use crate::text::plural;
+use scandeck_wire::text::plural;
 
 static KIND: FormKind = FormKind {
     check: |form, data: &Data| {
@@ -509,8 +509,8 @@ fn keep_refused(form: &mut Form, left: &[UndoneJob]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::WordlistId;
-    use crate::dashboard::scans::tool_params::port_list;
+    use crate::scans::tool_params::port_list;
+    use scandeck_wire::contract::WordlistId;
     use serde_json::{Value as Json, json};
 
     fn form(sets: &[i64]) -> Form {

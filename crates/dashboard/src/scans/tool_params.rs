@@ -1,7 +1,7 @@
 //! The `tool_params` of a new scan: what the fields of its form, or the typed JSON, say.
 
-use crate::dashboard::forms::{FieldId, FieldProblem, Form};
-use crate::dashboard::scans::form::{AS_FIELDS, AS_JSON, PROTOCOLS, SCAN_TYPES, START_TLS, TOPS};
+use crate::forms::{FieldId, FieldProblem, Form};
+use crate::scans::form::{AS_FIELDS, AS_JSON, PROTOCOLS, SCAN_TYPES, START_TLS, TOPS};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
 

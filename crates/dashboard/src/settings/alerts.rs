@@ -1,9 +1,9 @@
 //! The keys of the list of alert rules (`:alerts`): switch on and off, delete.
 
-use crate::dashboard::base::{Effect, Tone};
-use crate::dashboard::input::{Action, DecideAction, EditAction, ItemAction, MoveAction};
-use crate::dashboard::model::{Modal, Model};
-use crate::dashboard::prompts::{Prompt, Then};
+use crate::base::{Effect, Tone};
+use crate::input::{Action, DecideAction, EditAction, ItemAction, MoveAction};
+use crate::model::{Modal, Model};
+use crate::prompts::{Prompt, Then};
 
 /// Handles a key while the list is open. The list closes with its last rule, also when another
 /// dashboard deleted it.

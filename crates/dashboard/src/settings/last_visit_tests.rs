@@ -1,12 +1,12 @@
 //! The line of changes since the last visit, and the time that is stored for the next visit.
 
-use crate::contract::{Risk, Scan, ScanId, ScanStatus, Stamp, TargetId};
-use crate::dashboard::base::{Effect, Pane, PollEvent, Scope, Snapshot, UnreadScans};
-use crate::dashboard::core::Msg;
-use crate::dashboard::data::{StoredDecisions, TriageNews};
-use crate::dashboard::testing::{TestDashboard, finding, scan, stamp, table};
-use crate::triage::EventWriter;
+use crate::base::{Effect, Pane, PollEvent, Scope, Snapshot, UnreadScans};
+use crate::core::Msg;
+use crate::data::{StoredDecisions, TriageNews};
+use crate::testing::{TestDashboard, finding, scan, stamp, table};
 use jiff::{SignedDuration, Timestamp};
+use scandeck_domain::triage::EventWriter;
+use scandeck_wire::contract::{Risk, Scan, ScanId, ScanStatus, Stamp, TargetId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -100,7 +100,7 @@ fn previous_tab_shows_exactly_the_reported_findings() {
     // A scan during this visit finds another one, and finds those of scan 2 again.
     let scans = [(1, ago(7200)), (2, ago(1800)), (9, ago(0))].map(|(id, at)| ended(id, at));
     app.feed(Snapshot::Scans(table(scans)));
-    let of = |id, by: i64, name| crate::contract::Finding {
+    let of = |id, by: i64, name| scandeck_wire::contract::Finding {
         task_id: Some(by.into()),
         ..finding(id, 2, name, Risk::Low)
     };
@@ -115,7 +115,7 @@ fn previous_tab_shows_exactly_the_reported_findings() {
         target: Some(TargetId(1)),
         ..app.model.navigation.scope.clone()
     };
-    crate::dashboard::model::navigation::set_scope(&mut app.model, scope);
+    crate::model::navigation::set_scope(&mut app.model, scope);
     app.keys("<");
     assert_eq!(
         app.shown(Pane::Findings),
@@ -170,10 +170,10 @@ fn decision_or_change_of_workspace_stores_time() {
 
 #[test]
 fn captures_and_payloads_since_last_visit_are_counted() {
-    use crate::contract::Capture;
-    use crate::dashboard::data::OobNews;
-    use crate::dashboard::testing::{capture, capture_row};
-    use crate::oob::{Mention, MentionPlace, Token};
+    use crate::data::OobNews;
+    use crate::testing::{capture, capture_row};
+    use scandeck_domain::oob::{Mention, MentionPlace, Token};
+    use scandeck_wire::contract::Capture;
     let mut app = app(true);
     assert_eq!(
         (
@@ -217,7 +217,7 @@ fn captures_and_payloads_since_last_visit_are_counted() {
 
 #[test]
 fn changes_during_the_visit_are_not_reported() {
-    use crate::dashboard::testing::capture_row;
+    use crate::testing::capture_row;
     let mut app = app(true);
     let before = app.model.settings.last_visit.changes;
     app.at += std::time::Duration::from_secs(60);
@@ -227,18 +227,20 @@ fn changes_during_the_visit_are_not_reported() {
         ..scan(9, 1, ScanStatus::Finished, 100)
     };
     app.feed(Snapshot::Scans(table([ended])));
-    app.feed(Snapshot::Findings(table([crate::contract::Finding {
-        task_id: Some(9.into()),
-        ..finding(9, 1, "Open port", Risk::High)
-    }])));
+    app.feed(Snapshot::Findings(table([
+        scandeck_wire::contract::Finding {
+            task_id: Some(9.into()),
+            ..finding(9, 1, "Open port", Risk::High)
+        },
+    ])));
     let new = vec![capture_row(
         1,
-        crate::contract::Capture {
+        scandeck_wire::contract::Capture {
             request_date: Some(ago(-50)),
             ..Default::default()
         },
     )];
-    app.send(Msg::Oob(crate::dashboard::data::OobNews::Captures {
+    app.send(Msg::Oob(crate::data::OobNews::Captures {
         generation: app.model.connection.generation,
         new,
     }));
@@ -269,10 +271,10 @@ fn findings_that_are_read_scan_by_scan_are_counted_until_the_last_part() {
     assert_eq!(part(&mut app, 4, false), 3, "found during the visit");
 }
 
-fn capture_at(id: i64, at: Stamp) -> crate::contract::Capture {
-    crate::contract::Capture {
+fn capture_at(id: i64, at: Stamp) -> scandeck_wire::contract::Capture {
+    scandeck_wire::contract::Capture {
         request_date: Some(at),
-        ..crate::dashboard::testing::capture(id)
+        ..crate::testing::capture(id)
     }
 }
 
@@ -306,7 +308,7 @@ fn left_filters(filters: &[(Pane, &str)]) -> Box<StoredDecisions> {
 #[test]
 fn rows_hidden_by_filter_are_counted_from_its_first_use() {
     let mut app = TestDashboard::new();
-    app.model.screen.size = crate::dashboard::base::Size {
+    app.model.screen.size = crate::base::Size {
         columns: 200,
         rows: 60,
     };
@@ -318,7 +320,7 @@ fn rows_hidden_by_filter_are_counted_from_its_first_use() {
     };
     let total = app.model.data.captures.rows.len();
     shows(&mut app, &format!("5 Captures · {total} hidden "));
-    let matching = crate::contract::Capture {
+    let matching = scandeck_wire::contract::Capture {
         request_method: "PROPFIND".into(),
         ..capture_at(23, ago(-30))
     };
@@ -335,7 +337,7 @@ fn rows_hidden_by_filter_are_counted_from_its_first_use() {
         &mut app,
         &format!("5 Captures · {} hidden, 3 new", total + 3),
     );
-    app.model.screen.size = crate::dashboard::base::Size {
+    app.model.screen.size = crate::base::Size {
         columns: 80,
         rows: 24,
     };

@@ -1,15 +1,15 @@
 //! Targets: the findings on each, and the age of its last scan.
 
-use crate::contract::{ScanStatus, Target};
-use crate::dashboard::base::{RowRef, ShownRows};
-use crate::dashboard::input::{Action, Context, ItemAction};
-use crate::dashboard::ui::{
+use crate::base::{RowRef, ShownRows};
+use crate::input::{Action, Context, ItemAction};
+use crate::ui::{
     Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, columns_of,
     draw_table, fact, format, invite, is_constant, key, pane_of, plain, sampled_items, width_of,
     words,
 };
-use crate::text;
 use ratatui::prelude::{Buffer, Line, Span};
+use scandeck_wire::contract::{ScanStatus, Target};
+use scandeck_wire::text;
 
 const COLUMNS: [TableColumn; 5] = [
     TableColumn::flex("TARGET", 12, 3).at_most(60),

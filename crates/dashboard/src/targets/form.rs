@@ -1,14 +1,14 @@
 //! The form of new targets: one per line, each line checked while it is typed.
 
-use crate::client::Problem;
-use crate::contract::{NewTarget, TargetType, WorkspaceId};
-use crate::dashboard::base::{Call, FormTag, Job};
-use crate::dashboard::data::Data;
-use crate::dashboard::forms::{
+use crate::base::{Call, FormTag, Job};
+use crate::data::Data;
+use crate::forms::{
     FieldId, FieldProblem, Form, FormField, FormKind, LineNote, UndoneJob, cause_of, message_of,
 };
-use crate::dashboard::prompts::{Prompt, Then};
-use crate::text::plural;
+use crate::prompts::{Prompt, Then};
+use scandeck_domain::problem::Problem;
+use scandeck_wire::contract::{NewTarget, TargetType, WorkspaceId};
+use scandeck_wire::text::plural;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 

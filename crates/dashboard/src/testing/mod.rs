@@ -10,29 +10,29 @@ pub(crate) use std::time::Duration;
 pub(crate) use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 pub(crate) use jiff::Timestamp;
 
-pub(crate) use crate::client::Problem;
-pub(crate) use crate::client::calls::{ApiCall, CallEnd, CallId, SentBody};
-use crate::config::file::{CommandOutput, CommandSetting};
-pub(crate) use crate::contract::{
-    Capture, CaptureId, Finding, FindingId, Logger, LoggerId, Report, ReportId, Risk, Scan, ScanId,
-    ScanStatus, Stamp, Target, TargetId, Wordlist, WordlistId, Workspace, WorkspaceId,
-};
-pub(crate) use crate::dashboard::base::plan::Snapshot;
-pub(crate) use crate::dashboard::base::{
+pub(crate) use crate::base::plan::Snapshot;
+pub(crate) use crate::base::{
     Call, CallAnswer, CaptureRow, Effect, Measures, Now, Pane, PollEvent, Session, Size, Ticket,
     Update,
 };
-use crate::dashboard::core::Msg;
-use crate::dashboard::core::draw::frames::TestFrames;
-pub(crate) use crate::dashboard::core::update::update;
-use crate::dashboard::data::{OobNews, RecordedCalls, TriageNews};
-use crate::dashboard::list::BuiltColumns;
-pub(crate) use crate::dashboard::model::Modal;
-use crate::dashboard::model::Model;
-pub(crate) use crate::oob::{ArchivedCapture, Hits, Token};
-pub(crate) use crate::table::Table;
-pub(crate) use crate::triage::EventWriter;
-use crate::triage::ListedFinding;
+use crate::config::file::{CommandOutput, CommandSetting};
+use crate::core::Msg;
+use crate::core::draw::frames::TestFrames;
+pub(crate) use crate::core::update::update;
+use crate::data::{OobNews, RecordedCalls, TriageNews};
+use crate::list::BuiltColumns;
+pub(crate) use crate::model::Modal;
+use crate::model::Model;
+pub(crate) use scandeck_client::calls::{ApiCall, CallEnd, CallId, SentBody};
+pub(crate) use scandeck_domain::oob::{ArchivedCapture, Hits, Token};
+pub(crate) use scandeck_domain::problem::Problem;
+pub(crate) use scandeck_domain::table::Table;
+pub(crate) use scandeck_domain::triage::EventWriter;
+use scandeck_domain::triage::ListedFinding;
+pub(crate) use scandeck_wire::contract::{
+    Capture, CaptureId, Finding, FindingId, Logger, LoggerId, Report, ReportId, Risk, Scan, ScanId,
+    ScanStatus, Stamp, Target, TargetId, Wordlist, WordlistId, Workspace, WorkspaceId,
+};
 
 pub(crate) struct TestDashboard {
     pub model: Model,
@@ -175,7 +175,7 @@ impl TestDashboard {
             .position(|effect| matches!(effect, Effect::Correlate(..)))
         {
             if let Effect::Correlate(generation, input) = effects.remove(at) {
-                let correlated = Box::new(crate::triage::correlate(&input));
+                let correlated = Box::new(scandeck_domain::triage::correlate(&input));
                 effects.extend(update(
                     &mut self.model,
                     now,
@@ -365,14 +365,14 @@ impl TestDashboard {
             .join(" | ")
     }
 
-    pub fn prompt(&self) -> &crate::dashboard::prompts::Prompt {
+    pub fn prompt(&self) -> &crate::prompts::Prompt {
         match self.model.overlay.modals.last() {
             Some(Modal::Prompt(prompt)) => prompt,
             other => panic!("no prompt but {other:?}; notices: {}", self.notices()),
         }
     }
 
-    pub fn form(&self) -> &crate::dashboard::forms::Form {
+    pub fn form(&self) -> &crate::forms::Form {
         match self.model.overlay.modals.last() {
             Some(Modal::Form(form)) => form,
             other => panic!("no form but {other:?}; notices: {}", self.notices()),
@@ -438,8 +438,7 @@ pub(crate) fn events(script: &str) -> Vec<KeyEvent> {
 }
 
 pub(crate) fn event(word: &str) -> KeyEvent {
-    let key =
-        crate::dashboard::input::KeyChord::parse(word).unwrap_or_else(|| panic!("no key: {word}"));
+    let key = crate::input::KeyChord::parse(word).unwrap_or_else(|| panic!("no key: {word}"));
     let modifiers = if word.starts_with("ctrl-") {
         KeyModifiers::CONTROL
     } else {
@@ -448,8 +447,8 @@ pub(crate) fn event(word: &str) -> KeyEvent {
     KeyEvent::new(key.code(), modifiers)
 }
 
-pub(crate) fn table<T: crate::table::Item>(
-    items: impl IntoIterator<Item = impl Into<Arc<T>>>,
+pub(crate) fn table<T: scandeck_domain::table::Item>(
+    items: impl IntoIterator<Item = impl scandeck_domain::table::IntoRow<T>>,
 ) -> Arc<Table<T>> {
     Arc::new(Table::new(items))
 }

@@ -10,7 +10,7 @@
 pub mod input;
 pub mod offers;
 
-use crate::dashboard::base::{JsonFold, Pane, RowRef, Tab, TextMode};
+use crate::base::{JsonFold, Pane, RowRef, Tab, TextMode};
 pub use input::{CLEAR_KEY, TextInput};
 pub use offers::{Ends, Offers, Recall};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,25 +1,25 @@
 //! The values that drawing keeps between frames: scroll anchors, and texts and counts that are
 //! expensive to compute. All of them can be computed again from the model.
 
-use crate::contract::{Scan, Shared, Target};
-use crate::dashboard::base::{
+use crate::base::{
     CaptureKey, GroupId, JsonFold, Measures, OwnColours, Pane, Plot, PlotNumbers, RowRef,
     ScopedPlot, Tab, TextMode,
 };
-use crate::dashboard::data::{Data, Stream};
-use crate::dashboard::list::{List, StreamList};
-use crate::dashboard::model::{ListScroll, Model, ReviewFacts};
-use crate::dashboard::ui::facts::{ScanListFacts, TargetListFacts};
-use crate::dashboard::ui::json_lines::JsonPlace;
-use crate::dashboard::ui::layout::Areas;
-use crate::dashboard::ui::{PaneFacts, Scheme, TableColumn, Theme, window};
-use crate::mask::Mask;
-use crate::table::{Item, Table};
-use crate::triage::{FindingFacts, Issue, ListedFinding};
+use crate::data::{Data, Stream};
+use crate::list::{List, StreamList};
+use crate::model::{ListScroll, Model, ReviewFacts};
+use crate::ui::facts::{ScanListFacts, TargetListFacts};
+use crate::ui::json_lines::JsonPlace;
+use crate::ui::layout::Areas;
+use crate::ui::{PaneFacts, Scheme, TableColumn, Theme, window};
 use jiff::civil::Date;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::text::Line;
+use scandeck_domain::mask::Mask;
+use scandeck_domain::table::{Item, Table};
+use scandeck_domain::triage::{FindingFacts, Issue, ListedFinding};
+use scandeck_wire::contract::{Scan, Shared, Target};
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Weak};

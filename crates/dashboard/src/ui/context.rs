@@ -1,14 +1,14 @@
 //! The drawing context: model, theme, names by id, and ages by the clock of the service.
 
-use crate::contract::{LoggerId, Scan, ScanId, Stamp, TargetId, Tool};
-use crate::dashboard::base::{Pane, ShownRows};
-use crate::dashboard::model::{Modal, Model};
-use crate::dashboard::ui::{PaneFacts, Theme, format, target_of};
-use crate::table::Remote;
-use crate::text;
-use crate::triage::ListedFinding;
+use crate::base::{Pane, ShownRows};
+use crate::model::{Modal, Model};
+use crate::ui::{PaneFacts, Theme, format, target_of};
 use jiff::Timestamp;
 use ratatui::prelude::{Line, Span, Style};
+use scandeck_domain::table::Remote;
+use scandeck_domain::triage::ListedFinding;
+use scandeck_wire::contract::{LoggerId, Scan, ScanId, Stamp, TargetId, Tool};
+use scandeck_wire::text;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;

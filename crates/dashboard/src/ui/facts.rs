@@ -1,10 +1,10 @@
 //! Counts and short names that are derived from several lists: computed when a list changes, read
 //! in each frame.
 
-use crate::contract::{Scan, ScanStatus, Stamp, Target, TargetId};
-use crate::table::Table;
-use crate::text;
-use crate::triage::{FindingFacts, ListedFinding, ScanChanges};
+use scandeck_domain::table::Table;
+use scandeck_domain::triage::{FindingFacts, ListedFinding, ScanChanges};
+use scandeck_wire::contract::{Scan, ScanStatus, Stamp, Target, TargetId};
+use scandeck_wire::text;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -231,10 +231,10 @@ fn common_suffix(targets: &Table<Target>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Finding;
-    use crate::dashboard::data::Data;
-    use crate::dashboard::ui::ViewCache;
-    use crate::triage;
+    use crate::data::Data;
+    use crate::ui::ViewCache;
+    use scandeck_domain::triage;
+    use scandeck_wire::contract::Finding;
     use std::sync::Arc;
 
     fn targets(names: &[&str]) -> Table<Target> {

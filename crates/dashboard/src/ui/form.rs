@@ -7,15 +7,15 @@
 //!              [ Start 58 scans ]     ctrl-o from anywhere
 //! ```
 
-use crate::dashboard::forms::{FieldValue, Form, FormField, LineNote};
-use crate::dashboard::input::{Action, Context, FormAction};
-use crate::dashboard::text::TextInput;
-use crate::dashboard::ui::{
+use crate::forms::{FieldValue, Form, FormField, LineNote};
+use crate::input::{Action, Context, FormAction};
+use crate::text::TextInput;
+use crate::ui::{
     Cx, draw_box, draw_line, input_spans_in, key, plain, popup, problem_lines, row_of, still,
     words, wrap,
 };
-use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
+use scandeck_wire::text;
 
 /// Columns of the labels, with the selection bar.
 const LABEL: u16 = 18;

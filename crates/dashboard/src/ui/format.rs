@@ -1,13 +1,13 @@
 //! Numbers, times and risks as short text. Every text has a known greatest width, so that columns
 //! can be fixed.
 
-use crate::contract::{Risk, Stamp};
-use crate::dashboard::ui::Theme;
-use crate::text;
+use crate::ui::Theme;
 use jiff::Timestamp;
 use ratatui::text::Span;
+use scandeck_wire::contract::{Risk, Stamp};
+use scandeck_wire::text;
 
-pub use crate::text::{duration, long_duration, plural, thousands};
+pub use scandeck_wire::text::{duration, long_duration, plural, thousands};
 
 /// Width of [`risk_word`] with its glyph.
 pub const RISK: u16 = 6;
@@ -172,7 +172,7 @@ pub fn risk_counts_in(theme: Theme, counts: [Option<i64>; 5], columns: u16) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::width;
+    use scandeck_wire::text::width;
 
     #[test]
     fn age_of_a_time_ahead_of_the_clock_is_now() {

@@ -13,9 +13,9 @@
 //! up to the closing bracket. A text that breaks this rule anywhere, such as a program, has no
 //! paths and does not fold.
 
-use crate::dashboard::ui::Theme;
-use crate::text;
+use crate::ui::Theme;
 use ratatui::text::{Line, Span};
+use scandeck_wire::text;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -1,12 +1,12 @@
 //! Keys, facts and scopes as short text.
 
-use crate::contract::{LoggerId, Scan, Stamp, Tool};
-use crate::dashboard::base::Pane;
-use crate::dashboard::data::Board;
-use crate::dashboard::input::{Action, Context};
-use crate::dashboard::ui::{Cx, Theme, format};
-use crate::oob::LoggerExpiry;
+use crate::base::Pane;
+use crate::data::Board;
+use crate::input::{Action, Context};
+use crate::ui::{Cx, Theme, format};
 use ratatui::text::{Line, Span};
+use scandeck_domain::oob::LoggerExpiry;
+use scandeck_wire::contract::{LoggerId, Scan, Stamp, Tool};
 
 /// The title of a pane with its number key: `3 Findings`.
 pub(crate) fn numbered(pane: Pane) -> String {

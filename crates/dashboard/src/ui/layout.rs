@@ -13,7 +13,7 @@
 //! Reports and wordlists are full views: in the wide layout they replace findings, scans and
 //! captures.
 
-use crate::dashboard::base::{
+use crate::base::{
     Axis, CellArea, Divider, Focus, Layout, Pane, PaneSizes, PlacedDivider, Size, SlotPart,
 };
 use ratatui::layout::Rect;

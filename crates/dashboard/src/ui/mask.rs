@@ -9,11 +9,11 @@
 //! A name that is cut or wrapped cannot be recognised any more, so long texts are masked before.
 //! The pass over the frame misses no text that somebody adds to the screen later.
 
-use crate::dashboard::ui::{Cx, TableRow};
-use crate::mask::Mask;
-use crate::text;
+use crate::ui::{Cx, TableRow};
 use ratatui::buffer::Cell;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
+use scandeck_domain::mask::Mask;
+use scandeck_wire::text;
 use std::borrow::Cow;
 
 impl Cx<'_> {
@@ -166,8 +166,8 @@ fn is_box(letter: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mask::KnownNames;
     use ratatui::style::{Color, Style};
+    use scandeck_domain::mask::KnownNames;
 
     fn mask() -> Mask {
         let mut known = KnownNames::default();

@@ -1,11 +1,11 @@
 //! The drawing of prompts, over the lower rows: the list that a prompt is about remains visible.
 
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, EditAction};
-use crate::dashboard::prompts::{Prompt, PromptAnswer};
-use crate::dashboard::ui::{Cx, draw_box, draw_lines, input_spans_in, plain, popup, words, wrap};
-use crate::text;
+use crate::input::Context;
+use crate::input::action::{Action, EditAction};
+use crate::prompts::{Prompt, PromptAnswer};
+use crate::ui::{Cx, draw_box, draw_lines, input_spans_in, plain, popup, words, wrap};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
+use scandeck_wire::text;
 
 /// Columns of a prompt.
 const COLUMNS: u16 = 76;

@@ -8,19 +8,19 @@
 //!               └► otherwise made and wrapped
 //! ```
 
-use crate::dashboard::base::{JsonFold, Pane, RowRef, Tab, TextMode};
-use crate::dashboard::input::{Action, Context, TextAction};
-use crate::dashboard::model::{LinePurpose, Modal};
-use crate::dashboard::text::Search;
-use crate::dashboard::ui::json_lines::{self, JsonPlace};
-use crate::dashboard::ui::{
+use crate::base::{JsonFold, Pane, RowRef, Tab, TextMode};
+use crate::input::{Action, Context, TextAction};
+use crate::model::{LinePurpose, Modal};
+use crate::text::Search;
+use crate::ui::json_lines::{self, JsonPlace};
+use crate::ui::{
     ById, Cx, Edges, Slot, TextKey, Theme, ViewCache, WrappedText, draw_frame, draw_line,
     draw_lines, indented, input_spans, row_of, tab_line, take_bottom, take_top, words, wrap,
     wrap_parts,
 };
-use crate::text;
-use crate::text::plural;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
+use scandeck_wire::text;
+use scandeck_wire::text::plural;
 use std::any::Any;
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -6,13 +6,13 @@
 //! distinguish them. Glyphs are one column wide, with an ASCII set for terminals that cannot draw
 //! some of them.
 
+pub use crate::base::Scheme;
+use crate::base::own_theme::luminance;
+use crate::base::{ColourRole, OwnColours};
 use crate::config::ProfileColour;
-use crate::contract::Risk;
-pub use crate::dashboard::base::Scheme;
-use crate::dashboard::base::own_theme::luminance;
-use crate::dashboard::base::{ColourRole, OwnColours};
-use crate::triage::Presence;
 use ratatui::style::{Color, Modifier, Style};
+use scandeck_domain::triage::Presence;
+use scandeck_wire::contract::Risk;
 
 /// Colours of the 256 with enough contrast where the named ones have too little.
 const DARK_CYAN: Color = Color::Indexed(23);
@@ -486,9 +486,9 @@ fn is_light(pair: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::OwnTheme;
+    use crate::base::own_theme::contrast;
     use crate::config::ThemeFile;
-    use crate::dashboard::base::OwnTheme;
-    use crate::dashboard::base::own_theme::contrast;
     use std::collections::HashSet;
 
     fn themed(vars: &[(&str, &str)]) -> (Scheme, bool) {
@@ -702,7 +702,7 @@ mod tests {
     fn glyphs_are_one_column_wide() {
         for glyphs in [&UNICODE, &ASCII] {
             for glyph in glyphs.letters() {
-                assert_eq!(crate::text::width(glyph), 1, "{glyph}");
+                assert_eq!(scandeck_wire::text::width(glyph), 1, "{glyph}");
             }
         }
     }

@@ -1,14 +1,14 @@
 //! Wordlists: the words that guessing tools try.
 
-use crate::contract::Wordlist;
-use crate::dashboard::base::{RowRef, ShownRows};
-use crate::dashboard::input::{Action, Context, ItemAction, ListAction};
-use crate::dashboard::ui::{
+use crate::base::{RowRef, ShownRows};
+use crate::input::{Action, Context, ItemAction, ListAction};
+use crate::ui::{
     Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, columns_of,
     draw_table, fact, format, is_constant, key, pane_of, plain, sampled_items, widest, words,
 };
-use crate::text;
 use ratatui::prelude::{Buffer, Line};
+use scandeck_wire::contract::Wordlist;
+use scandeck_wire::text;
 
 const COLUMNS: [TableColumn; 4] = [
     TableColumn::flex("WORDLIST", 12, 2).at_most(48),

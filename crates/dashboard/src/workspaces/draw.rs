@@ -1,14 +1,14 @@
 //! The list of workspaces, with the current one marked, and the detail of a workspace.
 
-use crate::contract::Workspace;
-use crate::dashboard::base::{RowRef, ShownRows};
-use crate::dashboard::input::{Action, Context, ItemAction};
-use crate::dashboard::ui::{
+use crate::base::{RowRef, ShownRows};
+use crate::input::{Action, Context, ItemAction};
+use crate::ui::{
     Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact,
     format, invite, key, pane_of, plain, words,
 };
-use crate::text;
 use ratatui::prelude::{Buffer, Line, Span};
+use scandeck_wire::contract::Workspace;
+use scandeck_wire::text;
 
 const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("", 1),

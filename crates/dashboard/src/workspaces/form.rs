@@ -1,9 +1,9 @@
 //! The form of a workspace: a new one, or name and description of one that exists.
 
-use crate::contract::{EditWorkspace, NewWorkspace, Workspace};
-use crate::dashboard::base::{Call, FormTag, Job};
-use crate::dashboard::data::Data;
-use crate::dashboard::forms::{FieldId, FieldProblem, Form, FormField, FormKind};
+use crate::base::{Call, FormTag, Job};
+use crate::data::Data;
+use crate::forms::{FieldId, FieldProblem, Form, FormField, FormKind};
+use scandeck_wire::contract::{EditWorkspace, NewWorkspace, Workspace};
 
 static CREATE: FormKind = FormKind {
     check,

@@ -1,10 +1,10 @@
 //! A table for spreadsheets: one row per finding.
 
 use super::{Export, ExportError, ExportRow, json};
-use crate::contract::Stamp;
-use crate::report::{CsvTable, evidence_cell};
-use crate::text;
 use crate::triage::{FindingTexts, Presence};
+use scandeck_report::{CsvTable, evidence_cell};
+use scandeck_wire::contract::Stamp;
+use scandeck_wire::text;
 
 /// Name and cell of a column.
 type CsvColumn = (&'static str, fn(&ExportRow, &FindingTexts) -> String);

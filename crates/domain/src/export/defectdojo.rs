@@ -11,9 +11,9 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::{Export, ExportRow, cut, without_empty};
-use crate::contract::{Risk, Stamp};
-use crate::report::evidence_cell;
 use crate::triage::{FindingTexts, Verdict};
+use scandeck_report::evidence_cell;
+use scandeck_wire::contract::{Risk, Stamp};
 
 /// Longest texts, in characters: columns of the tables of findings, tests, vulnerability ids and
 /// tags.

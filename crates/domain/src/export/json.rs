@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::ExportRow;
-use crate::contract::{Finding, Stamp};
 use crate::triage::{ReopenCause, RetestStatus, ScanSighting, TimelineEntry};
+use scandeck_wire::contract::{Finding, Stamp};
 
 /// The object of a row whose texts are in memory.
 pub fn row(row: &ExportRow) -> Value {

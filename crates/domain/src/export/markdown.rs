@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::{Export, ExportRow};
-use crate::contract::Risk;
-use crate::report::evidence_cell;
-use crate::text;
 use crate::triage::{Presence, Reason, Verdict};
+use scandeck_report::evidence_cell;
+use scandeck_wire::contract::Risk;
+use scandeck_wire::text;
 
 pub(super) fn write(export: &Export<'_>) -> String {
     let mut out = String::new();

@@ -29,11 +29,11 @@ use thiserror::Error;
 
 pub use row::ExportRow;
 
-use crate::contract::{ReportFormat, Stamp};
 use crate::finding::named_enum;
 use crate::mask::Mask;
-use crate::report::RenderError;
-use crate::text;
+use scandeck_report::RenderError;
+use scandeck_wire::contract::{ReportFormat, Stamp};
+use scandeck_wire::text;
 
 named_enum! {
     /// The format of an export, with its name on command lines.

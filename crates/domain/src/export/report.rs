@@ -3,16 +3,16 @@
 use std::io;
 
 use super::{Export, ExportError, ExportRow};
-use crate::contract::{GroupBy, ReportFilters, ReportFormat, Tool};
 use crate::mask::Mask;
-use crate::report::{
-    Document, Earlier, Remark, ReportData, ReportDecision, ReportFinding, ReportRetest, Standing,
-    render,
-};
 use crate::triage::compare::occurrences;
 use crate::triage::{
     AbsenceProof, Assessment, Presence, Reason, ScanSighting, TimelineEntry, Verdict, VerdictSource,
 };
+use scandeck_report::{
+    Document, Earlier, Remark, ReportData, ReportDecision, ReportFinding, ReportRetest, Standing,
+    render,
+};
+use scandeck_wire::contract::{GroupBy, ReportFilters, ReportFormat, Tool};
 
 /// Writes the report, with one chapter per target.
 ///
@@ -167,10 +167,10 @@ fn standing(assessment: &Assessment, is_absent: bool) -> Standing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Stamp;
     use crate::export::ExportFormat;
     use crate::triage::TriageState;
     use crate::triage::testing::TriageFixture;
+    use scandeck_wire::contract::Stamp;
 
     #[test]
     fn reports_and_json_lines_name_scans_without_the_finding() {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use url::{Host, Position, Url};
 
-use crate::contract::{Risk, Shared};
 use crate::triage::{
     Assessment, Change, Decision, EarlierCorrelation, Event, FindingKey, FindingTexts, Issue,
     RetestResult, TimelineEntry, TriageState, Verdict, VerdictSource,
 };
+use scandeck_wire::contract::{Risk, Shared};
 
 /// Limit of a chain of duplicates.
 const MOST_DUPLICATES: usize = 8;

@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 
 use super::row::links;
 use super::{Export, ExportError, ExportRow, cut, json as plain, without_empty};
-use crate::contract::Risk;
-use crate::report::evidence_cell;
-use crate::text::thousands;
 use crate::triage::{FindingTexts, Issue, Presence, ReopenCause, Verdict};
+use scandeck_report::evidence_cell;
+use scandeck_wire::contract::Risk;
+use scandeck_wire::text::thousands;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -397,8 +397,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::contract::Stamp;
     use crate::triage::{Assessment, TriageState};
+    use scandeck_wire::contract::Stamp;
 
     #[test]
     fn many_findings_are_split_into_runs_of_different_categories() {

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::markdown::escaped;
-use crate::contract::Finding;
-use crate::report::evidence_cell;
-use crate::text;
+use scandeck_report::evidence_cell;
+use scandeck_wire::contract::Finding;
+use scandeck_wire::text;
 
 // Writing to a String cannot fail, so the results below are dropped.
 
@@ -103,7 +103,7 @@ fn fenced(language: &str, given: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Evidence, Risk};
+    use scandeck_wire::contract::{Evidence, Risk};
 
     #[test]
     fn finding_has_facts_texts_and_evidence_and_no_empty_parts() {

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use super::row::links;
 use super::{Export, ExportRow, json as plain, without_empty};
-use crate::contract::{Shared, Stamp};
-use crate::report::evidence_cell;
 use crate::triage::{FindingTexts, Issue, Presence, Verdict};
+use scandeck_report::evidence_cell;
+use scandeck_wire::contract::{Shared, Stamp};
 
 pub(super) fn document(export: &Export<'_>) -> io::Result<Value> {
     let targets: BTreeMap<String, &ExportRow> =

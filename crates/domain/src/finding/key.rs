@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::contract::serde_as_text;
+use scandeck_wire::contract::serde_as_text;
 
 /// 128 bits of a fingerprint, the key of decisions. Printed as 32 hex digits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
-use crate::text::plural;
+use scandeck_wire::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
+use scandeck_wire::text::plural;
 
 /// A captured request with the logger and workspace it belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

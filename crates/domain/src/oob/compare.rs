@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::decode::{BodyHints, chain, is_text};
 use super::request;
-use crate::contract::Capture;
+use scandeck_wire::contract::Capture;
 
 /// A part of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,7 +137,7 @@ fn body(capture: &Capture) -> Option<String> {
     Some(if is_text(shown) {
         String::from_utf8_lossy(shown).into_owned()
     } else {
-        crate::text::clean_bytes(&bytes).into_owned()
+        scandeck_wire::text::clean_bytes(&bytes).into_owned()
     })
 }
 

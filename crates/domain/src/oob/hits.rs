@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Delay, Payload, Token};
-use crate::contract::{CaptureId, LoggerId, Shared, Stamp};
+use scandeck_wire::contract::{CaptureId, LoggerId, Shared, Stamp};
 
 /// A captured request that contains the token of a payload. The archive keeps hits longer than
 /// captures.

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::contract::Logger;
-use crate::text::plural;
+use scandeck_wire::contract::Logger;
+use scandeck_wire::text::plural;
 
 /// Number of last days in which the end is announced.
 const DAYS: i64 = 2;

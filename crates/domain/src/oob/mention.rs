@@ -1,7 +1,7 @@
 //! Occurrences of tokens in captured requests.
 
 use super::Token;
-use crate::contract::Shared;
+use scandeck_wire::contract::Shared;
 
 /// A token found in a captured request.
 #[derive(Clone, Debug, PartialEq, Eq)]

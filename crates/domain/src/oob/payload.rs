@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Token;
-use crate::contract::{LoggerId, Shared, Stamp};
 use crate::finding::FindingKey;
+use scandeck_wire::contract::{LoggerId, Shared, Stamp};
 
 /// A URL with a token, stored when it was copied or written to a file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use super::payload::UrlForm;
 use super::{Payload, PayloadBook, PayloadShape, Token};
-use crate::contract::{LoggerId, Shared, Stamp};
 use crate::finding::FindingKey;
-use crate::text::file_name;
+use scandeck_wire::contract::{LoggerId, Shared, Stamp};
+use scandeck_wire::text::file_name;
 
 /// Maximum number of payloads per batch.
 pub const MOST: usize = 10_000;

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use crate::finding::named_enum;
-use crate::text::quoted;
+use scandeck_wire::text::quoted;
 
 named_enum! {
     /// The form of a payload URL for one kind of injection point.
@@ -83,8 +83,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::contract::Capture;
     use crate::oob::{Token, UrlForm, mentions};
+    use scandeck_wire::contract::Capture;
 
     #[test]
     fn payload_url_renders_in_every_shape() {

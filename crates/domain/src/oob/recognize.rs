@@ -13,8 +13,8 @@ use std::borrow::Cow;
 use super::decode::{CompressionFormat, base64 as base64_runs, hex, percent, spellings};
 use super::token::LENGTH;
 use super::{Mention, MentionPlace, PayloadBook, Token, request};
-use crate::contract::{Capture, Shared};
-use crate::text;
+use scandeck_wire::contract::{Capture, Shared};
+use scandeck_wire::text;
 
 /// Maximum number of nested encodings.
 const DEEPEST: usize = 4;

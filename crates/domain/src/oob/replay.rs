@@ -7,7 +7,7 @@ use url::{Host, Url};
 
 use super::out::sent_again;
 use super::request;
-use crate::contract::Capture;
+use scandeck_wire::contract::Capture;
 
 /// The request to send. Display and Debug omit header values, which may be secret.
 #[derive(Clone, PartialEq)]

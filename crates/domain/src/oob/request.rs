@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::contract::Capture;
 use crate::mask::Mask;
+use scandeck_wire::contract::Capture;
 
 /// Path and query as sent; some services record only the query.
 pub fn target(capture: &Capture) -> String {

@@ -11,8 +11,8 @@ use serde::Deserialize;
 
 use super::decode::percent::decoded_value;
 use super::{MentionPlace, request};
-use crate::contract::{Capture, Shared, serde_as_text};
-use crate::text;
+use scandeck_wire::contract::{Capture, Shared, serde_as_text};
+use scandeck_wire::text;
 
 /// A program that fetches URLs automatically.
 #[derive(Debug, Deserialize)]
@@ -31,7 +31,8 @@ struct Agents {
 }
 
 static AGENTS: LazyLock<Vec<Agent>> = LazyLock::new(|| {
-    let file: Result<Agents, _> = toml::from_str(include_str!("../../assets/oob/agents.toml"));
+    let file: Result<Agents, _> =
+        toml::from_str(include_str!("../../../../assets/oob/agents.toml"));
     file.map(|file| file.agents).unwrap_or_default()
 });
 

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::request::body_size;
-use crate::contract::{Capture, Shared};
 use crate::text_files::{LONGEST, TextFile, TextFiles, TextPlace, damaged, digest};
+use scandeck_wire::contract::{Capture, Shared};
 
 /// A shorter body takes less memory than its place.
 const SHORTEST: usize = 128;

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::contract::serde_as_text;
+use scandeck_wire::contract::serde_as_text;
 
 /// Characters of a token.
 pub const LENGTH: usize = 12;

@@ -3,8 +3,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::contract::{UnattributedRequest, UnattributedRequests};
-use crate::text::plural;
+use scandeck_wire::contract::{UnattributedRequest, UnattributedRequests};
+use scandeck_wire::text::plural;
 
 /// Bytes of a request that its row shows.
 const SHOWN: usize = 64;
@@ -60,7 +60,7 @@ fn escaped(request: &UnattributedRequest, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Stamp;
+    use scandeck_wire::contract::Stamp;
 
     #[test]
     fn list_names_sender_reason_and_first_bytes_newest_first() {

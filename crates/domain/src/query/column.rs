@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use super::field::ValueKind;
 use super::{Field, RowSet, TextNumbers, TextPool};
-use crate::contract::{Shared, Stamp};
+use scandeck_wire::contract::{Shared, Stamp};
 
 /// Values without a row that a column may hold, beside as many as it has rows.
 const SPARE: usize = 1024;
@@ -441,7 +441,7 @@ impl Column {
 
     /// The values of a row in words.
     #[cfg(test)]
-    pub(crate) fn written(&self, row: usize) -> Vec<String> {
+    pub fn written(&self, row: usize) -> Vec<String> {
         let word = |number: usize| match &self.values {
             Values::Texts(texts) => texts.get(number as u32).to_owned(),
             Values::Numbers(numbers) => numbers[number].to_string(),

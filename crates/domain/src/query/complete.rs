@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::column::{Column, Values};
 use super::field::ValueKind;
 use super::{Evaluator, Field, Flag, QueryKind, RowSet, RowSource, lex};
-use crate::contract::Risk;
+use scandeck_wire::contract::Risk;
 
 /// Maximum number of completions.
 const MOST: usize = 8;

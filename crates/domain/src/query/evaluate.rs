@@ -11,7 +11,7 @@ use super::source::{RowSource, column_of};
 use super::value::{Matcher, When};
 use super::{Clause, ClauseTest, Expr, Field, Flag, Query, RowSet};
 use crate::query::ValueKind;
-use crate::text::search_form;
+use scandeck_wire::text::search_form;
 
 /// Maximum number of cached clauses.
 const MOST_CACHED: usize = 64;

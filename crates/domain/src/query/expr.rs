@@ -5,8 +5,8 @@ use std::fmt;
 use super::lex::{self, Compare};
 use super::value::{Expression, When, span_text};
 use super::{Field, Flag};
-use crate::contract::Risk;
 use crate::query::ValueKind;
+use scandeck_wire::contract::Risk;
 
 /// A query or a part of it. [`Expr::all`], [`Expr::any`] and [`Expr::opposite`] keep the canonical
 /// form: no group of one, no group of the same kind within another, no double negation.

@@ -155,6 +155,6 @@ impl fmt::Display for Query {
 }
 
 /// The query of a filter. Filters are valid queries, so the fallback hides nothing.
-pub(crate) fn query_of(filter: &str, kind: QueryKind) -> Query {
+pub fn query_of(filter: &str, kind: QueryKind) -> Query {
     Query::parse(filter, kind).unwrap_or_else(|_| Query::everything(kind))
 }

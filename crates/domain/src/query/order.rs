@@ -11,7 +11,7 @@ use super::error::{did_you_mean, nearest};
 use super::field::ValueKind;
 use super::source::RowSource;
 use super::{Evaluator, Field, ParseError, QueryKind};
-use crate::text::natural;
+use scandeck_wire::text::natural;
 
 /// One sort key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -14,7 +14,7 @@ use super::field::ValueKind;
 use super::lex::{Compare, LexToken, Placed, Word, is_keyword, lex};
 use super::value::{Expression, When, span};
 use super::{Clause, ClauseTest, Expr, Field, Flag, ParseError, QueryKind, flag};
-use crate::contract::Risk;
+use scandeck_wire::contract::Risk;
 
 /// Maximum length in bytes.
 pub const LONGEST: usize = 4_096;

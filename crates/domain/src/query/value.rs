@@ -7,8 +7,8 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use regex::{Regex, RegexBuilder};
 
-use crate::contract::Stamp;
-use crate::text::composed;
+use scandeck_wire::contract::Stamp;
+use scandeck_wire::text::composed;
 
 /// Maximum size of a compiled expression in bytes.
 const EXPRESSION_BYTES: usize = 1 << 20;

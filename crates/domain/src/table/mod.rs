@@ -15,7 +15,7 @@ mod positions;
 #[cfg(test)]
 mod query_tests;
 mod remote;
-pub(crate) mod row;
+pub mod row;
 mod rows;
 mod search_texts;
 pub mod sort;
@@ -32,13 +32,13 @@ use std::sync::{Arc, OnceLock};
 
 use positions::Positions;
 pub use remote::Remote;
-pub use row::{NoOtherLists, OtherLists, Row, Rows};
+pub use row::{IntoRow, NoOtherLists, OtherLists, Row, Rows};
 pub use rows::RecognizedCapture;
 use search_texts::{SearchTexts, SearchTextsBuilder};
 pub use sort::SortOrder;
 
-use crate::contract::{Risk, TargetId};
 use crate::query::{Column, ColumnBuilder, FIELDS, Field, RowSet, ValueKind};
+use scandeck_wire::contract::{Risk, TargetId};
 
 /// An item of a list: it has an id and provides fields for queries.
 pub trait Item: Row + Sized + Send + Sync + 'static {
@@ -112,11 +112,11 @@ pub struct Table<T: Item> {
 impl<T: Item> Table<T> {
     /// Builds the table in the given order; a second item with the same id is dropped. Shared items
     /// remain shared.
-    pub fn new<I: Into<Arc<T>>>(items: impl IntoIterator<Item = I>) -> Self {
+    pub fn new<I: IntoRow<T>>(items: impl IntoIterator<Item = I>) -> Self {
         let mut table = Self::unfilled();
         let mut texts = SearchTextsBuilder::default();
         for item in items {
-            let item = item.into();
+            let item = item.into_row();
             if !table.at.add(&table.items, item.id()) {
                 continue;
             }

@@ -1,11 +1,11 @@
 //! Tests of queries over rows in memory: completion, explanation and orders.
 
 use super::{NoOtherLists, Rows};
-use crate::contract::{Scan, ScanStatus, Wordlist};
 use crate::query::complete::complete;
 use crate::query::explain::explain;
 use crate::query::order::ordered;
 use crate::query::{ClauseEffect, Completion, Evaluator, Query, QueryKind, SortKey};
+use scandeck_wire::contract::{Scan, ScanStatus, Wordlist};
 
 fn scans() -> Vec<Scan> {
     let scan = |tool_id, status_name| Scan {

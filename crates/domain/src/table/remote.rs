@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::client::Problem;
-use crate::contract::Stamp;
+use crate::problem::Problem;
+use scandeck_wire::contract::Stamp;
 
 /// A value of the service. The last good value is never discarded.
 #[derive(Clone, Debug, Default)]

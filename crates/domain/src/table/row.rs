@@ -1,10 +1,12 @@
 //! Fields of rows for queries, from the row itself and from other lists.
 
-use crate::contract::{Capture, Risk, ScanId, Shared, TargetId, Tool};
+use std::sync::Arc;
+
 use crate::finding::FindingKey;
 use crate::oob::{Hits, Payload, Token};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind, RowSet, RowSource};
-use crate::text::search_form;
+use scandeck_wire::contract::{Capture, Risk, ScanId, Shared, TargetId, Tool};
+use scandeck_wire::text::search_form;
 
 /// A row that queries can test.
 pub trait Row {
@@ -17,6 +19,24 @@ pub trait Row {
 
     /// Writes the values of a field.
     fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder);
+}
+
+/// What becomes a shared row: the row itself, a shared one, or the wire type that it is made of.
+pub trait IntoRow<T> {
+    /// The row; a shared one remains the same allocation.
+    fn into_row(self) -> Arc<T>;
+}
+
+impl<T> IntoRow<T> for T {
+    fn into_row(self) -> Arc<T> {
+        Arc::new(self)
+    }
+}
+
+impl<T> IntoRow<T> for Arc<T> {
+    fn into_row(self) -> Arc<T> {
+        self
+    }
 }
 
 /// Data from other lists. Missing data is omitted.
@@ -119,7 +139,7 @@ impl<R: Row> RowSource for Rows<'_, R> {
 }
 
 /// Appends texts, each followed by a line break.
-pub(crate) fn put(to: &mut String, texts: &[&str]) {
+pub fn put(to: &mut String, texts: &[&str]) {
     for text in texts {
         to.push_str(text);
         to.push('\n');
@@ -127,7 +147,7 @@ pub(crate) fn put(to: &mut String, texts: &[&str]) {
 }
 
 /// Writes the flags that hold.
-pub(crate) fn flags(to: &mut ColumnBuilder, flags: &[(Flag, bool)]) {
+pub fn flags(to: &mut ColumnBuilder, flags: &[(Flag, bool)]) {
     let bits = flags
         .iter()
         .filter(|(_, holds)| *holds)
@@ -136,7 +156,7 @@ pub(crate) fn flags(to: &mut ColumnBuilder, flags: &[(Flag, bool)]) {
 }
 
 /// Writes the id and names of a tool.
-pub(crate) fn tool(to: &mut ColumnBuilder, id: i64) {
+pub fn tool(to: &mut ColumnBuilder, id: i64) {
     to.text(&id.to_string());
     let tool = Tool(id);
     [tool.name(), tool.short_name()]
@@ -146,7 +166,7 @@ pub(crate) fn tool(to: &mut ColumnBuilder, id: i64) {
 }
 
 /// Writes the highest risk whose count is not zero.
-pub(crate) fn worst(to: &mut ColumnBuilder, counts: impl Iterator<Item = bool>) {
+pub fn worst(to: &mut ColumnBuilder, counts: impl Iterator<Item = bool>) {
     if let Some((risk, _)) = Risk::DOWN.into_iter().zip(counts).find(|(_, any)| *any) {
         to.whole(risk.level());
     }
@@ -154,7 +174,7 @@ pub(crate) fn worst(to: &mut ColumnBuilder, counts: impl Iterator<Item = bool>) 
 
 /// Writes the name of a target, and for a URL also what lists show: the name without scheme and
 /// trailing slash.
-pub(crate) fn target_name(to: &mut ColumnBuilder, name: Option<&Shared>) {
+pub fn target_name(to: &mut ColumnBuilder, name: Option<&Shared>) {
     let Some(name) = name else { return };
     to.shared(name);
     let is_http =
@@ -165,6 +185,6 @@ pub(crate) fn target_name(to: &mut ColumnBuilder, name: Option<&Shared>) {
 }
 
 /// Writes an optional text.
-pub(crate) fn shared(to: &mut ColumnBuilder, text: Option<&Shared>) {
+pub fn shared(to: &mut ColumnBuilder, text: Option<&Shared>) {
     text.into_iter().for_each(|text| to.shared(text));
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::Row;
 use crate::query::{RowSet, TextNumbers, TextPool};
-use crate::text::search_form;
+use scandeck_wire::text::search_form;
 
 /// The search texts of all rows.
 #[derive(Clone, Debug, Default)]

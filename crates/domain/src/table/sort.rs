@@ -3,7 +3,7 @@
 //! Orders are defined with the rows. Orders that need other data (urgency, risks of a target, hits
 //! of a payload) are refined by the dashboard.
 
-pub use crate::text::natural;
+pub use scandeck_wire::text::natural;
 use std::cmp::Ordering;
 
 /// One order of a list.

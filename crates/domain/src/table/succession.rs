@@ -72,10 +72,7 @@ impl<T: Item> Table<T> {
     }
 
     /// The position of each item in the table before, if it is the same item there.
-    pub(crate) fn places_in<'a>(
-        &'a self,
-        before: &'a Self,
-    ) -> impl Iterator<Item = Option<u32>> + 'a {
+    pub fn places_in<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = Option<u32>> + 'a {
         let mut next = 0;
         self.items.iter().map(move |item| {
             let is_same = |&at: &usize| {

@@ -6,8 +6,8 @@ use super::event::{Decision, Event, Sighting};
 use super::finding_state::{FindingState, RuleState};
 use super::issue::{Assessment, Issue, ReopenCause, VerdictSource};
 use super::state::TriageState;
-use crate::contract::{Shared, Stamp};
 use crate::finding::{Presence, Verdict};
+use scandeck_wire::contract::{Shared, Stamp};
 
 /// Increase of EPSS that requests a recheck.
 const EPSS_RISE: f64 = 0.1;

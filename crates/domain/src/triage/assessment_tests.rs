@@ -4,9 +4,9 @@ use super::correlate::reassess;
 use super::event::{Change, Decision, Subject};
 use super::issue::{ReopenCause, VerdictSource};
 use super::testing::TriageFixture;
-use crate::contract::Risk;
 use crate::finding::Verdict;
 use crate::finding::Verdict::{Confirmed, FalsePositive, Fixed, NotApplicable, Open, RiskAccepted};
+use scandeck_wire::contract::Risk;
 
 fn fixture() -> TriageFixture {
     let mut fixture = TriageFixture::new();
@@ -211,7 +211,7 @@ fn risen_risk_kev_or_epss_requests_recheck() {
     let mut fixture = fixture();
     fixture.findings[0].epss_score = Some(0.2);
     fixture.decide(FalsePositive);
-    let recheck = |change: fn(&mut crate::contract::Finding)| {
+    let recheck = |change: fn(&mut scandeck_wire::contract::Finding)| {
         let mut later = TriageFixture {
             ann: fixture.ann.clone(),
             findings: fixture.findings.clone(),

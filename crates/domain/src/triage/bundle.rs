@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 
 use super::event::Event;
 use super::jsonl::{self, BadLine};
-use crate::contract::{Finding, Scan, Shared, Stamp, Target};
 use crate::finding::FindingKey;
 use crate::oob::{ArchivedCapture, Hit, Payload};
-use crate::text;
-use crate::text::plural;
+use scandeck_wire::contract::{Finding, Scan, Shared, Stamp, Target};
+use scandeck_wire::text;
+use scandeck_wire::text::plural;
 
 /// Format name in the manifest.
 const FORMAT: &str = "scandeck-bundle";
@@ -231,10 +231,10 @@ impl Bundle {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{CaptureId, Evidence, FindingId, LoggerId, Risk};
     use crate::oob::Token;
     use crate::triage::Verdict;
     use crate::triage::testing::Replica;
+    use scandeck_wire::contract::{CaptureId, Evidence, FindingId, LoggerId, Risk};
 
     fn bundle() -> Bundle {
         let made = Stamp::parse("2026-11-21 12:00:00").unwrap();

@@ -81,7 +81,7 @@ fn varies(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Evidence, Finding, Risk};
+    use scandeck_wire::contract::{Evidence, Finding, Risk};
 
     #[test]
     fn dates_ids_and_nonces_are_no_change() {

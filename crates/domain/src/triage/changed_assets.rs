@@ -17,7 +17,7 @@ use std::sync::Arc;
 use super::correlate::{CorrelationInput, EarlierCorrelation};
 use super::issue::IssueId;
 use super::matching::Assets;
-use crate::contract::{Scan, ScanId, Shared, TargetId};
+use scandeck_wire::contract::{Scan, ScanId, Shared, TargetId};
 
 /// The assets to compute again; `None` for all, because something changed that concerns all.
 pub(super) fn changed_assets(

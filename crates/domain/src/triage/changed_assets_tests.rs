@@ -13,12 +13,12 @@ use super::correlate::{Correlated, CorrelationInput, correlate};
 use super::event::{Baseline, Change, Decision, EventId, Identity, ManualFinding, Subject};
 use super::listed::ListedFinding;
 use super::testing::Replica;
-use crate::contract::{
-    Evidence, Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Shared, Stamp, Target, TargetId,
-};
 use crate::finding::Verdict;
 use crate::query::FIELDS;
 use crate::table::{Item, Table};
+use scandeck_wire::contract::{
+    Evidence, Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Shared, Stamp, Target, TargetId,
+};
 
 /// A step of a history; numbers choose objects and values.
 #[derive(Clone, Debug)]
@@ -235,7 +235,7 @@ impl History {
                     risk_level: Risk::from(i64::from(risk)),
                     ..self.findings[at].whole().unwrap()
                 };
-                self.findings[at] = changed.into();
+                self.findings[at] = Arc::new(changed.into());
             }
             Step::RemoveFinding { finding } => {
                 if let Some(at) = at(finding, self.findings.len()) {
@@ -380,7 +380,7 @@ impl History {
             vuln_evidence: Evidence::table(&["Seen at", "Cookie"], cells),
             ..Finding::default()
         };
-        self.findings.push(finding.into());
+        self.findings.push(Arc::new(finding.into()));
     }
 
     /// Makes the rows of everything and those that follow the last ones, and compares them.

@@ -13,9 +13,9 @@ use super::change_detection;
 use super::coverage::{self, IncompleteTests};
 use super::issue::Issue;
 use super::listed::ListedFinding;
-use crate::contract::{Scan, ScanId, ScanStatus};
 use crate::finding::{RetestGap, named_enum};
 use crate::table::Table;
+use scandeck_wire::contract::{Scan, ScanId, ScanStatus};
 
 named_enum! {
     /// Outcome of a finding in a later scan, with its name in exports.
@@ -165,8 +165,8 @@ pub fn differences(before: &ListedFinding, after: &ListedFinding) -> Vec<String>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Evidence, Finding, FindingId, Risk, Stamp, TargetId};
     use crate::triage::{IssueId, Occurrence};
+    use scandeck_wire::contract::{Evidence, Finding, FindingId, Risk, Stamp, TargetId};
 
     fn scan(id: i64, tests: i64, status: ScanStatus) -> Arc<Scan> {
         Arc::new(Scan {
@@ -181,13 +181,13 @@ mod tests {
     }
 
     fn occurrence(scan: i64, risk: Risk) -> Arc<ListedFinding> {
-        Finding {
+        let finding = Finding {
             id: FindingId(scan),
             task_id: Some(ScanId(scan)),
             risk_level: risk,
             ..Finding::default()
-        }
-        .into()
+        };
+        Arc::new(finding.into())
     }
 
     /// A row that these scans saw, the latest first.

@@ -26,14 +26,14 @@ use super::presence::{Presences, ReadTimes};
 use super::state::TriageState;
 use super::timeline::{ScanIndex, TimelineEntry};
 use super::{identity, rules};
-use crate::contract::{
-    Evidence, Finding, FindingId, Risk, Scan, ScanId, Shared, Stamp, Target, TargetId,
-};
 use crate::finding::{FindingKey, Presence};
 use crate::query::source::column_from;
 use crate::query::{ColumnBuilder, Field};
 use crate::table::{Row, Table};
 use crate::triage::AssessedFinding;
+use scandeck_wire::contract::{
+    Evidence, Finding, FindingId, Risk, Scan, ScanId, Shared, Stamp, Target, TargetId,
+};
 
 /// Decision columns built with the issues: those that saved queries test most.
 const READY: [Field; 2] = [Field::Decision, Field::Verdict];
@@ -508,7 +508,7 @@ fn manual_issue(
     Issue {
         id: manual.key.into(),
         identity,
-        finding: finding.into(),
+        finding: Arc::new(finding.into()),
         severity: severity(input, manual.key),
         presence: Presence::Unchanged,
         retest_gap: None,

@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use super::event::{Change, Decision, ManualFinding, Subject};
 use super::issue::{IssueId, VerdictSource};
 use super::testing::TriageFixture;
-use crate::contract::{Evidence, Finding, FindingId, Risk, ScanId, TargetId};
 use crate::finding::Verdict::{Confirmed, FalsePositive, Open};
 use crate::finding::{Presence, Verdict};
+use scandeck_wire::contract::{Evidence, Finding, FindingId, Risk, ScanId, TargetId};
 
 #[test]
 fn finding_of_two_scans_is_one_row_with_latest_occurrence() {

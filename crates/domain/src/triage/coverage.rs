@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::listed::ListedFinding;
-use crate::contract::{EvidenceView, Scan, ScanId, ScanStatus};
 use crate::finding::RetestGap;
+use scandeck_wire::contract::{EvidenceView, Scan, ScanId, ScanStatus};
 
 /// Beginning of the `vuln_id`s of findings about the scan itself.
 const COVERAGE: &str = "coverage.";
@@ -180,7 +180,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::contract::{Evidence, Finding, ScanId};
+    use scandeck_wire::contract::{Evidence, Finding, ScanId};
 
     fn scan(params: Value) -> Scan {
         Scan {

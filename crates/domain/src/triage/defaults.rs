@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Change, Decision, Event, EventId, Reason, Subject, TriageState, Verdict};
-use crate::contract::Shared;
+use scandeck_wire::contract::Shared;
 
 /// The decisions on the findings of each class, in the order of (clock, id).
 #[derive(Clone, Debug, Default)]
@@ -82,9 +82,9 @@ pub fn note_beside(state: &TriageState, decision: &Event) -> Option<Shared> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Stamp;
     use crate::triage::Identity;
     use crate::triage::testing::Replica;
+    use scandeck_wire::contract::Stamp;
 
     #[test]
     fn defaults_are_limited_to_workspace() {

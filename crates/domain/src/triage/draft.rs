@@ -10,8 +10,8 @@ use jiff::{Span, ToSpan};
 
 use super::issue::VerdictSource;
 use super::{Assessment, Change, Decision, FindingKey, Issue, Reason, Verdict};
-use crate::contract::{Risk, Shared};
 use crate::query::lex;
+use scandeck_wire::contract::{Risk, Shared};
 
 /// Default number of days for which a risk is accepted.
 const ACCEPTED_FOR: i64 = 90;

@@ -9,8 +9,8 @@ use std::str::FromStr;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{FindingId, Risk, ScanId, Shared, Stamp, serde_as_text};
 use crate::finding::{FindingKey, Reason, Verdict};
+use scandeck_wire::contract::{FindingId, Risk, ScanId, Shared, Stamp, serde_as_text};
 
 /// Names an event everywhere: the instance that made it, and its number there. Printed `5f…-12`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::contract::{Evidence, EvidenceView};
+use scandeck_wire::contract::{Evidence, EvidenceView};
 
 /// Maximum number of bytes of evidence.
 const MOST: usize = 16 * 1024;

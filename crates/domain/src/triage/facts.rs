@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::coverage;
 use super::issue::Issue;
-use crate::contract::ScanId;
 use crate::finding::Presence;
 use crate::table::Table;
+use scandeck_wire::contract::ScanId;
 
 /// The findings that a scan changed, compared with the scan of this target and tool before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,8 +104,8 @@ fn changes(issues: &[Arc<Issue>]) -> HashMap<ScanId, ScanChanges> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Finding;
     use crate::triage::testing::TriageFixture;
+    use scandeck_wire::contract::Finding;
 
     /// The facts when these scans found findings of these kinds.
     fn facts_of(found: &[(i64, &str)], change_last: impl Fn(&mut Finding)) -> FindingFacts {

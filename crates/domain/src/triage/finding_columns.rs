@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::state::TriageState;
 use super::{AssessedFinding, Assessment, Issue};
-use crate::contract::{Scan, ScanId, Shared, Target, TargetId, Workspace};
 use crate::finding::FindingKey;
 use crate::query::{Column, ColumnBuilder, Field, QueryKind, RowSet, RowSource};
 use crate::table::{OtherLists, Row, Table};
+use scandeck_wire::contract::{Scan, ScanId, Shared, Target, TargetId, Workspace};
 
 /// The inputs of the columns of findings. All of them are shared.
 #[derive(Clone, Debug, Default)]

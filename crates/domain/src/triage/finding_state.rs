@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::event::{Change, Decision, Event, EventId, Identity, ManualFinding, Subject};
-use crate::contract::{FindingId, Risk, Shared};
 use crate::finding::{FindingKey, Verdict};
+use scandeck_wire::contract::{FindingId, Risk, Shared};
 
 /// The state of one finding.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -18,8 +18,8 @@ use url::{Host, Url};
 
 use super::event::{EventId, Identity, ManualFinding};
 use super::listed::ListedFinding;
-use crate::contract::{Evidence, FindingId, ScanId, Shared};
 use crate::finding::FindingKey;
+use scandeck_wire::contract::{Evidence, FindingId, ScanId, Shared};
 
 mod class;
 mod locators;
@@ -252,7 +252,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::contract::{Finding, Risk};
+    use scandeck_wire::contract::{Finding, Risk};
 
     fn identify(finding: &Finding, target: &str) -> Identity {
         Identifier::new(&Shared::default()).identify(&finding.clone().into(), &asset(target))

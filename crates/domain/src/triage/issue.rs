@@ -7,8 +7,8 @@ use jiff::civil::Date;
 
 use super::event::{EventId, Identity, Sighting};
 use super::listed::ListedFinding;
-use crate::contract::{CompactStamp, FindingId, Risk, ScanId, Shared, Stamp, ids};
 use crate::finding::{FindingKey, Presence, Reason, RetestGap, Verdict, named_enum};
+use scandeck_wire::contract::{CompactStamp, FindingId, Risk, ScanId, Shared, Stamp, ids};
 
 ids! {
     /// Stable id of an issue: the low 62 bits of its key.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::event::Event;
-use crate::text;
+use scandeck_wire::text;
 
 /// Greatest accepted clock: a larger one is from a broken or hostile file and would prevent further
 /// events.

@@ -19,7 +19,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::change_detection::stable_words;
 use super::identity::place_of;
 use super::store::texts::StoredTexts;
-use crate::contract::{Evidence, Finding, FindingId, Owasp, Risk, ScanId, Shared, TargetId};
+use crate::table::IntoRow;
+use scandeck_wire::contract::{
+    Evidence, Finding, FindingId, Owasp, Risk, ScanId, Shared, TargetId,
+};
 
 /// The long texts of a finding.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -413,15 +416,15 @@ fn words(evidence: &Evidence) -> u64 {
     hasher.finish()
 }
 
-impl From<Finding> for ListedFinding {
-    fn from(finding: Finding) -> Self {
-        Self::split(finding)
+impl IntoRow<ListedFinding> for Finding {
+    fn into_row(self) -> Arc<ListedFinding> {
+        Arc::new(self.into())
     }
 }
 
-impl From<Finding> for Arc<ListedFinding> {
+impl From<Finding> for ListedFinding {
     fn from(finding: Finding) -> Self {
-        Self::new(finding.into())
+        Self::split(finding)
     }
 }
 

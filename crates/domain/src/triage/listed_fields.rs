@@ -1,10 +1,10 @@
 //! Fields of findings of a single scan. Fields of decisions are in `triage`.
 
 use super::listed::{FindingTexts, ListedFinding};
-use crate::contract::FindingId;
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put, shared, target_name, tool};
 use crate::table::{Item, OtherLists, Row, SortOrder};
+use scandeck_wire::contract::FindingId;
 
 impl Row for ListedFinding {
     const KIND: QueryKind = QueryKind::Findings;
@@ -125,7 +125,7 @@ impl FindingTexts {
 }
 
 /// `CWE-79`, `79`, or several of them.
-fn cwes(text: &crate::contract::Shared, to: &mut ColumnBuilder) {
+fn cwes(text: &scandeck_wire::contract::Shared, to: &mut ColumnBuilder) {
     let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if !text.contains([',', ';', ' ']) && !plain(text) {
         return to.shared(text);

@@ -15,9 +15,9 @@ use super::correlate::CorrelationInput;
 use super::event::Identity;
 use super::identity::{self, Identifier};
 use super::listed::ListedFinding;
-use crate::contract::{FindingId, ScanId, Shared, Stamp, TargetId};
 use crate::finding::FindingKey;
 use crate::text_files::digest;
+use scandeck_wire::contract::{FindingId, ScanId, Shared, Stamp, TargetId};
 
 /// About so many findings are matched together.
 const BATCH: usize = if cfg!(test) { 4 } else { 1 << 13 };

@@ -50,8 +50,9 @@ pub mod state;
 #[cfg(test)]
 mod state_tests;
 pub mod store;
-#[cfg(test)]
-pub(crate) mod testing;
+#[cfg(any(test, feature = "testing"))]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+pub mod testing;
 pub mod timeline;
 
 pub use bundle::{Bundle, Manifest, Setting};

@@ -20,8 +20,8 @@ use super::coverage::{self, IncompleteTests};
 use super::event::Baseline;
 use super::issue::AbsenceProof;
 use super::matching::MatchedFinding;
-use crate::contract::{Scan, ScanId, ScanStatus, Stamp, TargetId};
 use crate::finding::{Presence, RetestGap};
+use scandeck_wire::contract::{Scan, ScanId, ScanStatus, Stamp, TargetId};
 
 /// Scans of one target and tool, oldest first.
 #[derive(Default)]

@@ -7,9 +7,11 @@ use serde_json::json;
 use super::correlate::{CorrelationInput, correlate};
 use super::event::{Baseline, Change, Subject};
 use super::testing::TriageFixture;
-use crate::contract::{Evidence, ResultSummary, Risk, Scan, ScanId, ScanStatus, Stamp, TargetId};
 use crate::finding::Presence::{Absent, New, NotRetested, Reappeared, Unchanged, Updated};
 use crate::finding::{Presence, RetestGap};
+use scandeck_wire::contract::{
+    Evidence, ResultSummary, Risk, Scan, ScanId, ScanStatus, Stamp, TargetId,
+};
 
 /// The presence of what these of four scans saw, the scans first changed by `change`.
 fn seen_by(scans: &[i64], change: impl Fn(&mut Scan)) -> Presence {

@@ -2,14 +2,14 @@
 
 use proptest::prelude::*;
 
-use crate::contract::{
-    Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId,
-};
 use crate::query::source::column_of;
 use crate::query::*;
-use crate::table::{NoOtherLists, OtherLists, Rows};
+use crate::table::{IntoRow, NoOtherLists, OtherLists, Rows};
 use crate::triage::{
     AssessedFinding, Assessment, Issue, IssueId, Presence, Reason, ReopenCause, Verdict,
+};
+use scandeck_wire::contract::{
+    Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId,
 };
 
 struct TargetNames(Shared);
@@ -35,7 +35,7 @@ fn issue(name: &str, change: impl FnOnce(&mut Finding)) -> Issue {
     change(&mut finding);
     Issue {
         id: IssueId(finding.id.0),
-        finding: finding.into(),
+        finding: finding.into_row(),
         ..Issue::default()
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Change, Event, EventWriter, Subject, TriageState};
-use crate::contract::{Shared, Stamp};
+use scandeck_wire::contract::{Shared, Stamp};
 
 impl EventWriter {
     /// Writes changes as one batch, each in its workspace. A decision replaces the decisions in

@@ -16,8 +16,8 @@ use super::coverage;
 use super::presence::{ReadTimes, is_read};
 use super::settings::StoredSettings;
 use super::{FindingKey, Issue, IssueId};
-use crate::contract::{Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId};
 use crate::table::Table;
+use scandeck_wire::contract::{Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId};
 
 /// Name of the setting that stores the retest.
 pub const RETEST_SETTING: &str = "retest";

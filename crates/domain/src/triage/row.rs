@@ -7,11 +7,11 @@ use jiff::tz::TimeZone;
 use super::issue::ReopenCause;
 use super::listed_fields::is_long;
 use super::{Assessment, Issue, IssueId, Presence};
-use crate::contract::{Risk, Stamp, TargetId};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put, shared, target_name};
 use crate::table::{Item, OtherLists, Row, SortOrder};
-use crate::text::natural;
+use scandeck_wire::contract::{Risk, Stamp, TargetId};
+use scandeck_wire::text::natural;
 
 fn by_risk(a: &Issue, b: &Issue) -> Ordering {
     (Reverse(a.risk()), Reverse(a.finding.id)).cmp(&(Reverse(b.risk()), Reverse(b.finding.id)))
@@ -113,7 +113,7 @@ impl Item for Issue {
             compare: |a, b| a.port().cmp(&b.port()),
         },
     ];
-    const MANY: usize = if cfg!(test) { 1_000 } else { 50_000 };
+    const MANY: usize = 50_000;
     // Those of groups, tabs and the line of changes. A column that few queries need is built by the
     // first of them.
     const READY: &'static [Field] = &[
@@ -230,8 +230,9 @@ impl AssessedFinding<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Finding;
+    use crate::table::IntoRow;
     use crate::table::Table;
+    use scandeck_wire::contract::Finding;
 
     fn finding(id: i64, name: &str, target: i64, risk: Risk) -> Issue {
         let finding = Finding {
@@ -242,7 +243,7 @@ mod tests {
         };
         Issue {
             id: IssueId(id),
-            finding: finding.into(),
+            finding: finding.into_row(),
             ..Issue::default()
         }
     }

@@ -10,10 +10,10 @@ use super::correlate::{CorrelationInput, assessed};
 use super::event::EventId;
 use super::finding_state::RuleState;
 use super::issue::{Assessment, Issue};
-use crate::contract::{ScanId, Shared, TargetId};
 use crate::finding::FindingKey;
 use crate::query::{Evaluator, Query, QueryKind, RowSet};
 use crate::table::{OtherLists, Rows, Table};
+use scandeck_wire::contract::{ScanId, Shared, TargetId};
 
 /// The deciding rule of each issue; empty if no rule matches.
 pub(super) fn deciding(

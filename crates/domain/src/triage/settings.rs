@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::contract::Shared;
 use crate::oob::Network;
+use scandeck_wire::contract::Shared;
 
 /// JSON values by name and workspace; an empty workspace is the service as a whole.
 pub type StoredSettings = BTreeMap<(Shared, Shared), String>;

@@ -22,8 +22,8 @@ use imbl::ordmap::DiffItem;
 use super::event::{Baseline, Change, Event, EventId, Subject};
 pub use super::finding_state::{FindingState, ManualFindingState, RuleState};
 use super::identity;
-use crate::contract::Shared;
 use crate::finding::FindingKey;
+use scandeck_wire::contract::Shared;
 use undo::{EventBatch, UndoStep};
 
 /// Position of an event in the order of all events.

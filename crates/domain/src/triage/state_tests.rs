@@ -8,9 +8,9 @@ use super::event::{Baseline, Change, Decision, Event, EventId, ManualFinding, Su
 use super::identity::manual_key;
 use super::state::{Touched, TriageState};
 use super::testing::{Replica, finding};
-use crate::contract::Risk;
 use crate::finding::Verdict::{Confirmed, FalsePositive, Fixed, Open, RiskAccepted};
 use crate::finding::{FindingKey, Verdict};
+use scandeck_wire::contract::Risk;
 
 fn rule(query: &str, verdict: Verdict) -> Change {
     Change::Rule {
@@ -148,7 +148,7 @@ fn batch_undo_touches_every_changed_key() {
             verdict: Fixed,
             ..Decision::default()
         });
-        let at = crate::contract::Stamp::parse("2026-11-21 12:00:00").unwrap();
+        let at = scandeck_wire::contract::Stamp::parse("2026-11-21 12:00:00").unwrap();
         let event = ann
             .writer
             .write((at, 1), batch, vec![], finding(key), decision);

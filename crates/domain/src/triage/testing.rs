@@ -9,11 +9,11 @@ use super::correlate::{Correlated, CorrelationInput, correlate};
 use super::event::{Change, Decision, Event, EventId, EventWriter, Identity, Sighting, Subject};
 use super::issue::{Assessment, Issue};
 use super::state::TriageState;
-use crate::contract::{
-    Evidence, Finding, FindingId, Scan, ScanId, ScanStatus, Shared, Stamp, Target, TargetId,
-};
 use crate::finding::{FindingKey, Verdict};
 use crate::table::Table;
+use scandeck_wire::contract::{
+    Evidence, Finding, FindingId, Scan, ScanId, ScanStatus, Shared, Stamp, Target, TargetId,
+};
 
 /// The writer and the state of one dashboard.
 #[derive(Clone)]
@@ -103,6 +103,12 @@ pub struct TriageFixture {
     pub targets: Vec<Target>,
     pub ann: Replica,
     pub today: &'static str,
+}
+
+impl Default for TriageFixture {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl TriageFixture {

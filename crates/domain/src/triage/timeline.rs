@@ -15,8 +15,8 @@ use super::coverage::{self, IncompleteTests};
 use super::issue::Issue;
 use super::listed::ListedFinding;
 use super::presence::{chronological, finding_counts, is_over};
-use crate::contract::{Scan, ScanId, Stamp, TargetId};
 use crate::finding::RetestGap;
+use scandeck_wire::contract::{Scan, ScanId, Stamp, TargetId};
 
 /// What a scan says about an issue.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,8 +133,8 @@ impl ScanIndex {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::ScanStatus;
     use crate::triage::testing::TriageFixture;
+    use scandeck_wire::contract::ScanStatus;
 
     /// The scans of the last finding, latest first: `s` seen, `a` absent, `n` not retested.
     fn shape(fixture: &TriageFixture) -> String {

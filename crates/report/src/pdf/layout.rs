@@ -16,11 +16,11 @@ use std::collections::HashMap;
 use super::fonts::{Fonts, Style};
 use super::lines::{Ink, Span, TextLine, break_lines, break_prose};
 use super::output::{PdfPages, TagName};
-use crate::contract::Risk;
-use crate::report::RenderError;
-use crate::report::flow::{Block, ContentsLine, Heading};
-use crate::report::view::{Fact, SummaryRow};
-use crate::text;
+use crate::RenderError;
+use crate::flow::{Block, ContentsLine, Heading};
+use crate::view::{Fact, SummaryRow};
+use scandeck_wire::contract::Risk;
+use scandeck_wire::text;
 
 use rows::{RowCell, RowShape};
 

@@ -8,7 +8,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use super::fonts::{Fonts, ShapedWord, Style};
-use crate::contract::Risk;
+use scandeck_wire::contract::Risk;
 
 /// The colour of a text or an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,8 +26,8 @@ use jiff::tz::TimeZone;
 use super::fonts::Fonts;
 use super::layout::{LinkTarget, PAGE, PageMark, PageMarkKind, Place};
 use super::lines::{Ink, Piece, TextLine};
-use crate::contract::Stamp;
-use crate::report::{RenderError, risk_color};
+use crate::{RenderError, risk_color};
+use scandeck_wire::contract::Stamp;
 
 /// Findings up to which every paragraph and cell has a tag: the structure of 20,000 findings would
 /// need gigabytes of memory.

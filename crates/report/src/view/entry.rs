@@ -2,9 +2,9 @@
 
 use super::proof::{Proof, ProofLimit, proof};
 use super::{Fact, Prose, fact, line, named, stamp, tool_name};
-use crate::contract::{Finding, Risk};
-use crate::report::{Earlier, ReportDecision, ReportFinding};
-use crate::text::{clean_for_print as clean, clean_text_for_print as clean_text};
+use crate::{Earlier, ReportDecision, ReportFinding};
+use scandeck_wire::contract::{Finding, Risk};
+use scandeck_wire::text::{clean_for_print as clean, clean_text_for_print as clean_text};
 
 /// A finding.
 #[derive(Clone, Debug)]

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::{Fact, RiskCounts, SummaryRow, fact, line, stamp, tool_name};
-use crate::contract::{Risk, Tool};
-use crate::report::{Document, RenderError, ReportFinding, ReportScan, Standing};
-use crate::text::{clean_for_print as clean, clean_text_for_print as clean_text, plural};
+use crate::{Document, RenderError, ReportFinding, ReportScan, Standing};
+use scandeck_wire::contract::{Risk, Tool};
+use scandeck_wire::text::{clean_for_print as clean, clean_text_for_print as clean_text, plural};
 
 /// Names on the cover; more are counted.
 const COVER_NAMES: usize = 12;
@@ -239,9 +239,9 @@ pub(super) fn scan(scanned: &ReportScan) -> [String; 8] {
 mod tests {
     use super::super::{View, counted};
     use super::*;
-    use crate::contract::GroupBy;
-    use crate::report::ReportDecision;
-    use crate::report::tests::{data, decided};
+    use crate::ReportDecision;
+    use crate::tests::{data, decided};
+    use scandeck_wire::contract::GroupBy;
 
     #[test]
     fn cover_names_scope_tools_and_period() {
@@ -271,7 +271,7 @@ mod tests {
             ..ReportDecision::default()
         };
         input.findings[0].decided = Some(manual);
-        input.findings[0].found_at = crate::contract::Stamp::parse("2026-11-21 08:00:00");
+        input.findings[0].found_at = scandeck_wire::contract::Stamp::parse("2026-11-21 08:00:00");
         let scanned: Vec<Fact> = super::cover(&Document::new(&input).unwrap());
         let scanned: Vec<&str> = scanned
             .iter()

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::contract::EvidenceView;
-use crate::text::{clean_text_for_print, plural};
+use scandeck_wire::contract::EvidenceView;
+use scandeck_wire::text::{clean_text_for_print, plural};
 
 /// Evidence for a person.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

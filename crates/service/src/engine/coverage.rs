@@ -30,7 +30,7 @@ use super::firewall_page;
 use super::http::{HttpPage, Web, WebError};
 use super::kinds::{self, FindingKind, coverage};
 use super::limits::ScanLimits;
-use crate::text::plural;
+use scandeck_wire::text::plural;
 
 /// Why a test is incomplete: an answer that says nothing about the requested path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -659,7 +659,7 @@ impl ScanCoverage {
     }
 
     /// One finding for each kind of cause. Its evidence lists the tests, which the dashboard reads
-    /// (`src/triage/coverage.rs`): their earlier findings are not retested.
+    /// (`crates/domain/src/triage/coverage.rs`): their earlier findings are not retested.
     pub fn findings(&self, port: u16, service: &str) -> Vec<NewFinding> {
         let mut rows: BTreeMap<&str, (FindingKind, CoverageCauses)> = BTreeMap::new();
         for (uid, incomplete) in &self.incomplete {

@@ -12,7 +12,7 @@ use tokio_rustls::TlsAcceptor;
 use super::ScanOutcome;
 use super::hostile_tests::{ok, redirect, request, server, web, website};
 use super::testing::{ScanResult, TestScan, localhost_tls};
-use crate::contract::Tool;
+use scandeck_wire::contract::Tool;
 
 fn answer(status: &str, headers: &str) -> String {
     format!(

@@ -85,7 +85,7 @@ mod tests {
     use url::Url;
 
     use super::*;
-    use crate::service::engine::http::headers;
+    use crate::engine::http::headers;
 
     fn page(kind: &'static str, body: &str) -> HttpPage {
         let headers = if kind.is_empty() {

@@ -13,7 +13,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::ScanOutcome;
 use super::testing::{ScanResult, TestScan, localhost_tls};
-use crate::contract::{RedirectLevel, Risk, Tool};
+use scandeck_wire::contract::{RedirectLevel, Risk, Tool};
 
 /// A server that runs `serve` for each connection.
 pub(super) async fn server<F>(serve: impl Fn(TcpStream) -> F + Send + 'static) -> u16
@@ -565,7 +565,9 @@ async fn old_tls(mut stream: TcpStream, certificate: Vec<u8>) {
     if stream.read_exact(&mut hello).await.is_err() {
         return;
     }
-    let minor = hello[5].min(2);
+    // Another record than a hello: an alert.
+    let Some(&minor) = hello.get(5) else { return };
+    let minor = minor.min(2);
     if minor == 0 {
         let _ = stream.write_all(&[21, 3, 0, 0, 2, 2, 40]).await;
         return;
@@ -613,13 +615,15 @@ async fn old_versions_are_found_with_their_certificate() {
             "tls.protocol.tls10",
             "tls.protocol.tls11",
             "tls.certificate.self_signed",
+            "tls.cipher.rsa_exchange",
             "tls.cipher.no_forward_secrecy",
-            "tls.renegotiation.insecure"
+            "tls.renegotiation.insecure",
+            "tls.protocol.old_only"
         ]
     );
     let message = format!("{:?}", result.outcome);
     assert!(
-        message.contains("; 5 findings: TLS 1.0 supported, TLS 1.1 supported, "),
+        message.contains("; 7 findings: TLS 1.0 supported, TLS 1.1 supported, "),
         "{message}"
     );
     let output = result.output.unwrap().output_data;

@@ -51,8 +51,8 @@ use super::run::ScanRun;
 use super::throttle::Throttle;
 use super::tolerant_http::{self, TolerantHttp, TolerantResponse, WireStream};
 use super::{PRODUCT, ScanOutcome};
-use crate::service::scope_check::is_this_host;
-use crate::text::plural;
+use crate::scope_check::is_this_host;
+use scandeck_wire::text::plural;
 
 /// Bytes of a body that are read.
 pub const MAX_BODY: usize = 512 * 1024;
@@ -1081,11 +1081,11 @@ mod host_tests {
     use tokio::sync::mpsc;
 
     use super::*;
-    use crate::contract::Tool;
-    use crate::service::address::Address;
-    use crate::service::engine::hostile_tests::server;
-    use crate::service::engine::pace::Lanes;
-    use crate::service::engine::testing::{ChangingResolver, TestScan};
+    use crate::address::Address;
+    use crate::engine::hostile_tests::server;
+    use crate::engine::pace::Lanes;
+    use crate::engine::testing::{ChangingResolver, TestScan};
+    use scandeck_wire::contract::Tool;
 
     #[tokio::test]
     async fn rate_limit_and_credentials_belong_to_the_host_of_the_request() {

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::NewFinding;
-use crate::contract::{Evidence, Owasp, Risk, Shared};
+use scandeck_wire::contract::{Evidence, Owasp, Risk, Shared};
 
 /// A kind of finding by its `vuln_id`, which never changes: decisions depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -223,7 +223,7 @@ struct KindTexts {
 }
 
 static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| {
-    toml::from_str(include_str!("../../../assets/engine/findings.toml")).unwrap_or_default()
+    toml::from_str(include_str!("../../../../assets/engine/findings.toml")).unwrap_or_default()
 });
 
 impl Catalogue {
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn kinds_are_complete_and_have_unique_ids() {
         let file: Catalogue =
-            toml::from_str(include_str!("../../../assets/engine/findings.toml")).unwrap();
+            toml::from_str(include_str!("../../../../assets/engine/findings.toml")).unwrap();
         let ids: BTreeSet<&str> = ALL.iter().map(|kind| kind.0).collect();
         assert!(ids.len() == ALL.len() && ids.len() > 30);
         assert!(

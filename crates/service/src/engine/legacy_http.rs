@@ -302,7 +302,7 @@ mod tests {
     use tokio_rustls::TlsAcceptor;
 
     use super::*;
-    use crate::service::engine::hostile_tests::server;
+    use crate::engine::hostile_tests::server;
 
     const LIMIT: Duration = Duration::from_secs(30);
 

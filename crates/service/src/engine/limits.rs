@@ -7,8 +7,8 @@
 use std::time::Duration;
 
 use super::NewFinding;
-use crate::contract::{Evidence, EvidenceView};
-use crate::text::plural;
+use scandeck_wire::contract::{Evidence, EvidenceView};
+use scandeck_wire::text::plural;
 
 /// Longest line of the raw log, in bytes; the rest of a line is cut.
 pub const RAW_LINE: usize = 4096;

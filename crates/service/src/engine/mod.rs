@@ -20,7 +20,9 @@ use tokio_util::sync::CancellationToken;
 use super::address::Address;
 use super::resolver::Resolver;
 use super::scope_check::ScopeCheck;
-use crate::contract::{Evidence, Owasp, RedirectLevel, Risk, ScanId, ScanOutput, Test, Tool};
+use scandeck_wire::contract::{
+    Evidence, Owasp, RedirectLevel, Risk, ScanId, ScanOutput, Test, Tool,
+};
 
 mod blocking;
 mod body;
@@ -50,8 +52,9 @@ mod scope_tests;
 mod service_ports;
 mod small_tools;
 mod technologies;
-#[cfg(test)]
-pub(crate) mod testing;
+#[cfg(any(test, feature = "testing"))]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+pub mod testing;
 mod throttle;
 mod tls;
 #[cfg(test)]

@@ -20,7 +20,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::probe_pace::ProbePace;
-use crate::service::scope_check::is_this_host;
+use crate::scope_check::is_this_host;
 
 /// Port probes that are possible at the same time, however few descriptors there are.
 const MIN_PROBES: usize = 16;

@@ -16,10 +16,10 @@ use tokio::time::sleep;
 use super::limits::{ScanCuts, ScanLimits, shorten_line};
 use super::pace::Lanes;
 use super::{EngineSettings, FINDING_LIST, NewFinding, ScanEvent, ScanJob, ScanOutcome, TestDone};
-use crate::contract::ScanOutput;
-use crate::service::address::Address;
-use crate::service::resolver::addresses;
-use crate::service::scope_check::Refusal;
+use crate::address::Address;
+use crate::resolver::addresses;
+use crate::scope_check::Refusal;
+use scandeck_wire::contract::ScanOutput;
 
 /// How often a running scan is checked against the scope. Two refusals in a row end the scan: an
 /// editor may write the scope file in two steps.

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 use super::ScanOutcome;
 use super::testing::{ChangingResolver, TestScan};
-use crate::contract::Tool;
+use scandeck_wire::contract::Tool;
 
 const NAME_AND_ADDRESS: &str = "allow = [{ target = 'shop.acme.test' }, { target = '127.0.0.1' }]";
 

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::service::scope_check::is_this_host;
+use crate::scope_check::is_this_host;
 
 /// A shared list of listeners.
 #[derive(Clone, Debug, Default)]

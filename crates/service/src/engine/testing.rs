@@ -18,9 +18,9 @@ use super::{
     Engine, EngineSettings, NewFinding, ScanEvent, ScanJob, ScanLimits, ScanOutcome, ServicePorts,
     TestDone, check_params,
 };
-use crate::contract::{RedirectLevel, ScanId, ScanOutput, Tool};
-use crate::service::resolver::{LookupError, Resolver, SystemResolver};
-use crate::service::scope_check::{ScopeCheck, ScopeCheckSettings};
+use crate::resolver::{LookupError, Resolver, SystemResolver};
+use crate::scope_check::{ScopeCheck, ScopeCheckSettings};
+use scandeck_wire::contract::{RedirectLevel, ScanId, ScanOutput, Tool};
 
 /// The events and the outcome of a scan.
 pub struct ScanResult {

@@ -17,7 +17,7 @@ use tokio_rustls::TlsAcceptor;
 use super::ScanOutcome;
 use super::hostile_tests::{ok, server, web, website};
 use super::testing::{ScanResult, TestScan, localhost_tls};
-use crate::contract::Tool;
+use scandeck_wire::contract::Tool;
 
 const PAGE: &str = "<title>Shop</title><a href=/next>next</a><p>about the shop</p>";
 

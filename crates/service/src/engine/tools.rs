@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::guests::{Guest, GuestUse, guest_of};
-use crate::contract::Tool;
-use crate::service::address::Address;
+use crate::address::Address;
+use scandeck_wire::contract::Tool;
 
 /// The tools, with what each of them does.
 const FUNCTIONS: &[(Tool, &str)] = &[

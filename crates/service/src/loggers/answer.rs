@@ -4,8 +4,8 @@ use axum::http::StatusCode;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::service::errors::ApiError;
-use crate::service::request_reader::{ReceivedRequest, RequestVersion};
+use crate::errors::ApiError;
+use crate::request_reader::{ReceivedRequest, RequestVersion};
 
 /// Sent before the body to a sender that waits for it.
 pub const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";

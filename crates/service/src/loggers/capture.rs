@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode;
 
 use super::TOKEN_LENGTH;
-use crate::contract::LoggerId;
-use crate::service::request_reader::{HeaderLine, ReceivedRequest, RequestHead, RequestVersion};
-use crate::service::store::captures::NewCapture;
+use crate::request_reader::{HeaderLine, ReceivedRequest, RequestHead, RequestVersion};
+use crate::store::captures::NewCapture;
+use scandeck_wire::contract::LoggerId;
 
 /// The place of a logger's URL in the bytes of a request.
 const MARK: &[u8] = b"/l/";
@@ -134,7 +134,7 @@ fn text(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::request_reader::{EndCause, ReaderLimits, RequestReader};
+    use crate::request_reader::{EndCause, ReaderLimits, RequestReader};
 
     const TOKEN: &str = "0123456789abcdefghijkl";
 

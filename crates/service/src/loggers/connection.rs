@@ -23,13 +23,11 @@ use super::answer::{AnswerForm, CONTINUE};
 use super::record::{
     BODY_LIMIT, HandledRequest, LARGE_BODY, LargeBodyPermit, LoggerHandler, RequestSource,
 };
-use crate::contract::LoggerId;
-use crate::service::connection_table::ConnectionMarks;
-use crate::service::connections::{AcceptedConnection, ConnectionLimits, LINGER};
-use crate::service::request_reader::{
-    EndCause, ReadStage, ReaderLimits, ReceivedRequest, RequestReader,
-};
-use crate::service::tls::Transport;
+use crate::connection_table::ConnectionMarks;
+use crate::connections::{AcceptedConnection, ConnectionLimits, LINGER};
+use crate::request_reader::{EndCause, ReadStage, ReaderLimits, ReceivedRequest, RequestReader};
+use crate::tls::Transport;
+use scandeck_wire::contract::LoggerId;
 
 /// Bytes of one read.
 const READ: usize = 16 * 1024;

@@ -23,7 +23,7 @@ use rand::RngExt;
 
 use super::state::App;
 use super::store::loggers::LoggerRow;
-use crate::contract::Logger;
+use scandeck_wire::contract::Logger;
 
 pub use connection::serve;
 pub use record::LoggerHandler;

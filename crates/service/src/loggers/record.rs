@@ -10,13 +10,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::capture::{new_capture, token};
 use super::is_full;
-use crate::contract::LoggerId;
-use crate::service::connections::client_of;
-use crate::service::errors::ApiError;
-use crate::service::recorder::{NotRecorded, Recorder};
-use crate::service::request_reader::{EndCause, ReceivedRequest, RequestEnd};
-use crate::service::state::App;
-use crate::service::store::loggers::LoggerRow;
+use crate::connections::client_of;
+use crate::errors::ApiError;
+use crate::recorder::{NotRecorded, Recorder};
+use crate::request_reader::{EndCause, ReceivedRequest, RequestEnd};
+use crate::state::App;
+use crate::store::loggers::LoggerRow;
+use scandeck_wire::contract::LoggerId;
 
 /// The largest recorded body, in bytes.
 pub const BODY_LIMIT: usize = 1024 * 1024;

@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 
-use crate::contract::{Stamp, UnattributedRequest, UnattributedRequests};
+use scandeck_wire::contract::{Stamp, UnattributedRequest, UnattributedRequests};
 
 /// Requests that are kept.
 const MOST: usize = 1000;

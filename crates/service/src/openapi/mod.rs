@@ -148,7 +148,7 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::routes;
+    use crate::routes;
 
     /// Every value under `$ref`, and every description, outside examples.
     fn visit(value: &Value, found: &mut impl FnMut(&str, &str)) {

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use axum::http::Method;
 
-use crate::contract::{ResourceType, ScanStatus, TargetType};
-use crate::service::endpoint::Endpoint;
+use crate::endpoint::Endpoint;
+use scandeck_wire::contract::{ResourceType, ScanStatus, TargetType};
 
 /// The id of a path.
 pub fn path_id() -> Value {

@@ -4,10 +4,10 @@ use axum::http::Method;
 use serde_json::{Map, Value, json};
 
 use super::schemas::Schema;
-use crate::contract::{MISSING_SCANNERS, ReportFormat};
-use crate::report::{FORMATS, content_type};
-use crate::service::endpoint::{Endpoint, ResponseContent};
-use crate::service::errors::MAX_URL;
+use crate::endpoint::{Endpoint, ResponseContent};
+use crate::errors::MAX_URL;
+use scandeck_report::{FORMATS, content_type};
+use scandeck_wire::contract::{MISSING_SCANNERS, ReportFormat};
 
 /// An error response of any endpoint.
 struct ErrorResponse {

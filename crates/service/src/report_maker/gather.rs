@@ -5,14 +5,14 @@ use std::io;
 
 use super::blocking;
 use super::spool::{Spool, SpooledFindings};
-use crate::contract::{
+use crate::state::App;
+use crate::store::StoreResult;
+use crate::store::findings::{BATCH, FindingFilter};
+use scandeck_report::{Document, Earlier, FindingSource, ReportData, ReportFinding, ReportScan};
+use scandeck_wire::contract::{
     Finding, GroupBy, NewReport, ReportFilters, ReportSource, Scan, ScanId, Stamp, TargetId, Tool,
     WorkspaceId,
 };
-use crate::report::{Document, Earlier, FindingSource, ReportData, ReportFinding, ReportScan};
-use crate::service::state::App;
-use crate::service::store::StoreResult;
-use crate::service::store::findings::{BATCH, FindingFilter};
 
 /// The data of a report, its findings apart.
 pub struct Gathered {

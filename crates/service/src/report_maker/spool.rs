@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use crate::report::{FindingSource, RenderError, ReportFinding};
+use scandeck_report::{FindingSource, RenderError, ReportFinding};
 
 /// Findings that are being gathered.
 pub struct Spool {
@@ -76,8 +76,8 @@ impl FindingSource for SpooledFindings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Finding, FindingId, Risk, Tool};
-    use crate::report::Earlier;
+    use scandeck_report::Earlier;
+    use scandeck_wire::contract::{Finding, FindingId, Risk, Tool};
 
     #[test]
     fn findings_are_read_in_any_order_as_they_were_written() {

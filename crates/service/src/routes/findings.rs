@@ -5,16 +5,16 @@ use axum::response::Response;
 use serde_json::value::RawValue;
 
 use super::{DataJson, RouteResult, data};
-use crate::contract::FindingId;
-use crate::service::endpoint::{
+use crate::endpoint::{
     Endpoint,
     ResponseContent::{Data, List},
 };
-use crate::service::errors::ApiError;
-use crate::service::list_stream::{self, LIST};
-use crate::service::request::{Id, QueryParams};
-use crate::service::state::App;
-use crate::service::store::findings::{BATCH, FindingFilter};
+use crate::errors::ApiError;
+use crate::list_stream::{self, LIST};
+use crate::request::{Id, QueryParams};
+use crate::state::App;
+use crate::store::findings::{BATCH, FindingFilter};
+use scandeck_wire::contract::FindingId;
 
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {

@@ -1,4 +1,4 @@
-//! `/http_loggers` (api-v2.md §4, §7). [`crate::service::loggers`] receives the requests to record.
+//! `/http_loggers` (api-v2.md §4, §7). [`crate::loggers`] receives the requests to record.
 
 use axum::Extension;
 use axum::extract::State;
@@ -6,22 +6,22 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
 use super::{DataJson, RouteResult, created, data, no_content, workspace_or_current};
-use crate::contract::{Logger, LoggerId, UnattributedRequests};
-use crate::service::endpoint::{
+use crate::endpoint::{
     Endpoint,
     EndpointBody::JsonOrForm,
     ResponseContent::{Data, List},
 };
-use crate::service::errors::ApiError;
-use crate::service::keys::{KeyIdentity, Role};
-use crate::service::limits::QuotaNoun;
-use crate::service::list_stream;
-use crate::service::loggers::{new_token, to_contract};
-use crate::service::request::{Fields, Id, QueryParams};
-use crate::service::state::App;
-use crate::service::store::loggers::AddedLogger;
+use crate::errors::ApiError;
+use crate::keys::{KeyIdentity, Role};
+use crate::limits::QuotaNoun;
+use crate::list_stream;
+use crate::loggers::{new_token, to_contract};
+use crate::request::{Fields, Id, QueryParams};
+use crate::state::App;
+use crate::store::loggers::AddedLogger;
+use scandeck_wire::contract::{Logger, LoggerId, UnattributedRequests};
 
-/// The text around captures: the JSON of [`crate::contract::Requests`].
+/// The text around captures: the JSON of [`scandeck_wire::contract::Requests`].
 const REQUESTS: (&str, &str) = ("{\"data\":{\"requests\":[", "]}}");
 /// Bytes of captures that are read at once.
 const BATCH_BYTES: i64 = 512 * 1024;

@@ -18,7 +18,7 @@ use super::endpoint::Endpoint;
 use super::errors::ApiError;
 use super::state::App;
 use super::store::DatabaseError;
-use crate::contract::{Created, DataEnvelope, WorkspaceId};
+use scandeck_wire::contract::{Created, DataEnvelope, WorkspaceId};
 
 /// The result of a handler.
 pub(super) type RouteResult<T> = Result<T, ApiError>;

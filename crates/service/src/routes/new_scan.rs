@@ -12,23 +12,23 @@ use serde_json::{Map, Value};
 
 use super::targets::{allowed_address, target_limit_reached};
 use super::{RouteResult, data, workspace_or_current};
-use crate::contract::scan::hide_secrets;
-use crate::contract::{
+use crate::address::{Address, AddressError};
+use crate::engine::guests::missing;
+use crate::engine::tools::{is_offered, target_refusal, unknown_tool_message};
+use crate::engine::{ParamsError, check_params, check_rate, network};
+use crate::errors::ApiError;
+use crate::keys::KeyIdentity;
+use crate::limits::QuotaNoun;
+use crate::request::{Fields, choice};
+use crate::routes::reports::{check_callback_url, check_format};
+use crate::state::App;
+use crate::store::scans::{ScanTarget, ScanToAdd};
+use crate::store::targets::{AddedTarget, TargetToAdd};
+use scandeck_wire::contract::scan::hide_secrets;
+use scandeck_wire::contract::{
     RedirectLevel, ReportCallback, SCAN_MINUTES, ScanCreated, ScanId, Target, TargetId, Tool,
     WordlistId, WorkspaceId,
 };
-use crate::service::address::{Address, AddressError};
-use crate::service::engine::guests::missing;
-use crate::service::engine::tools::{is_offered, target_refusal, unknown_tool_message};
-use crate::service::engine::{ParamsError, check_params, check_rate, network};
-use crate::service::errors::ApiError;
-use crate::service::keys::KeyIdentity;
-use crate::service::limits::QuotaNoun;
-use crate::service::request::{Fields, choice};
-use crate::service::routes::reports::{check_callback_url, check_format};
-use crate::service::state::App;
-use crate::service::store::scans::{ScanTarget, ScanToAdd};
-use crate::service::store::targets::{AddedTarget, TargetToAdd};
 
 pub(super) async fn add(
     State(app): State<App>,

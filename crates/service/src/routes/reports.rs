@@ -1,4 +1,4 @@
-//! `/reports` (api-v2.md §4, §7). [`crate::service::report_maker`] renders reports in the
+//! `/reports` (api-v2.md §4, §7). [`crate::report_maker`] renders reports in the
 //! background.
 
 use axum::Extension;
@@ -10,25 +10,25 @@ use futures::{StreamExt, stream};
 use serde_json::{Map, Value};
 
 use super::{DataJson, RouteResult, data, no_content};
-use crate::contract::{
-    GroupBy, NewReport, Report, ReportCreated, ReportFilters, ReportFormat, ReportId, ReportSource,
-    ReportStatus,
-};
-use crate::report::{FORMATS, content_type};
-use crate::service::address::Address;
-use crate::service::callbacks::check_name;
-use crate::service::endpoint::{
+use crate::address::Address;
+use crate::callbacks::check_name;
+use crate::endpoint::{
     Endpoint,
     EndpointBody::Json,
     ResponseContent::{Data, Download, List},
 };
-use crate::service::errors::ApiError;
-use crate::service::keys::KeyIdentity;
-use crate::service::limits::QuotaNoun;
-use crate::service::list_stream::{self, LIST};
-use crate::service::report_maker::{check_resources, queued};
-use crate::service::request::{Fields, Id, choice};
-use crate::service::state::App;
+use crate::errors::ApiError;
+use crate::keys::KeyIdentity;
+use crate::limits::QuotaNoun;
+use crate::list_stream::{self, LIST};
+use crate::report_maker::{check_resources, queued};
+use crate::request::{Fields, Id, choice};
+use crate::state::App;
+use scandeck_report::{FORMATS, content_type};
+use scandeck_wire::contract::{
+    GroupBy, NewReport, Report, ReportCreated, ReportFilters, ReportFormat, ReportId, ReportSource,
+    ReportStatus,
+};
 
 /// Reports that are read at once.
 const BATCH: usize = 500;

@@ -13,24 +13,24 @@ use tokio_util::io::ReaderStream;
 
 use super::reports::file_response;
 use super::{DataJson, RouteResult, data, new_scan, no_content, workspace_or_current};
-use crate::contract::{
-    MISSING_SCANNERS, MissingScanner, ReportFormat, ResourceType, Scan, ScanId, ScanStatus, Stamp,
-    Test,
-};
-use crate::service::endpoint::{
+use crate::endpoint::{
     Endpoint,
     EndpointBody::Json,
     ResponseContent::{Data, Lines, List},
 };
-use crate::service::engine::{FINDING_LIST, guests};
-use crate::service::errors::{ApiError, shown};
-use crate::service::list_stream::{self, LIST};
-use crate::service::report_maker::scan_report;
-use crate::service::request::{Id, QueryParams, choice};
-use crate::service::state::App;
-use crate::service::store::findings::{BATCH, FindingFilter};
-use crate::service::store::scans::ScanFilter;
-use crate::service::store::targets::Deletion;
+use crate::engine::{FINDING_LIST, guests};
+use crate::errors::{ApiError, shown};
+use crate::list_stream::{self, LIST};
+use crate::report_maker::scan_report;
+use crate::request::{Id, QueryParams, choice};
+use crate::state::App;
+use crate::store::findings::{BATCH, FindingFilter};
+use crate::store::scans::ScanFilter;
+use crate::store::targets::Deletion;
+use scandeck_wire::contract::{
+    MISSING_SCANNERS, MissingScanner, ReportFormat, ResourceType, Scan, ScanId, ScanStatus, Stamp,
+    Test,
+};
 
 /// Lines of a raw log that are read at once.
 const RAW_LINES: usize = 200;

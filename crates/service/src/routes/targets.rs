@@ -5,17 +5,17 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 
 use super::{DataJson, RouteResult, created, data, workspace_or_current};
-use crate::contract::{Target, TargetId, TargetType};
-use crate::service::address::{Address, AddressError};
-use crate::service::endpoint::{
+use crate::address::{Address, AddressError};
+use crate::endpoint::{
     Endpoint,
     EndpointBody::JsonOrForm,
     ResponseContent::{Data, List},
 };
-use crate::service::errors::ApiError;
-use crate::service::request::{Fields, Id, QueryParams, choice};
-use crate::service::state::App;
-use crate::service::store::targets::{AddedTarget, Deletion, TargetFilter, TargetToAdd};
+use crate::errors::ApiError;
+use crate::request::{Fields, Id, QueryParams, choice};
+use crate::state::App;
+use crate::store::targets::{AddedTarget, Deletion, TargetFilter, TargetToAdd};
+use scandeck_wire::contract::{Target, TargetId, TargetType};
 
 /// Bytes of the longest description.
 const LONGEST_DESCRIPTION: usize = 10_000;

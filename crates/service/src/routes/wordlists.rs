@@ -7,15 +7,15 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::{DataJson, RouteResult, data};
-use crate::contract::{Wordlist, WordlistId};
-use crate::service::endpoint::{
+use crate::endpoint::{
     Endpoint,
     ResponseContent::{Data, List, Words},
 };
-use crate::service::errors::ApiError;
-use crate::service::request::Id;
-use crate::service::state::App;
-use crate::service::store::wordlists::WordlistDeletion;
+use crate::errors::ApiError;
+use crate::request::Id;
+use crate::state::App;
+use crate::store::wordlists::WordlistDeletion;
+use scandeck_wire::contract::{Wordlist, WordlistId};
 
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {

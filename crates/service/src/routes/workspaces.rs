@@ -6,16 +6,16 @@ use axum::response::IntoResponse;
 
 use super::targets::checked_description;
 use super::{DataJson, RouteResult, created, data, no_content};
-use crate::contract::{EditWorkspace, Workspace, WorkspaceId};
-use crate::service::endpoint::{
+use crate::endpoint::{
     Endpoint,
     EndpointBody::{Json, JsonOrForm},
     ResponseContent::{Data, List},
 };
-use crate::service::errors::ApiError;
-use crate::service::request::{Fields, Id};
-use crate::service::state::App;
-use crate::service::store::workspaces::WorkspaceEdit;
+use crate::errors::ApiError;
+use crate::request::{Fields, Id};
+use crate::state::App;
+use crate::store::workspaces::WorkspaceEdit;
+use scandeck_wire::contract::{EditWorkspace, Workspace, WorkspaceId};
 
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {

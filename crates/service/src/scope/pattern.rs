@@ -8,8 +8,8 @@ use ipnet::IpNet;
 use thiserror::Error;
 use url::Host;
 
-use crate::contract::serde_as_text;
-use crate::service::address::{check_dns_name, is_address_range};
+use crate::address::{check_dns_name, is_address_range};
+use scandeck_wire::contract::serde_as_text;
 
 /// Domains of providers with names of many owners below them that are no public suffixes
 /// themselves.

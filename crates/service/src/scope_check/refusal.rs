@@ -5,7 +5,7 @@ use std::fmt;
 
 use jiff::civil::Date;
 
-use crate::service::scope::ScopeEntry;
+use crate::scope::ScopeEntry;
 
 /// Why a target may not be scanned, with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use tokio::net::TcpListener;
 use url::Url;
 
-use crate::service::data_dir::ServiceInfo;
-use crate::service::errors::StartError;
-use crate::service::router;
-use crate::service::settings::Settings;
+use crate::data_dir::ServiceInfo;
+use crate::errors::StartError;
+use crate::router;
+use crate::settings::Settings;
 
 /// The two listeners with their bound addresses.
 pub(super) struct Sockets {
@@ -145,7 +145,7 @@ pub(super) fn metrics_note(address: SocketAddr) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::tls::TlsFiles;
+    use crate::tls::TlsFiles;
 
     #[test]
     fn metrics_note_names_an_address_to_open() {

@@ -6,10 +6,10 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{FromRow, Row, SqliteConnection};
+use sqlx::{Row, SqliteConnection};
 
 use super::{Store, StoreResult, json_ids, stamp, text};
-use crate::contract::{Capture, CaptureId, LoggerId, Shared};
+use scandeck_wire::contract::{Capture, CaptureId, LoggerId, Shared};
 
 /// The limits of one logger.
 #[derive(Clone, Copy, Debug)]
@@ -56,38 +56,35 @@ impl NewCapture {
     }
 }
 
-impl FromRow<'_, SqliteRow> for Capture {
-    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
-        let headers: Vec<Shared> =
-            serde_json::from_str(row.try_get("headers")?).unwrap_or_default();
-        let header = |name: &str| {
-            let found = headers
-                .iter()
-                .filter_map(|line| line.split_once(':'))
-                .find(|(key, _)| key.trim().eq_ignore_ascii_case(name));
-            Shared::from(found.map(|(_, value)| value.trim()).unwrap_or_default())
-        };
-        let user_agent = header("user-agent");
-        Ok(Self {
-            id: CaptureId(row.try_get("id")?),
-            ip_address: text(row, "ip_address")?,
-            request_method: text(row, "method")?,
-            url_params: text(row, "query")?,
-            os: operating_system(&user_agent).into(),
-            user_agent,
-            request_body_type: header("content-type"),
-            http_headers: headers,
-            request_body_base64: STANDARD.encode(row.try_get::<&[u8], _>("body")?).into(),
-            request_date: Some(stamp(row.try_get("received_at")?)),
-            path: Some(text(row, "path")?),
-            http_version: Some(text(row, "http_version")?),
-            remote_port: Some(row.try_get("remote_port")?),
-            raw_base64: row
-                .try_get::<Option<&[u8]>, _>("raw")?
-                .map(|raw| STANDARD.encode(raw).into()),
-            problems: serde_json::from_str(row.try_get("problems")?).unwrap_or_default(),
-        })
-    }
+fn capture_of(row: SqliteRow) -> StoreResult<Capture> {
+    let headers: Vec<Shared> = serde_json::from_str(row.try_get("headers")?).unwrap_or_default();
+    let header = |name: &str| {
+        let found = headers
+            .iter()
+            .filter_map(|line| line.split_once(':'))
+            .find(|(key, _)| key.trim().eq_ignore_ascii_case(name));
+        Shared::from(found.map(|(_, value)| value.trim()).unwrap_or_default())
+    };
+    let user_agent = header("user-agent");
+    Ok(Capture {
+        id: CaptureId(row.try_get("id")?),
+        ip_address: text(&row, "ip_address")?,
+        request_method: text(&row, "method")?,
+        url_params: text(&row, "query")?,
+        os: operating_system(&user_agent).into(),
+        user_agent,
+        request_body_type: header("content-type"),
+        http_headers: headers,
+        request_body_base64: STANDARD.encode(row.try_get::<&[u8], _>("body")?).into(),
+        request_date: Some(stamp(row.try_get("received_at")?)),
+        path: Some(text(&row, "path")?),
+        http_version: Some(text(&row, "http_version")?),
+        remote_port: Some(row.try_get("remote_port")?),
+        raw_base64: row
+            .try_get::<Option<&[u8]>, _>("raw")?
+            .map(|raw| STANDARD.encode(raw).into()),
+        problems: serde_json::from_str(row.try_get("problems")?).unwrap_or_default(),
+    })
 }
 
 /// The operating system in a User-Agent; empty when there is none.
@@ -129,12 +126,13 @@ impl Store {
     /// Captures in the order of their ids; deleted ones are missing.
     pub async fn captures(&self, ids: &[i64]) -> StoreResult<Vec<Capture>> {
         let _permit = self.bulk().await;
-        sqlx::query_as(
+        sqlx::query(
             "SELECT id, received_at, ip_address, remote_port, method, path, query, http_version, headers, body,
                 raw, problems
              FROM captures WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
         )
         .bind(json_ids(ids))
+        .try_map(capture_of)
         .fetch_all(self.read())
         .await
     }
@@ -213,8 +211,8 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::contract::WorkspaceId;
-    use crate::service::store::loggers::AddedLogger;
+    use crate::store::loggers::AddedLogger;
+    use scandeck_wire::contract::WorkspaceId;
 
     const QUOTA: LoggerQuota = LoggerQuota {
         requests: 100,

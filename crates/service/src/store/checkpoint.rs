@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sqlx::SqlitePool;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 
-use crate::sqlite::private_options;
+use scandeck_wire::sqlite::private_options;
 
 /// Commits between two checkpoints. A commit waits while the file takes the pages of a checkpoint,
 /// so each is small.

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::{DatabaseError, Durability, Store, StoreResult};
-use crate::contract::TargetId;
+use scandeck_wire::contract::TargetId;
 
 /// Rows of the first transaction.
 const FIRST_ROWS: i64 = 8;
@@ -202,7 +202,7 @@ mod tests {
     use super::super::scans::{ScanTarget, ScanToAdd};
     use super::super::targets::{AddedTarget, Deletion};
     use super::*;
-    use crate::contract::{RedirectLevel, ScanId};
+    use scandeck_wire::contract::{RedirectLevel, ScanId};
 
     /// A target with an ended scan of 2,000 raw lines and a running scan of 10.
     async fn store_with_scans(file: &std::path::Path) -> Store {

@@ -5,7 +5,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{FromRow, Row, SqliteConnection};
 
 use super::{Store, StoreResult, millis};
-use crate::contract::{ReportCallback, ScanId};
+use scandeck_wire::contract::{ReportCallback, ScanId};
 
 /// Attempts per delivery (`hosted-service.md`, Callbacks).
 pub const ATTEMPTS: i64 = 5;

@@ -11,9 +11,9 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{FromRow, QueryBuilder, Row, Sqlite, SqliteConnection};
 
 use super::{Store, StoreResult, json_ids, push_condition, stamp};
-use crate::contract::{FindingId, Risk, ScanId, TargetId, WorkspaceId};
-use crate::report::Earlier;
-use crate::service::engine::NewFinding;
+use crate::engine::NewFinding;
+use scandeck_report::Earlier;
+use scandeck_wire::contract::{FindingId, Risk, ScanId, TargetId, WorkspaceId};
 
 struct FindingRow {
     id: i64,

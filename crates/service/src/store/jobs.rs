@@ -19,10 +19,10 @@ use sqlx::sqlite::{SqliteJournalMode, SqliteRow};
 use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
 
 use super::{Store, StoreResult, WriteTransaction, json, millis};
-use crate::contract::{RedirectLevel, ScanId, ScanOutput, ScanStatus, Tool, WorkspaceId};
-use crate::service::engine::{ScanJob, TestDone};
-use crate::service::secrets::ScanSecrets;
-use crate::sqlite::private_options;
+use crate::engine::{ScanJob, TestDone};
+use crate::secrets::ScanSecrets;
+use scandeck_wire::contract::{RedirectLevel, ScanId, ScanOutput, ScanStatus, Tool, WorkspaceId};
+use scandeck_wire::sqlite::private_options;
 
 /// How long a claim is valid without renewal.
 const LEASE: SignedDuration = SignedDuration::from_secs(15);
@@ -505,9 +505,9 @@ mod seal_tests {
     use serde_json::json;
 
     use super::*;
-    use crate::contract::TargetType;
-    use crate::service::store::scans::{ScanTarget, ScanToAdd};
-    use crate::service::store::targets::TargetToAdd;
+    use crate::store::scans::{ScanTarget, ScanToAdd};
+    use crate::store::targets::TargetToAdd;
+    use scandeck_wire::contract::TargetType;
 
     #[tokio::test]
     async fn credentials_of_an_earlier_version_are_sealed_at_the_start() {
@@ -537,7 +537,7 @@ mod seal_tests {
             .unwrap()
             .unwrap();
         let secrets = ScanSecrets::new("key").unwrap();
-        let copy = crate::sqlite::back_up(&file).await.unwrap();
+        let copy = scandeck_wire::sqlite::back_up(&file).await.unwrap();
         let is_plain = |path: &Path| {
             std::fs::read(path)
                 .unwrap()
@@ -552,7 +552,10 @@ mod seal_tests {
             assert!(!is_plain(&path), "{}", path.display());
         }
         let stored: Vec<String> = {
-            let mut connection = crate::sqlite::options(&copy).connect().await.unwrap();
+            let mut connection = scandeck_wire::sqlite::options(&copy)
+                .connect()
+                .await
+                .unwrap();
             sqlx::query_scalar("SELECT params FROM jobs")
                 .fetch_all(&mut connection)
                 .await

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use sqlx::Row;
 
 use super::{DatabaseError, Store, StoreResult, is_duplicate, millis, stamp};
-use crate::contract::Stamp;
-use crate::service::keys::Role;
+use crate::keys::Role;
+use scandeck_wire::contract::Stamp;
 
 /// A stored key.
 #[derive(Clone, Debug, PartialEq, Eq)]

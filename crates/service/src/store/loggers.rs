@@ -5,7 +5,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{FromRow, QueryBuilder, Row};
 
 use super::{Store, StoreResult, is_duplicate, millis, push_condition};
-use crate::contract::{LoggerId, WorkspaceId};
+use scandeck_wire::contract::{LoggerId, WorkspaceId};
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
@@ -178,7 +178,7 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::store::captures::{LoggerQuota, NewCapture};
+    use crate::store::captures::{LoggerQuota, NewCapture};
 
     #[tokio::test]
     async fn token_is_found_in_any_case_by_its_index() {

@@ -39,7 +39,7 @@ use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Encode, QueryBuilder, Row, Sqlite, SqliteConnection, SqlitePool, Type};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::contract::{Shared, Stamp};
+use scandeck_wire::contract::{Shared, Stamp};
 
 use checkpoint::Checkpoints;
 use deletion::Deletions;

@@ -18,8 +18,8 @@ use tokio::sync::Semaphore;
 
 use super::checkpoint::{Checkpoints, writing_options};
 use super::{BULK_READS, Deletions, Store};
-use crate::service::errors::StartError;
-use crate::sqlite::{
+use crate::errors::StartError;
+use scandeck_wire::sqlite::{
     back_up, is_on_network, make_private, migrations, private_options, schema_version,
 };
 
@@ -27,27 +27,27 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     migrations(&[
         (
             "first",
-            include_str!("../../../assets/migrations/sqlite/0001_first.sql"),
+            include_str!("../../../../assets/migrations/sqlite/0001_first.sql"),
         ),
         (
             "keys",
-            include_str!("../../../assets/migrations/sqlite/0002_keys.sql"),
+            include_str!("../../../../assets/migrations/sqlite/0002_keys.sql"),
         ),
         (
             "report_workspaces",
-            include_str!("../../../assets/migrations/sqlite/0003_report_workspaces.sql"),
+            include_str!("../../../../assets/migrations/sqlite/0003_report_workspaces.sql"),
         ),
         (
             "report_parts",
-            include_str!("../../../assets/migrations/sqlite/0004_report_parts.sql"),
+            include_str!("../../../../assets/migrations/sqlite/0004_report_parts.sql"),
         ),
         (
             "raw_captures",
-            include_str!("../../../assets/migrations/sqlite/0005_raw_captures.sql"),
+            include_str!("../../../../assets/migrations/sqlite/0005_raw_captures.sql"),
         ),
         (
             "counted_tests",
-            include_str!("../../../assets/migrations/sqlite/0006_counted_tests.sql"),
+            include_str!("../../../../assets/migrations/sqlite/0006_counted_tests.sql"),
         ),
     ])
 });
@@ -183,7 +183,7 @@ async fn roll_back(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::ReportId;
+    use scandeck_wire::contract::ReportId;
 
     /// The migrations of this program and a newer one.
     async fn newer_program(dir: &Path) -> Migrator {

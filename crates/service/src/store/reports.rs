@@ -9,25 +9,25 @@ use sqlx::{AssertSqlSafe, FromRow, Row};
 
 use super::deliveries::{self, NewDelivery};
 use super::{Store, StoreResult, json_ids, millis, stamp, text};
-use crate::contract::{Report, ReportFormat, ReportId, ReportSource, ReportStatus, WorkspaceId};
+use scandeck_wire::contract::{
+    Report, ReportFormat, ReportId, ReportSource, ReportStatus, WorkspaceId,
+};
 
 /// How long a report is available.
 const RETENTION: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-impl FromRow<'_, SqliteRow> for Report {
-    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
-        Ok(Self {
-            id: ReportId(row.try_get("id")?),
-            download_name: text(row, "name")?,
-            status: ReportStatus::from(row.try_get::<&str, _>("status")?),
-            format: ReportFormat::from(row.try_get::<&str, _>("format")?),
-            generation_date: Some(stamp(row.try_get("generated_at")?)),
-            expiration_date: Some(stamp(row.try_get("expires_at")?)),
-            workspace_id: row
-                .try_get::<Option<i64>, _>("workspace_id")?
-                .map(WorkspaceId),
-        })
-    }
+fn report_of(row: SqliteRow) -> StoreResult<Report> {
+    Ok(Report {
+        id: ReportId(row.try_get("id")?),
+        download_name: text(&row, "name")?,
+        status: ReportStatus::from(row.try_get::<&str, _>("status")?),
+        format: ReportFormat::from(row.try_get::<&str, _>("format")?),
+        generation_date: Some(stamp(row.try_get("generated_at")?)),
+        expiration_date: Some(stamp(row.try_get("expires_at")?)),
+        workspace_id: row
+            .try_get::<Option<i64>, _>("workspace_id")?
+            .map(WorkspaceId),
+    })
 }
 
 const SELECT: &str = "SELECT id, format, status, name, coalesce(generated_at, created_at) AS generated_at, expires_at,
@@ -145,20 +145,22 @@ impl Store {
     /// Reports in the order of their ids. Deleted ones are missing.
     pub async fn reports(&self, ids: &[i64]) -> StoreResult<Vec<Report>> {
         let _permit = self.bulk().await;
-        sqlx::query_as(
+        sqlx::query(
             "SELECT id, format, status, name, coalesce(generated_at, created_at) AS generated_at, expires_at, workspace_id
              FROM reports WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
         )
         .bind(json_ids(ids))
+        .try_map(report_of)
         .fetch_all(self.read())
         .await
     }
 
     /// A report that has not expired.
     pub async fn report(&self, id: ReportId, now: Timestamp) -> StoreResult<Option<Report>> {
-        sqlx::query_as(SELECT)
+        sqlx::query(SELECT)
             .bind(millis(now))
             .bind(id.0)
+            .try_map(report_of)
             .fetch_optional(self.read())
             .await
     }

@@ -9,7 +9,7 @@ use sqlx::{QueryBuilder, Row};
 
 use super::targets::{AddedTarget, Deletion, TargetToAdd, add_target};
 use super::{Store, StoreResult, json, json_ids, millis, push_condition, stamp, text};
-use crate::contract::{
+use scandeck_wire::contract::{
     RedirectLevel, ReportCallback, ResultSummary, Risk, Scan, ScanId, ScanStatus, TargetId,
     WorkspaceId,
 };

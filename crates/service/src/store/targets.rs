@@ -1,21 +1,19 @@
 //! Targets in the store. Callers pass canonical names.
 
 use sqlx::sqlite::SqliteRow;
-use sqlx::{FromRow, QueryBuilder, Row, SqliteConnection};
+use sqlx::{QueryBuilder, Row, SqliteConnection};
 
 use super::{Store, StoreResult, push_condition, text};
-use crate::contract::{Target, TargetId, TargetType, WorkspaceId};
+use scandeck_wire::contract::{Target, TargetId, TargetType, WorkspaceId};
 
-impl FromRow<'_, SqliteRow> for Target {
-    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
-        Ok(Self {
-            id: TargetId(row.try_get("id")?),
-            name: text(row, "name")?,
-            kind: TargetType::from(row.try_get::<&str, _>("type")?),
-            description: text(row, "description")?,
-            workspace_id: WorkspaceId(row.try_get("workspace_id")?),
-        })
-    }
+fn target_of(row: SqliteRow) -> StoreResult<Target> {
+    Ok(Target {
+        id: TargetId(row.try_get("id")?),
+        name: text(&row, "name")?,
+        kind: TargetType::from(row.try_get::<&str, _>("type")?),
+        description: text(&row, "description")?,
+        workspace_id: WorkspaceId(row.try_get("workspace_id")?),
+    })
 }
 
 const SELECT: &str = "SELECT id, workspace_id, name, type, description FROM targets WHERE 1";
@@ -75,14 +73,19 @@ impl Store {
             .push_bind(filter.limit)
             .push(" OFFSET ")
             .push_bind(filter.offset);
-        query.build_query_as().fetch_all(self.read()).await
+        query
+            .build()
+            .try_map(target_of)
+            .fetch_all(self.read())
+            .await
     }
 
     pub async fn target(&self, id: TargetId) -> StoreResult<Option<Target>> {
         QueryBuilder::new(SELECT)
             .push(" AND id = ")
             .push_bind(id.0)
-            .build_query_as()
+            .build()
+            .try_map(target_of)
             .fetch_optional(self.read())
             .await
     }

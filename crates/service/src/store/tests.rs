@@ -2,29 +2,27 @@
 
 use jiff::Timestamp;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{FromRow, QueryBuilder, Row, SqliteConnection};
+use sqlx::{QueryBuilder, Row, SqliteConnection};
 
 use super::{Store, StoreResult, findings, json, millis, stamp, text};
-use crate::contract::{ResourceType, Risk, ScanId, Test, TestId};
-use crate::service::engine::TestDone;
+use crate::engine::TestDone;
+use scandeck_wire::contract::{ResourceType, Risk, ScanId, Test, TestId};
 
-impl FromRow<'_, SqliteRow> for Test {
-    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
-        let finding: Option<i64> = row.try_get("finding_id")?;
-        Ok(Self {
-            id: TestId(row.try_get("id")?),
-            uid: text(row, "uid")?,
-            description: text(row, "description")?,
-            resource_type: if finding.is_some() {
-                ResourceType::Finding
-            } else {
-                ResourceType::Scan
-            },
-            resource_id: finding.map_or_else(|| row.try_get("scan_id"), Ok)?,
-            metadata: json(row.try_get("metadata")?),
-            performed_at: Some(stamp(row.try_get("performed_at")?)),
-        })
-    }
+fn test_of(row: SqliteRow) -> StoreResult<Test> {
+    let finding: Option<i64> = row.try_get("finding_id")?;
+    Ok(Test {
+        id: TestId(row.try_get("id")?),
+        uid: text(&row, "uid")?,
+        description: text(&row, "description")?,
+        resource_type: if finding.is_some() {
+            ResourceType::Finding
+        } else {
+            ResourceType::Scan
+        },
+        resource_id: finding.map_or_else(|| row.try_get("scan_id"), Ok)?,
+        metadata: json(row.try_get("metadata")?),
+        performed_at: Some(stamp(row.try_get("performed_at")?)),
+    })
 }
 
 impl Store {
@@ -55,7 +53,8 @@ impl Store {
         }
         query
             .push(" ORDER BY id")
-            .build_query_as()
+            .build()
+            .try_map(test_of)
             .fetch_all(self.read())
             .await
     }

@@ -1,22 +1,20 @@
 //! Wordlists in the store: one word per line, without duplicates.
 
+use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{FromRow, Row};
 
 use super::{Store, StoreResult, text};
-use crate::contract::{Wordlist, WordlistId};
-use crate::service::words::WordlistWords;
+use crate::words::WordlistWords;
+use scandeck_wire::contract::{Wordlist, WordlistId};
 
-impl FromRow<'_, SqliteRow> for Wordlist {
-    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
-        Ok(Self {
-            id: WordlistId(row.try_get("id")?),
-            name: text(row, "name")?,
-            description: text(row, "description")?,
-            num_words: row.try_get("num_words")?,
-            predefined: row.try_get("predefined")?,
-        })
-    }
+fn wordlist_of(row: SqliteRow) -> StoreResult<Wordlist> {
+    Ok(Wordlist {
+        id: WordlistId(row.try_get("id")?),
+        name: text(&row, "name")?,
+        description: text(&row, "description")?,
+        num_words: row.try_get("num_words")?,
+        predefined: row.try_get("predefined")?,
+    })
 }
 
 const SELECT: &str = "SELECT id, name, description, num_words, predefined FROM wordlists
@@ -33,15 +31,17 @@ pub enum WordlistDeletion {
 
 impl Store {
     pub async fn wordlists(&self) -> StoreResult<Vec<Wordlist>> {
-        sqlx::query_as(SELECT)
+        sqlx::query(SELECT)
             .bind(None::<i64>)
+            .try_map(wordlist_of)
             .fetch_all(self.read())
             .await
     }
 
     pub async fn wordlist(&self, id: WordlistId) -> StoreResult<Option<Wordlist>> {
-        sqlx::query_as(SELECT)
+        sqlx::query(SELECT)
             .bind(id.0)
+            .try_map(wordlist_of)
             .fetch_optional(self.read())
             .await
     }

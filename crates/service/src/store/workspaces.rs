@@ -1,21 +1,19 @@
 //! Workspaces in the store.
 
+use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{FromRow, Row};
 
 use super::{Store, StoreResult, is_duplicate, text};
-use crate::contract::{EditWorkspace, Workspace, WorkspaceId};
+use scandeck_wire::contract::{EditWorkspace, Workspace, WorkspaceId};
 
-impl FromRow<'_, SqliteRow> for Workspace {
-    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
-        Ok(Self {
-            id: WorkspaceId(row.try_get("id")?),
-            name: text(row, "name")?,
-            description: text(row, "description")?,
-            scan_count: row.try_get("scan_count")?,
-            target_count: row.try_get("target_count")?,
-        })
-    }
+fn workspace_of(row: SqliteRow) -> StoreResult<Workspace> {
+    Ok(Workspace {
+        id: WorkspaceId(row.try_get("id")?),
+        name: text(&row, "name")?,
+        description: text(&row, "description")?,
+        scan_count: row.try_get("scan_count")?,
+        target_count: row.try_get("target_count")?,
+    })
 }
 
 const SELECT: &str = "SELECT id, name, description,
@@ -38,15 +36,17 @@ fn name_key(name: &str) -> String {
 
 impl Store {
     pub async fn workspaces(&self) -> StoreResult<Vec<Workspace>> {
-        sqlx::query_as(SELECT)
+        sqlx::query(SELECT)
             .bind(None::<i64>)
+            .try_map(workspace_of)
             .fetch_all(self.read())
             .await
     }
 
     pub async fn workspace(&self, id: WorkspaceId) -> StoreResult<Option<Workspace>> {
-        sqlx::query_as(SELECT)
+        sqlx::query(SELECT)
             .bind(id.0)
+            .try_map(workspace_of)
             .fetch_optional(self.read())
             .await
     }

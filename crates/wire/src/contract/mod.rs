@@ -122,6 +122,7 @@ pub use wordlist::Wordlist;
 pub use workspace::{EditWorkspace, NewWorkspace, Workspace};
 
 /// Implements serialisation as text for types with `Display` and `FromStr`.
+#[macro_export]
 macro_rules! serde_as_text {
     ($name:ident) => {
         impl serde::Serialize for $name {
@@ -139,9 +140,10 @@ macro_rules! serde_as_text {
         }
     };
 }
-pub(crate) use serde_as_text;
+pub use serde_as_text;
 
 /// Declares id types, so that ids of different resources cannot be mixed up.
+#[macro_export]
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
         $(#[$doc])*
@@ -181,8 +183,7 @@ macro_rules! ids {
         }
     )+};
 }
-#[cfg(feature = "dashboard")]
-pub(crate) use ids;
+pub use ids;
 
 ids! {
     /// Identifies a workspace.

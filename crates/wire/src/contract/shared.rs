@@ -36,7 +36,6 @@ impl Shared {
     }
 
     /// Whether both share one allocation.
-    #[cfg(test)]
     pub fn same(&self, other: &Shared) -> bool {
         ArcStr::ptr_eq(&self.0, &other.0)
     }

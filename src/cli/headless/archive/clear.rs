@@ -4,8 +4,8 @@ use super::{ArchiveReader, to_archive};
 use crate::cli::error::{CliError, hint};
 use crate::cli::headless::HeadlessSession;
 use crate::cli::headless::logger::WorkspaceLogger;
-use crate::client::{CapturesRead, ClientResult};
-use crate::oob::ClearedRequests;
+use scandeck_client::{CapturesRead, ClientResult};
+use scandeck_domain::oob::ClearedRequests;
 use tokio::sync::Mutex;
 
 impl<'a> ArchiveReader<'a> {

@@ -1,14 +1,14 @@
 //! The cells of a capture in the list: the place of its payload, the delay, and the text that the
 //! target added.
 
-use crate::dashboard::base::CaptureRow;
-use crate::dashboard::captures::draw::detail::known;
-use crate::dashboard::list::{CaptureGroupBy, CaptureGroupKey, Group};
-use crate::dashboard::ui::{Cx, TableColumn, cell, dimmed, format, words};
-use crate::oob::Agent;
-use crate::oob::source::is_own;
-use crate::text;
+use crate::base::CaptureRow;
+use crate::captures::draw::detail::known;
+use crate::list::{CaptureGroupBy, CaptureGroupKey, Group};
+use crate::ui::{Cx, TableColumn, cell, dimmed, format, words};
 use ratatui::text::{Line, Span};
+use scandeck_domain::oob::Agent;
+use scandeck_domain::oob::source::is_own;
+use scandeck_wire::text;
 use std::borrow::Cow;
 
 pub(crate) const COLUMNS: [TableColumn; 8] = [
@@ -130,10 +130,7 @@ fn after<'a>(cx: &Cx<'a>, captured: &CaptureRow) -> Line<'a> {
 
 /// Path and query, with the text that the target added after the token highlighted.
 fn query<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> Line<'a> {
-    let (theme, request) = (
-        cx.theme,
-        crate::dashboard::captures::draw::below_logger(cx, captured),
-    );
+    let (theme, request) = (cx.theme, crate::captures::draw::below_logger(cx, captured));
     let added = captured
         .known()
         .map(|mention| mention.added.as_str())

@@ -3,17 +3,17 @@
 pub mod cells;
 pub mod detail;
 
-use crate::dashboard::base::{CaptureRow, Pane, ShownRows};
-use crate::dashboard::captures::HTTP_ONLY;
-use crate::dashboard::input::{Action, Context, ListAction};
-use crate::dashboard::list::{CaptureGroupBy, sampled_places};
-use crate::dashboard::ui::{
+use crate::base::{CaptureRow, Pane, ShownRows};
+use crate::captures::HTTP_ONLY;
+use crate::input::{Action, Context, ListAction};
+use crate::list::{CaptureGroupBy, sampled_places};
+use crate::ui::{
     Cx, ListPane, ListState, Slot, TableColumn, TableRow, ViewCache, draw_list_pane, format,
     is_constant, kept_columns, key, widest, words,
 };
-use crate::oob::{Reachability, request};
-use crate::text;
 use ratatui::prelude::{Buffer, Line, Span};
+use scandeck_domain::oob::{Reachability, request};
+use scandeck_wire::text;
 
 pub(crate) fn draw_list(
     cx: &Cx<'_>,

@@ -1,16 +1,16 @@
 //! Loggers: their URLs, numbers of captures and remaining lifetimes.
 
-use crate::contract::Logger;
-use crate::dashboard::base::{RowRef, ShownRows};
-use crate::dashboard::captures::draw::last_request;
-use crate::dashboard::input::{Action, Context, CopyAction, ItemAction, ListAction};
-use crate::dashboard::ui::{
+use crate::base::{RowRef, ShownRows};
+use crate::captures::draw::last_request;
+use crate::input::{Action, Context, CopyAction, ItemAction, ListAction};
+use crate::ui::{
     Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, columns_of,
     draw_table, fact, format, invite, is_constant, key, pane_of, sampled_items, words,
 };
-use crate::oob::{LoggerExpiry, Reachability};
-use crate::text;
 use ratatui::prelude::{Buffer, Line};
+use scandeck_domain::oob::{LoggerExpiry, Reachability};
+use scandeck_wire::contract::Logger;
+use scandeck_wire::text;
 
 const COLUMNS: [TableColumn; 5] = [
     TableColumn::flex("LOGGER", 8, 2).at_most(40),

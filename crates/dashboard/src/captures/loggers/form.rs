@@ -1,9 +1,9 @@
 //! The form of a new logger.
 
-use crate::contract::WorkspaceId;
-use crate::dashboard::base::{Call, FormTag, Job};
-use crate::dashboard::data::Data;
-use crate::dashboard::forms::{FieldId, FieldProblem, Form, FormField, FormKind};
+use crate::base::{Call, FormTag, Job};
+use crate::data::Data;
+use crate::forms::{FieldId, FieldProblem, Form, FormField, FormKind};
+use scandeck_wire::contract::WorkspaceId;
 
 static KIND: FormKind = FormKind {
     check,

@@ -1,17 +1,17 @@
 //! Commands that open a form with typed input: a report, a manual finding. Nothing is created
 //! before the form is sent.
 
-use crate::contract::{ReportFormat, ReportSource, Risk};
-use crate::dashboard::base::Effect;
-use crate::dashboard::core::update::objects;
-use crate::dashboard::findings::{export as out, manual};
-use crate::dashboard::forms::FieldId;
-use crate::dashboard::input::action::{Action, ItemAction};
-use crate::dashboard::model::{Modal, Model};
-use crate::dashboard::palette::Command;
-use crate::dashboard::palette::args::Args;
-use crate::dashboard::palette::slot::{ArgumentShape, ArgumentSlot};
-use crate::dashboard::reports;
+use crate::base::Effect;
+use crate::core::update::objects;
+use crate::findings::{export as out, manual};
+use crate::forms::FieldId;
+use crate::input::action::{Action, ItemAction};
+use crate::model::{Modal, Model};
+use crate::palette::Command;
+use crate::palette::args::Args;
+use crate::palette::slot::{ArgumentShape, ArgumentSlot};
+use crate::reports;
+use scandeck_wire::contract::{ReportFormat, ReportSource, Risk};
 
 /// The formats by name.
 const FORMATS: &[&str] = &["pdf", "html", "json", "csv", "xlsx", "docx"];

@@ -1,12 +1,12 @@
 //! Commands about the list with the focus: its order, its marks, its saved queries.
 
-use crate::dashboard::base::{Effect, Pane, Tone};
-use crate::dashboard::core::update::custom;
-use crate::dashboard::input::action::{Action, ListAction};
-use crate::dashboard::model::{Model, navigation};
-use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
-use crate::dashboard::prompts::{Prompt, Then};
-use crate::text::plural;
+use crate::base::{Effect, Pane, Tone};
+use crate::core::update::custom;
+use crate::input::action::{Action, ListAction};
+use crate::model::{Model, navigation};
+use crate::palette::{Args, ArgumentShape, ArgumentSlot, Command};
+use crate::prompts::{Prompt, Then};
+use scandeck_wire::text::plural;
 
 /// The commands of this area.
 pub(crate) static COMMANDS: &[Command] = &[

@@ -17,24 +17,24 @@ pub mod table;
 pub(crate) mod tests;
 pub mod views;
 
-use crate::dashboard::base::{Effect, Tone};
-use crate::dashboard::core::Ready;
-use crate::dashboard::core::update::actions::handle_action;
-use crate::dashboard::input::{EditAction, KeyEvent};
-use crate::dashboard::model::{CommandAbout, CommandLine, Modal, Model};
-use crate::dashboard::palette::Command;
-use crate::dashboard::text::{Ends, Offers, Recall};
+use crate::base::{Effect, Tone};
+use crate::core::Ready;
+use crate::core::update::actions::handle_action;
+use crate::input::{EditAction, KeyEvent};
+use crate::model::{CommandAbout, CommandLine, Modal, Model};
+use crate::palette::Command;
+use crate::text::{Ends, Offers, Recall};
 
 /// The commands that take arguments, of all areas.
 pub(crate) fn command_table() -> Vec<Command> {
     let areas = [
         views::COMMANDS,
         lists::COMMANDS,
-        crate::dashboard::findings::commands::COMMANDS,
-        crate::dashboard::scans::commands::COMMANDS,
-        crate::dashboard::payloads::commands::COMMANDS,
-        crate::dashboard::captures::commands::COMMANDS,
-        crate::dashboard::findings::export::COMMANDS,
+        crate::findings::commands::COMMANDS,
+        crate::scans::commands::COMMANDS,
+        crate::payloads::commands::COMMANDS,
+        crate::captures::commands::COMMANDS,
+        crate::findings::export::COMMANDS,
         forms::COMMANDS,
     ];
     areas.concat()
@@ -109,8 +109,7 @@ fn parse(model: &mut Model) {
     // A name that is still being typed, or an argument that is offered but not typed, is no error
     // yet.
     let fault = parse::parse(model, &text).err();
-    let is_begun =
-        |fault: &crate::dashboard::model::Fault| line.command.is_some() && !fault.at.is_empty();
+    let is_begun = |fault: &crate::model::Fault| line.command.is_some() && !fault.at.is_empty();
     line.fault = fault.filter(|fault| is_begun(fault) || line.offers.all.is_empty());
     model.overlay.modals.push(Modal::Command(line));
 }
@@ -170,11 +169,11 @@ fn accept(model: &mut Model, effects: &mut Vec<Effect>) {
     match parse::parse(model, &text) {
         Ok(ready) => run(model, &text, ready, effects),
         Err(fault) => {
-            if let Some(line) = crate::dashboard::core::commands::line(model) {
+            if let Some(line) = crate::core::commands::line(model) {
                 line.input.set(&text);
             }
             parse(model);
-            if let Some(line) = crate::dashboard::core::commands::line(model) {
+            if let Some(line) = crate::core::commands::line(model) {
                 line.fault = Some(fault);
             }
         }

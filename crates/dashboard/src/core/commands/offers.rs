@@ -1,14 +1,14 @@
 //! Completions of the text up to the cursor: names of commands, then values of their arguments.
 
-use crate::contract::Shared;
-use crate::dashboard::base::Pane;
-use crate::dashboard::core::commands::parse::split;
-use crate::dashboard::core::commands::table;
-use crate::dashboard::model::{CommandOffer, Model};
-use crate::dashboard::palette::{ArgumentShape, Command, KEYS, RISKS, fuzzy, slot, trimmed};
-use crate::query::{Completion, Field, QueryKind, ValueKind};
-use crate::text;
-use crate::triage::Verdict;
+use crate::base::Pane;
+use crate::core::commands::parse::split;
+use crate::core::commands::table;
+use crate::model::{CommandOffer, Model};
+use crate::palette::{ArgumentShape, Command, KEYS, RISKS, fuzzy, slot, trimmed};
+use scandeck_domain::query::{Completion, Field, QueryKind, ValueKind};
+use scandeck_domain::triage::Verdict;
+use scandeck_wire::contract::Shared;
+use scandeck_wire::text;
 use std::collections::BTreeSet;
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
 //! The parser of a `:` line: its command and arguments.
 
-use crate::dashboard::core::commands::table::all;
-use crate::dashboard::model::{Fault, Model};
-use crate::dashboard::palette::{Args, Command, FORMER, slot, trimmed};
+use crate::core::commands::table::all;
+use crate::model::{Fault, Model};
+use crate::palette::{Args, Command, FORMER, slot, trimmed};
 use std::ops::Range;
 
 /// A line that can be run.
@@ -82,8 +82,13 @@ pub(crate) fn unknown(text: &str) -> Fault {
         },
     );
     let first = typed.split_whitespace().next().unwrap_or_default();
-    match crate::query::error::nearest(first, all().iter().map(|command| command.name.as_ref())) {
-        Some(name) if !first.is_empty() => fault.with_hint(crate::query::error::did_you_mean(name)),
+    match scandeck_domain::query::error::nearest(
+        first,
+        all().iter().map(|command| command.name.as_ref()),
+    ) {
+        Some(name) if !first.is_empty() => {
+            fault.with_hint(scandeck_domain::query::error::did_you_mean(name))
+        }
         _ => fault,
     }
 }

@@ -1,15 +1,13 @@
 //! The table of all commands.
 
-use crate::dashboard::input::{
-    Action, AppAction, Keymap, ListAction, TerminalAction, TextAction, ViewAction,
-};
-use crate::dashboard::palette::{Command, places};
+use crate::input::{Action, AppAction, Keymap, ListAction, TerminalAction, TextAction, ViewAction};
+use crate::palette::{Command, places};
 use std::sync::LazyLock;
 
 /// Every command: those with arguments first, then the actions.
 pub fn all() -> &'static [Command] {
     static TABLE: LazyLock<Vec<Command>> = LazyLock::new(|| {
-        let mut table = crate::dashboard::core::commands::command_table();
+        let mut table = crate::core::commands::command_table();
         let keymap = Keymap::builtin();
         for &action in Action::ALL
             .iter()

@@ -1,12 +1,12 @@
 //! The command line: input, completion, history and execution.
 
 use crate::config::file::CommandOutput;
-pub(crate) use crate::dashboard::core::Msg;
-use crate::dashboard::core::commands::{parse, table};
-use crate::dashboard::input::Keymap;
-pub(crate) use crate::dashboard::model::CommandLine;
-pub(crate) use crate::dashboard::testing::*;
-pub(crate) use crate::triage::{Baseline, Change, EventWriter};
+pub(crate) use crate::core::Msg;
+use crate::core::commands::{parse, table};
+use crate::input::Keymap;
+pub(crate) use crate::model::CommandLine;
+pub(crate) use crate::testing::*;
+pub(crate) use scandeck_domain::triage::{Baseline, Change, EventWriter};
 
 /// A dashboard with a writable decision store.
 pub(crate) fn app() -> TestDashboard {
@@ -146,7 +146,13 @@ pub(crate) fn actions_run_by_name_as_by_key() {
 }
 
 pub(crate) fn remembered(
-    (_, value): (&(crate::contract::Shared, crate::contract::Shared), &String),
+    (_, value): (
+        &(
+            scandeck_wire::contract::Shared,
+            scandeck_wire::contract::Shared,
+        ),
+        &String,
+    ),
 ) -> Effect {
     Effect::Remember {
         key: "commands",
@@ -278,7 +284,7 @@ pub(crate) fn disabled_command_is_listed_with_reason() {
     app.keys("enter");
     assert!(app.notices().contains("read-only"), "{}", app.notices());
     app.keys("esc");
-    let mut app = crate::dashboard::core::commands::tests::app();
+    let mut app = crate::core::commands::tests::app();
     app.keys(": 'pause' enter");
     assert!(
         app.notices().contains("only in Captures · 5 shows it"),
@@ -338,7 +344,7 @@ pub(crate) fn every_documented_example_runs() {
     for command in table::all().iter().filter(|command| command.run.is_some()) {
         let mut app = app();
         let token = "k7f2aaaaaaaa".parse().unwrap();
-        let payload = crate::oob::Payload {
+        let payload = scandeck_domain::oob::Payload {
             token,
             workspace: "Acme".into(),
             ..Default::default()

@@ -1,12 +1,12 @@
 //! Commands that show something: the views with a query, and single workspaces, targets, scans,
 //! findings.
 
-use crate::dashboard::base::{AUTO, Effect, Pane, Plot, PlotBox, Scope, Tone};
-use crate::dashboard::core::update::links;
-use crate::dashboard::input::action::{Action, ViewAction};
-use crate::dashboard::model::{Modal, Model, navigation};
-use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
-use crate::query::QueryKind;
+use crate::base::{AUTO, Effect, Pane, Plot, PlotBox, Scope, Tone};
+use crate::core::update::links;
+use crate::input::action::{Action, ViewAction};
+use crate::model::{Modal, Model, navigation};
+use crate::palette::{Args, ArgumentShape, ArgumentSlot, Command};
+use scandeck_domain::query::QueryKind;
 
 /// A view with a query.
 macro_rules! view {

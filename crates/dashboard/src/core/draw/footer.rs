@@ -1,23 +1,21 @@
 //! The last line: what the keys do here. It is made from the key table, never written down again.
 //! `ui::hint_line` leaves out what has no room.
 
-use crate::client::calls::ApiCall;
-use crate::contract::{Scan, Wordlist};
-use crate::dashboard::base::{Pane, Tab};
-use crate::dashboard::forms::FieldValue;
-use crate::dashboard::input::{
+use crate::base::{Pane, Tab};
+use crate::forms::FieldValue;
+use crate::input::{
     Action, Context, DecideAction, EditAction, FormAction, ItemAction, KeyHint, ListAction,
     PayloadAction, ReviewAction, TextAction, VerdictAction, ViewAction,
 };
-use crate::dashboard::model::{
-    DecideMenu, Line as TypedLine, LinePurpose, MenuChoice, Modal, Review,
-};
-use crate::dashboard::prompts::{Prompt, PromptAnswer};
-use crate::dashboard::text::CLEAR_KEY;
-use crate::dashboard::ui::{Cx, Hint, draw_line, format, hint_line, indented, key, numbered};
-use crate::query::{Column, Field, Flag, Values};
-use crate::triage::Issue;
+use crate::model::{DecideMenu, Line as TypedLine, LinePurpose, MenuChoice, Modal, Review};
+use crate::prompts::{Prompt, PromptAnswer};
+use crate::text::CLEAR_KEY;
+use crate::ui::{Cx, Hint, draw_line, format, hint_line, indented, key, numbered};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
+use scandeck_client::calls::ApiCall;
+use scandeck_domain::query::{Column, Field, Flag, Values};
+use scandeck_domain::triage::Issue;
+use scandeck_wire::contract::{Scan, Wordlist};
 
 /// `has_matches` is false after a search without a match.
 pub(crate) fn draw_footer(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, has_matches: bool) {

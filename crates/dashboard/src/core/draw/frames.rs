@@ -2,8 +2,8 @@
 //! after steps.
 
 use super::{Drawn, ViewCache, draw_into, draw_step, paged_text};
-use crate::dashboard::base::{Measures, Size};
-use crate::dashboard::model::Model;
+use crate::base::{Measures, Size};
+use crate::model::Model;
 use ratatui::prelude::{Buffer, Rect};
 
 /// Frames, each drawn with the memory of the last one.

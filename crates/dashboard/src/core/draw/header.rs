@@ -6,12 +6,12 @@
 //!
 //! The left part is shortened in the middle; problems are shown as long as they fit on the screen.
 
-use crate::client::Problem;
-use crate::dashboard::base::{Layout, Link, Pane};
-use crate::dashboard::input::{Action, AppAction, Context};
-use crate::dashboard::ui::{Cx, cut_line, draw_line, format, indented, joined, key, stale_reason};
-use crate::text;
+use crate::base::{Layout, Link, Pane};
+use crate::input::{Action, AppAction, Context};
+use crate::ui::{Cx, cut_line, draw_line, format, indented, joined, key, stale_reason};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
+use scandeck_domain::problem::Problem;
+use scandeck_wire::text;
 
 /// The rate budget is named when less than this part of it is left, in percent.
 const LOW_BUDGET: u32 = 30;
@@ -83,7 +83,7 @@ pub(crate) fn draw_header(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
 fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
     let theme = cx.theme;
     if let Some(review) = cx.model.reviewing() {
-        return crate::dashboard::findings::review::draw::place(cx, review, room);
+        return crate::findings::review::draw::place(cx, review, room);
     }
     let workspace = cx
         .model
@@ -345,10 +345,10 @@ fn rejected_key(cx: &Cx<'_>, room: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::client::Problem;
+    use crate::base::{Link, ListKind};
     use crate::config::ProfileColour;
-    use crate::dashboard::base::{Link, ListKind};
-    use crate::dashboard::testing::*;
+    use crate::testing::*;
+    use scandeck_domain::problem::Problem;
 
     #[test]
     fn reason_uses_free_columns_and_a_service_is_named_whole_or_not_at_all() {

@@ -16,18 +16,18 @@ pub mod modals;
 pub mod panes;
 mod step;
 
-use crate::dashboard::base::batch::MOMENT;
-use crate::dashboard::base::{Batch, Measures, Pane, Size, Tone};
-use crate::dashboard::model::{Modal, Model};
-use crate::dashboard::ui::layout::{self, Areas};
-use crate::dashboard::ui::links::{link_urls, unlink};
-use crate::dashboard::ui::theme::ASCII;
-use crate::dashboard::ui::{Cx, LEAST, Places, Toasts, draw_line, mask_frame, take_bottom};
-use crate::text;
+use crate::base::batch::MOMENT;
+use crate::base::{Batch, Measures, Pane, Size, Tone};
+use crate::model::{Modal, Model};
+use crate::ui::layout::{self, Areas};
+use crate::ui::links::{link_urls, unlink};
+use crate::ui::theme::ASCII;
+use crate::ui::{Cx, LEAST, Places, Toasts, draw_line, mask_frame, take_bottom};
 use ratatui::Frame;
 use ratatui::prelude::{Buffer, Line, Rect};
+use scandeck_wire::text;
 
-pub use crate::dashboard::ui::{Scheme, Theme, ViewCache};
+pub use crate::ui::{Scheme, Theme, ViewCache};
 pub use step::{COMPLETE_AFTER, draw_step};
 
 /// What was drawn into a buffer that held the last frame.
@@ -102,7 +102,7 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     let rows = notices.rows().saturating_sub(u16::from(beside_hints));
     let areas = areas(model, size, rows);
     header::draw_header(&cx, buf, areas.header);
-    crate::dashboard::settings::draw::last_visit::draw_last_visit(&cx, buf, areas.since);
+    crate::settings::draw::last_visit::draw_last_visit(&cx, buf, areas.since);
     footer::draw_tabs(&cx, buf, areas.tabs);
     cache.measures.map.dividers.clone_from(&areas.dividers);
     for slot in &areas.slots {
@@ -243,8 +243,8 @@ fn in_flight(cx: &Cx<'_>, batch: &Batch) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{ViewCache, draw_into};
-    use crate::dashboard::base::Tone;
-    use crate::dashboard::testing::*;
+    use crate::base::Tone;
+    use crate::testing::*;
     use ratatui::prelude::{Buffer, Rect};
 
     #[test]

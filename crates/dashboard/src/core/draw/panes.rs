@@ -3,9 +3,9 @@
 //! The `draw` of a feature has the columns of its list, the cells of a row, and its detail. How a
 //! list or a detail is framed, scrolled and filtered is in `ui/list` and `ui/text`, once for all.
 
-use crate::dashboard::base::{Pane, PlacedPane, ShownRows, SlotPart};
-pub(crate) use crate::dashboard::ui::labels::numbered;
-use crate::dashboard::ui::{Cx, DetailPane, Slot, ViewCache, draw_sides};
+use crate::base::{Pane, PlacedPane, ShownRows, SlotPart};
+pub(crate) use crate::ui::labels::numbered;
+use crate::ui::{Cx, DetailPane, Slot, ViewCache, draw_sides};
 use ratatui::prelude::{Buffer, Line, Span};
 
 /// Draws a slot. What it measured goes into the cache.
@@ -51,12 +51,10 @@ fn draw_detail(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache
         return;
     }
     match cx.model.reviewing() {
-        Some(review) => {
-            crate::dashboard::findings::review::draw::draw(cx, buf, slot.area, review, cache)
-        }
+        Some(review) => crate::findings::review::draw::draw(cx, buf, slot.area, review, cache),
         None => {
-            let free = crate::dashboard::ui::text::draw_detail(cx, buf, slot, cache, detail_of);
-            crate::dashboard::plots::draw::draw_in_detail(cx, buf, free, slot.pane, cache);
+            let free = crate::ui::text::draw_detail(cx, buf, slot, cache, detail_of);
+            crate::plots::draw::draw_in_detail(cx, buf, free, slot.pane, cache);
         }
     }
     if cx.model.navigation.focus.in_detail {
@@ -91,9 +89,9 @@ fn view(list: DrawList, detail: DetailOf) -> PaneView {
 
 /// The registry of drawing, a line a pane.
 fn view_of(pane: Pane) -> PaneView {
-    use crate::dashboard::captures::{draw as captures, loggers::draw as loggers};
-    use crate::dashboard::findings::{draw as findings, retest::draw as board};
-    use crate::dashboard::{activity, payloads, reports, scans, targets, wordlists, workspaces};
+    use crate::captures::{draw as captures, loggers::draw as loggers};
+    use crate::findings::{draw as findings, retest::draw as board};
+    use crate::{activity, payloads, reports, scans, targets, wordlists, workspaces};
     match pane {
         Pane::Workspaces => view(workspaces::draw::draw_list, workspaces::draw::detail),
         Pane::Targets => view(targets::draw::draw_list, targets::draw::detail),

@@ -5,10 +5,10 @@
 //! everything else between the key and the answer. What else follows the cursor, such as the detail
 //! and the key hints, is drawn by the complete frame that comes [`COMPLETE_AFTER`] the last step.
 
-use crate::dashboard::base::{Size, SlotPart};
-use crate::dashboard::core::draw::{Drawn, areas, context_of, notices, panes};
-use crate::dashboard::model::{FOLLOWS_AFTER, Model};
-use crate::dashboard::ui::{Cx, ViewCache};
+use crate::base::{Size, SlotPart};
+use crate::core::draw::{Drawn, areas, context_of, notices, panes};
+use crate::model::{FOLLOWS_AFTER, Model};
+use crate::ui::{Cx, ViewCache};
 use ratatui::prelude::{Buffer, Rect};
 use ratatui::widgets::{Clear, Widget};
 use std::time::Duration;
@@ -90,12 +90,12 @@ pub(super) fn is_possible(cx: &Cx<'_>, area: Rect) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::contract::Risk;
-    use crate::dashboard::base::{Focus, Pane, Size, SlotPart, Tone};
-    use crate::dashboard::core::Msg;
-    use crate::dashboard::core::draw::frames::TestFrames;
-    use crate::dashboard::testing::*;
+    use crate::base::{Focus, Pane, Size, SlotPart, Tone};
+    use crate::core::Msg;
+    use crate::core::draw::frames::TestFrames;
+    use crate::testing::*;
     use ratatui::prelude::{Position, Rect};
+    use scandeck_wire::contract::Risk;
     use std::time::Duration;
 
     const SIZES: [(u16, u16); 5] = [(80, 24), (90, 50), (120, 40), (200, 60), (60, 8)];

@@ -1,18 +1,16 @@
 //! Routing of actions: an open review comes first, then each area has its function.
 
-use crate::client::Problem;
-use crate::dashboard::base::{Effect, ListKind, Pane, Tab, Tone};
-use crate::dashboard::core::update::{
-    copies, custom, groups, keys, links, navigation, objects, steps,
-};
-use crate::dashboard::findings::decide::keys as decide;
-use crate::dashboard::findings::review;
-use crate::dashboard::input::{
+use crate::base::{Effect, ListKind, Pane, Tab, Tone};
+use crate::core::update::{copies, custom, groups, keys, links, navigation, objects, steps};
+use crate::findings::decide::keys as decide;
+use crate::findings::review;
+use crate::input::{
     Action, AppAction, Context, DecideAction, GoAction, MoveAction, ReviewAction, TextAction,
     ViewAction,
 };
-use crate::dashboard::model::Model;
-use crate::dashboard::payloads::keys as payloads;
+use crate::model::Model;
+use crate::payloads::keys as payloads;
+use scandeck_domain::problem::Problem;
 
 /// Carries out an action on the panes, or on the review that is open.
 pub(crate) fn handle_action(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {

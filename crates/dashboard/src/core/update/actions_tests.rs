@@ -1,11 +1,11 @@
 //! The outcome of every action in every place, recorded as a table. One test key is bound to each
 //! action in turn.
 
-use crate::dashboard::base::{Focus, ListKind, RowRef};
-use crate::dashboard::core::Msg;
-use crate::dashboard::input::{Action, Context, Keymap};
-use crate::dashboard::model::{LinePurpose, Model};
-use crate::dashboard::testing::*;
+use crate::base::{Focus, ListKind, RowRef};
+use crate::core::Msg;
+use crate::input::{Action, Context, Keymap};
+use crate::model::{LinePurpose, Model};
+use crate::testing::*;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::LazyLock;

@@ -1,8 +1,8 @@
 //! Results of effects: calls, copies, files, the editor, the first-start choice.
 
-use crate::client::Problem;
-use crate::dashboard::base::{CallAnswer, CopyFailed, Effect, Session, Ticket, Tone};
-use crate::dashboard::model::{Modal, Model};
+use crate::base::{CallAnswer, CopyFailed, Effect, Session, Ticket, Tone};
+use crate::model::{Modal, Model};
+use scandeck_domain::problem::Problem;
 use std::path::PathBuf;
 
 /// A call was answered.
@@ -47,7 +47,7 @@ pub(crate) fn handle_saved(
 ) {
     match result {
         Ok(path) => {
-            let what = crate::dashboard::payloads::keys::handle_sheet(model, &path, effects)
+            let what = crate::payloads::keys::handle_sheet(model, &path, effects)
                 .unwrap_or_else(|| "saved to".to_owned());
             model.notify(Tone::Good, format!("{what} {}", path.display()));
         }
@@ -67,7 +67,7 @@ pub(crate) fn handle_saved(
 /// $EDITOR was closed.
 pub(crate) fn handle_edited(model: &mut Model, result: Result<String, Problem>) {
     match result {
-        Ok(text) => crate::dashboard::core::update::keys::handle_edited(model, &text),
+        Ok(text) => crate::core::update::keys::handle_edited(model, &text),
         Err(problem) => model.notify_problem("editor failed", &problem),
     }
 }
@@ -78,10 +78,7 @@ pub(crate) fn handle_connected(model: &mut Model, result: Result<Session, Proble
         Ok(session) => {
             model.session = session;
             model.overlay.modals.clear();
-            model
-                .overlay
-                .drafts
-                .remove(&crate::dashboard::base::FormTag::Connect);
+            model.overlay.drafts.remove(&crate::base::FormTag::Connect);
         }
         Err(problem) => {
             model

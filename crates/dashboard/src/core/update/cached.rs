@@ -1,10 +1,10 @@
 //! Cached lists of an earlier run, shown as stale. They never replace data of the service.
 
-use crate::contract::{Logger, Scan, Stamp, Workspace, WorkspaceId};
-use crate::dashboard::base::{CachedList, Snapshot};
-use crate::dashboard::core::update::poll_updates;
-use crate::dashboard::model::Model;
-use crate::table::Table;
+use crate::base::{CachedList, Snapshot};
+use crate::core::update::poll_updates;
+use crate::model::Model;
+use scandeck_domain::table::Table;
+use scandeck_wire::contract::{Logger, Scan, Stamp, Workspace, WorkspaceId};
 use std::sync::Arc;
 
 /// A list was read from the cache.

@@ -1,10 +1,10 @@
 //! Cached lists: shown at once, marked stale, and never in place of fresh data.
 
-use crate::dashboard::base::CachedList;
-use crate::dashboard::core::update::Msg;
-use crate::dashboard::testing::*;
-use crate::table::Remote;
-use crate::triage::ListedFinding;
+use crate::base::CachedList;
+use crate::core::update::Msg;
+use crate::testing::*;
+use scandeck_domain::table::Remote;
+use scandeck_domain::triage::ListedFinding;
 
 fn cached_at() -> Stamp {
     Stamp(stamp().0 - jiff::SignedDuration::from_mins(2))
@@ -135,7 +135,7 @@ fn failed_list_shows_cache_with_error() {
     app.load_cached_workspaces(Some(1));
     let problem = Arc::new(Problem::local("refused"));
     app.feed(PollEvent::Failed(
-        crate::dashboard::base::ListKind::Findings,
+        crate::base::ListKind::Findings,
         Arc::clone(&problem),
     ));
     app.load_cached(Snapshot::Findings(findings()));
@@ -150,10 +150,7 @@ fn findings_after_failed_read_are_current_again_with_equal_response() {
         panic!()
     };
     let problem = Arc::new(Problem::local("rate limit reached"));
-    app.feed(PollEvent::Failed(
-        crate::dashboard::base::ListKind::Findings,
-        problem,
-    ));
+    app.feed(PollEvent::Failed(crate::base::ListKind::Findings, problem));
     assert!(matches!(app.model.data.findings, Remote::Stale { .. }));
     app.feed(Snapshot::Findings(value));
     assert!(
@@ -166,7 +163,7 @@ fn findings_after_failed_read_are_current_again_with_equal_response() {
 #[test]
 fn stale_findings_are_as_old_as_their_last_confirmation() {
     let mut app = TestDashboard::new();
-    let list = crate::dashboard::base::ListKind::Findings;
+    let list = crate::base::ListKind::Findings;
     let confirmed = Stamp(app.model.now.wall + jiff::SignedDuration::from_mins(10));
     app.feed(PollEvent::Confirmed(list, confirmed));
     app.feed(PollEvent::Failed(

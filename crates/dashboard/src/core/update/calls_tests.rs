@@ -1,8 +1,8 @@
 //! Prompts and the calls that they confirm.
 
-use crate::dashboard::base::ListKind;
-use crate::dashboard::testing::*;
-use crate::oob::ClearedRequests;
+use crate::base::ListKind;
+use crate::testing::*;
+use scandeck_domain::oob::ClearedRequests;
 
 #[test]
 fn target_deletion_prompt_names_target_and_dependents() {

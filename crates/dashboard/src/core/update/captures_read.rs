@@ -1,11 +1,11 @@
 //! Captures whose bodies were read: the action that needed them continues.
 
-use crate::client::Problem;
-use crate::dashboard::base::{CaptureUse, Effect, Tone};
-use crate::dashboard::core::update::{copies, custom};
-use crate::dashboard::model::Model;
-use crate::dashboard::{captures, findings};
-use crate::oob::CaptureRecord;
+use crate::base::{CaptureUse, Effect, Tone};
+use crate::core::update::{copies, custom};
+use crate::model::Model;
+use crate::{captures, findings};
+use scandeck_domain::oob::CaptureRecord;
+use scandeck_domain::problem::Problem;
 
 pub(crate) fn handle_captures_read(
     model: &mut Model,

@@ -1,26 +1,26 @@
 //! `y`, then what: copies of the selected or marked rows.
 //!
-//! Copied text is sanitised by [`crate::text`], so that it cannot act on the shell or terminal that
+//! Copied text is sanitised by [`scandeck_wire::text`], so that it cannot act on the shell or terminal that
 //! it is pasted into.
 
-use crate::client::Problem;
-use crate::client::calls::{ApiCall, CallId};
-use crate::contract::{
+use crate::activity::keys as activity;
+use crate::base::{CaptureUse, Effect, FindingUse, Pane, Tone};
+use crate::data::ReadFinding;
+use crate::forms::is_web_url;
+use crate::input::action::CopyAction;
+use crate::model::Model;
+use crate::payloads::keys as payloads;
+use crate::plots::keys as plots;
+use crate::prompts::{Prompt, Then};
+use scandeck_client::calls::{ApiCall, CallId};
+use scandeck_domain::export::ticket;
+use scandeck_domain::oob::{CaptureRecord, out};
+use scandeck_domain::problem::Problem;
+use scandeck_domain::triage::{IssueId, ListedFinding};
+use scandeck_wire::contract::{
     FindingId, LoggerId, ReportId, Risk, ScanId, TargetId, WordlistId, WorkspaceId,
 };
-use crate::dashboard::activity::keys as activity;
-use crate::dashboard::base::{CaptureUse, Effect, FindingUse, Pane, Tone};
-use crate::dashboard::data::ReadFinding;
-use crate::dashboard::forms::is_web_url;
-use crate::dashboard::input::action::CopyAction;
-use crate::dashboard::model::Model;
-use crate::dashboard::payloads::keys as payloads;
-use crate::dashboard::plots::keys as plots;
-use crate::dashboard::prompts::{Prompt, Then};
-use crate::export::ticket;
-use crate::oob::{CaptureRecord, out};
-use crate::text::{self, quoted};
-use crate::triage::{IssueId, ListedFinding};
+use scandeck_wire::text::{self, quoted};
 use std::collections::HashMap;
 use std::net::Ipv6Addr;
 use std::path::PathBuf;

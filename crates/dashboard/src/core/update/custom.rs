@@ -5,16 +5,16 @@
 //!                └ otherwise read them, then ─┘
 //! ```
 
-use crate::client::Problem;
+use crate::base::{CaptureUse, CommandRun, Effect, FindingUse, Pane, Tone};
 use crate::config::file::CommandOutput;
-use crate::contract::TargetId;
-use crate::dashboard::base::{CaptureUse, CommandRun, Effect, FindingUse, Pane, Tone};
-use crate::dashboard::core::update::copies;
-use crate::dashboard::data::ReadFinding;
-use crate::dashboard::input::CustomAction;
-use crate::dashboard::model::{Modal, Model, TextBox};
-use crate::oob::{CaptureRecord, out};
-use crate::text::{self, clean, plural};
+use crate::core::update::copies;
+use crate::data::ReadFinding;
+use crate::input::CustomAction;
+use crate::model::{Modal, Model, TextBox};
+use scandeck_domain::oob::{CaptureRecord, out};
+use scandeck_domain::problem::Problem;
+use scandeck_wire::contract::TargetId;
+use scandeck_wire::text::{self, clean, plural};
 use serde_json::{Value, json};
 
 /// Runs a command on the selected row, or on the marked rows.

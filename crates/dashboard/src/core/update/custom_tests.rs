@@ -1,10 +1,10 @@
 //! Commands of the configuration: their variables, their output, and when they are off.
 
+use crate::base::CommandRun;
 use crate::config::file::CommandOutput;
-use crate::dashboard::base::CommandRun;
-use crate::dashboard::core::Msg;
-use crate::dashboard::input::Keymap;
-use crate::dashboard::testing::*;
+use crate::core::Msg;
+use crate::input::Keymap;
+use crate::testing::*;
 
 fn dashboard(output: CommandOutput, changes: bool) -> TestDashboard {
     let mut dashboard = TestDashboard::new();

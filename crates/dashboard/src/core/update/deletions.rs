@@ -1,14 +1,16 @@
 //! Confirmations before calls that cannot be undone. Each names the object and what is deleted with
 //! it, and holds the calls as of the key press.
 
-use crate::contract::{Logger, Report, Scan, ScanId, TargetId, Wordlist, Workspace, WorkspaceId};
-use crate::dashboard::base::{Call, Job, Pane, Tone};
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, EditAction, ItemAction, ListAction};
-use crate::dashboard::model::Model;
-use crate::dashboard::prompts::{Prompt, Then};
-use crate::text::plural;
-use crate::triage::Issue;
+use crate::base::{Call, Job, Pane, Tone};
+use crate::input::Context;
+use crate::input::action::{Action, EditAction, ItemAction, ListAction};
+use crate::model::Model;
+use crate::prompts::{Prompt, Then};
+use scandeck_domain::triage::Issue;
+use scandeck_wire::contract::{
+    Logger, Report, Scan, ScanId, TargetId, Wordlist, Workspace, WorkspaceId,
+};
+use scandeck_wire::text::plural;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -43,7 +45,7 @@ pub(crate) fn prompt_delete(model: &mut Model) {
         Pane::Loggers => loggers,
         Pane::Reports => reports,
         Pane::Wordlists => wordlists,
-        Pane::Findings => return crate::dashboard::findings::manual::prompt_off(model),
+        Pane::Findings => return crate::findings::manual::prompt_off(model),
         Pane::Captures | Pane::Board | Pane::Payloads | Pane::Activity => {
             return model.notify(Tone::Plain, "rows of this list cannot be deleted");
         }

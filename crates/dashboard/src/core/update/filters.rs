@@ -1,10 +1,10 @@
 //! The filter line of a list: every valid text is applied at once; with completion, and recall of
 //! earlier queries.
 
-use crate::dashboard::base::{Effect, Pane, RowRef, Tone};
-use crate::dashboard::model::{Line, LinePurpose, Model, QueryHelp};
-use crate::dashboard::text::{Ends, Offers};
-use crate::query::{Completion, Query};
+use crate::base::{Effect, Pane, RowRef, Tone};
+use crate::model::{Line, LinePurpose, Model, QueryHelp};
+use crate::text::{Ends, Offers};
+use scandeck_domain::query::{Completion, Query};
 
 /// The text of the line was changed by a key.
 pub(crate) fn typed(model: &mut Model, pane: Pane, text: String) {

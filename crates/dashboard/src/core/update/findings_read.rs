@@ -1,10 +1,10 @@
 //! Findings whose long texts were read: the action that needed them continues.
 
-use crate::dashboard::base::{Effect, FindingUse};
-use crate::dashboard::core::update::{copies, custom};
-use crate::dashboard::data::ReadFinding;
-use crate::dashboard::findings::retest::keys::show_difference_of;
-use crate::dashboard::model::Model;
+use crate::base::{Effect, FindingUse};
+use crate::core::update::{copies, custom};
+use crate::data::ReadFinding;
+use crate::findings::retest::keys::show_difference_of;
+use crate::model::Model;
 
 pub(crate) fn handle_findings_read(
     model: &mut Model,

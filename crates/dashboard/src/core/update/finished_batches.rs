@@ -1,18 +1,18 @@
 //! The end of a batch: changed lists are fetched, and the form closes or shows the refusals.
 
-use crate::client::Problem;
-use crate::dashboard::base::{
+use crate::base::{
     Batch, Call, CallAnswer, FormTag, Job, JobState, ListKind, Pane, RowRef, Scope, Tone,
 };
-use crate::dashboard::forms::{Form, cause_of, message_of};
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, CopyAction, ItemAction, ViewAction};
-use crate::dashboard::model::navigation::set_scope;
-use crate::dashboard::model::{Modal, Model};
-use crate::dashboard::reports::form::refused_formats;
-use crate::dashboard::targets::form::scope_prompt;
-use crate::oob::ClearedRequests;
-use crate::text::plural;
+use crate::forms::{Form, cause_of, message_of};
+use crate::input::Context;
+use crate::input::action::{Action, CopyAction, ItemAction, ViewAction};
+use crate::model::navigation::set_scope;
+use crate::model::{Modal, Model};
+use crate::reports::form::refused_formats;
+use crate::targets::form::scope_prompt;
+use scandeck_domain::oob::ClearedRequests;
+use scandeck_domain::problem::Problem;
+use scandeck_wire::text::plural;
 
 impl Model {
     /// A batch is over.
@@ -127,7 +127,7 @@ impl Model {
                 );
                 self.notify(
                     Tone::Bad,
-                    format!("{doubt} · {}", crate::text::clean(problem.brief())),
+                    format!("{doubt} · {}", scandeck_wire::text::clean(problem.brief())),
                 );
             }
             Some((job, _)) if batch.form.is_some() && refused > 1 && !form_counts => {
@@ -272,7 +272,7 @@ fn causes(batch: &Batch) -> String {
     } else {
         ""
     };
-    format!("{}{others}", crate::text::start(&first, CAUSE))
+    format!("{}{others}", scandeck_wire::text::start(&first, CAUSE))
 }
 
 /// Whether a job starts a scan again with the parameters of an earlier one.

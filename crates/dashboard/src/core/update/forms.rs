@@ -1,18 +1,18 @@
 //! Keys in forms, and sending them.
 
-use crate::client::Problem;
-use crate::contract::ReportFormat;
-use crate::dashboard::base::{Batch, Effect, FormTag, Tone};
-use crate::dashboard::core::update::{lines, setup};
-use crate::dashboard::findings::{export, manual};
-use crate::dashboard::forms::{FieldValue, Form, FormField};
-use crate::dashboard::input::{Action, EditAction, FormAction, KeyEvent, ViewAction};
-use crate::dashboard::model::{Help, Modal, Model};
-use crate::dashboard::payloads::keys as payloads;
-use crate::dashboard::reports;
-use crate::export::ExportFormat;
-use crate::text::plural;
-use crate::triage::IssueId;
+use crate::base::{Batch, Effect, FormTag, Tone};
+use crate::core::update::{lines, setup};
+use crate::findings::{export, manual};
+use crate::forms::{FieldValue, Form, FormField};
+use crate::input::{Action, EditAction, FormAction, KeyEvent, ViewAction};
+use crate::model::{Help, Modal, Model};
+use crate::payloads::keys as payloads;
+use crate::reports;
+use scandeck_domain::export::ExportFormat;
+use scandeck_domain::problem::Problem;
+use scandeck_domain::triage::IssueId;
+use scandeck_wire::contract::ReportFormat;
+use scandeck_wire::text::plural;
 use std::collections::BTreeSet;
 
 /// A key in a form.

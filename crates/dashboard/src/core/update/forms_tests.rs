@@ -1,11 +1,11 @@
 //! Forms, from the first key to the response of the service.
 
-use crate::contract::MissingScanner;
-use crate::dashboard::base::PollEvent;
-use crate::dashboard::core::update::Msg;
-use crate::dashboard::forms::{FieldId, FieldValue, LineNote};
-use crate::dashboard::prompts::{Prompt, Then};
-use crate::dashboard::testing::*;
+use crate::base::PollEvent;
+use crate::core::update::Msg;
+use crate::forms::{FieldId, FieldValue, LineNote};
+use crate::prompts::{Prompt, Then};
+use crate::testing::*;
+use scandeck_wire::contract::MissingScanner;
 
 #[test]
 fn created_workspace_closes_form() {

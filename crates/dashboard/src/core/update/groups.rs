@@ -1,10 +1,10 @@
 //! `b`, then by what: groups of findings and captures.
 
-use crate::dashboard::base::Pane;
-use crate::dashboard::data::BY_NOW;
-use crate::dashboard::input::action::GroupAction;
-use crate::dashboard::list::{CaptureGroupBy, FindingGroupBy};
-use crate::dashboard::model::Model;
+use crate::base::Pane;
+use crate::data::BY_NOW;
+use crate::input::action::GroupAction;
+use crate::list::{CaptureGroupBy, FindingGroupBy};
+use crate::model::Model;
 
 /// Groups or ungroups the findings or captures; the board has a sort order instead, and opens in it
 /// from the findings.

@@ -1,19 +1,19 @@
 //! From a key to its action: the layer that has the keys, the meaning of the key there, the
 //! function that handles it.
 
-use crate::dashboard::base::{Batch, Effect, Pane, Tone};
-use crate::dashboard::core::commands;
-use crate::dashboard::core::update::actions::handle_action;
-use crate::dashboard::core::update::{forms, lines, objects, prompts, setup};
-use crate::dashboard::findings::decide::{menu_keys, rules_keys};
-use crate::dashboard::input::sequence::printed;
-use crate::dashboard::input::{
+use crate::base::{Batch, Effect, Pane, Tone};
+use crate::core::commands;
+use crate::core::update::actions::handle_action;
+use crate::core::update::{forms, lines, objects, prompts, setup};
+use crate::findings::decide::{menu_keys, rules_keys};
+use crate::input::sequence::printed;
+use crate::input::{
     Action, Context, ItemAction, KeyChord, KeyCode, KeyEvent, KeyStep, TerminalAction, ViewAction,
 };
-use crate::dashboard::model::{Modal, Model};
-use crate::dashboard::payloads::keys as payloads;
-use crate::dashboard::settings::alerts;
-use crate::text::plural;
+use crate::model::{Modal, Model};
+use crate::payloads::keys as payloads;
+use crate::settings::alerts;
+use scandeck_wire::text::plural;
 
 /// ctrl-c twice within this time quits.
 const TWICE: std::time::Duration = std::time::Duration::from_secs(1);
@@ -69,7 +69,7 @@ fn route(model: &mut Model, key: KeyChord, event: KeyEvent, effects: &mut Vec<Ef
         Some(Modal::Alerts(_)) => alerts::handle_key(model, action, effects),
         Some(Modal::Plot(plot)) => {
             let plot = *plot;
-            crate::dashboard::plots::keys::handle_key(model, plot, action, effects);
+            crate::plots::keys::handle_key(model, plot, action, effects);
         }
         Some(Modal::Text(_)) => lines::handle_text_box(model, action, effects),
         Some(Modal::Form(_)) => forms::handle_key(model, event, action, effects),

@@ -1,11 +1,11 @@
 //! Keys that move between views, close layers, copy and quit.
 
+use crate::base::{ConnectionChoice, Link, ListKind, PollEvent, RowRef, ScanPart, Tab};
 use crate::config::KeySetting;
-use crate::dashboard::base::{ConnectionChoice, Link, ListKind, PollEvent, RowRef, ScanPart, Tab};
-use crate::dashboard::core::update::Msg;
-use crate::dashboard::input::{Context, Keymap};
-use crate::dashboard::testing::*;
-use crate::dashboard::text::DetailSubject;
+use crate::core::update::Msg;
+use crate::input::{Context, Keymap};
+use crate::testing::*;
+use crate::text::DetailSubject;
 use std::sync::Arc;
 
 #[test]
@@ -466,7 +466,7 @@ fn curl_of_hostile_capture_is_quoted_for_shell() {
 #[test]
 fn failed_copy_shows_text() {
     let mut app = TestDashboard::new();
-    let failed = crate::dashboard::base::CopyFailed {
+    let failed = crate::base::CopyFailed {
         why: "no way out".into(),
         text: "abc".into(),
     };
@@ -683,7 +683,7 @@ fn text_overlay_scroll_stops_at_end() {
         .map(|n| n.to_string())
         .collect::<Vec<_>>()
         .join("\n");
-    let failed = crate::dashboard::base::CopyFailed {
+    let failed = crate::base::CopyFailed {
         why: "no way out".into(),
         text: body,
     };
@@ -744,7 +744,7 @@ fn sequence_of_the_configuration_runs_after_its_last_key() {
 
 #[test]
 fn characters_that_arrive_together_filter_like_single_ones() {
-    use crate::dashboard::input::{KeyCode, KeyEvent, KeyModifiers};
+    use crate::input::{KeyCode, KeyEvent, KeyModifiers};
     let letter = |letter| KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE);
     let mut app = TestDashboard::new();
     assert_eq!(app.model.line_letter(letter('r')), None, "no line is open");
@@ -774,7 +774,7 @@ fn characters_that_arrive_together_filter_like_single_ones() {
 
 #[test]
 fn theme_is_previewed_while_its_name_is_completed() {
-    use crate::dashboard::base::Scheme;
+    use crate::base::Scheme;
     let mut app = TestDashboard::new();
     let scheme = |app: &TestDashboard| app.model.scheme().map(|(scheme, _)| scheme);
     assert_eq!(scheme(&app), None);

@@ -1,13 +1,11 @@
 //! Lines typed over the panes (filter, search, filter of the help), and text boxes.
 
-use crate::dashboard::base::{Effect, Pane, Tone};
-use crate::dashboard::core::update::filters;
-use crate::dashboard::input::{
-    Action, AppAction, EditAction, KeyEvent, MoveAction, TextAction, ViewAction,
-};
-use crate::dashboard::model::{Line, LinePurpose, Modal, Model, QueryHelp};
-use crate::dashboard::text::{Search, TextInput};
-use crate::text;
+use crate::base::{Effect, Pane, Tone};
+use crate::core::update::filters;
+use crate::input::{Action, AppAction, EditAction, KeyEvent, MoveAction, TextAction, ViewAction};
+use crate::model::{Line, LinePurpose, Modal, Model, QueryHelp};
+use crate::text::{Search, TextInput};
+use scandeck_wire::text;
 
 /// End of the notice about a closed form with input.
 pub(crate) const INPUT_KEPT: &str = ": draft kept";
@@ -179,7 +177,7 @@ pub(crate) fn walk(model: &mut Model, by: isize) {
         .iter()
         .map(|section| section.lines.len() + 2)
         .sum();
-    let lines = keys + 2 * crate::dashboard::core::commands::table::all().len();
+    let lines = keys + 2 * crate::core::commands::table::all().len();
     let most = last_first_line(model, lines);
     match model.overlay.modals.last_mut() {
         Some(Modal::Help(help)) => {

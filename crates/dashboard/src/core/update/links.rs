@@ -1,11 +1,11 @@
 //! `g`, then where to: from a row to related rows.
 
-use crate::contract::{ScanId, TargetId};
-use crate::dashboard::base::{Pane, Scope};
-use crate::dashboard::core::update::steps;
-use crate::dashboard::input::action::{GoAction, MoveAction};
-pub(crate) use crate::dashboard::model::navigation::reveal;
-use crate::dashboard::model::{Model, navigation};
+use crate::base::{Pane, Scope};
+use crate::core::update::steps;
+use crate::input::action::{GoAction, MoveAction};
+pub(crate) use crate::model::navigation::reveal;
+use crate::model::{Model, navigation};
+use scandeck_wire::contract::{ScanId, TargetId};
 
 /// Goes to the rows that belong to the selected row.
 pub(crate) fn handle_go(model: &mut Model, action: GoAction) {
@@ -83,7 +83,7 @@ fn to_findings(model: &mut Model) {
             scan: model.lists.scans.selected,
             ..model.navigation.scope.clone()
         },
-        Pane::Payloads => return crate::dashboard::payloads::keys::to_finding(model),
+        Pane::Payloads => return crate::payloads::keys::to_finding(model),
         _ => model.navigation.scope.clone(),
     };
     navigation::go(model, Pane::Findings);

@@ -1,9 +1,9 @@
 //! Selection, filter, marks and scope, and how updates preserve them.
 
-use crate::dashboard::base::{Link, ListKind, Scope};
-use crate::dashboard::core::update::Msg;
-use crate::dashboard::data::{StoredDecisions, TriageNews};
-use crate::dashboard::testing::*;
+use crate::base::{Link, ListKind, Scope};
+use crate::core::update::Msg;
+use crate::data::{StoredDecisions, TriageNews};
+use crate::testing::*;
 
 #[test]
 fn first_workspace_with_targets_is_selected_and_findings_focused() {
@@ -628,13 +628,13 @@ fn scan_chip_and_scan_query_show_same_rows() {
         scan: Some(ScanId(1)),
         ..app.model.navigation.scope.clone()
     };
-    crate::dashboard::model::navigation::set_scope(&mut app.model, scope);
+    crate::model::navigation::set_scope(&mut app.model, scope);
     let chip = app.shown(Pane::Findings);
     let scope = Scope {
         scan: None,
         ..app.model.navigation.scope.clone()
     };
-    crate::dashboard::model::navigation::set_scope(&mut app.model, scope);
+    crate::model::navigation::set_scope(&mut app.model, scope);
     app.model.set_query(Pane::Findings, "scan:1").unwrap();
     assert_eq!((chip.len(), app.shown(Pane::Findings)), (2, chip));
 }
@@ -654,7 +654,7 @@ fn restart_restores_pane_scope_filter_order_groups_and_selection() {
         target: Some(TargetId(2)),
         ..app.model.navigation.scope.clone()
     };
-    crate::dashboard::model::navigation::set_scope(&mut app.model, scope);
+    crate::model::navigation::set_scope(&mut app.model, scope);
     app.keys("2 , j j 3 b t l j z 4 / 'status:finished' enter");
     let (target, finding) = (app.selected(Pane::Targets), app.selected(Pane::Findings));
     let mut settings = std::collections::BTreeMap::new();

@@ -1,8 +1,8 @@
 //! Settings of the configuration that changed while the dashboard runs.
 
-use crate::client::Problem;
-use crate::dashboard::base::{Effect, LiveSettings, Tone};
-use crate::dashboard::model::Model;
+use crate::base::{Effect, LiveSettings, Tone};
+use crate::model::Model;
+use scandeck_domain::problem::Problem;
 
 const UNCHANGED: &str = "settings unchanged";
 const RELOADED: &str = "configuration reloaded";
@@ -54,12 +54,12 @@ pub(crate) fn handle_settings_read(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::{OwnTheme, Scheme};
     use crate::config::ThemeFile;
     use crate::config::file::KeySetting;
-    use crate::dashboard::base::{OwnTheme, Scheme};
-    use crate::dashboard::core::Msg;
-    use crate::dashboard::input::Keymap;
-    use crate::dashboard::testing::TestDashboard;
+    use crate::core::Msg;
+    use crate::input::Keymap;
+    use crate::testing::TestDashboard;
     use std::sync::Arc;
 
     fn settings() -> LiveSettings {

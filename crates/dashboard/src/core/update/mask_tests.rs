@@ -1,11 +1,11 @@
 //! The privacy mask: the screen, copies, files and notifications while it is on.
 
-use crate::dashboard::base::{Exported, Signal};
-use crate::dashboard::core::Msg;
-use crate::dashboard::testing::*;
-use crate::export::Export;
+use crate::base::{Exported, Signal};
+use crate::core::Msg;
+use crate::testing::*;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use scandeck_domain::export::Export;
 
 const NAMES: [&str; 6] = ["acme", "probe", "127.0.0.1", "ann@test", "t1.", "/abc"];
 
@@ -274,7 +274,7 @@ fn masked_exports_of_a_manual_finding_hold_no_secrets() {
         };
         check(
             format.as_str(),
-            &String::from_utf8(crate::export::write(*format, &export).unwrap()).unwrap(),
+            &String::from_utf8(scandeck_domain::export::write(*format, &export).unwrap()).unwrap(),
         );
     }
     let [Effect::Copy { text, .. }] = &dashboard.keys("y j")[..] else {

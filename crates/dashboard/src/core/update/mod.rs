@@ -62,12 +62,12 @@ pub mod prompts;
 pub mod setup;
 pub mod steps;
 
-use crate::contract::{Scan, ScanId, Shared};
-use crate::dashboard::base::{Effect, Layout, Now, Pane, RowRef, Tab, Tone};
-use crate::dashboard::core::{Msg, commands};
-use crate::dashboard::model::{Modal, Model, SEEN_AFTER};
-use crate::dashboard::text::DetailSubject;
-use crate::dashboard::{activity, findings, payloads};
+use crate::base::{Effect, Layout, Now, Pane, RowRef, Tab, Tone};
+use crate::core::{Msg, commands};
+use crate::model::{Modal, Model, SEEN_AFTER};
+use crate::text::DetailSubject;
+use crate::{activity, findings, payloads};
+use scandeck_wire::contract::{Scan, ScanId, Shared};
 use std::path::Path;
 use std::time::Duration;
 

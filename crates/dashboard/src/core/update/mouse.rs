@@ -9,15 +9,13 @@
 //!
 //! While something is typed or answered, only the wheel works, in texts.
 
-use crate::dashboard::base::{Axis, Effect, Pane, PlacedPane, ShownRows, SlotPart, Tab};
-use crate::dashboard::core::update::{lines, steps};
-use crate::dashboard::findings::review;
-use crate::dashboard::input::{
-    Action, ListAction, MouseButton, MouseEvent, MouseEventKind, MoveAction,
-};
-use crate::dashboard::model::mouse::{Held, ListScroll};
-use crate::dashboard::model::navigation::go;
-use crate::dashboard::model::{Modal, Model};
+use crate::base::{Axis, Effect, Pane, PlacedPane, ShownRows, SlotPart, Tab};
+use crate::core::update::{lines, steps};
+use crate::findings::review;
+use crate::input::{Action, ListAction, MouseButton, MouseEvent, MouseEventKind, MoveAction};
+use crate::model::mouse::{Held, ListScroll};
+use crate::model::navigation::go;
+use crate::model::{Modal, Model};
 use std::time::Duration;
 
 /// The longest time between the two presses of a double click.

@@ -1,9 +1,9 @@
 //! The mouse: presses, drags and the wheel at places of the screen.
 
-use crate::dashboard::base::{CellArea, SlotPart};
-use crate::dashboard::core::Msg;
-use crate::dashboard::input::{MouseButton, MouseEvent, MouseEventKind};
-use crate::dashboard::testing::*;
+use crate::base::{CellArea, SlotPart};
+use crate::core::Msg;
+use crate::input::{MouseButton, MouseEvent, MouseEventKind};
+use crate::testing::*;
 
 const PRESS: MouseEventKind = MouseEventKind::Down(MouseButton::Left);
 const DRAG: MouseEventKind = MouseEventKind::Drag(MouseButton::Left);

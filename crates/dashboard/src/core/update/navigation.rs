@@ -1,13 +1,13 @@
 //! Keys that move between panes, views and tabs.
 
-use crate::contract::WorkspaceId;
-use crate::dashboard::base::{Axis, Effect, Pane, Scope, Tone};
-use crate::dashboard::core::update::{prompts, steps};
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, ListAction, ViewAction};
-use crate::dashboard::model::navigation::{go, set_scope};
-use crate::dashboard::model::{Help, Modal, Model};
-use crate::text::plural;
+use crate::base::{Axis, Effect, Pane, Scope, Tone};
+use crate::core::update::{prompts, steps};
+use crate::input::Context;
+use crate::input::action::{Action, ListAction, ViewAction};
+use crate::model::navigation::{go, set_scope};
+use crate::model::{Help, Modal, Model};
+use scandeck_wire::contract::WorkspaceId;
+use scandeck_wire::text::plural;
 
 /// Rows and columns by which a key resizes a pane.
 const ROWS: i32 = 2;
@@ -119,8 +119,8 @@ fn back(model: &mut Model) {
         // esc only closed the line.
     } else if pane.is_full_view() {
         leave_full_view(model);
-    } else if crate::dashboard::payloads::keys::is_opened_from_book(model) {
-        crate::dashboard::payloads::keys::back_to_book(model);
+    } else if crate::payloads::keys::is_opened_from_book(model) {
+        crate::payloads::keys::back_to_book(model);
     } else if model.lists.count_marks(pane) > 0 {
         let count = model.lists.count_marks(pane);
         model.cursor(pane).clear_marks();
@@ -217,7 +217,7 @@ pub(crate) fn go_in(model: &mut Model) {
                 },
             );
         }
-        Pane::Payloads => crate::dashboard::payloads::keys::to_captures(model),
+        Pane::Payloads => crate::payloads::keys::to_captures(model),
         Pane::Findings
         | Pane::Scans
         | Pane::Captures

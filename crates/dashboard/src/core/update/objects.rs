@@ -1,26 +1,28 @@
 //! Actions on objects: create, edit, scan, retest, stop, delete, report, download. The ids are
 //! captured before a form or prompt opens.
 
-use crate::contract::{Report, ReportSource, Scan, Shared, Target, TargetId, Wordlist, Workspace};
-use crate::dashboard::base::{Batch, Call, Effect, Job, Pane, Tone};
-use crate::dashboard::captures::{keys as captures, loggers};
-use crate::dashboard::core::update::{deletions, steps};
-use crate::dashboard::data::BoardRow;
-use crate::dashboard::findings::retest::keys as retest;
-use crate::dashboard::forms::IdSet;
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, ItemAction, ViewAction};
-use crate::dashboard::list::Chosen;
-use crate::dashboard::model::Model;
-use crate::dashboard::{reports, scans, targets, workspaces};
-use crate::triage::IssueId;
+use crate::base::{Batch, Call, Effect, Job, Pane, Tone};
+use crate::captures::{keys as captures, loggers};
+use crate::core::update::{deletions, steps};
+use crate::data::BoardRow;
+use crate::findings::retest::keys as retest;
+use crate::forms::IdSet;
+use crate::input::Context;
+use crate::input::action::{Action, ItemAction, ViewAction};
+use crate::list::Chosen;
+use crate::model::Model;
+use crate::{reports, scans, targets, workspaces};
+use scandeck_domain::triage::IssueId;
+use scandeck_wire::contract::{
+    Report, ReportSource, Scan, Shared, Target, TargetId, Wordlist, Workspace,
+};
 
 /// Carries out an action on what is under the cursor or marked.
 pub(crate) fn handle_item(model: &mut Model, action: ItemAction, effects: &mut Vec<Effect>) {
     match action {
         ItemAction::New => open_new(model, effects),
         ItemAction::Edit => match model.navigation.focus.pane {
-            Pane::Findings => crate::dashboard::findings::manual::edit(model),
+            Pane::Findings => crate::findings::manual::edit(model),
             _ => edit_workspace(model),
         },
         ItemAction::Delete => deletions::prompt_delete(model),
@@ -32,7 +34,7 @@ pub(crate) fn handle_item(model: &mut Model, action: ItemAction, effects: &mut V
         ItemAction::Compare => compare(model, effects),
         ItemAction::ScanAgain => scan_again(model),
         ItemAction::Stop => deletions::prompt_stop(model),
-        ItemAction::CancelCall => crate::dashboard::activity::keys::cancel(model, effects),
+        ItemAction::CancelCall => crate::activity::keys::cancel(model, effects),
         ItemAction::Report => report(model),
         ItemAction::Download => download(model, effects),
         ItemAction::Replay => replay(model),
@@ -81,8 +83,8 @@ fn open_new(model: &mut Model, effects: &mut Vec<Effect>) {
         Pane::Scans => scan_targets(model),
         Pane::Loggers => model.open_form(loggers::form::open(model.navigation.scope.workspace)),
         Pane::Reports => report(model),
-        Pane::Findings => crate::dashboard::findings::manual::open_new(model),
-        Pane::Captures => crate::dashboard::findings::manual::open_from_captures(model, effects),
+        Pane::Findings => crate::findings::manual::open_new(model),
+        Pane::Captures => crate::findings::manual::open_from_captures(model, effects),
         pane => model.notify(
             Tone::Plain,
             format!("{} cannot be created here", pane.title()),

@@ -1,9 +1,9 @@
 //! Calls whose outcome is unknown: the notice, the read that decides, and the question before a
 //! repetition.
 
-use crate::dashboard::base::ListKind;
-use crate::dashboard::core::update::Msg;
-use crate::dashboard::testing::*;
+use crate::base::ListKind;
+use crate::core::update::Msg;
+use crate::testing::*;
 
 fn lost() -> Problem {
     Problem {
@@ -49,7 +49,7 @@ fn lost_response_is_reported_and_list_is_read() {
     );
     assert_eq!(
         app.form()
-            .field(crate::dashboard::forms::FieldId::Label)
+            .field(crate::forms::FieldId::Label)
             .unwrap()
             .text(),
         "probe2"

@@ -1,9 +1,9 @@
 //! Keys that resize panes, in each layout and after a restart.
 
-use crate::dashboard::base::{CellArea, Divider, PaneSizes, SlotPart};
-use crate::dashboard::core::Msg;
-use crate::dashboard::data::{StoredDecisions, TriageNews};
-use crate::dashboard::testing::*;
+use crate::base::{CellArea, Divider, PaneSizes, SlotPart};
+use crate::core::Msg;
+use crate::data::{StoredDecisions, TriageNews};
+use crate::testing::*;
 
 fn at(columns: u16, rows: u16) -> TestDashboard {
     let mut app = TestDashboard::new();

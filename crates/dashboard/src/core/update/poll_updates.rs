@@ -1,18 +1,18 @@
 //! Updates of the poller. Every list keeps its selection by id.
 
-use crate::client::Problem;
-use crate::contract::{
-    Logger, Report, ReportStatus, ScanId, Stamp, Unreadable, Workspace, WorkspaceId,
-};
-use crate::dashboard::base::{
+use crate::base::{
     Link, ListKind, Pane, PartData, PollEvent, ScanPart, Snapshot, Tone, UnreadScans, Update,
 };
-use crate::dashboard::data::ScanParts;
-use crate::dashboard::input::{Action, AppAction, Context};
-use crate::dashboard::model::Model;
-use crate::table::Table;
-use crate::text::plural;
-use crate::triage::ReadTimes;
+use crate::data::ScanParts;
+use crate::input::{Action, AppAction, Context};
+use crate::model::Model;
+use scandeck_domain::problem::Problem;
+use scandeck_domain::table::Table;
+use scandeck_domain::triage::ReadTimes;
+use scandeck_wire::contract::{
+    Logger, Report, ReportStatus, ScanId, Stamp, Unreadable, Workspace, WorkspaceId,
+};
+use scandeck_wire::text::plural;
 use std::sync::Arc;
 
 /// The poller reported something. Events of a workspace that is no longer shown are dropped.
@@ -106,7 +106,7 @@ fn handle_unreadable(model: &mut Model, list: ListKind, items: Arc<Unreadable>) 
                 Tone::Bad,
                 format!(
                     "{pane}: {count} not readable · {}",
-                    crate::text::clean(first)
+                    scandeck_wire::text::clean(first)
                 ),
             );
             model.data.unreadable.insert(list, items);

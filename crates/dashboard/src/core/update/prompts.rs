@@ -1,12 +1,12 @@
 //! Answers to prompts, and the prompt before quitting.
 
-use crate::dashboard::base::{Batch, Effect, Tone};
-use crate::dashboard::findings::review;
-use crate::dashboard::input::{Action, Context, EditAction, KeyChord, KeyEvent};
-use crate::dashboard::model::{Modal, Model};
-use crate::dashboard::prompts::{Prompt, PromptAnswer, PromptReply, Then};
-use crate::dashboard::settings::alerts;
-use crate::text::plural;
+use crate::base::{Batch, Effect, Tone};
+use crate::findings::review;
+use crate::input::{Action, Context, EditAction, KeyChord, KeyEvent};
+use crate::model::{Modal, Model};
+use crate::prompts::{Prompt, PromptAnswer, PromptReply, Then};
+use crate::settings::alerts;
+use scandeck_wire::text::plural;
 
 /// A key while a prompt is up.
 pub(crate) fn handle_key(

@@ -1,9 +1,9 @@
 //! Invariants for any sequence of keys, responses and updates, at any size.
 
-use crate::dashboard::core::update::Msg;
-use crate::dashboard::model::Model;
-use crate::dashboard::prompts::Then;
-use crate::dashboard::testing::*;
+use crate::core::update::Msg;
+use crate::model::Model;
+use crate::prompts::Then;
+use crate::testing::*;
 use proptest::prelude::*;
 
 /// One event of a generated sequence.
@@ -91,10 +91,7 @@ impl Driver {
             }
             Step::Fail => {
                 let problem = Arc::new(Problem::local("down"));
-                app.feed(PollEvent::Failed(
-                    crate::dashboard::base::ListKind::Findings,
-                    problem,
-                ));
+                app.feed(PollEvent::Failed(crate::base::ListKind::Findings, problem));
                 vec![]
             }
             Step::Answer(good) => match self.sent.pop() {

@@ -1,9 +1,9 @@
 //! Queries typed in a list: errors, completion, history, saved queries as tabs, and orders by
 //! several fields.
 
-use crate::contract::Shared;
-use crate::dashboard::core::update::Msg;
-use crate::dashboard::testing::*;
+use crate::core::update::Msg;
+use crate::testing::*;
+use scandeck_wire::contract::Shared;
 
 fn line(app: &TestDashboard) -> (String, Option<String>) {
     match app.model.overlay.modals.last() {

@@ -1,11 +1,11 @@
 //! The first-start question and its form: base URL and API key of a hosted service.
 
-use crate::dashboard::base::{ConnectionChoice, Effect, FormTag, Secret};
-use crate::dashboard::core::update::lines;
-use crate::dashboard::data::Data;
-use crate::dashboard::forms::{FieldId, FieldProblem, Form, FormField, FormKind, is_web_url};
-use crate::dashboard::input::action::{Action, ListAction, MoveAction, SetupAction, ViewAction};
-use crate::dashboard::model::{Help, Modal, Model};
+use crate::base::{ConnectionChoice, Effect, FormTag, Secret};
+use crate::core::update::lines;
+use crate::data::Data;
+use crate::forms::{FieldId, FieldProblem, Form, FormField, FormKind, is_web_url};
+use crate::input::action::{Action, ListAction, MoveAction, SetupAction, ViewAction};
+use crate::model::{Help, Modal, Model};
 
 /// The text of the field for the base URL before anything is typed.
 const SCHEME: &str = "https://";

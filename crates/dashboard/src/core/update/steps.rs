@@ -1,13 +1,13 @@
 //! Keys in a list or a detail: cursor, marks, ranges, sort orders, undo of filters; scrolling,
 //! matches.
 
-use crate::dashboard::base::{Effect, Pane, Scope, TextMode, Tone};
-use crate::dashboard::core::update::{lines, navigation, objects};
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, ItemAction, ListAction, MoveAction, TextAction};
-use crate::dashboard::list::order_words;
-use crate::dashboard::model::Model;
-use crate::dashboard::model::navigation::set_scope;
+use crate::base::{Effect, Pane, Scope, TextMode, Tone};
+use crate::core::update::{lines, navigation, objects};
+use crate::input::Context;
+use crate::input::action::{Action, ItemAction, ListAction, MoveAction, TextAction};
+use crate::list::order_words;
+use crate::model::Model;
+use crate::model::navigation::set_scope;
 
 /// Moves the cursor of a list, or scrolls a detail.
 pub(crate) fn handle_move(model: &mut Model, action: MoveAction) {

@@ -1,12 +1,12 @@
 //! Invariants of decisions for any keys and any messages.
 
-use crate::dashboard::core::Msg;
-use crate::dashboard::findings::decide::tests::{one, recorded};
-use crate::dashboard::model::Model;
-use crate::dashboard::prompts::{Prompt, Then};
-use crate::dashboard::testing::*;
-use crate::triage::{Change, IssueId, Subject};
+use crate::core::Msg;
+use crate::findings::decide::tests::{one, recorded};
+use crate::model::Model;
+use crate::prompts::{Prompt, Then};
+use crate::testing::*;
 use proptest::prelude::*;
+use scandeck_domain::triage::{Change, IssueId, Subject};
 use std::collections::BTreeSet;
 
 const KEYS: &str = "c f a w x i o C F A W X I O . t e T u U j k G home space v * ! / 1 2 3 enter esc y a n d s r backspace \
@@ -56,7 +56,7 @@ fn allowed(model: &mut Model) -> BTreeSet<IssueId> {
 }
 
 fn of_findings(effects: &[Effect]) -> Vec<IssueId> {
-    let issue = |event: &Arc<crate::triage::Event>| match &event.subject {
+    let issue = |event: &Arc<scandeck_domain::triage::Event>| match &event.subject {
         Subject::Finding(identity) => Some(IssueId::from(identity.key)),
         _ => None,
     };
@@ -87,7 +87,7 @@ proptest! {
         }
         // Everything can be undone.
         app.model.overlay.modals.clear();
-        app.model.navigation.focus = crate::dashboard::base::Focus { pane: Pane::Findings, in_detail: false, zoomed: false };
+        app.model.navigation.focus = crate::base::Focus { pane: Pane::Findings, in_detail: false, zoomed: false };
         app.model.keyboard.pending = None;
         for _ in 0..200 {
             app.keys("u");

@@ -8,23 +8,21 @@
 //! Up to 20 findings are decided without a prompt, because undo restores them. A decided row keeps
 //! its place until the filter is applied again.
 
-use crate::contract::Shared;
-use crate::dashboard::base::{Effect, Pane, RowRef, Tone};
-use crate::dashboard::data::GUARDED;
-use crate::dashboard::findings::changed;
-use crate::dashboard::findings::decide::{menu_keys, rules_keys, undo};
-use crate::dashboard::findings::retest::keys as board;
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{
-    Action, DecideAction, EditAction, ReviewAction, VerdictAction,
-};
-use crate::dashboard::model::{MenuChoice, Model};
-use crate::dashboard::prompts::{PendingDecision, Prompt, Then};
-use crate::text::plural;
-use crate::triage::{
+use crate::base::{Effect, Pane, RowRef, Tone};
+use crate::data::GUARDED;
+use crate::findings::changed;
+use crate::findings::decide::{menu_keys, rules_keys, undo};
+use crate::findings::retest::keys as board;
+use crate::input::Context;
+use crate::input::action::{Action, DecideAction, EditAction, ReviewAction, VerdictAction};
+use crate::model::{MenuChoice, Model};
+use crate::prompts::{PendingDecision, Prompt, Then};
+use scandeck_domain::triage::{
     Change, DecisionScope, Draft, EventId, Issue, IssueId, Reason, RuleState, Subject, Verdict,
     VerdictSource,
 };
+use scandeck_wire::contract::Shared;
+use scandeck_wire::text::plural;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -347,7 +345,7 @@ impl Model {
         &self,
         place: usize,
         query: Shared,
-        decision: crate::triage::Decision,
+        decision: scandeck_domain::triage::Decision,
     ) -> (Subject, Change) {
         let here = self
             .workspace()

@@ -1,21 +1,19 @@
 //! Keys of the decide menu, and of its note and tags alone. The menu itself is a modal of the
 //! model.
 
-use crate::contract::Shared;
-use crate::dashboard::base::{Effect, Pane, Tone};
-use crate::dashboard::findings::decide::keys as decide;
-use crate::dashboard::input::{
+use crate::base::{Effect, Pane, Tone};
+use crate::findings::decide::keys as decide;
+use crate::input::{
     Action, Context, DecideAction, EditAction, FormAction, KeyEvent, ListAction, MoveAction,
 };
-use crate::dashboard::model::{
-    DecideMenu, MenuChoice, MenuEntry, MenuOffer, MenuValue, Modal, Model,
-};
-use crate::dashboard::prompts::PendingDecision;
-use crate::dashboard::text::Ends;
-use crate::query::{Query, QueryKind, RowSet};
-use crate::triage::{
+use crate::model::{DecideMenu, MenuChoice, MenuEntry, MenuOffer, MenuValue, Modal, Model};
+use crate::prompts::PendingDecision;
+use crate::text::Ends;
+use scandeck_domain::query::{Query, QueryKind, RowSet};
+use scandeck_domain::triage::{
     DecisionScope, Draft, DraftValue, FindingKey, Issue, IssueId, Verdict, VerdictSource,
 };
+use scandeck_wire::contract::Shared;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! `t`, `e` and `T`: options in any order, then a verdict.
 
-use crate::contract::Shared;
-use crate::dashboard::core::Msg;
-use crate::dashboard::findings::decide::tests::{one, recorded};
-use crate::dashboard::testing::*;
-use crate::triage::{Assessment, Change, DecisionScope, Reason, Verdict, VerdictSource};
+use crate::core::Msg;
+use crate::findings::decide::tests::{one, recorded};
+use crate::testing::*;
+use scandeck_domain::triage::{Assessment, Change, DecisionScope, Reason, Verdict, VerdictSource};
+use scandeck_wire::contract::Shared;
 
 fn assessment(app: &TestDashboard, finding: i64) -> Assessment {
     let table = app.model.data.findings.value().unwrap();
@@ -184,7 +184,7 @@ fn class_scope_records_rule_and_shows_number_of_matches() {
         let first = app.model.data.findings.value().unwrap().items()[0].id;
         app.model.decide(
             &[first],
-            &crate::triage::Draft::of(Verdict::Fixed),
+            &scandeck_domain::triage::Draft::of(Verdict::Fixed),
             &mut Vec::new(),
         );
         let id = app.model.data.findings.value().unwrap().items()[1].id;

@@ -1,5 +1,5 @@
 //! Deciding in the dashboard: verdict keys, the menu, the rules, undo. A draft of a decision is
-//! [`triage::draft`](crate::triage::draft).
+//! [`triage::draft`](scandeck_domain::triage::draft).
 
 #[cfg(test)]
 mod deciding_tests;
@@ -15,4 +15,4 @@ pub mod rules_keys;
 pub(crate) mod tests;
 pub mod undo;
 
-pub use crate::dashboard::data::Guards;
+pub use crate::data::Guards;

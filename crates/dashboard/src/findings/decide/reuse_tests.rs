@@ -1,8 +1,8 @@
 //! A finding whose port moved: its earlier decision is offered, shown, and reused by a key.
 
-use crate::dashboard::findings::retest::tests::{ended, found};
-use crate::dashboard::testing::*;
-use crate::triage::{Change, IssueId, Verdict, VerdictSource};
+use crate::findings::retest::tests::{ended, found};
+use crate::testing::*;
+use scandeck_domain::triage::{Change, IssueId, Verdict, VerdictSource};
 
 fn on_port(id: i64, scan: i64, kind: &str, port: i64) -> Finding {
     Finding {
@@ -69,7 +69,7 @@ fn offered_decision_applies_only_after_reuse() {
     );
     select(&mut app, 11);
     let effects = app.keys("=");
-    let events = crate::dashboard::findings::decide::tests::recorded(&effects);
+    let events = crate::findings::decide::tests::recorded(&effects);
     assert!(
         matches!(events[..], [ref event] if matches!(event.change, Change::Inherit(_))),
         "{events:?}"

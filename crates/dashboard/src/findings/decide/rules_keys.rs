@@ -1,15 +1,15 @@
 //! Keys of the list of rules. Every change is an event, so undo restores the rule.
 
-use crate::contract::Shared;
-use crate::dashboard::base::{Effect, Tone};
-use crate::dashboard::findings::decide::undo;
-use crate::dashboard::input::{
+use crate::base::{Effect, Tone};
+use crate::findings::decide::undo;
+use crate::input::{
     Action, Context, DecideAction, EditAction, ItemAction, KeyChord, KeyEvent, MoveAction,
 };
-use crate::dashboard::model::{Modal, Model, RuleEdit, RulesBox};
-use crate::dashboard::text::TextInput;
-use crate::query::{Query, QueryKind};
-use crate::triage::{Change, Draft, RuleState, Subject};
+use crate::model::{Modal, Model, RuleEdit, RulesBox};
+use crate::text::TextInput;
+use scandeck_domain::query::{Query, QueryKind};
+use scandeck_domain::triage::{Change, Draft, RuleState, Subject};
+use scandeck_wire::contract::Shared;
 
 /// Opens the list.
 pub(crate) fn open(model: &mut Model) {

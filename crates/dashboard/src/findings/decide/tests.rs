@@ -1,9 +1,11 @@
 //! Deciding: verdict keys, marks, rows that keep their place, undo.
 
-use crate::dashboard::core::Msg;
-use crate::dashboard::data::TriageNews;
-use crate::dashboard::testing::*;
-use crate::triage::{Change, Decision, Event, Identity, IssueId, Subject, Verdict, VerdictSource};
+use crate::core::Msg;
+use crate::data::TriageNews;
+use crate::testing::*;
+use scandeck_domain::triage::{
+    Change, Decision, Event, Identity, IssueId, Subject, Verdict, VerdictSource,
+};
 
 /// The verdict of the finding with this id at the service, if a person gave one.
 fn verdict(app: &TestDashboard, finding: i64) -> Option<Verdict> {
@@ -458,7 +460,7 @@ fn verdict_keys_without_writer_show_reason() {
 
 #[test]
 fn reason_defaults_to_last_decision_on_class_and_note_to_none() {
-    use crate::triage::{Draft, DraftValue, Reason};
+    use scandeck_domain::triage::{Draft, DraftValue, Reason};
     let mut app = TestDashboard::new();
     let kind = |id, target| Finding {
         vuln_id: "CSP".into(),

@@ -1,14 +1,16 @@
 //! Undo and redo of decisions: a batch at a time, without limit, across restarts. Both show a
 //! notice and select the finding.
 
-use crate::contract::Shared;
-use crate::dashboard::base::{Effect, Pane, RowRef, Tone};
-use crate::dashboard::input::{Action, Context, DecideAction};
-use crate::dashboard::list::finding_groups::keys::common_start;
-use crate::dashboard::model::{Model, UNDOES, navigation};
-use crate::dashboard::prompts::{Prompt, Then};
-use crate::text::plural;
-use crate::triage::{Baseline, Change, Event, EventId, IssueId, Subject, TriageState, Verdict};
+use crate::base::{Effect, Pane, RowRef, Tone};
+use crate::input::{Action, Context, DecideAction};
+use crate::list::finding_groups::keys::common_start;
+use crate::model::{Model, UNDOES, navigation};
+use crate::prompts::{Prompt, Then};
+use scandeck_domain::triage::{
+    Baseline, Change, Event, EventId, IssueId, Subject, TriageState, Verdict,
+};
+use scandeck_wire::contract::Shared;
+use scandeck_wire::text::plural;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -10,17 +10,17 @@
 //!   Where         shop 3, api 2, pay, … 12 more
 //! ```
 
-use crate::dashboard::base::{GroupId, Pane, RowRef, Tab};
-use crate::dashboard::findings::draw::detail::status;
-use crate::dashboard::findings::draw::groups::{changes, counts_present};
-use crate::dashboard::findings::review::draw::text as card;
-use crate::dashboard::list::{FindingGroupBy, Group};
-use crate::dashboard::model::{LOOKED_AT, ReviewFacts};
-use crate::dashboard::ui::{ById, Cx, DetailPane, ViewCache, cell, fact, format, words};
-use crate::finding::RetestGap;
-use crate::table::Table;
-use crate::triage::{Issue, Presence};
+use crate::base::{GroupId, Pane, RowRef, Tab};
+use crate::findings::draw::detail::status;
+use crate::findings::draw::groups::{changes, counts_present};
+use crate::findings::review::draw::text as card;
+use crate::list::{FindingGroupBy, Group};
+use crate::model::{LOOKED_AT, ReviewFacts};
+use crate::ui::{ById, Cx, DetailPane, ViewCache, cell, fact, format, words};
 use ratatui::text::{Line, Span};
+use scandeck_domain::finding::RetestGap;
+use scandeck_domain::table::Table;
+use scandeck_domain::triage::{Issue, Presence};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

@@ -9,16 +9,16 @@
 //!
 //! The name of a header uses the blank columns before its count.
 
-use crate::dashboard::base::ShownRows;
-use crate::dashboard::findings::draw;
-use crate::dashboard::list::{FindingGroupBy, Group, GroupPlace, GroupSummary, sampled_places};
-use crate::dashboard::ui::{
+use crate::base::ShownRows;
+use crate::findings::draw;
+use crate::list::{FindingGroupBy, Group, GroupPlace, GroupSummary, sampled_places};
+use crate::ui::{
     Cx, GridRow, ListPane, Slot, TableColumn, ViewCache, cell, columns_of, cut_line, dimmed,
     draw_grouped, format, is_constant, pane_of, sampled_items, words,
 };
-use crate::text;
-use crate::triage::{Assessment, Issue, Presence, Verdict};
 use ratatui::prelude::{Buffer, Line, Span, Style};
+use scandeck_domain::triage::{Assessment, Issue, Presence, Verdict};
+use scandeck_wire::text;
 use std::borrow::Cow;
 
 /// The columns, with the titles of the group column and of the counted attribute. A target that all

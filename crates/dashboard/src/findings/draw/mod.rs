@@ -6,16 +6,16 @@ pub mod groups;
 
 pub mod detail;
 
-use crate::dashboard::base::{Pane, ShownRows};
-use crate::dashboard::data::Saved;
-use crate::dashboard::input::{Action, AppAction, Context, ItemAction, ListAction, ViewAction};
-use crate::dashboard::ui::{
+use crate::base::{Pane, ShownRows};
+use crate::data::Saved;
+use crate::input::{Action, AppAction, Context, ItemAction, ListAction, ViewAction};
+use crate::ui::{
     Cx, DetailPane, ListPane, Slot, TableColumn, Theme, ViewCache, cell, columns_of, dimmed,
     draw_table, format, invite, is_constant, key, pane_of, sampled_items, tab_line, widest, words,
 };
-use crate::text;
-use crate::triage::{Assessment, Issue, IssueId, ListedFinding, Verdict, VerdictSource};
 use ratatui::prelude::{Buffer, Line, Span};
+use scandeck_domain::triage::{Assessment, Issue, IssueId, ListedFinding, Verdict, VerdictSource};
+use scandeck_wire::text;
 use std::borrow::Cow;
 
 const COLUMNS: [TableColumn; 11] = [
@@ -473,7 +473,7 @@ pub(crate) fn summary<'a>(cx: &Cx<'a>) -> Line<'a> {
 
 #[cfg(test)]
 mod tests {
-    use crate::dashboard::testing::*;
+    use crate::testing::*;
 
     #[test]
     fn port_is_shown_only_where_the_target_does_not_name_it() {

@@ -1,14 +1,12 @@
 //! The form of a manual finding: written by hand, or with captured requests as evidence.
 
-use crate::contract::{Risk, Shared};
-use crate::dashboard::base::{FormTag, ManualFindingOrigin};
-use crate::dashboard::data::Data;
-use crate::dashboard::forms::{
-    FieldId, FieldProblem, Form, FormField, FormKind, ManualFindingDraft,
-};
-use crate::text::plural;
-use crate::triage::event::ManualFinding;
-use crate::triage::{EventId, Verdict};
+use crate::base::{FormTag, ManualFindingOrigin};
+use crate::data::Data;
+use crate::forms::{FieldId, FieldProblem, Form, FormField, FormKind, ManualFindingDraft};
+use scandeck_domain::triage::event::ManualFinding;
+use scandeck_domain::triage::{EventId, Verdict};
+use scandeck_wire::contract::{Risk, Shared};
+use scandeck_wire::text::plural;
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -5,20 +5,18 @@ pub mod proof;
 #[cfg(test)]
 mod tests;
 
-use crate::contract::{Capture, Risk, Shared};
-use crate::dashboard::base::{
-    CaptureUse, Effect, FormTag, ManualFindingOrigin, Pane, RowRef, Tone,
-};
-use crate::dashboard::forms::ManualFindingDraft;
-use crate::dashboard::model::{Modal, Model};
-use crate::dashboard::prompts::{Prompt, Then};
-use crate::oob::out::raw;
-use crate::oob::{CaptureRecord, CaptureSource};
-use crate::text::plural;
-use crate::triage::identity::manual_key;
-use crate::triage::{
+use crate::base::{CaptureUse, Effect, FormTag, ManualFindingOrigin, Pane, RowRef, Tone};
+use crate::forms::ManualFindingDraft;
+use crate::model::{Modal, Model};
+use crate::prompts::{Prompt, Then};
+use scandeck_domain::oob::out::raw;
+use scandeck_domain::oob::{CaptureRecord, CaptureSource};
+use scandeck_domain::triage::identity::manual_key;
+use scandeck_domain::triage::{
     Change, Decision, EventId, ManualFinding, ManualFindingState, Subject, Verdict,
 };
+use scandeck_wire::contract::{Capture, Risk, Shared};
+use scandeck_wire::text::plural;
 
 /// `E` in the findings: edits the selected manual finding.
 pub(crate) fn edit(model: &mut Model) {

@@ -1,10 +1,10 @@
 //! The text of a manual finding made from captured requests: each payload once, with the place
 //! where it was planted and its hits.
 
-use crate::contract::Risk;
-use crate::oob::{CaptureRecord, Payload, PayloadBook, Token};
-use crate::text::plural;
-use crate::triage::ManualFinding;
+use scandeck_domain::oob::{CaptureRecord, Payload, PayloadBook, Token};
+use scandeck_domain::triage::ManualFinding;
+use scandeck_wire::contract::Risk;
+use scandeck_wire::text::plural;
 use std::collections::{HashMap, HashSet};
 
 /// Up to this many requests of a payload have a line each; of more, only the first and the last.

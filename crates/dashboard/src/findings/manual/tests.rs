@@ -1,9 +1,9 @@
 //! Manual findings: written by hand, made from captured requests, changed, deleted and restored.
 
-use crate::dashboard::base::Pane;
-use crate::dashboard::forms::FieldId;
-use crate::dashboard::testing::TestDashboard;
-use crate::triage::Verdict;
+use crate::base::Pane;
+use crate::forms::FieldId;
+use crate::testing::TestDashboard;
+use scandeck_domain::triage::Verdict;
 
 /// Names of the shown manual findings.
 fn own(app: &TestDashboard) -> Vec<String> {
@@ -184,12 +184,12 @@ fn captures_become_evidence_of_new_or_existing_finding() {
 
 #[test]
 fn finding_from_capture_has_target_of_payload_or_request() {
-    use crate::contract::Capture;
+    use scandeck_wire::contract::Capture;
     let mut app = TestDashboard::new();
     let from = |ip: &str, header: &str| Capture {
         ip_address: ip.into(),
         http_headers: vec![header.into()],
-        ..crate::dashboard::testing::capture(10)
+        ..crate::testing::capture(10)
     };
     let target = |app: &mut TestDashboard, captured: Capture| {
         let id = app.model.data.captures.end() as i64;
@@ -268,7 +268,7 @@ fn read_only_session_allows_manual_findings() {
 
 #[test]
 fn local_report_contains_manual_findings() {
-    use crate::dashboard::base::Effect;
+    use crate::base::Effect;
     let mut app = TestDashboard::new();
     app.keys("3 g g n 'Mine' ctrl-o");
     app.keys("3 * R left");
@@ -295,8 +295,8 @@ fn local_report_contains_manual_findings() {
 
 #[test]
 fn finding_from_captures_describes_payload_in_every_export() {
-    use crate::dashboard::base::Effect;
-    use crate::export::{Export, ExportFormat, write};
+    use crate::base::Effect;
+    use scandeck_domain::export::{Export, ExportFormat, write};
     let mut app = TestDashboard::new();
     app.keys("3 p e tab 'q' tab tab 'SSRF' ctrl-o");
     app.hit(9, Some(1));

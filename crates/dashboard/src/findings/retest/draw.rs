@@ -1,16 +1,16 @@
 //! The retest board: findings of a retest, or of two scans, with BEFORE, NOW and their decisions.
 
-use crate::dashboard::base::{Pane, ShownRows};
-use crate::dashboard::data::{Board, BoardRow};
-use crate::dashboard::findings::draw;
-use crate::dashboard::list::Group;
-use crate::dashboard::ui::{
+use crate::base::{Pane, ShownRows};
+use crate::data::{Board, BoardRow};
+use crate::findings::draw;
+use crate::list::Group;
+use crate::ui::{
     Cx, DetailPane, GridRow, ListPane, Slot, TableColumn, Theme, ViewCache, cell, columns_of,
     dimmed, draw_grouped, format, is_constant, pane_of, sampled_items, widest, words,
 };
-use crate::text;
-use crate::triage::{Outcome, RetestStatus};
 use ratatui::prelude::{Buffer, Line, Span, Style};
+use scandeck_domain::triage::{Outcome, RetestStatus};
+use scandeck_wire::text;
 
 /// The columns, with the widths of their widest cells. Where names would be cut, columns of one
 /// value give way.

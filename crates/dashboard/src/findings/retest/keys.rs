@@ -1,22 +1,20 @@
 //! Keys of retest and compare: the plan of a retest, the comparison of scans, opening the retest
 //! board.
 
-use crate::contract::{NewScan, SCAN_MINUTES, Scan, ScanId, Stamp};
-use crate::dashboard::base::{
-    Batch, Call, CallAnswer, Effect, FindingUse, Job, JobState, Pane, Tone,
-};
-use crate::dashboard::data::{BY_NOW, Board, ReadFinding};
-use crate::dashboard::findings::decide::keys::{prompt_or_execute, too_early};
-use crate::dashboard::input::{Action, Context, EditAction, ItemAction};
-use crate::dashboard::model::board::RETEST_ENDED;
-use crate::dashboard::model::{Model, navigation};
-use crate::dashboard::prompts::{PendingDecision, Plan, Prompt, Then};
-use crate::text::plural;
-use crate::triage::compare::{differences, occurrences};
-use crate::triage::{
+use crate::base::{Batch, Call, CallAnswer, Effect, FindingUse, Job, JobState, Pane, Tone};
+use crate::data::{BY_NOW, Board, ReadFinding};
+use crate::findings::decide::keys::{prompt_or_execute, too_early};
+use crate::input::{Action, Context, EditAction, ItemAction};
+use crate::model::board::RETEST_ENDED;
+use crate::model::{Model, navigation};
+use crate::prompts::{PendingDecision, Plan, Prompt, Then};
+use scandeck_domain::triage::compare::{differences, occurrences};
+use scandeck_domain::triage::{
     Draft, FindingTexts, Issue, IssueId, ListedFinding, Outcome, RETEST_SETTING, Retest,
     RetestFinding, RetestScan, RetestStatus, Verdict, compare,
 };
+use scandeck_wire::contract::{NewScan, SCAN_MINUTES, Scan, ScanId, Stamp};
+use scandeck_wire::text::plural;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -352,7 +350,7 @@ fn first_without(model: &Model, last: &ListedFinding) -> Option<ScanId> {
 
 /// Evidence as text for a line diff.
 fn evidence_text(texts: &FindingTexts) -> String {
-    use crate::contract::EvidenceView;
+    use scandeck_wire::contract::EvidenceView;
     match texts.vuln_evidence.view() {
         EvidenceView::Nothing => String::new(),
         EvidenceView::Text(text) => text,

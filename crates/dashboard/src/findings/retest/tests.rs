@@ -1,19 +1,17 @@
 //! Retest and compare: the prompt, the started scans, and the board while scans end.
 
-use crate::client::Problem;
-use crate::contract::{
+use crate::base::{Call, CallAnswer, Effect, Pane, PollEvent, Snapshot, UnreadScans, Update};
+use crate::core::Msg;
+use crate::data::{Board, StoredDecisions, TriageNews};
+use crate::model::Modal;
+use crate::testing::{TestDashboard, finding, scan, stamp, table};
+use crate::text::DetailSubject;
+use scandeck_domain::problem::Problem;
+use scandeck_domain::triage::{Outcome, RETEST_SETTING, ReadTimes, Retest, RetestStatus, Verdict};
+use scandeck_wire::contract::{
     Finding, NewScan, ResultSummary, Risk, Scan, ScanCreated, ScanId, ScanStatus, Stamp, TargetId,
     Workspace, WorkspaceId,
 };
-use crate::dashboard::base::{
-    Call, CallAnswer, Effect, Pane, PollEvent, Snapshot, UnreadScans, Update,
-};
-use crate::dashboard::core::Msg;
-use crate::dashboard::data::{Board, StoredDecisions, TriageNews};
-use crate::dashboard::model::Modal;
-use crate::dashboard::testing::{TestDashboard, finding, scan, stamp, table};
-use crate::dashboard::text::DetailSubject;
-use crate::triage::{Outcome, RETEST_SETTING, ReadTimes, Retest, RetestStatus, Verdict};
 use std::sync::Arc;
 
 /// So many findings of high risk and no others.
@@ -499,7 +497,7 @@ fn board_is_restored_after_restart() {
             settings.insert(((*key).into(), workspace.clone()), value.clone());
         }
     }
-    let mut again = crate::dashboard::findings::retest::tests::app();
+    let mut again = crate::findings::retest::tests::app();
     again.send(Msg::Triage(TriageNews::Opened(Box::new(StoredDecisions {
         settings,
         ..StoredDecisions::default()
@@ -647,7 +645,7 @@ fn board_header_chooses_group_and_enter_opens_finding() {
 #[test]
 fn difference_of_finding_lists_changed_lines() {
     let mut app = TestDashboard::new();
-    let text = |text: &str| crate::contract::Evidence::from_value(&text.into());
+    let text = |text: &str| scandeck_wire::contract::Evidence::from_value(&text.into());
     app.feed(Snapshot::Scans(table([
         ended(1, 1, -900),
         ended(2, 1, -600),
@@ -887,7 +885,10 @@ fn absent_finding_of_retest_keeps_its_row_until_another_pane() {
         ),
         (1, retested)
     );
-    let shown = app.model.selected_item::<crate::triage::Issue>().unwrap();
+    let shown = app
+        .model
+        .selected_item::<scandeck_domain::triage::Issue>()
+        .unwrap();
     assert!(
         !shown.is_present() && shown.absent_in().is_some(),
         "{shown:?}"
@@ -913,7 +914,7 @@ fn absent_finding_of_retest_keeps_its_row_until_another_pane() {
 #[test]
 fn evidence_of_an_absent_finding_names_its_scan() {
     let mut app = app();
-    let evidence = crate::contract::Evidence::from_value(&"GET /server.key".into());
+    let evidence = scandeck_wire::contract::Evidence::from_value(&"GET /server.key".into());
     let key = Finding {
         vuln_evidence: evidence,
         ..found(1, 1, 1, "Private key", Risk::Critical)

@@ -1,14 +1,14 @@
 //! Verdicts on the retest board: on a row, on a group, and never on a row that nobody has seen.
 
-use crate::dashboard::base::RowRef;
-use crate::dashboard::core::Msg;
-use crate::dashboard::data::BY_NOW;
-use crate::dashboard::findings::decide::tests::recorded;
-use crate::dashboard::findings::retest::tests::{app, before, ended, found, started};
-use crate::dashboard::prompts::{Prompt, Then};
-use crate::dashboard::testing::*;
-use crate::triage::{Change, IssueId, Subject, Verdict};
+use crate::base::RowRef;
+use crate::core::Msg;
+use crate::data::BY_NOW;
+use crate::findings::decide::tests::recorded;
+use crate::findings::retest::tests::{app, before, ended, found, started};
+use crate::prompts::{Prompt, Then};
+use crate::testing::*;
 use proptest::prelude::*;
+use scandeck_domain::triage::{Change, IssueId, Subject, Verdict};
 
 /// The earlier scans and the new ones: the first target's scan finished, the second one's has the
 /// given status.
@@ -256,7 +256,7 @@ proptest! {
                 Step::Scans(done) => app.feed(Snapshot::Scans(scans(if done { ScanStatus::Finished } else { ScanStatus::Running }))),
                 Step::Findings(back) => {
                     let more = back.then(|| found(30, 11, 1, "Private key", Risk::Critical));
-                    app.feed(Snapshot::Findings(table(crate::dashboard::findings::retest::verdict_tests::before().into_iter().chain(more))));
+                    app.feed(Snapshot::Findings(table(crate::findings::retest::verdict_tests::before().into_iter().chain(more))));
                 }
                 Step::Key(at, ms) => {
                     app.at += Duration::from_millis(ms);
@@ -270,7 +270,7 @@ proptest! {
                     let effects = app.send(Msg::Key(events(keys[at % keys.len()])[0]));
                     by_hand = true;
                     let events = recorded(&effects);
-                    let of_finding = |event: &Arc<crate::triage::Event>| match (&event.subject, &event.change) {
+                    let of_finding = |event: &Arc<scandeck_domain::triage::Event>| match (&event.subject, &event.change) {
                         (Subject::Finding(identity), Change::Decide(_)) => Some(IssueId::from(identity.key)),
                         _ => None,
                     };

@@ -8,18 +8,16 @@ pub mod draw;
 #[cfg(test)]
 mod tests;
 
-use crate::contract::Shared;
-use crate::dashboard::base::{Effect, Focus, Pane, Tab, Tone};
-use crate::dashboard::input::{Action, Context, MoveAction, ReviewAction};
-use crate::dashboard::list::FindingGroupBy;
-use crate::dashboard::model::review::open::{close, pause};
-use crate::dashboard::model::{
-    Card, Cards, Decided, Model, Review, ReviewFacts, ReviewedList, TABS, UNDOES,
-};
-use crate::dashboard::prompts::{Prompt, Then};
-use crate::table::Table;
-use crate::text::plural;
-use crate::triage::{Change, EventId, Issue, IssueId, Subject, Verdict};
+use crate::base::{Effect, Focus, Pane, Tab, Tone};
+use crate::input::{Action, Context, MoveAction, ReviewAction};
+use crate::list::FindingGroupBy;
+use crate::model::review::open::{close, pause};
+use crate::model::{Card, Cards, Decided, Model, Review, ReviewFacts, ReviewedList, TABS, UNDOES};
+use crate::prompts::{Prompt, Then};
+use scandeck_domain::table::Table;
+use scandeck_domain::triage::{Change, EventId, Issue, IssueId, Subject, Verdict};
+use scandeck_wire::contract::Shared;
+use scandeck_wire::text::plural;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

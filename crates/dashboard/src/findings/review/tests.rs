@@ -1,12 +1,12 @@
 //! A review: cards are decided one after another; it is paused, resumed, summarised and undone.
 
-use crate::contract::Shared;
-use crate::dashboard::base::Tab;
-use crate::dashboard::core::Msg;
-use crate::dashboard::model::{Review, ReviewOutcome};
-use crate::dashboard::testing::*;
-use crate::triage::{Change, Event, IssueId, Subject, Verdict};
+use crate::base::Tab;
+use crate::core::Msg;
+use crate::model::{Review, ReviewOutcome};
+use crate::testing::*;
 use proptest::prelude::*;
+use scandeck_domain::triage::{Change, Event, IssueId, Subject, Verdict};
+use scandeck_wire::contract::Shared;
 
 /// 25 dumps on 5 targets, two cookies on one, one banner.
 fn sample_findings() -> Vec<Finding> {
@@ -380,9 +380,7 @@ fn paused_review_resumes_after_restart() {
         _ => None,
     });
     let events: Vec<Arc<Event>> = events.flatten().collect();
-    later.send(Msg::Triage(crate::dashboard::data::TriageNews::Events(
-        events,
-    )));
+    later.send(Msg::Triage(crate::data::TriageNews::Events(events)));
     for effect in effects.drain(..) {
         if let Effect::Remember {
             key,
@@ -554,7 +552,7 @@ fn enter_on_summary_ends_review() {
 fn card_shows_common_evidence_and_previous_decision() {
     let mut app = TestDashboard::new();
     let evidence = |id: i64, text: &str| Finding {
-        vuln_evidence: crate::contract::Evidence::from_value(&text.into()),
+        vuln_evidence: scandeck_wire::contract::Evidence::from_value(&text.into()),
         ..dump(id)
     };
     let answer = "HTTP/1.1 200 OK\nDate: Mon, 02 Nov 2026 10:00:00 GMT";
@@ -587,7 +585,7 @@ fn line_of_all_findings_is_shown_once() {
     let mut app = TestDashboard::new();
     let all = "HTTP/1.1 200 OK\nServer: nginx\na\nb\nc\nd\ne\nf\ng";
     let evidence = |id: i64, own: &str| Finding {
-        vuln_evidence: crate::contract::Evidence::from_value(
+        vuln_evidence: scandeck_wire::contract::Evidence::from_value(
             &format!("{all}{own}").as_str().into(),
         ),
         ..dump(id)
@@ -622,7 +620,7 @@ fn line_of_all_findings_is_shown_once() {
 fn card_of_tables_names_columns_and_lists_findings() {
     let mut app = TestDashboard::new();
     let finding = |id: i64, service: &str| Finding {
-        vuln_evidence: crate::contract::Evidence::table(
+        vuln_evidence: scandeck_wire::contract::Evidence::table(
             &["Port", "State", "Service"],
             [vec![id.to_string(), "open".into(), service.into()]],
         ),
@@ -719,7 +717,10 @@ fn notes_and_tags_on_card_apply_to_its_findings() {
         let assessment = app.model.assessment(issue.id).unwrap();
         assert_eq!(
             (assessment.severity, assessment.reason),
-            (Some(Risk::Info), Some(crate::triage::Reason::Deferred))
+            (
+                Some(Risk::Info),
+                Some(scandeck_domain::triage::Reason::Deferred)
+            )
         );
     }
     assert_eq!(

@@ -1,11 +1,11 @@
 //! The group of each finding: determined once per table, used with every filter.
 
-use crate::contract::{Risk, Shared};
-use crate::dashboard::base::GroupId;
-use crate::dashboard::list::FindingGroupBy;
-use crate::query::{Column, Field, Values};
-use crate::table::Table;
-use crate::triage::{Issue, Presence};
+use crate::base::GroupId;
+use crate::list::FindingGroupBy;
+use scandeck_domain::query::{Column, Field, Values};
+use scandeck_domain::table::Table;
+use scandeck_domain::triage::{Issue, Presence};
+use scandeck_wire::contract::{Risk, Shared};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -8,16 +8,16 @@
 
 pub mod keys;
 
-use crate::contract::Risk;
-use crate::dashboard::list::{Group, List};
-use crate::query::RowSet;
-use crate::table::{Item, Table};
-use crate::triage::{Assessment, Issue, Presence};
+use crate::list::{Group, List};
+use scandeck_domain::query::RowSet;
+use scandeck_domain::table::{Item, Table};
+use scandeck_domain::triage::{Assessment, Issue, Presence};
+use scandeck_wire::contract::Risk;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-pub use crate::dashboard::base::FindingGroupBy;
-pub use crate::dashboard::list::finding_groups::keys::{GroupKeys, GroupName, belongs, group_id};
+pub use crate::base::FindingGroupBy;
+pub use crate::list::finding_groups::keys::{GroupKeys, GroupName, belongs, group_id};
 
 /// The shown findings of a group, summarised for its header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,12 +11,12 @@
 //! bodies waits for each chunk until the bodies of its captures were read from their files, off the
 //! UI thread.
 
-use crate::contract::Capture;
-use crate::contract::LoggerId;
-use crate::dashboard::base::{CaptureKey, CaptureRow};
-use crate::dashboard::data::Stream;
-use crate::query::{ColumnBuilder, Field, Query, QueryKind, RowSet, RowSource};
-use crate::table::{OtherLists, Row};
+use crate::base::{CaptureKey, CaptureRow};
+use crate::data::Stream;
+use scandeck_domain::query::{ColumnBuilder, Field, Query, QueryKind, RowSet, RowSource};
+use scandeck_domain::table::{OtherLists, Row};
+use scandeck_wire::contract::Capture;
+use scandeck_wire::contract::LoggerId;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! All captures that match a query, collected in chunks: an export is complete and never blocks a
 //! key.
 
-use crate::contract::LoggerId;
-use crate::dashboard::base::{CaptureKey, CaptureRow};
-use crate::dashboard::list::{ChunkQuery, Ranges};
-use crate::query::Query;
+use crate::base::{CaptureKey, CaptureRow};
+use crate::list::{ChunkQuery, Ranges};
+use scandeck_domain::query::Query;
+use scandeck_wire::contract::LoggerId;
 use std::ops::Range;
 
 /// An export in progress. It works with ids, because rows move when captures arrive late or are

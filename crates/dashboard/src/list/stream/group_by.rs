@@ -1,10 +1,10 @@
 //! Attributes by which captures are grouped: the payload that they contain, their source, or their
 //! logger.
 
-use crate::contract::{LoggerId, Shared};
-use crate::dashboard::base::GroupId;
-use crate::dashboard::base::capture::CaptureRow;
-use crate::oob::Token;
+use crate::base::GroupId;
+use crate::base::capture::CaptureRow;
+use scandeck_domain::oob::Token;
+use scandeck_wire::contract::{LoggerId, Shared};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use strum::IntoStaticStr;
 

@@ -9,14 +9,14 @@ pub mod group_by;
 #[cfg(test)]
 mod tests;
 
-use crate::contract::{LoggerId, Stamp};
-use crate::dashboard::base::{CaptureKey, CaptureRow, GroupId, RowRef};
-use crate::dashboard::data::{START, Stream};
-use crate::dashboard::list::groups::{Group, GroupPlace};
-use crate::dashboard::list::stream::chunks::shifted;
-use crate::dashboard::list::{
+use crate::base::{CaptureKey, CaptureRow, GroupId, RowRef};
+use crate::data::{START, Stream};
+use crate::list::groups::{Group, GroupPlace};
+use crate::list::stream::chunks::shifted;
+use crate::list::{
     CaptureGroupBy, CaptureGroupKey, ChunkQuery, Groups, HiddenNews, Ranges, set_mark,
 };
+use scandeck_wire::contract::{LoggerId, Stamp};
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
 //! The open command line: its text, completions and syntax error.
 
-use crate::dashboard::text::{Offers, Recall, TextInput};
+use crate::text::{Offers, Recall, TextInput};
 use std::ops::Range;
 
 /// The line under `:`.
@@ -65,4 +65,4 @@ impl CommandLine {
 }
 
 /// A syntax error of the line, with its place and a suggestion.
-pub type Fault = crate::query::ParseError;
+pub type Fault = scandeck_domain::query::ParseError;

@@ -7,11 +7,13 @@
 //!                    └─ c f a w x i o, or enter without a verdict ─► PendingDecision
 //! ```
 
-use crate::contract::{Risk, Shared};
-use crate::dashboard::text::{Offers, TextInput};
-use crate::triage::{DecisionScope, Draft, DraftValue, FindingKey, IssueId, Reason, Verdict};
+use crate::text::{Offers, TextInput};
 use jiff::civil::Date;
 use jiff::{Span, ToSpan};
+use scandeck_domain::triage::{
+    DecisionScope, Draft, DraftValue, FindingKey, IssueId, Reason, Verdict,
+};
+use scandeck_wire::contract::{Risk, Shared};
 use strum::IntoStaticStr;
 
 #[derive(Clone, Debug)]

@@ -8,14 +8,14 @@ pub mod command_line;
 pub mod decide_menu;
 pub mod rules_box;
 
-use crate::client::Problem;
-use crate::dashboard::base::{Pane, PlotBox, RowRef};
-use crate::dashboard::forms::Form;
-use crate::dashboard::list::PopUpList;
-use crate::dashboard::model::{CommandLine, DecideMenu, RulesBox};
-use crate::dashboard::prompts::Prompt;
-use crate::dashboard::text::{Offers, Recall, TextInput};
-use crate::query::{Completion, ParseError};
+use crate::base::{Pane, PlotBox, RowRef};
+use crate::forms::Form;
+use crate::list::PopUpList;
+use crate::model::{CommandLine, DecideMenu, RulesBox};
+use crate::prompts::Prompt;
+use crate::text::{Offers, Recall, TextInput};
+use scandeck_domain::problem::Problem;
+use scandeck_domain::query::{Completion, ParseError};
 use strum::EnumTryAs;
 
 /// One layer over the panes.

@@ -1,9 +1,9 @@
 //! The list of rules (`:rules`, `g r`).
 
-use crate::dashboard::list::PopUpList;
-use crate::dashboard::model::Model;
-use crate::dashboard::text::TextInput;
-use crate::triage::RuleState;
+use crate::list::PopUpList;
+use crate::model::Model;
+use crate::text::TextInput;
+use scandeck_domain::triage::RuleState;
 
 #[derive(Clone, Debug, Default)]
 pub struct RulesBox {

@@ -1,17 +1,17 @@
 //! Current data of the findings of a card: targets, presence, common evidence, the previous
 //! decision.
 
-use crate::contract::{Shared, Stamp};
-use crate::dashboard::data::{ShownText, ShownTexts, Triage};
-use crate::dashboard::list::finding_groups::belongs;
-use crate::dashboard::model::{Card, Cards, Review};
-use crate::table::Table;
-use crate::triage::defaults::note_beside;
-use crate::triage::{
+use crate::data::{ShownText, ShownTexts, Triage};
+use crate::list::finding_groups::belongs;
+use crate::model::{Card, Cards, Review};
+use jiff::civil::Date;
+use scandeck_domain::table::Table;
+use scandeck_domain::triage::defaults::note_beside;
+use scandeck_domain::triage::{
     Assessment, Change, Decision, Event, EventId, Issue, IssueId, Presence, Reason, Subject,
     TriageState, Verdict, VerdictSource, evidence_digest,
 };
-use jiff::civil::Date;
+use scandeck_wire::contract::{Shared, Stamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 

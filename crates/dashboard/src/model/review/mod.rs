@@ -12,15 +12,15 @@
 pub mod facts;
 pub mod open;
 
-use crate::contract::{ScanId, Shared, TargetId};
-use crate::dashboard::base::{Focus, RowRef, Tab};
-use crate::dashboard::list::FindingGroupBy;
-use crate::triage::{EventId, IssueId, TriageState, Verdict};
+use crate::base::{Focus, RowRef, Tab};
+use crate::list::FindingGroupBy;
+use scandeck_domain::triage::{EventId, IssueId, TriageState, Verdict};
+use scandeck_wire::contract::{ScanId, Shared, TargetId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub use crate::dashboard::model::ReviewFacts;
+pub use crate::model::ReviewFacts;
 
 /// The tabs of a card.
 pub const TABS: [Tab; 5] = [

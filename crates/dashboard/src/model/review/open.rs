@@ -1,7 +1,7 @@
 //! Pausing and closing the review.
 
-use crate::dashboard::base::{Focus, Pane};
-use crate::dashboard::model::{Model, Review};
+use crate::base::{Focus, Pane};
+use crate::model::{Model, Review};
 
 impl Model {
     /// The review on the screen.

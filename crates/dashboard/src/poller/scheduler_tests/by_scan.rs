@@ -1,10 +1,10 @@
 //! Findings that are too many for one answer.
 
 use super::*;
-use crate::client::Problem;
-use crate::dashboard::base::UnreadScans;
-use crate::dashboard::poller::{ChangedScans, MOST_FINDINGS};
-use crate::triage::ListedFinding;
+use crate::base::UnreadScans;
+use crate::poller::{ChangedScans, MOST_FINDINGS};
+use scandeck_domain::problem::Problem;
+use scandeck_domain::triage::ListedFinding;
 use std::collections::BTreeSet;
 
 impl Hand {
@@ -70,12 +70,12 @@ impl Hand {
 
 fn finding(scan: i64, at: usize) -> Arc<ListedFinding> {
     let id = (scan * 1_000_000 + at as i64).into();
-    Finding {
+    let finding = Finding {
         id,
         task_id: Some(ScanId(scan)),
         ..Finding::default()
-    }
-    .into()
+    };
+    Arc::new(finding.into())
 }
 
 fn too_large() -> Error {

@@ -1,7 +1,7 @@
 //! A service that is unreachable, refuses or fails: the requests meanwhile, and the events for the
 //! screen.
 
-use crate::dashboard::poller::scheduler_tests::*;
+use crate::poller::scheduler_tests::*;
 
 #[test]
 fn unreachable_service_is_reported_once_and_polled_completely_when_reachable_again() {
@@ -133,7 +133,10 @@ fn late_response_is_reported_until_it_arrives() {
             .filter_map(is_report)
             .collect::<Vec<_>>()
     };
-    assert_eq!(reported(&mut hand), [Some(crate::contract::Stamp(wall(0)))]);
+    assert_eq!(
+        reported(&mut hand),
+        [Some(scandeck_wire::contract::Stamp(wall(0)))]
+    );
     hand.scheduler
         .report_unanswered(hand.now + 4 * second, wall(4));
     assert_eq!(reported(&mut hand), [], "reported once");

@@ -8,16 +8,16 @@ mod by_scan;
 mod failures;
 mod rhythm;
 
-use crate::client::{Error, ErrorKind, RateBudget};
-use crate::contract::{
+use crate::base::plan::Snapshot;
+use crate::base::{Link, ListKind, PartData, PollEvent, PollPlan, ScanPart};
+use crate::poller::{Fetch, FetchSlot, Fetched, ORDER, Scheduler};
+use jiff::Timestamp;
+use scandeck_client::{Error, ErrorKind, RateBudget};
+use scandeck_domain::table::Table;
+use scandeck_wire::contract::{
     Capture, CaptureId, Finding, Logger, LoggerId, ResultSummary, Scan, ScanId, ScanStatus,
     TargetId, Unreadable, Workspace, WorkspaceId,
 };
-use crate::dashboard::base::plan::Snapshot;
-use crate::dashboard::base::{Link, ListKind, PartData, PollEvent, PollPlan, ScanPart};
-use crate::dashboard::poller::{Fetch, FetchSlot, Fetched, ORDER, Scheduler};
-use crate::table::Table;
-use jiff::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;

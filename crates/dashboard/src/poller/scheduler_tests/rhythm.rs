@@ -1,9 +1,9 @@
 //! The order and the intervals of requests while the service answers.
 
-use crate::contract::Stamp;
-use crate::dashboard::poller::scheduler::TOLERATED;
-use crate::dashboard::poller::scheduler_tests::*;
+use crate::poller::scheduler::TOLERATED;
+use crate::poller::scheduler_tests::*;
 use proptest::prelude::*;
+use scandeck_wire::contract::Stamp;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[test]

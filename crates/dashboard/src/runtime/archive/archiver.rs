@@ -5,12 +5,12 @@
 //!   /data, a look after the other ─► ArchiveRequest::Archive ─► archived, recognised, reported ─► archived? ─► the call
 //! ```
 
-use crate::client::{CapturesRead, Client, Problem};
-use crate::contract::{Capture, Logger, LoggerId, Shared, Stamp, WorkspaceId};
-use crate::dashboard::runtime::archive::Task;
-use crate::dashboard::runtime::{ArchiveHandle, ArchiveRequest};
-use crate::oob::{ArchivedCapture, ClearedRequests};
+use crate::runtime::archive::Task;
+use crate::runtime::{ArchiveHandle, ArchiveRequest};
 use jiff::Timestamp;
+use scandeck_client::{CapturesRead, Client, Problem};
+use scandeck_domain::oob::{ArchivedCapture, ClearedRequests};
+use scandeck_wire::contract::{Capture, Logger, LoggerId, Shared, Stamp, WorkspaceId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::mpsc::WeakUnboundedSender;
@@ -164,9 +164,9 @@ mod tests {
     use wiremock::{Mock, MockServer, ResponseTemplate};
 
     use super::*;
-    use crate::client::{BaseUrl, ClientSettings};
-    use crate::dashboard::runtime::ArchiveRequest;
-    use crate::dashboard::runtime::archive::tests::{ArchiveTester, capture, ids, payload};
+    use crate::runtime::ArchiveRequest;
+    use crate::runtime::archive::tests::{ArchiveTester, capture, ids, payload};
+    use scandeck_client::{BaseUrl, ClientSettings};
 
     /// A service whose logger returns two captures, and a third one in the next response.
     async fn service() -> (MockServer, Client) {

@@ -8,12 +8,12 @@
 //! which captures the next start reads from the service. A full backlog stops the reading of
 //! captures, and the service keeps further ones.
 
-use crate::client::Problem;
-use crate::dashboard::data::{ArchiveBacklog, OobNews};
-use crate::dashboard::runtime::Recalling;
-use crate::dashboard::runtime::archive::{Task, problem};
-use crate::oob::{ArchivedCapture, Payload, RowRange, StoreError};
-use crate::text::plural;
+use crate::data::{ArchiveBacklog, OobNews};
+use crate::runtime::Recalling;
+use crate::runtime::archive::{Task, problem};
+use scandeck_domain::oob::{ArchivedCapture, Payload, RowRange, StoreError};
+use scandeck_domain::problem::Problem;
+use scandeck_wire::text::plural;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;

@@ -2,11 +2,11 @@
 //! and reported as the archive counts them. A problem with hits never stops the archiving of
 //! captures.
 
-use crate::contract::Shared;
-use crate::dashboard::data::OobNews;
-use crate::dashboard::runtime::archive::backlog::RETRY;
-use crate::dashboard::runtime::archive::{Task, problem};
-use crate::oob::{Hit, HitCount, Hits, RowRange, StoreError, Token};
+use crate::data::OobNews;
+use crate::runtime::archive::backlog::RETRY;
+use crate::runtime::archive::{Task, problem};
+use scandeck_domain::oob::{Hit, HitCount, Hits, RowRange, StoreError, Token};
+use scandeck_wire::contract::Shared;
 use std::sync::Arc;
 use tokio::time::Instant;
 

@@ -23,19 +23,19 @@ mod tests;
 
 pub(crate) use backlog::Backlog;
 
-use crate::client::Problem;
-use crate::contract::{Capture, Logger, Shared, Stamp};
-use crate::dashboard::base::{CaptureRow, Generation};
-use crate::dashboard::core::Msg;
-use crate::dashboard::data::{OobNews, StoredArchive};
-use crate::dashboard::model::Model;
-use crate::dashboard::poller::{Beat, Beats};
-use crate::dashboard::runtime::{Memory, Recalling, TaskReport};
-use crate::oob::store::chunks;
-use crate::oob::{
+use crate::base::{CaptureRow, Generation};
+use crate::core::Msg;
+use crate::data::{OobNews, StoredArchive};
+use crate::model::Model;
+use crate::poller::{Beat, Beats};
+use crate::runtime::{Memory, Recalling, TaskReport};
+use scandeck_domain::oob::store::chunks;
+use scandeck_domain::oob::{
     ArchivedCapture, BodyStore, Hit, OpenedArchive, Payload, PayloadBook, RowRange, Store,
     StoreError, mentions,
 };
+use scandeck_domain::problem::Problem;
+use scandeck_wire::contract::{Capture, Logger, Shared, Stamp};
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

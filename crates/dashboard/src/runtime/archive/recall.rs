@@ -1,9 +1,9 @@
 //! Reading the archived captures of the current workspace in chunks, the newest first.
 
-use crate::dashboard::base::CaptureRow;
-use crate::dashboard::data::{MOST, MOST_BYTES, OobNews, Recalled};
-use crate::dashboard::runtime::archive::Task;
-use crate::oob::{ArchivePlace, StoreError};
+use crate::base::CaptureRow;
+use crate::data::{MOST, MOST_BYTES, OobNews, Recalled};
+use crate::runtime::archive::Task;
+use scandeck_domain::oob::{ArchivePlace, StoreError};
 use std::sync::Arc;
 
 /// Captures of the first chunk, which is shown at once.

@@ -1,10 +1,10 @@
 //! The guarantees of the archive task. Each test has its own archive.
 
-use crate::contract::{CaptureId, LoggerId};
-use crate::dashboard::data::{Recalled, Stream};
-use crate::dashboard::runtime::archive::*;
-use crate::oob::Token;
+use crate::data::{Recalled, Stream};
+use crate::runtime::archive::*;
 use jiff::Timestamp;
+use scandeck_domain::oob::Token;
+use scandeck_wire::contract::{CaptureId, LoggerId};
 use std::collections::BTreeMap;
 
 pub(crate) struct ArchiveTester {
@@ -306,7 +306,9 @@ async fn fill_disk(directory: &std::path::Path, is_full: bool) {
         ["DROP TRIGGER full_c", "DROP TRIGGER full_p"]
     };
     for statement in statements {
-        crate::sqlite::execute(&file, statement).await.unwrap();
+        scandeck_wire::sqlite::execute(&file, statement)
+            .await
+            .unwrap();
     }
 }
 
@@ -323,7 +325,7 @@ async fn captures_on_full_disk_are_shown_and_archived_in_order_when_it_has_space
     let (mut shown, mut last) = (Vec::new(), None);
     while last
         .as_ref()
-        .is_none_or(|last: &crate::dashboard::data::ArchiveBacklog| last.payloads == 0)
+        .is_none_or(|last: &crate::data::ArchiveBacklog| last.payloads == 0)
     {
         match app.next_report().await {
             OobNews::Captures { new, .. } => shown.extend(ids(&new)),
@@ -383,7 +385,7 @@ async fn archive_that_cannot_be_opened_on_full_disk_is_opened_later() {
     let temp = tempfile::tempdir().unwrap();
     let file = temp.path().join("captures.db");
     Store::open(temp.path()).await.unwrap().store.close().await;
-    crate::sqlite::execute(&file, "ALTER TABLE captures RENAME TO away")
+    scandeck_wire::sqlite::execute(&file, "ALTER TABLE captures RENAME TO away")
         .await
         .unwrap();
     let mut app = ArchiveTester::open(temp.path(), None);
@@ -392,7 +394,7 @@ async fn archive_that_cannot_be_opened_on_full_disk_is_opened_later() {
     app.take(vec![capture(1)]);
     assert!(matches!(app.next_report().await, OobNews::Retrying(backlog) if backlog.captures == 1));
     assert_eq!(ids(&app.captures().await), [1]);
-    crate::sqlite::execute(&file, "ALTER TABLE away RENAME TO captures")
+    scandeck_wire::sqlite::execute(&file, "ALTER TABLE away RENAME TO captures")
         .await
         .unwrap();
     assert!(app.opened().await.writable);
@@ -461,7 +463,7 @@ async fn captures_of_unreadable_archive_do_not_postpone_next_attempt() {
     let (answers, _news) = mpsc::unbounded_channel();
     let store = Store::open(temp.path()).await.unwrap().store;
     let mut task = task(temp.path(), Some(store), answers);
-    crate::sqlite::execute(&file, "ALTER TABLE captures RENAME TO away")
+    scandeck_wire::sqlite::execute(&file, "ALTER TABLE captures RENAME TO away")
         .await
         .unwrap();
     task.execute(request(1)).await.unwrap();
@@ -475,7 +477,7 @@ async fn captures_of_unreadable_archive_do_not_postpone_next_attempt() {
         task.backlog.retry_at().unwrap() > first,
         "a failed attempt does"
     );
-    crate::sqlite::execute(&file, "ALTER TABLE away RENAME TO captures")
+    scandeck_wire::sqlite::execute(&file, "ALTER TABLE away RENAME TO captures")
         .await
         .unwrap();
     task.retry().await.unwrap();

@@ -1,12 +1,12 @@
 //! The file of a list: the number of its items, then each item as the API sends it.
 
-use crate::contract::Stamp;
-use crate::contract::shared::{interned, interned_briefly};
-use crate::dashboard::poller::FindingTextFiles;
-use crate::input_files::open_regular;
-use crate::table::{Item, Table};
-use crate::triage::ListedFinding;
+use crate::poller::FindingTextFiles;
 use jiff::Timestamp;
+use scandeck_domain::table::{Item, Table};
+use scandeck_domain::triage::ListedFinding;
+use scandeck_wire::contract::Stamp;
+use scandeck_wire::contract::shared::{interned, interned_briefly};
+use scandeck_wire::input_files::open_regular;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Deserializer;

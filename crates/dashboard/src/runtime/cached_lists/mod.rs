@@ -12,13 +12,13 @@ pub(crate) mod file;
 #[cfg(test)]
 mod tests;
 
-use crate::contract::{Shared, Stamp, Workspace, WorkspaceId};
-use crate::dashboard::base::ListKind;
-use crate::dashboard::base::plan::{Snapshot, each_list};
-use crate::dashboard::poller::FindingTextFiles;
-use crate::dashboard::runtime::cached_lists::file::{read, read_findings, time_of, whole, write};
-use crate::input_files::{InputKind, open_regular, read_text};
-use crate::table::Table;
+use crate::base::ListKind;
+use crate::base::plan::{Snapshot, each_list};
+use crate::poller::FindingTextFiles;
+use crate::runtime::cached_lists::file::{read, read_findings, time_of, whole, write};
+use scandeck_domain::table::Table;
+use scandeck_wire::contract::{Shared, Stamp, Workspace, WorkspaceId};
+use scandeck_wire::input_files::{InputKind, open_regular, read_text};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};

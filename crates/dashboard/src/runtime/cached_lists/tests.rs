@@ -1,7 +1,7 @@
 //! The cached lists: what is written, read and deleted.
 
-use crate::contract::{Evidence, Finding, FindingId, Scan};
-use crate::dashboard::runtime::cached_lists::*;
+use crate::runtime::cached_lists::*;
+use scandeck_wire::contract::{Evidence, Finding, FindingId, Scan};
 use std::os::unix::fs::PermissionsExt;
 
 fn stamp() -> Stamp {

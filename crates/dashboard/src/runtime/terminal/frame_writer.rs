@@ -22,8 +22,8 @@ use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 
-use crate::dashboard::base::Size;
-use crate::dashboard::core::draw::Drawn;
+use crate::base::Size;
+use crate::core::draw::Drawn;
 
 /// Rows by which a frame can be scrolled: a held key moves a few rows between two frames.
 const MOST_ROWS: usize = 8;

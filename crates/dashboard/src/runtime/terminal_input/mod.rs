@@ -18,7 +18,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::dashboard::runtime::terminal_answers::background_of;
+use crate::runtime::terminal_answers::background_of;
 use crossterm::event::Event;
 use std::borrow::Cow;
 use std::collections::VecDeque;

@@ -1,8 +1,8 @@
 //! Bytes of a terminal, in any splits and with any pauses, and the inputs that they are.
 
 use super::*;
-use crate::dashboard::core::Msg;
-use crate::dashboard::testing::{Effect, TestDashboard};
+use crate::core::Msg;
+use crate::testing::{Effect, TestDashboard};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,10 +1,10 @@
 //! The list of alert rules: the state and the query of each.
 
-use crate::dashboard::data::Alert;
-use crate::dashboard::list::PopUpList;
-use crate::dashboard::ui::{Cx, PopUp};
-use crate::text;
+use crate::data::Alert;
+use crate::list::PopUpList;
+use crate::ui::{Cx, PopUp};
 use ratatui::prelude::{Buffer, Rect, Span};
+use scandeck_wire::text;
 
 const POPUP: PopUp = PopUp {
     title: "Alerts",

@@ -4,12 +4,12 @@
 //!  since Thu 18:40   +14 findings ◆2 ▲5   9 scans done, 2 failed   +12 captures of 3 payloads      < show   esc hide
 //! ```
 
-use crate::dashboard::base::Pane;
-use crate::dashboard::input::{Action, Context, ViewAction};
-use crate::dashboard::ui::{Cx, draw_sides, indented, joined, key, risk_counts};
-use crate::text::plural;
+use crate::base::Pane;
+use crate::input::{Action, Context, ViewAction};
+use crate::ui::{Cx, draw_sides, indented, joined, key, risk_counts};
 use jiff::tz::TimeZone;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
+use scandeck_wire::text::plural;
 
 pub(crate) fn draw_last_visit(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
     let last_visit = &cx.model.settings.last_visit;

@@ -1,11 +1,11 @@
 //! The edges of a framed list: title, why rows are not current, summary and position.
 
 use super::{ListPane, ListState, parts_of_note};
-use crate::client::Problem;
-use crate::dashboard::base::Pane;
-use crate::dashboard::ui::{Cx, Edges, draw_frame, format, numbered};
-use crate::text;
+use crate::base::Pane;
+use crate::ui::{Cx, Edges, draw_frame, format, numbered};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
+use scandeck_domain::problem::Problem;
+use scandeck_wire::text;
 
 /// Shorter reasons are excluded.
 const SHORTEST_REASON: usize = 12;

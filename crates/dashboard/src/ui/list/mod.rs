@@ -15,22 +15,22 @@ pub mod query_help;
 use edges::{HiddenCounts, draw_edges, place, warnings, warnings_width};
 pub(crate) use edges::{retry_in, stale_reason};
 
-use crate::client::Problem;
-use crate::contract::Stamp;
-use crate::dashboard::base::{Pane, ShownRows};
-use crate::dashboard::input::{Action, Context, ListAction};
-use crate::dashboard::list::{Group, GroupPlace, List, order_words, sampled_block, sampled_places};
-use crate::dashboard::model::Stored;
-use crate::dashboard::ui::{
+use crate::base::{Pane, ShownRows};
+use crate::input::{Action, Context, ListAction};
+use crate::list::{Group, GroupPlace, List, order_words, sampled_block, sampled_places};
+use crate::model::Stored;
+use crate::ui::{
     ById, Cx, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips, cut_line,
     draw_header_row, draw_line, draw_lines, draw_rows, draw_sides, format, indented, key,
     move_rows, parts_within, plain, row_of, take_top, widths, words, wrap,
 };
-use crate::query::ClauseEffect;
-use crate::table::{Item, Remote};
-use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
 use ratatui::widgets::{Clear, Widget};
+use scandeck_domain::problem::Problem;
+use scandeck_domain::query::ClauseEffect;
+use scandeck_domain::table::{Item, Remote};
+use scandeck_wire::contract::Stamp;
+use scandeck_wire::text;
 use std::any::Any;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

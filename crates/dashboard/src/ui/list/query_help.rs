@@ -1,13 +1,13 @@
 //! Help for a query while it is typed: its error, its completions, or the number of rows that each
 //! part hides; and the explanation of an empty list.
 
-use crate::dashboard::model::{Line as Typed, LinePurpose, Modal};
-use crate::dashboard::ui::{
+use crate::model::{Line as Typed, LinePurpose, Modal};
+use crate::ui::{
     Cx, ListPane, Theme, draw_line, draw_sides, format, indented, marked_spans, row_of, words, wrap,
 };
-use crate::query::{ClauseEffect, ParseError};
-use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span};
+use scandeck_domain::query::{ClauseEffect, ParseError};
+use scandeck_wire::text;
 
 /// Columns of the typed text beside the reason why it is invalid, with the columns between them.
 const LEAST_TYPED: usize = 24;
@@ -79,7 +79,7 @@ pub(crate) fn draw_help(
     let Some(typed) = typed(cx, pane) else { return };
     let (theme, help) = (cx.theme, &typed.help);
     let rows: Vec<(Line<'static>, Line<'static>)> = if !help.offers.all.is_empty() {
-        let row = |(at, offer): (usize, &crate::query::Completion)| {
+        let row = |(at, offer): (usize, &scandeck_domain::query::Completion)| {
             let selected = help.offers.at == Some(at);
             let (mark, style) = if selected {
                 (theme.glyphs.selected, theme.strong())

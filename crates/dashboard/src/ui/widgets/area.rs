@@ -1,7 +1,7 @@
 //! Values over time as a filled area: two values and four dots in a cell of braille, or one value
 //! and `#` in terminals without Unicode.
 
-use crate::dashboard::ui::Theme;
+use crate::ui::Theme;
 use ratatui::prelude::{Buffer, Rect, Style, Widget};
 use ratatui::symbols::bar;
 use ratatui::widgets::Sparkline;

@@ -1,6 +1,6 @@
 //! A progress bar in eighths of a cell: `███████▎░░░░`.
 
-use crate::dashboard::ui::Theme;
+use crate::ui::Theme;
 use ratatui::text::Span;
 
 /// A bar of `width` columns at `percent` (clamped to 0..=100). It is empty only at 0% and full only
@@ -30,7 +30,7 @@ pub fn bar(theme: Theme, percent: i64, width: u16) -> [Span<'static>; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::width;
+    use scandeck_wire::text::width;
 
     #[test]
     fn bar_at_any_percentage_has_its_width() {

@@ -1,7 +1,7 @@
 //! Frames around panes: title left, a note right, a note in the lower edge. The focused pane has a
 //! heavy frame.
 
-use crate::dashboard::ui::{Theme, draw_line, width_of};
+use crate::ui::{Theme, draw_line, width_of};
 use ratatui::prelude::{Buffer, Line, Rect, Style};
 use ratatui::symbols::border;
 use ratatui::widgets::Block;

@@ -1,9 +1,9 @@
 //! A small table inside a text, such as evidence: columns side by side with the widest one wrapped
 //! if necessary, or a block per row where that leaves too little width.
 
-use crate::dashboard::ui::{Theme, plain, wrap};
-use crate::text;
+use crate::ui::{Theme, plain, wrap};
 use ratatui::prelude::{Line, Span, Style};
+use scandeck_wire::text;
 
 /// Blank columns between two cells.
 const GAP: usize = 2;

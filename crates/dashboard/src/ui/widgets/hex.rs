@@ -1,6 +1,6 @@
 //! Hex dumps in the available width: `00000000  50 4b 03 04  …  |PK..|`.
 
-use crate::dashboard::ui::Theme;
+use crate::ui::Theme;
 use ratatui::text::{Line, Span};
 
 /// Bytes per line in `width` columns: 16, 8 or 4.

@@ -1,9 +1,9 @@
 //! The line of key hints: `s scan  n new  ? keys`. Hints without room are omitted as a whole, from
 //! the end.
 
-use crate::dashboard::ui::Theme;
-use crate::text;
+use crate::ui::Theme;
 use ratatui::text::{Line, Span};
+use scandeck_wire::text;
 
 /// A key with the label of its action. Hints that are `off` are dim: the action is not available
 /// now.

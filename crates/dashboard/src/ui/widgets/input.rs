@@ -3,10 +3,10 @@
 //! The text comes from a keyboard or a paste, so it is sanitised before it is shown, character by
 //! character to know the cell of the cursor.
 
-use crate::dashboard::text::TextInput;
-use crate::dashboard::ui::Theme;
-use crate::text;
+use crate::text::TextInput;
+use crate::ui::Theme;
 use ratatui::text::Span;
+use scandeck_wire::text;
 use std::ops::Range;
 
 /// The current line of an input with its cursor.

@@ -1,7 +1,7 @@
 //! One-line drawing: a left and a right part.
 
-use crate::text;
 use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
+use scandeck_wire::text;
 
 /// Draws a line into the first row of an area, clipped to the area.
 pub fn draw_line(buf: &mut Buffer, area: Rect, line: &Line<'_>) {

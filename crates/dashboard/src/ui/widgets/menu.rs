@@ -1,12 +1,12 @@
 //! The keys that can follow the first keys of a sequence, in a strip over the last rows.
 
-use crate::dashboard::base::Pane;
-use crate::dashboard::input::KeyHint;
-use crate::dashboard::input::action::{Action, GroupAction};
-use crate::dashboard::ui::{Cx, draw_head, draw_line, row_of, sheet, take_top};
-use crate::text;
+use crate::base::Pane;
+use crate::input::KeyHint;
+use crate::input::action::{Action, GroupAction};
+use crate::ui::{Cx, draw_head, draw_line, row_of, sheet, take_top};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 use ratatui::widgets::{Clear, Widget};
+use scandeck_wire::text;
 
 pub(crate) fn draw_menu(
     cx: &Cx<'_>,

@@ -6,9 +6,9 @@
 //!   Host: a.test         name, value            (empty line)         the body begins
 //! ```
 
-use crate::dashboard::ui::Theme;
-use crate::dashboard::ui::theme::Syntax;
-use crate::dashboard::ui::widgets::syntax::inner_lines;
+use crate::ui::Theme;
+use crate::ui::theme::Syntax;
+use crate::ui::widgets::syntax::inner_lines;
 use ratatui::prelude::{Line, Span, Style};
 
 /// Whether a text begins with a request line or a status line.

@@ -1,10 +1,10 @@
 //! The box of a pop-up, and a list in a pop-up.
 
-use crate::dashboard::list::PopUpList;
-use crate::dashboard::ui::{Cx, Edges, Theme, draw_frame, draw_line, popup, row_of, words};
-use crate::text;
+use crate::list::PopUpList;
+use crate::ui::{Cx, Edges, Theme, draw_frame, draw_line, popup, row_of, words};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 use ratatui::widgets::{Clear, Widget};
+use scandeck_wire::text;
 
 /// Clears an area and frames it. Small pop-ups have no frame, so that it takes no room from their
 /// content.

@@ -8,9 +8,9 @@
 //! Only styles are added: the letters of every line remain as they are. The lines are made once for
 //! a text, before they are masked and wrapped.
 
-use crate::dashboard::ui::theme::Syntax;
-use crate::dashboard::ui::widgets::message;
-use crate::dashboard::ui::{Theme, plain};
+use crate::ui::theme::Syntax;
+use crate::ui::widgets::message;
+use crate::ui::{Theme, plain};
 use ratatui::text::{Line, Span};
 use serde::de::IgnoredAny;
 
@@ -361,10 +361,7 @@ mod tests {
 
     #[test]
     fn mono_theme_has_no_colours_of_bodies() {
-        let lines = body_lines(
-            Theme::new(crate::dashboard::ui::Scheme::Mono),
-            "<a b='c'><!-- d -->",
-        );
+        let lines = body_lines(Theme::new(crate::ui::Scheme::Mono), "<a b='c'><!-- d -->");
         assert!(
             lines
                 .iter()

@@ -9,9 +9,9 @@
 //! Numbers, times and counts are never cut; names are cut at their end. A column without room is
 //! not drawn.
 
-use crate::dashboard::ui::{Theme, UNICODE, draw_line, row_of, width_of};
-use crate::text;
+use crate::ui::{Theme, UNICODE, draw_line, row_of, width_of};
 use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
+use scandeck_wire::text;
 
 /// Columns left of the first cell, for the selection bar and the mark.
 pub const GUTTER: u16 = 2;

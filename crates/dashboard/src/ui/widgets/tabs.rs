@@ -1,6 +1,6 @@
 //! The line of tabs of a detail: `▌Overview▐  Evidence 2  References 3`.
 
-use crate::dashboard::ui::Theme;
+use crate::ui::Theme;
 use ratatui::text::{Line, Span};
 
 /// The tabs, with the chosen one between bars; each tab has the same position whichever is chosen.
@@ -16,7 +16,7 @@ pub fn tab_line(
     let visible = chosen.unwrap_or(0);
     let widths: Vec<usize> = titles
         .iter()
-        .map(|title| crate::text::width(title) + 2)
+        .map(|title| scandeck_wire::text::width(title) + 2)
         .collect();
     let (mut first, mut end) = (0, titles.len());
     let room = width as usize;

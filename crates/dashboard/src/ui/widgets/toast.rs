@@ -5,10 +5,10 @@
 //!    p payload  enter open  ? keys     payload hit: q, SSRF, +12s, GET from …
 //! ```
 
-use crate::dashboard::ui::{draw_line, plain, take_bottom, wrap};
-use crate::text;
+use crate::ui::{draw_line, plain, take_bottom, wrap};
 use ratatui::prelude::{Buffer, Line, Rect, Style};
 use ratatui::widgets::{Clear, Widget};
+use scandeck_wire::text;
 
 /// Notices on the screen at once.
 pub const MOST: usize = 3;

@@ -1,8 +1,8 @@
 //! A JSON value as an indented tree, one line per value.
 
-use crate::dashboard::ui::Theme;
-use crate::text;
+use crate::ui::Theme;
 use ratatui::text::{Line, Span};
+use scandeck_wire::text;
 use serde_json::Value;
 
 /// Deepest level of the tree; deeper values are shown as JSON on one line.

@@ -164,7 +164,7 @@ impl Wrapped<'_> {
     fn word(&mut self, word: &[(&str, Style)]) {
         let columns = word
             .iter()
-            .map(|(run, _)| crate::text::width(run))
+            .map(|(run, _)| scandeck_wire::text::width(run))
             .sum::<usize>();
         let is_blank = word.iter().all(|(run, _)| run.trim().is_empty());
         if self.used + columns > self.width {
@@ -182,13 +182,13 @@ impl Wrapped<'_> {
             }
         }
         word.iter()
-            .for_each(|(run, style)| self.put(run, crate::text::width(run), *style));
+            .for_each(|(run, style)| self.put(run, scandeck_wire::text::width(run), *style));
     }
 
     /// A word, or a part of one, that is longer than a line.
     fn long_word(&mut self, word: &str, style: Style) {
         for part in parts_of_word(word) {
-            let columns = crate::text::width(part);
+            let columns = scandeck_wire::text::width(part);
             let is_first = self.used <= self.indent;
             if self.used + columns > self.width
                 && columns + self.indent <= self.width
@@ -335,7 +335,7 @@ mod tests {
     proptest! {
         #[test]
         fn wrapped_lines_fit_and_keep_every_letter(text in any::<String>(), width in 2u16..60) {
-            let text = crate::text::clean_text(&text).into_owned();
+            let text = scandeck_wire::text::clean_text(&text).into_owned();
             let lines = wrap(plain(&text, Style::new()), width);
             prop_assert!(lines.iter().all(|line| line.width() <= usize::from(width)));
             let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();

@@ -6,7 +6,7 @@ use super::base64::Base64Run;
 use super::{
     CompressionFormat, DecodeStep, Layer, form, hex, is_text, json, jwt, multipart, percent, xml,
 };
-use crate::text::plural;
+use scandeck_wire::text::plural;
 
 /// Maximum nesting depth of steps.
 const DEEPEST: usize = 8;

@@ -5,8 +5,8 @@ use sha2::{Digest, Sha256};
 
 use super::{CaptureRecord, bytes_sent_again};
 use crate::oob::request;
-use crate::text;
-use crate::text::quoted;
+use scandeck_wire::text;
+use scandeck_wire::text::quoted;
 
 /// Headers that curl adds unless they are given.
 const BY_ITSELF: &[&str] = &["User-Agent", "Accept"];

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::CaptureRecord;
-use crate::contract::Stamp;
 use crate::mask::Mask;
 use crate::oob::decode::percent::decoded_value;
 use crate::oob::request;
-use crate::text::escaped_json;
+use scandeck_wire::contract::Stamp;
+use scandeck_wire::text::escaped_json;
 
 /// Start of year 0 in seconds since 1970.
 const YEAR_0: i64 = -62_167_219_200;
@@ -255,7 +255,7 @@ mod tests {
             let request_body_base64 = base64(b"\xff\x00");
             let (raw_base64, problems) =
                 (Some(base64(b"GET /\x00")), vec!["no Host header".into()]);
-            *capture = crate::contract::Capture {
+            *capture = scandeck_wire::contract::Capture {
                 request_body_base64,
                 raw_base64,
                 problems,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::CaptureRecord;
 use crate::mask::Mask;
 use crate::oob::request;
-use crate::text::escaped_json;
+use scandeck_wire::text::escaped_json;
 
 /// A capture with the fields of the service, then `logger`, `label` and `payload` (the known token
 /// or null).
@@ -46,8 +46,8 @@ pub fn jsonl(sent: &[CaptureRecord], mask: Option<&Mask>) -> String {
 mod tests {
     use super::super::testing::{sent, with};
     use super::*;
-    use crate::contract::Capture;
     use crate::oob::recognize::testing::base64;
+    use scandeck_wire::contract::Capture;
 
     #[test]
     fn masked_jsonl_holds_no_secret_of_a_body() {

@@ -14,9 +14,9 @@ use std::sync::Arc;
 use url::Url;
 
 use super::{Mention, StoredBody, with_body};
-use crate::contract::{Capture, LoggerId, Shared};
 use crate::finding::named_enum;
 use crate::mask::Mask;
+use scandeck_wire::contract::{Capture, LoggerId, Shared};
 
 pub use curl::{body_file, curl};
 pub use har::har;
@@ -179,7 +179,7 @@ mod testing {
             ],
             request_body_type: "application/json".into(),
             request_body_base64: testing::base64(br#"{"a":"it's"}"#),
-            request_date: crate::contract::Stamp::parse("2026-11-21 14:02:08"),
+            request_date: scandeck_wire::contract::Stamp::parse("2026-11-21 14:02:08"),
             path: Some("/l/x/y".into()),
             http_version: Some("HTTP/1.1".into()),
             remote_port: Some(40_000),

@@ -11,9 +11,9 @@ use sqlx::{Row as _, Sqlite};
 
 use super::chunks::{MOST, MOST_BYTES};
 use super::{Store, StoreError};
-use crate::contract::shared::interned_briefly;
-use crate::contract::{Capture, LoggerId, Shared, Stamp};
 use crate::oob::{ArchivedCapture, PayloadBook};
+use scandeck_wire::contract::shared::interned_briefly;
+use scandeck_wire::contract::{Capture, LoggerId, Shared, Stamp};
 
 /// Position of a capture in its workspace: by time, then by order of archiving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

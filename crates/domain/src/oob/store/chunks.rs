@@ -34,7 +34,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::contract::{Capture, CaptureId};
+    use scandeck_wire::contract::{Capture, CaptureId};
 
     fn with_bodies(sizes: impl IntoIterator<Item = usize>) -> Vec<ArchivedCapture> {
         let capture = |(at, size): (usize, usize)| {

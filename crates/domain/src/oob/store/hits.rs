@@ -18,8 +18,8 @@ use sqlx::{QueryBuilder, Row as _, Sqlite};
 use super::archived::{digest, read};
 use super::chunks::MOST;
 use super::{CHUNK, Store, StoreError};
-use crate::contract::{CaptureId, LoggerId, Shared, Stamp};
 use crate::oob::{ArchivedCapture, Hit, Hits, Mention, Payload, PayloadBook, Token, mentions};
+use scandeck_wire::contract::{CaptureId, LoggerId, Shared, Stamp};
 
 /// Captures in the order of archiving: those behind a row, up to another one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use sqlx::migrate::Migrator;
 use super::super::tests::{archived, break_payloads, holds, open, payload, stamp};
 use super::super::{KIND, OpenedArchive};
 use super::*;
-use crate::contract::Capture;
-use crate::sqlite;
-use crate::sqlite::{Opening as _, SharedFile};
+use scandeck_wire::contract::Capture;
+use scandeck_wire::sqlite;
+use scandeck_wire::sqlite::{Opening as _, SharedFile};
 
 /// A capture that carries a payload, a second after the one with the id before it.
 fn calls(workspace: &str, id: i64, number: u64) -> ArchivedCapture {
@@ -36,15 +36,6 @@ async fn counts(store: &mut Store, workspace: &str) -> Vec<(u64, u64)> {
 }
 
 impl Store {
-    /// From here on no hit can be stored.
-    pub(crate) async fn refuse_hits(&mut self) {
-        let full = "CREATE TRIGGER full BEFORE INSERT ON hits BEGIN SELECT RAISE(ABORT, 'the disk is full'); END";
-        sqlx::query(full)
-            .execute(&mut self.file.connection)
-            .await
-            .unwrap();
-    }
-
     /// Archives and keeps the hits, as a dashboard does it.
     async fn take(&mut self, captures: Vec<ArchivedCapture>, book: &PayloadBook) {
         let rows = self.archive(captures.clone()).await.unwrap();
@@ -162,7 +153,7 @@ async fn undated_request_counts_without_time() {
 async fn older_file_without_hits_is_migrated_and_searched_in_chunks() {
     let temp = tempfile::tempdir().unwrap();
     let migrations = tempfile::tempdir().unwrap();
-    let first = include_str!("../../../assets/migrations/oob/0001_first.sql");
+    let first = include_str!("../../../../../assets/migrations/oob/0001_first.sql");
     fs::write(migrations.path().join("0001_first.sql"), first).unwrap();
     let old = Migrator::new(migrations.path()).await.unwrap();
     let mut store = sqlite::open::<OpenedArchive>(temp.path(), &old)

@@ -16,6 +16,9 @@ mod hits;
 mod open;
 mod payloads;
 mod purge;
+#[cfg(any(test, feature = "testing"))]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod testing;
 #[cfg(test)]
 mod tests;
 
@@ -27,14 +30,14 @@ use sqlx::{QueryBuilder, Sqlite};
 
 use super::Payload;
 use super::archived::{ArchivedCapture, NewestCapture};
-use crate::contract::{LoggerId, Shared};
-use crate::sqlite::{FileKind, SharedFile, is_present};
+use scandeck_wire::contract::{LoggerId, Shared};
+use scandeck_wire::sqlite::{FileKind, SharedFile, is_present};
 
-pub use crate::sqlite::StoreError;
 pub use archived::{ArchivePage, ArchivePlace};
 pub use chunks::chunks;
 pub use hits::{HitCount, RowRange, SearchedCaptures};
 pub use open::OpenedArchive;
+pub use scandeck_wire::sqlite::StoreError;
 
 const KIND: FileKind = FileKind {
     name: "captures.db",

@@ -9,19 +9,19 @@ use sqlx::sqlite::SqliteRow;
 
 use super::{ArchivedCapture, KIND, RowRange, Store, StoreError, last_row};
 use crate::oob::{Hit, Payload, PayloadBook};
-use crate::sqlite;
-use crate::sqlite::{BrokenFile, FileKind, Opening, SharedFile};
-use crate::text::plural;
+use scandeck_wire::sqlite;
+use scandeck_wire::sqlite::{BrokenFile, FileKind, Opening, SharedFile};
+use scandeck_wire::text::plural;
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     sqlite::migrations(&[
         (
             "first",
-            include_str!("../../../assets/migrations/oob/0001_first.sql"),
+            include_str!("../../../../../assets/migrations/oob/0001_first.sql"),
         ),
         (
             "hits",
-            include_str!("../../../assets/migrations/oob/0002_hits.sql"),
+            include_str!("../../../../../assets/migrations/oob/0002_hits.sql"),
         ),
     ])
 });

@@ -1,7 +1,7 @@
 //! Deletion of everything about a workspace, so that no byte remains in the file or beside it.
 
 use super::{Store, StoreError};
-use crate::sqlite::{StoredRows, WorkspaceRows};
+use scandeck_wire::sqlite::{StoredRows, WorkspaceRows};
 
 /// Rows of a workspace; hits also belong to the workspace of their payload.
 const ROWS: &[WorkspaceRows] = &[

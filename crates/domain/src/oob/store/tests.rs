@@ -8,9 +8,9 @@ use jiff::Timestamp;
 use sqlx::Connection;
 
 use super::*;
-use crate::contract::{Capture, CaptureId, Stamp};
 use crate::oob::{PayloadBook, Token};
-use crate::sqlite;
+use scandeck_wire::contract::{Capture, CaptureId, Stamp};
+use scandeck_wire::sqlite;
 
 pub(super) async fn open(directory: &Path) -> OpenedArchive {
     Store::open(directory).await.unwrap()
@@ -63,24 +63,6 @@ async fn ids(store: &mut Store, workspace: &str) -> Vec<i64> {
 }
 
 impl Store {
-    /// Opens an existing archive as from a read-only directory.
-    pub(crate) async fn open_read_only(directory: &Path) -> Self {
-        let (file, notes) = SharedFile::open_read_only(directory, &KIND).await.unwrap();
-        <OpenedArchive as sqlite::Opening>::read(file, notes)
-            .await
-            .unwrap()
-            .store
-    }
-
-    /// Waits for nobody.
-    pub(crate) async fn with_no_patience(mut self) -> Self {
-        sqlx::query("PRAGMA busy_timeout = 0")
-            .execute(&mut self.file.connection)
-            .await
-            .unwrap();
-        self
-    }
-
     /// Counts what it commits from here on.
     async fn transactions(&mut self) -> Arc<AtomicUsize> {
         let counted = Arc::<AtomicUsize>::default();
@@ -95,14 +77,6 @@ impl Store {
                 true
             });
         counted
-    }
-
-    /// Takes the lock of those who write; it ends with the store.
-    pub(crate) async fn hold(&mut self) {
-        sqlx::query("BEGIN IMMEDIATE")
-            .execute(&mut self.file.connection)
-            .await
-            .unwrap();
     }
 }
 
@@ -403,14 +377,14 @@ async fn failed_rescue_leaves_broken_file_in_place() {
     let temp = tempfile::tempdir().unwrap();
     let bytes = broken(temp.path()).await;
     let migrations = tempfile::tempdir().unwrap();
-    let first = include_str!("../../../assets/migrations/oob/0001_first.sql");
+    let first = include_str!("../../../../../assets/migrations/oob/0001_first.sql");
     let full = "CREATE TRIGGER full BEFORE INSERT ON captures BEGIN SELECT RAISE(ABORT, 'the disk is full'); END;";
     fs::write(
         migrations.path().join("0001_first.sql"),
         format!("{first}{full}"),
     )
     .unwrap();
-    let second = include_str!("../../../assets/migrations/oob/0002_hits.sql");
+    let second = include_str!("../../../../../assets/migrations/oob/0002_hits.sql");
     fs::write(migrations.path().join("0002_hits.sql"), second).unwrap();
     let migrator = sqlx::migrate::Migrator::new(migrations.path())
         .await

@@ -3,11 +3,11 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::contract::{Capture, CaptureId, Shared};
 use crate::oob::{Agent, Mention, Payload};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put, target_name};
 use crate::table::{Item, OtherLists, Row, SortOrder};
+use scandeck_wire::contract::{Capture, CaptureId, Shared};
 
 impl Row for Capture {
     const KIND: QueryKind = QueryKind::Captures;

@@ -1,11 +1,11 @@
 //! Fields of loggers.
 
-use crate::contract::{Logger, LoggerId};
 use crate::oob::lifetime::over;
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put};
 use crate::table::sort::natural;
 use crate::table::{Item, OtherLists, Row, SortOrder};
+use scandeck_wire::contract::{Logger, LoggerId};
 
 impl Row for Logger {
     const KIND: QueryKind = QueryKind::Loggers;

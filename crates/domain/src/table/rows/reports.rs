@@ -1,10 +1,10 @@
 //! Fields of reports.
 
-use crate::contract::{Report, ReportId, ReportStatus};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put};
 use crate::table::sort::natural;
 use crate::table::{Item, OtherLists, Row, SortOrder};
+use scandeck_wire::contract::{Report, ReportId, ReportStatus};
 
 impl Row for Report {
     const KIND: QueryKind = QueryKind::Reports;

@@ -1,9 +1,9 @@
 //! Fields of scans.
 
-use crate::contract::{Scan, ScanId, ScanStatus, TargetId, Tool};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put, shared, target_name, tool, worst};
 use crate::table::{BY_NEED, Item, OtherLists, Row, SortOrder};
+use scandeck_wire::contract::{Scan, ScanId, ScanStatus, TargetId, Tool};
 
 impl Row for Scan {
     const KIND: QueryKind = QueryKind::Scans;

@@ -2,11 +2,11 @@
 
 use std::cmp::Ordering;
 
-use crate::contract::{Target, TargetId};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put, shared, target_name, worst};
 use crate::table::sort::natural;
 use crate::table::{BY_RISK, Item, OtherLists, Row, SortOrder};
+use scandeck_wire::contract::{Target, TargetId};
 
 impl Row for Target {
     const KIND: QueryKind = QueryKind::Targets;

@@ -1,10 +1,10 @@
 //! Fields of wordlists.
 
-use crate::contract::{Wordlist, WordlistId};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put};
 use crate::table::sort::natural;
 use crate::table::{Item, OtherLists, Row, SortOrder};
+use scandeck_wire::contract::{Wordlist, WordlistId};
 
 impl Row for Wordlist {
     const KIND: QueryKind = QueryKind::Wordlists;

@@ -1,10 +1,10 @@
 //! Fields of workspaces.
 
-use crate::contract::{Workspace, WorkspaceId};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put};
 use crate::table::sort::natural;
 use crate::table::{Item, OtherLists, Row, SortOrder};
+use scandeck_wire::contract::{Workspace, WorkspaceId};
 
 impl Row for Workspace {
     const KIND: QueryKind = QueryKind::Workspaces;

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::contract::Shared;
 use crate::triage::ListedFinding;
+use scandeck_wire::contract::Shared;
 
 /// Variable parts in names of findings without a vuln_id: each named group is replaced.
 static VARIABLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -57,7 +57,7 @@ fn replacement(found: &Captures) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Finding;
+    use scandeck_wire::contract::Finding;
 
     #[test]
     fn volatile_name_parts_are_replaced() {

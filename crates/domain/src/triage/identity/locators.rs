@@ -13,8 +13,8 @@ use serde_json::Value;
 use url::Url;
 
 use super::class;
-use crate::contract::entities::decode_entities;
-use crate::contract::{Evidence, EvidenceView};
+use scandeck_wire::contract::entities::decode_entities;
+use scandeck_wire::contract::{Evidence, EvidenceView};
 
 /// Characters of one name that count.
 const MAX_NAME: usize = 200;

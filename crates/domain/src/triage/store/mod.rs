@@ -21,12 +21,12 @@ use sqlx::{QueryBuilder, Sqlite};
 
 use super::event::Event;
 use super::settings::StoredSettings;
-use crate::contract::Shared;
 use crate::finding::FindingKey;
-use crate::sqlite::{FileKind, SharedFile};
+use scandeck_wire::contract::Shared;
+use scandeck_wire::sqlite::{FileKind, SharedFile};
 
-pub use crate::sqlite::StoreError;
 pub use open::OpenedDecisions;
+pub use scandeck_wire::sqlite::StoreError;
 pub use texts::TextStore;
 
 /// Rows a statement may carry; SQLite takes 32,766 bound values.

@@ -9,14 +9,14 @@ use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteRow;
 
 use super::{Event, FindingKey, KIND, Store, StoreError};
-use crate::sqlite;
-use crate::sqlite::{BrokenFile, FileKind, Opening, SharedFile};
-use crate::text::plural;
+use scandeck_wire::sqlite;
+use scandeck_wire::sqlite::{BrokenFile, FileKind, Opening, SharedFile};
+use scandeck_wire::text::plural;
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     sqlite::migrations(&[(
         "first",
-        include_str!("../../../assets/migrations/triage/0001_first.sql"),
+        include_str!("../../../../../assets/migrations/triage/0001_first.sql"),
     )])
 });
 

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::*;
-use crate::sqlite;
 use crate::triage::testing::Replica;
 use crate::triage::{Change, TriageState, Verdict};
+use scandeck_wire::sqlite;
 
 async fn open(directory: &Path) -> OpenedDecisions {
     Store::open(directory).await.unwrap()
@@ -349,7 +349,7 @@ async fn failed_rescue_leaves_broken_file_in_place() {
     let temp = tempfile::tempdir().unwrap();
     let bytes = broken(temp.path()).await;
     let migrations = tempfile::tempdir().unwrap();
-    let first = include_str!("../../../assets/migrations/triage/0001_first.sql");
+    let first = include_str!("../../../../../assets/migrations/triage/0001_first.sql");
     let full = "CREATE TRIGGER full BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'the disk is full'); END;";
     fs::write(
         migrations.path().join("0001_first.sql"),
@@ -453,7 +453,7 @@ async fn older_file_is_backed_up_before_migration() {
     store.record(&events).await.unwrap();
     store.close().await;
     let migrations = tempfile::tempdir().unwrap();
-    let first = include_str!("../../../assets/migrations/triage/0001_first.sql");
+    let first = include_str!("../../../../../assets/migrations/triage/0001_first.sql");
     fs::write(migrations.path().join("0001_first.sql"), first).unwrap();
     fs::write(
         migrations.path().join("0002_later.sql"),

@@ -13,11 +13,11 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Deserializer;
 
-use crate::contract::{Evidence, Finding, Shared};
 use crate::text_files::{LONGEST, TextFile, TextFiles, TextPlace, damaged, digest};
 use crate::triage::listed::{
     CommonFindingFields, EvidenceSummary, FindingOrigin, FindingTexts, ListedFinding,
 };
+use scandeck_wire::contract::{Evidence, Finding, Shared};
 
 /// The number of recent evidence places, common fields and origins that later findings can share.
 const MOST_KNOWN: usize = 1 << 14;
@@ -197,7 +197,7 @@ fn shared<T: Hash + PartialEq>(known: &mut HashMap<u64, Arc<T>>, value: &Arc<T>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{FindingId, Risk, ScanId};
+    use scandeck_wire::contract::{FindingId, Risk, ScanId};
 
     fn finding(id: i64, evidence: &str) -> Finding {
         Finding {

@@ -4,9 +4,9 @@ use super::super::fonts::Style;
 use super::super::lines::{Ink, Span, TextLine, break_lines};
 use super::super::output::TagName;
 use super::{BOTTOM, LEFT, PageLayout, SMALL, TextSize, VERBATIM, WIDTH};
-use crate::contract::Risk;
-use crate::report::RenderError;
-use crate::report::flow::TableBlock;
+use crate::RenderError;
+use crate::flow::TableBlock;
+use scandeck_wire::contract::Risk;
 
 /// A cell of a row with its lines.
 pub(super) struct RowCell {

@@ -13,8 +13,8 @@ use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::contract::{MissingScanner, RAW_SOCKETS, Tool};
 use raw_sockets::RawSockets;
+use scandeck_wire::contract::{MissingScanner, RAW_SOCKETS, Tool};
 
 pub mod process;
 pub mod raw_sockets;

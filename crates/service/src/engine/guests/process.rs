@@ -21,7 +21,7 @@ use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::text::command_line;
+use scandeck_wire::text::command_line;
 
 /// Address space of a guest.
 const MAX_MEMORY: u64 = 4 << 30;

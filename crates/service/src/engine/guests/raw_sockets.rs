@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::contract::RAW_SOCKETS;
+use scandeck_wire::contract::RAW_SOCKETS;
 
 /// The number of `CAP_NET_RAW` (capabilities(7)).
 const NET_RAW: u32 = 13;

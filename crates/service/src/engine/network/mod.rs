@@ -27,8 +27,8 @@ use super::limits::RAW_LINE;
 use super::ports::select::PortSelection;
 use super::run::ScanRun;
 use super::{NewFinding, PRODUCT, ScanOutcome, TestDone, kinds};
-use crate::contract::Tool;
-use crate::text::{plural, thousands};
+use scandeck_wire::contract::Tool;
+use scandeck_wire::text::{plural, thousands};
 
 mod report;
 

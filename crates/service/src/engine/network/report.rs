@@ -1,6 +1,6 @@
 //! The XML report of nmap (`-oX`), read tolerantly: a field that is missing or damaged is empty.
 
-use crate::service::engine::guests::xml::{XmlElement, XmlNode, read};
+use crate::engine::guests::xml::{XmlElement, XmlNode, read};
 
 /// Entries that are kept of a report, whatever it contains.
 const MAX_PORTS: usize = 65_536;

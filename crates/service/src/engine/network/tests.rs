@@ -8,9 +8,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, UdpSocket};
 
 use super::*;
-use crate::service::engine::ports::top::ranked;
-use crate::service::engine::testing::TestScan;
-use crate::service::engine::{Engine, ScanEvent};
+use crate::engine::ports::top::ranked;
+use crate::engine::testing::TestScan;
+use crate::engine::{Engine, ScanEvent};
 
 /// A web server with one page; a listener that says nothing if `page` is empty.
 async fn web(page: &'static str) -> u16 {

@@ -13,9 +13,9 @@ use super::ports::select::PortSelection;
 use super::tls::starttls::StartTls;
 use super::tools::unknown_tool_message;
 use super::website::check_active;
-use crate::contract::Tool;
-use crate::service::address::Address;
-use crate::service::scope_check::is_this_host;
+use crate::address::Address;
+use crate::scope_check::is_this_host;
+use scandeck_wire::contract::Tool;
 
 mod authentication;
 pub mod tools;

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use super::website::{rate, texts};
 use super::{ParamsError, WITHOUT_HTTP, present, refuse_authentication, scan_type, text, wrong};
-use crate::contract::TargetType;
-use crate::service::address::Address;
+use crate::address::Address;
+use scandeck_wire::contract::TargetType;
 
 /// Largest depth of folders that the URL fuzzer searches.
 const MAX_RECURSION: u64 = 3;
@@ -136,7 +136,7 @@ mod tests {
 
     use super::super::check_params;
     use super::*;
-    use crate::contract::Tool;
+    use scandeck_wire::contract::Tool;
 
     #[test]
     fn parameters_of_small_tools_have_defaults_and_limits() {

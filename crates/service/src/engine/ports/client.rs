@@ -9,11 +9,11 @@ use tokio::net::TcpStream;
 use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, timeout};
 
-use crate::contract::entities::decode_entities;
-use crate::service::engine::PRODUCT;
-use crate::service::engine::pace::HostLane;
-use crate::service::engine::tls::starttls::StartTls;
-use crate::service::engine::tls::{accept_any, legacy};
+use crate::engine::PRODUCT;
+use crate::engine::pace::HostLane;
+use crate::engine::tls::starttls::StartTls;
+use crate::engine::tls::{accept_any, legacy};
+use scandeck_wire::contract::entities::decode_entities;
 
 /// Bytes of a response that are read.
 const MAX_BYTES: usize = 16 * 1024;
@@ -303,7 +303,7 @@ pub async fn read_some(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::engine::pace::Lanes;
+    use crate::engine::pace::Lanes;
 
     /// nuclei 1505: virtual hosts that compare the whole header.
     #[test]

@@ -24,8 +24,8 @@ use tokio::time::{Instant, timeout};
 use super::banner::{Banner, first_line, guess, of_greeting, service_of};
 use super::client::{PortClient, PortResponse, read_some};
 use super::service_probes::{PROBES, REDIS, ServiceProbe, usual};
-use crate::service::engine::tls::{common_hello, is_server_record};
-use crate::service::scope_check::is_this_host;
+use crate::engine::tls::{common_hello, is_server_record};
+use crate::scope_check::is_this_host;
 
 /// Ports of services that greet, some of them late.
 const GREETING_PORTS: &[u16] = &[21, 22, 25, 110, 143, 587, 2525, 3306, 5900, 5901];

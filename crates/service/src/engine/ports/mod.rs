@@ -20,8 +20,8 @@ use tokio::time::{Instant, sleep, timeout};
 use super::pace::HostLane;
 use super::run::ScanRun;
 use super::{NewFinding, ScanOutcome, TestDone, kinds};
-use crate::service::scope_check::is_this_host;
-use crate::text::plural;
+use crate::scope_check::is_this_host;
+use scandeck_wire::text::plural;
 
 mod banner;
 mod client;
@@ -377,8 +377,8 @@ mod tests {
     use tokio::net::TcpListener;
 
     use super::*;
-    use crate::contract::Tool;
-    use crate::service::engine::testing::TestScan;
+    use crate::engine::testing::TestScan;
+    use scandeck_wire::contract::Tool;
 
     /// A listener that sends a greeting to every client.
     async fn greeter(ip: &str, greeting: &'static str) -> u16 {

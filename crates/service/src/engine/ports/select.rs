@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::top;
-use crate::service::engine::params::{ParamsError, present, scan_type, wrong};
+use crate::engine::params::{ParamsError, present, scan_type, wrong};
 
 /// Values of `port_top` (`hosted-service.md`, Tools).
 const TOP_CHOICES: [usize; 4] = [10, 100, 1000, 5000];

@@ -18,17 +18,17 @@ use url::Url;
 
 use super::shape::{self, AnswerShape, MissingAnswers};
 use super::{report_coverage, start_page, words_of};
-use crate::service::engine::coverage::{
+use crate::engine::coverage::{
     CheckCoverage, CheckedWeb, IncompleteTest, Obstacle, PROBES, ScanCoverage,
 };
-use crate::service::engine::http::{HttpPage, Web};
-use crate::service::engine::kinds::{self, web};
-use crate::service::engine::params::Authentication;
-use crate::service::engine::params::tools::request_rate;
-use crate::service::engine::run::ScanRun;
-use crate::service::engine::website::links;
-use crate::service::engine::{NewFinding, ScanOutcome, TestDone};
-use crate::text::plural;
+use crate::engine::http::{HttpPage, Web};
+use crate::engine::kinds::{self, web};
+use crate::engine::params::Authentication;
+use crate::engine::params::tools::request_rate;
+use crate::engine::run::ScanRun;
+use crate::engine::website::links;
+use crate::engine::{NewFinding, ScanOutcome, TestDone};
+use scandeck_wire::text::plural;
 
 /// Number of concurrent requests.
 const CONCURRENCY: usize = 8;
@@ -58,7 +58,7 @@ impl FuzzerParams {
         };
         let words = words_of(
             params,
-            include_str!("../../../../assets/wordlists/common-paths.txt"),
+            include_str!("../../../../../assets/wordlists/common-paths.txt"),
         );
         let extensions = [String::new()]
             .into_iter()
@@ -333,9 +333,9 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::contract::Tool;
-    use crate::service::engine::hostile_tests::{ok, redirect, web};
-    use crate::service::engine::testing::TestScan;
+    use crate::engine::hostile_tests::{ok, redirect, web};
+    use crate::engine::testing::TestScan;
+    use scandeck_wire::contract::Tool;
 
     #[tokio::test]
     async fn fuzzer_finds_paths_and_folders_and_no_soft_404() {

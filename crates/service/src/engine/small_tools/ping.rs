@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::service::engine::kinds::{self, host};
-use crate::service::engine::run::ScanRun;
-use crate::service::engine::{NewFinding, ScanOutcome, TestDone};
-use crate::text::plural;
+use crate::engine::kinds::{self, host};
+use crate::engine::run::ScanRun;
+use crate::engine::{NewFinding, ScanOutcome, TestDone};
+use scandeck_wire::text::plural;
 
 /// Ports that are tried on a target without a port.
 const PORTS: &[u16] = &[443, 80, 22, 25, 53, 445, 3389, 8080];
@@ -130,8 +130,8 @@ mod tests {
     use tokio::net::TcpListener;
 
     use super::*;
-    use crate::contract::Tool;
-    use crate::service::engine::testing::TestScan;
+    use crate::engine::testing::TestScan;
+    use scandeck_wire::contract::Tool;
 
     #[tokio::test]
     async fn open_and_closed_ports_prove_that_the_host_is_up() {

@@ -12,19 +12,17 @@
 use serde_json::{Value, json};
 
 use super::{report_coverage, start_page};
-use crate::service::engine::coverage::{
-    CheckCoverage, CheckedWeb, IncompleteTest, PAGES, ScanCoverage,
-};
-use crate::service::engine::http::{HttpPage, Web};
-use crate::service::engine::kinds::{self, FindingKind, recon as kind};
-use crate::service::engine::params::Authentication;
-use crate::service::engine::params::tools::request_rate;
-use crate::service::engine::params::website::Spider;
-use crate::service::engine::run::ScanRun;
-use crate::service::engine::technologies::{self, FIREWALL, FoundTechnology};
-use crate::service::engine::website::{crawl, start};
-use crate::service::engine::{NewFinding, ScanOutcome, TestDone, blocking};
-use crate::text::plural;
+use crate::engine::coverage::{CheckCoverage, CheckedWeb, IncompleteTest, PAGES, ScanCoverage};
+use crate::engine::http::{HttpPage, Web};
+use crate::engine::kinds::{self, FindingKind, recon as kind};
+use crate::engine::params::Authentication;
+use crate::engine::params::tools::request_rate;
+use crate::engine::params::website::Spider;
+use crate::engine::run::ScanRun;
+use crate::engine::technologies::{self, FIREWALL, FoundTechnology};
+use crate::engine::website::{crawl, start};
+use crate::engine::{NewFinding, ScanOutcome, TestDone, blocking};
+use scandeck_wire::text::plural;
 
 /// Pages that are read.
 const MAX_PAGES: usize = 8;
@@ -158,9 +156,9 @@ fn finding(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Tool;
-    use crate::service::engine::hostile_tests::{ok, web};
-    use crate::service::engine::testing::TestScan;
+    use crate::engine::hostile_tests::{ok, web};
+    use crate::engine::testing::TestScan;
+    use scandeck_wire::contract::Tool;
 
     #[tokio::test]
     async fn recon_and_firewall_report_their_technologies_with_proof() {

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use url::Url;
 
-use crate::service::engine::http::HttpPage;
+use crate::engine::http::HttpPage;
 
 static TITLE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?is)<title[^>]*>(.{0,200}?)</title>").ok());

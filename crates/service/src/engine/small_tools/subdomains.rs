@@ -17,16 +17,14 @@ use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 
 use super::{report_coverage, words_of};
-use crate::service::engine::coverage::{
-    CheckCoverage, IncompleteTest, Obstacle, PROBES, ScanCoverage,
-};
-use crate::service::engine::kinds::{self, domain};
-use crate::service::engine::pace::RequestPace;
-use crate::service::engine::run::ScanRun;
-use crate::service::engine::tools::target_refusal;
-use crate::service::engine::{NewFinding, ScanOutcome, TestDone};
-use crate::service::resolver::LookupError;
-use crate::text::plural;
+use crate::engine::coverage::{CheckCoverage, IncompleteTest, Obstacle, PROBES, ScanCoverage};
+use crate::engine::kinds::{self, domain};
+use crate::engine::pace::RequestPace;
+use crate::engine::run::ScanRun;
+use crate::engine::tools::target_refusal;
+use crate::engine::{NewFinding, ScanOutcome, TestDone};
+use crate::resolver::LookupError;
+use scandeck_wire::text::plural;
 
 /// Number of concurrent queries.
 const CONCURRENCY: usize = 16;
@@ -49,7 +47,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let domain = run.address.host();
     let words = words_of(
         &run.job.params,
-        include_str!("../../../../assets/wordlists/common-subdomains.txt"),
+        include_str!("../../../../../assets/wordlists/common-subdomains.txt"),
     );
     let names: Vec<String> = words
         .iter()
@@ -277,9 +275,9 @@ mod tests {
     use std::sync::atomic::{AtomicU8, Ordering};
 
     use super::*;
-    use crate::contract::Tool;
-    use crate::service::dns::{DnsClient, testing::name_server};
-    use crate::service::engine::testing::TestScan;
+    use crate::dns::{DnsClient, testing::name_server};
+    use crate::engine::testing::TestScan;
+    use scandeck_wire::contract::Tool;
 
     #[tokio::test]
     async fn names_are_found_and_wildcards_are_not() {

@@ -15,17 +15,15 @@ use url::Url;
 
 use super::shape::{self, AnswerShape, MissingAnswers};
 use super::{report_coverage, start_page, words_of};
-use crate::service::engine::coverage::{
-    CheckCoverage, CheckedWeb, IncompleteTest, PROBES, ScanCoverage,
-};
-use crate::service::engine::http::{HttpPage, Web};
-use crate::service::engine::kinds::{self, web};
-use crate::service::engine::params::Authentication;
-use crate::service::engine::params::tools::request_rate;
-use crate::service::engine::run::ScanRun;
-use crate::service::engine::tools::target_refusal;
-use crate::service::engine::{NewFinding, ScanOutcome, TestDone};
-use crate::text::plural;
+use crate::engine::coverage::{CheckCoverage, CheckedWeb, IncompleteTest, PROBES, ScanCoverage};
+use crate::engine::http::{HttpPage, Web};
+use crate::engine::kinds::{self, web};
+use crate::engine::params::Authentication;
+use crate::engine::params::tools::request_rate;
+use crate::engine::run::ScanRun;
+use crate::engine::tools::target_refusal;
+use crate::engine::{NewFinding, ScanOutcome, TestDone};
+use scandeck_wire::text::plural;
 
 /// Number of concurrent requests.
 const CONCURRENCY: usize = 8;
@@ -46,7 +44,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         .map_or_else(|| run.address.host(), str::to_owned);
     let words = words_of(
         params,
-        include_str!("../../../../assets/wordlists/common-subdomains.txt"),
+        include_str!("../../../../../assets/wordlists/common-subdomains.txt"),
     );
     // The target may be one of the names itself.
     let names: Vec<String> = words
@@ -173,9 +171,9 @@ fn finding(name: &str, page: &HttpPage) -> NewFinding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Tool;
-    use crate::service::engine::hostile_tests::{ok, redirect, web};
-    use crate::service::engine::testing::TestScan;
+    use crate::engine::hostile_tests::{ok, redirect, web};
+    use crate::engine::testing::TestScan;
+    use scandeck_wire::contract::Tool;
 
     #[tokio::test]
     async fn hosts_with_their_own_site_are_found_and_defaults_are_not() {
@@ -198,7 +196,7 @@ mod tests {
                 &format!("http://127.0.0.1:{port}/"),
                 params,
             );
-            scan.job.redirect_level = crate::contract::RedirectLevel::None;
+            scan.job.redirect_level = scandeck_wire::contract::RedirectLevel::None;
             scan.job.params["words"] = json!(["www", "admin", "mail"]);
             let result = scan.run().await;
             result.check();

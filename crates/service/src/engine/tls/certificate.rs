@@ -22,10 +22,10 @@ use x509_parser::x509::AttributeTypeAndValue;
 
 use super::finding;
 use super::trust::{self, Trust, TrustAdvice};
-use crate::contract::Stamp;
-use crate::service::engine::kinds::{FindingKind, tls};
-use crate::service::engine::run::ScanRun;
-use crate::service::engine::{NewFinding, TestDone};
+use crate::engine::kinds::{FindingKind, tls};
+use crate::engine::run::ScanRun;
+use crate::engine::{NewFinding, TestDone};
+use scandeck_wire::contract::Stamp;
 
 const DAY: i64 = 24 * 3600;
 /// Days before expiry at which a certificate should have been renewed.

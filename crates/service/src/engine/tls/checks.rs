@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::{Server, TlsAnswer, Version, VersionAnswer, finding, suites};
-use crate::service::engine::TestDone;
-use crate::service::engine::kinds::{FindingKind, tls};
+use crate::engine::TestDone;
+use crate::engine::kinds::{FindingKind, tls};
 
 /// Shorter primes of a Diffie-Hellman key exchange are weak.
 const DH_BITS: usize = 2048;

@@ -4,7 +4,7 @@
 //! that no check sends, is a reference of `tls.cipher.rsa_exchange`; BEAST and Lucky 13 depend on
 //! the countermeasures of clients and libraries.
 
-use crate::service::engine::kinds::{FindingKind, tls};
+use crate::engine::kinds::{FindingKind, tls};
 
 /// Kind of finding, a text that the evidence must contain, CVE.
 const CVES: &[(FindingKind, &str, &str)] = &[

@@ -32,9 +32,9 @@ use super::kinds::FindingKind;
 use super::pace::HostLane;
 use super::run::ScanRun;
 use super::{NewFinding, ScanOutcome, TestDone, kinds};
-use crate::contract::Risk;
-use crate::service::scope_check::is_this_host;
-use crate::text::plural;
+use crate::scope_check::is_this_host;
+use scandeck_wire::contract::Risk;
+use scandeck_wire::text::plural;
 
 mod certificate;
 mod checks;

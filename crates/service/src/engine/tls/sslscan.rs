@@ -11,10 +11,10 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::{Server, StartTls, TestDone, Version, VersionAnswer};
-use crate::service::engine::guests::Guest;
-use crate::service::engine::guests::process::{GuestLimits, run as run_guest, shown_command};
-use crate::service::engine::guests::xml::{XmlElement, XmlNode, read};
-use crate::service::engine::run::ScanRun;
+use crate::engine::guests::Guest;
+use crate::engine::guests::process::{GuestLimits, run as run_guest, shown_command};
+use crate::engine::guests::xml::{XmlElement, XmlNode, read};
+use crate::engine::run::ScanRun;
 
 const LIMITS: GuestLimits = GuestLimits {
     time: Duration::from_secs(20),

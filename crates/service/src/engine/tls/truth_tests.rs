@@ -21,9 +21,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
 use super::hello::{Version, push};
-use crate::contract::Tool;
-use crate::service::engine::ScanOutcome;
-use crate::service::engine::testing::{ScanResult, TestScan};
+use crate::engine::ScanOutcome;
+use crate::engine::testing::{ScanResult, TestScan};
+use scandeck_wire::contract::Tool;
 
 /// Recall that TLS scans must reach.
 const RECALL: f64 = 0.95;

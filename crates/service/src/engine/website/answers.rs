@@ -12,11 +12,11 @@ use url::Url;
 use super::links::acts;
 use super::recognize_consoles;
 use super::site::Site;
-use crate::contract::Risk;
-use crate::service::engine::coverage::{CheckedWeb, Obstacle};
-use crate::service::engine::http::HttpPage;
-use crate::service::engine::kinds::web;
-use crate::service::engine::{NewFinding, blocking};
+use crate::engine::coverage::{CheckedWeb, Obstacle};
+use crate::engine::http::HttpPage;
+use crate::engine::kinds::web;
+use crate::engine::{NewFinding, blocking};
+use scandeck_wire::contract::Risk;
 
 /// Methods that write or delete files.
 const WRITING: &[&str] = &["PUT", "DELETE", "MKCOL", "COPY", "MOVE", "PROPPATCH"];
@@ -349,7 +349,7 @@ async fn text_file(site: &Site<'_>, path: &str) -> Option<HttpPage> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::engine::http::headers;
+    use crate::engine::http::headers;
 
     fn page(body: &str) -> HttpPage {
         let url = Url::parse("http://a.test/x").unwrap();

@@ -17,9 +17,9 @@ use super::ScanReach;
 use super::crawl::Crawl;
 use super::exposed::API_DESCRIPTION;
 use super::start::base_folders;
-use crate::service::engine::blocking;
-use crate::service::engine::coverage::{CheckedWeb, ReachedLimit};
-use crate::service::engine::http::HttpPage;
+use crate::engine::blocking;
+use crate::engine::coverage::{CheckedWeb, ReachedLimit};
+use crate::engine::http::HttpPage;
 
 /// Number of concurrent requests.
 const CONCURRENCY: usize = 4;
@@ -190,7 +190,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::service::engine::hostile_tests::{ok, web, website};
+    use crate::engine::hostile_tests::{ok, web, website};
 
     #[tokio::test]
     async fn more_operations_than_pages_are_a_limit_of_the_scan() {

@@ -14,8 +14,8 @@ use serde::Deserialize;
 
 use super::exposed;
 use super::site::Site;
-use crate::service::engine::kinds::cms;
-use crate::service::engine::{NewFinding, blocking, technologies};
+use crate::engine::kinds::cms;
+use crate::engine::{NewFinding, blocking, technologies};
 
 /// Category of the data file of technologies.
 const CATEGORY: &str = "Content management";
@@ -41,7 +41,10 @@ struct UnsupportedBranch {
 }
 
 static FILE: LazyLock<UnsupportedFile> = LazyLock::new(|| {
-    toml::from_str(include_str!("../../../../assets/engine/unsupported.toml")).unwrap_or_default()
+    toml::from_str(include_str!(
+        "../../../../../assets/engine/unsupported.toml"
+    ))
+    .unwrap_or_default()
 });
 
 /// The versions that content management systems state, and those without security fixes.

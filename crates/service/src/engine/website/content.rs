@@ -3,9 +3,9 @@
 
 use super::html::PageContents;
 use super::site::Site;
-use crate::service::engine::NewFinding;
-use crate::service::engine::http::HttpPage;
-use crate::service::engine::kinds::web;
+use crate::engine::NewFinding;
+use crate::engine::http::HttpPage;
+use crate::engine::kinds::web;
 
 /// Resources of HTTPS pages with `http://` URLs.
 pub fn mixed(site: &Site) -> Vec<NewFinding> {

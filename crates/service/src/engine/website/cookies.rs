@@ -14,10 +14,10 @@ use jiff::civil::{Date, Time};
 use regex::Regex;
 
 use super::site::Site;
-use crate::contract::Risk;
-use crate::service::engine::NewFinding;
-use crate::service::engine::http::HttpPage;
-use crate::service::engine::kinds::{FindingKind, web};
+use crate::engine::NewFinding;
+use crate::engine::http::HttpPage;
+use crate::engine::kinds::{FindingKind, web};
+use scandeck_wire::contract::Risk;
 
 /// Largest number of cookie names of one pattern that are findings of their own.
 const MAX_NAMES: usize = 5;

@@ -13,10 +13,10 @@ use url::Url;
 
 use super::cookies;
 use super::site::Site;
-use crate::contract::Risk;
-use crate::service::engine::NewFinding;
-use crate::service::engine::http::{HttpPage, headers};
-use crate::service::engine::kinds::{FindingKind, web};
+use crate::engine::NewFinding;
+use crate::engine::http::{HttpPage, headers};
+use crate::engine::kinds::{FindingKind, web};
+use scandeck_wire::contract::Risk;
 
 /// Pages whose CORS responses are requested.
 pub const MAX_CORS_PAGES: usize = 40;
@@ -215,7 +215,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::service::engine::hostile_tests::{web as server, website};
+    use crate::engine::hostile_tests::{web as server, website};
 
     /// A site whose pages reflect any origin with credentials, with these further headers.
     async fn reflecting(headers: &'static str) -> u16 {

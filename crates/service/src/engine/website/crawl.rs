@@ -14,11 +14,11 @@ use url::Url;
 
 use super::html::{self, PageContents};
 use super::links::{acts, is_harmless};
-use crate::service::engine::coverage::CheckedWeb;
-use crate::service::engine::http::HttpPage;
-use crate::service::engine::params::website::Spider;
-use crate::service::engine::run::ScanRun;
-use crate::service::engine::{TestDone, blocking};
+use crate::engine::coverage::CheckedWeb;
+use crate::engine::http::HttpPage;
+use crate::engine::params::website::Spider;
+use crate::engine::run::ScanRun;
+use crate::engine::{TestDone, blocking};
 
 /// Number of concurrent requests; the limits of the host apply too.
 const CONCURRENCY: usize = 8;

@@ -16,8 +16,8 @@ use regex::Regex;
 
 use super::recognize::is_markup;
 use super::secrets::{self, masked};
-use crate::service::engine::blocking::StopFlag;
-use crate::service::engine::http::HttpPage;
+use crate::engine::blocking::StopFlag;
+use crate::engine::http::HttpPage;
 
 /// Passwords of one file that the evidence shows.
 const MOST_PASSWORDS: usize = 10;

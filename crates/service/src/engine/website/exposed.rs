@@ -19,10 +19,10 @@ use super::recognize::{self, Recognizer};
 use super::recognize_consoles as consoles;
 use super::recognize_services as services;
 use super::site::{CrawledSite, Site};
-use crate::contract::Risk;
-use crate::service::engine::http::HttpPage;
-use crate::service::engine::kinds::{FindingKind, cms, console, exposed, web};
-use crate::service::engine::{NewFinding, blocking};
+use crate::engine::http::HttpPage;
+use crate::engine::kinds::{FindingKind, cms, console, exposed, web};
+use crate::engine::{NewFinding, blocking};
+use scandeck_wire::contract::Risk;
 
 /// The files of a kind of finding, with the function that recognises them. Paths are relative to a
 /// base directory; `{host}` is replaced by the host name, `{folder}` by the name of the folder.
@@ -430,7 +430,7 @@ mod tests {
 
     use super::super::crawl::Crawl;
     use super::*;
-    use crate::service::engine::hostile_tests::{ok, web, website};
+    use crate::engine::hostile_tests::{ok, web, website};
 
     #[tokio::test]
     async fn answer_that_needs_the_login_of_the_scan_is_no_open_console() {

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::site::Site;
-use crate::service::engine::NewFinding;
-use crate::service::engine::kinds::web;
+use crate::engine::NewFinding;
+use crate::engine::kinds::web;
 
 /// Password fields that are delivered or sent over plain HTTP.
 pub fn password_plain(site: &Site) -> Vec<NewFinding> {

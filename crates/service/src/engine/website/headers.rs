@@ -5,10 +5,10 @@ use url::Host;
 
 use super::html::PageContents;
 use super::site::Site;
-use crate::service::engine::NewFinding;
-use crate::service::engine::header_values::{self, directive};
-use crate::service::engine::http::HttpPage;
-use crate::service::engine::kinds::{FindingKind, web};
+use crate::engine::NewFinding;
+use crate::engine::header_values::{self, directive};
+use crate::engine::http::HttpPage;
+use crate::engine::kinds::{FindingKind, web};
 
 /// Half a year; with a shorter time a user's next visit may be unprotected.
 const MIN_HSTS: u64 = 180 * 24 * 3600;

@@ -22,8 +22,8 @@ use html5ever::tokenizer::{
 };
 use url::Url;
 
-use crate::service::engine::blocking::StopFlag;
-use crate::service::engine::http::HttpPage;
+use crate::engine::blocking::StopFlag;
+use crate::engine::http::HttpPage;
 
 /// Largest number of elements with a URL per page.
 const MAX_ELEMENTS: usize = 10_000;

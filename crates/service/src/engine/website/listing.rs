@@ -6,11 +6,11 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::site::Site;
-use crate::contract::Risk;
-use crate::contract::entities::decode_entities;
-use crate::service::engine::http::HttpPage;
-use crate::service::engine::kinds::exposed;
-use crate::service::engine::{NewFinding, blocking};
+use crate::engine::http::HttpPage;
+use crate::engine::kinds::exposed;
+use crate::engine::{NewFinding, blocking};
+use scandeck_wire::contract::Risk;
+use scandeck_wire::contract::entities::decode_entities;
 
 /// Directories that are checked in addition to those in the pages.
 #[rustfmt::skip]
@@ -170,7 +170,7 @@ mod tests {
 
     #[tokio::test]
     async fn listing_of_releases_is_info_until_another_file_is_listed() {
-        use crate::service::engine::hostile_tests::{ok, web, website};
+        use crate::engine::hostile_tests::{ok, web, website};
         for (extra, risk) in [
             ("", Risk::Info),
             ("<a href=customers.csv>x</a>", Risk::Medium),

@@ -21,7 +21,7 @@ use super::limits::ScanLimits;
 use super::params::website::{CustomScan, GROUPS, Spider, WebsiteParams, WebsiteScanType};
 use super::run::ScanRun;
 use super::{NewFinding, ScanOutcome, TestDone};
-use crate::text::plural;
+use scandeck_wire::text::plural;
 
 mod answers;
 mod api_operations;

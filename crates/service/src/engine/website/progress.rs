@@ -12,7 +12,7 @@ use super::Check;
 use super::CheckKind::{Files, Passive};
 use super::exposed;
 use super::site::CrawledSite;
-use crate::service::engine::coverage::CheckCoverage;
+use crate::engine::coverage::CheckCoverage;
 
 /// The steps that the checks of a scan count as.
 pub struct ChecksProgress<'a> {

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::service::engine::http::HttpPage;
+use crate::engine::http::HttpPage;
 
 /// Returns the proof that a response contains the requested file.
 pub type Recognizer = fn(&HttpPage) -> Option<String>;

@@ -6,8 +6,8 @@
 //! request with 401, 403, a redirect or its log-in page, which none of these functions accepts.
 
 use super::recognize_services::{json, pattern};
-use crate::service::engine::http::HttpPage;
-use crate::text::plural;
+use crate::engine::http::HttpPage;
+use scandeck_wire::text::plural;
 
 /// The settings of the editor, which Node-RED refuses to visitors when `adminAuth` is set.
 pub fn node_red(page: &HttpPage) -> Option<String> {
@@ -183,7 +183,7 @@ mod tests {
 
     use super::super::recognize::Recognizer;
     use super::*;
-    use crate::service::engine::http::headers;
+    use crate::engine::http::headers;
 
     fn page(body: &str) -> HttpPage {
         let url = Url::parse("http://a.test/x").unwrap();

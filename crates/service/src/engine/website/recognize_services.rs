@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::recognize::is_markup;
 use super::recognize_consoles;
-use crate::service::engine::http::HttpPage;
-use crate::text::plural;
+use crate::engine::http::HttpPage;
+use scandeck_wire::text::plural;
 
 /// A regular expression that is compiled once.
 macro_rules! pattern {

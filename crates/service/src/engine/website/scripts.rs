@@ -17,12 +17,12 @@ use super::recognize::is_markup;
 use super::secrets::{self, SecretMatch};
 use super::site::Site;
 use super::source_maps;
-use crate::service::engine::NewFinding;
-use crate::service::engine::blocking::{self, StopFlag};
-use crate::service::engine::coverage::CheckedWeb;
-use crate::service::engine::exploited::with_cves;
-use crate::service::engine::http::{HttpPage, MAX_BODY};
-use crate::service::engine::kinds::web;
+use crate::engine::NewFinding;
+use crate::engine::blocking::{self, StopFlag};
+use crate::engine::coverage::CheckedWeb;
+use crate::engine::exploited::with_cves;
+use crate::engine::http::{HttpPage, MAX_BODY};
+use crate::engine::kinds::web;
 
 /// Number of concurrent requests.
 pub const CONCURRENCY: usize = 4;
@@ -146,7 +146,7 @@ struct LibraryPatterns {
 }
 
 static LIBRARIES: LazyLock<LibraryFile> = LazyLock::new(|| {
-    toml::from_str(include_str!("../../../../assets/engine/libraries.toml")).unwrap_or_default()
+    toml::from_str(include_str!("../../../../../assets/engine/libraries.toml")).unwrap_or_default()
 });
 
 /// The beginning of a comment, up to its first word.
@@ -419,7 +419,7 @@ mod tests {
     #[test]
     fn data_file_is_complete() {
         let file: LibraryFile =
-            toml::from_str(include_str!("../../../../assets/engine/libraries.toml")).unwrap();
+            toml::from_str(include_str!("../../../../../assets/engine/libraries.toml")).unwrap();
         assert!(file.libraries.len() >= 8 && file.vulnerabilities.len() >= 10);
         assert_eq!(
             PATTERNS.iter().map(|one| one.content.len()).sum::<usize>(),
@@ -829,7 +829,7 @@ mod tests {
     #[test]
     fn sample_keys_of_documentation_are_no_secrets() {
         let html = |body: &str| HttpPage {
-            headers: crate::service::engine::http::headers([("content-type", "text/html")]),
+            headers: crate::engine::http::headers([("content-type", "text/html")]),
             ..script(body)
         };
         let key = "AKIAQ3EGRMTWZXCVBNM7";

@@ -11,11 +11,11 @@ use super::folders;
 use super::html::PageContents;
 use super::source_maps::FetchedMap;
 use super::start::base_folders;
-use crate::service::engine::coverage::{CheckedWeb, Obstacle};
-use crate::service::engine::http::HttpPage;
-use crate::service::engine::kinds::FindingKind;
-use crate::service::engine::{NewFinding, kinds};
-use crate::text::plural;
+use crate::engine::coverage::{CheckedWeb, Obstacle};
+use crate::engine::http::HttpPage;
+use crate::engine::kinds::FindingKind;
+use crate::engine::{NewFinding, kinds};
+use scandeck_wire::text::plural;
 
 /// The site as one check sees it.
 pub struct Site<'a> {

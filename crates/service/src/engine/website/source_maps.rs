@@ -18,11 +18,11 @@ use super::exposed::is_returned_for_any_name;
 use super::scripts::{CONCURRENCY, SecretRow};
 use super::secrets::{self, SecretMatch};
 use super::site::Site;
-use crate::service::engine::NewFinding;
-use crate::service::engine::blocking::{self, StopFlag};
-use crate::service::engine::coverage::CheckedWeb;
-use crate::service::engine::http::{HttpPage, MAX_BODY, WebError};
-use crate::service::engine::kinds::exposed;
+use crate::engine::NewFinding;
+use crate::engine::blocking::{self, StopFlag};
+use crate::engine::coverage::CheckedWeb;
+use crate::engine::http::{HttpPage, MAX_BODY, WebError};
+use crate::engine::kinds::exposed;
 
 /// Bytes at the end of a script in which it names its source map.
 const TAIL: usize = 500;

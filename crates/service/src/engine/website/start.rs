@@ -5,10 +5,10 @@
 
 use url::Url;
 
-use crate::contract::RedirectLevel;
-use crate::service::engine::ScanOutcome;
-use crate::service::engine::http::{HttpPage, Web, WebError};
-use crate::service::engine::run::ScanRun;
+use crate::engine::ScanOutcome;
+use crate::engine::http::{HttpPage, Web, WebError};
+use crate::engine::run::ScanRun;
+use scandeck_wire::contract::RedirectLevel;
 
 const MAX_REDIRECTS: usize = 10;
 

@@ -10,9 +10,9 @@ use regex::Regex;
 use serde::Deserialize;
 
 use super::site::Site;
-use crate::service::engine::NewFinding;
-use crate::service::engine::exploited::with_cves;
-use crate::service::engine::kinds::web;
+use crate::engine::NewFinding;
+use crate::engine::exploited::with_cves;
+use crate::engine::kinds::web;
 
 /// Headers that contain the name of the software.
 const HEADERS: &[&str] = &[
@@ -36,7 +36,7 @@ struct Vulnerability {
 
 static VULNERABILITIES: LazyLock<Vec<Vulnerability>> = LazyLock::new(|| {
     let file = toml::from_str(include_str!(
-        "../../../../assets/engine/vulnerabilities.toml"
+        "../../../../../assets/engine/vulnerabilities.toml"
     ));
     file.map(|mut file: BTreeMap<String, _>| file.remove("vulnerabilities"))
         .ok()

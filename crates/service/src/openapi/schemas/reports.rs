@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{Schema, boolean, choice, id, nullable, or_null, request, response, text, time, with};
-use crate::contract::{GroupBy, ReportFilters, ReportSource, ReportStatus};
-use crate::report::FORMATS;
+use scandeck_report::FORMATS;
+use scandeck_wire::contract::{GroupBy, ReportFilters, ReportSource, ReportStatus};
 
 /// The names of the filters and their meanings.
 const FILTERS: &[(&str, &str)] = &[

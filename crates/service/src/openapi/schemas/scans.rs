@@ -6,8 +6,8 @@ use super::{
     Schema, boolean, choice, count, id, integer, nullable, or_null, reference, request, response,
     text, texts, time, tool_params, with,
 };
-use crate::contract::{RedirectLevel, ResourceType, SCAN_MINUTES, ScanStatus, Tool};
-use crate::report::FORMATS;
+use scandeck_report::FORMATS;
+use scandeck_wire::contract::{RedirectLevel, ResourceType, SCAN_MINUTES, ScanStatus, Tool};
 
 pub fn schemas() -> Vec<Schema> {
     let mut all = vec![status(), result_summary(), scan()];

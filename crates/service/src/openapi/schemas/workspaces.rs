@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{
     Schema, boolean, choice, count, id, nullable, reference, request, response, text, with,
 };
-use crate::contract::TargetType;
+use scandeck_wire::contract::TargetType;
 
 pub fn schemas() -> Vec<Schema> {
     vec![

@@ -1,16 +1,16 @@
 //! The body of a capture: decoded step by step, raw, or as a hex dump.
 
-use crate::contract::Capture;
-use crate::dashboard::base::TextMode;
-use crate::dashboard::captures::draw::detail::steps;
-use crate::dashboard::ui::{Theme, body_lines, format, hex_lines, plain, words};
-use crate::oob::BodyHints;
-use crate::oob::decode::chain;
-use crate::oob::request::{content_type, header};
-use crate::text;
+use crate::base::TextMode;
+use crate::captures::draw::detail::steps;
+use crate::ui::{Theme, body_lines, format, hex_lines, plain, words};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ratatui::text::Line;
+use scandeck_domain::oob::BodyHints;
+use scandeck_domain::oob::decode::chain;
+use scandeck_domain::oob::request::{content_type, header};
+use scandeck_wire::contract::Capture;
+use scandeck_wire::text;
 
 /// Bytes of a body that are shown, followed by the size of the rest. Copies and files contain the
 /// whole body.

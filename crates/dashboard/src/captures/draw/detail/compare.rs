@@ -1,13 +1,13 @@
 //! The comparison of two captures.
 
-use crate::contract::Capture;
-use crate::dashboard::base::CaptureRow;
-use crate::dashboard::ui::{Theme, fact, format, words};
-use crate::mask::Mask;
-use crate::oob::compare::{compare, differing};
-use crate::oob::{ComparedPart, PartChange, RequestPart};
-use crate::text;
+use crate::base::CaptureRow;
+use crate::ui::{Theme, fact, format, words};
 use ratatui::text::{Line, Span};
+use scandeck_domain::mask::Mask;
+use scandeck_domain::oob::compare::{compare, differing};
+use scandeck_domain::oob::{ComparedPart, PartChange, RequestPart};
+use scandeck_wire::contract::Capture;
+use scandeck_wire::text;
 
 /// Differing lines shown of a body.
 const LINES: usize = 40;

@@ -13,17 +13,17 @@ pub mod compare;
 pub mod request;
 pub mod steps;
 
-use crate::contract::Capture;
-use crate::dashboard::base::{CaptureRow, Pane, RowRef, Tab};
-use crate::dashboard::captures::draw::cells;
-use crate::dashboard::data::WholeCapture;
-use crate::dashboard::ui::{
+use crate::base::{CaptureRow, Pane, RowRef, Tab};
+use crate::captures::draw::cells;
+use crate::data::WholeCapture;
+use crate::ui::{
     Cx, DetailPane, DetailText, Theme, ViewCache, ago, format, masked_lines, words, wrap_hanging,
 };
-use crate::oob::request::headers;
-use crate::oob::{Mention, Payload};
-use crate::text;
 use ratatui::text::{Line, Span};
+use scandeck_domain::oob::request::headers;
+use scandeck_domain::oob::{Mention, Payload};
+use scandeck_wire::contract::Capture;
+use scandeck_wire::text;
 use std::any::Any;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;

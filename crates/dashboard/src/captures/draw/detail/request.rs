@@ -1,14 +1,14 @@
 //! The tab `Request`: the place of the payload, the decoded path and query, and the sender.
 
-use crate::contract::Capture;
-use crate::dashboard::base::CaptureRow;
-use crate::dashboard::captures::draw::detail::{header_line, known, steps, unknown_token};
-use crate::dashboard::input::{Action, Context, ItemAction, PayloadAction};
-use crate::dashboard::ui::{Cx, Theme, fact, format, key, words};
-use crate::oob::decode::{chain, percent};
-use crate::oob::{BodyHints, CaptureSource, Mention, MentionPlace, request};
-use crate::text;
+use crate::base::CaptureRow;
+use crate::captures::draw::detail::{header_line, known, steps, unknown_token};
+use crate::input::{Action, Context, ItemAction, PayloadAction};
+use crate::ui::{Cx, Theme, fact, format, key, words};
 use ratatui::text::{Line, Span};
+use scandeck_domain::oob::decode::{chain, percent};
+use scandeck_domain::oob::{BodyHints, CaptureSource, Mention, MentionPlace, request};
+use scandeck_wire::contract::Capture;
+use scandeck_wire::text;
 
 /// Headers that identify the sender.
 const SENDER_HEADERS: &[&str] = &[

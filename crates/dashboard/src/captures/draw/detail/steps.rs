@@ -1,10 +1,10 @@
 //! The lines of a decoding chain: each step with its reason, and the result of the last step.
 
-use crate::dashboard::ui::{Theme, body_lines, format, hex_lines};
-use crate::oob::DecodeStep;
-use crate::oob::decode::{Layer, is_text};
-use crate::text;
+use crate::ui::{Theme, body_lines, format, hex_lines};
 use ratatui::text::{Line, Span};
+use scandeck_domain::oob::DecodeStep;
+use scandeck_domain::oob::decode::{Layer, is_text};
+use scandeck_wire::text;
 
 /// Lines of the hex dump of a binary result.
 const DUMPED: usize = 8;

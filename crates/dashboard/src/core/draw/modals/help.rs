@@ -1,16 +1,16 @@
 //! The help: every key from the key table, every command from theirs, typed to filter.
 
-use crate::contract::INCOMPLETE;
-use crate::dashboard::base::Pane;
-use crate::dashboard::core::commands::table;
-use crate::dashboard::input::HelpSection;
-use crate::dashboard::model::Help;
-use crate::dashboard::ui::{
+use crate::base::Pane;
+use crate::core::commands::table;
+use crate::input::HelpSection;
+use crate::model::Help;
+use crate::ui::{
     Cx, Theme, dimmed, draw_box, draw_line, draw_lines, input_spans, popup, take_top, words, wrap,
 };
-use crate::finding::Presence;
-use crate::text::{self, quoted};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
+use scandeck_domain::finding::Presence;
+use scandeck_wire::contract::INCOMPLETE;
+use scandeck_wire::text::{self, quoted};
 use std::borrow::Cow;
 
 /// Columns of the keys.

@@ -7,10 +7,10 @@ pub mod help;
 pub mod setup;
 pub mod text_box;
 
-use crate::dashboard::input::sequence::printed;
-use crate::dashboard::model::Modal;
-use crate::dashboard::ui::widgets::menu::draw_menu;
-use crate::dashboard::ui::{Cx, ViewCache};
+use crate::input::sequence::printed;
+use crate::model::Modal;
+use crate::ui::widgets::menu::draw_menu;
+use crate::ui::{Cx, ViewCache};
 use ratatui::prelude::{Buffer, Rect};
 
 pub(crate) fn draw_modals(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, cache: &mut ViewCache) {
@@ -38,27 +38,17 @@ pub(crate) fn draw_modals(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, cache: &mut
     for modal in &cx.model.overlay.modals {
         match modal {
             Modal::Help(help) => help::draw_help(cx, buf, area, help),
-            Modal::Prompt(prompt) => {
-                crate::dashboard::ui::prompt::draw_prompt(cx, buf, area, prompt)
-            }
-            Modal::Form(form) => crate::dashboard::ui::form::draw_form(cx, buf, area, form),
-            Modal::Decide(menu) => {
-                crate::dashboard::findings::decide::draw::draw_decide(cx, buf, area, menu)
-            }
+            Modal::Prompt(prompt) => crate::ui::prompt::draw_prompt(cx, buf, area, prompt),
+            Modal::Form(form) => crate::ui::form::draw_form(cx, buf, area, form),
+            Modal::Decide(menu) => crate::findings::decide::draw::draw_decide(cx, buf, area, menu),
             Modal::Rules(rules) => {
-                crate::dashboard::findings::decide::draw::rules::draw_rules(cx, buf, area, rules)
+                crate::findings::decide::draw::rules::draw_rules(cx, buf, area, rules)
             }
-            Modal::Alerts(list) => {
-                crate::dashboard::settings::draw::alerts::draw_alerts(cx, buf, area, *list)
-            }
+            Modal::Alerts(list) => crate::settings::draw::alerts::draw_alerts(cx, buf, area, *list),
             Modal::Text(text) => text_box::draw_text_box(cx, buf, area, text),
-            Modal::Plot(plot) => {
-                crate::dashboard::plots::draw::draw_plot(cx, buf, area, *plot, cache)
-            }
+            Modal::Plot(plot) => crate::plots::draw::draw_plot(cx, buf, area, *plot, cache),
             Modal::Setup(setup) => setup::draw_setup(cx, buf, area, setup),
-            Modal::Command(line) => {
-                crate::dashboard::palette::draw::draw_command(cx, buf, area, line)
-            }
+            Modal::Command(line) => crate::palette::draw::draw_command(cx, buf, area, line),
             Modal::Line(_) => {}
         }
     }

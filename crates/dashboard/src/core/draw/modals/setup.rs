@@ -1,8 +1,8 @@
 //! The first-start question: where do the scans run?
 
-use crate::dashboard::input::{Action, Context, ListAction, MoveAction, SetupAction, ViewAction};
-use crate::dashboard::model::Setup;
-use crate::dashboard::ui::{
+use crate::input::{Action, Context, ListAction, MoveAction, SetupAction, ViewAction};
+use crate::model::Setup;
+use crate::ui::{
     Cx, draw_lines, draw_sides, indented, key, problem_lines, row_of, take_top, words, wrap,
 };
 use ratatui::prelude::{Buffer, Line, Rect, Span};

@@ -1,9 +1,9 @@
 //! A text to read: the words of a list, or what could not be copied.
 
-use crate::dashboard::model::TextBox;
-use crate::dashboard::ui::{Cx, draw_box, draw_lines, format, plain, popup, words, wrap};
-use crate::text;
+use crate::model::TextBox;
+use crate::ui::{Cx, draw_box, draw_lines, format, plain, popup, words, wrap};
 use ratatui::prelude::{Buffer, Rect};
+use scandeck_wire::text;
 
 pub(crate) fn draw_text_box(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, shown: &TextBox) {
     let body = text::clean_text(&shown.body);

@@ -11,16 +11,16 @@
 
 pub mod rules;
 
-use crate::dashboard::input::{Action, Context, DecideAction, MoveAction, VerdictAction};
-use crate::dashboard::model::{DecideMenu, MenuChoice, MenuEntry};
-use crate::dashboard::ui::{
+use crate::input::{Action, Context, DecideAction, MoveAction, VerdictAction};
+use crate::model::{DecideMenu, MenuChoice, MenuEntry};
+use crate::ui::{
     Cx, draw_head, draw_line, draw_lines, format, input_spans_in, row_of, sheet, take_left,
     take_top, words,
 };
-use crate::text;
-use crate::triage::{DecisionScope, DraftValue, Reason};
 use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
 use ratatui::widgets::{Clear, Widget};
+use scandeck_domain::triage::{DecisionScope, DraftValue, Reason};
+use scandeck_wire::text;
 
 /// Rows of the menu, with its title and the names of the findings.
 const ROWS: u16 = 9;

@@ -1,11 +1,11 @@
 //! The list of rules: verdict, query, reason, number of findings, author, and whether the rule is
 //! off.
 
-use crate::dashboard::model::{RuleEdit, RulesBox};
-use crate::dashboard::ui::{Cx, PopUp, draw_line, format, input_spans_in, row_of, words};
-use crate::text;
-use crate::triage::{RuleState, VerdictSource};
+use crate::model::{RuleEdit, RulesBox};
+use crate::ui::{Cx, PopUp, draw_line, format, input_spans_in, row_of, words};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
+use scandeck_domain::triage::{RuleState, VerdictSource};
+use scandeck_wire::text;
 use std::collections::HashMap;
 
 const POPUP: PopUp = PopUp {

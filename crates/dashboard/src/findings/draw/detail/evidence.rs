@@ -1,12 +1,12 @@
 //! Evidence: tables aligned, texts as they are, HTTP messages coloured.
 
-use crate::contract::entities::decode_entities;
-use crate::contract::{Evidence, EvidenceView};
-use crate::dashboard::findings::draw::detail::indent;
-use crate::dashboard::ui::{Theme, grid_lines, is_message, message_lines, tree_lines, words};
-use crate::mask::Mask;
-use crate::text;
+use crate::findings::draw::detail::indent;
+use crate::ui::{Theme, grid_lines, is_message, message_lines, tree_lines, words};
 use ratatui::text::Line;
+use scandeck_domain::mask::Mask;
+use scandeck_wire::contract::entities::decode_entities;
+use scandeck_wire::contract::{Evidence, EvidenceView};
+use scandeck_wire::text;
 
 /// The whole evidence. Cells of tables are HTML-encoded by the service, and masked before they are
 /// wrapped.

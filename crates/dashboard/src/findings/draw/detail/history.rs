@@ -9,15 +9,15 @@
 //!                       #111 Website      3d ago ▲ high
 //! ```
 
-use crate::dashboard::findings::draw::detail::{heading, indent, status};
-use crate::dashboard::ui::{Cx, Theme, format, words};
-use crate::text;
-use crate::triage::compare::differences;
-use crate::triage::{
+use crate::findings::draw::detail::{heading, indent, status};
+use crate::ui::{Cx, Theme, format, words};
+use ratatui::prelude::{Line, Span, Style};
+use scandeck_domain::triage::compare::differences;
+use scandeck_domain::triage::{
     Change, Decision, Event, Issue, ListedFinding, Presence, ScanSighting, TimelineEntry,
     VerdictSource,
 };
-use ratatui::prelude::{Line, Span, Style};
+use scandeck_wire::text;
 use std::sync::Arc;
 
 pub(crate) fn lines(cx: &Cx<'_>, issue: &Issue) -> Vec<Line<'static>> {
@@ -190,7 +190,8 @@ fn change_words(change: &Change) -> String {
         Change::Decide(decision) => decision_words(decision),
         Change::Note(note) => format!("note: {}", note.trim()),
         Change::Tag { add, remove } => {
-            let signed = |sign: char| move |tag: &crate::contract::Shared| format!("{sign}{tag}");
+            let signed =
+                |sign: char| move |tag: &scandeck_wire::contract::Shared| format!("{sign}{tag}");
             let all: Vec<String> = add
                 .iter()
                 .map(signed('+'))
@@ -224,9 +225,9 @@ fn decision_words(decision: &Decision) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::contract::{Finding, Risk, Scan, ScanId, ScanStatus, Stamp};
-    use crate::dashboard::base::Snapshot;
-    use crate::dashboard::testing::{Size, TestDashboard, finding, scan, stamp, table};
+    use crate::base::Snapshot;
+    use crate::testing::{Size, TestDashboard, finding, scan, stamp, table};
+    use scandeck_wire::contract::{Finding, Risk, Scan, ScanId, ScanStatus, Stamp};
 
     /// The lines of the tab about scans, for a finding that these of the scans 11 to 21 reported.
     fn scan_lines(reported: &[i64], status: impl Fn(i64) -> ScanStatus) -> Vec<String> {

@@ -14,12 +14,12 @@ pub mod overview;
 pub mod references;
 pub mod status;
 
-use crate::dashboard::base::{Pane, RowRef, Tab};
-use crate::dashboard::data::ShownText;
-use crate::dashboard::ui::{ById, Cx, DetailPane, DetailText, Theme, ViewCache, format, words};
-use crate::text;
-use crate::triage::{FindingTexts, Issue, IssueId, ListedFinding};
+use crate::base::{Pane, RowRef, Tab};
+use crate::data::ShownText;
+use crate::ui::{ById, Cx, DetailPane, DetailText, Theme, ViewCache, format, words};
 use ratatui::text::{Line, Span};
+use scandeck_domain::triage::{FindingTexts, Issue, IssueId, ListedFinding};
+use scandeck_wire::text;
 use std::any::Any;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;

@@ -1,13 +1,13 @@
 //! The overview: notes, impact, evidence in a few lines, other targets, recommendation.
 
-use crate::contract::{Evidence, Risk, ScanStatus};
-use crate::dashboard::data::ShownText;
-use crate::dashboard::findings::draw::detail::{evidence, heading, indent, status, unread_line};
-use crate::dashboard::ui::{Cx, Theme, format, plain, words};
-use crate::query::Field;
-use crate::text;
-use crate::triage::Issue;
+use crate::data::ShownText;
+use crate::findings::draw::detail::{evidence, heading, indent, status, unread_line};
+use crate::ui::{Cx, Theme, format, plain, words};
 use ratatui::text::{Line, Span};
+use scandeck_domain::query::Field;
+use scandeck_domain::triage::Issue;
+use scandeck_wire::contract::{Evidence, Risk, ScanStatus};
+use scandeck_wire::text;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ fn notes(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
         return;
     };
     for note in &finding_state.notes {
-        if let crate::triage::Change::Note(text) = &note.change {
+        if let scandeck_domain::triage::Change::Note(text) = &note.change {
             let when = status::ago(cx, Some(note.at));
             heading(
                 cx.theme,

@@ -1,10 +1,10 @@
 //! Identifiers and links.
 
-use crate::dashboard::findings::draw::detail::heading;
-use crate::dashboard::ui::{Theme, words};
-use crate::text;
-use crate::triage::{FindingTexts, ListedFinding};
+use crate::findings::draw::detail::heading;
+use crate::ui::{Theme, words};
 use ratatui::text::Line;
+use scandeck_domain::triage::{FindingTexts, ListedFinding};
+use scandeck_wire::text;
 
 pub(crate) fn lines(
     theme: Theme,

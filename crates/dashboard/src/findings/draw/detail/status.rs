@@ -1,14 +1,14 @@
 //! Presence and decision of a finding as phrases.
 
-use crate::contract::Stamp;
-use crate::dashboard::input::{Action, Context, DecideAction, VerdictAction};
-pub(crate) use crate::dashboard::ui::ago;
-use crate::dashboard::ui::{Cx, format, key};
-use crate::text;
-use crate::triage::{
+use crate::input::{Action, Context, DecideAction, VerdictAction};
+pub(crate) use crate::ui::ago;
+use crate::ui::{Cx, format, key};
+use ratatui::text::{Line, Span};
+use scandeck_domain::triage::{
     Assessment, Decision, Event, Issue, Presence, ReopenCause, Verdict, VerdictSource,
 };
-use ratatui::text::{Line, Span};
+use scandeck_wire::contract::Stamp;
+use scandeck_wire::text;
 use std::collections::BTreeMap;
 
 /// `+ new in scan #118, first seen 2m ago   undecided`.

@@ -1,13 +1,13 @@
 //! The tab Where of a card: its findings, and those that are excluded from the decision.
 
-use crate::dashboard::findings::draw as findings;
-use crate::dashboard::model::Review;
-use crate::dashboard::ui::{
+use crate::findings::draw as findings;
+use crate::model::Review;
+use crate::ui::{
     Cx, GUTTER, TableColumn, TableRow, ViewCache, cell, draw_header_row, draw_rows, format,
     is_constant, take_top, widths, window, words,
 };
-use crate::triage::Issue;
 use ratatui::prelude::{Buffer, Line, Rect};
+use scandeck_domain::triage::Issue;
 use std::sync::Arc;
 
 const COLUMNS: [TableColumn; 7] = [

@@ -11,18 +11,18 @@
 pub mod members;
 pub mod text;
 
-use crate::dashboard::base::{Pane, RowRef, Tab};
-use crate::dashboard::findings::draw::detail as finding;
-use crate::dashboard::input::{Action, Context, DecideAction};
-use crate::dashboard::model::{Card, Review, ReviewFacts, ReviewOutcome, TABS};
-use crate::dashboard::ui::text::{draw_head, draw_position, draw_search_line, draw_text};
-use crate::dashboard::ui::{
+use crate::base::{Pane, RowRef, Tab};
+use crate::findings::draw::detail as finding;
+use crate::input::{Action, Context, DecideAction};
+use crate::model::{Card, Review, ReviewFacts, ReviewOutcome, TABS};
+use crate::ui::text::{draw_head, draw_position, draw_search_line, draw_text};
+use crate::ui::{
     Cx, DetailPane, ViewCache, cut_line, draw_line, draw_lines, draw_sides, format, indented,
     joined, tab_line, take_top, words,
 };
-use crate::text::clean;
-use crate::triage::{Issue, Presence, Verdict};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
+use scandeck_domain::triage::{Issue, Presence, Verdict};
+use scandeck_wire::text::clean;
 
 /// `REVIEW 12 of 34   11 decided: 4 confirmed, 7 false pos   288 findings left`; with less room the
 /// verdicts are short, then letters: `4c 7f`.
@@ -187,7 +187,7 @@ fn title(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, issue: Option<&Issue>) -
         line.push_span(Span::raw("  "));
     }
     let target = issue
-        .filter(|_| card.by == Some(crate::dashboard::list::FindingGroupBy::Target))
+        .filter(|_| card.by == Some(crate::list::FindingGroupBy::Target))
         .and_then(|issue| cx.finding_target(issue));
     let name = target.map_or_else(
         || clean(&card.title).into_owned(),

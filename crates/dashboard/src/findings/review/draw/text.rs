@@ -1,24 +1,24 @@
 //! The texts of a card: description, common evidence, previous decision; and the summary of the
 //! review.
 
-use crate::contract::{Evidence, Shared};
-use crate::dashboard::base::Tab;
-use crate::dashboard::data::ShownText;
-use crate::dashboard::findings::draw::detail::overview::{self as finding, section};
-use crate::dashboard::findings::draw::detail::{
+use crate::base::Tab;
+use crate::data::ShownText;
+use crate::findings::draw::detail::overview::{self as finding, section};
+use crate::findings::draw::detail::{
     evidence as evidence_of, heading, indent, references, status, triage_version, unread_line,
     with_texts,
 };
-use crate::dashboard::findings::review::draw::outcome_words;
-use crate::dashboard::input::Context;
-use crate::dashboard::input::action::{Action, DecideAction, ReviewAction};
-use crate::dashboard::list::FindingGroupBy;
-use crate::dashboard::model::{Alike, Before, Card, NOTHING, Review, ReviewFacts};
-use crate::dashboard::ui::{Cx, DetailText, format, words};
-use crate::text::{clean, start, width as width_of};
-use crate::triage::{Issue, IssueId};
+use crate::findings::review::draw::outcome_words;
+use crate::input::Context;
+use crate::input::action::{Action, DecideAction, ReviewAction};
+use crate::list::FindingGroupBy;
+use crate::model::{Alike, Before, Card, NOTHING, Review, ReviewFacts};
+use crate::ui::{Cx, DetailText, format, words};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use scandeck_domain::triage::{Issue, IssueId};
+use scandeck_wire::contract::{Evidence, Shared};
+use scandeck_wire::text::{clean, start, width as width_of};
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};

@@ -1,10 +1,10 @@
 //! A query on many captures runs in chunks, and the screen is correct meanwhile.
 
-use crate::dashboard::base::RowRef;
-use crate::dashboard::list::stream::ChunkQuery;
-use crate::dashboard::list::stream::tests::*;
-use crate::dashboard::list::{CaptureExport, CaptureGroupBy, StreamList};
-use crate::oob::{Mention, Token};
+use crate::base::RowRef;
+use crate::list::stream::ChunkQuery;
+use crate::list::stream::tests::*;
+use crate::list::{CaptureExport, CaptureGroupBy, StreamList};
+use scandeck_domain::oob::{Mention, Token};
 use std::sync::Arc;
 
 /// Twenty captures; four of them are a chunk, more or less.
@@ -105,7 +105,7 @@ fn captures_that_arrive_during_query_are_counted() {
 }
 
 fn mention() -> Arc<[Mention]> {
-    let place = crate::oob::MentionPlace::Query("t".into());
+    let place = scandeck_domain::oob::MentionPlace::Query("t".into());
     [Mention {
         token: Token::of(1),
         known: false,

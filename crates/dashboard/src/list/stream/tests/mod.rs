@@ -3,12 +3,12 @@
 mod chunks;
 mod properties;
 
-use crate::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
-use crate::dashboard::data::stream::*;
-use crate::dashboard::list::stream::{CaptureRow, ChunkQuery};
-use crate::dashboard::list::{CHUNK, Cursor, StreamContext, StreamList, StreamRows};
-use crate::oob::ArchivedCapture;
-use crate::query::{Query, QueryKind};
+use crate::data::stream::*;
+use crate::list::stream::{CaptureRow, ChunkQuery};
+use crate::list::{CHUNK, Cursor, StreamContext, StreamList, StreamRows};
+use scandeck_domain::oob::ArchivedCapture;
+use scandeck_domain::query::{Query, QueryKind};
+use scandeck_wire::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
 use std::sync::Arc;
 
 impl StreamList {
@@ -60,7 +60,7 @@ fn chunk_query<'a>(stream: &'a Stream, query: &'a Query) -> ChunkQuery<'a> {
     let context = StreamContext {
         only: None,
         read: None,
-        others: &crate::table::NoOtherLists,
+        others: &scandeck_domain::table::NoOtherLists,
         now: 0,
     };
     ChunkQuery {

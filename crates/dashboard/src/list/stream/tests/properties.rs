@@ -1,11 +1,11 @@
 //! After any sequence of changes, the rows and groups equal those made from scratch.
 
-use crate::contract::{Capture, LoggerId};
-use crate::dashboard::list::CaptureGroupBy;
-use crate::dashboard::list::stream::tests::*;
-use crate::dashboard::list::stream::{CaptureRow, ChunkQuery, StreamList};
-use crate::oob::{Mention, Token};
+use crate::list::CaptureGroupBy;
+use crate::list::stream::tests::*;
+use crate::list::stream::{CaptureRow, ChunkQuery, StreamList};
 use proptest::prelude::*;
+use scandeck_domain::oob::{Mention, Token};
+use scandeck_wire::contract::{Capture, LoggerId};
 use std::fmt::Debug;
 
 /// An event.
@@ -116,7 +116,7 @@ impl StreamSetup {
                 let mention = |token| Mention {
                     token: Token::of(token),
                     known: token > 0,
-                    place: crate::oob::MentionPlace::Query("t".into()),
+                    place: scandeck_domain::oob::MentionPlace::Query("t".into()),
                     wrapped: Vec::new(),
                     added: "".into(),
                 };

@@ -2,9 +2,9 @@
 //! ZooKeeper.
 
 use super::{AccessProof, line_with};
-use crate::service::engine::kinds::unauthenticated as kind;
-use crate::service::engine::ports::client::PortClient;
-use crate::service::engine::ports::service_probes::FASTCGI_VALUES;
+use crate::engine::kinds::unauthenticated as kind;
+use crate::engine::ports::client::PortClient;
+use crate::engine::ports::service_probes::FASTCGI_VALUES;
 
 /// Requests `HEAD /` of the application behind an AJP connector. A connector with a secret refuses
 /// every request without it by 403; an application that responds with 403 counts as protected too.

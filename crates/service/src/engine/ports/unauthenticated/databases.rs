@@ -4,9 +4,9 @@ use tokio::net::UdpSocket;
 use tokio::time::timeout;
 
 use super::AccessProof;
-use crate::service::engine::kinds::unauthenticated as kind;
-use crate::service::engine::ports::client::{PortClient, PortConnection};
-use crate::service::engine::tls::starttls::StartTls;
+use crate::engine::kinds::unauthenticated as kind;
+use crate::engine::ports::client::{PortClient, PortConnection};
+use crate::engine::tls::starttls::StartTls;
 
 /// The protocol 3.0, user and database (PostgreSQL, Message Formats, StartupMessage).
 const POSTGRES_START: &[u8] = b"\0\0\0\x29\0\x03\0\0user\0postgres\0database\0postgres\0\0";

@@ -1,9 +1,9 @@
 //! Desktops that everybody can see and control: VNC without a password, X11 without access control.
 
 use super::AccessProof;
-use crate::service::engine::kinds::unauthenticated as kind;
-use crate::service::engine::ports::client::PortClient;
-use crate::service::engine::ports::service_probes::X11_SETUP;
+use crate::engine::kinds::unauthenticated as kind;
+use crate::engine::ports::client::PortClient;
+use crate::engine::ports::service_probes::X11_SETUP;
 
 /// The length of a ProtocolVersion message, such as `RFB 003.008\n` (RFC 6143 §7.1.1).
 const RFB_VERSION: usize = 12;

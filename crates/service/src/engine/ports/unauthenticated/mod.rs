@@ -12,9 +12,9 @@ use serde_json::Value;
 
 use super::client::{PortClient, PortResponse};
 use super::identify::IdentifiedPort;
-use crate::service::engine::NewFinding;
-use crate::service::engine::exploited::with_cves;
-use crate::service::engine::kinds::{self, FindingKind, unauthenticated as kind};
+use crate::engine::NewFinding;
+use crate::engine::exploited::with_cves;
+use crate::engine::kinds::{self, FindingKind, unauthenticated as kind};
 
 mod backends;
 mod databases;

@@ -10,8 +10,8 @@
 use std::time::Duration;
 
 use super::AccessProof;
-use crate::service::engine::kinds::unauthenticated as kind;
-use crate::service::engine::ports::client::{PortClient, PortConnection};
+use crate::engine::kinds::unauthenticated as kind;
+use crate::engine::ports::client::{PortClient, PortConnection};
 
 const HEADER: usize = 64;
 const NEGOTIATE: u16 = 0;
@@ -81,7 +81,10 @@ pub async fn shares(client: &PortClient<'_>) -> Option<AccessProof> {
     let bound = session.transceive(&pipe, RPC_BIND).await?;
     (bound.get(2) == Some(&RPC_BIND_ACK)).then_some(())?;
     let count = share_count(&session.transceive(&pipe, RPC_SHARES).await?)?;
-    let result = format!("list of {}", crate::text::plural(count as usize, "share"));
+    let result = format!(
+        "list of {}",
+        scandeck_wire::text::plural(count as usize, "share")
+    );
     Some(AccessProof::new(
         kind::SMB,
         "NetrShareEnum without a user",

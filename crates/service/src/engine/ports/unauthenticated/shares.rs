@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 
 use super::{AccessProof, null_session};
-use crate::service::engine::kinds::{smb as smb_kind, unauthenticated as kind};
-use crate::service::engine::ports::client::{PortClient, PortConnection};
-use crate::service::engine::ports::rpc::{self, RpcCall};
-use crate::service::engine::ports::service_probes::SMB_NEGOTIATE;
+use crate::engine::kinds::{smb as smb_kind, unauthenticated as kind};
+use crate::engine::ports::client::{PortClient, PortConnection};
+use crate::engine::ports::rpc::{self, RpcCall};
+use crate::engine::ports::service_probes::SMB_NEGOTIATE;
 
 /// Exports that a server lists, at most.
 const MAX_EXPORTS: usize = 1000;

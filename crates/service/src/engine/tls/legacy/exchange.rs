@@ -8,7 +8,7 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 use x509_parser::public_key::PublicKey;
 
 use super::suite::KeyExchange;
-use crate::service::engine::tls::hello::{Version, push};
+use crate::engine::tls::hello::{Version, push};
 
 /// The curves to offer: X25519, P-256, P-384, P-521.
 pub const CURVES: &[u16] = &[29, 23, 24, 25];

@@ -21,7 +21,7 @@ use super::invalid;
 use super::rc4::Rc4;
 use super::secrets::LegacyHash;
 use super::suite::{BulkCipher, LegacySuite};
-use crate::service::engine::tls::hello::{Version, push};
+use crate::engine::tls::hello::{Version, push};
 
 /// Bytes of content in a record.
 pub const MAX_CONTENT: usize = 1 << 14;

@@ -1,8 +1,8 @@
 //! Cipher suites that the client can use, read from their names.
 
 use super::secrets::{LegacyHash, PrfHash};
-use crate::service::engine::tls::hello::Version;
-use crate::service::engine::tls::suites;
+use crate::engine::tls::hello::Version;
+use crate::engine::tls::suites;
 
 /// How client and server agree on a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,16 +25,16 @@ use url::Url;
 
 use super::record::MAX_RECORD;
 use super::*;
-use crate::contract::Tool;
-use crate::service::address::Address;
-use crate::service::engine::hostile_tests::server;
-use crate::service::engine::http::Web;
-use crate::service::engine::legacy_http::LegacyHttp;
-use crate::service::engine::pace::Lanes;
-use crate::service::engine::params::Authentication;
-use crate::service::engine::run::ScanRun;
-use crate::service::engine::testing::TestScan;
-use crate::service::engine::{ScanEvent, ScanOutcome};
+use crate::address::Address;
+use crate::engine::hostile_tests::server;
+use crate::engine::http::Web;
+use crate::engine::legacy_http::LegacyHttp;
+use crate::engine::pace::Lanes;
+use crate::engine::params::Authentication;
+use crate::engine::run::ScanRun;
+use crate::engine::testing::TestScan;
+use crate::engine::{ScanEvent, ScanOutcome};
+use scandeck_wire::contract::Tool;
 
 /// Files for `openssl s_server`.
 struct ServerFiles {

@@ -1,0 +1,22 @@
+//! The domain of an analyst, without user interface and HTTP.
+//!
+//! ```text
+//!   findings, scans ─► triage (decisions, issues) ─┐
+//!   captures ─► oob (payloads, archive) ───────────┼─► table ◄─ query
+//!                                                  └─► export ─► files, by mask
+//! ```
+//!
+//! - `finding`, `triage`: findings, and the decisions about them.
+//! - `oob`: payloads and captured requests.
+//! - `table`, `query`: lists, ready for filters, orders and groups.
+//! - `export`, `mask`: what leaves, and the names that are replaced in it.
+
+pub mod export;
+pub mod finding;
+pub mod mask;
+pub mod oob;
+pub mod problem;
+pub mod query;
+pub mod table;
+pub mod text_files;
+pub mod triage;

@@ -1,0 +1,14 @@
+//! What both wings share: the wire types of the API, cleaning of outside text, SQLite files, and the
+//! user's files and directories.
+//!
+//! ```text
+//!   bytes of the service ─► contract (serde types) ─► text::clean ─► terminal
+//!   login (user database) ─► base_dirs (XDG) ─► input_files, sqlite
+//! ```
+
+pub mod base_dirs;
+pub mod contract;
+pub mod input_files;
+pub mod login;
+pub mod sqlite;
+pub mod text;
