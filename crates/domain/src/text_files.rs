@@ -137,7 +137,7 @@ pub struct TextFiles {
     directory: PathBuf,
     file: Option<Arc<TextFile>>,
     written: u64,
-    /// A new file is begun after so many bytes: [`FILE_BYTES`] except in tests.
+    /// A new file is begun after so many bytes: `FILE_BYTES` except in tests.
     pub file_bytes: u64,
     /// Most bytes of all files: [`MOST_BYTES`] except in tests.
     pub most_bytes: u64,
