@@ -327,7 +327,7 @@ const PHPMYADMIN: &str = "<title>phpMyAdmin</title><link rel=\"stylesheet\" href
 fn phpmyadmin(path: &str) -> Answer {
     match path {
         "/" => page(&format!(
-            "{PHPMYADMIN}<script>\nCommonParams.setAll({{common_query:\"\",server:\"1\",logged_in:true,auth_type:\"config\",user:\"root\"}});\n\
+            "{PHPMYADMIN}<script>\n// <![CDATA[\nwindow.CommonParams.setAll({{common_query:\"\",server:\"1\",logged_in:true,auth_type:\"config\",user:\"root\"}});\n\
              </script><div id=\"pma_navigation\" class=\"d-print-none\"></div>"
         )),
         _ => not_found(),
@@ -337,7 +337,7 @@ fn phpmyadmin(path: &str) -> Answer {
 fn phpmyadmin_closed(path: &str) -> Answer {
     match path {
         "/" => page(&format!(
-            "{PHPMYADMIN}<script>\nCommonParams.setAll({{common_query:\"\",server:\"1\",logged_in:false,auth_type:\"cookie\"}});\n\
+            "{PHPMYADMIN}<script>\n// <![CDATA[\nwindow.CommonParams.setAll({{common_query:\"\",server:\"1\",logged_in:false,auth_type:\"cookie\"}});\n\
              </script><form method=get><input name=\"pma_username\"></form>"
         )),
         _ => not_found(),

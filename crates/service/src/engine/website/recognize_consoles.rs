@@ -101,7 +101,8 @@ pub fn grafana(page: &HttpPage) -> Option<String> {
 pub fn phpmyadmin(page: &HttpPage) -> Option<String> {
     let text = page.text();
     let settings =
-        pattern!(r"(?s)<script[^>]*>[^<]*?ommonParams\.setAll\(\{([^<]*)")?.captures(&text)?;
+        pattern!(r"(?s)<script[^>]*>\s*(?://\s*<!\[CDATA\[)?[^<]*?ommonParams\.setAll\(\{([^<]*)")?
+            .captures(&text)?;
     let is_in = pattern!(r#"\blogged_in"?:(?:true|"1")"#)?.is_match(&settings[1]);
     let has_navigation = pattern!(r#"<[^>]+id="pma_navigation""#)?.is_match(&text);
     (is_in && has_navigation && !text.contains("name=\"pma_password\""))
@@ -231,7 +232,8 @@ mod tests {
             ),
             (
                 phpmyadmin,
-                r#"<script>CommonParams.setAll({token:"hunter2",logged_in:true});</script><div id="pma_navigation">"#,
+                "<script data-cfasync=\"false\">\n// <![CDATA[\nwindow.CommonParams.setAll({token:\"hunter2\",logged_in:true});\n// ]]>\n\
+                 </script><div id=\"pma_navigation\">",
             ),
             (
                 wordpress_users,
