@@ -350,7 +350,9 @@ async fn file(
         Some((proof, content_risk(kind, &page), passwords(kind, &page)))
     };
     let (proof, risk, passwords) = blocking::run(move |_| judge(page)).await?;
-    if is_returned_for_any_name(site, path, recognizer).await {
+    // The start page proves itself, also where the server answers every unknown name with it.
+    let is_start = url == site.start.url;
+    if !is_start && is_returned_for_any_name(site, path, recognizer).await {
         return None;
     }
     let risk = if passwords.is_empty() {
