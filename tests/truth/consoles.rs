@@ -324,14 +324,12 @@ fn grafana_closed(path: &str) -> Answer {
 
 const PHPMYADMIN: &str = "<title>phpMyAdmin</title><link rel=\"stylesheet\" href=\"./themes/pmahomme/css/theme.css?v=5.2.1\">";
 
-fn phpmyadmin(path: &str) -> Answer {
-    match path {
-        "/" => page(&format!(
-            "{PHPMYADMIN}<script>\n// <![CDATA[\nwindow.CommonParams.setAll({{common_query:\"\",server:\"1\",logged_in:true,auth_type:\"config\",user:\"root\"}});\n\
+fn phpmyadmin(_: &str) -> Answer {
+    // The server that is built into PHP answers every unknown name with the start page.
+    page(&format!(
+        "{PHPMYADMIN}<script>\n// <![CDATA[\nwindow.CommonParams.setAll({{common_query:\"\",server:\"1\",logged_in:true,auth_type:\"config\",user:\"root\"}});\n\
              </script><div id=\"pma_navigation\" class=\"d-print-none\"></div>"
-        )),
-        _ => not_found(),
-    }
+    ))
 }
 
 fn phpmyadmin_closed(path: &str) -> Answer {
