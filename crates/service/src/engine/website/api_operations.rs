@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Only paths on the origin of the site are requested, and none that the crawler would not follow
-//! as a link: names of actions and excluded URLs. Documents in YAML are not read.
+//! as a link: names of actions and excluded URLs.
 
 use std::collections::BTreeSet;
 
@@ -23,6 +23,7 @@ use crate::engine::http::HttpPage;
 
 /// Number of concurrent requests.
 const CONCURRENCY: usize = 4;
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// The check of API descriptions, without which no document is searched.
 const CHECK: &str = "web.exposed.api";
 
@@ -79,34 +80,84 @@ pub async fn read(
     })
 }
 
-/// Where documents in JSON usually are.
+/// Where documents usually are.
 fn usual_places(start: &Url) -> Vec<Url> {
-    let is_json = |name: &&str| !name.ends_with('/') && !name.ends_with("ml");
+    let is_document = |name: &&str| !name.ends_with('/') && !name.ends_with(".html");
     let folders = base_folders(start);
     let paths = folders.iter().flat_map(|folder| {
         API_DESCRIPTION
             .names()
-            .filter(is_json)
+            .filter(is_document)
             .map(move |name| format!("{folder}{name}"))
     });
     paths.filter_map(|path| start.join(&path).ok()).collect()
 }
 
 fn operations_of_page(page: &HttpPage) -> BTreeSet<Url> {
-    // Most pages are no documents, and need not be parsed.
-    let start = page.body.trim_ascii_start();
-    if page.is_html() || !start.starts_with(b"{") {
-        return BTreeSet::new();
-    }
-    serde_json::from_slice(start)
+    document_of_page(page)
         .map(|document| operations(&document, &page.url))
         .unwrap_or_default()
 }
 
+/// The OpenAPI or Swagger document of a page, from JSON or YAML.
+pub(super) fn document_of_page(page: &HttpPage) -> Option<Value> {
+    let body: &[u8] = &page.body;
+    let start = body
+        .strip_prefix(BYTE_ORDER_MARK)
+        .unwrap_or(body)
+        .trim_ascii_start();
+    let parsed: Option<Value> = if page.is_html() {
+        None
+    } else if start.starts_with(b"{") {
+        serde_json::from_slice(start).ok()
+    } else if is_yaml_document(start) {
+        serde_saphyr::from_slice(start).ok()
+    } else {
+        None
+    };
+    parsed.filter(|document| version(document).is_some() && document["paths"].is_object())
+}
+
+/// Most pages are no documents, and need not be parsed.
+fn is_yaml_document(text: &[u8]) -> bool {
+    let mut lines = text.split(|byte| *byte == b'\n');
+    lines.any(|line| {
+        let key = line
+            .strip_prefix(b"'")
+            .or_else(|| line.strip_prefix(b"\""))
+            .unwrap_or(line);
+        key.starts_with(b"openapi") || key.starts_with(b"swagger")
+    })
+}
+
+/// The version that a document states; in YAML, `swagger: 2.0` is a number.
+pub(super) fn version(document: &Value) -> Option<ApiVersion> {
+    let text_of = |field: &str| match &document[field] {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    let openapi = text_of("openapi").map(|version| ApiVersion {
+        name: "OpenAPI",
+        version,
+    });
+    openapi.or_else(|| {
+        text_of("swagger").map(|version| ApiVersion {
+            name: "Swagger",
+            version,
+        })
+    })
+}
+
+/// The format of a document.
+pub(super) struct ApiVersion {
+    pub name: &'static str,
+    pub version: String,
+}
+
 /// The URLs of all GET operations that need no parameter, on the origin of the document.
 fn operations(document: &Value, place: &Url) -> BTreeSet<Url> {
-    let is_document = document["openapi"].is_string() || document["swagger"].is_string();
-    let Some(paths) = document["paths"].as_object().filter(|_| is_document) else {
+    let Some(paths) = document["paths"].as_object() else {
         return BTreeSet::new();
     };
     let mut urls = BTreeSet::new();
@@ -156,7 +207,7 @@ fn bases(document: &Value, servers: &Value, place: &Url) -> BTreeSet<String> {
             .ok()
             .filter(|url| url.origin() == place.origin())
     };
-    if document["swagger"].is_string() {
+    if !document["swagger"].is_null() {
         let scheme = place.scheme();
         let mut schemes = document["schemes"]
             .as_array()
@@ -187,6 +238,7 @@ fn bases(document: &Value, servers: &Value, place: &Url) -> BTreeSet<String> {
 
 #[cfg(test)]
 mod tests {
+    use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
     use serde_json::json;
 
     use super::*;
@@ -286,15 +338,62 @@ mod tests {
         );
     }
 
+    fn paths_of_text(text: &str) -> Vec<String> {
+        let content_type = (CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+        let page = HttpPage {
+            url: Url::parse("http://a.test:8080/openapi.yaml").unwrap(),
+            status: 200,
+            headers: HeaderMap::from_iter([content_type]),
+            body: text.to_owned().into(),
+            fault: None,
+        };
+        let urls = operations_of_page(&page);
+        urls.iter().map(|url| url.path().to_owned()).collect()
+    }
+
     #[test]
-    fn other_json_names_no_operations() {
-        for document in [
-            json!({}),
-            json!([]),
-            json!({"paths": {"/a": {"get": {}}}}),
-            json!({"openapi": "3.0.0"}),
+    fn other_texts_name_no_operations() {
+        for text in [
+            "{}",
+            "[]",
+            r#"{"paths": {"/a": {"get": {}}}}"#,
+            r#"{"openapi": "3.0.0"}"#,
+            "paths:\n  /a:\n    get: {}\n",
+            "openapi is a word of this text",
+            "openapi: 3.0.0\npaths: [unclosed",
         ] {
-            assert!(paths(&document).is_empty(), "{document}");
+            assert!(paths_of_text(text).is_empty(), "{text}");
         }
+    }
+
+    #[test]
+    fn documents_in_yaml_are_read_as_people_write_them() {
+        let start = "# The shop\n---\n";
+        let paths = "paths:\n  /orders:\n    get:\n      responses:\n        200:\n          description: 'all'\n  \
+                     /orders/{id}:\n    get: {}\n  \"/items\": {get: &get {deprecated: true}}\n  /old:\n    get: *get\n";
+        let all = ["/items", "/old", "/orders"];
+        for version in [
+            "openapi: 3.0.3",
+            "openapi: '3.1.0'",
+            "swagger: 2.0",
+            "\"swagger\": \"2.0\"",
+        ] {
+            let document = format!("{start}{version}\ninfo:\n  version: 1.0\n{paths}");
+            assert_eq!(paths_of_text(&document), all, "{document}");
+            let windows = format!("\u{feff}{}", document.replace('\n', "\r\n"));
+            assert_eq!(paths_of_text(&windows), all, "{windows}");
+        }
+    }
+
+    #[test]
+    fn aliases_that_grow_are_refused() {
+        let mut text =
+            "openapi: 3.0.0\npaths: {/a: {get: {}}}\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+                .to_owned();
+        for level in 1..12 {
+            let names = vec![format!("*a{}", level - 1); 10].join(", ");
+            text.push_str(&format!("a{level}: &a{level} [{names}]\n"));
+        }
+        assert!(paths_of_text(&text).is_empty());
     }
 }

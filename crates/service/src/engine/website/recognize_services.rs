@@ -5,6 +5,7 @@
 use regex::Regex;
 use serde_json::Value;
 
+use super::api_operations::{self, ApiVersion};
 use super::recognize::is_markup;
 use super::recognize_consoles;
 use crate::engine::http::HttpPage;
@@ -204,19 +205,12 @@ pub fn debug(page: &HttpPage) -> Option<String> {
 
 /// The description of an API.
 pub fn api_description(page: &HttpPage) -> Option<String> {
-    if let Some(value) = json(page) {
-        let (name, version) = match value["openapi"].as_str() {
-            Some(version) => ("OpenAPI", version),
-            None => ("Swagger", value["swagger"].as_str()?),
-        };
-        let paths = plural(value["paths"].as_object()?.len(), "path");
+    if let Some(document) = api_operations::document_of_page(page) {
+        let ApiVersion { name, version } = api_operations::version(&document)?;
+        let paths = plural(document["paths"].as_object()?.len(), "path");
         return Some(format!("{name} {version}: {paths}"));
     }
     let text = page.text();
-    let is_yaml = !is_markup(page) && pattern!(r"(?m)^(?:openapi|swagger):\s")?.is_match(&text);
-    if is_yaml && text.lines().any(|line| line.starts_with("paths:")) {
-        return Some("OpenAPI document in YAML".to_owned());
-    }
     proof(
         text.contains("<title>Swagger UI") || text.contains("SwaggerUIBundle("),
         "Swagger UI",
