@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use backon::{BackoffBuilder, ExponentialBuilder};
+use futures::future::BoxFuture;
 use jiff::Timestamp;
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, HeaderMap,
@@ -217,8 +218,18 @@ impl Client {
         self.send(request).await.map(|_| ())
     }
 
+    /// The exchange of every endpoint. An `async fn` is compiled where it is awaited; the
+    /// boxed future is compiled once, here.
+    fn exchange<'a>(
+        &'a self,
+        request: &'a ApiRequest,
+        reading: Reading<'a>,
+    ) -> BoxFuture<'a, ClientResult<HttpAnswer>> {
+        Box::pin(self.recorded_exchange(request, reading))
+    }
+
     /// Sends the request, unless the user cancels it, and records it.
-    async fn exchange(
+    async fn recorded_exchange(
         &self,
         request: &ApiRequest,
         reading: Reading<'_>,

@@ -111,8 +111,11 @@ impl fmt::Debug for Running {
 ///
 /// # Errors
 /// When another service uses the directory, an address is in use, or a file cannot be used.
-pub async fn start(settings: Settings, shutdown: CancellationToken) -> Result<Running, StartError> {
-    start_with(settings, shutdown, Parts::default()).await
+pub fn start(
+    settings: Settings,
+    shutdown: CancellationToken,
+) -> BoxFuture<'static, Result<Running, StartError>> {
+    start_with(settings, shutdown, Parts::default())
 }
 
 /// Parts that tests replace.
@@ -139,7 +142,16 @@ impl Default for Parts {
 ///
 /// # Errors
 /// The errors of [`start`].
-pub async fn start_with(
+pub fn start_with(
+    settings: Settings,
+    shutdown: CancellationToken,
+    parts: Parts,
+) -> BoxFuture<'static, Result<Running, StartError>> {
+    // An `async fn` is compiled where it is awaited; a boxed future is compiled once, here.
+    Box::pin(start_parts(settings, shutdown, parts))
+}
+
+async fn start_parts(
     settings: Settings,
     shutdown: CancellationToken,
     parts: Parts,

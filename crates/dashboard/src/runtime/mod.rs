@@ -188,7 +188,17 @@ pub struct DashboardSettings {
 ///
 /// # Errors
 /// When the terminal cannot be used.
-pub async fn run(
+pub fn run(
+    opening: DashboardStart,
+    connect: Connector,
+    settings: DashboardSettings,
+    shutdown: CancellationToken,
+) -> BoxFuture<'static, io::Result<DashboardExit>> {
+    // An `async fn` is compiled where it is awaited; a boxed future is compiled once, here.
+    Box::pin(run_on_own_thread(opening, connect, settings, shutdown))
+}
+
+async fn run_on_own_thread(
     opening: DashboardStart,
     connect: Connector,
     settings: DashboardSettings,

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use anyhow::Context;
+use futures::future::BoxFuture;
 use sqlx::SqliteConnection;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqlitePoolOptions;
@@ -64,8 +65,8 @@ impl Store {
     ///
     /// # Errors
     /// [`StartError::Newer`] for an unknown schema, [`StartError::Database`] for all other errors.
-    pub async fn open(file: &Path) -> Result<OpenedStore, StartError> {
-        open_with(file, &MIGRATIONS).await
+    pub fn open(file: &Path) -> BoxFuture<'_, Result<OpenedStore, StartError>> {
+        Box::pin(open_with(file, &MIGRATIONS))
     }
 
     /// The schema of this program.
