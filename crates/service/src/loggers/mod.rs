@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   bytes ─► request_reader ─► names a logger? ─► still records? ─► on disk ─► 200
-//!            also malformed        │ 404, 400        410       413 over 1 MiB (recorded without its body)
+//!            also malformed        │ 404, 400        410       413 over 1 MiB (recorded up to it)
 //!            and cut requests      ▼                           431 head over 64 KiB (recorded up to the limit)
 //!                               unattributed                   408 too slow (recorded as far as it arrived)
 //! ```

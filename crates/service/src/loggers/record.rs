@@ -232,7 +232,7 @@ fn refusal(request: &ReceivedRequest) -> Option<ApiError> {
         RequestEnd::BodyTooLarge => Some(ApiError::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             format!(
-                "the body is larger than {BODY_LIMIT} bytes; the request was recorded without its body"
+                "the body is larger than {BODY_LIMIT} bytes; the request was recorded up to the limit"
             ),
         )),
         RequestEnd::Cut(EndCause::Late) => Some(ApiError::new(

@@ -73,7 +73,7 @@ impl ReceivedRequest {
 pub enum RequestEnd {
     Whole,
     HeadTooLarge,
-    /// The body is not kept.
+    /// The start of the body is kept.
     BodyTooLarge,
     /// Before its end, which is named in the problems.
     Cut(EndCause),
@@ -375,14 +375,14 @@ impl RequestReader {
         head.lines.extend(chunks.take_trailers(&mut self.problems));
         if is_too_large {
             self.problems.add(format!(
-                "the body is larger than {} bytes; it was not recorded",
+                "the body is larger than {} bytes; the rest was not recorded",
                 self.limits.body
             ));
         }
         (self.line_start, self.last_line, self.is_without_version) = (0, 0, false);
         ReceivedRequest {
             raw_head: std::mem::take(&mut self.head),
-            framed_body: (framing.kind == FramingKind::Chunked && !is_too_large).then_some(framed),
+            framed_body: (framing.kind == FramingKind::Chunked).then_some(framed),
             body,
             head,
             problems: self.problems.take(),
@@ -505,11 +505,12 @@ impl BodyState {
         (used, is_whole)
     }
 
-    /// Drops a body that is too large. Its framing may be as large as the body.
+    /// Keeps the start of a body that is too large. Its framing may be as large as the body.
     fn limit(&mut self, limit: usize) {
         self.is_too_large |= self.body.len() > limit || self.framed.len() > 2 * limit;
         if self.is_too_large {
-            (self.body, self.framed) = (Vec::new(), Vec::new());
+            self.body.truncate(limit);
+            self.framed.truncate(limit);
         }
     }
 }

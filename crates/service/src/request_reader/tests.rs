@@ -535,13 +535,13 @@ fn sizes_beyond_the_limits_are_cut() {
         kept,
         [
             (RequestEnd::Whole, 10),
-            (RequestEnd::BodyTooLarge, 0),
+            (RequestEnd::BodyTooLarge, 10),
             (RequestEnd::Whole, 2)
         ]
     );
     assert_eq!(
         posted[1].problems,
-        ["the body is larger than 10 bytes; it was not recorded"]
+        ["the body is larger than 10 bytes; the rest was not recorded"]
     );
     let endless = read(&format!("{}{}", post(1000), post(2)));
     assert_eq!(
@@ -553,16 +553,14 @@ fn sizes_beyond_the_limits_are_cut() {
         "P / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n{}0\r\n\r\n",
         "1\r\nx\r\n".repeat(9)
     );
+    let limits = ReaderLimits { head: 60, body: 10 };
+    let chunked = &read_in_parts(chunks.as_bytes(), &[3], limits, EndCause::Late)[0];
+    assert_eq!(chunked.end, RequestEnd::BodyTooLarge);
     assert_eq!(
-        read_in_parts(
-            chunks.as_bytes(),
-            &[3],
-            ReaderLimits { head: 60, body: 10 },
-            EndCause::Late
-        )[0]
-        .end,
-        RequestEnd::BodyTooLarge
+        chunked.framed_body.as_deref(),
+        Some(&b"1\r\nx\r\n1\r\nx"[..])
     );
+    assert!(chunked.body.iter().all(|&byte| byte == b'x') && (4..10).contains(&chunked.body.len()));
 }
 
 #[test]
