@@ -24,6 +24,7 @@ use crate::engine::{TestDone, blocking};
 const CONCURRENCY: usize = 8;
 /// Paths of scripts that are requested.
 const MAX_ENDPOINTS: usize = 50;
+
 /// The fetched pages and the URLs in them.
 #[derive(Default)]
 pub struct Crawl {
@@ -104,36 +105,7 @@ pub async fn crawl(
     spider: &Spider,
     progress: &mut CrawlProgress<'_>,
 ) -> Crawl {
-    let on_site = |text: &String| {
-        start
-            .url
-            .join(text)
-            .ok()
-            .filter(|url| url.origin() == start.url.origin())
-    };
-    let mut crawl = Crawl {
-        pages: Vec::new(),
-        folders: BTreeSet::new(),
-        file_folders: BTreeSet::new(),
-        contents: Vec::new(),
-        cut_pages: 0,
-        unread_pages: 0,
-        waiting: VecDeque::new(),
-        seen: HashSet::from([without_query(&start.url)]),
-        depth: spider.depth.unwrap_or(u32::MAX),
-        excluded: spider
-            .exclude_urls
-            .iter()
-            .filter_map(on_site)
-            .map(String::from)
-            .collect(),
-        html_time: web.limits().html_time,
-    };
-    for url in spider.include_urls.iter().filter_map(on_site) {
-        if crawl.seen.insert(without_query(&url)) {
-            crawl.waiting.push_back((url, 0));
-        }
-    }
+    let mut crawl = Crawl::new(&start.url, spider, web.limits().html_time);
     let html_time = Mutex::new(crawl.html_time);
     crawl.take(ReadPage::read(start.clone(), &html_time).await, 0);
     let mut fetches = FuturesOrdered::new();
@@ -162,28 +134,41 @@ pub async fn crawl(
 }
 
 impl Crawl {
+    fn new(start: &Url, spider: &Spider, html_time: Duration) -> Self {
+        let on_site = |text: &String| {
+            let url = start.join(text).ok()?;
+            (url.origin() == start.origin()).then_some(url)
+        };
+        let excluded = spider.exclude_urls.iter().filter_map(on_site);
+        let mut crawl = Self {
+            seen: HashSet::from([without_query(start)]),
+            depth: spider.depth.unwrap_or(u32::MAX),
+            excluded: excluded.map(String::from).collect(),
+            html_time,
+            ..Self::default()
+        };
+        for url in spider.include_urls.iter().filter_map(on_site) {
+            if crawl.seen.insert(without_query(&url)) {
+                crawl.waiting.push_back((url, 0));
+            }
+        }
+        crawl
+    }
+
     /// Adds those of the paths in scripts that show something. Many are incomplete, so other
     /// responses say nothing.
     pub async fn read_endpoints(&mut self, web: &CheckedWeb<'_>, endpoints: BTreeSet<Url>) {
-        let is_excluded = |url: &Url| {
-            self.excluded
-                .iter()
-                .any(|prefix| url.as_str().starts_with(prefix))
-        };
-        let allowed = endpoints
+        let admitted: Vec<Url> = endpoints
             .into_iter()
-            .filter(|url| is_harmless(url) && !is_excluded(url))
-            .collect::<Vec<_>>();
-        let new = allowed
-            .into_iter()
-            .filter(|url| self.seen.insert(without_query(url)))
-            .take(MAX_ENDPOINTS);
+            .filter(|url| self.admit(url))
+            .take(MAX_ENDPOINTS)
+            .collect();
         let html_time = &Mutex::new(self.html_time);
         let fetch = |url: Url| async move {
             let page = web.get(&url).await.ok().filter(HttpPage::is_success)?;
             Some(ReadPage::read(page, html_time).await)
         };
-        let pages: Vec<_> = stream::iter(new.collect::<Vec<_>>())
+        let pages: Vec<_> = stream::iter(admitted)
             .map(fetch)
             .buffered(CONCURRENCY)
             .collect()
@@ -196,11 +181,12 @@ impl Crawl {
     /// Whether a URL that no link names may be requested: it names no action, is not excluded, and
     /// is new. It then counts as seen.
     pub fn admit(&mut self, url: &Url) -> bool {
-        let is_excluded = self
-            .excluded
-            .iter()
-            .any(|prefix| url.as_str().starts_with(prefix));
-        is_harmless(url) && !is_excluded && self.seen.insert(without_query(url))
+        is_harmless(url) && !self.is_excluded(url) && self.seen.insert(without_query(url))
+    }
+
+    fn is_excluded(&self, url: &Url) -> bool {
+        let mut prefixes = self.excluded.iter();
+        prefixes.any(|prefix| url.as_str().starts_with(prefix))
     }
 
     /// Adds a page that no link names; its links are not followed.
@@ -225,12 +211,7 @@ impl Crawl {
         links.retain(|url| {
             matches!(url.scheme(), "http" | "https") && url.origin() == page.url.origin()
         });
-        links.retain(|url| {
-            !self
-                .excluded
-                .iter()
-                .any(|prefix| url.as_str().starts_with(prefix))
-        });
+        links.retain(|url| !self.is_excluded(url));
         for url in &mut links {
             url.set_fragment(None);
         }

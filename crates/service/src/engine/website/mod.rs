@@ -9,19 +9,14 @@
 //! rows of its evidence.
 
 use futures::future::BoxFuture;
-use futures::{StreamExt, stream};
 use serde_json::json;
 
-use super::coverage::{
-    CheckCoverage, CheckedWeb, ControlPath, CoverageRule, ERROR_PAGES, IncompleteTest, Obstacle,
-    PAGES, PROBES, ReachedLimit, SCRIPTS, ScanCoverage, is_login,
-};
-use super::http::{MAX_BODY, REPORT_INTERVAL, Web};
+use super::coverage::{CoverageRule, ERROR_PAGES, PROBES};
+use super::http::{MAX_BODY, Web};
 use super::limits::ScanLimits;
 use super::params::website::{CustomScan, GROUPS, Spider, WebsiteParams, WebsiteScanType};
 use super::run::ScanRun;
-use super::{NewFinding, ScanOutcome, TestDone};
-use scandeck_wire::text::plural;
+use super::{NewFinding, ScanOutcome};
 
 mod answers;
 mod api_operations;
@@ -42,6 +37,7 @@ mod progress;
 mod recognize;
 mod recognize_consoles;
 mod recognize_services;
+mod scan;
 mod scripts;
 mod secrets;
 mod site;
@@ -50,19 +46,15 @@ pub(super) mod start;
 mod versions;
 mod web_tokens;
 
-use crawl::{Crawl, CrawlProgress};
 use exposed::ExposedFiles;
-use progress::{ChecksProgress, expected_requests};
-use scripts::FetchedScripts;
-use site::{CrawledSite, Site};
+use scan::SiteScan;
+use site::Site;
 
 /// Pages of a light scan.
 const LIGHT_PAGES: usize = 12;
 /// Steps of the crawl before checks that send requests: the crawl sends few of the requests of such
 /// a scan, so the checks get the remaining [`crawl::STEPS`].
 const SHORT_CRAWL: u32 = 2;
-/// Number of concurrent checks.
-const CONCURRENCY: usize = 6;
 
 #[derive(Clone, Copy)]
 struct Check {
@@ -422,13 +414,26 @@ impl Check {
         }
     }
 
-    /// Whether it reads the fetched pages, and the scripts of the site.
-    fn inputs(&self) -> (bool, bool) {
-        match self.uid {
-            "web.cors" => (true, false),
-            "web.javascript.outdated" | "web.secret" | "web.exposed.source_map" => (true, true),
-            _ => (matches!(self.kind, Passive(_)), false),
-        }
+    /// Whether it reads the fetched pages.
+    fn reads_pages(&self) -> bool {
+        self.kind.is_passive() || self.uid == "web.cors" || self.reads_scripts()
+    }
+
+    /// Whether it reads the scripts of the site.
+    fn reads_scripts(&self) -> bool {
+        matches!(
+            self.uid,
+            "web.javascript.outdated" | "web.secret" | "web.exposed.source_map"
+        )
+    }
+
+    fn reads_source_maps(&self) -> bool {
+        matches!(self.uid, "web.secret" | "web.exposed.source_map")
+    }
+
+    /// Whether it requests names in the folders of the site.
+    fn searches_folders(&self) -> bool {
+        matches!(self.kind, Files(_)) || self.uid == "web.listing"
     }
 
     /// Whether a name of `scan_type` custom means this check: `web.header.csp`, `header.csp` or
@@ -443,6 +448,10 @@ impl Check {
 }
 
 impl CheckKind {
+    fn is_passive(self) -> bool {
+        matches!(self, Passive(_))
+    }
+
     /// The position of its group in [`GROUPS`].
     fn group(self) -> usize {
         match self {
@@ -491,7 +500,7 @@ impl ScanReach {
         // Those that take long begin first, so that the scan does not wait for one of them at its
         // end.
         checks.sort_by_key(|check| std::cmp::Reverse(check.kind.group()));
-        checks.sort_by_key(|check| matches!(check.kind, Passive(_)));
+        checks.sort_by_key(|check| check.kind.is_passive());
         Self {
             is_deep,
             pages,
@@ -499,6 +508,19 @@ impl ScanReach {
             requests,
             checks,
             spider: custom.spider,
+        }
+    }
+
+    /// Whether no check sends requests.
+    fn is_passive(&self) -> bool {
+        self.checks.iter().all(|check| check.kind.is_passive())
+    }
+
+    fn crawl_steps(&self) -> u32 {
+        if self.is_passive() {
+            crawl::STEPS
+        } else {
+            SHORT_CRAWL
         }
     }
 
@@ -579,287 +601,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     );
     tokio::select! {
         biased;
-        ended = scan_site(run, &web, &reach, with_login) => ended,
+        ended = SiteScan::new(run, &web, &reach, with_login).run() => ended,
         never = web.report_requests() => match never {},
     }
-}
-
-async fn scan_site(
-    run: &ScanRun<'_>,
-    web: &Web<'_>,
-    reach: &ScanReach,
-    with_login: bool,
-) -> Result<String, ScanOutcome> {
-    let planned = reach.planned();
-    let start = start::find(run, web).await?;
-    if with_login && matches!(start.status, 401 | 403) {
-        let (url, status) = (&start.url, start.status);
-        return Err(ScanOutcome::AuthFailed(match web.is_home(url) {
-            true => format!("{url} rejected the credentials of the scan ({status})"),
-            false => format!(
-                "{url} responds with {status} and receives no credentials, because it is not the target: use this URL \
-                 as the target"
-            ),
-        }));
-    }
-    let is_elsewhere = |text: &&String| {
-        start
-            .url
-            .join(text)
-            .is_ok_and(|url| url.origin() != start.url.origin())
-    };
-    for url in reach.spider.include_urls.iter().filter(is_elsewhere) {
-        run.info(format!(
-            "`include_urls`: {url} is not on the target and was skipped."
-        ))
-        .await;
-    }
-    let metadata = json!({"url": start.url.as_str(), "status": start.status});
-    run.tested(TestDone::new(
-        "web.start",
-        "Start page",
-        metadata,
-        Vec::new(),
-    ))
-    .await;
-
-    let mut coverage = ScanCoverage::new(planned);
-    // Requests that do not count.
-    let aside_coverage = CheckCoverage::default();
-    let aside = CheckedWeb::new(web, &aside_coverage);
-    let is_passive = reach
-        .checks
-        .iter()
-        .all(|check| matches!(check.kind, Passive(_)));
-    let control = match Obstacle::of_page(&start) {
-        None if !is_passive => ControlPath::read(&aside, &start.url).await,
-        _ => None,
-    };
-    let control = control.as_ref();
-    let crawl_coverage = CheckCoverage::default();
-    let client = CheckedWeb::new(web, &crawl_coverage);
-    let is_login_target = run.address.url().is_some_and(is_login);
-    if is_login(&start.url) && !is_login_target {
-        web.set_walled();
-    }
-    let reads_folders =
-        |check: &Check| matches!(check.kind, Files(_)) || check.uid == "web.listing";
-    let crawl_steps = if is_passive {
-        crawl::STEPS
-    } else {
-        SHORT_CRAWL
-    };
-    let mut progress = CrawlProgress::new(run, reach.pages, crawl_steps);
-    let mut crawled =
-        crawl::crawl(&client, &start, reach.pages, &reach.spider, &mut progress).await;
-    web.cut(|cuts| cuts.pages += crawled.cut_pages);
-    progress.end(crawled.pages.len()).await;
-    let script_coverage = CheckCoverage::default();
-    let script_client = CheckedWeb::new(web, &script_coverage);
-    let limits = (reach.pages, reach.script_bytes);
-    let fetched = scripts::fetch(&script_client, &start.url, &crawled.contents, limits).await;
-    for limit in reached_limits(&crawled, &fetched, reach) {
-        run.info(limit.line(reach.is_deep)).await;
-        coverage.add_limit(limit);
-    }
-    web.cut(|cuts| {
-        cuts.unread_pages += crawled.unread_pages;
-        cuts.scripts += fetched.cut;
-        cuts.unread_scripts += fetched.found.saturating_sub(reach.pages);
-    });
-    let scripts = fetched.scripts;
-    if reach.is_deep {
-        crawled
-            .read_endpoints(&aside, scripts::endpoints(&scripts).await)
-            .await;
-    }
-    let described = api_operations::read(&aside, &mut crawled, &start.url, reach).await;
-    if let Some(limit) = described {
-        run.info(limit.line(reach.is_deep)).await;
-        coverage.add_limit(limit);
-    }
-    let mut crawled = CrawledSite::new(start, crawled);
-    crawled.scripts = scripts;
-    let reads_maps = |check: &Check| matches!(check.uid, "web.secret" | "web.exposed.source_map");
-    if reach.checks.iter().any(reads_maps) {
-        // Each of these checks counts the answers.
-        crawled.source_maps =
-            source_maps::fetch(&aside, &crawled.scripts, reach.script_bytes).await;
-    }
-    if reach.checks.iter().any(reads_folders) {
-        let folders = answers::robots_folders(&aside, &crawled.start.url).await;
-        crawled.file_folders.extend(folders.iter().cloned());
-        crawled.folders.extend(folders);
-    }
-    crawled.is_deep = reach.is_deep;
-    (crawled.plain_side, crawled.with_login) = (
-        start::plain_side(run, web, &crawled.start.url).await,
-        with_login,
-    );
-    let crawled = &crawled;
-    if let Some(line) = folders_line(crawled) {
-        run.info(line).await;
-    }
-    // The pages count together: a passive check sees all of them.
-    if web.is_walled() {
-        crawl_coverage.record_login_wall();
-    }
-    crawl_coverage.record(&Ok(crawled.start.clone()));
-    if crawled.hides_pages() && is_refused(&aside, crawled).await {
-        web.set_walled();
-    }
-    let pages_missed = client.incomplete(&crawled.start, PAGES).await;
-    let scripts_missed = script_client.incomplete(&crawled.start, SCRIPTS).await;
-    coverage.count(client.refusals());
-    let check_coverage: Vec<CheckCoverage> = reach
-        .checks
-        .iter()
-        .map(|_| CheckCoverage::default())
-        .collect();
-    let counts = check_coverage.as_slice();
-    let expected = reach
-        .checks
-        .iter()
-        .map(|check| expected_requests(check, crawled));
-    let steps = reach.checks.len() as u32 + crawl::STEPS - crawl_steps;
-    let mut progress = ChecksProgress::new(steps, expected, counts);
-    let run_check = |position: usize| async move {
-        let check = reach.checks[position];
-        let client = CheckedWeb::new(web, &counts[position]).with_control(control);
-        let findings = check.kind.run(&Site::new(client, crawled)).await;
-        let incomplete = client.incomplete(&crawled.start, check.rule()).await;
-        (position, findings, incomplete, client.refusals())
-    };
-    let mut checks = stream::iter(0..counts.len())
-        .map(run_check)
-        .buffer_unordered(CONCURRENCY);
-    let mut interval = tokio::time::interval(REPORT_INTERVAL);
-    let mut count = 0;
-    loop {
-        let next = tokio::select! {
-            next = checks.next() => next,
-            _ = interval.tick() => {
-                report_steps(run, progress.take()).await;
-                continue;
-            }
-        };
-        let Some((position, findings, incomplete, refusals)) = next else {
-            break;
-        };
-        let check = reach.checks[position];
-        count += findings.len();
-        coverage.count(refusals);
-        let (reads_pages, reads_scripts) = check.inputs();
-        let pages_missed = pages_missed.clone().filter(|_| reads_pages);
-        let scripts_missed = scripts_missed.clone().filter(|_| reads_scripts);
-        let incomplete = IncompleteTest::merged([pages_missed, scripts_missed, incomplete]);
-        let metadata = json!({"start": crawled.start.url.as_str(), "findings": findings.len()});
-        let cause = incomplete.as_ref().map(IncompleteTest::cause);
-        coverage.add(check.uid, incomplete);
-        let test = TestDone::new(check.uid, check.description, metadata, findings).judged(cause);
-        run.tested(TestDone {
-            weight: progress.end(position),
-            ..test
-        })
-        .await;
-    }
-    report_steps(run, progress.take()).await;
-    let findings = coverage.findings(crawled.port(), crawled.start.url.scheme());
-    count += findings.len();
-    let metadata = json!({"findings": findings.len()});
-    run.tested(TestDone::new(
-        "coverage",
-        "Coverage of the scan",
-        metadata,
-        findings,
-    ))
-    .await;
-    let mut summary = format!("{}, {}", crawled.pages_read(), plural(count, "finding"));
-    if let Some(line) = coverage.note() {
-        let early = web
-            .shortfall()
-            .map(|why| format!(" The scan stopped its requests: {why}."));
-        run.info(format!("{line}{}", early.unwrap_or_default()))
-            .await;
-    }
-    match (coverage.summary(), web.shortfall()) {
-        (Some(incomplete), _) => summary.push_str(&format!("; {incomplete}")),
-        (None, Some(why)) => {
-            run.info(format!("Some tests are incomplete: {why}.")).await;
-            summary.push_str(&format!("; some tests incomplete ({why})"));
-        }
-        (None, None) => {}
-    }
-    Ok(summary)
-}
-
-/// The limits that ended the reading of pages and scripts.
-fn reached_limits(
-    crawled: &Crawl,
-    fetched: &FetchedScripts,
-    reach: &ScanReach,
-) -> Vec<ReachedLimit> {
-    let read = crawled.pages.len();
-    let scripts = fetched.found.min(reach.pages);
-    let whole = fetched.scripts.len() - fetched.cut;
-    [
-        ReachedLimit {
-            what: "known pages",
-            read,
-            found: read + crawled.unread_pages,
-        },
-        ReachedLimit {
-            what: "scripts",
-            read: scripts,
-            found: fetched.found,
-        },
-        ReachedLimit {
-            what: "complete scripts",
-            read: whole,
-            found: fetched.scripts.len(),
-        },
-    ]
-    .into_iter()
-    .filter(|limit| limit.read < limit.found)
-    .collect()
-}
-
-/// How many of the folders a deep scan searches, if not all.
-fn folders_line(site: &CrawledSite) -> Option<String> {
-    let base = site.base_folders();
-    let all = site
-        .folders
-        .iter()
-        .filter(|folder| !base.contains(folder))
-        .count();
-    let searched = site.searched_folders().len();
-    (site.is_deep && searched < all).then(|| {
-        format!(
-            "Exposed files are searched in {searched} of {}: few of those that look alike.",
-            plural(all, "folder")
-        )
-    })
-}
-
-/// Reports the steps of checks that have not ended.
-async fn report_steps(run: &ScanRun<'_>, weight: u32) {
-    if weight > 0 {
-        let test = TestDone::new(
-            "web.requests",
-            "Requests of running checks",
-            json!({}),
-            Vec::new(),
-        );
-        run.tested(TestDone { weight, ..test }).await;
-    }
-}
-
-/// Whether the site also refuses a path that does not exist.
-async fn is_refused(web: &CheckedWeb<'_>, site: &CrawledSite) -> bool {
-    let Some(url) = site.at(&format!("/{}", site.nonsense)) else {
-        return false;
-    };
-    web.get(&url)
-        .await
-        .is_ok_and(|page| Obstacle::of_page(&page).is_some_and(Obstacle::is_refusal))
 }
