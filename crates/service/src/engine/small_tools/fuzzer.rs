@@ -17,17 +17,15 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::shape::{self, AnswerShape, MissingAnswers};
-use super::{report_coverage, start_page, words_of};
-use crate::engine::coverage::{
-    CheckCoverage, CheckedWeb, IncompleteTest, Obstacle, PROBES, ScanCoverage,
-};
+use super::{ToolCoverage, start_page, words_of};
+use crate::engine::coverage::{CheckCoverage, CheckedWeb, Obstacle, PROBES};
 use crate::engine::http::{HttpPage, Web};
 use crate::engine::kinds::{self, web};
 use crate::engine::params::Authentication;
 use crate::engine::params::tools::request_rate;
 use crate::engine::run::ScanRun;
 use crate::engine::website::links;
-use crate::engine::{NewFinding, ScanOutcome, TestDone};
+use crate::engine::{NewFinding, ScanOutcome};
 use scandeck_wire::text::plural;
 
 /// Number of concurrent requests.
@@ -70,13 +68,17 @@ impl FuzzerParams {
             recursion: params["recursion_depth"].as_u64().unwrap_or(0),
         }
     }
+
+    /// The planned tests of this number of folders.
+    fn tests(&self, folders: usize) -> u32 {
+        (folders * self.words.len().div_ceil(CHUNK)) as u32 + 2
+    }
 }
 
 /// Runs the scan.
 pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let params = FuzzerParams::of(&run.job.params);
-    let tests = |folders: usize| (folders * params.words.len().div_ceil(CHUNK)) as u32 + 2;
-    run.planned(tests(1)).await;
+    run.planned(params.tests(1)).await;
     let web = Web::new(
         run,
         request_rate(&run.job.params),
@@ -84,111 +86,249 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         MAX_REQUESTS,
     );
     let first = start_page(run, &web).await?;
+    let search = PathSearch {
+        run,
+        web: &web,
+        first: &first,
+        params: &params,
+        queue: VecDeque::new(),
+        folders: HashSet::new(),
+        seen: HashSet::new(),
+        listed: Vec::new(),
+        unlisted: 0,
+        coverage: ToolCoverage::new(run, "web.path"),
+    };
+    Ok(search.run().await)
+}
 
-    let mut incomplete = None;
-    let folder = first
-        .url
-        .path()
-        .rsplit_once('/')
-        .map_or("/", |(folder, _)| folder);
-    let folder = format!("{}/", folder.trim_end_matches('/'));
-    let mut folders = HashSet::from([folder.clone()]);
-    let mut seen = HashSet::new();
-    let (mut queue, mut all, mut unlisted) =
-        (VecDeque::from([(folder, 0)]), Vec::<Value>::new(), 0);
-    while let Some((folder, depth)) = queue.pop_front() {
+/// A running search.
+struct PathSearch<'a> {
+    run: &'a ScanRun<'a>,
+    web: &'a Web<'a>,
+    first: &'a HttpPage,
+    params: &'a FuzzerParams,
+    queue: VecDeque<QueuedFolder>,
+    /// All folders that were in the queue.
+    folders: HashSet<String>,
+    /// The paths that were found.
+    seen: HashSet<String>,
+    /// The output of the tool.
+    listed: Vec<Value>,
+    /// Paths that are answered like made-up names of the same form.
+    unlisted: usize,
+    coverage: ToolCoverage<'a>,
+}
+
+struct QueuedFolder {
+    path: String,
+    /// Folders between the first one and this one.
+    depth: u64,
+}
+
+impl<'a> PathSearch<'a> {
+    async fn run(mut self) -> String {
+        let path = self.first.url.path();
+        let folder = path.rsplit_once('/').map_or("/", |(folder, _)| folder);
+        let first = format!("{}/", folder.trim_end_matches('/'));
+        self.folders.insert(first.clone());
+        self.queue.push_back(QueuedFolder {
+            path: first,
+            depth: 0,
+        });
+        while let Some(folder) = self.queue.pop_front() {
+            self.search(&folder).await;
+        }
+        self.report().await
+    }
+
+    async fn search(&mut self, folder: &QueuedFolder) {
+        let params = self.params;
+        // The first test of a folder counts the requests of the controls too.
         let mut counts = CheckCoverage::default();
-        let mut missing = missing_answers(
-            &CheckedWeb::new(&web, &counts),
-            &first.url,
-            &folder,
-            &params.extensions,
-        )
-        .await;
+        let mut missing = self.probe(folder, &counts).missing_answers().await;
         for words in params.words.chunks(CHUNK) {
-            let client = CheckedWeb::new(&web, &counts);
-            let answers = answers(&client, &first.url, &folder, words, &params.extensions).await;
-            let mut found = Vec::new();
-            for (name, page) in answers {
-                if !may_exist(&page)
-                    || missing.covers(&AnswerShape::of(&page, name.trim_end_matches('/')))
-                {
-                    continue;
-                }
-                match is_confirmed(&client, &first.url, &folder, &name, &page, &mut missing).await {
-                    true => found.push(page),
-                    false => unlisted += 1,
-                }
-            }
-            // `backup.zip` of the list is `backup` with an extension too.
-            found.retain(|page| seen.insert(page.url.path().to_owned()));
-            for page in &found {
-                if let Some(sub) = sub_folder(page)
-                    && depth < params.recursion
-                    && folders.len() < MAX_FOLDERS
-                    && folders.insert(sub.clone())
-                {
-                    queue.push_back((sub, depth + 1));
-                    run.planned(tests(folders.len())).await;
-                }
-            }
-            let findings: Vec<NewFinding> =
-                found.iter().map(|page| finding(page, &first.url)).collect();
-            all.extend(
-                found
-                    .iter()
-                    .map(|page| json!({"url": page.url.as_str(), "status": page.status})),
-            );
-            let metadata =
-                json!({"folder": folder, "words": words.len(), "findings": findings.len()});
-            let test = TestDone::new(
-                "web.path",
-                format!("Paths below {folder}"),
-                metadata,
-                findings,
-            );
-            let missed = client.incomplete(&first, PROBES).await;
-            run.tested(test.judged(missed.as_ref().map(IncompleteTest::cause)))
-                .await;
-            incomplete = IncompleteTest::merged([incomplete, missed]);
+            let probe = self.probe(folder, &counts);
+            let found = self.find(&probe, words, &mut missing).await;
+            self.queue_folders(&found, folder.depth).await;
+            self.report_words(&probe, words.len(), &found).await;
             counts = CheckCoverage::default();
         }
     }
-    if unlisted > 0 {
-        let paths = plural(unlisted, "path");
-        run.info(format!(
-            "Not listed: {paths} with the same answer as made-up names of the same form."
-        ))
-        .await;
+
+    fn probe<'b>(&self, folder: &'b QueuedFolder, counts: &'b CheckCoverage) -> FolderProbe<'b>
+    where
+        'a: 'b,
+    {
+        FolderProbe {
+            client: CheckedWeb::new(self.web, counts),
+            base: &self.first.url,
+            folder: &folder.path,
+            extensions: &self.params.extensions,
+        }
     }
-    let mut coverage = ScanCoverage::new(1);
-    coverage.add("web.path", incomplete);
-    let mut summary = format!(
-        "{} in {}, {} found",
-        plural(params.words.len(), "word"),
-        plural(folders.len(), "folder"),
-        plural(all.len(), "path")
-    );
-    run.output_findings(json!({"paths": all})).await;
-    let port = first.url.port_or_known_default().unwrap_or_default();
-    report_coverage(run, &coverage, port, first.url.scheme(), &mut summary).await;
-    Ok(summary)
+
+    /// The pages of these words that exist and were not found before.
+    async fn find(
+        &mut self,
+        probe: &FolderProbe<'_>,
+        words: &[String],
+        missing: &mut MissingAnswers,
+    ) -> Vec<HttpPage> {
+        let mut found = Vec::new();
+        for (name, page) in probe.answers(words).await {
+            if !may_exist(&page) || missing.covers(&shape_of(&page, &name)) {
+                continue;
+            }
+            match probe.is_confirmed(&name, &page, missing).await {
+                true => found.push(page),
+                false => self.unlisted += 1,
+            }
+        }
+        // `backup.zip` of the list is `backup` with an extension too.
+        found.retain(|page| self.seen.insert(page.url.path().to_owned()));
+        found
+    }
+
+    /// Queues the folders among the pages, up to the limits of the scan.
+    async fn queue_folders(&mut self, found: &[HttpPage], depth: u64) {
+        for path in found.iter().filter_map(sub_folder) {
+            if depth < self.params.recursion
+                && self.folders.len() < MAX_FOLDERS
+                && self.folders.insert(path.clone())
+            {
+                let depth = depth + 1;
+                self.queue.push_back(QueuedFolder { path, depth });
+                let tests = self.params.tests(self.folders.len());
+                self.run.planned(tests).await;
+            }
+        }
+    }
+
+    async fn report_words(&mut self, probe: &FolderProbe<'_>, words: usize, found: &[HttpPage]) {
+        let first = self.first;
+        let findings: Vec<NewFinding> =
+            found.iter().map(|page| finding(page, &first.url)).collect();
+        let listed = |page: &HttpPage| json!({"url": page.url.as_str(), "status": page.status});
+        self.listed.extend(found.iter().map(listed));
+        let folder = probe.folder;
+        let metadata = json!({"folder": folder, "words": words, "findings": findings.len()});
+        let missed = probe.client.incomplete(first, PROBES).await;
+        let description = format!("Paths below {folder}");
+        self.coverage
+            .report(description, metadata, findings, missed)
+            .await;
+    }
+
+    /// Reports the output and the coverage; returns the summary.
+    async fn report(self) -> String {
+        if self.unlisted > 0 {
+            let paths = plural(self.unlisted, "path");
+            let line = format!(
+                "Not listed: {paths} with the same answer as made-up names of the same form."
+            );
+            self.run.info(line).await;
+        }
+        let summary = format!(
+            "{} in {}, {} found",
+            plural(self.params.words.len(), "word"),
+            plural(self.folders.len(), "folder"),
+            plural(self.listed.len(), "path")
+        );
+        let output = json!({"paths": self.listed});
+        self.run.output_findings(output).await;
+        let start = &self.first.url;
+        let port = start.port_or_known_default().unwrap_or_default();
+        self.coverage.end(port, start.scheme(), summary).await
+    }
 }
 
-/// The answers for made-up names: with each extension, as a folder, and as a hidden file.
-async fn missing_answers(
-    client: &CheckedWeb<'_>,
-    base: &Url,
-    folder: &str,
-    extensions: &[String],
-) -> MissingAnswers {
-    let mut missing = MissingAnswers::default();
-    let endings = extensions.iter().map(|extension| ("", extension.as_str()));
-    for (start, end) in endings.chain([("", "/"), (".", "")]) {
-        let names = (0..CONTROLS).map(|_| format!("{start}{}{end}", made_up()));
-        missing.add(shapes(client, base, folder, names).await);
+/// The requests for names in one folder.
+struct FolderProbe<'a> {
+    client: CheckedWeb<'a>,
+    base: &'a Url,
+    folder: &'a str,
+    extensions: &'a [String],
+}
+
+impl FolderProbe<'_> {
+    /// The answers for made-up names: with each extension, as a folder, and as a hidden file.
+    async fn missing_answers(&self) -> MissingAnswers {
+        let mut missing = MissingAnswers::default();
+        let endings = self.extensions.iter().map(|extension| ("", &extension[..]));
+        for (start, end) in endings.chain([("", "/"), (".", "")]) {
+            let names = (0..CONTROLS).map(|_| format!("{start}{}{end}", made_up()));
+            missing.add(self.shapes(names.collect()).await);
+        }
+        missing
     }
-    missing
+
+    fn url(&self, name: &str) -> Option<Url> {
+        self.base.join(&format!("{}{name}", self.folder)).ok()
+    }
+
+    async fn shapes(&self, names: Vec<String>) -> Vec<AnswerShape> {
+        let mut shapes = Vec::new();
+        for name in names {
+            let Some(url) = self.url(&name) else {
+                continue;
+            };
+            if let Ok(page) = self.client.probe(&url).await {
+                shapes.push(shape_of(&page, &name));
+            }
+        }
+        shapes
+    }
+
+    /// The pages of these words.
+    async fn answers(&self, words: &[String]) -> Vec<(String, HttpPage)> {
+        let names = words.iter().flat_map(|word| {
+            let extensions = self.extensions.iter();
+            extensions.map(move |extension| format!("{word}{extension}"))
+        });
+        let urls: Vec<(String, Url)> = names
+            .filter_map(|written| {
+                let name = written.trim_start_matches('/').to_owned();
+                let url = self.url(&name)?;
+                // A word such as `//host` would lead elsewhere, and one such as `delete` might act.
+                (url.origin() == self.base.origin() && links::is_safe_path(&url))
+                    .then_some((name, url))
+            })
+            .collect();
+        let client = &self.client;
+        let answers: Vec<(String, _)> = stream::iter(urls)
+            .map(|(name, url)| async move { (name, client.probe(&url).await) })
+            .buffered(CONCURRENCY)
+            .collect()
+            .await;
+        answers
+            .into_iter()
+            .filter_map(|(name, answer)| Some((name, answer.ok()?)))
+            .collect()
+    }
+
+    /// Whether a page still differs from made-up names of the same form, and whether its error is
+    /// lasting.
+    async fn is_confirmed(
+        &self,
+        name: &str,
+        page: &HttpPage,
+        missing: &mut MissingAnswers,
+    ) -> bool {
+        let controls = self.shapes(siblings(name)).await;
+        if controls.is_empty() {
+            return false;
+        }
+        missing.add(controls);
+        if missing.covers(&shape_of(page, name)) {
+            return false;
+        }
+        let is_same = |again: HttpPage| again.status == page.status;
+        page.status < 500 || self.client.probe(&page.url).await.is_ok_and(is_same)
+    }
+}
+
+fn shape_of(page: &HttpPage, name: &str) -> AnswerShape {
+    AnswerShape::of(page, name.trim_end_matches('/'))
 }
 
 /// Random letters and digits that no server has a file for.
@@ -196,83 +336,10 @@ fn made_up() -> String {
     format!("sd{:012x}", rand::random::<u64>() >> 16)
 }
 
-async fn shapes(
-    client: &CheckedWeb<'_>,
-    base: &Url,
-    folder: &str,
-    names: impl Iterator<Item = String>,
-) -> Vec<AnswerShape> {
-    let mut shapes = Vec::new();
-    for name in names {
-        let Ok(url) = base.join(&format!("{folder}{name}")) else {
-            continue;
-        };
-        if let Ok(page) = client.probe(&url).await {
-            shapes.push(AnswerShape::of(&page, name.trim_end_matches('/')));
-        }
-    }
-    shapes
-}
-
-/// The pages of these words.
-async fn answers(
-    client: &CheckedWeb<'_>,
-    base: &Url,
-    folder: &str,
-    words: &[String],
-    extensions: &[String],
-) -> Vec<(String, HttpPage)> {
-    let names = words.iter().flat_map(|word| {
-        extensions
-            .iter()
-            .map(move |extension| format!("{word}{extension}"))
-    });
-    let urls: Vec<(String, Url)> = names
-        .filter_map(|name| {
-            let name = name.trim_start_matches('/').to_owned();
-            let url = base.join(&format!("{folder}{name}")).ok()?;
-            // A word such as `//host` would lead elsewhere, and one such as `delete` might act.
-            (url.origin() == base.origin() && links::is_safe_path(&url)).then_some((name, url))
-        })
-        .collect();
-    let probed =
-        stream::iter(urls).map(|(name, url)| async move { (name, client.probe(&url).await) });
-    let answers: Vec<(String, _)> = probed.buffered(CONCURRENCY).collect().await;
-    answers
-        .into_iter()
-        .filter_map(|(name, answer)| Some((name, answer.ok()?)))
-        .collect()
-}
-
 /// Whether a status can mean that a path exists: an error of the server or a refused method does,
 /// too.
 fn may_exist(page: &HttpPage) -> bool {
     !matches!(page.status, 400 | 404 | 410 | 414 | 429)
-}
-
-/// Whether a page still differs from made-up names of the same form, and whether its error is
-/// lasting.
-async fn is_confirmed(
-    client: &CheckedWeb<'_>,
-    base: &Url,
-    folder: &str,
-    name: &str,
-    page: &HttpPage,
-    missing: &mut MissingAnswers,
-) -> bool {
-    let controls = shapes(client, base, folder, siblings(name).into_iter()).await;
-    if controls.is_empty() {
-        return false;
-    }
-    missing.add(controls);
-    if missing.covers(&AnswerShape::of(page, name.trim_end_matches('/'))) {
-        return false;
-    }
-    page.status < 500
-        || client
-            .probe(&page.url)
-            .await
-            .is_ok_and(|again| again.status == page.status)
 }
 
 /// Made-up names of the form of a name: folder, mark at the start and extension stay. Servers have

@@ -13,11 +13,11 @@ pub mod virtual_hosts;
 
 use serde_json::{Value, json};
 
-use super::coverage::ScanCoverage;
+use super::coverage::{IncompleteTest, ScanCoverage};
 use super::http::{HttpPage, Web};
 use super::run::ScanRun;
 use super::website::start;
-use super::{ScanOutcome, TestDone};
+use super::{NewFinding, ScanOutcome, TestDone};
 
 /// Finds the start page by the redirect rules of the scan, and reports it as the first test.
 async fn start_page(run: &ScanRun<'_>, web: &Web<'_>) -> Result<HttpPage, ScanOutcome> {
@@ -34,24 +34,48 @@ async fn start_page(run: &ScanRun<'_>, web: &Web<'_>) -> Result<HttpPage, ScanOu
     Ok(first)
 }
 
-/// Reports what could not be judged as the last test of a scan, and adds it to the summary.
-async fn report_coverage(
-    run: &ScanRun<'_>,
-    coverage: &ScanCoverage,
-    port: u16,
-    service: &str,
-    summary: &mut String,
-) {
-    let findings = coverage.findings(port, service);
-    run.tested(TestDone::new(
-        "coverage",
-        "Coverage of the scan",
-        Value::Null,
-        findings,
-    ))
-    .await;
-    if let Some(why) = coverage.summary() {
-        summary.push_str(&format!("; {why}"));
+/// The one kind of test that a tool repeats, and what of it could not be judged.
+struct ToolCoverage<'a> {
+    run: &'a ScanRun<'a>,
+    /// The uid of the tests.
+    uid: &'static str,
+    incomplete: Option<IncompleteTest>,
+}
+
+impl<'a> ToolCoverage<'a> {
+    fn new(run: &'a ScanRun<'a>, uid: &'static str) -> Self {
+        Self {
+            run,
+            uid,
+            incomplete: None,
+        }
+    }
+
+    /// Reports a test with `missed`, the reason why it is incomplete.
+    async fn report(
+        &mut self,
+        description: impl Into<String>,
+        metadata: Value,
+        findings: Vec<NewFinding>,
+        missed: Option<IncompleteTest>,
+    ) {
+        let cause = missed.as_ref().map(IncompleteTest::cause);
+        let test = TestDone::new(self.uid, description, metadata, findings);
+        self.run.tested(test.judged(cause)).await;
+        self.incomplete = IncompleteTest::merged([self.incomplete.take(), missed]);
+    }
+
+    /// Reports what could not be judged as the last test of the scan, and adds it to the summary.
+    async fn end(self, port: u16, service: &str, summary: String) -> String {
+        let mut coverage = ScanCoverage::new(1);
+        coverage.add(self.uid, self.incomplete);
+        let findings = coverage.findings(port, service);
+        let test = TestDone::new("coverage", "Coverage of the scan", Value::Null, findings);
+        self.run.tested(test).await;
+        match coverage.summary() {
+            Some(why) => format!("{summary}; {why}"),
+            None => summary,
+        }
     }
 }
 

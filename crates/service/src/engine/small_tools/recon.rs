@@ -9,10 +9,12 @@
 //! Only ordinary pages are requested, and documents in which a found product states its version. No
 //! attack is sent to provoke a firewall, so a silent one remains unknown.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use super::{report_coverage, start_page};
-use crate::engine::coverage::{CheckCoverage, CheckedWeb, IncompleteTest, PAGES, ScanCoverage};
+use super::{ToolCoverage, start_page};
+use crate::engine::coverage::{CheckCoverage, CheckedWeb, PAGES};
 use crate::engine::http::{HttpPage, Web};
 use crate::engine::kinds::{self, FindingKind, recon as kind};
 use crate::engine::params::Authentication;
@@ -21,7 +23,7 @@ use crate::engine::params::website::Spider;
 use crate::engine::run::ScanRun;
 use crate::engine::technologies::{self, FIREWALL, FoundTechnology};
 use crate::engine::website::{crawl, start};
-use crate::engine::{NewFinding, ScanOutcome, TestDone, blocking};
+use crate::engine::{NewFinding, ScanOutcome, blocking};
 use scandeck_wire::text::plural;
 
 /// Pages that are read.
@@ -76,19 +78,10 @@ async fn scan(
     let counts = CheckCoverage::default();
     counts.record(&Ok(first.clone()));
     let client = CheckedWeb::new(&web, &counts);
-    let mut progress = crawl::CrawlProgress::new(run, MAX_PAGES, crawl::STEPS);
-    let crawled = crawl::crawl(
-        &client,
-        &first,
-        MAX_PAGES,
-        &Spider::default(),
-        &mut progress,
-    )
-    .await;
-    progress.end(crawled.pages.len()).await;
-
-    let pages = crawled.pages.clone();
+    let pages = read_pages(run, &client, &first).await;
+    let pages_read = pages.len();
     let mut found = blocking::run(move |stop| technologies::find(&pages, is_wanted, stop)).await;
+    // Requests for versions count for no test.
     let aside = CheckCoverage::default();
     let folders = start::base_folders(&first.url)
         .into_iter()
@@ -103,30 +96,37 @@ async fn scan(
         .iter()
         .map(|(name, one)| json!({"name": name, "version": one.version, "category": one.category, "proof": one.proof}))
         .collect();
+    run.output_findings(json!({"technologies": listed})).await;
     let findings: Vec<NewFinding> = found
         .into_iter()
         .map(|(name, one)| finding(kind, &first, name, one))
         .collect();
-    run.output_findings(json!({"technologies": listed})).await;
-    let port = first.url.port_or_known_default().unwrap_or_default();
-    let mut summary = format!(
+    let summary = format!(
         "{} read, {}",
-        plural(crawled.pages.len(), "page"),
+        plural(pages_read, "page"),
         counted(findings.len())
     );
-    let test = TestDone::new(
-        kind.id(),
-        "Technologies",
-        json!({"findings": findings.len()}),
-        findings,
-    );
-    let incomplete = client.incomplete(&first, PAGES).await;
-    run.tested(test.judged(incomplete.as_ref().map(IncompleteTest::cause)))
+    let metadata = json!({"findings": findings.len()});
+    let missed = client.incomplete(&first, PAGES).await;
+    let mut coverage = ToolCoverage::new(run, kind.id());
+    coverage
+        .report("Technologies", metadata, findings, missed)
         .await;
-    let mut coverage = ScanCoverage::new(1);
-    coverage.add(kind.id(), incomplete);
-    report_coverage(run, &coverage, port, first.url.scheme(), &mut summary).await;
-    Ok(summary)
+    let port = first.url.port_or_known_default().unwrap_or_default();
+    Ok(coverage.end(port, first.url.scheme(), summary).await)
+}
+
+/// The start page and some pages that it links to.
+async fn read_pages(
+    run: &ScanRun<'_>,
+    client: &CheckedWeb<'_>,
+    first: &HttpPage,
+) -> Vec<Arc<HttpPage>> {
+    let mut progress = crawl::CrawlProgress::new(run, MAX_PAGES, crawl::STEPS);
+    let spider = Spider::default();
+    let crawled = crawl::crawl(client, first, MAX_PAGES, &spider, &mut progress).await;
+    progress.end(crawled.pages.len()).await;
+    crawled.pages
 }
 
 fn finding(

@@ -16,8 +16,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 
-use super::{report_coverage, words_of};
-use crate::engine::coverage::{CheckCoverage, IncompleteTest, Obstacle, PROBES, ScanCoverage};
+use super::{ToolCoverage, words_of};
+use crate::engine::coverage::{CheckCoverage, Obstacle, PROBES};
 use crate::engine::kinds::{self, domain};
 use crate::engine::pace::RequestPace;
 use crate::engine::run::ScanRun;
@@ -44,94 +44,156 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     if let Some(refusal) = target_refusal(run.job.tool, &run.job.params, &run.address) {
         return Err(ScanOutcome::FailedToStart(refusal));
     }
-    let domain = run.address.host();
     let words = words_of(
         &run.job.params,
         include_str!("../../../../../assets/wordlists/common-subdomains.txt"),
     );
-    let names: Vec<String> = words
-        .iter()
-        .map(|word| format!("{word}.{domain}"))
-        .collect();
-    run.planned(names.len().div_ceil(CHUNK) as u32 + 2).await;
-    let (pace, mut counts) = (
-        RequestPace::new(Some(QUERIES_PER_SECOND)),
-        CheckCoverage::default(),
-    );
-    let mut wildcard = Wildcard::default();
-    wildcard
-        .sample(run, &pace, &counts, &domain, FIRST_CONTROLS)
-        .await;
-    if !wildcard.answers.is_empty() {
-        wildcard
-            .sample(run, &pace, &counts, &domain, POOL_CONTROLS)
-            .await;
-    }
-    if let Some(note) = wildcard.note(&domain) {
-        run.info(note).await;
-    }
-    let metadata = json!({"wildcard": !wildcard.answers.is_empty()});
-    run.tested(TestDone::new(
-        "domain.wildcard",
-        "Wildcard of the domain",
-        metadata,
-        Vec::new(),
-    ))
-    .await;
+    let search = NameSearch {
+        domain: run.address.host(),
+        resolver: PacedResolver {
+            run,
+            pace: RequestPace::new(Some(QUERIES_PER_SECOND)),
+        },
+        wildcard: Wildcard::default(),
+        listed: Vec::new(),
+        hosts: BTreeSet::new(),
+        coverage: ToolCoverage::new(run, "domain.subdomain"),
+    };
+    Ok(search.run(&words).await)
+}
 
-    let mut found = Vec::<Value>::new();
-    let mut incomplete = None;
-    for names in names.chunks(CHUNK) {
-        let counts = std::mem::take(&mut counts);
-        let (pace, counts) = (&pace, &counts);
-        let lookups = stream::iter(names.to_vec()).map(|name| async move {
-            let ips = lookup(run, pace, counts, &name).await;
-            (name, ips)
-        });
+/// A running search.
+struct NameSearch<'a> {
+    domain: String,
+    resolver: PacedResolver<'a>,
+    wildcard: Wildcard,
+    /// The output of the tool.
+    listed: Vec<Value>,
+    /// Found names; a list may name one twice.
+    hosts: BTreeSet<String>,
+    coverage: ToolCoverage<'a>,
+}
+
+impl NameSearch<'_> {
+    /// Reports all results; returns the summary.
+    async fn run(mut self, words: &[String]) -> String {
+        let domain = &self.domain;
+        let names: Vec<String> = words
+            .iter()
+            .map(|word| format!("{word}.{domain}"))
+            .collect();
+        let tests = names.len().div_ceil(CHUNK) as u32 + 2;
+        self.resolver.run.planned(tests).await;
+        // The first test counts the queries of the controls too.
+        let mut counts = CheckCoverage::default();
+        self.read_wildcard(&counts).await;
+        for chunk in names.chunks(CHUNK) {
+            self.search(chunk, &counts).await;
+            counts = CheckCoverage::default();
+        }
+        let summary = format!(
+            "{} tried, {} found",
+            plural(names.len(), "name"),
+            plural(self.hosts.len(), "subdomain")
+        );
+        self.coverage.end(DNS_PORT, "dns", summary).await
+    }
+
+    /// Finds out whether names that do not exist resolve, and reports it as the first test.
+    async fn read_wildcard(&mut self, counts: &CheckCoverage) {
+        self.sample(counts, FIRST_CONTROLS).await;
+        if self.wildcard.exists() {
+            self.sample(counts, POOL_CONTROLS).await;
+        }
+        let run = self.resolver.run;
+        if let Some(note) = self.wildcard.note(&self.domain) {
+            run.info(note).await;
+        }
+        let metadata = json!({"wildcard": self.wildcard.exists()});
+        let test = TestDone::new(
+            "domain.wildcard",
+            "Wildcard of the domain",
+            metadata,
+            Vec::new(),
+        );
+        run.tested(test).await;
+    }
+
+    /// Adds the addresses of made-up names.
+    async fn sample(&mut self, counts: &CheckCoverage, names: usize) {
+        for _ in 0..names {
+            let name = format!("sd{:012x}.{}", rand::random::<u64>() >> 16, self.domain);
+            self.wildcard.add(self.resolver.lookup(counts, &name).await);
+        }
+    }
+
+    async fn search(&mut self, names: &[String], counts: &CheckCoverage) {
         let mut findings = Vec::new();
-        for (name, ips) in lookups.buffered(CONCURRENCY).collect::<Vec<_>>().await {
-            if !wildcard.answers.is_empty() && !wildcard.covers(&ips) {
-                // The pool may have shown only some of its networks so far.
-                wildcard
-                    .sample(run, pace, counts, &domain, FIRST_CONTROLS)
-                    .await;
-            }
-            if !wildcard.covers(&ips) {
-                run.raw(format!("{name} {}", listed(&ips))).await;
-                found.extend(
-                    ips.iter()
-                        .map(|ip| json!({"hostname": name, "ip_address": ip.to_string()})),
-                );
+        for (name, ips) in self.resolver.lookup_all(counts, names).await {
+            if self.is_found(&ips, counts).await {
+                self.list(&name, &ips).await;
                 findings.push(finding(&name, &ips));
             }
         }
         let metadata = json!({"names": names.len(), "findings": findings.len()});
-        let test = TestDone::new(
-            "domain.subdomain",
-            format!("Names below {domain}"),
-            metadata,
-            findings,
-        );
         let missed = counts.incomplete(PROBES);
-        run.tested(test.judged(missed.as_ref().map(IncompleteTest::cause)))
+        let description = format!("Names below {}", self.domain);
+        self.coverage
+            .report(description, metadata, findings, missed)
             .await;
-        incomplete = IncompleteTest::merged([incomplete, missed]);
-        run.output("subdomain_list", json!({"subdomains": found}))
-            .await;
+        let output = json!({"subdomains": self.listed});
+        self.resolver.run.output("subdomain_list", output).await;
     }
-    let hosts: BTreeSet<&str> = found
-        .iter()
-        .filter_map(|one| one["hostname"].as_str())
-        .collect();
-    let mut summary = format!(
-        "{} tried, {} found",
-        plural(names.len(), "name"),
-        plural(hosts.len(), "subdomain")
-    );
-    let mut coverage = ScanCoverage::new(1);
-    coverage.add("domain.subdomain", incomplete);
-    report_coverage(run, &coverage, DNS_PORT, "dns", &mut summary).await;
-    Ok(summary)
+
+    /// Whether these addresses differ from those of made-up names.
+    async fn is_found(&mut self, ips: &BTreeSet<IpAddr>, counts: &CheckCoverage) -> bool {
+        if self.wildcard.exists() && !self.wildcard.covers(ips) {
+            // The pool may have shown only some of its networks so far.
+            self.sample(counts, FIRST_CONTROLS).await;
+        }
+        !self.wildcard.covers(ips)
+    }
+
+    async fn list(&mut self, name: &str, ips: &BTreeSet<IpAddr>) {
+        let line = format!("{name} {}", listed(ips));
+        self.resolver.run.raw(line).await;
+        let row = |ip: &IpAddr| json!({"hostname": name, "ip_address": ip.to_string()});
+        self.listed.extend(ips.iter().map(row));
+        self.hosts.insert(name.to_owned());
+    }
+}
+
+/// The resolver of the service at the rate of this tool.
+struct PacedResolver<'a> {
+    run: &'a ScanRun<'a>,
+    pace: RequestPace,
+}
+
+impl PacedResolver<'_> {
+    /// The addresses of a name; none if it does not exist, or the name server does not say.
+    async fn lookup(&self, counts: &CheckCoverage, name: &str) -> BTreeSet<IpAddr> {
+        self.pace.wait().await;
+        let answer = self.run.settings.resolver.lookup(name.to_owned()).await;
+        let is_unanswered = matches!(answer, Err(LookupError::Unanswered(_)));
+        counts.count(is_unanswered.then_some(Obstacle::NameServer));
+        if let (true, Err(why)) = (is_unanswered, &answer) {
+            self.run.raw(format!("{name} {why}")).await;
+        }
+        answer.unwrap_or_default().into_iter().collect()
+    }
+
+    async fn lookup_all(
+        &self,
+        counts: &CheckCoverage,
+        names: &[String],
+    ) -> Vec<(String, BTreeSet<IpAddr>)> {
+        let lookup = |name: String| async move {
+            let ips = self.lookup(counts, &name).await;
+            (name, ips)
+        };
+        let lookups = stream::iter(names.to_vec()).map(lookup);
+        lookups.buffered(CONCURRENCY).collect().await
+    }
 }
 
 /// The addresses of made-up names.
@@ -142,21 +204,14 @@ struct Wildcard {
 }
 
 impl Wildcard {
-    async fn sample(
-        &mut self,
-        run: &ScanRun<'_>,
-        pace: &RequestPace,
-        counts: &CheckCoverage,
-        domain: &str,
-        names: usize,
-    ) {
-        for _ in 0..names {
-            let name = format!("sd{:012x}.{domain}", rand::random::<u64>() >> 16);
-            let ips = lookup(run, pace, counts, &name).await;
-            if !ips.is_empty() {
-                self.answers.push(ips);
-            }
+    fn add(&mut self, ips: BTreeSet<IpAddr>) {
+        if !ips.is_empty() {
+            self.answers.push(ips);
         }
+    }
+
+    fn exists(&self) -> bool {
+        !self.answers.is_empty()
     }
 
     fn addresses(&self) -> BTreeSet<IpAddr> {
@@ -226,23 +281,6 @@ fn network(ip: IpAddr) -> (IpAddr, u8) {
             64,
         ),
     }
-}
-
-/// The addresses of a name; none if it does not exist, or the name server does not say.
-async fn lookup(
-    run: &ScanRun<'_>,
-    pace: &RequestPace,
-    counts: &CheckCoverage,
-    name: &str,
-) -> BTreeSet<IpAddr> {
-    pace.wait().await;
-    let answer = run.settings.resolver.lookup(name.to_owned()).await;
-    let is_unanswered = matches!(answer, Err(LookupError::Unanswered(_)));
-    counts.count(is_unanswered.then_some(Obstacle::NameServer));
-    if let (true, Err(why)) = (is_unanswered, &answer) {
-        run.raw(format!("{name} {why}")).await;
-    }
-    answer.unwrap_or_default().into_iter().collect()
 }
 
 fn listed(ips: &BTreeSet<IpAddr>) -> String {

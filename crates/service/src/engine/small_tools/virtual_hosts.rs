@@ -14,15 +14,15 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::shape::{self, AnswerShape, MissingAnswers};
-use super::{report_coverage, start_page, words_of};
-use crate::engine::coverage::{CheckCoverage, CheckedWeb, IncompleteTest, PROBES, ScanCoverage};
+use super::{ToolCoverage, start_page, words_of};
+use crate::engine::coverage::{CheckCoverage, CheckedWeb, PROBES};
 use crate::engine::http::{HttpPage, Web};
 use crate::engine::kinds::{self, web};
 use crate::engine::params::Authentication;
 use crate::engine::params::tools::request_rate;
 use crate::engine::run::ScanRun;
 use crate::engine::tools::target_refusal;
-use crate::engine::{NewFinding, ScanOutcome, TestDone};
+use crate::engine::{NewFinding, ScanOutcome};
 use scandeck_wire::text::plural;
 
 /// Number of concurrent requests.
@@ -60,79 +60,101 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         MAX_REQUESTS,
     );
     let first = start_page(run, &web).await?;
+    let search = HostSearch {
+        web: &web,
+        first: &first,
+        domain,
+        unknown: MissingAnswers::default(),
+        listed: Vec::new(),
+        coverage: ToolCoverage::new(run, "web.virtual_host"),
+    };
+    Ok(search.run(run, &names).await)
+}
 
-    let mut counts = CheckCoverage::default();
-    let mut incomplete = None;
-    let client = CheckedWeb::new(&web, &counts);
-    let mut unknown = MissingAnswers::default();
-    unknown.add(controls(&client, &first.url, &domain).await);
-    let mut found = Vec::new();
-    for names in names.chunks(CHUNK) {
-        let client = CheckedWeb::new(&web, &counts);
-        let (client, start) = (&client, &first.url);
+/// A running search.
+struct HostSearch<'a> {
+    web: &'a Web<'a>,
+    first: &'a HttpPage,
+    domain: String,
+    /// The answers for made-up names.
+    unknown: MissingAnswers,
+    /// The output of the tool.
+    listed: Vec<Value>,
+    coverage: ToolCoverage<'a>,
+}
+
+impl HostSearch<'_> {
+    /// Reports all results; returns the summary.
+    async fn run(mut self, run: &ScanRun<'_>, names: &[String]) -> String {
+        // The first test counts the requests of the controls too.
+        let mut counts = CheckCoverage::default();
+        let controls = self.controls(&CheckedWeb::new(self.web, &counts)).await;
+        self.unknown.add(controls);
+        for chunk in names.chunks(CHUNK) {
+            self.search(chunk, &CheckedWeb::new(self.web, &counts))
+                .await;
+            counts = CheckCoverage::default();
+        }
+        let summary = format!(
+            "{} tried, {} found",
+            plural(names.len(), "name"),
+            plural(self.listed.len(), "virtual host")
+        );
+        let output = json!({"virtual_hosts": Value::Array(self.listed)});
+        run.output_findings(output).await;
+        let start = &self.first.url;
+        let port = start.port_or_known_default().unwrap_or_default();
+        self.coverage.end(port, start.scheme(), summary).await
+    }
+
+    async fn search(&mut self, names: &[String], client: &CheckedWeb<'_>) {
+        let start = &self.first.url;
         let requests = stream::iter(names.to_vec()).map(|name| async move {
             let page = page_of(client, start, &name).await;
             (name, page)
         });
         let pages: Vec<_> = requests.buffered(CONCURRENCY).collect().await;
         let mut findings = Vec::new();
-        for (name, page) in pages
-            .into_iter()
-            .filter_map(|(name, page)| page.map(|page| (name, page)))
-        {
-            let answer = AnswerShape::of(&page, &name);
-            // Without an answer for made-up names, nothing can be compared.
-            if unknown.is_empty() || !exists(&page) || unknown.covers(&answer) {
-                continue;
-            }
-            // The server may have changed its answers meanwhile.
-            unknown.add(controls(client, start, &domain).await);
-            if !unknown.covers(&answer) {
-                found.push(
+        for (name, answer) in pages {
+            let Some(page) = answer else { continue };
+            if self.is_found(&name, &page, client).await {
+                self.listed.push(
                     json!({"hostname": name, "status": page.status, "title": shape::label(&page)}),
                 );
                 findings.push(finding(&name, &page));
             }
         }
         let metadata = json!({"names": names.len(), "findings": findings.len()});
-        let test = TestDone::new(
-            "web.virtual_host",
-            format!("Names of {domain}"),
-            metadata,
-            findings,
-        );
-        let missed = client.incomplete(&first, PROBES).await;
-        run.tested(test.judged(missed.as_ref().map(IncompleteTest::cause)))
+        let missed = client.incomplete(self.first, PROBES).await;
+        let description = format!("Names of {}", self.domain);
+        self.coverage
+            .report(description, metadata, findings, missed)
             .await;
-        incomplete = IncompleteTest::merged([incomplete, missed]);
-        counts = CheckCoverage::default();
     }
-    let mut coverage = ScanCoverage::new(1);
-    coverage.add("web.virtual_host", incomplete);
-    let mut summary = format!(
-        "{} tried, {} found",
-        plural(names.len(), "name"),
-        plural(found.len(), "virtual host")
-    );
-    run.output_findings(json!({"virtual_hosts": Value::Array(found)}))
-        .await;
-    let port = first.url.port_or_known_default().unwrap_or_default();
-    report_coverage(run, &coverage, port, first.url.scheme(), &mut summary).await;
-    Ok(summary)
-}
 
-/// The answers for made-up names.
-async fn controls(client: &CheckedWeb<'_>, start: &Url, domain: &str) -> Vec<AnswerShape> {
-    let mut shapes = Vec::new();
-    for _ in 0..CONTROLS {
-        let name = format!("sd{:012x}.{domain}", rand::random::<u64>() >> 16);
-        shapes.extend(
-            page_of(client, start, &name)
-                .await
-                .map(|page| AnswerShape::of(&page, &name)),
-        );
+    /// Whether a page differs from those of made-up names.
+    async fn is_found(&mut self, name: &str, page: &HttpPage, client: &CheckedWeb<'_>) -> bool {
+        let answer = AnswerShape::of(page, name);
+        // Without an answer for made-up names, nothing can be compared.
+        if self.unknown.is_empty() || !exists(page) || self.unknown.covers(&answer) {
+            return false;
+        }
+        // The server may have changed its answers meanwhile.
+        let controls = self.controls(client).await;
+        self.unknown.add(controls);
+        !self.unknown.covers(&answer)
     }
-    shapes
+
+    /// The answers for made-up names.
+    async fn controls(&self, client: &CheckedWeb<'_>) -> Vec<AnswerShape> {
+        let mut shapes = Vec::new();
+        for _ in 0..CONTROLS {
+            let name = format!("sd{:012x}.{}", rand::random::<u64>() >> 16, self.domain);
+            let page = page_of(client, &self.first.url, &name).await;
+            shapes.extend(page.map(|page| AnswerShape::of(&page, &name)));
+        }
+        shapes
+    }
 }
 
 /// The start page of a host name at the address of the target.
