@@ -18,6 +18,7 @@ use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use futures::future::BoxFuture;
 use jiff::Timestamp;
+use tokio::net::TcpListener;
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
@@ -157,127 +158,51 @@ async fn start_parts(
     parts: Parts,
 ) -> Result<Running, StartError> {
     check_exposure(&settings)?;
-    let tls_failed = |error: anyhow::Error| StartError::Settings(format!("{error:#}"));
-    let load = |files: &Option<TlsFiles>| {
-        files
-            .clone()
-            .map(ServerIdentity::load)
-            .transpose()
-            .map_err(tls_failed)
-    };
-    let (identity, logger_identity) = (load(&settings.tls)?, load(&settings.logger_tls)?);
-    let accept = |identity: &Option<Arc<ServerIdentity>>| {
-        identity
-            .as_ref()
-            .map(ServerIdentity::acceptor)
-            .transpose()
-            .map_err(tls_failed)
-    };
-    let tls = TlsAcceptors {
-        api: accept(&identity)?,
-        loggers: accept(&logger_identity)?,
-    };
-    let dir = DataDir::open(&settings.data_dir).map_err(files(&settings.data_dir))?;
-    let Some(lock) = dir.lock().await.map_err(files(dir.path()))? else {
-        return Err(StartError::Held {
-            dir: dir.path().to_owned(),
-            info: dir.info().map(Box::new),
-        });
-    };
-    let last = dir.take_last_info();
-    let scope_check = Arc::new(ScopeCheck::new(rails_settings(&settings, &dir)?));
-    let OpenedStore { store, mut notes } = Store::open(&dir.database()).await?;
-    prepare(&store, &settings, parts.clock.now()).await?;
-    let key_file = settings
-        .api_key_file
-        .clone()
-        .unwrap_or_else(|| dir.key_file());
-    let admin_key = api_key(&key_file)?;
-    let callback_key = secret(&dir.callback_key_file()).map_err(files(&dir.callback_key_file()))?;
-    let secrets = scan_secrets(&settings, &dir)?;
-    store.seal_jobs(&secrets).await.map_err(StartError::Store)?;
-    for copy in dir.database_copies() {
-        if let Err(error) = seal_copy(&copy, &secrets).await {
-            tracing::warn!(copy = %copy.display(), %error, "credentials of scans in this copy not encrypted");
-        }
-    }
-    let sockets = Sockets::open(&settings, last.as_ref()).await?;
+    let identities = ListenerIdentities::load(&settings)?;
+    let tls = identities.acceptors()?;
+    let opened = OpenedDir::open(&settings, parts.clock.now()).await?;
+    let sockets = Sockets::open(&settings, opened.last.as_ref()).await?;
     let scheme = if tls.api.is_some() { "https" } else { "http" };
-    let (base_url, logger_base) = (
-        api_url(scheme, sockets.api_address)?,
-        sockets.logger_base(&settings)?,
-    );
+    let base_url = api_url(scheme, sockets.api_address)?;
+    let logger_base = sockets.logger_base(&settings)?;
     let shares = DescriptorShares::of_process();
-    let resolver: Arc<dyn Resolver> = match settings.dns_server {
-        Some(server) => Arc::new(DnsClient::new(server)),
-        None => Arc::clone(&parts.resolver),
+    let runner = match &parts.runner {
+        Some(runner) => Arc::clone(runner),
+        None => engine(
+            &settings,
+            &opened.scope_check,
+            &parts.resolver,
+            &sockets,
+            shares,
+        ),
     };
-    let runner = parts
-        .runner
-        .unwrap_or_else(|| engine(&settings, &scope_check, resolver, &sockets, shares));
-    if settings.connections.connections > shares.api {
-        notes.push(format!(
-            "the limit of file descriptors allows {} connections per listener",
-            shares.api
-        ));
-    }
-
-    let app = App::new(AppState {
-        store: store.clone(),
-        scope_check,
-        audit: AuditLog::new(dir.audit_log(), Some(settings.audit_bytes)),
-        metrics: Metrics::default(),
-        requests: RequestCounter::default(),
-        readiness: Readiness::default(),
-        unattributed: UnattributedList::default(),
-        proxies: TrustedProxies::new(settings.behind_proxy.clone()),
-        resolver: parts.resolver,
-        secrets,
-        limiter: Limiter::new(settings.rate_limit),
-        wrong_keys: ClientLimiter::new(settings.wrong_keys),
-        health_checks: ClientLimiter::new(HEALTH_CHECKS),
-        key_usage: KeyUsage::new(settings.key_quotas),
-        keys: KeyRing::new(&admin_key),
-        logger_base: logger_base.clone(),
-        boot: rand::random(),
-        worker: Worker::default(),
-        large_documents: Semaphore::new(1),
-        reports: Notify::new(),
-        deliveries: Notify::new(),
-        last_client: parts.clock.now().as_millisecond().into(),
-        clock: parts.clock,
-        settings,
-    });
-    let metrics_url = sockets
-        .metrics
-        .as_ref()
-        .and_then(|listener| listener.local_addr().ok());
-    notes.extend(metrics_url.map(metrics_note));
-    if app.settings.tls.is_some() && app.settings.insecure_http {
-        notes.push("--insecure-http has no effect with --tls-cert".to_owned());
-    }
-    let previous_logger_url = last
-        .map(|last| last.logger_url)
-        .filter(|last| *last != logger_base)
-        .map(String::from);
-    notes.extend(previous_logger_url.as_ref().map(|last| {
-        format!("logger URLs changed from {last} to {logger_base}; old URLs no longer record")
+    let previous_logger_url = opened.previous_logger_url(&logger_base);
+    let mut notes = opened.notes.clone();
+    notes.extend(start_notes(&settings, &sockets, shares));
+    notes.extend(previous_logger_url.as_ref().map(|previous| {
+        format!("logger URLs changed from {previous} to {logger_base}; old URLs no longer record")
     }));
-    let info = ServiceInfo {
-        // Only processes of this machine read the file.
-        base_url: local_url(&app.settings, sockets.api_address)?,
-        logger_url: logger_base.clone(),
-        previous_logger_url,
-        pid: std::process::id(),
-        api_key_file: app
-            .settings
-            .api_key_file
-            .as_ref()
-            .and_then(|file| file.canonicalize().ok()),
-        logger_days: app.settings.logger_days,
-    };
-    dir.write_info(&info).map_err(files(dir.path()))?;
+    opened.write_info(&settings, &sockets, &logger_base, previous_logger_url)?;
     // Nothing below fails, so a failed start leaves no task running.
+    let OpenedDir {
+        dir,
+        lock,
+        store,
+        keys,
+        scope_check,
+        ..
+    } = opened;
+    let (api_key, callback_key) = (keys.admin.clone(), keys.callback.clone());
+    let state = app_state(
+        settings,
+        parts,
+        &dir,
+        store.clone(),
+        scope_check,
+        keys,
+        &logger_base,
+    );
+    let app = App::new(state);
     let stop = CancellationToken::new();
     let tasks = spawn_tasks(&app, sockets, tls, runner, shares, callback_key, &stop);
     let shutdown = shutdown.child_token();
@@ -295,12 +220,18 @@ async fn start_parts(
     Ok(Running {
         base_url,
         logger_base,
-        api_key: admin_key,
-        identity,
-        logger_identity,
+        api_key,
+        identity: identities.api,
+        logger_identity: identities.loggers,
         notes,
         shutdown,
     })
+}
+
+/// The certificates of the listeners.
+struct ListenerIdentities {
+    api: Option<Arc<ServerIdentity>>,
+    loggers: Option<Arc<ServerIdentity>>,
 }
 
 /// TLS of each listener; one without speaks plain HTTP.
@@ -309,13 +240,205 @@ struct TlsAcceptors {
     loggers: Option<TlsAcceptor>,
 }
 
+impl ListenerIdentities {
+    fn load(settings: &Settings) -> Result<Self, StartError> {
+        let load = |files: &Option<TlsFiles>| {
+            let identity = files.clone().map(ServerIdentity::load);
+            identity.transpose().map_err(tls_failed)
+        };
+        Ok(Self {
+            api: load(&settings.tls)?,
+            loggers: load(&settings.logger_tls)?,
+        })
+    }
+
+    fn acceptors(&self) -> Result<TlsAcceptors, StartError> {
+        let accept = |identity: &Option<Arc<ServerIdentity>>| {
+            let acceptor = identity.as_ref().map(ServerIdentity::acceptor);
+            acceptor.transpose().map_err(tls_failed)
+        };
+        Ok(TlsAcceptors {
+            api: accept(&self.api)?,
+            loggers: accept(&self.loggers)?,
+        })
+    }
+}
+
+fn tls_failed(error: anyhow::Error) -> StartError {
+    StartError::Settings(format!("{error:#}"))
+}
+
+/// The data directory, locked, with its store and its keys.
+struct OpenedDir {
+    dir: DataDir,
+    lock: DirLock,
+    /// What an earlier process wrote for clients.
+    last: Option<ServiceInfo>,
+    store: Store,
+    keys: ServiceKeys,
+    scope_check: Arc<ScopeCheck>,
+    /// Notices for the user.
+    notes: Vec<String>,
+}
+
+impl OpenedDir {
+    async fn open(settings: &Settings, now: Timestamp) -> Result<Self, StartError> {
+        let dir = DataDir::open(&settings.data_dir).map_err(files(&settings.data_dir))?;
+        let Some(lock) = dir.lock().await.map_err(files(dir.path()))? else {
+            return Err(StartError::Held {
+                dir: dir.path().to_owned(),
+                info: dir.info().map(Box::new),
+            });
+        };
+        let last = dir.take_last_info();
+        let scope_check = Arc::new(ScopeCheck::new(rails_settings(settings, &dir)?));
+        let OpenedStore { store, notes } = Store::open(&dir.database()).await?;
+        prepare(&store, settings, now).await?;
+        let keys = ServiceKeys::read(settings, &dir)?;
+        seal_credentials(&store, &dir, &keys.scans).await?;
+        Ok(Self {
+            dir,
+            lock,
+            last,
+            store,
+            keys,
+            scope_check,
+            notes,
+        })
+    }
+
+    /// The logger URL of the earlier process, if it was another one.
+    fn previous_logger_url(&self, logger_base: &Url) -> Option<String> {
+        let last = self.last.as_ref().map(|last| &last.logger_url);
+        last.filter(|last| *last != logger_base).map(Url::to_string)
+    }
+
+    fn write_info(
+        &self,
+        settings: &Settings,
+        sockets: &Sockets,
+        logger_base: &Url,
+        previous_logger_url: Option<String>,
+    ) -> Result<(), StartError> {
+        let key_file = settings.api_key_file.as_ref();
+        let info = ServiceInfo {
+            // Only processes of this machine read the file.
+            base_url: local_url(settings, sockets.api_address)?,
+            logger_url: logger_base.clone(),
+            previous_logger_url,
+            pid: std::process::id(),
+            api_key_file: key_file.and_then(|file| file.canonicalize().ok()),
+            logger_days: settings.logger_days,
+        };
+        self.dir.write_info(&info).map_err(files(self.dir.path()))
+    }
+}
+
+struct ServiceKeys {
+    /// The API key of the data directory.
+    admin: String,
+    /// Signs callbacks.
+    callback: String,
+    /// Encrypts the credentials of scans.
+    scans: ScanSecrets,
+}
+
+impl ServiceKeys {
+    fn read(settings: &Settings, dir: &DataDir) -> Result<Self, StartError> {
+        let key_file = settings.api_key_file.clone();
+        let admin = api_key(&key_file.unwrap_or_else(|| dir.key_file()))?;
+        let callback_file = dir.callback_key_file();
+        let callback = secret(&callback_file).map_err(files(&callback_file))?;
+        let scans = scan_secrets(settings, dir)?;
+        Ok(Self {
+            admin,
+            callback,
+            scans,
+        })
+    }
+}
+
+/// Encrypts the credentials of scans that earlier versions stored as text, also in copies.
+async fn seal_credentials(
+    store: &Store,
+    dir: &DataDir,
+    secrets: &ScanSecrets,
+) -> Result<(), StartError> {
+    store.seal_jobs(secrets).await.map_err(StartError::Store)?;
+    for copy in dir.database_copies() {
+        if let Err(error) = seal_copy(&copy, secrets).await {
+            tracing::warn!(copy = %copy.display(), %error, "credentials of scans in this copy not encrypted");
+        }
+    }
+    Ok(())
+}
+
+/// Notices about the settings and the machine.
+fn start_notes(settings: &Settings, sockets: &Sockets, shares: DescriptorShares) -> Vec<String> {
+    let mut notes = Vec::new();
+    if settings.connections.connections > shares.api {
+        notes.push(format!(
+            "the limit of file descriptors allows {} connections per listener",
+            shares.api
+        ));
+    }
+    let metrics = sockets.metrics.as_ref();
+    let metrics_address = metrics.and_then(|listener| listener.local_addr().ok());
+    notes.extend(metrics_address.map(metrics_note));
+    if settings.tls.is_some() && settings.insecure_http {
+        notes.push("--insecure-http has no effect with --tls-cert".to_owned());
+    }
+    notes
+}
+
+fn app_state(
+    settings: Settings,
+    parts: Parts,
+    dir: &DataDir,
+    store: Store,
+    scope_check: Arc<ScopeCheck>,
+    keys: ServiceKeys,
+    logger_base: &Url,
+) -> AppState {
+    AppState {
+        store,
+        scope_check,
+        audit: AuditLog::new(dir.audit_log(), Some(settings.audit_bytes)),
+        metrics: Metrics::default(),
+        requests: RequestCounter::default(),
+        readiness: Readiness::default(),
+        unattributed: UnattributedList::default(),
+        proxies: TrustedProxies::new(settings.behind_proxy.clone()),
+        resolver: parts.resolver,
+        secrets: keys.scans,
+        limiter: Limiter::new(settings.rate_limit),
+        wrong_keys: ClientLimiter::new(settings.wrong_keys),
+        health_checks: ClientLimiter::new(HEALTH_CHECKS),
+        key_usage: KeyUsage::new(settings.key_quotas),
+        keys: KeyRing::new(&keys.admin),
+        logger_base: logger_base.clone(),
+        boot: rand::random(),
+        worker: Worker::default(),
+        large_documents: Semaphore::new(1),
+        reports: Notify::new(),
+        deliveries: Notify::new(),
+        last_client: parts.clock.now().as_millisecond().into(),
+        clock: parts.clock,
+        settings,
+    }
+}
+
 fn engine(
     settings: &Settings,
     scope_check: &Arc<ScopeCheck>,
-    resolver: Arc<dyn Resolver>,
+    system_resolver: &Arc<dyn Resolver>,
     sockets: &Sockets,
     shares: DescriptorShares,
 ) -> Arc<dyn Runner> {
+    let resolver: Arc<dyn Resolver> = match settings.dns_server {
+        Some(server) => Arc::new(DnsClient::new(server)),
+        None => Arc::clone(system_resolver),
+    };
     let service_ports = ServicePorts::default();
     service_ports.add(sockets.api_address);
     service_ports.add(sockets.logger_address);
@@ -404,71 +527,97 @@ fn spawn_tasks(
     callback_key: String,
     stop: &CancellationToken,
 ) -> TaskTracker {
-    let tasks = TaskTracker::new();
-    let quota = LoggerQuota {
-        requests: app.settings.logger_quota,
-        bytes: app.settings.logger_bytes,
+    let tasks = BackgroundTasks {
+        app,
+        shares,
+        stop,
+        tracker: TaskTracker::new(),
     };
-    let (recorder, record) = Recorder::new(app.store.clone(), quota);
-    let limits = |share| app.settings.connections.within(share);
-    let (api, handler) = (
-        ApiHandler::new(app),
-        LoggerHandler::new(app.clone(), recorder),
-    );
-    let owner = format!("{:016x}", app.boot);
-    tasks.spawn(record);
-    tasks.spawn(connections::serve(
-        sockets.api,
-        limits(shares.api),
-        api,
-        tls.api,
-        stop.clone(),
-        DRAIN,
-    ));
-    // Senders to loggers have no key.
-    let logger_limits = ConnectionLimits {
-        reserve: 0,
-        ..limits(shares.loggers)
-    };
-    let serve_sender = {
-        let stop = stop.clone();
-        move |sender: AcceptedConnection| {
-            loggers::serve(handler.clone(), sender, logger_limits, stop.clone())
-        }
-    };
-    let tls = match tls.loggers {
-        Some(acceptor) => ListenerTls::Optional(acceptor, unattributed_handshakes(app)),
-        None => ListenerTls::None,
-    };
-    let loggers = connections::serve_transports(
-        sockets.loggers,
-        logger_limits,
-        serve_sender,
-        tls,
-        stop.clone(),
-        DRAIN,
-    );
-    tasks.spawn(loggers);
+    tasks.serve_api(sockets.api, tls.api);
+    tasks.serve_loggers(sockets.loggers, tls.loggers);
     if let Some(metrics) = sockets.metrics {
-        let limits = ConnectionLimits {
-            connections: METRICS_CONNECTIONS,
-            reserve: 0,
-            ..app.settings.connections
-        };
-        tasks.spawn(connections::serve(
-            metrics,
+        tasks.serve_metrics(metrics);
+    }
+    let owner = format!("{:016x}", app.boot);
+    let tracker = tasks.tracker;
+    tracker.spawn(worker::work(app.clone(), runner, owner, stop.clone()));
+    tracker.spawn(report_maker::make_reports(app.clone(), stop.clone()));
+    tracker.spawn(callbacks::deliver(app.clone(), callback_key, stop.clone()));
+    tracker.close();
+    tracker
+}
+
+struct BackgroundTasks<'a> {
+    app: &'a App,
+    shares: DescriptorShares,
+    stop: &'a CancellationToken,
+    tracker: TaskTracker,
+}
+
+impl BackgroundTasks<'_> {
+    fn serve_api(&self, socket: TcpListener, tls: Option<TlsAcceptor>) {
+        let limits = self.app.settings.connections.within(self.shares.api);
+        let handler = ApiHandler::new(self.app);
+        self.tracker.spawn(connections::serve(
+            socket,
             limits,
-            MetricsHandler(app.clone()),
-            None,
+            handler,
+            tls,
+            self.stop.clone(),
+            DRAIN,
+        ));
+    }
+
+    /// Serves the loggers, and starts the task that stores their captures.
+    fn serve_loggers(&self, socket: TcpListener, acceptor: Option<TlsAcceptor>) {
+        let (app, stop) = (self.app, self.stop);
+        let quota = LoggerQuota {
+            requests: app.settings.logger_quota,
+            bytes: app.settings.logger_bytes,
+        };
+        let (recorder, record) = Recorder::new(app.store.clone(), quota);
+        self.tracker.spawn(record);
+        // Senders to loggers have no key.
+        let limits = ConnectionLimits {
+            reserve: 0,
+            ..app.settings.connections.within(self.shares.loggers)
+        };
+        let handler = LoggerHandler::new(app.clone(), recorder);
+        let serve_sender = {
+            let stop = stop.clone();
+            move |sender: AcceptedConnection| {
+                loggers::serve(handler.clone(), sender, limits, stop.clone())
+            }
+        };
+        let tls = match acceptor {
+            Some(acceptor) => ListenerTls::Optional(acceptor, unattributed_handshakes(app)),
+            None => ListenerTls::None,
+        };
+        self.tracker.spawn(connections::serve_transports(
+            socket,
+            limits,
+            serve_sender,
+            tls,
             stop.clone(),
             DRAIN,
         ));
     }
-    tasks.spawn(worker::work(app.clone(), runner, owner, stop.clone()));
-    tasks.spawn(report_maker::make_reports(app.clone(), stop.clone()));
-    tasks.spawn(callbacks::deliver(app.clone(), callback_key, stop.clone()));
-    tasks.close();
-    tasks
+
+    fn serve_metrics(&self, socket: TcpListener) {
+        let limits = ConnectionLimits {
+            connections: METRICS_CONNECTIONS,
+            reserve: 0,
+            ..self.app.settings.connections
+        };
+        self.tracker.spawn(connections::serve(
+            socket,
+            limits,
+            MetricsHandler(self.app.clone()),
+            None,
+            self.stop.clone(),
+            DRAIN,
+        ));
+    }
 }
 
 /// Keeps the handshakes of senders that refuse the certificate of the loggers: they reached the
