@@ -17,7 +17,7 @@
 //! `scandeck_client`, and the wings `scandeck_dashboard` and `scandeck_service`. This one composes
 //! them: [`cli`] and `demo`.
 //!
-//! `ARCHITECTURE.md` has the tree, the rules and the reasons; `tests/imports.rs` checks what Cargo
+//! `ARCHITECTURE.md` has the tree, the rules and the reasons; `tests/imports` checks what Cargo
 //! cannot. `CONTRIBUTING.md` shows which files a typical change touches.
 
 pub mod cli;

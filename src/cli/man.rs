@@ -8,8 +8,7 @@ use anyhow::anyhow;
 use clap::{Args, Command};
 use clap_mangen::Man;
 
-use super::cause_of;
-use scandeck_wire::text::plural;
+use scandeck_wire::text::{io_cause, plural};
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
@@ -30,7 +29,7 @@ pub fn run(args: &ManArgs, mut command: Command) -> anyhow::Result<ExitCode> {
     let unwritable = |error: std::io::Error| {
         anyhow!(
             "manual pages not written to {directory}: {}; choose another directory",
-            cause_of(&error)
+            io_cause(&error)
         )
     };
     std::fs::create_dir_all(&args.directory).map_err(unwritable)?;

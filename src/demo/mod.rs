@@ -5,14 +5,9 @@
 //!          └── requests ──► logger of the service
 //! ```
 //!
-//! [`environment`] starts and fills it, [`plain`] runs it without a terminal, [`practice`] is the
-//! target, whose weaknesses can be switched on and off.
+//! `environment` starts and fills it, and runs it without a terminal; [`practice`] is the target,
+//! whose weaknesses can be switched on and off.
 
 #[cfg(feature = "dashboard")]
 pub mod environment;
-#[cfg(feature = "dashboard")]
-pub mod plain;
 pub mod practice;
-
-#[cfg(feature = "dashboard")]
-pub use environment::{DemoEnvironment, Tempo};

@@ -3,16 +3,12 @@
 //!
 //! `UPDATE_DOCS=1 cargo test documents` rewrites the generated parts.
 
-#[cfg(all(feature = "dashboard", feature = "service"))]
 mod api_reference;
-#[cfg(all(feature = "dashboard", feature = "service"))]
 mod cli_reference;
-#[cfg(all(feature = "dashboard", feature = "service"))]
+mod embedded;
 mod examples;
-#[cfg(all(feature = "dashboard", feature = "service"))]
 mod generated;
 mod links;
-#[cfg(feature = "dashboard")]
 mod settings;
 
 use std::fs;

@@ -1,473 +1,210 @@
-//! The rules of `ARCHITECTURE.md`, as a table.
+//! The rules of `ARCHITECTURE.md`, as tables.
 //!
-//! A layer is a path below `src/` without `.rs`: `dashboard/ui` is the file `ui.rs` and the folder
-//! `ui/`. `*/draw` is every file and folder of that name; `*` is every file. Names are paths from
-//! the root of their crate: `crate::text` matches everything below it, `*::Instant::now` a path
-//! with this end, `.await` a method or `await` itself.
+//! A layer is a path below the crates: `dashboard/ui` is `ui/` or `ui.rs` of the dashboard, and all
+//! below it; `*/draw` is every file and folder of that name. A name is a path from the root of its
+//! crate: `wire::text` and all below it, `*::Instant::now` wherever it comes from, `.await` a method
+//! or `await` itself. In a list a `-` takes away what an entry before it includes.
 
-/// A check with its reason and the remedy for a violation.
-pub struct Rule {
-    pub name: &'static str,
-    pub reason: &'static str,
-    pub remedy: &'static str,
-    /// Whether the rule also applies to test code.
-    pub in_tests: bool,
-    pub check: Check,
-}
+use std::collections::BTreeMap;
 
-pub enum Check {
-    /// Files in the layers `of`, outside `except`, name nothing below `not` except names below
-    /// `but`.
-    Names {
-        of: &'static [&'static str],
-        except: &'static [&'static str],
-        not: &'static [&'static str],
-        but: &'static [&'static str],
-        /// Allowed re-exports of forbidden names.
-        through: &'static [&'static str],
-    },
-    /// The folders `of` of the dashboard name no folder of `not` except their own.
-    Folders {
-        of: &'static [&'static str],
-        not: &'static [&'static str],
-    },
-    /// Every module directly in the dashboard is one of these.
-    KnownFolders {
-        folders: &'static [&'static [&'static str]],
-    },
-    /// No cycle of imports between the modules directly in this one.
-    Cycles { module: &'static [&'static str] },
-    /// `draw` and `draw_…` take only these types by `&mut`.
-    Draw {
-        except: &'static [&'static str],
-        mutable: &'static [&'static str],
-    },
-    /// No two types share a name.
-    UniqueTypes { except: &'static [&'static str] },
-    /// A struct has at most so many fields.
-    Fields { of: &'static str, most: usize },
-    /// No function of this name returns a bool.
-    NoBool { function: &'static str },
-    /// Every file begins with a `//!` head.
-    FrontPage,
-    /// Every file parses and is declared by a module.
-    Declared,
-    /// Every layer in a rule has files.
-    Layers,
-}
+use super::source::{Named, Source};
 
-/// Folders that features share.
-pub const SHARED: &[&str] = &[
-    "base", "data", "list", "text", "forms", "prompts", "model", "ui", "input", "palette",
-];
-
-/// One folder per feature.
-pub const FEATURES: &[&str] = &[
-    "workspaces",
-    "targets",
-    "scans",
-    "findings",
-    "captures",
-    "loggers",
-    "payloads",
-    "reports",
-    "wordlists",
-    "activity",
-    "plots",
-    "settings",
-];
-
-/// Folders that belong to the feature of another folder.
-pub const PART_OF: &[(&str, &str)] = &[("loggers", "captures")];
-
-const COMPOSING: &[&str] = &["core", "poller", "runtime", "testing"];
-
-/// The dashboard without the folders that do I/O.
-const PURE_DASHBOARD: (&[&str], &[&str]) =
-    (&["dashboard"], &["dashboard/poller", "dashboard/runtime"]);
-
-/// Layers that may do I/O, wait or read the clock.
-const IMPURE: &[&str] = &[
-    "dashboard/runtime",
-    "dashboard/poller",
-    "client",
-    "triage/store",
-    "oob/store",
-    "text_files",
-    "sqlite",
-    "cli",
-    "demo",
-    "service",
-    "config",
-    "login",
-    "base_dirs",
-    "input_files",
-    "main",
-];
-
-/// Names that do I/O, wait or read the clock.
-const IMPURE_NAMES: &[&str] = &[
-    "tokio",
-    "reqwest",
-    "std::fs",
-    "std::process",
-    "std::thread",
-    "std::env",
-    "std::net::TcpListener",
-    "std::net::TcpStream",
-    "std::net::UdpSocket",
-    "std::net::ToSocketAddrs",
-    "std::os::unix::net",
-    "std::io::stdin",
-    "std::io::stdout",
-    "std::io::stderr",
-    "*::Instant::now",
-    "*::SystemTime::now",
-    "*::Timestamp::now",
-    "*::Zoned::now",
-    ".await",
-    ".elapsed",
-    ".exists",
-    ".is_file",
-    ".is_dir",
-    ".metadata",
-    ".canonicalize",
-    ".read_dir",
-    ".to_socket_addrs",
-];
-
-/// The store of the service re-exports its error type.
-const STORE_ERROR: &[&str] = &["crate::service::store::DatabaseError"];
-
-const EVERYWHERE: &[&str] = &["*"];
-
-const NONE: &[&str] = &[];
-
-const fn names(
-    of: &'static [&'static str],
-    except: &'static [&'static str],
-    not: &'static [&'static str],
-    but: &'static [&'static str],
-) -> Check {
-    Check::Names {
-        of,
-        except,
-        not,
-        but,
-        through: NONE,
-    }
-}
-
-/// A rule for all code, including tests.
-const fn rule(
+/// Files in the layers `of` name none of `not`.
+struct Rule {
     name: &'static str,
-    reason: &'static str,
+    of: &'static str,
+    not: &'static str,
     remedy: &'static str,
-    check: Check,
-) -> Rule {
-    Rule {
-        name,
-        reason,
-        remedy,
-        in_tests: true,
-        check,
-    }
 }
 
-/// A rule for production code only; tests may compose other layers.
-const fn production_rule(
-    name: &'static str,
-    reason: &'static str,
-    remedy: &'static str,
-    check: Check,
-) -> Rule {
+/// The folders of a crate: each names only folders before the last `<`, and none beside it.
+const ORDERS: [(&str, &str); 3] = [
+    (
+        "dashboard",
+        "config < input < base < data < text < list forms prompts < model < ui < palette < activity \
+         captures findings payloads plots reports scans settings targets wordlists workspaces < core \
+         < poller < runtime",
+    ),
+    (
+        "domain",
+        "finding mask problem text_files < oob query < table < triage < export",
+    ),
+    ("wire", "contract text login input_files < base_dirs sqlite"),
+];
+
+const RULES: &[Rule] = &[
     Rule {
-        in_tests: false,
-        ..rule(name, reason, remedy, check)
+        name: "pure",
+        of: "* -client -dashboard/config -dashboard/poller -dashboard/runtime -domain/oob/store \
+             -domain/text_files -domain/triage/store -program -service -wire/base_dirs \
+             -wire/input_files -wire/login -wire/sqlite",
+        not: "tokio reqwest std::fs std::process std::thread std::env std::net::TcpListener \
+              std::net::TcpStream std::net::UdpSocket std::net::ToSocketAddrs std::os::unix::net \
+              std::io::stdin std::io::stdout std::io::stderr *::Instant::now *::SystemTime::now \
+              *::Timestamp::now *::Zoned::now .await .elapsed .exists .is_file .is_dir .metadata \
+              .canonicalize .read_dir .to_socket_addrs",
+        remedy: "return an `Effect`, or take the value (`Now`, the bytes, the id) as an argument",
+    },
+    Rule {
+        name: "effects",
+        of: "dashboard -dashboard/config -dashboard/poller -dashboard/runtime",
+        not: "client -client::Problem -client::problem -client::calls",
+        remedy: "return an `Effect`; only the error and the record of a call come from the client",
+    },
+    Rule {
+        name: "terminal-types",
+        of: "* -*/draw -dashboard/ui -dashboard/text/input -dashboard/runtime/terminal",
+        not: "ratatui tui_textarea",
+        remedy: "keep the state as data, and turn it into cells in `draw.rs`",
+    },
+    Rule {
+        name: "terminal-events",
+        of: "* -dashboard/runtime -dashboard/input -dashboard/core/msg -dashboard/text/input \
+             -program/cli/dashboard/headless/print -program/cli/dashboard/headless/watch",
+        not: "crossterm",
+        remedy: "take a `Key`, or the event under the name that `dashboard/input` gives it",
+    },
+    Rule {
+        name: "state-draws-nothing",
+        of: "dashboard -*/draw -dashboard/ui -dashboard/runtime",
+        not: "dashboard::ui",
+        remedy: "move drawing code into `draw.rs`, and other code out of `ui`",
+    },
+    Rule {
+        name: "sql",
+        of: "* -domain/oob/store -domain/triage/store -service/store -wire/sqlite",
+        not: "sqlx",
+        remedy: "add a function to the store",
+    },
+    Rule {
+        name: "http-client",
+        of: "* -client -program/demo/practice -service/callbacks -service/engine",
+        not: "reqwest",
+        remedy: "call a function of `client`, or of the engine's `http`",
+    },
+    Rule {
+        name: "engine",
+        of: "service/engine",
+        not: "axum service::store service::routes",
+        remedy: "return the finding; the worker stores it",
+    },
+    Rule {
+        name: "store",
+        of: "service/store",
+        not: "axum service::routes",
+        remedy: "return data; the route builds the response",
+    },
+];
+
+/// Types that a draw function may change: cells, and its cache.
+const DRAWN: [&str; 5] = ["Buffer", "Frame", "ViewCache", "Anchor", "StreamAnchor"];
+/// Layers whose draw functions are methods of the cache, or write to the terminal.
+const NOT_DRAWING: &str = "dashboard/ui/cache dashboard/runtime";
+
+/// One line for each place that breaks a rule.
+pub fn violations(sources: &[Source]) -> Vec<String> {
+    let mut all = shared_types(sources);
+    for source in sources {
+        let Source { layer, text, .. } = source;
+        let mut report = |line: usize, what: String| all.push(format!("{layer}:{line}: {what}"));
+        for rule in RULES.iter().filter(|rule| is_in(layer, rule.of, "/")) {
+            let forbidden = |used: &&Named| is_in(&used.name, rule.not, "::");
+            for used in source.names.iter().filter(forbidden) {
+                let why = format!("(rule {}: {})", rule.name, rule.remedy);
+                report(used.line, format!("names {} {why}", used.name));
+            }
+        }
+        for used in out_of_order(source) {
+            let why = "which is not below its folder";
+            report(used.line, format!("names {}, {why}", used.name));
+        }
+        for drawn in &source.drawn {
+            let is_allowed = DRAWN.contains(&drawn.name.as_str());
+            if !is_allowed && !is_in(layer, NOT_DRAWING, "/") {
+                report(
+                    drawn.line,
+                    format!("a draw function takes `&mut {}`", drawn.name),
+                );
+            }
+        }
+        if !text.starts_with("//!") {
+            report(1, "does not begin with `//!`".to_owned());
+        }
+        if !is_declared(layer, sources) {
+            report(1, "no module declares this file".to_owned());
+        }
     }
+    all
 }
 
-pub const RULES: &[Rule] = &[
-    // --- the folders of the dashboard
-    production_rule(
-        "features-apart",
-        "A feature imports no other feature and not `core`, so that it can be read and changed alone.",
-        "Move shared code into `model` or below; let `core` route to the other feature.",
-        Check::Folders {
-            of: FEATURES,
-            not: FEATURES_AND_CORE,
-        },
-    ),
-    production_rule(
-        "shared-below-features",
-        "Folders that features share import no feature and not `core`.",
-        "Let `core` pass the table, the column or the closure as an argument.",
-        Check::Folders {
-            of: SHARED,
-            not: FEATURES_AND_CORE,
-        },
-    ),
-    rule(
-        "dashboard-folders",
-        "Every folder of the dashboard is in the rules: shared, a feature, or composing.",
-        "Add the folder to SHARED, FEATURES or COMPOSING, or move its files into an existing folder.",
-        Check::KnownFolders {
-            folders: &[SHARED, FEATURES, COMPOSING],
-        },
-    ),
-    production_rule(
-        "dashboard-cycles",
-        "Folders of the dashboard that import each other can only be read and changed together.",
-        "Move shared code into the lower folder, or pass it as an argument.",
-        Check::Cycles {
-            module: &["crate", "dashboard"],
-        },
-    ),
-    production_rule(
-        "module-cycles",
-        "Top-level modules that import each other can only be read and changed together.",
-        "Move shared code into the lower module, or pass it as an argument.",
-        Check::Cycles { module: &["crate"] },
-    ),
-    // --- terminal
-    production_rule(
-        "terminal-types",
-        "State is plain data: only drawing, the text input and the terminal guard name ratatui and tui-textarea.",
-        "Keep the state as data and turn it into cells in `draw.rs`.",
-        names(
-            EVERYWHERE,
-            &[
-                "*/draw",
-                "dashboard/ui",
-                "dashboard/text/input",
-                "dashboard/runtime/terminal",
-            ],
-            &["ratatui", "ratatui_core", "ratatui_widgets", "tui_textarea"],
-            NONE,
-        ),
-    ),
-    production_rule(
-        "terminal-events",
-        "Keys are data of this crate: only the code that receives events (runtime, input, Msg, the text input) and the \
-         headless commands that read the terminal width name crossterm.",
-        "Take a `Key`, or the event under the name that `dashboard/input` gives it.",
-        Check::Names {
-            of: EVERYWHERE,
-            except: &[
-                "dashboard/runtime",
-                "dashboard/input",
-                "dashboard/core/msg",
-                "dashboard/text/input",
-                "cli/headless/print",
-                "cli/headless/watch",
-            ],
-            not: &["crossterm"],
-            but: NONE,
-            through: &["crate::dashboard::input"],
-        },
-    ),
-    production_rule(
-        "draw-only-draws",
-        "A draw function changes only cells and its cache.",
-        "Return measures, or change the state in `update`.",
-        Check::Draw {
-            except: &["dashboard/runtime"],
-            mutable: &["Buffer", "Frame", "ViewCache", "Anchor", "StreamAnchor"],
-        },
-    ),
-    // --- purity
-    rule(
-        "pure",
-        "Computations can be tested without a clock, a network or a disk.",
-        "Return an `Effect` or take the value (`Now`, the bytes, the id) as an argument.",
-        names(EVERYWHERE, IMPURE, IMPURE_NAMES, NONE),
-    ),
-    rule(
-        "reqwest",
-        "Each wing has one HTTP client, which enforces its limits and rules.",
-        "Call a function of `client`, or of the engine's `http`.",
-        names(
-            EVERYWHERE,
-            &[
-                "client",
-                "service/engine",
-                "service/callbacks",
-                "demo/practice",
-            ],
-            &["reqwest"],
-            NONE,
-        ),
-    ),
-    rule(
-        "sql",
-        "Only the stores use SQL.",
-        "Add a function to the store.",
-        Check::Names {
-            of: EVERYWHERE,
-            except: &["sqlite", "triage/store", "oob/store", "service/store"],
-            not: &["sqlx"],
-            but: NONE,
-            through: STORE_ERROR,
-        },
-    ),
-    rule(
-        "server",
-        "Only the service serves HTTP.",
-        "Move the route into `service/routes`.",
-        names(EVERYWHERE, &["service", "demo"], &["axum"], NONE),
-    ),
-    // --- who knows whom
-    rule(
-        "contract",
-        "The wire types import no other module.",
-        "Move the function to the module that needs it.",
-        names(&["contract"], NONE, &["crate"], &["crate::contract"]),
-    ),
-    rule(
-        "dashboard-shell",
-        "`core` and the features do no I/O: time, keys and responses arrive as messages, and effects leave as data.",
-        "Return an `Effect`; only the error and the record of a call may be imported from the client.",
-        names(
-            PURE_DASHBOARD.0,
-            PURE_DASHBOARD.1,
-            &[
-                "crate::client",
-                "crate::dashboard::runtime",
-                "crate::dashboard::poller",
-            ],
-            &[
-                "crate::client::Problem",
-                "crate::client::problem",
-                "crate::client::calls",
-            ],
-        ),
-    ),
-    rule(
-        "state-draws-nothing",
-        "State and keys do not import the drawing code.",
-        "Move drawing code into `draw.rs`, and other code out of `ui`.",
-        names(
-            &["dashboard"],
-            &[
-                "*/draw",
-                "dashboard/ui",
-                "dashboard/runtime",
-                "dashboard/poller",
-            ],
-            &["crate::dashboard::ui"],
-            NONE,
-        ),
-    ),
-    rule(
-        "poller",
-        "The poller decides when to fetch and draws nothing.",
-        "Send the data; `core` decides what the screen shows.",
-        names(
-            &["dashboard/poller"],
-            NONE,
-            &["crate::dashboard::ui", "crate::dashboard::runtime"],
-            NONE,
-        ),
-    ),
-    // --- inside the service
-    rule(
-        "engine",
-        "The scan engine uses neither SQL nor the API, so that a check is a function of its observations.",
-        "Return the finding; the worker stores it.",
-        names(
-            &["service/engine"],
-            NONE,
-            &[
-                "sqlx",
-                "axum",
-                "crate::service::store",
-                "crate::service::routes",
-            ],
-            NONE,
-        ),
-    ),
-    rule(
-        "routes",
-        "Routes handle HTTP; only the store uses SQL.",
-        "Add a function to the store.",
-        Check::Names {
-            of: &["service/routes"],
-            except: NONE,
-            not: &["sqlx"],
-            but: NONE,
-            through: STORE_ERROR,
-        },
-    ),
-    rule(
-        "store",
-        "The store uses SQL and no HTTP.",
-        "Return data; the route builds the response.",
-        names(
-            &["service/store"],
-            NONE,
-            &["axum", "reqwest", "crate::service::routes"],
-            NONE,
-        ),
-    ),
-    // --- names and sizes
-    production_rule(
-        "type-names",
-        "A type name has one meaning in the whole crate.",
-        "Give the type the noun of its domain: `FindingRow`, `CaptureRow`.",
-        Check::UniqueTypes {
-            except: &["Error", "Store"],
-        },
-    ),
-    production_rule(
-        "model-fields",
-        "`Model` groups state by area, not by single values.",
-        "Move the field into the state of its feature.",
-        Check::Fields {
-            of: "Model",
-            most: 15,
-        },
-    ),
-    production_rule(
-        "no-handled-bool",
-        "One exhaustive match routes an action, not a chain of functions that may handle it.",
-        "Nest the action by area and match it once in `core/update`.",
-        Check::NoBool {
-            function: "perform",
-        },
-    ),
-    // --- the tree
-    rule(
-        "front-page",
-        "A file begins with a summary of its content.",
-        "Begin the file with a `//!` head.",
-        Check::FrontPage,
-    ),
-    rule(
-        "declared",
-        "A file that no module declares is neither compiled nor checked by the rules.",
-        "Declare the file with `mod`, or delete it.",
-        Check::Declared,
-    ),
-    rule(
-        "rules-current",
-        "A rule on a deleted layer checks nothing.",
-        "Update the layer in the rule, or remove it.",
-        Check::Layers,
-    ),
-];
+fn out_of_order(source: &Source) -> Vec<&Named> {
+    let layer: Vec<&str> = source.layer.split('/').collect();
+    let order = ORDERS.iter().find(|(name, _)| *name == layer[0]);
+    let (Some((krate, order)), Some(own)) = (order, layer.get(1)) else {
+        return Vec::new();
+    };
+    let row = |folder: &str| {
+        let mut rows = order.split(" < ");
+        rows.position(|row| row.split(' ').any(|one| one == folder))
+    };
+    let own_row = row(own).unwrap_or_else(|| panic!("{krate}/{own} has no place in ORDERS"));
+    let is_above = |used: &&Named| {
+        let mut path = used.name.split("::");
+        let is_own_crate = path.next() == Some(krate);
+        let other = path.next().filter(|other| is_own_crate && other != own);
+        other.and_then(row).is_some_and(|row| row >= own_row)
+    };
+    source.names.iter().filter(is_above).collect()
+}
 
-const FEATURES_AND_CORE: &[&str] = &[
-    "workspaces",
-    "targets",
-    "scans",
-    "findings",
-    "captures",
-    "loggers",
-    "payloads",
-    "reports",
-    "wordlists",
-    "activity",
-    "plots",
-    "settings",
-    "core",
-];
+/// Whether the parent names the module, or the file by its path.
+fn is_declared(layer: &str, sources: &[Source]) -> bool {
+    let Some((folder, name)) = layer.rsplit_once('/').filter(|(_, name)| *name != "main") else {
+        return true;
+    };
+    let declarations = [format!("mod {name};"), format!("\"{name}.rs\"")];
+    let mut parents = sources.iter().filter(|other| other.layer == folder);
+    parents.any(|parent| declarations.iter().any(|one| parent.text.contains(one)))
+}
+
+/// Types that share a name. `Error` and `Store` are always named with their module; a module
+/// `no_…` stands in for another one.
+fn shared_types(sources: &[Source]) -> Vec<String> {
+    let mut first: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut shared = Vec::new();
+    for source in sources.iter().filter(|one| !one.layer.contains("/no_")) {
+        for Named { line, name } in &source.types {
+            let layer = source.layer.as_str();
+            let other = first.insert(name, layer);
+            if let Some(other) = other.filter(|_| !["Error", "Store"].contains(&name.as_str())) {
+                shared.push(format!("{layer}:{line}: {other} has a type {name} too"));
+            }
+        }
+    }
+    shared
+}
+
+/// The layers that the rules name.
+pub fn layers() -> impl Iterator<Item = &'static str> {
+    let lists = RULES.iter().map(|rule| rule.of).chain([NOT_DRAWING]);
+    let layers = lists.flat_map(str::split_whitespace);
+    let layers = layers.map(|layer| layer.trim_start_matches('-'));
+    layers.filter(|layer| *layer != "*")
+}
+
+/// Whether a list includes a path.
+pub fn is_in(path: &str, list: &str, separator: &str) -> bool {
+    let path = format!("{path}{separator}");
+    let is_below = |one: &str| match one.strip_prefix('*') {
+        Some(end) => path.contains(&format!("{end}{separator}")),
+        None => path.starts_with(&format!("{one}{separator}")),
+    };
+    let mut is_included = false;
+    for one in list.split_whitespace() {
+        match one.strip_prefix('-') {
+            Some(left_out) => is_included &= !is_below(left_out),
+            None => is_included |= one == "*" || is_below(one),
+        }
+    }
+    is_included
+}

@@ -17,7 +17,6 @@ mod limits;
 mod loggers;
 mod network;
 mod operation;
-#[cfg(feature = "dashboard")]
 mod practice;
 mod process;
 mod raw_captures;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use clap::Args;
 
-use crate::cli::cause_of;
 use scandeck_service::DataDir;
 use scandeck_wire::base_dirs::NoHomeError;
+use scandeck_wire::text::io_cause;
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct DataDirArg {
@@ -82,6 +82,6 @@ impl DataDirArg {
 }
 
 fn unusable(path: &Path, error: &io::Error) -> anyhow::Error {
-    let (path, cause) = (path.display(), cause_of(error));
+    let (path, cause) = (path.display(), io_cause(error));
     anyhow!("cannot use {path}: {cause}; choose another directory with --data-dir")
 }

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::value::{at_least, at_least_one, number_in, seconds};
+use super::value::{at_least, at_least_one, seconds};
+use crate::cli::value::number_in;
 use scandeck_service::{ConnectionLimits, ScanLimits};
 
 #[derive(Args, Clone, Debug)]

@@ -1,4 +1,5 @@
-//! Commands of the local service: serve, status, stop, keys, scope, tools, backup, restore.
+//! Commands of the local service: serve, status, stop, keys, scope, tools, backup, restore, and the
+//! import of wordlists.
 
 pub mod backup;
 pub mod data_dir;
@@ -10,6 +11,8 @@ pub mod serve;
 pub mod status;
 pub mod stop;
 pub mod tools;
+mod value;
+pub mod wordlists;
 
 use std::process::ExitCode;
 

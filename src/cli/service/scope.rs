@@ -12,8 +12,9 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 
 use super::{DataDirArg, audit};
+use crate::cli::input::read_input;
+use crate::cli::stdio;
 use crate::cli::value::future_date;
-use crate::cli::{read_input, stdio};
 use scandeck_service::scope::{
     LineError, Pattern, ReplacedEntry, ScanScope, ScopeEntry, ScopeFile, parse_list,
 };

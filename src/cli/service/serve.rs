@@ -20,7 +20,8 @@ use url::Url;
 use super::DataDirArg;
 use super::limits::{ConnectionArgs, ScanLimitArgs};
 use super::network::NetworkArgs;
-use crate::cli::value::{at_least, at_least_one, name_server, number, number_in, socket_address};
+use super::value::{at_least, at_least_one, name_server, socket_address};
+use crate::cli::value::{number, number_in};
 use scandeck_service::{KeyQuotas, RateLimit, ServerIdentity, Settings, start};
 use scandeck_wire::contract::WorkspaceId;
 

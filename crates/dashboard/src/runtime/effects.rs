@@ -292,7 +292,6 @@ impl EventLoop {
     }
 
     /// Starts the local service again, and uses its key.
-    #[cfg(feature = "service")]
     fn start_service(&mut self) {
         let backend = self.backend.as_ref();
         let Some((client, directory)) =
@@ -319,7 +318,6 @@ impl EventLoop {
     }
 
     /// Adds targets to the scope file of the local service.
-    #[cfg(feature = "service")]
     fn add_to_scope(&mut self, names: Vec<String>) {
         let Some(directory) = self.backend.as_ref().and_then(|it| it.service_dir.clone()) else {
             return;
@@ -331,20 +329,6 @@ impl EventLoop {
             };
             Msg::ScopeExtended(blocking(add).await)
         });
-    }
-
-    #[cfg(not(feature = "service"))]
-    fn add_to_scope(&mut self, _: Vec<String>) {
-        self.queue.push_back(Msg::ScopeExtended(Err(Problem::local(
-            "this build has no local service",
-        ))));
-    }
-
-    #[cfg(not(feature = "service"))]
-    fn start_service(&mut self) {
-        self.queue.push_back(Msg::ServiceStarted(Err(Problem::local(
-            "this build has no local service",
-        ))));
     }
 
     fn copy(&mut self, what: String, text: String) {

@@ -29,7 +29,6 @@ use scandeck_client::{CallChanges, Client};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::io;
-#[cfg(feature = "service")]
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -75,7 +74,6 @@ pub(crate) struct Backend {
     /// The source of the API key.
     pub key: Option<KeySource>,
     /// The data directory of the local service.
-    #[cfg(feature = "service")]
     pub service_dir: Option<PathBuf>,
     pub decisions: DecisionsHandle,
     pub archive: ArchiveHandle,
@@ -571,7 +569,6 @@ impl EventLoop {
             calls: client.as_ref().map(Client::call_changes),
             client,
             key: connected.key,
-            #[cfg(feature = "service")]
             service_dir: connected.service_dir,
             cache,
             archive: ArchiveHandle::start(&connected.memory, beat, self.answers.0.clone()),

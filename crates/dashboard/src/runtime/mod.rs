@@ -28,7 +28,6 @@ pub mod event_loop;
 pub mod files;
 pub mod frame_pace;
 pub mod keyboard;
-#[cfg(feature = "service")]
 pub mod local;
 pub mod log;
 pub mod process;
