@@ -3,8 +3,10 @@
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 use ipnet::IpNet;
+use publicsuffix::{List, Psl};
 use thiserror::Error;
 use url::Host;
 
@@ -24,6 +26,11 @@ const SHARED_DOMAINS: &[&str] = &[
 /// The shortest prefixes of an allowance; a shorter one is a mistake, or a scan of the internet.
 const MIN_PREFIX_V4: u8 = 8;
 const MIN_PREFIX_V6: u8 = 32;
+
+static PUBLIC_SUFFIXES: LazyLock<List> = LazyLock::new(|| {
+    let rules = include_str!("../../../../assets/engine/public_suffixes.txt");
+    rules.parse().unwrap_or_default()
+});
 
 /// The targets of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -182,7 +189,10 @@ fn is_too_wide(net: &IpNet) -> bool {
 /// Whether the names below this one belong to many owners: a public suffix (publicsuffix.org), or
 /// the parent of one.
 fn is_shared(name: &str) -> bool {
-    let is_suffix = |name: &str| psl::suffix_str(name) == Some(name);
+    let is_suffix = |name: &str| {
+        let suffix = PUBLIC_SUFFIXES.suffix(name.as_bytes());
+        suffix.is_some_and(|suffix| suffix == name)
+    };
     // Rules such as `*.compute.amazonaws.com` make every name below a suffix.
     is_suffix(name) || is_suffix(&format!("any.{name}")) || SHARED_DOMAINS.contains(&name)
 }
