@@ -105,43 +105,41 @@ pub fn walk(view: &View<'_>, mut in_full: usize, each: Each<'_>) -> Result<(), R
     }
     if !view.recommendations.is_empty() {
         heading(each, 1, "", "Recommendations", after, true)?;
-        let headers =
-            ["Risk", "Finding", "Findings", "Targets", "Recommendation"].map(str::to_owned);
-        let rows: Vec<Vec<String>> = view
-            .recommendations
-            .iter()
-            .map(|one| {
-                let counts = [one.findings.to_string(), one.targets.to_string()];
-                let [findings, targets] = counts;
-                vec![
-                    one.risk.to_string(),
-                    one.name.clone(),
-                    findings,
-                    targets,
-                    one.text.clone(),
-                ]
-            })
-            .collect();
-        let widths = &[10.0, 28.0, 10.0, 9.0, 43.0];
-        each(Block::Table(TableBlock {
-            headers: &headers,
-            rows: &rows,
-            widths,
-            is_verbatim: false,
-        }))?;
+        walk_recommendations(view, each)?;
     }
     if !scans.is_empty() {
         heading(each, 1, "", "Appendix: scans", after + 1, true)?;
-        let headers = View::SCAN_HEADERS.map(str::to_owned);
-        let widths = &[7.0, 13.0, 18.0, 10.0, 13.0, 13.0, 7.0, 19.0];
         each(Block::Table(TableBlock {
-            headers: &headers,
+            headers: &View::SCAN_HEADERS.map(str::to_owned),
             rows: &scans,
-            widths,
+            widths: &[7.0, 13.0, 18.0, 10.0, 13.0, 13.0, 7.0, 19.0],
             is_verbatim: false,
         }))?;
     }
     Ok(())
+}
+
+fn walk_recommendations(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {
+    let rows: Vec<Vec<String>> = view
+        .recommendations
+        .iter()
+        .map(|one| {
+            vec![
+                one.risk.to_string(),
+                one.name.clone(),
+                one.findings.to_string(),
+                one.targets.to_string(),
+                one.text.clone(),
+            ]
+        })
+        .collect();
+    let headers = ["Risk", "Finding", "Findings", "Targets", "Recommendation"];
+    each(Block::Table(TableBlock {
+        headers: &headers.map(str::to_owned),
+        rows: &rows,
+        widths: &[10.0, 28.0, 10.0, 9.0, 43.0],
+        is_verbatim: false,
+    }))
 }
 
 struct Anchors {

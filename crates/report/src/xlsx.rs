@@ -204,38 +204,65 @@ fn summary(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<
         .set_column_width(1, 52.0)?
         .set_column_range_width(2, 7, 11.0)?;
     sheet.write_string_with_format(0, 0, within_cell(&view.title), &formats.title)?;
-    let mut row = 2;
-    let mut fact =
-        |sheet: &mut Worksheet, label: &str, value: &str, aside: &str| -> Result<(), RenderError> {
-            let value = if aside.is_empty() {
-                value.to_owned()
-            } else {
-                format!("{value}: {aside}")
-            };
-            sheet.write_string_with_format(row, 0, label, &formats.label)?;
-            sheet.write_string_with_format(row, 1, within_cell(&value), &formats.wrapped)?;
-            row += 1;
-            Ok(())
+    let after_facts = write_facts(sheet, formats, view, 2)?;
+    let risks = after_facts + 1;
+    let after_risks = write_risks(sheet, formats, view, risks)?;
+    sheet.insert_chart(1, 4, &chart(view, risks))?;
+    write_chapters(sheet, formats, view, after_risks + 1)
+}
+
+/// Writes the facts from a row on; returns the row after them.
+fn write_facts(
+    sheet: &mut Worksheet,
+    formats: &Formats,
+    view: &View<'_>,
+    first: u32,
+) -> Result<u32, RenderError> {
+    let mut row = first;
+    for fact in view.cover.iter().chain(&view.settled) {
+        let value = if fact.aside.is_empty() {
+            fact.value.clone()
+        } else {
+            format!("{}: {}", fact.value, fact.aside)
         };
-    for one in view.cover.iter().chain(&view.settled) {
-        fact(sheet, one.label, &one.value, &one.aside)?;
-    }
-    row += 1;
-    let first = row;
-    sheet.write_string_with_format(row, 0, "Risk", &formats.header)?;
-    for (column, one) in (2..).zip(&view.summary) {
-        sheet.write_string_with_format(row, column, one.label, &formats.header)?;
-    }
-    sheet.write_string_with_format(row, 1, "", &formats.header)?;
-    for (at, risk) in Risk::DOWN.into_iter().enumerate() {
+        sheet.write_string_with_format(row, 0, fact.label, &formats.label)?;
+        sheet.write_string_with_format(row, 1, within_cell(&value), &formats.wrapped)?;
         row += 1;
-        sheet.write_string_with_format(row, 0, risk.as_str(), formats.risk(risk))?;
-        for (column, one) in (2..).zip(&view.summary) {
-            sheet.write_number_with_format(row, column, one.counts[at] as f64, &formats.text)?;
-        }
     }
-    sheet.insert_chart(1, 4, &chart(view, first))?;
-    row += 2;
+    Ok(row)
+}
+
+/// Writes the findings of each risk from a row on; returns the row after them.
+fn write_risks(
+    sheet: &mut Worksheet,
+    formats: &Formats,
+    view: &View<'_>,
+    first: u32,
+) -> Result<u32, RenderError> {
+    sheet.write_string_with_format(first, 0, "Risk", &formats.header)?;
+    sheet.write_string_with_format(first, 1, "", &formats.header)?;
+    for (column, series) in (2..).zip(&view.summary) {
+        sheet.write_string_with_format(first, column, series.label, &formats.header)?;
+    }
+    let mut row = first + 1;
+    for (position, risk) in Risk::DOWN.into_iter().enumerate() {
+        sheet.write_string_with_format(row, 0, risk.as_str(), formats.risk(risk))?;
+        for (column, series) in (2..).zip(&view.summary) {
+            let count = series.counts[position] as f64;
+            sheet.write_number_with_format(row, column, count, &formats.text)?;
+        }
+        row += 1;
+    }
+    Ok(row)
+}
+
+/// Writes the chapters with their findings from a row on.
+fn write_chapters(
+    sheet: &mut Worksheet,
+    formats: &Formats,
+    view: &View<'_>,
+    first: u32,
+) -> Result<(), RenderError> {
     let headers = [
         "No",
         view.chapter_noun(),
@@ -247,20 +274,21 @@ fn summary(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<
         "Total",
     ];
     for (column, header) in (0..).zip(headers) {
-        sheet.write_string_with_format(row, column, header, &formats.header)?;
+        sheet.write_string_with_format(first, column, header, &formats.header)?;
     }
-    let head = row;
+    let mut row = first;
     for chapter in &view.contents {
         row += 1;
         require_room(row as usize)?;
         sheet.write_number_with_format(row, 0, chapter.number as f64, &formats.text)?;
         sheet.write_string_with_format(row, 1, within_cell(&chapter.name), &formats.text)?;
-        for (column, count) in (2..).zip(chapter.counts.iter().copied().chain([chapter.len()])) {
+        let counts = chapter.counts.iter().copied().chain([chapter.len()]);
+        for (column, count) in (2..).zip(counts) {
             sheet.write_number_with_format(row, column, count as f64, &formats.text)?;
         }
     }
-    if row > head {
-        sheet.autofilter(head, 0, row, 7)?;
+    if row > first {
+        sheet.autofilter(first, 0, row, 7)?;
     }
     Ok(())
 }
@@ -294,30 +322,28 @@ fn chart(view: &View<'_>, first: u32) -> Chart {
 }
 
 fn findings(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<(), RenderError> {
-    let with_decisions = view.with_decisions();
     let mut table = SheetTable::new(sheet, formats, "Findings", &[8, 28, 10, 10, 28, 10, 46])?;
     // Evidence has a sheet of its own.
     let columns: Vec<_> = COLUMNS
         .iter()
         .filter(|(name, _)| !matches!(*name, "risk" | "evidence"))
         .collect();
-    let decisions = if with_decisions {
+    let decisions = if view.with_decisions() {
         DECISION_COLUMNS.as_slice()
     } else {
         &[]
     };
-    let names = columns
-        .iter()
-        .map(|(name, _)| *name)
-        .chain(decisions.iter().map(|(name, _)| *name));
+    let decision_names = decisions.iter().map(|(name, _)| *name);
+    let names = columns.iter().map(|(name, _)| *name).chain(decision_names);
     table.headers(["no", "group", "risk"].into_iter().chain(names))?;
     for chapter in &view.contents {
-        for entry in chapter.entries(ProofLimit::NOTHING, 0) {
-            let (found, entry) = entry?;
-            let decided = found.decided.clone().unwrap_or_default();
-            let values = columns.iter().map(|(_, value)| value(&found));
-            let values = values.chain(decisions.iter().map(|(_, value)| value(&decided)));
-            let values: Vec<String> = values
+        for read in chapter.entries(ProofLimit::NOTHING, 0) {
+            let (finding, entry) = read?;
+            let decided = finding.decided.clone().unwrap_or_default();
+            let of_finding = columns.iter().map(|(_, value)| value(&finding));
+            let of_decision = decisions.iter().map(|(_, value)| value(&decided));
+            let cells: Vec<String> = of_finding
+                .chain(of_decision)
                 .map(|value| text::clean_text_for_print(&value).into_owned())
                 .collect();
             let first = [
@@ -325,11 +351,8 @@ fn findings(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result
                 Cell::Text(&chapter.name),
                 Cell::Risk(entry.risk),
             ];
-            table.row(
-                first
-                    .into_iter()
-                    .chain(values.iter().map(|value| Cell::of_text(value))),
-            )?;
+            let cells = cells.iter().map(|cell| Cell::of_text(cell));
+            table.row(first.into_iter().chain(cells))?;
         }
     }
     table.finish()

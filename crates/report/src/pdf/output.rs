@@ -144,60 +144,35 @@ impl PdfPages {
     pub fn page(&mut self, fonts: &Fonts, marks: Vec<PageMark>) -> Result<(), RenderError> {
         let settings = PageSettings::from_wh(PAGE.0, PAGE.1).ok_or_else(|| failed("page size"))?;
         let mut page = self.document.start_page_with(settings);
-        let mut surface = page.surface();
-        let mut open = None;
-        let (links, marks): (Vec<PageMark>, Vec<PageMark>) = marks
+        let (links, others): (Vec<PageMark>, Vec<PageMark>) = marks
             .into_iter()
             .partition(|mark| matches!(mark.kind, PageMarkKind::Link { .. }));
         // Areas are behind the text, and do not interrupt its tags.
-        let (areas, texts): (Vec<PageMark>, Vec<PageMark>) = marks
+        let (areas, texts): (Vec<PageMark>, Vec<PageMark>) = others
             .into_iter()
             .partition(|mark| matches!(mark.kind, PageMarkKind::Area { .. }));
+        let mut surface = page.surface();
+        let mut open = None;
         for mark in areas.into_iter().chain(texts) {
             // Marks of one tag that follow each other are one content.
             if open != Some(mark.tag) {
                 if open.is_some() {
                     surface.end_tagged();
                 }
-                match mark.tag {
-                    Some(tag) => {
-                        let content = surface.start_tagged(ContentTag::Span(SpanTag::empty()));
-                        self.tags[tag].children.push(TagChild::Content(content));
-                    }
-                    None => {
-                        surface.start_tagged(ContentTag::Artifact(Artifact::with_kind(
-                            ArtifactType::Other,
-                        )));
-                    }
-                }
+                start_tagged(&mut surface, &mut self.tags, mark.tag);
                 open = Some(mark.tag);
             }
-            match &mark.kind {
-                PageMarkKind::Text { line, size } => {
-                    paint_line(&mut surface, fonts, line, (mark.x, mark.y), *size)
-                }
-                PageMarkKind::Area { width, height, ink } => {
-                    paint_area(&mut surface, &mark, (*width, *height), *ink)
-                }
-                PageMarkKind::Link { .. } => {}
-            }
+            paint(&mut surface, fonts, &mark);
         }
         if open.is_some() {
             surface.end_tagged();
         }
         surface.finish();
-        for mark in links {
-            // Viewers find the web addresses of the text themselves.
-            let is_dropped = self.is_coarse
-                && matches!(
-                    mark.kind,
-                    PageMarkKind::Link {
-                        target: LinkTarget::Web(_),
-                        ..
-                    }
-                );
-            if let (Some(tag), Some(annotation), false) = (mark.tag, annotation(&mark), is_dropped)
-            {
+        // Viewers find the web addresses of the text themselves.
+        let is_coarse = self.is_coarse;
+        let is_kept = |mark: &&PageMark| !is_coarse || !leads_to_web(mark);
+        for mark in links.iter().filter(is_kept) {
+            if let (Some(tag), Some(annotation)) = (mark.tag, annotation(mark)) {
                 let content = page.add_tagged_annotation(annotation);
                 self.tags[tag].children.push(TagChild::Content(content));
             }
@@ -343,6 +318,41 @@ struct GlyphSegment {
     x: f32,
     text: String,
     glyphs: Vec<KrillaGlyph>,
+}
+
+fn start_tagged(surface: &mut Surface<'_>, tags: &mut [TagNode], tag: Option<usize>) {
+    match tag {
+        Some(tag) => {
+            let content = surface.start_tagged(ContentTag::Span(SpanTag::empty()));
+            tags[tag].children.push(TagChild::Content(content));
+        }
+        None => {
+            let artifact = Artifact::with_kind(ArtifactType::Other);
+            surface.start_tagged(ContentTag::Artifact(artifact));
+        }
+    }
+}
+
+fn leads_to_web(mark: &PageMark) -> bool {
+    matches!(
+        mark.kind,
+        PageMarkKind::Link {
+            target: LinkTarget::Web(_),
+            ..
+        }
+    )
+}
+
+fn paint(surface: &mut Surface<'_>, fonts: &Fonts, mark: &PageMark) {
+    match &mark.kind {
+        PageMarkKind::Text { line, size } => {
+            paint_line(surface, fonts, line, (mark.x, mark.y), *size)
+        }
+        PageMarkKind::Area { width, height, ink } => {
+            paint_area(surface, mark, (*width, *height), *ink)
+        }
+        PageMarkKind::Link { .. } => {}
+    }
 }
 
 fn paint_line(

@@ -2,7 +2,7 @@
 
 use super::proof::{Proof, ProofLimit, proof};
 use super::{Fact, Prose, fact, line, named, stamp, tool_name};
-use crate::{Earlier, ReportDecision, ReportFinding};
+use crate::{Earlier, ReportDecision, ReportFinding, ReportRetest};
 use scandeck_wire::contract::{Finding, Risk};
 use scandeck_wire::text::{clean_for_print as clean, clean_text_for_print as clean_text};
 
@@ -145,27 +145,7 @@ fn origin(found: &ReportFinding) -> Fact {
 }
 
 fn decisions(found: &ReportFinding, decided: &ReportDecision) -> Vec<Fact> {
-    let owned = |given: &str| clean(given).into_owned();
-    let mut verdict = match decided.again.as_str() {
-        "" => owned(&decided.verdict),
-        cause => owned(&format!("{cause} (was {})", decided.verdict)),
-    };
-    for (before, part) in [(": ", &decided.reason), (", until ", &decided.until)] {
-        if !part.is_empty() {
-            verdict += before;
-            verdict += &clean(part);
-        }
-    }
-    let rule = if decided.by_rule { "a rule of " } else { "" };
-    let who = match decided.who.as_str() {
-        "" => String::new(),
-        who => owned(&format!("by {rule}{who} on {}", decided.at)),
-    };
-    let mut facts = vec![Fact {
-        label: "Verdict",
-        value: verdict,
-        aside: who,
-    }];
+    let mut facts = vec![verdict(decided)];
     if found.risk() != found.finding.risk_level {
         let before = if decided.own {
             "before"
@@ -177,45 +157,77 @@ fn decisions(found: &ReportFinding, decided: &ReportDecision) -> Vec<Fact> {
             format!("{}; {} {before}", found.risk(), found.finding.risk_level),
         ));
     }
-    // A manual finding was never compared with a scan.
-    let mut change = owned(if decided.own {
-        "manual"
-    } else {
-        shown(&decided.now)
-    });
-    if !decided.absent_in.is_empty() {
-        change += &format!(": not found by {}", clean(&decided.absent_in));
-    }
-    facts.push(Fact {
-        label: "Change",
-        value: change,
-        aside: owned(&decided.tags.join(", ")),
-    });
+    facts.push(change(decided));
     facts.extend(
         decided
             .absences
             .iter()
             .map(|scans| fact("Not found", format!("by {}", clean(scans)))),
     );
-    if let Some(retest) = &decided.retest {
-        let at = if retest.at.is_empty() {
-            String::new()
-        } else {
-            format!("; requested on {}", retest.at)
-        };
-        let aside = owned(&format!("before: {}{at}", retest.before));
-        facts.push(Fact {
-            label: "Retest",
-            value: owned(shown(&retest.now)),
-            aside,
-        });
-    }
+    facts.extend(decided.retest.as_ref().map(retest));
     facts.extend(decided.notes.iter().map(|note| Fact {
         label: "Note",
         value: clean_text(&note.text).into_owned(),
-        aside: owned(&format!("{}, {}", note.who, note.at)),
+        aside: cleaned(&format!("{}, {}", note.who, note.at)),
     }));
     facts
+}
+
+fn cleaned(given: &str) -> String {
+    clean(given).into_owned()
+}
+
+fn verdict(decided: &ReportDecision) -> Fact {
+    let mut value = match decided.again.as_str() {
+        "" => cleaned(&decided.verdict),
+        cause => cleaned(&format!("{cause} (was {})", decided.verdict)),
+    };
+    for (before, part) in [(": ", &decided.reason), (", until ", &decided.until)] {
+        if !part.is_empty() {
+            value += before;
+            value += &clean(part);
+        }
+    }
+    let rule = if decided.by_rule { "a rule of " } else { "" };
+    let aside = match decided.who.as_str() {
+        "" => String::new(),
+        who => cleaned(&format!("by {rule}{who} on {}", decided.at)),
+    };
+    Fact {
+        label: "Verdict",
+        value,
+        aside,
+    }
+}
+
+fn change(decided: &ReportDecision) -> Fact {
+    // A manual finding was never compared with a scan.
+    let mut value = cleaned(if decided.own {
+        "manual"
+    } else {
+        shown(&decided.now)
+    });
+    if !decided.absent_in.is_empty() {
+        value += &format!(": not found by {}", clean(&decided.absent_in));
+    }
+    Fact {
+        label: "Change",
+        value,
+        aside: cleaned(&decided.tags.join(", ")),
+    }
+}
+
+fn retest(retest: &ReportRetest) -> Fact {
+    let at = if retest.at.is_empty() {
+        String::new()
+    } else {
+        format!("; requested on {}", retest.at)
+    };
+    Fact {
+        label: "Retest",
+        value: cleaned(shown(&retest.now)),
+        aside: cleaned(&format!("before: {}{at}", retest.before)),
+    }
 }
 
 /// The word of the screen for a word of the data formats, whose values stay as they are.
