@@ -76,26 +76,28 @@ fn algorithm_name(oid: String) -> String {
     known.map_or(oid, |(_, name)| (*name).to_owned())
 }
 
+// Names of the tests of a certificate.
+const DAYS: &str = "tls.certificate.days";
+const NAME: &str = "tls.certificate.name";
+const TRUST: &str = "tls.certificate.trust";
+const KEY: &str = "tls.certificate.key";
+const SIGNATURE: &str = "tls.certificate.signature";
+const SAN: &str = "tls.certificate.san";
+const ORDER: &str = "tls.certificate.order";
+const LIFE: &str = "tls.certificate.life";
+const STAPLE: &str = "tls.certificate.staple";
+
 /// Names and descriptions of the tests of a certificate.
 pub const CHECKS: &[(&str, &str)] = &[
-    ("tls.certificate.days", "Validity period of the certificate"),
-    ("tls.certificate.name", "Host names of the certificate"),
-    ("tls.certificate.trust", "Trust of the certificate chain"),
-    ("tls.certificate.key", "Strength of the keys in the chain"),
-    (
-        "tls.certificate.signature",
-        "Strength of the signatures in the chain",
-    ),
-    (
-        "tls.certificate.san",
-        "Subject alternative names of the certificate",
-    ),
-    ("tls.certificate.order", "Order of the certificate chain"),
-    ("tls.certificate.life", "Length of the validity period"),
-    (
-        "tls.certificate.staple",
-        "OCSP response that the certificate requires",
-    ),
+    (DAYS, "Validity period of the certificate"),
+    (NAME, "Host names of the certificate"),
+    (TRUST, "Trust of the certificate chain"),
+    (KEY, "Strength of the keys in the chain"),
+    (SIGNATURE, "Strength of the signatures in the chain"),
+    (SAN, "Subject alternative names of the certificate"),
+    (ORDER, "Order of the certificate chain"),
+    (LIFE, "Length of the validity period"),
+    (STAPLE, "OCSP response that the certificate requires"),
 ];
 
 /// The properties of one certificate.
@@ -124,13 +126,21 @@ pub struct ChainFindings {
     /// Why the server's own certificate cannot be read. Then the others are not described in its
     /// place.
     unreadable: Option<String>,
-    failed: Vec<(usize, FindingKind, String)>,
+    failed: Vec<FailedCheck>,
     /// Lines for the raw log.
     pub lines: Vec<String>,
     /// A notice about the scan.
     pub note: Option<String>,
     /// What is missing for trust, and the remedy.
     advice: Option<TrustAdvice>,
+}
+
+/// A failed check of a chain.
+struct FailedCheck {
+    /// The test that reports it.
+    uid: &'static str,
+    kind: FindingKind,
+    why: String,
 }
 
 /// Checks a chain that begins with the server's certificate.
@@ -150,97 +160,99 @@ pub fn check(
         checked.note = Some(format!("The server's certificate cannot be read: {why}."));
         return checked;
     };
-    checked
-        .failed
-        .extend(check_days(&leaf, now).map(|(kind, why)| (0, kind, why)));
-    // A certificate without names can match no host; the missing names are the finding.
-    if leaf.names.is_empty() {
-        checked
-            .failed
-            .push((5, tls::NO_NAMES, "no DNS name and no address".to_owned()));
+    if let Some((kind, why)) = check_days(&leaf, now) {
+        checked.fail(DAYS, kind, why);
     }
+    checked.check_names(host, &leaf, &chain[0]);
     if let Some(why) = check_order(&checked.chain) {
-        checked.failed.push((6, tls::CHAIN_ORDER, why));
-    }
-    if !is_valid_for(host, &chain[0], &leaf.names) {
-        let names = if leaf.names.is_empty() {
-            "no name".to_owned()
-        } else {
-            leaf.names.join(", ")
-        };
-        checked.failed.push((
-            1,
-            tls::WRONG_NAME,
-            format!("asked for {host}; it names {names}"),
-        ));
+        checked.fail(ORDER, tls::CHAIN_ORDER, why);
     }
     if unstapled.contains(&chain[0]) {
-        let why =
-            "it requires an OCSP response in the handshake, and the server sent none".to_owned();
-        checked.failed.push((8, tls::MUST_STAPLE, why));
+        let why = "it requires an OCSP response in the handshake, and the server sent none";
+        checked.fail(STAPLE, tls::MUST_STAPLE, why);
     }
     let within = now.clamp(leaf.not_before, leaf.not_after.max(leaf.not_before));
-    match trust::verify(
-        chain,
-        host,
-        u64::try_from(within).unwrap_or(0),
-        &run.settings.trust_anchors,
-    ) {
-        Trust::Trusted => {
-            let days = (leaf.not_after - leaf.not_before) / DAY;
-            if days > max_validity(leaf.not_before) {
-                checked
-                    .failed
-                    .push((7, tls::LONG_LIFE, format!("valid for {days} days")));
-            }
+    let second = u64::try_from(within).unwrap_or(0);
+    let trust = trust::verify(chain, host, second, &run.settings.trust_anchors);
+    checked.check_trust(trust, &leaf, chain);
+    checked.check_strength();
+    checked
+}
+
+impl ChainFindings {
+    fn fail(&mut self, uid: &'static str, kind: FindingKind, why: impl Into<String>) {
+        let why = why.into();
+        self.failed.push(FailedCheck { uid, kind, why });
+    }
+
+    fn check_names(&mut self, host: &str, leaf: &CertificateFacts, der: &[u8]) {
+        // A certificate without names can match no host; the missing names are the finding.
+        if leaf.names.is_empty() {
+            self.fail(SAN, tls::NO_NAMES, "no DNS name and no address");
         }
-        Trust::Untrusted(_) if leaf.is_self_issued => {
-            checked.failed.push((
-                2,
-                tls::SELF_SIGNED,
-                "issuer and subject are the same".to_owned(),
-            ));
-        }
-        Trust::Untrusted(why) => {
-            checked.advice = trust::advice(chain);
-            checked.failed.push((2, tls::UNTRUSTED, why));
-        }
-        // Another check reports the signature.
-        Trust::OldSignature if checked.chain.iter().any(|one| one.weak_signature) => {
-            checked.note =
-                Some("Trust was not checked: the signature in the chain is too weak.".to_owned());
-        }
-        Trust::OldSignature => {
-            checked.failed.push((
-                2,
-                tls::UNTRUSTED,
-                "its signature algorithm is not supported".to_owned(),
-            ));
-        }
-        Trust::Unknown => {
-            checked.note =
-                Some("Trust was not checked: this machine has no trusted authorities.".to_owned())
+        if !is_valid_for(host, der, &leaf.names) {
+            let names = if leaf.names.is_empty() {
+                "no name".to_owned()
+            } else {
+                leaf.names.join(", ")
+            };
+            let why = format!("asked for {host}; it names {names}");
+            self.fail(NAME, tls::WRONG_NAME, why);
         }
     }
-    let weak = |weakness: fn(&CertificateFacts) -> Option<String>| {
-        let all: Vec<String> = checked.chain.iter().filter_map(weakness).collect();
-        (!all.is_empty()).then(|| all.join("; "))
-    };
-    let keys = weak(|one| {
-        one.weak_key
-            .then(|| format!("{}: {}", one.subject, one.key))
-    });
-    let signatures = weak(|one| {
-        (one.weak_signature && !one.is_self_issued)
-            .then(|| format!("{}: {}", one.subject, one.signature))
-    });
-    checked
-        .failed
-        .extend(keys.map(|why| (3, tls::WEAK_KEY, why)));
-    checked
-        .failed
-        .extend(signatures.map(|why| (4, tls::WEAK_SIGNATURE, why)));
-    checked
+
+    fn check_trust(&mut self, trust: Trust, leaf: &CertificateFacts, chain: &[Vec<u8>]) {
+        match trust {
+            Trust::Trusted => {
+                let days = (leaf.not_after - leaf.not_before) / DAY;
+                if days > max_validity(leaf.not_before) {
+                    self.fail(LIFE, tls::LONG_LIFE, format!("valid for {days} days"));
+                }
+            }
+            Trust::Untrusted(_) if leaf.is_self_issued => {
+                self.fail(TRUST, tls::SELF_SIGNED, "issuer and subject are the same");
+            }
+            Trust::Untrusted(why) => {
+                self.advice = trust::advice(chain);
+                self.fail(TRUST, tls::UNTRUSTED, why);
+            }
+            // Another check reports the signature.
+            Trust::OldSignature if self.chain.iter().any(|one| one.weak_signature) => {
+                self.skip_trust("the signature in the chain is too weak");
+            }
+            Trust::OldSignature => {
+                let why = "its signature algorithm is not supported";
+                self.fail(TRUST, tls::UNTRUSTED, why);
+            }
+            Trust::Unknown => self.skip_trust("this machine has no trusted authorities"),
+        }
+    }
+
+    fn skip_trust(&mut self, why: &str) {
+        self.note = Some(format!("Trust was not checked: {why}."));
+    }
+
+    /// Checks keys and signatures of all certificates of the chain.
+    fn check_strength(&mut self) {
+        let weak = |weakness: fn(&CertificateFacts) -> Option<String>| {
+            let all: Vec<String> = self.chain.iter().filter_map(weakness).collect();
+            (!all.is_empty()).then(|| all.join("; "))
+        };
+        let keys = weak(|one| {
+            one.weak_key
+                .then(|| format!("{}: {}", one.subject, one.key))
+        });
+        let signatures = weak(|one| {
+            (one.weak_signature && !one.is_self_issued)
+                .then(|| format!("{}: {}", one.subject, one.signature))
+        });
+        if let Some(why) = keys {
+            self.fail(KEY, tls::WEAK_KEY, why);
+        }
+        if let Some(why) = signatures {
+            self.fail(SIGNATURE, tls::WEAK_SIGNATURE, why);
+        }
+    }
 }
 
 impl ChainFindings {
@@ -302,7 +314,7 @@ impl ChainFindings {
     }
 
     fn has_failed(&self, kind: FindingKind) -> bool {
-        self.failed.iter().any(|(_, failed, _)| *failed == kind)
+        self.failed.iter().any(|failed| failed.kind == kind)
     }
 
     /// A summary for the status message.
@@ -333,16 +345,12 @@ pub fn tests(chains: &[ChainFindings], port: u16, service: &str) -> Vec<TestDone
         .and_then(ChainFindings::leaf)
         .map(|one| one.subject.as_str())
         .unwrap_or_default();
-    let test = |at: usize| {
-        let (uid, description) = CHECKS[at];
+    let test = |&(uid, description): &(&'static str, &'static str)| {
+        let failed = chains.iter().flat_map(|one| &one.failed);
         let mut kinds: Vec<FindingKind> = Vec::new();
-        for (_, kind, _) in chains
-            .iter()
-            .flat_map(|one| &one.failed)
-            .filter(|(check, ..)| *check == at)
-        {
-            if !kinds.contains(kind) {
-                kinds.push(*kind);
+        for check in failed.filter(|check| check.uid == uid) {
+            if !kinds.contains(&check.kind) {
+                kinds.push(check.kind);
             }
         }
         let rows = |kind: FindingKind| -> Vec<Vec<String>> {
@@ -367,16 +375,16 @@ pub fn tests(chains: &[ChainFindings], port: u16, service: &str) -> Vec<TestDone
             findings.collect(),
         )
     };
-    (0..CHECKS.len()).map(test).collect()
+    CHECKS.iter().map(test).collect()
 }
 
 impl ChainFindings {
     /// Evidence rows of a failed check.
     fn rows(&self, kind: FindingKind) -> Vec<Vec<String>> {
-        let Some((_, _, why)) = self.failed.iter().find(|(_, failed, _)| *failed == kind) else {
+        let Some(failed) = self.failed.iter().find(|failed| failed.kind == kind) else {
             return Vec::new();
         };
-        let mut rows = vec![vec!["Reason".to_owned(), why.clone()]];
+        let mut rows = vec![vec!["Reason".to_owned(), failed.why.clone()]];
         rows.extend(self.chain.iter().flat_map(CertificateFacts::rows));
         rows
     }
@@ -871,7 +879,11 @@ mod tests {
     fn summary_of_expired_certificate_names_the_expiry() {
         let summary = |kind: Option<FindingKind>| {
             let failed = kind
-                .map(|kind| (0, kind, String::new()))
+                .map(|kind| FailedCheck {
+                    uid: DAYS,
+                    kind,
+                    why: String::new(),
+                })
                 .into_iter()
                 .collect();
             ChainFindings {

@@ -164,77 +164,97 @@ pub fn count() -> usize {
     suites::CHECKS.len() + HANDSHAKES.len() + SERVERS.len()
 }
 
+/// The result of one check.
+struct CheckResult {
+    uid: &'static str,
+    description: &'static str,
+    kind: FindingKind,
+    /// The second header of the evidence.
+    header: &'static str,
+    rows: Vec<Vec<String>>,
+}
+
 pub fn tests(server: &Server, answers: &[VersionAnswer]) -> Vec<TestDone> {
-    let port = server.address.port();
-    let of_suites = suites::CHECKS.iter().map(|check| {
-        let rows: Vec<Vec<String>> = answers
-            .iter()
-            .flat_map(|one| one.suites.iter().map(move |suite| (one.version, suite)))
-            .filter(|(_, suite)| (check.has)(&suite.cipher))
-            .map(|(version, suite)| vec![version.name().to_owned(), suites::iana(&suite.cipher)])
-            .collect();
-        (
-            check.uid,
-            check.description,
-            check.kind,
-            "Cipher suite",
-            rows,
-        )
+    let of_suites = suites::CHECKS.iter().map(|check| CheckResult {
+        uid: check.uid,
+        description: check.description,
+        kind: check.kind,
+        header: "Cipher suite",
+        rows: suite_rows(check, answers),
     });
-    let of_handshakes = HANDSHAKES.iter().map(|(uid, description, kind, values)| {
-        let rows: Vec<Vec<String>> = answers
-            .iter()
-            .flat_map(|one| {
-                values(one)
-                    .into_iter()
-                    .map(|value| vec![one.version.name().to_owned(), value])
-            })
-            .collect();
-        (*uid, *description, *kind, "Value", rows)
-    });
+    let of_handshakes = HANDSHAKES
+        .iter()
+        .map(|(uid, description, kind, values)| CheckResult {
+            uid,
+            description,
+            kind: *kind,
+            header: "Value",
+            rows: value_rows(*values, answers),
+        });
     let is_complete = are_complete(server, answers);
-    let of_server = SERVERS.iter().map(|(uid, description, kind, rows)| {
-        let header = if *kind == tls::OLD_ONLY {
-            "Answer"
-        } else {
-            "Cipher suite"
-        };
-        (
-            *uid,
-            *description,
-            *kind,
-            header,
-            if is_complete {
+    let of_server = SERVERS
+        .iter()
+        .map(|(uid, description, kind, rows)| CheckResult {
+            uid,
+            description,
+            kind: *kind,
+            header: if *kind == tls::OLD_ONLY {
+                "Answer"
+            } else {
+                "Cipher suite"
+            },
+            rows: if is_complete {
                 rows(answers)
             } else {
                 Vec::new()
             },
-        )
-    });
-    let test = |(uid, description, kind, header, rows): (
-        &str,
-        &str,
-        FindingKind,
-        &str,
-        Vec<Vec<String>>,
-    )| {
-        let metadata = json!({"found": rows.len()});
-        let findings = if rows.is_empty() {
-            Vec::new()
-        } else {
-            vec![finding(
-                kind,
-                port,
-                server.service(),
-                &["Version", header],
-                rows,
-            )]
-        };
-        TestDone::new(uid, description, metadata, findings)
-    };
+        });
     of_suites
         .chain(of_handshakes)
         .chain(of_server)
-        .map(test)
+        .map(|result| result.test(server))
         .collect()
+}
+
+/// The accepted suites that have the weakness.
+fn suite_rows(check: &suites::SuiteCheck, answers: &[VersionAnswer]) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    for one in answers {
+        let weak = one.suites.iter().filter(|suite| (check.has)(&suite.cipher));
+        let version = one.version.name();
+        rows.extend(weak.map(|suite| vec![version.to_owned(), suites::iana(&suite.cipher)]));
+    }
+    rows
+}
+
+fn value_rows(
+    values: fn(&VersionAnswer) -> Vec<String>,
+    answers: &[VersionAnswer],
+) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    for one in answers {
+        let version = one.version.name();
+        rows.extend(
+            values(one)
+                .into_iter()
+                .map(|value| vec![version.to_owned(), value]),
+        );
+    }
+    rows
+}
+
+impl CheckResult {
+    fn test(self, server: &Server) -> TestDone {
+        let metadata = json!({"found": self.rows.len()});
+        let headers = ["Version", self.header];
+        let port = server.address.port();
+        let finding = (!self.rows.is_empty())
+            .then(|| finding(self.kind, port, server.service(), &headers, self.rows));
+        TestDone::new(
+            self.uid,
+            self.description,
+            metadata,
+            finding.into_iter().collect(),
+        )
+    }
 }

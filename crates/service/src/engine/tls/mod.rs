@@ -33,7 +33,6 @@ use super::pace::HostLane;
 use super::run::ScanRun;
 use super::{NewFinding, ScanOutcome, TestDone, kinds};
 use crate::scope_check::is_this_host;
-use scandeck_wire::contract::Risk;
 use scandeck_wire::text::plural;
 
 mod certificate;
@@ -132,41 +131,30 @@ struct ConnectionRefusals {
     last: String,
 }
 
+/// Everything that a scan found out about a server that accepts at least one version.
+struct TlsResults {
+    answers: Vec<VersionAnswer>,
+    checked: Vec<certificate::ChainFindings>,
+    second: Option<sslscan::SslscanReport>,
+    /// Why handshakes were not possible, if so.
+    refusals: Option<String>,
+}
+
 /// Runs the scan.
 pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
-    let params = &run.job.params;
-    let port = params
-        .get("port")
-        .and_then(Value::as_u64)
-        .and_then(|port| u16::try_from(port).ok());
-    let is_https = run.address.url().is_some_and(|url| url.scheme() == "https");
-    let port = port
-        .or(run.address.port().filter(|_| is_https))
-        .unwrap_or(443);
-    let starttls = match params.get("starttls").and_then(Value::as_str) {
+    let port = port_of(run);
+    let starttls = match run.job.params.get("starttls").and_then(Value::as_str) {
         Some(name) => StartTls::of(name),
         None => StartTls::of_port(port),
     };
     // Each version has two tests: its handshakes, and what they mean beside those of the other
     // versions.
-    let tests = 2 * Version::ALL.len() + certificate::CHECKS.len() + checks::count();
-    run.planned(tests as u32).await;
+    let planned = 2 * Version::ALL.len() + certificate::CHECKS.len() + checks::count();
+    run.planned(planned as u32).await;
     let server = connectable(run, run.address.host(), port, starttls).await?;
 
-    let so_far = Mutex::new(Vec::new());
-    let answers = join_all(Version::ALL.iter().map(|version| async {
-        let answer = server.version(*version).await;
-        server.note(&so_far, answer.clone()).await;
-        run.tested(handshake_test(&answer)).await;
-        answer
-    }))
-    .await;
-    let accepted = answers.iter().filter(|one| one.answer.accepted);
-    let accepted = accepted
-        .map(|one| one.version.name())
-        .collect::<Vec<_>>()
-        .join(", ");
-    if accepted.is_empty() {
+    let answers = server.versions().await;
+    if !answers.iter().any(|one| one.answer.accepted) {
         return server.without_version(&answers);
     }
     let chains = server.chains(&answers).await;
@@ -175,63 +163,100 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     run.report_if_stopped(server.tests(&answers, &checked, None));
     run.output_findings(server.output(&answers, &checked)).await;
     let second = sslscan::scan(run, &server).await;
-    run.planned(tests as u32 + u32::from(second.is_some()))
+    run.planned(planned as u32 + u32::from(second.is_some()))
         .await;
-    let mut tests = server.tests(&answers, &checked, second.as_ref());
-    tests.extend(second.as_ref().map(|second| second.test(&server, &answers)));
-    let refusals = server.refusals();
-    if refusals.is_some() {
-        // Without all handshakes, no earlier finding is gone.
-        tests = tests
-            .into_iter()
-            .map(|test| test.judged(refusals.clone()))
-            .collect();
-    }
-    let found = tests
-        .iter()
-        .flat_map(|test| &test.findings)
-        .map(|finding| (finding.risk, finding.name.clone()));
-    let found = worst(found.collect());
+    let results = TlsResults {
+        answers,
+        checked,
+        second,
+        refusals: server.refusals(),
+    };
+    let tests = results.tests(&server);
+    let findings = worst(&tests);
     run.tested_all(tests).await;
-    if let Some(second) = &second {
-        run.info(second.line(&answers)).await;
+    results.report_lines(run).await;
+    Ok(results.summary(&findings))
+}
+
+/// The port in the parameters of the scan or in its target.
+fn port_of(run: &ScanRun<'_>) -> u16 {
+    let chosen = run.job.params.get("port").and_then(Value::as_u64);
+    let is_https = run.address.url().is_some_and(|url| url.scheme() == "https");
+    chosen
+        .and_then(|port| u16::try_from(port).ok())
+        .or(run.address.port().filter(|_| is_https))
+        .unwrap_or(443)
+}
+
+impl TlsResults {
+    fn tests(&self, server: &Server<'_>) -> Vec<TestDone> {
+        let second = self.second.as_ref();
+        let mut tests = server.tests(&self.answers, &self.checked, second);
+        tests.extend(second.map(|second| second.test(server, &self.answers)));
+        match &self.refusals {
+            None => tests,
+            // Without all handshakes, no earlier finding is gone.
+            Some(why) => tests
+                .into_iter()
+                .map(|test| test.judged(Some(why.clone())))
+                .collect(),
+        }
     }
-    for line in checked.iter().flat_map(|one| &one.lines) {
-        run.raw(line.clone()).await;
+
+    /// Names of accepted versions.
+    fn accepted(&self) -> String {
+        let accepted = self.answers.iter().filter(|one| one.answer.accepted);
+        let names: Vec<&str> = accepted.map(|one| one.version.name()).collect();
+        names.join(", ")
     }
-    if let Some(line) = checked.iter().find_map(|one| one.note.as_ref()) {
-        run.info(line.clone()).await;
+
+    async fn report_lines(&self, run: &ScanRun<'_>) {
+        if let Some(second) = &self.second {
+            run.info(second.line(&self.answers)).await;
+        }
+        for line in self.checked.iter().flat_map(|one| &one.lines) {
+            run.raw(line.clone()).await;
+        }
+        if let Some(line) = self.checked.iter().find_map(|one| one.note.as_ref()) {
+            run.info(line.clone()).await;
+        }
+        run.info(format!("Accepted: {}.", self.accepted())).await;
+        if let Some(why) = &self.refusals {
+            run.info(format!(
+                "Incomplete: {why}. Lower the number of scans of this server, and scan again."
+            ))
+            .await;
+        }
     }
-    run.info(format!("Accepted: {accepted}.")).await;
-    if let Some(why) = &refusals {
-        run.info(format!(
-            "Incomplete: {why}. Lower the number of scans of this server, and scan again."
-        ))
-        .await;
+
+    /// The status message; `findings` are those that it names.
+    fn summary(&self, findings: &str) -> String {
+        let certificate = self.checked.first().map_or_else(
+            || "no readable certificate".to_owned(),
+            certificate::ChainFindings::summary,
+        );
+        let refusals = self.refusals.as_ref();
+        let incomplete = refusals.map(|why| format!("; incomplete: {why}"));
+        let accepted = self.accepted();
+        let incomplete = incomplete.unwrap_or_default();
+        format!("{accepted} accepted; {certificate}{findings}{incomplete}")
     }
-    let summary = checked.first().map_or_else(
-        || "no readable certificate".to_owned(),
-        certificate::ChainFindings::summary,
-    );
-    let refusals = refusals
-        .map(|why| format!("; incomplete: {why}"))
-        .unwrap_or_default();
-    Ok(format!("{accepted} accepted; {summary}{found}{refusals}"))
 }
 
 /// Findings that the status message names.
 const NAMED: usize = 3;
 
 /// `; 11 findings: Cipher suites without encryption, … and 8 more`, the worst first.
-fn worst(mut found: Vec<(Risk, String)>) -> String {
+fn worst(tests: &[TestDone]) -> String {
+    let mut found: Vec<&NewFinding> = tests.iter().flat_map(|test| &test.findings).collect();
     if found.is_empty() {
         return String::new();
     }
-    found.sort_by_key(|(risk, _)| std::cmp::Reverse(*risk));
+    found.sort_by_key(|finding| std::cmp::Reverse(finding.risk));
     let names: Vec<&str> = found
         .iter()
         .take(NAMED)
-        .map(|(_, name)| name.as_str())
+        .map(|finding| finding.name.as_str())
         .collect();
     let more = match found.len().saturating_sub(NAMED) {
         0 => String::new(),
@@ -523,6 +548,19 @@ impl Server<'_> {
         accepts == Ok(Ok(true))
     }
 
+    /// Finds everything that the server accepts, and reports the handshakes of each version.
+    async fn versions(&self) -> Vec<VersionAnswer> {
+        let so_far = Mutex::new(Vec::new());
+        let so_far = &so_far;
+        let versions = Version::ALL.iter().map(|version| async move {
+            let answer = self.version(*version).await;
+            self.note(so_far, answer.clone()).await;
+            self.run.tested(handshake_test(&answer)).await;
+            answer
+        });
+        join_all(versions).await
+    }
+
     /// Finds everything that the server accepts with a version.
     async fn version(&self, version: Version) -> VersionAnswer {
         let mut result = VersionAnswer {
@@ -533,57 +571,72 @@ impl Server<'_> {
             compression: false,
             client_renegotiation: false,
         };
-        if version == Version::Ssl2 {
-            result.answer = self.handshake(&Offer::new(version, Vec::new())).await;
-        } else {
-            self.find_suites(&mut result).await;
-        }
         match version {
+            Version::Ssl2 => {
+                result.answer = self.handshake(&Offer::new(version, Vec::new())).await;
+            }
             Version::Tls13 => {
-                if let Some(modern) = self
-                    .modern(KeyKind::Any)
-                    .await
-                    .filter(|modern| modern.accepted)
-                {
-                    // Without it, some servers refuse an empty key share.
-                    let suite = result.answer.suite;
-                    result.answer = TlsAnswer {
-                        is_tls: true,
-                        suite,
-                        ..modern
-                    };
-                } else if let Some(group) = result.answer.group.filter(|_| result.answer.accepted) {
-                    result.answer.chain = self.chain_by_group(group).await.unwrap_or_default();
-                }
+                self.find_suites(&mut result).await;
+                self.find_chain(&mut result).await;
                 self.find_groups(&mut result).await;
             }
-            Version::Ssl2 => {}
-            _ if result.answer.accepted => {
-                let mut offer = Offer::new(version, result.answer.suite.into_iter().collect());
-                offer.compression = true;
-                result.compression = self.handshake(&offer).await.compression;
-                result.client_renegotiation =
-                    version != Version::Ssl3 && self.accepts_renegotiation(version).await;
+            _ => {
+                self.find_suites(&mut result).await;
+                if result.answer.accepted {
+                    self.find_options(&mut result).await;
+                }
             }
-            _ => {}
         }
-        let names: Vec<&str> = result
-            .suites
-            .iter()
-            .map(|one| one.cipher.as_str())
-            .collect();
-        let (answer, name) = (&result.answer, version.name());
+        self.log_version(&result).await;
+        result
+    }
+
+    /// Reads the chain of TLS 1.3, which the server encrypts.
+    async fn find_chain(&self, result: &mut VersionAnswer) {
+        let modern = self.modern(KeyKind::Any).await;
+        if let Some(modern) = modern.filter(|modern| modern.accepted) {
+            // Without it, some servers refuse an empty key share.
+            let suite = result.answer.suite;
+            result.answer = TlsAnswer {
+                is_tls: true,
+                suite,
+                ..modern
+            };
+        } else if let Some(group) = result.answer.group.filter(|_| result.answer.accepted) {
+            result.answer.chain = self.chain_by_group(group).await.unwrap_or_default();
+        }
+    }
+
+    /// Finds out whether an accepted version comes with compression and renegotiation.
+    async fn find_options(&self, result: &mut VersionAnswer) {
+        let version = result.version;
+        let mut offer = Offer::new(version, result.answer.suite.into_iter().collect());
+        offer.compression = true;
+        result.compression = self.handshake(&offer).await.compression;
+        result.client_renegotiation =
+            version != Version::Ssl3 && self.accepts_renegotiation(version).await;
+    }
+
+    async fn log_version(&self, result: &VersionAnswer) {
+        let VersionAnswer {
+            version, answer, ..
+        } = result;
         let word = if answer.is_late {
             self.late()
         } else {
             answer.word().to_owned()
         };
-        let mut line = format!("{} {name} {word} {}", self.address, answer.cipher);
-        if names.len() > 1 {
+        let mut line = format!(
+            "{} {} {word} {}",
+            self.address,
+            version.name(),
+            answer.cipher
+        );
+        if result.suites.len() > 1 {
+            let names: Vec<&str> = result.suites.iter().map(|one| &one.cipher[..]).collect();
             line.push_str(&format!("; all suites: {}", names.join(" ")));
         }
         self.run.raw(line.trim_end()).await;
-        result
     }
 
     /// Adds the responses of a version; a stopped scan reports the findings that all responses so
@@ -748,42 +801,15 @@ impl Server<'_> {
         let VersionAnswer {
             version, answer, ..
         } = one;
-        let accepts = |expected: Version| {
-            all.iter()
-                .any(|one| one.version == expected && one.answer.accepted)
-        };
-        let kind = match (version, answer.accepted) {
-            (Version::Ssl2, true) => Some(kinds::tls::SSL2),
-            (Version::Ssl3, true) => Some(kinds::tls::SSL3),
-            (Version::Tls10, true) => Some(kinds::tls::TLS10),
-            (Version::Tls11, true) => Some(kinds::tls::TLS11),
-            (Version::Tls13, false) if accepts(Version::Tls12) && !answer.is_untested => {
-                Some(kinds::tls::NO_TLS13)
-            }
-            _ => None,
-        };
-        let findings = kind.map(|kind| {
-            let row = |one: &VersionAnswer| {
-                let cipher = suites::iana(&one.answer.cipher);
-                vec![
-                    one.version.name().to_owned(),
-                    one.answer.word().to_owned(),
-                    cipher,
-                ]
-            };
+        let finding = one.weakness(all).map(|kind| {
             // SSL 2.0 is a row only where it matters, as in earlier versions of this program.
-            let shown = all
-                .iter()
-                .filter(|one| one.version != Version::Ssl2 || one.answer.accepted);
-            let mut rows: Vec<Vec<String>> = shown.map(row).collect();
+            let is_shown =
+                |row: &&VersionAnswer| row.version != Version::Ssl2 || row.answer.accepted;
+            let shown = all.iter().filter(is_shown);
+            let mut rows: Vec<Vec<String>> = shown.map(VersionAnswer::row).collect();
             rows.extend(second.and_then(|second| second.disagreement(one)));
-            finding(
-                kind,
-                self.address.port(),
-                self.service(),
-                &["Version", "Answer", "Cipher suite"],
-                rows,
-            )
+            let headers = ["Version", "Answer", "Cipher suite"];
+            finding(kind, self.address.port(), self.service(), &headers, rows)
         });
         // Such as `tls.protocol.tls10`.
         let uid = format!("tls.protocol.{version:?}").to_ascii_lowercase();
@@ -792,7 +818,7 @@ impl Server<'_> {
             uid,
             format!("Support for {}", version.name()),
             metadata,
-            findings.into_iter().collect(),
+            finding.into_iter().collect(),
         )
     }
 
@@ -815,6 +841,35 @@ impl Server<'_> {
             "protocols": protocols.collect::<Vec<_>>(),
             "certificates": certificates.collect::<Vec<_>>(),
         })
+    }
+}
+
+impl VersionAnswer {
+    /// Why the answer is a finding, beside those of the other versions.
+    fn weakness(&self, all: &[VersionAnswer]) -> Option<FindingKind> {
+        let accepts_tls12 = || {
+            all.iter()
+                .any(|one| one.version == Version::Tls12 && one.answer.accepted)
+        };
+        match (self.version, self.answer.accepted) {
+            (Version::Ssl2, true) => Some(kinds::tls::SSL2),
+            (Version::Ssl3, true) => Some(kinds::tls::SSL3),
+            (Version::Tls10, true) => Some(kinds::tls::TLS10),
+            (Version::Tls11, true) => Some(kinds::tls::TLS11),
+            (Version::Tls13, false) if accepts_tls12() && !self.answer.is_untested => {
+                Some(kinds::tls::NO_TLS13)
+            }
+            _ => None,
+        }
+    }
+
+    /// The row of evidence.
+    fn row(&self) -> Vec<String> {
+        vec![
+            self.version.name().to_owned(),
+            self.answer.word().to_owned(),
+            suites::iana(&self.answer.cipher),
+        ]
     }
 }
 

@@ -68,66 +68,69 @@ impl StartTls {
     /// When the server refuses, does not offer TLS, or the connection ends; with the line of the
     /// server, if it sent one.
     pub async fn upgrade(self, stream: &mut TcpStream) -> Result<(), String> {
-        let answer = match self {
-            StartTls::Smtp => {
-                self.greeting(lines(stream, |line| is_last(line, "220")).await?, "220")?;
-                let offer = ask(stream, "EHLO scandeck.invalid\r\n", |line| {
-                    is_last(line, "250")
-                })
-                .await?;
-                if offer.starts_with("250") && !offer.to_ascii_uppercase().contains("STARTTLS") {
-                    return Err(self.no_offer());
-                }
-                self.greeting(offer, "250")?;
-                ask(stream, "STARTTLS\r\n", |line| is_last(line, "")).await?
-            }
-            StartTls::Imap => {
-                let greeting = lines(stream, |line| line.starts_with("* ")).await?;
-                if greeting.to_ascii_uppercase().starts_with("* BYE") {
-                    return Err(self.refusal(&greeting));
-                }
-                ask(stream, "a1 STARTTLS\r\n", |line| line.starts_with("a1 ")).await?
-            }
+        match self {
+            StartTls::Smtp => self.upgrade_smtp(stream).await,
+            StartTls::Imap => self.upgrade_imap(stream).await,
             StartTls::Pop3 => {
                 self.greeting(lines(stream, |_| true).await?, "+OK")?;
-                ask(stream, "STLS\r\n", |_| true).await?
+                let answer = ask(stream, "STLS\r\n", |_| true).await?;
+                self.start(answer.starts_with("+OK"), &answer)
             }
             StartTls::Ftp => {
                 self.greeting(lines(stream, |line| is_last(line, "220")).await?, "220")?;
-                ask(stream, "AUTH TLS\r\n", |line| is_last(line, "")).await?
+                let answer = ask(stream, "AUTH TLS\r\n", |line| is_last(line, "")).await?;
+                self.start(answer.starts_with("234"), &answer)
             }
             StartTls::Postgres => {
                 send(stream, &[0, 0, 0, 8, 4, 0xd2, 0x16, 0x2f]).await?;
                 let answer = stream.read_u8().await.map_err(in_words)?;
-                return if answer == b'S' {
+                if answer == b'S' {
                     Ok(())
                 } else {
                     Err(self.no_offer())
-                };
+                }
             }
             StartTls::Ldap => {
                 let request = b"\x30\x1d\x02\x01\x01\x77\x18\x80\x161.3.6.1.4.1.1466.20037";
                 send(stream, request).await?;
                 let mut answer = [0; 512];
                 let count = stream.read(&mut answer).await.map_err(in_words)?;
-                return if is_ldap_success(&answer[..count]) {
+                if is_ldap_success(&answer[..count]) {
                     Ok(())
                 } else {
                     Err(self.no_offer())
-                };
+                }
             }
-        };
-        let is_ready = match self {
-            StartTls::Imap => answer
-                .lines()
-                .any(|line| line.to_ascii_uppercase().starts_with("A1 OK")),
-            StartTls::Pop3 => answer.starts_with("+OK"),
-            StartTls::Ftp => answer.starts_with("234"),
-            _ => answer.starts_with("220"),
-        };
+        }
+    }
+
+    async fn upgrade_smtp(self, stream: &mut TcpStream) -> Result<(), String> {
+        self.greeting(lines(stream, |line| is_last(line, "220")).await?, "220")?;
+        let hello = "EHLO scandeck.invalid\r\n";
+        let offer = ask(stream, hello, |line| is_last(line, "250")).await?;
+        if offer.starts_with("250") && !offer.to_ascii_uppercase().contains("STARTTLS") {
+            return Err(self.no_offer());
+        }
+        self.greeting(offer, "250")?;
+        let answer = ask(stream, "STARTTLS\r\n", |line| is_last(line, "")).await?;
+        self.start(answer.starts_with("220"), &answer)
+    }
+
+    async fn upgrade_imap(self, stream: &mut TcpStream) -> Result<(), String> {
+        let greeting = lines(stream, |line| line.starts_with("* ")).await?;
+        if greeting.to_ascii_uppercase().starts_with("* BYE") {
+            return Err(self.refusal(&greeting));
+        }
+        let answer = ask(stream, "a1 STARTTLS\r\n", |line| line.starts_with("a1 ")).await?;
+        let is_ready = |line: &str| line.to_ascii_uppercase().starts_with("A1 OK");
+        self.start(answer.lines().any(is_ready), &answer)
+    }
+
+    /// The result of the command that starts TLS.
+    fn start(self, is_ready: bool, answer: &str) -> Result<(), String> {
         match is_ready {
             true => Ok(()),
-            false => Err(format!("{}: {}", self.no_offer(), last_line(&answer))),
+            false => Err(format!("{}: {}", self.no_offer(), last_line(answer))),
         }
     }
 
