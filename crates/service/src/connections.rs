@@ -377,20 +377,24 @@ async fn serve_connection<H: ConnectionHandler>(
             poll_fn(|context| connection.poll_without_shutdown(context)).await
         }
     };
-    let mut io = connection.into_parts().io.into_inner();
-    // Errors of the connection are ignored: complete requests were handled by then.
-    let refused = io.take_refused().filter(|_| ended.is_err());
-    if ended.is_err() && refused.is_none() {
+    let io = connection.into_parts().io.into_inner();
+    close(io, ended.is_err()).await;
+}
+
+/// Answers a head that was refused, and closes the connection. Errors of the connection are
+/// ignored: complete requests were handled by then.
+async fn close(mut io: ConnectionIo, has_failed: bool) {
+    let refused = io.take_refused().filter(|_| has_failed);
+    if has_failed && refused.is_none() {
         return;
     }
     if let Some(status) = refused {
-        let _ = io
-            .write_all(raw_response(&refused_head(status), "").as_bytes())
-            .await;
+        let response = raw_response(&refused_head(status), "");
+        let _ = io.write_all(response.as_bytes()).await;
     }
     if io.shutdown().await.is_ok() {
-        let _ =
-            tokio::time::timeout(LINGER, tokio::io::copy(&mut io, &mut tokio::io::sink())).await;
+        let mut sink = tokio::io::sink();
+        let _ = tokio::time::timeout(LINGER, tokio::io::copy(&mut io, &mut sink)).await;
     }
 }
 

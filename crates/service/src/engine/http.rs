@@ -460,63 +460,82 @@ impl<'a> Web<'a> {
         self.scan_pace.wait().await;
         self.times.add_pause(paced.elapsed());
         let host = self.client(url).await?;
-        let (lane, time_limit) = (&host.lane, host.time_limit);
-        let Ok(_connection) = lane.connections.acquire().await else {
+        let Ok(_connection) = host.lane.connections.acquire().await else {
             return Err(WebError::Unresponsive);
         };
-        let paced = Instant::now();
-        self.wait_for(lane).await;
-        self.times.add_pause(paced.elapsed());
-        self.host_rate
-            .store(lane.limits.requests_per_second, Ordering::Relaxed);
-        self.throttle.wait().await?;
+        self.wait_for_host(&host.lane).await?;
         let start = Instant::now();
         let number = self.times.begin(start.into());
         let limit = if limits.is_patient {
-            time_limit * 2
+            host.time_limit * 2
         } else {
-            time_limit
+            host.time_limit
         };
         let answer = self
             .exchange(&host, method, url, headers.clone(), limits, limit)
             .await;
         self.times.end(number, Instant::now().into());
+        let elapsed = start.elapsed();
+        self.record_answer(&host, url, &answer, elapsed);
+        self.log_answer(method, url, headers, &answer, elapsed)
+            .await;
+        answer
+    }
+
+    /// Waits until the host and its limits allow a request.
+    async fn wait_for_host(&self, lane: &HostLane) -> Result<(), WebError> {
+        let paced = Instant::now();
+        self.wait_for(lane).await;
+        self.times.add_pause(paced.elapsed());
+        self.host_rate
+            .store(lane.limits.requests_per_second, Ordering::Relaxed);
+        self.throttle.wait().await
+    }
+
+    fn record_answer(
+        &self,
+        host: &HostClient,
+        url: &Url,
+        answer: &Result<HttpPage, WebError>,
+        elapsed: Duration,
+    ) {
         if matches!(answer, Err(WebError::Malformed(_))) && host.dialects.of(url).is_none() {
             host.dialects.set(url, HttpDialect::Tolerant);
         }
-        let elapsed = start.elapsed();
-        if answer.is_ok() && elapsed > time_limit {
-            self.is_slow.store(true, Ordering::Relaxed);
+        if let Ok(page) = answer {
+            let bytes = page.body.len() as u64;
+            self.bytes.fetch_add(bytes, Ordering::Relaxed);
+            if elapsed > host.time_limit {
+                self.is_slow.store(true, Ordering::Relaxed);
+            }
         }
-        let line = match &answer {
+    }
+
+    async fn log_answer(
+        &self,
+        method: &Method,
+        url: &Url,
+        headers: &HeaderMap,
+        answer: &Result<HttpPage, WebError>,
+        elapsed: Duration,
+    ) {
+        let words = match answer {
             Ok(page) => {
-                self.bytes
-                    .fetch_add(page.body.len() as u64, Ordering::Relaxed);
-                let fault = page
-                    .fault
-                    .as_ref()
-                    .map(|fault| format!(", {fault}"))
-                    .unwrap_or_default();
-                format!(
-                    "{} {} {} bytes{fault}",
-                    page.status,
-                    page.header("content-type"),
-                    page.body.len()
-                )
+                let kind = page.header("content-type");
+                let bytes = page.body.len();
+                let fault = page.fault.as_ref().map(|fault| format!(", {fault}"));
+                let fault = fault.unwrap_or_default();
+                format!("{} {kind} {bytes} bytes{fault}", page.status)
             }
             Err(error) => error.to_string(),
         };
         let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-        let host = host
-            .map(|host| format!(" Host: {host}"))
-            .unwrap_or_default();
+        let host = host.map(|host| format!(" Host: {host}"));
+        let host = host.unwrap_or_default();
+        let took = elapsed.as_millis();
         self.run
-            .raw(format!(
-                "{method} {url}{host} -> {line} ({} ms)",
-                elapsed.as_millis()
-            ))
+            .raw(format!("{method} {url}{host} -> {words} ({took} ms)"))
             .await;
-        answer
     }
 
     /// Waits until the rate of a host allows a request.
@@ -620,43 +639,41 @@ impl<'a> Web<'a> {
         let Some(ip) = slowest else {
             return Err(WebError::Refused(format!("{host} has no allowed address")));
         };
-        let lane = self.run.lanes.of(*ip);
-        let broken = |error: reqwest::Error| WebError::Broken(error.to_string());
-        let client = self
-            .builder(&host, &ips, &lane)
-            .http1_only()
-            .build()
-            .map_err(broken)?;
-        let http2 = self.builder(&host, &ips, &lane).http2_prior_knowledge();
-        let http2 = http2
-            .http2_max_header_list_size(MAX_HEADER_SIZE)
-            .build()
-            .map_err(broken)?;
-        let here = ips.iter().all(|ip| is_this_host(*ip));
-        let time_limit = self
-            .limits()
-            .answer_time
-            .unwrap_or(Duration::from_secs(if here { 4 } else { 20 }));
-        let (limits, product) = (&lane.limits, self.user_agent());
-        let legacy = Arc::new(LegacyHttp::new(
-            &ips,
-            limits.connect_timeout,
-            limits.connections,
-            product,
-        ));
-        let tolerant = Arc::new(TolerantHttp::new(&ips, limits.connect_timeout));
-        let dialects = Arc::default();
-        let client = HostClient {
-            client,
-            legacy,
-            tolerant,
-            http2,
-            dialects,
-            lane,
-            time_limit,
-        };
+        let client = self.new_client(&host, &ips, self.run.lanes.of(*ip))?;
         clients.insert(host, client.clone());
         Ok(client)
+    }
+
+    fn new_client(
+        &self,
+        host: &str,
+        ips: &[IpAddr],
+        lane: Arc<HostLane>,
+    ) -> Result<HostClient, WebError> {
+        let broken = |error: reqwest::Error| WebError::Broken(error.to_string());
+        let http1 = self.builder(host, ips, &lane).http1_only();
+        let http2 = self
+            .builder(host, ips, &lane)
+            .http2_prior_knowledge()
+            .http2_max_header_list_size(MAX_HEADER_SIZE);
+        let is_here = ips.iter().all(|ip| is_this_host(*ip));
+        let answer_time = Duration::from_secs(if is_here { 4 } else { 20 });
+        let connect_timeout = lane.limits.connect_timeout;
+        let legacy = LegacyHttp::new(
+            ips,
+            connect_timeout,
+            lane.limits.connections,
+            self.user_agent(),
+        );
+        Ok(HostClient {
+            client: http1.build().map_err(broken)?,
+            http2: http2.build().map_err(broken)?,
+            legacy: Arc::new(legacy),
+            tolerant: Arc::new(TolerantHttp::new(ips, connect_timeout)),
+            dialects: Arc::default(),
+            time_limit: self.limits().answer_time.unwrap_or(answer_time),
+            lane,
+        })
     }
 
     fn user_agent(&self) -> String {
@@ -727,27 +744,34 @@ impl<'a> Web<'a> {
             _ if host.legacy.serves(url) => return self.legacy_exchange(host, request, None).await,
             _ => {}
         }
-        let error = match request.send(&host.client).await {
-            Ok(answer) => return answer.page(&request).await,
-            Err(error) => error,
-        };
+        match request.send(&host.client).await {
+            Ok(answer) => answer.page(&request).await,
+            Err(error) => self.exchange_again(host, request, error).await,
+        }
+    }
+
+    /// Tries the protocol for which a server may have refused HTTP/1.1 over current TLS.
+    async fn exchange_again(
+        &self,
+        host: &HostClient,
+        request: WebRequest<'_>,
+        error: reqwest::Error,
+    ) -> Result<HttpPage, WebError> {
+        let url = request.url;
         if refuses_http1(&error) && host.dialects.of(url).is_none() {
             self.next_turn(host).await;
-            return self
-                .http2_exchange(host, &request)
-                .await
-                .unwrap_or_else(|| Err(web_error(error)));
+            let answer = self.http2_exchange(host, &request).await;
+            return answer.unwrap_or_else(|| Err(web_error(error)));
         }
-        match TlsFailure::of(&error).filter(|_| host.legacy.tried(url) != Some(false)) {
-            Some(failure) => {
-                self.next_turn(host).await;
-                match self.legacy_exchange(host, request, Some(failure)).await {
-                    // The first error says what a current client sees.
-                    Err(WebError::Connect(_)) => Err(web_error(error)),
-                    answer => answer,
-                }
-            }
-            None => Err(web_error(error)),
+        let is_worth_it = host.legacy.tried(url) != Some(false);
+        let Some(failure) = TlsFailure::of(&error).filter(|_| is_worth_it) else {
+            return Err(web_error(error));
+        };
+        self.next_turn(host).await;
+        match self.legacy_exchange(host, request, Some(failure)).await {
+            // The first error says what a current client sees.
+            Err(WebError::Connect(_)) => Err(web_error(error)),
+            answer => answer,
         }
     }
 

@@ -173,6 +173,12 @@ fn request(method: &Method, url: &Url, headers: &HeaderMap) -> Vec<u8> {
     bytes
 }
 
+/// The number of a status line.
+fn status_of(line: &[u8]) -> Option<u16> {
+    let digits = STATUS_LINE.as_ref()?.captures(line)?.get(1)?;
+    str::from_utf8(digits.as_bytes()).ok()?.parse().ok()
+}
+
 /// Status and headers.
 #[derive(Debug, Default)]
 struct TolerantHead {
@@ -285,7 +291,23 @@ impl<S: AsyncRead + Unpin> Incoming<S> {
     }
 
     async fn one_head(&mut self, left: &mut usize) -> Result<TolerantHead, WebError> {
-        let mut head = TolerantHead::default();
+        let status_line = self.status_line(left).await;
+        let status = status_of(&status_line).ok_or_else(|| {
+            let shown = status_line[..status_line.len().min(SHOWN)].escape_ascii();
+            WebError::Malformed(format!("status line \"{shown}\""))
+        })?;
+        let mut head = TolerantHead {
+            status,
+            ..TolerantHead::default()
+        };
+        let lines = self.header_lines(left, &mut head.is_cut).await?;
+        let headers = lines.iter().filter_map(|line| header(line));
+        head.headers.extend(headers);
+        Ok(head)
+    }
+
+    /// The first line with content.
+    async fn status_line(&mut self, left: &mut usize) -> Vec<u8> {
         let mut status_line = Vec::new();
         while status_line.is_empty() && (self.end.is_none() || !self.rest().is_empty()) {
             status_line = match self.line(*left).await {
@@ -295,34 +317,30 @@ impl<S: AsyncRead + Unpin> Incoming<S> {
             };
             *left = left.saturating_sub(status_line.len() + 1);
         }
-        let found = STATUS_LINE
-            .as_ref()
-            .and_then(|form| form.captures(&status_line))
-            .and_then(|found| found.get(1));
-        let status = found.and_then(|digits| str::from_utf8(digits.as_bytes()).ok()?.parse().ok());
-        let shown = || {
-            status_line[..status_line.len().min(SHOWN)]
-                .escape_ascii()
-                .to_string()
-        };
-        head.status =
-            status.ok_or_else(|| WebError::Malformed(format!("status line \"{}\"", shown())))?;
+        status_line
+    }
+
+    /// The header lines up to the empty one; `is_cut` is set if the connection ended before it.
+    async fn header_lines(
+        &mut self,
+        left: &mut usize,
+        is_cut: &mut bool,
+    ) -> Result<Vec<Vec<u8>>, WebError> {
         let mut lines: Vec<Vec<u8>> = Vec::new();
         loop {
-            let line = self.line(*left).await;
-            *left = left.saturating_sub(line.as_ref().map_or(0, |line| line.len() + 1));
-            if *left == 0 || line.is_none() && self.end.is_none() {
-                return Err(WebError::Malformed(format!(
-                    "a head of more than {} KiB",
-                    MAX_HEAD / 1024
-                )));
+            let read = self.line(*left).await;
+            *left = left.saturating_sub(read.as_ref().map_or(0, |line| line.len() + 1));
+            if *left == 0 || read.is_none() && self.end.is_none() {
+                let most = MAX_HEAD / 1024;
+                let why = format!("a head of more than {most} KiB");
+                return Err(WebError::Malformed(why));
             }
-            let Some(line) = line else {
-                head.is_cut = true;
-                break;
+            let Some(line) = read else {
+                *is_cut = true;
+                return Ok(lines);
             };
             match (line.first(), lines.last_mut()) {
-                (None, _) => break,
+                (None, _) => return Ok(lines),
                 // A folded line continues the one before it.
                 (Some(b' ' | b'\t'), Some(before)) => {
                     before.push(b' ');
@@ -331,14 +349,10 @@ impl<S: AsyncRead + Unpin> Incoming<S> {
                 _ => lines.push(line),
             }
             if lines.len() > MAX_HEADERS {
-                return Err(WebError::Malformed(format!(
-                    "more than {MAX_HEADERS} header lines"
-                )));
+                let why = format!("more than {MAX_HEADERS} header lines");
+                return Err(WebError::Malformed(why));
             }
         }
-        head.headers
-            .extend(lines.iter().filter_map(|line| header(line)));
-        Ok(head)
     }
 
     /// Reads the body into the response.

@@ -17,7 +17,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::unix::pipe::Receiver;
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -132,26 +132,15 @@ pub async fn run(
     // Declared after `child`, so that the group is killed before the child is reaped.
     let mut group = GroupGuard(id);
     limit_resources(id, limits.time);
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let mut output = GuestOutput::default();
-    let mut bytes = Vec::new();
-    let reading = async {
-        let most = limits.output;
-        let Some(messages) = messages else {
-            return tokio::join!(
-                read_lines(stdout, most, &mut bytes, lines),
-                read_errors(stderr)
-            );
-        };
-        let mut other = Vec::new();
-        let report = read_lines(pipe, most, &mut bytes, lines);
-        let (report, other, errors) = tokio::join!(
-            report,
-            read_lines(stdout, most, &mut other, messages),
-            read_errors(stderr)
-        );
-        (report && other, errors)
+    let streams = GuestStreams {
+        report: pipe,
+        stdout: child.stdout.take(),
+        stderr: child.stderr.take(),
+        most: limits.output,
     };
+    let mut bytes = Vec::new();
+    let reading = streams.read(&mut bytes, lines, messages);
+    let mut output = GuestOutput::default();
     let (is_complete, errors) = match timeout(limits.time, reading).await {
         Ok(read) => read,
         Err(_) => {
@@ -170,6 +159,39 @@ pub async fn run(
     group.kill();
     let _ = child.wait().await;
     Ok(output)
+}
+
+/// The streams of a running program.
+struct GuestStreams {
+    /// The pipe of the report, if standard output is messages.
+    report: Option<Receiver>,
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    /// Bytes of each stream that are read.
+    most: usize,
+}
+
+impl GuestStreams {
+    /// Reads until all streams end; returns whether no limit cut them, and the last errors.
+    async fn read(
+        self,
+        bytes: &mut Vec<u8>,
+        lines: mpsc::Sender<String>,
+        messages: Option<mpsc::Sender<String>>,
+    ) -> (bool, String) {
+        let errors = read_errors(self.stderr);
+        let Some(messages) = messages else {
+            let report = read_lines(self.stdout, self.most, bytes, lines);
+            return tokio::join!(report, errors);
+        };
+        let mut other = Vec::new();
+        let (is_complete, has_all_messages, errors) = tokio::join!(
+            read_lines(self.report, self.most, bytes, lines),
+            read_lines(self.stdout, self.most, &mut other, messages),
+            errors
+        );
+        (is_complete && has_all_messages, errors)
+    }
 }
 
 fn command(program: &Path, args: &[String]) -> Command {

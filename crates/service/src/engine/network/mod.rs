@@ -89,25 +89,11 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         return Err(failed(refusal));
     }
     let is_udp = is_udp(run.job.tool, &run.job.params);
-    let own = |port: &u16| !is_udp && run.settings.service_ports.contains(ip, *port);
     let ports = if is_udp {
         selection.udp_ports()
     } else {
-        selection.ports(run.address.port())
+        without_own(run, ip, selection.ports(run.address.port())).await?
     };
-    let (excluded, ports): (Vec<u16>, Vec<u16>) = ports.into_iter().partition(own);
-    if !excluded.is_empty() {
-        run.info(format!(
-            "Not scanned: port {}, which belongs to this service.",
-            ranges(&excluded)
-        ))
-        .await;
-    }
-    if ports.is_empty() {
-        return Err(failed(
-            "all selected ports belong to this service".to_owned(),
-        ));
-    }
     let scan = NmapScan {
         run,
         ip,
@@ -135,6 +121,26 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     scan.report(&report, &output, done).await?;
     run.output_all().await;
     Ok(summary(&report, &output, ports.len()))
+}
+
+/// The ports without those of this service.
+async fn without_own(
+    run: &ScanRun<'_>,
+    ip: IpAddr,
+    ports: Vec<u16>,
+) -> Result<Vec<u16>, ScanOutcome> {
+    let is_own = |port: &u16| run.settings.service_ports.contains(ip, *port);
+    let (own, others): (Vec<u16>, Vec<u16>) = ports.into_iter().partition(is_own);
+    if !own.is_empty() {
+        let own = ranges(&own);
+        let line = format!("Not scanned: port {own}, which belongs to this service.");
+        run.info(line).await;
+    }
+    if others.is_empty() {
+        let why = "all selected ports belong to this service".to_owned();
+        return Err(ScanOutcome::FailedToStart(why));
+    }
+    Ok(others)
 }
 
 /// The step of a scan in words: thousandths of a phase say nothing about ports.
@@ -335,68 +341,67 @@ impl NmapScan<'_> {
         mut done: PhaseTests,
     ) -> Result<(), ScanOutcome> {
         if report.version.is_empty() {
-            let why = [
-                report.error.as_str(),
-                output.errors.lines().last().unwrap_or("no report"),
-            ];
-            let why = why
-                .into_iter()
-                .find(|why| !why.is_empty())
-                .unwrap_or_default();
-            return Err(ScanOutcome::FailedToStart(format!(
-                "nmap did not start: {why}"
-            )));
+            let last = output.errors.lines().last().unwrap_or("no report");
+            let reasons = [report.error.as_str(), last];
+            let why = reasons.into_iter().find(|why| !why.is_empty());
+            let why = why.unwrap_or_default();
+            let line = format!("nmap did not start: {why}");
+            return Err(ScanOutcome::FailedToStart(line));
         }
-        self.run
-            .info(format!("Scanned by nmap {}.", report.version))
-            .await;
+        let line = format!("Scanned by nmap {}.", report.version);
+        self.run.info(line).await;
         if !report.is_complete {
-            let why = output
-                .end
-                .problem()
-                .unwrap_or("ended before its report was complete");
-            self.run
-                .info(format!(
-                    "The results are incomplete: nmap {why}. {}",
-                    report.error
-                ))
-                .await;
-            let test = TestDone::new("network.report", "Report of nmap", json!({}), Vec::new());
-            self.run
-                .tested(TestDone {
-                    weight: 0,
-                    ..test.judged(Some(format!("nmap {why}")))
-                })
-                .await;
+            self.report_incomplete(report, output).await;
         }
-        let listed: Vec<&NmapPort> = report
+        let open: Vec<&NmapPort> = report
             .ports
             .iter()
             .filter(|port| port.state.starts_with("open"))
             .collect();
-        let limit = self.run.settings.limits.ports;
-        self.run
-            .cut(|cuts| cuts.ports += listed.len().saturating_sub(limit));
-        let mut tests = Vec::new();
-        for port in listed.iter().take(limit) {
-            tests.push(port_test(port));
-            tests.extend(port.scripts.iter().map(|script| {
-                script_test(
-                    script,
-                    port.number,
-                    &port.protocol,
-                    &port.service.short_name(),
-                )
-            }));
+        let listed = &open[..open.len().min(self.run.settings.limits.ports)];
+        self.run.cut(|cuts| cuts.ports += open.len() - listed.len());
+        let tests = self.tests(report, listed);
+        for phase in 0..PHASES.len() {
+            self.phase(phase, STEPS, &mut done).await;
         }
-        let first = listed.first().map_or(0, |port| port.number);
-        if first > 0 {
+        self.run.tested_all(tests).await;
+        for port in listed {
+            self.run.output_port(port.number, entry(port)).await;
+        }
+        Ok(())
+    }
+
+    async fn report_incomplete(&self, report: &NmapReport, output: &GuestOutput) {
+        let problem = output.end.problem();
+        let why = problem.unwrap_or("ended before its report was complete");
+        let error = &report.error;
+        let line = format!("The results are incomplete: nmap {why}. {error}");
+        self.run.info(line).await;
+        let test = TestDone::new("network.report", "Report of nmap", json!({}), Vec::new());
+        let test = test.judged(Some(format!("nmap {why}")));
+        self.run.tested(TestDone { weight: 0, ..test }).await;
+    }
+
+    /// The tests of ports and of scripts.
+    fn tests(&self, report: &NmapReport, listed: &[&NmapPort]) -> Vec<TestDone> {
+        let mut tests = Vec::new();
+        for port in listed {
+            tests.push(port_test(port));
+            let service = port.service.short_name();
+            tests.extend(
+                port.scripts
+                    .iter()
+                    .map(|script| script_test(script, port.number, &port.protocol, &service)),
+            );
+        }
+        // Scripts of the host belong to its first port.
+        if let Some(first) = listed.first().filter(|port| port.number > 0) {
             let protocol = if self.is_udp { "udp" } else { "tcp" };
             tests.extend(
                 report
                     .scripts
                     .iter()
-                    .map(|script| script_test(script, first, protocol, "host")),
+                    .map(|script| script_test(script, first.number, protocol, "host")),
             );
         }
         // Ports and scripts do not count as tests. Otherwise, a later scan with fewer open ports
@@ -404,14 +409,7 @@ impl NmapScan<'_> {
         for test in &mut tests {
             test.weight = 0;
         }
-        for phase in 0..PHASES.len() {
-            self.phase(phase, STEPS, &mut done).await;
-        }
-        self.run.tested_all(tests).await;
-        for port in listed.iter().take(limit) {
-            self.run.output_port(port.number, entry(port)).await;
-        }
-        Ok(())
+        tests
     }
 }
 

@@ -175,59 +175,77 @@ static PATTERNS: LazyLock<Vec<LibraryPatterns>> = LazyLock::new(|| {
     LIBRARIES.libraries.iter().map(patterns).collect()
 });
 
+/// A library that a page uses.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct UsedLibrary {
+    name: String,
+    version: String,
+    /// The script in which it was recognised.
+    url: String,
+}
+
+/// The uses of one library with known vulnerabilities.
+#[derive(Default)]
+struct OutdatedLibrary {
+    rows: Vec<Vec<String>>,
+    vulnerabilities: Vec<&'static LibraryVulnerability>,
+}
+
 /// Libraries with known vulnerabilities: one finding per library.
 pub async fn outdated(site: &Site<'_>) -> Vec<NewFinding> {
+    let used = used_libraries(site).await;
+    let mut outdated: BTreeMap<&str, OutdatedLibrary> = BTreeMap::new();
+    for library in &used {
+        let affects = |entry: &&LibraryVulnerability| {
+            entry.library == library.name && entry.affects(&library.version)
+        };
+        for entry in LIBRARIES.vulnerabilities.iter().filter(affects) {
+            let found = outdated.entry(&library.name).or_default();
+            found.rows.push(vec![
+                library.url.clone(),
+                format!("{} {}", library.name, library.version),
+                entry.cve.clone(),
+                entry.what.clone(),
+            ]);
+            found.vulnerabilities.push(entry);
+        }
+    }
+    outdated
+        .into_iter()
+        .map(|(name, found)| found.finding(site, name))
+        .collect()
+}
+
+/// The libraries in the scripts of the site, and those that the names of other scripts show.
+async fn used_libraries(site: &Site<'_>) -> BTreeSet<UsedLibrary> {
     let scripts = site.scripts.clone();
-    let mut versions: BTreeSet<(String, String, String)> = blocking::run(move |stop| {
+    let mut used: BTreeSet<UsedLibrary> = blocking::run(move |stop| {
         let scripts = scripts.iter().take_while(|_| !stop.is_set());
         scripts.flat_map(|script| in_content(script)).collect()
     })
     .await;
-    for one in site
+    let subresources = site
         .contents()
-        .flat_map(|(_, contents)| &contents.subresources)
-        .filter(|one| one.element == "script")
-    {
-        if let Some((name, version)) = in_url(&one.url)
-            && !versions
-                .iter()
-                .any(|(library, _, url)| *library == name && *url == one.url.as_str())
-        {
-            versions.insert((name, version, one.url.to_string()));
+        .flat_map(|(_, contents)| &contents.subresources);
+    for script in subresources.filter(|one| one.element == "script") {
+        let Some((name, version)) = in_url(&script.url) else {
+            continue;
+        };
+        let url = script.url.to_string();
+        if !used.iter().any(|one| one.name == name && one.url == url) {
+            used.insert(UsedLibrary { name, version, url });
         }
     }
-    let mut found: BTreeMap<&str, (Vec<Vec<String>>, Vec<&LibraryVulnerability>)> = BTreeMap::new();
-    for (name, version, url) in &versions {
-        for entry in LIBRARIES
-            .vulnerabilities
-            .iter()
-            .filter(|entry| entry.library == *name && entry.affects(version))
-        {
-            let (rows, vulnerabilities) = found.entry(name).or_default();
-            rows.push(vec![
-                url.clone(),
-                format!("{name} {version}"),
-                entry.cve.clone(),
-                entry.what.clone(),
-            ]);
-            vulnerabilities.push(entry);
-        }
-    }
-    let finding = |(name, (rows, vulnerabilities)): (
-        &str,
-        (Vec<Vec<String>>, Vec<&LibraryVulnerability>),
-    )| {
-        let finding = site.finding(
-            web::LIBRARY_OUTDATED,
-            &["URL", "Library", "CVE", "What"],
-            rows,
-        );
-        let mut references: Vec<String> = finding
-            .references
-            .iter()
-            .cloned()
-            .chain(vulnerabilities.iter().map(|entry| entry.source.clone()))
-            .collect();
+    used
+}
+
+impl OutdatedLibrary {
+    fn finding(self, site: &Site<'_>, name: &str) -> NewFinding {
+        let headers = ["URL", "Library", "CVE", "What"];
+        let finding = site.finding(web::LIBRARY_OUTDATED, &headers, self.rows);
+        let sources = self.vulnerabilities.iter().map(|entry| &entry.source);
+        let mut references: Vec<String> =
+            finding.references.iter().chain(sources).cloned().collect();
         references.dedup();
         let finding = NewFinding {
             place: name.to_owned(),
@@ -237,12 +255,9 @@ pub async fn outdated(site: &Site<'_>) -> Vec<NewFinding> {
             references,
             ..finding
         };
-        with_cves(
-            finding,
-            vulnerabilities.iter().map(|entry| entry.cve.clone()),
-        )
-    };
-    found.into_iter().map(finding).collect()
+        let cves = self.vulnerabilities.iter().map(|entry| entry.cve.clone());
+        with_cves(finding, cves)
+    }
 }
 
 /// The name of a library as its project writes it.
@@ -254,14 +269,18 @@ fn product(name: &str) -> &str {
     library.map_or(name, |library| &library.product)
 }
 
-fn in_content(script: &HttpPage) -> Vec<(String, String, String)> {
+fn in_content(script: &HttpPage) -> Vec<UsedLibrary> {
     let text = script.text();
     let found = PATTERNS.iter().filter_map(|library| {
         let version = library
             .content
             .iter()
             .find_map(|pattern| Some(pattern.captures(&text)?.get(1)?.as_str().to_owned()));
-        Some((library.name.clone(), version?, script.url.to_string()))
+        Some(UsedLibrary {
+            name: library.name.clone(),
+            version: version?,
+            url: script.url.to_string(),
+        })
     });
     found.collect()
 }
@@ -554,7 +573,10 @@ mod tests {
             ),
         ] {
             let found = in_content(&script(body));
-            assert_eq!((found[0].0.as_str(), found[0].1.as_str()), expected);
+            assert_eq!(
+                (found[0].name.as_str(), found[0].version.as_str()),
+                expected
+            );
         }
         for (url, expected) in [
             ("https://cdn.test/jquery-3.4.1.min.js", Some("3.4.1")),
@@ -794,7 +816,7 @@ mod tests {
         for (body, expected) in FILES {
             let found: Vec<String> = in_content(&script(body))
                 .into_iter()
-                .map(|(name, version, _)| format!("{name} {version}"))
+                .map(|used| format!("{} {}", used.name, used.version))
                 .collect();
             assert_eq!(found, *expected, "{body}");
         }
