@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use reqwest::Method;
-use scandeck::service::DataDir;
 use scandeck::service::keys::{Role, add_key, list_keys, revoke_key};
+use scandeck::service::{DataDir, RateLimit};
 use serde_json::json;
 
 use super::{JsonResponse, PATIENCE, TestService, settings};
@@ -27,6 +27,24 @@ impl TestService {
             .bearer_auth(key);
         JsonResponse::read(request.json(&json!({})).send().await.unwrap()).await
     }
+}
+
+#[tokio::test]
+async fn rate_limit_of_one_key_leaves_the_others_theirs() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut settings = settings(temp.path());
+    settings.rate_limit = RateLimit::PerMinute(4);
+    let service = TestService::with_settings(settings).await;
+    let (script, ana) = (
+        add(temp.path(), "script", Role::Read).await,
+        add(temp.path(), "ana", Role::Read).await,
+    );
+    let status = async |key: &str| service.call(key, Method::GET, "/workspaces").await.status;
+    for expected in [200, 200, 200, 200, 429] {
+        assert_eq!(status(&script).await, expected);
+    }
+    assert_eq!(status(&ana).await, 200);
+    service.stop().await;
 }
 
 #[tokio::test]

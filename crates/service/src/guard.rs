@@ -199,7 +199,7 @@ pub async fn check_key(State(app): State<App>, mut request: Request, next: Next)
             );
         }
         let mut refused = without_key();
-        if let Some(budget) = app.limiter.peek(class, now) {
+        if let Some(budget) = app.limiter.unused(class, now) {
             budget.set_headers(refused.headers_mut());
         }
         return refused;
@@ -217,7 +217,7 @@ pub async fn check_key(State(app): State<App>, mut request: Request, next: Next)
             Some(refusal) => refusal,
         }
     };
-    let mut response = match app.limiter.take(class, now) {
+    let mut response = match app.limiter.take(&identity.name, class, now) {
         None => respond.await,
         Some((budget, true)) => {
             let mut response = respond.await;

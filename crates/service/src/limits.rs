@@ -1,4 +1,4 @@
-//! The rate limit of the API key: a fixed window of one minute for each class of requests. Wrong
+//! The rate limit: each API key has a fixed window of one minute for each class of requests. Wrong
 //! keys, and requests that need no key, have a window for each client.
 //!
 //! GET has the full limit; POST, PUT and DELETE half of it; scan output a quarter
@@ -84,11 +84,11 @@ impl KeyBudget {
     }
 }
 
-/// Counts the requests of the present windows.
+/// Counts the requests of each key in its present windows, one for each class.
 #[derive(Debug)]
 pub struct Limiter {
     limit: RateLimit,
-    windows: Mutex<[Window; 3]>,
+    windows: Mutex<HashMap<String, [Window; 3]>>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -105,33 +105,38 @@ impl Limiter {
         }
     }
 
-    /// The budget, without using it; `None` without a limit.
-    pub fn peek(&self, class: Class, now: Timestamp) -> Option<KeyBudget> {
-        self.count(class, now, 0).map(|(budget, _)| budget)
+    /// The budget of a key that has sent nothing; `None` without a limit.
+    pub fn unused(&self, class: Class, now: Timestamp) -> Option<KeyBudget> {
+        let limit = self.limit_of(class)?;
+        Some(KeyBudget {
+            limit,
+            remaining: limit,
+            reset: now.as_second() + WINDOW,
+        })
     }
 
-    /// Counts one request. The second value is false when the limit is exceeded.
-    pub fn take(&self, class: Class, now: Timestamp) -> Option<(KeyBudget, bool)> {
-        self.count(class, now, 1)
-    }
-
-    fn count(&self, class: Class, now: Timestamp, requests: u32) -> Option<(KeyBudget, bool)> {
-        let RateLimit::PerMinute(limit) = self.limit else {
-            return None;
-        };
-        let limit = class.share(limit);
-        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        let window = &mut windows[class as usize];
+    /// Counts one request of the key with this name. The second value is false when the limit is
+    /// exceeded.
+    pub fn take(&self, key: &str, class: Class, now: Timestamp) -> Option<(KeyBudget, bool)> {
+        let limit = self.limit_of(class)?;
+        let now = now.as_second();
         // An end more than one window ahead means that the clock was set back.
-        if !(now.as_second() + 1..=now.as_second() + WINDOW).contains(&window.ends) {
+        let is_present = |window: &Window| (now + 1..=now + WINDOW).contains(&window.ends);
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        if !windows.contains_key(key) {
+            windows.retain(|_, of_key| of_key.iter().any(is_present));
+        }
+        let of_key = windows.entry(key.to_owned()).or_default();
+        let window = &mut of_key[class as usize];
+        if !is_present(window) {
             *window = Window {
-                ends: now.as_second() + WINDOW,
+                ends: now + WINDOW,
                 used: 0,
             };
         }
-        let within = window.used + requests <= limit;
+        let within = window.used < limit;
         if within {
-            window.used += requests;
+            window.used += 1;
         }
         Some((
             KeyBudget {
@@ -141,6 +146,13 @@ impl Limiter {
             },
             within,
         ))
+    }
+
+    fn limit_of(&self, class: Class) -> Option<u32> {
+        match self.limit {
+            RateLimit::PerMinute(limit) => Some(class.share(limit)),
+            RateLimit::Off => None,
+        }
     }
 }
 
@@ -408,36 +420,41 @@ mod tests {
     #[test]
     fn limiter_counts_per_class_and_resets_in_a_new_window() {
         let limiter = Limiter::new(RateLimit::PerMinute(8));
-        let now = Timestamp::from_second(1000).unwrap();
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let write = |second| limiter.take("ana", Class::Write, at(second)).unwrap();
         for left in [3, 2, 1, 0] {
-            let (budget, within) = limiter.take(Class::Write, now).unwrap();
+            let (budget, within) = write(1000);
             assert_eq!((budget.limit, budget.remaining, within), (4, left, true));
         }
-        let (budget, within) = limiter.take(Class::Write, now).unwrap();
+        let (budget, within) = write(1000);
         assert!(!within);
         let mut headers = HeaderMap::new();
-        budget.set_reset_headers(&mut headers, Timestamp::from_second(1030).unwrap());
+        budget.set_reset_headers(&mut headers, at(1030));
         assert_eq!(
             (&headers["x-ratelimit-reset"], &headers["retry-after"]),
             (&HeaderValue::from(1060), &HeaderValue::from(30))
         );
-        assert_eq!(limiter.peek(Class::Read, now).unwrap().remaining, 8);
-        assert_eq!(limiter.peek(Class::Output, now).unwrap().limit, 2);
-        assert!(
-            limiter
-                .take(Class::Write, Timestamp::from_second(1060).unwrap())
-                .unwrap()
-                .1
-        );
-        assert_eq!(
-            limiter
-                .take(Class::Write, Timestamp::from_second(5).unwrap())
-                .unwrap()
-                .0
-                .remaining,
-            3
-        );
-        assert_eq!(Limiter::new(RateLimit::Off).take(Class::Read, now), None);
+        let (read, _) = limiter.take("ana", Class::Read, at(1000)).unwrap();
+        assert_eq!(read.remaining, 7);
+        assert_eq!(limiter.unused(Class::Output, at(1000)).unwrap().limit, 2);
+        assert!(write(1060).1);
+        assert_eq!(write(5).0.remaining, 3);
+        let off = Limiter::new(RateLimit::Off);
+        assert_eq!(off.take("ana", Class::Read, at(1000)), None);
+    }
+
+    #[test]
+    fn each_key_has_its_own_window() {
+        let limiter = Limiter::new(RateLimit::PerMinute(2));
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let read = |key: &str, second| limiter.take(key, Class::Read, at(second)).unwrap();
+        assert!(read("ana", 1000).1 && read("ana", 1000).1 && !read("ana", 1000).1);
+        let (budget, within) = read("ben", 1030);
+        assert_eq!((budget.remaining, budget.reset, within), (1, 1090, true));
+        // Windows of keys that send nothing are not kept.
+        read("eva", 1070);
+        let known = limiter.windows.lock().unwrap();
+        assert!(!known.contains_key("ana") && known.contains_key("ben"));
     }
 
     #[test]

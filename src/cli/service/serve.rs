@@ -66,8 +66,8 @@ pub struct ServeArgs {
     /// Allow scans of private and link-local addresses
     #[arg(long)]
     allow_private: bool,
-    /// GET requests per minute, `hosted` (250) or `off`; half for POST, PUT and DELETE, a quarter
-    /// for scan output
+    /// GET requests per minute of each key, `hosted` (250) or `off`; half for POST, PUT and DELETE,
+    /// a quarter for scan output
     #[arg(long, value_name = "N", default_value = "3000")]
     rate_limit: RateLimit,
     /// Maximum number of targets
