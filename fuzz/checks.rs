@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use scandeck::contract::list::decode_list;
+use scandeck::contract::shared::SharedTexts;
 use scandeck::contract::{
     Capture, Finding, Logger, Scan, Target, Unreadable, Wordlist, Workspace, envelope,
 };
@@ -62,7 +63,7 @@ pub fn import(text: &str) {
 /// decoding, also one whose damage was replaced.
 pub fn wire(bytes: &[u8]) {
     fn round_trip<
-        T: serde::Serialize + serde::de::DeserializeOwned + PartialEq + std::fmt::Debug,
+        T: serde::Serialize + serde::de::DeserializeOwned + SharedTexts + PartialEq + std::fmt::Debug,
     >(
         bytes: &[u8],
     ) {

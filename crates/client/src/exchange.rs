@@ -29,7 +29,7 @@ use super::request::ApiRequest;
 use super::{BaseUrl, Client, ClientResult, Error, ErrorKind, budget, decoded, on_list_thread};
 use scandeck_wire::contract::item_stream::each_item;
 use scandeck_wire::contract::list::{decode_list, repaired};
-use scandeck_wire::contract::shared::interned_briefly;
+use scandeck_wire::contract::shared::{SharedPool, SharedTexts};
 use scandeck_wire::contract::{
     Created, DecodedList, ErrorBody, MISSING_SCANNERS, MissingScanner, envelope,
 };
@@ -97,7 +97,7 @@ impl Client {
 
     /// Sends the request and decodes a list. Null elements and unreadable items are dropped; the
     /// latter are noted.
-    pub(super) async fn fetch_list<T: DeserializeOwned + Send + 'static>(
+    pub(super) async fn fetch_list<T: DeserializeOwned + SharedTexts + Send + 'static>(
         &self,
         request: ApiRequest,
     ) -> ClientResult<Vec<T>> {
@@ -105,7 +105,7 @@ impl Client {
     }
 
     /// The same for a list in a field of an object.
-    pub(super) async fn fetch_list_in<T: DeserializeOwned + Send + 'static>(
+    pub(super) async fn fetch_list_in<T: DeserializeOwned + SharedTexts + Send + 'static>(
         &self,
         request: ApiRequest,
         field: Option<&'static str>,
@@ -117,7 +117,7 @@ impl Client {
 
     /// The same for a page of a list whose earlier pages occupy `before` bytes of memory; returns
     /// the sum.
-    pub(super) async fn fetch_page<T: DeserializeOwned + Send + 'static>(
+    pub(super) async fn fetch_page<T: DeserializeOwned + SharedTexts + Send + 'static>(
         &self,
         request: ApiRequest,
         field: Option<&'static str>,
@@ -146,7 +146,7 @@ impl Client {
         mut collector: C,
     ) -> ClientResult<C>
     where
-        T: DeserializeOwned + Send + 'static,
+        T: DeserializeOwned + SharedTexts + Send + 'static,
         C: Collector<T>,
     {
         let size = request.list;
@@ -161,7 +161,7 @@ impl Client {
                 collector.take(item)
             };
             let read = match body.file() {
-                Some(file) => interned_briefly(|| each_item(file, &mut take))?,
+                Some(file) => each_item(file, &mut SharedPool::brief(), &mut take)?,
                 None => None,
             };
             let read = read

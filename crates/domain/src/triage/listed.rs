@@ -20,6 +20,7 @@ use super::change_detection::stable_words;
 use super::identity::place_of;
 use super::store::texts::StoredTexts;
 use crate::table::IntoRow;
+use scandeck_wire::contract::shared::{SharedPool, SharedTexts};
 use scandeck_wire::contract::{
     Evidence, Finding, FindingId, Owasp, Risk, ScanId, Shared, TargetId,
 };
@@ -425,6 +426,39 @@ impl IntoRow<ListedFinding> for Finding {
 impl From<Finding> for ListedFinding {
     fn from(finding: Finding) -> Self {
         Self::split(finding)
+    }
+}
+
+/// The texts of a finding that was just read; nothing else has them yet.
+impl SharedTexts for ListedFinding {
+    fn share_texts(&mut self, pool: &mut SharedPool) {
+        pool.share(&mut self.name);
+        if let Some(common) = Arc::get_mut(&mut self.common) {
+            let texts = [
+                &mut common.test_description,
+                &mut common.status,
+                &mut common.vuln_id,
+                &mut common.owasp.owasp_2017,
+                &mut common.owasp.owasp_2021,
+                &mut common.owasp.owasp_2025,
+                &mut common.cwe,
+                &mut common.protocol,
+                &mut common.service,
+            ];
+            let texts = texts.into_iter().chain(&mut common.cve);
+            texts.for_each(|text| pool.share(text));
+        }
+        if let TextSource::Held(held) = &mut self.texts
+            && let Some(held) = Arc::get_mut(held)
+        {
+            let texts = [
+                &mut held.vuln_description,
+                &mut held.risk_description,
+                &mut held.recommendation,
+            ];
+            let texts = texts.into_iter().chain(&mut held.references);
+            texts.for_each(|text| pool.share(text));
+        }
     }
 }
 

@@ -36,10 +36,10 @@ pub struct Requests {
 /// # Errors
 /// When the body is not JSON, or not a `T`.
 pub fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, serde_json::Error> {
-    super::shared::interned(|| match wrapped(body) {
+    match wrapped(body) {
         Some(inner) => serde_json::from_str(inner.get()),
         None => serde_json::from_slice(body),
-    })
+    }
 }
 
 /// The raw value under `data` when that is the only key.

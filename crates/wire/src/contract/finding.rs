@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::entities::decode_entities;
-use super::shared::wide;
+use super::shared::{SharedPool, SharedTexts};
 use super::{FindingId, ScanId, Shared, TargetId, lenient};
 
 /// A finding.
@@ -90,6 +90,31 @@ pub struct Finding {
         skip_serializing_if = "Option::is_none"
     )]
     pub screenshots: Option<i64>,
+}
+
+impl SharedTexts for Finding {
+    fn share_texts(&mut self, pool: &mut SharedPool) {
+        let texts = [
+            &mut self.name,
+            &mut self.test_description,
+            &mut self.vuln_description,
+            &mut self.risk_description,
+            &mut self.status,
+            &mut self.recommendation,
+            &mut self.vuln_id,
+            &mut self.owasp.owasp_2017,
+            &mut self.owasp.owasp_2021,
+            &mut self.owasp.owasp_2025,
+            &mut self.cwe,
+            &mut self.protocol,
+            &mut self.service,
+        ];
+        texts.into_iter().for_each(|text| pool.share(text));
+        self.cve.share_texts(pool);
+        self.references.share_texts(pool);
+        self.target_name.share_texts(pool);
+        pool.share_wide(&mut self.vuln_evidence.0);
+    }
 }
 
 fn cves<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Shared>, D::Error> {
@@ -239,7 +264,7 @@ impl Evidence {
 
     /// Evidence from any JSON value.
     pub fn from_value(value: &Value) -> Self {
-        Self(wide(&value.to_string()))
+        Self(value.to_string().into())
     }
 
     /// The JSON text.
@@ -328,7 +353,7 @@ fn cell(value: &Value) -> String {
 
 impl Default for Evidence {
     fn default() -> Self {
-        Self(wide(r#"{"type":"","data":{}}"#))
+        Self(r#"{"type":"","data":{}}"#.into())
     }
 }
 
@@ -342,7 +367,7 @@ impl Serialize for Evidence {
 
 impl<'de> Deserialize<'de> for Evidence {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Box::<RawValue>::deserialize(from).map(|raw| Self(wide(raw.get())))
+        Box::<RawValue>::deserialize(from).map(|raw| Self(raw.get().into()))
     }
 }
 

@@ -1,174 +1,157 @@
 //! A list of objects that is decoded while it is read: of the text, only one item is in memory. An
 //! item that cannot be decoded is repaired, or noted.
 //!
+//! ```text
+//!   text ─► visit_seq ─► raw text of an item ─► item ─► share_texts(pool) ─► take
+//! ```
+//!
 //! Only lists in their plain form are read: `[{…},…]` or `{"data":[{…},…]}`. For others, and for
 //! those that are not JSON, the reader gives up, and [`decode_list`](super::list::decode_list) has
 //! to decode the whole text.
 
-use std::io::Read;
+use std::cell::Cell;
+use std::fmt;
+use std::io::{self, BufReader, Read};
+use std::marker::PhantomData;
 
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::Deserializer;
+use serde::de::{DeserializeOwned, DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 use super::list::{UnreadableItems, item_of, repaired};
+use super::shared::{SharedPool, SharedTexts};
 
 /// Bytes that are read at once.
 const BLOCK: usize = 1 << 18;
 /// A longer item is decoded with the whole text, whose memory is limited.
 const LONGEST: usize = 16 << 20;
 
-/// Reads a list and hands over its items. `Ok(None)` means that the list is not plain; then the
-/// items so far are void.
+/// Reads a list and hands over its items, whose texts are in the pool. `Ok(None)` means that the
+/// list is not plain; then the items so far are void.
 ///
 /// # Errors
 /// The first error of `take`.
-pub fn each_item<T: DeserializeOwned, E>(
+pub fn each_item<T: DeserializeOwned + SharedTexts, E>(
     from: impl Read,
+    pool: &mut SharedPool,
     take: &mut impl FnMut(T) -> Result<(), E>,
 ) -> Result<Option<UnreadableItems>, E> {
-    let mut text = ItemText {
+    let unchecked = Cell::new(0);
+    let from = LimitedItems {
         from,
-        buffer: Vec::new(),
-        at: 0,
-        is_at_end: false,
+        unchecked: &unchecked,
     };
-    let Some(is_wrapped) = text.begin() else {
-        return Ok(None);
+    let mut items = Items {
+        pool,
+        take,
+        unchecked: &unchecked,
+        unreadable: UnreadableItems::default(),
+        refused: None,
+        item: PhantomData,
     };
-    let mut unreadable = UnreadableItems::default();
-    if text.peek() != Some(b']') {
-        for position in 0.. {
-            let Some(length) = text.item() else {
-                return Ok(None);
-            };
-            match decoded(
-                &text.buffer[text.at..text.at + length],
-                position,
-                &mut unreadable,
-            ) {
-                Some(item) => item.into_iter().try_for_each(&mut *take)?,
-                None => return Ok(None),
-            }
-            text.at += length;
-            if !text.takes(b",") {
-                break;
-            }
-        }
-    }
-    let is_closed = text.takes(b"]") && (!is_wrapped || text.takes(b"}"));
-    Ok((is_closed && text.peek().is_none()).then_some(unreadable))
-}
-
-/// Decodes an element, if need be from its repaired text; `None` if it is not JSON.
-fn decoded<T: DeserializeOwned>(
-    text: &[u8],
-    position: usize,
-    unreadable: &mut UnreadableItems,
-) -> Option<Option<T>> {
-    if let Some(Ok(item)) = std::str::from_utf8(text).ok().map(item_of) {
-        return Some(item);
-    }
-    let text = repaired(text);
-    match item_of(&text) {
-        Ok(item) => Some(item),
-        Err(error) => {
-            serde_json::from_str::<IgnoredAny>(&text).ok()?;
-            unreadable.note(position, &text, error);
-            Some(None)
-        }
+    let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(BLOCK, from));
+    let read = json.deserialize_any(&mut items).and_then(|()| json.end());
+    match items.refused {
+        Some(error) => Err(error),
+        None => Ok(read.is_ok().then_some(items.unreadable)),
     }
 }
 
-struct ItemText<R> {
-    from: R,
-    buffer: Vec<u8>,
-    at: usize,
-    is_at_end: bool,
+/// The elements of the list, or of the list under `data`, as they are read.
+struct Items<'a, T, F, E> {
+    pool: &'a mut SharedPool,
+    take: &'a mut F,
+    unchecked: &'a Cell<usize>,
+    unreadable: UnreadableItems,
+    /// The error of `take`.
+    refused: Option<E>,
+    item: PhantomData<T>,
 }
 
-impl<R: Read> ItemText<R> {
-    /// Reads up to the first item; whether the list is wrapped.
-    fn begin(&mut self) -> Option<bool> {
-        match self.peek()? {
-            b'[' => self.takes(b"[").then_some(false),
-            b'{' => [&b"{"[..], b"\"data\"", b":", b"["]
-                .into_iter()
-                .all(|part| self.takes(part))
-                .then_some(true),
-            _ => None,
-        }
-    }
-
-    /// Reads more; false at the end.
-    fn fill(&mut self) -> bool {
-        if self.is_at_end {
-            return false;
-        }
-        self.buffer.drain(..self.at);
-        self.at = 0;
-        let before = self.buffer.len();
-        self.buffer.resize(before + BLOCK, 0);
-        let read = loop {
-            match self.from.read(&mut self.buffer[before..]) {
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                other => break other.unwrap_or(0),
-            }
+impl<T, F, E> Items<'_, T, F, E>
+where
+    T: DeserializeOwned + SharedTexts,
+    F: FnMut(T) -> Result<(), E>,
+{
+    /// Decodes an element, if need be from its repaired text, and hands it over. Returns whether
+    /// the list is read on.
+    fn decode(&mut self, position: usize, text: &str) -> bool {
+        let item = item_of(text).or_else(|_| {
+            let text = repaired(text.as_bytes());
+            item_of(&text).map_err(|error| self.unreadable.note(position, &text, error))
+        });
+        // A null is no item, and an unreadable one is noted.
+        let Ok(Some(mut item)) = item else {
+            return true;
         };
-        self.buffer.truncate(before + read);
-        self.is_at_end = read == 0;
-        !self.is_at_end
+        T::share_texts(&mut item, self.pool);
+        self.refused = (self.take)(item).err();
+        self.refused.is_none()
+    }
+}
+
+impl<'de, T, F, E> Visitor<'de> for &mut Items<'_, T, F, E>
+where
+    T: DeserializeOwned + SharedTexts,
+    F: FnMut(T) -> Result<(), E>,
+{
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
     }
 
-    /// The next byte that is no white space.
-    fn peek(&mut self) -> Option<u8> {
-        loop {
-            match self.buffer.get(self.at).copied() {
-                Some(b' ' | b'\n' | b'\r' | b'\t') => self.at += 1,
-                Some(byte) => return Some(byte),
-                None if self.fill() => {}
-                None => return None,
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        for position in 0.. {
+            let Some(text) = list.next_element::<Box<RawValue>>()? else {
+                break;
+            };
+            self.unchecked.set(0);
+            if !self.decode(position, text.get()) {
+                return Err(A::Error::custom("item refused"));
             }
         }
+        Ok(())
     }
 
-    /// Whether the text continues with these bytes, after white space.
-    fn takes(&mut self, expected: &[u8]) -> bool {
-        if self.peek().is_none() {
-            return false;
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
+        if fields.next_key::<String>()?.as_deref() != Some("data") {
+            return Err(A::Error::custom("not wrapped"));
         }
-        while self.buffer.len() < self.at + expected.len() && self.fill() {}
-        let is_next = self.buffer[self.at..].starts_with(expected);
-        self.at += if is_next { expected.len() } else { 0 };
-        is_next
+        fields.next_value_seed(WrappedList(self))?;
+        match fields.next_key::<String>()? {
+            None => Ok(()),
+            Some(_) => Err(A::Error::custom("more than a wrapper")),
+        }
     }
+}
 
-    /// The length of the value that begins here.
-    fn item(&mut self) -> Option<usize> {
-        self.peek()?;
-        let (mut depth, mut in_string, mut escaped, mut length) = (0_usize, false, false, 0);
-        loop {
-            for byte in &self.buffer[self.at + length..] {
-                let is_end = depth == 0
-                    && !in_string
-                    && matches!(byte, b',' | b']' | b'}' | b' ' | b'\n' | b'\r' | b'\t');
-                if is_end {
-                    return (length > 0).then_some(length);
-                }
-                length += 1;
-                if in_string {
-                    (in_string, escaped) = (escaped || *byte != b'"', !escaped && *byte == b'\\');
-                    continue;
-                }
-                match byte {
-                    b'"' => in_string = true,
-                    b'{' | b'[' => depth += 1,
-                    b'}' | b']' => depth -= 1,
-                    _ => {}
-                }
-            }
-            if length > LONGEST || !self.fill() {
-                return None;
-            }
+/// The list under `data`.
+struct WrappedList<V>(V);
+
+impl<'de, V: Visitor<'de, Value = ()>> DeserializeSeed<'de> for WrappedList<V> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_seq(self.0)
+    }
+}
+
+/// Fails when an item is too long.
+struct LimitedItems<'a, R> {
+    from: R,
+    /// Bytes since the last item.
+    unchecked: &'a Cell<usize>,
+}
+
+impl<R: Read> Read for LimitedItems<'_, R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        if self.unchecked.get() > LONGEST {
+            return Err(io::ErrorKind::FileTooLarge.into());
         }
+        let read = self.from.read(to)?;
+        self.unchecked.set(self.unchecked.get() + read);
+        Ok(read)
     }
 }
 
@@ -199,7 +182,8 @@ mod tests {
             names.push(one.name.to_string());
             Ok(())
         };
-        let unreadable = each_item(Slow(text, step), &mut take).unwrap()?;
+        let unreadable =
+            each_item(Slow(text, step), &mut SharedPool::brief(), &mut take).unwrap()?;
         let unreadable = unreadable.beside(!names.is_empty());
         Some(
             unreadable
@@ -233,7 +217,7 @@ mod tests {
             br#"["a,]", "b"]"#,
             br#"[{"name":"a"},{"name":"b","name":"c"},7,null,"x",{"name":"d","target_count":1e999}]"#,
             br#"[{"name":"b","name":"c"},{"target_count":1e999}]"#,
-            b"[{\"name\":\"a\xff\x01\\q\",\"target_count\":NaN}]",
+            br#"[{"name":"a\udcff"},{"name":"b"}]"#,
         ] {
             for step in [1, 2, 7, 1000] {
                 assert_eq!(names(text, step), Some(whole(text)), "{}", String::from_utf8_lossy(text));
@@ -263,9 +247,13 @@ mod tests {
             r#"{"data":{}}"#,
             "[{]}",
             "[{}{}]",
+            "[{\"name\":\"a\u{1}\"}]",
+            "[{\"name\":\"\\q\"}]",
+            "[{\"target_count\":NaN}]",
         ] {
             assert_eq!(names(text.as_bytes(), 3), None, "{text}");
         }
+        assert_eq!(names(b"[{\"name\":\"a\xff\"}]", 3), None);
         let long = format!("[{{\"name\":\"{}\"}}]", "x".repeat(LONGEST + BLOCK));
         assert_eq!(names(long.as_bytes(), 1 << 20), None);
     }

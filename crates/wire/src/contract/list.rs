@@ -16,12 +16,12 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::envelope::wrapped;
-use super::shared::interned;
+use super::shared::{SharedPool, SharedTexts};
 
 /// Most reasons that are kept of one list.
 const MOST_REASONS: usize = 20;
@@ -99,22 +99,25 @@ impl Unreadable {
 ///
 /// # Errors
 /// When the body is not JSON or not such a list, or none of its items is readable.
-pub fn decode_list<T: DeserializeOwned>(
+pub fn decode_list<T: DeserializeOwned + SharedTexts>(
     body: &[u8],
     field: Option<&'static str>,
 ) -> Result<DecodedList<T>, serde_json::Error> {
-    interned(|| {
-        let whole = std::str::from_utf8(body)
-            .ok()
-            .map(|text| whole_list(text, field));
-        match whole {
-            Some(Ok(items)) => Ok(DecodedList {
-                items,
-                unreadable: Unreadable::default(),
-            }),
-            _ => item_by_item(&repaired(body), field),
-        }
-    })
+    let whole = std::str::from_utf8(body)
+        .ok()
+        .map(|text| whole_list::<T>(text, field));
+    let mut list = match whole {
+        Some(Ok(items)) => DecodedList {
+            items,
+            unreadable: Unreadable::default(),
+        },
+        _ => item_by_item(&repaired(body), field)?,
+    };
+    let mut pool = SharedPool::default();
+    list.items
+        .iter_mut()
+        .for_each(|item| item.share_texts(&mut pool));
+    Ok(list)
 }
 
 fn whole_list<T: DeserializeOwned>(
@@ -210,54 +213,83 @@ fn located(item: &str, error: &serde_json::Error) -> String {
 /// The path of the field that contains an offset, such as `evidence.rows[2]`; empty for the item
 /// itself.
 fn field_at(item: &str, offset: usize) -> String {
-    enum Step {
-        Field(String),
-        Element(usize),
+    let mut path = String::new();
+    let mut value = item;
+    for _ in 0..DEEPEST {
+        let offset = offset.saturating_sub(start_of(item, value));
+        // An error of the item as a whole is found at its end.
+        if offset >= value.len() {
+            break;
+        }
+        let parts = parts_of(value);
+        let end = |part: &JsonPart<'_>| start_of(value, part.value) + part.value.len();
+        let Some(part) = parts.iter().find(|part| offset <= end(part)) else {
+            break;
+        };
+        match part.name {
+            Some(name) if path.is_empty() => path.extend(name.chars().take(LONGEST_NAME)),
+            Some(name) => path.extend(['.'].into_iter().chain(name.chars().take(LONGEST_NAME))),
+            None => path.push_str(&format!("[{}]", part.number)),
+        }
+        value = part.value;
     }
-    let mut path: Vec<Step> = Vec::new();
-    let (mut at, bytes) = (0, item.as_bytes());
-    while at < offset.min(bytes.len()) {
-        match bytes[at] {
-            b'{' => path.push(Step::Field(String::new())),
-            b'[' => path.push(Step::Element(0)),
-            b'}' | b']' => _ = path.pop(),
-            b',' => match path.last_mut() {
-                Some(Step::Element(number)) => *number += 1,
-                Some(Step::Field(name)) => name.clear(),
-                None => {}
-            },
-            b'"' => {
-                let mut end = at + 1;
-                while end < bytes.len() && bytes[end] != b'"' {
-                    end += if bytes[end] == b'\\' { 2 } else { 1 };
-                }
-                // A value comes after the name of its field.
-                if let Some(Step::Field(name)) = path
-                    .last_mut()
-                    .filter(|step| matches!(step, Step::Field(name) if name.is_empty()))
-                {
-                    *name = item
-                        .get(at + 1..end)
-                        .unwrap_or_default()
-                        .chars()
-                        .take(LONGEST_NAME)
-                        .collect();
-                }
-                at = end;
+    path
+}
+
+/// The offset of a part of a text in it.
+fn start_of(text: &str, part: &str) -> usize {
+    (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
+}
+
+/// A field of an object, or an element of an array.
+struct JsonPart<'a> {
+    number: usize,
+    /// As in the text, without quotes.
+    name: Option<&'a str>,
+    value: &'a str,
+}
+
+fn parts_of(value: &str) -> Vec<JsonPart<'_>> {
+    let parts: Result<JsonParts<'_>, _> = serde_json::from_str(value);
+    parts.map(|JsonParts(parts)| parts).unwrap_or_default()
+}
+
+/// The fields of an object, also repeated ones, or the elements of an array.
+struct JsonParts<'a>(Vec<JsonPart<'a>>);
+
+impl<'de> Deserialize<'de> for JsonParts<'de> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct JsonPartsVisitor;
+        impl<'de> Visitor<'de> for JsonPartsVisitor {
+            type Value = JsonParts<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object or an array")
             }
-            _ => {}
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonParts<'de>, A::Error> {
+                let mut parts = Vec::new();
+                while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
+                    parts.push(JsonPart {
+                        number: parts.len(),
+                        name: Some(name.get().trim_matches('"')),
+                        value: value.get(),
+                    });
+                }
+                Ok(JsonParts(parts))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<JsonParts<'de>, A::Error> {
+                let mut parts = Vec::new();
+                while let Some(value) = list.next_element::<&RawValue>()? {
+                    parts.push(JsonPart {
+                        number: parts.len(),
+                        name: None,
+                        value: value.get(),
+                    });
+                }
+                Ok(JsonParts(parts))
+            }
         }
-        at += 1;
+        from.deserialize_any(JsonPartsVisitor)
     }
-    let mut text = String::new();
-    for step in path.iter().take(DEEPEST) {
-        match step {
-            Step::Field(name) if text.is_empty() || name.is_empty() => text.push_str(name),
-            Step::Field(name) => text.extend([".", name]),
-            Step::Element(number) => text.push_str(&format!("[{number}]")),
-        }
-    }
-    text
 }
 
 /// The text of the list within the response.

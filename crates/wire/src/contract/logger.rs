@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::shared::{SharedPool, SharedTexts};
 use super::{CaptureId, LoggerId, Shared, Stamp, lenient};
 
 /// A logger.
@@ -70,6 +71,28 @@ pub struct Capture {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub problems: Vec<Shared>,
+}
+
+impl SharedTexts for Logger {}
+
+impl SharedTexts for Capture {
+    fn share_texts(&mut self, pool: &mut SharedPool) {
+        let texts = [
+            &mut self.ip_address,
+            &mut self.request_method,
+            &mut self.url_params,
+            &mut self.user_agent,
+            &mut self.os,
+            &mut self.request_body_type,
+            &mut self.request_body_base64,
+        ];
+        texts.into_iter().for_each(|text| pool.share(text));
+        self.http_headers.share_texts(pool);
+        self.path.share_texts(pool);
+        self.http_version.share_texts(pool);
+        self.raw_base64.share_texts(pool);
+        self.problems.share_texts(pool);
+    }
 }
 
 /// What arrived at the listener of the loggers for no logger: another protocol, garbage, or a path

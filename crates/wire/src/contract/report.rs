@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::shared::SharedTexts;
 use super::{ReportId, Shared, Stamp, WorkspaceId, lenient};
 
 /// A report.
@@ -21,6 +22,8 @@ pub struct Report {
     #[serde(deserialize_with = "lenient::maybe_id")]
     pub workspace_id: Option<WorkspaceId>,
 }
+
+impl SharedTexts for Report {}
 
 string_enum! {
     /// The state of a report.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use super::shared::{SharedPool, SharedTexts};
 use super::{ScanId, Shared, Stamp, TargetId, TestId, WorkspaceId, lenient};
 
 /// A scan.
@@ -55,6 +56,13 @@ pub struct Scan {
         skip_serializing_if = "Option::is_none"
     )]
     pub tool_params: Option<Value>,
+}
+
+impl SharedTexts for Scan {
+    fn share_texts(&mut self, pool: &mut SharedPool) {
+        pool.share(&mut self.status_message);
+        self.info_text_lines.share_texts(pool);
+    }
 }
 
 impl Scan {
@@ -291,6 +299,8 @@ pub struct Test {
     #[serde(deserialize_with = "Stamp::maybe", serialize_with = "Stamp::as_text")]
     pub performed_at: Option<Stamp>,
 }
+
+impl SharedTexts for Test {}
 
 impl Test {
     /// The field of `metadata` that the embedded service sets to false for a test without a result.

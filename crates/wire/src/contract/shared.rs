@@ -1,10 +1,9 @@
-//! An interned string.
+//! A reference-counted string, and the pool in which the items of a list share equal ones.
 //!
-//! 100,000 findings contain a few hundred different texts. Inside [`interned`], equal strings share
-//! one allocation; outside it a `Shared` is a plain reference-counted string.
+//! 100,000 findings contain a few hundred different texts. A decoder of many items has a
+//! [`SharedPool`], and passes it to each item after decoding.
 
 use std::borrow::Borrow;
-use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::Deref;
@@ -12,18 +11,6 @@ use std::sync::Arc;
 
 use arcstr::ArcStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-thread_local! {
-    static POOL: RefCell<Option<Pool>> = const { RefCell::new(None) };
-}
-
-#[derive(Default)]
-struct Pool {
-    /// Longer texts are not looked up.
-    longest: Option<usize>,
-    texts: HashSet<Shared>,
-    wide: HashSet<Arc<str>>,
-}
 
 /// An immutable string, cheap to clone, and one word wide because a finding has twenty of them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,81 +28,86 @@ impl Shared {
     }
 }
 
-/// Texts that [`interned_briefly`] looks up have at most so many bytes, and are so many at most.
+/// The texts of decoded items: equal ones share an allocation.
+#[derive(Debug, Default)]
+pub struct SharedPool {
+    /// Longer texts are not shared.
+    longest: Option<usize>,
+    texts: HashSet<Shared>,
+    wide: HashSet<Arc<str>>,
+}
+
+/// Texts in a [`SharedPool::brief`] have at most so many bytes, and are so many at most.
 const BRIEF: usize = 128;
 const MOST: usize = 1 << 16;
 
-/// Runs `decode` with a pool in which equal strings share an allocation. Nested calls use the outer
-/// pool.
-pub fn interned<T>(decode: impl FnOnce() -> T) -> T {
-    with_pool(None, decode)
-}
-
-/// The same for short strings only, so that the pool keeps none of the long ones that are moved
-/// elsewhere.
-pub fn interned_briefly<T>(decode: impl FnOnce() -> T) -> T {
-    with_pool(Some(BRIEF), decode)
-}
-
-fn with_pool<T>(longest: Option<usize>, decode: impl FnOnce() -> T) -> T {
-    struct Emptied(bool);
-    impl Drop for Emptied {
-        fn drop(&mut self) {
-            if self.0 {
-                POOL.with_borrow_mut(|pool| *pool = None);
-            }
+impl SharedPool {
+    /// A pool of short texts only, which keeps none of the long ones that are moved elsewhere.
+    pub fn brief() -> Self {
+        Self {
+            longest: Some(BRIEF),
+            ..Self::default()
         }
     }
-    let outermost = POOL.with_borrow_mut(|pool| match pool {
-        Some(_) => false,
-        None => {
-            *pool = Some(Pool {
-                longest,
-                ..Pool::default()
-            });
-            true
+
+    /// Replaces a text by the equal one of the pool.
+    pub fn share(&mut self, text: &mut Shared) {
+        let is_long = self.longest.is_some_and(|longest| text.len() > longest);
+        if text.is_empty() || is_long {
+            return;
         }
-    });
-    let _emptied = Emptied(outermost);
-    decode()
+        if let Some(known) = self.texts.get(text) {
+            *text = known.clone();
+            return;
+        }
+        if self.longest.is_some() && self.texts.len() >= MOST {
+            self.texts.clear();
+        }
+        self.texts.insert(text.clone());
+    }
+
+    /// Replaces a text that is often long; a pool of short texts leaves it alone.
+    pub(super) fn share_wide(&mut self, text: &mut Arc<str>) {
+        if self.longest.is_some() {
+            return;
+        }
+        match self.wide.get(text) {
+            Some(known) => *text = Arc::clone(known),
+            None => _ = self.wide.insert(Arc::clone(text)),
+        }
+    }
 }
 
-/// A string that is mostly unique: two words wide, but one allocation less than a [`Shared`].
-pub fn wide(text: &str) -> Arc<str> {
-    POOL.with_borrow_mut(|pool| match pool {
-        None => text.into(),
-        Some(pool) if pool.longest.is_some() => text.into(),
-        Some(pool) => match pool.wide.get(text) {
-            Some(known) => Arc::clone(known),
-            None => {
-                let fresh: Arc<str> = text.into();
-                pool.wide.insert(Arc::clone(&fresh));
-                fresh
-            }
-        },
-    })
+/// An item of a list. Its texts may repeat in other items.
+pub trait SharedTexts {
+    /// Replaces texts by equal ones of the pool. The lists of most types are too short for that.
+    fn share_texts(&mut self, _pool: &mut SharedPool) {}
+}
+
+impl<T: SharedTexts> SharedTexts for Option<T> {
+    fn share_texts(&mut self, pool: &mut SharedPool) {
+        self.iter_mut().for_each(|item| item.share_texts(pool));
+    }
+}
+
+impl<T: SharedTexts> SharedTexts for Vec<T> {
+    fn share_texts(&mut self, pool: &mut SharedPool) {
+        self.iter_mut().for_each(|item| item.share_texts(pool));
+    }
+}
+
+impl SharedTexts for Shared {
+    fn share_texts(&mut self, pool: &mut SharedPool) {
+        pool.share(self);
+    }
 }
 
 impl From<&str> for Shared {
     fn from(text: &str) -> Self {
-        POOL.with_borrow_mut(|pool| match pool {
-            _ if text.is_empty() => Self(ArcStr::new()),
-            None => Self(text.into()),
-            Some(pool) if pool.longest.is_some_and(|longest| text.len() > longest) => {
-                Self(text.into())
-            }
-            Some(pool) => match pool.texts.get(text) {
-                Some(known) => known.clone(),
-                None => {
-                    let fresh = Self(text.into());
-                    if pool.longest.is_some() && pool.texts.len() >= MOST {
-                        pool.texts.clear();
-                    }
-                    pool.texts.insert(fresh.clone());
-                    fresh
-                }
-            },
-        })
+        match text {
+            "" => Self::default(),
+            text => Self(text.into()),
+        }
     }
 }
 
@@ -191,11 +183,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn interned_shares_equal_strings() {
-        let (a, b) = interned(|| (Shared::from("TLS 1.0"), Shared::from("TLS 1.0")));
-        assert!(a.same(&b));
-        assert!(!Shared::from("TLS 1.0").same(&"TLS 1.0".into()));
-        let (a, b) = interned(|| (wide("GET /"), wide("GET /")));
-        assert!(Arc::ptr_eq(&a, &b) && !Arc::ptr_eq(&a, &wide("GET /")));
+    fn equal_texts_of_a_pool_share_their_memory() {
+        let shared = |pool: &mut SharedPool, text: &str| {
+            let mut text = Shared::from(text);
+            pool.share(&mut text);
+            text
+        };
+        let mut pool = SharedPool::default();
+        let (a, b) = (shared(&mut pool, "TLS 1.0"), shared(&mut pool, "TLS 1.0"));
+        assert!(a.same(&b) && !a.same(&"TLS 1.0".into()));
+        let mut evidence: [Arc<str>; 2] = ["GET /".into(), "GET /".into()];
+        evidence.iter_mut().for_each(|text| pool.share_wide(text));
+        assert!(Arc::ptr_eq(&evidence[0], &evidence[1]));
+    }
+
+    #[test]
+    fn brief_pool_keeps_short_texts_only() {
+        let mut pool = SharedPool::brief();
+        for (length, is_shared) in [(BRIEF, true), (BRIEF + 1, false)] {
+            let mut texts = vec![Shared::from("x".repeat(length)); 1];
+            texts.push("x".repeat(length).into());
+            texts.share_texts(&mut pool);
+            assert_eq!(texts[0].same(&texts[1]), is_shared, "{length}");
+        }
+        let mut evidence: [Arc<str>; 2] = ["GET /".into(), "GET /".into()];
+        evidence.iter_mut().for_each(|text| pool.share_wide(text));
+        assert!(!Arc::ptr_eq(&evidence[0], &evidence[1]));
     }
 }

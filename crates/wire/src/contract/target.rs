@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::shared::SharedTexts;
 use super::{Shared, TargetId, WorkspaceId};
 
 /// A target.
@@ -19,6 +20,8 @@ pub struct Target {
     pub description: Shared,
     pub workspace_id: WorkspaceId,
 }
+
+impl SharedTexts for Target {}
 
 string_enum! {
     /// The three forms of a target.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::shared::SharedTexts;
 use super::{Shared, WordlistId, lenient};
 
 /// A wordlist without its words (`GET /wordlists/{id}/contents`).
@@ -18,3 +19,5 @@ pub struct Wordlist {
     #[serde(deserialize_with = "lenient::boolean")]
     pub predefined: bool,
 }
+
+impl SharedTexts for Wordlist {}

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::shared::SharedTexts;
 use super::{Shared, WorkspaceId, lenient};
 
 /// A workspace.
@@ -17,6 +18,8 @@ pub struct Workspace {
     #[serde(deserialize_with = "lenient::integer")]
     pub target_count: i64,
 }
+
+impl SharedTexts for Workspace {}
 
 impl Workspace {
     /// Whether the text is its id or its name.

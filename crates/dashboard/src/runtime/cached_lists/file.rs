@@ -4,11 +4,11 @@ use crate::poller::FindingTextFiles;
 use jiff::Timestamp;
 use scandeck_domain::table::{Item, Table};
 use scandeck_domain::triage::ListedFinding;
-use scandeck_wire::contract::Stamp;
-use scandeck_wire::contract::shared::{interned, interned_briefly};
+use scandeck_wire::contract::shared::{SharedPool, SharedTexts};
+use scandeck_wire::contract::{Finding, Stamp};
 use scandeck_wire::input_files::open_regular;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Deserializer;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{BufReader, BufWriter, Read, Write};
@@ -51,18 +51,13 @@ pub(crate) fn whole(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>)
 }
 
 /// Reads a list. Equal texts are stored once, as in responses of the service.
-pub(crate) fn read<T: Item + DeserializeOwned>(path: &Path) -> io::Result<Arc<Table<T>>> {
+pub(crate) fn read<T: Item + DeserializeOwned + SharedTexts>(
+    path: &Path,
+) -> io::Result<Arc<Table<T>>> {
     let mut bytes = Vec::new();
     open_regular(path, OpenOptions::new().read(true))?.read_to_end(&mut bytes)?;
-    let items = interned(|| -> serde_json::Result<Vec<T>> {
-        let mut from = Deserializer::from_slice(&bytes);
-        let count: usize = serde::Deserialize::deserialize(&mut from)?;
-        let items = (0..count)
-            .map(|_| T::deserialize(&mut from))
-            .collect::<Result<_, _>>()?;
-        from.end()?;
-        Ok(items)
-    })?;
+    let from = Deserializer::from_slice(&bytes);
+    let items = each(from, SharedPool::default(), |item: T| item)?;
     Ok(Arc::new(Table::new(items)))
 }
 
@@ -73,17 +68,31 @@ pub(crate) fn read_findings(
 ) -> io::Result<Arc<Table<ListedFinding>>> {
     let file =
         BufReader::with_capacity(1 << 16, open_regular(path, OpenOptions::new().read(true))?);
-    let items = interned_briefly(|| -> serde_json::Result<Vec<_>> {
-        let mut from = Deserializer::from_reader(file);
-        let count: usize = serde::Deserialize::deserialize(&mut from)?;
-        let mut one =
-            || serde::Deserialize::deserialize(&mut from).map(|finding| files.list(finding, None));
-        let items = (0..count).map(|_| one()).collect::<Result<_, _>>()?;
-        from.end()?;
-        Ok(items)
-    })?;
+    let list = |finding: Finding| files.list(finding, None);
+    let items = each(Deserializer::from_reader(file), SharedPool::brief(), list)?;
     files.flush()?;
     Ok(Arc::new(Table::new(items)))
+}
+
+/// The items of a file, each as `keep` returns it.
+fn each<'de, R, T, K>(
+    mut from: Deserializer<R>,
+    mut pool: SharedPool,
+    mut keep: impl FnMut(T) -> K,
+) -> serde_json::Result<Vec<K>>
+where
+    R: serde_json::de::Read<'de>,
+    T: DeserializeOwned + SharedTexts,
+{
+    let count = usize::deserialize(&mut from)?;
+    let mut items = Vec::new();
+    for _ in 0..count {
+        let mut item = T::deserialize(&mut from)?;
+        item.share_texts(&mut pool);
+        items.push(keep(item));
+    }
+    from.end()?;
+    Ok(items)
 }
 
 /// The time at which the service sent the list of a file.

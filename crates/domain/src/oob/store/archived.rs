@@ -12,7 +12,7 @@ use sqlx::{Row as _, Sqlite};
 use super::chunks::{MOST, MOST_BYTES};
 use super::{Store, StoreError};
 use crate::oob::{ArchivedCapture, PayloadBook};
-use scandeck_wire::contract::shared::interned_briefly;
+use scandeck_wire::contract::shared::{SharedPool, SharedTexts};
 use scandeck_wire::contract::{Capture, LoggerId, Shared, Stamp};
 
 /// Position of a capture in its workspace: by time, then by order of archiving.
@@ -89,6 +89,17 @@ impl ArchivedCapture {
             capture: Arc::new(capture),
         };
         Some((ArchivePlace::from_row(row)?, archived))
+    }
+}
+
+impl SharedTexts for ArchivedCapture {
+    fn share_texts(&mut self, pool: &mut SharedPool) {
+        let texts = [&mut self.workspace, &mut self.label, &mut self.handler_url];
+        texts.into_iter().for_each(|text| pool.share(text));
+        // Nothing else has a capture that was just read.
+        if let Some(capture) = Arc::get_mut(&mut self.capture) {
+            capture.share_texts(pool);
+        }
     }
 }
 
@@ -251,8 +262,15 @@ impl Store {
 pub(super) async fn read(
     rows: Vec<SqliteRow>,
 ) -> Result<Vec<(ArchivePlace, ArchivedCapture)>, StoreError> {
-    let read =
-        move || interned_briefly(|| rows.iter().filter_map(ArchivedCapture::from_row).collect());
+    let read = move || {
+        let mut pool = SharedPool::brief();
+        let share = |(place, mut capture): (ArchivePlace, ArchivedCapture)| {
+            capture.share_texts(&mut pool);
+            (place, capture)
+        };
+        let captures = rows.iter().filter_map(ArchivedCapture::from_row);
+        captures.map(share).collect()
+    };
     tokio::task::spawn_blocking(read)
         .await
         .map_err(|error| StoreError::Interrupted {
