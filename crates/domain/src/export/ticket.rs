@@ -12,42 +12,7 @@ use scandeck_wire::text;
 /// A finding: title, facts, texts, evidence and references.
 pub fn finding(finding: &Finding, target: &str) -> String {
     let mut out = format!("## {}: {}\n\n", finding.risk_level, escaped(&finding.name));
-    let port = match finding.port {
-        ..=0 => String::new(),
-        // The target names it.
-        port if target.trim_end_matches('/').ends_with(&format!(":{port}")) => String::new(),
-        port if finding.protocol.is_empty() => format!("port {port}"),
-        port => format!("port {port}/{}", finding.protocol),
-    };
-    let cvss = finding
-        .cvssv3
-        .or(finding.cvss)
-        .map(|score| score.to_string())
-        .unwrap_or_default();
-    let kev = if finding.in_cisa_catalog { "yes" } else { "" };
-    let joined = |parts: [&str; 2]| {
-        parts
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    for (name, value) in [
-        ("Target", joined([target, &port])),
-        ("Service", finding.service.to_string()),
-        ("CVSS", cvss),
-        (
-            "CVE",
-            finding
-                .cve
-                .iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join(", "),
-        ),
-        ("Known exploited", kev.to_owned()),
-        ("Weakness", joined([&finding.cwe, &finding.owasp.label()])),
-    ] {
+    for (name, value) in facts(finding, target) {
         if !value.is_empty() {
             let _ = writeln!(out, "- {name}: {}", escaped(&value));
         }
@@ -70,6 +35,34 @@ pub fn finding(finding: &Finding, target: &str) -> String {
         });
     }
     out
+}
+
+fn facts(finding: &Finding, target: &str) -> [(&'static str, String); 6] {
+    let port = match finding.port {
+        ..=0 => String::new(),
+        // The target names it.
+        port if target.trim_end_matches('/').ends_with(&format!(":{port}")) => String::new(),
+        port if finding.protocol.is_empty() => format!("port {port}"),
+        port => format!("port {port}/{}", finding.protocol),
+    };
+    let cvss = finding.cvssv3.or(finding.cvss);
+    let cves: Vec<&str> = finding.cve.iter().map(|cve| cve.as_str()).collect();
+    let kev = if finding.in_cisa_catalog { "yes" } else { "" };
+    let joined = |parts: [&str; 2]| {
+        let parts = parts.into_iter().filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join(", ")
+    };
+    [
+        ("Target", joined([target, &port])),
+        ("Service", finding.service.to_string()),
+        (
+            "CVSS",
+            cvss.map_or_else(String::new, |score| score.to_string()),
+        ),
+        ("CVE", cves.join(", ")),
+        ("Known exploited", kev.to_owned()),
+        ("Weakness", joined([&finding.cwe, &finding.owasp.label()])),
+    ]
 }
 
 /// A captured request: `title` names it, `raw` is its raw HTTP.

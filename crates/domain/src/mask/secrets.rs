@@ -91,17 +91,7 @@ pub(super) fn place_after(text: &str, name: &Range<usize>) -> Option<Range<usize
     if text[start..].starts_with(NO_VALUE) {
         return None;
     }
-    let is_cookie = name.to_lowercase().contains("cookie");
-    let secret = match is_cookie.then(|| COOKIES.find(&text[start..])).flatten() {
-        Some(cookies) => start..start + cookies.end(),
-        None => {
-            let start = start + scheme(&text[start..]);
-            let value = &text[start..start + bare(&text[start..])];
-            // Behind a field of JSON without quotes, the object ends.
-            let ends: &[char] = if closing.is_empty() { &[] } else { &['}', ']'] };
-            start..start + value.trim_end_matches(ends).len()
-        }
-    };
+    let secret = unquoted(text, start, name, !closing.is_empty());
     let value = &text[secret.clone()];
     let shortest = if is_colon && closing.is_empty() {
         SHORTEST
@@ -115,6 +105,19 @@ pub(super) fn place_after(text: &str, name: &Range<usize>) -> Option<Range<usize
             .all(|byte| byte.is_ascii_digit() || byte == b'.');
     let is_other = is_number || is_plain(value) || value.starts_with(NO_VALUE);
     (value.len() >= shortest && !is_other).then_some(secret)
+}
+
+/// The place of a value without quotes that begins here.
+fn unquoted(text: &str, start: usize, name: &str, is_json: bool) -> Range<usize> {
+    let is_cookie = name.to_lowercase().contains("cookie");
+    if let Some(cookies) = COOKIES.find(&text[start..]).filter(|_| is_cookie) {
+        return start..start + cookies.end();
+    }
+    let start = start + scheme(&text[start..]);
+    let value = &text[start..start + bare(&text[start..])];
+    // Behind a field of JSON without quotes, the object ends.
+    let ends: &[char] = if is_json { &['}', ']'] } else { &[] };
+    start..start + value.trim_end_matches(ends).len()
 }
 
 /// The words of a name in lower case: `clientSecret`, `client_secret` and `Client-Secret` have the

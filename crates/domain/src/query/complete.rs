@@ -158,59 +158,9 @@ fn occurring(
     evaluator: &mut Evaluator,
     source: &dyn RowSource,
 ) -> Vec<(String, String)> {
-    let chosen = |known: Vec<(String, String)>| {
-        let mut known: Vec<_> = known
-            .into_iter()
-            .filter_map(|one| Some((has(&one.0, typed)?, one)))
-            .collect();
-        known.sort_by_key(|(within, _)| *within);
-        known.into_iter().map(|(_, one)| one).collect()
-    };
     match field.spec().values {
-        ValueKind::Flags => {
-            let absent = having_flag(Flag::Absent, evaluator, source);
-            let mut counted: Vec<_> = Flag::of(source.kind())
-                .map(|spec| {
-                    let mut rows = having_flag(spec.flag, evaluator, source);
-                    let count = rows.count();
-                    rows.and(&absent);
-                    // The saved queries count present findings.
-                    let note = match rows.count() {
-                        part if (1..count).contains(&part) => format!("{count}, {part} absent"),
-                        _ => count.to_string(),
-                    };
-                    (spec.name.to_owned(), note)
-                })
-                .collect();
-            counted.sort_by_key(|(_, note)| note == "0");
-            chosen(counted)
-        }
-        ValueKind::Risk => {
-            let column = evaluator.column(field, source);
-            let Column {
-                values: Values::Numbers(levels),
-                cells,
-            } = column
-            else {
-                return Vec::new();
-            };
-            let of = |risk: Risk| {
-                cells
-                    .having(
-                        &levels
-                            .iter()
-                            .map(|&level| level == risk.level() as f64)
-                            .collect::<Vec<_>>(),
-                    )
-                    .count()
-            };
-            chosen(
-                Risk::DOWN
-                    .into_iter()
-                    .map(|risk| (risk.as_str().to_owned(), of(risk).to_string()))
-                    .collect(),
-            )
-        }
+        ValueKind::Flags => matching(flags(evaluator, source), typed),
+        ValueKind::Risk => matching(risks(evaluator.column(field, source)), typed),
         ValueKind::Choice(_) | ValueKind::Word | ValueKind::Prose => {
             let rank = |text: &str| {
                 if text.len() <= LONGEST {
@@ -232,6 +182,56 @@ fn occurring(
         | ValueKind::Time
         | ValueKind::Deadline => Vec::new(),
     }
+}
+
+/// The values that contain a text; those that start with it come first.
+fn matching(known: Vec<(String, String)>, typed: &str) -> Vec<(String, String)> {
+    let mut known: Vec<_> = known
+        .into_iter()
+        .filter_map(|one| Some((has(&one.0, typed)?, one)))
+        .collect();
+    known.sort_by_key(|(within, _)| *within);
+    known.into_iter().map(|(_, one)| one).collect()
+}
+
+/// The flags with their numbers of rows, those of no row last.
+fn flags(evaluator: &mut Evaluator, source: &dyn RowSource) -> Vec<(String, String)> {
+    let absent = having_flag(Flag::Absent, evaluator, source);
+    let mut counted: Vec<_> = Flag::of(source.kind())
+        .map(|spec| {
+            let mut rows = having_flag(spec.flag, evaluator, source);
+            let count = rows.count();
+            rows.and(&absent);
+            // The saved queries count present findings.
+            let note = match rows.count() {
+                part if (1..count).contains(&part) => format!("{count}, {part} absent"),
+                _ => count.to_string(),
+            };
+            (spec.name.to_owned(), note)
+        })
+        .collect();
+    counted.sort_by_key(|(_, note)| note == "0");
+    counted
+}
+
+/// The risks with their numbers of rows.
+fn risks(column: &Column) -> Vec<(String, String)> {
+    let Column {
+        values: Values::Numbers(levels),
+        cells,
+    } = column
+    else {
+        return Vec::new();
+    };
+    let count = |risk: Risk| {
+        let level = risk.level() as f64;
+        let are_of: Vec<bool> = levels.iter().map(|&one| one == level).collect();
+        cells.having(&are_of).count()
+    };
+    Risk::DOWN
+        .into_iter()
+        .map(|risk| (risk.as_str().to_owned(), count(risk).to_string()))
+        .collect()
 }
 
 /// The rows with a flag; none in lists without it.

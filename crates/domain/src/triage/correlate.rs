@@ -136,13 +136,7 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
         .unwrap_or_default();
     let mut assessments = assess(input, &issues, known.as_ref(), &undecided);
     let rules = rules::deciding(input, &issues, &assessments);
-    let is_assessed =
-        |(_, assessment): &(u32, &Arc<Assessment>)| !Arc::ptr_eq(assessment, &undecided);
-    let assessed: Vec<_> = (0_u32..)
-        .zip(&assessments)
-        .filter(is_assessed)
-        .map(|(at, assessment)| (at, Arc::clone(assessment)))
-        .collect();
+    let assessed = decided(&assessments, &undecided);
     let facts = match same {
         Some(earlier) => Arc::clone(&earlier.facts),
         None => Arc::new(FindingFacts::count(&issues)),
@@ -153,10 +147,7 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
     for &field in &input.searched {
         _ = issues.column(field);
     }
-    for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.is_some()) {
-        let reassessed = reassess(&issues.items()[at], *rule, &input.state, input.today);
-        assessments[at] = shared(reassessed, &undecided);
-    }
+    apply(input, &issues, &rules, &undecided, &mut assessments);
     let columns = decision_columns(input, &issues, &assessments);
     let scans = match earlier.filter(|earlier| earlier.has_scans_of(input)) {
         Some(earlier) => Arc::clone(&earlier.scans),
@@ -201,6 +192,32 @@ fn assess(
         ),
     };
     issues.items().iter().map(assess).collect()
+}
+
+/// The assessments other than the one of undecided issues, with their positions.
+fn decided(
+    assessments: &[Arc<Assessment>],
+    undecided: &Arc<Assessment>,
+) -> Vec<(u32, Arc<Assessment>)> {
+    (0_u32..)
+        .zip(assessments)
+        .filter(|(_, assessment)| !Arc::ptr_eq(assessment, undecided))
+        .map(|(at, assessment)| (at, Arc::clone(assessment)))
+        .collect()
+}
+
+/// Assesses the issues again that a rule matches.
+fn apply(
+    input: &CorrelationInput,
+    issues: &Table<Issue>,
+    rules: &[Option<EventId>],
+    undecided: &Arc<Assessment>,
+    assessments: &mut [Arc<Assessment>],
+) {
+    for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.is_some()) {
+        let reassessed = reassess(&issues.items()[at], *rule, &input.state, input.today);
+        assessments[at] = shared(reassessed, undecided);
+    }
 }
 
 /// Undecided issues share one assessment.

@@ -47,8 +47,6 @@ mod row;
 mod rules;
 pub mod settings;
 pub mod state;
-#[cfg(test)]
-mod state_tests;
 pub mod store;
 #[cfg(any(test, feature = "testing"))]
 #[allow(clippy::unwrap_used, clippy::expect_used)]

@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 
 use super::{CaptureRecord, bytes_sent_again};
 use crate::oob::request;
+use scandeck_wire::contract::Capture;
 use scandeck_wire::text;
 use scandeck_wire::text::quoted;
 
@@ -40,18 +41,7 @@ pub fn curl(sent: &CaptureRecord, file: Option<&str>) -> String {
     let body = request::body(capture);
     // curl sends the length of an empty body only with data.
     let has_data = !body.is_empty() || has("content-length");
-    let mut words: Vec<String> = Vec::new();
-    if !sent.request_url().path_known {
-        words.push(
-            ": 'path unknown: the service does not report it; this is the path of the logger';"
-                .to_owned(),
-        );
-    }
-    if !capture.problems.is_empty() {
-        words.push(
-            ": 'malformed request: curl sends it as HTTP; the form raw has its bytes';".to_owned(),
-        );
-    }
+    let mut words = notes(sent);
     // curl must not expand `[1-9]` in the URL or normalize `/a/../b`.
     words.extend(["curl", "--globoff", "--path-as-is"].map(str::to_owned));
     if capture.http_version.as_deref() == Some("HTTP/1.0") {
@@ -62,6 +52,35 @@ pub fn curl(sent: &CaptureRecord, file: Option<&str>) -> String {
         "HEAD" if !has_data => words.push("--head".to_owned()),
         method => words.extend(["-X".to_owned(), quoted(method)]),
     }
+    words.extend(header_words(capture, has_data));
+    if body.len() > EXPECT_SIZE {
+        words.extend(["-H", "'Expect:'"].map(str::to_owned));
+    }
+    match file {
+        Some(file) => words.extend(["--data-binary".to_owned(), quoted(format!("@{file}"))]),
+        None if has_data => words.extend(["--data-raw".to_owned(), quoted(&body)]),
+        None => {}
+    }
+    words.extend(url_words(&sent.request_url().url));
+    words.join(" ")
+}
+
+/// What the command cannot repeat, as commands without effect.
+fn notes(sent: &CaptureRecord) -> Vec<String> {
+    let path_unknown =
+        ": 'path unknown: the service does not report it; this is the path of the logger';";
+    let malformed = ": 'malformed request: curl sends it as HTTP; the form raw has its bytes';";
+    let notes = [
+        (!sent.request_url().path_known).then_some(path_unknown),
+        (!sent.capture.problems.is_empty()).then_some(malformed),
+    ];
+    notes.into_iter().flatten().map(str::to_owned).collect()
+}
+
+/// The headers of the request, without those that curl would add.
+fn header_words(capture: &Capture, has_data: bool) -> Vec<String> {
+    let has = |name: &str| request::header(capture, name).is_some();
+    let mut words = Vec::new();
     for (name, value) in bytes_sent_again(capture) {
         let header = if value.is_empty() {
             format!("{name};").into_bytes()
@@ -80,16 +99,7 @@ pub fn curl(sent: &CaptureRecord, file: Option<&str>) -> String {
             words.extend(["-H".to_owned(), quoted(format!("{name}:"))]);
         }
     }
-    if body.len() > EXPECT_SIZE {
-        words.extend(["-H", "'Expect:'"].map(str::to_owned));
-    }
-    match file {
-        Some(file) => words.extend(["--data-binary".to_owned(), quoted(format!("@{file}"))]),
-        None if has_data => words.extend(["--data-raw".to_owned(), quoted(&body)]),
-        None => {}
-    }
-    words.extend(url_words(&sent.request_url().url));
-    words.join(" ")
+    words
 }
 
 /// The URL. A target that curl would change or refuse, such as one with blanks or `#`, is an option

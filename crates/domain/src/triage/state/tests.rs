@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::event::{Baseline, Change, Decision, Event, EventId, ManualFinding, Subject};
-use super::identity::manual_key;
-use super::state::{Touched, TriageState};
-use super::testing::{Replica, finding};
 use crate::finding::Verdict::{Confirmed, FalsePositive, Fixed, Open, RiskAccepted};
 use crate::finding::{FindingKey, Verdict};
+use crate::triage::event::{Baseline, Change, Decision, Event, EventId, ManualFinding, Subject};
+use crate::triage::identity::manual_key;
+use crate::triage::state::{Touched, TriageState};
+use crate::triage::testing::{Replica, finding};
 use scandeck_wire::contract::Risk;
 
 fn rule(query: &str, verdict: Verdict) -> Change {

@@ -11,6 +11,8 @@
 //! state of the other key. The maps are persistent, so a clone is sent to another thread by
 //! reference.
 
+#[cfg(test)]
+mod tests;
 mod undo;
 
 use std::collections::BTreeSet;
