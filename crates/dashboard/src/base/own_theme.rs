@@ -76,6 +76,30 @@ pub struct OwnTheme {
     pub colours: OwnColours,
 }
 
+/// A field or value that a theme does not have.
+struct WrongField {
+    why: String,
+    hint: String,
+}
+
+fn problem_at(file: &ThemeFile, byte: usize, why: String, hint: String) -> Problem {
+    let line = file.text[..byte].matches('\n').count() + 1;
+    Problem::local(format!("{}:{line}: {why}", file.path)).with_hint(hint)
+}
+
+fn unreadable(file: &ThemeFile, kind: ErrorKind) -> Problem {
+    let (why, hint) = match kind {
+        ErrorKind::IsADirectory => ("is a directory", "remove it"),
+        ErrorKind::InvalidData => ("is not UTF-8 text", "save it as UTF-8, or remove it"),
+        ErrorKind::PermissionDenied => (
+            "is not readable: permission denied",
+            "change its mode, or remove it",
+        ),
+        _ => ("is not readable", "check the file, or remove it"),
+    };
+    Problem::local(format!("{} {why}", file.path)).with_hint(hint)
+}
+
 impl OwnTheme {
     /// Checks a file.
     ///
@@ -83,28 +107,12 @@ impl OwnTheme {
     /// When the file is not TOML, or has an unknown field or value: with path, line, field and
     /// remedy.
     pub fn parse(file: &ThemeFile) -> Result<Self, Problem> {
-        let problem = |byte: usize, why: String, hint: String| {
-            let line = file.text[..byte].matches('\n').count() + 1;
-            Problem::local(format!("{}:{line}: {why}", file.path)).with_hint(hint)
-        };
         if let Some(kind) = file.unreadable {
-            let (why, hint) = match kind {
-                ErrorKind::IsADirectory => ("is a directory", "remove it"),
-                ErrorKind::InvalidData => ("is not UTF-8 text", "save it as UTF-8, or remove it"),
-                ErrorKind::PermissionDenied => (
-                    "is not readable: permission denied",
-                    "change its mode, or remove it",
-                ),
-                _ => ("is not readable", "check the file, or remove it"),
-            };
-            return Err(Problem::local(format!("{} {why}", file.path)).with_hint(hint));
+            return Err(unreadable(file, kind));
         }
         if file.name == AUTO || Scheme::named(&file.name).is_some() {
-            return Err(problem(
-                0,
-                format!("{} is a built-in theme", file.name),
-                "rename the file".to_owned(),
-            ));
+            let why = format!("{} is a built-in theme", file.name);
+            return Err(problem_at(file, 0, why, "rename the file".to_owned()));
         }
         let fields: HashMap<Spanned<String>, Spanned<Value>> =
             toml::from_str(&file.text).map_err(|error| {
@@ -115,39 +123,44 @@ impl OwnTheme {
                 } = TomlProblem::new(&file.text, &error);
                 Problem::local(format!("{}:{line}: {message}", file.path)).with_hint(hint)
             })?;
-        let mut fields: Vec<_> = fields
-            .iter()
-            .map(|(field, value)| (field.span().start, field, value))
-            .collect();
-        fields.sort_by_key(|(place, ..)| *place);
+        let mut fields: Vec<_> = fields.iter().collect();
+        fields.sort_by_key(|(field, _)| field.span().start);
         let mut theme = Self {
             name: file.name.clone(),
             base: Scheme::Dark,
             colours: OwnColours::default(),
         };
-        for (place, field, value) in fields {
-            let (field, text) = (field.get_ref().as_str(), value.get_ref().as_str());
-            let role = ColourRole::NAMES.iter().position(|name| *name == field);
-            let given = value.get_ref();
-            if let Some(role) = role {
-                let wrong = || {
-                    problem(
-                        place,
-                        format!("invalid colour {given} for {field}"),
-                        "use \"#RRGGBB\"".to_owned(),
-                    )
-                };
-                theme.colours.0[role] = Some(text.and_then(colour).ok_or_else(wrong)?);
-            } else if field == "base" {
-                let hint = format!("use one of {}", Scheme::NAMES.join(", "));
-                let wrong = || problem(place, format!("unknown base {given}"), hint);
-                theme.base = text.and_then(Scheme::named).ok_or_else(wrong)?;
-            } else {
-                let hint = format!("use one of base, {}", ColourRole::NAMES.join(", "));
-                return Err(problem(place, format!("unknown role {field:?}"), hint));
-            }
+        for (field, value) in fields {
+            theme
+                .set(field.get_ref(), value.get_ref())
+                .map_err(|wrong| problem_at(file, field.span().start, wrong.why, wrong.hint))?;
         }
         Ok(theme)
+    }
+
+    fn set(&mut self, field: &str, given: &Value) -> Result<(), WrongField> {
+        let role = ColourRole::NAMES.iter().position(|name| *name == field);
+        if let Some(role) = role {
+            let wrong = || WrongField {
+                why: format!("invalid colour {given} for {field}"),
+                hint: "use \"#RRGGBB\"".to_owned(),
+            };
+            let given = given.as_str().and_then(colour);
+            self.colours.0[role] = Some(given.ok_or_else(wrong)?);
+        } else if field == "base" {
+            let wrong = || WrongField {
+                why: format!("unknown base {given}"),
+                hint: format!("use one of {}", Scheme::NAMES.join(", ")),
+            };
+            let named = given.as_str().and_then(Scheme::named);
+            self.base = named.ok_or_else(wrong)?;
+        } else {
+            return Err(WrongField {
+                why: format!("unknown role {field:?}"),
+                hint: format!("use one of base, {}", ColourRole::NAMES.join(", ")),
+            });
+        }
+        Ok(())
     }
 
     /// The colours that are hard to read on the background of the base, as one line.

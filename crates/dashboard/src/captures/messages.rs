@@ -1,7 +1,7 @@
 //! The messages of the archive: new and recalled captures, payloads, hits and problems.
 
 use crate::base::{CaptureRow, Effect, Pane, Tone};
-use crate::data::{Archive, OobNews, Recalled, StoredArchive};
+use crate::data::{Archive, ArchiveBacklog, OobNews, Recalled, StoredArchive};
 use crate::model::Model;
 use jiff::Timestamp;
 use scandeck_domain::oob::{Payload, PayloadBook};
@@ -17,44 +17,12 @@ impl Model {
     /// ignored; they are archived.
     pub(crate) fn handle_oob(&mut self, news: OobNews, effects: &mut Vec<Effect>) {
         match news {
-            OobNews::Opened(stored) => {
-                let StoredArchive {
-                    book,
-                    writable,
-                    problem,
-                    forgotten,
-                } = *stored;
-                let oob = &mut self.captures.oob;
-                oob.book = book;
-                (oob.writable, oob.problem) = (writable && oob.backlog.is_none(), problem);
-                if forgotten > 0 {
-                    let expired = plural(forgotten as usize, "expired capture");
-                    self.notify(Tone::Plain, format!("{expired} deleted from the archive"));
-                }
-                self.list_payloads();
-                self.notify_oob_problem();
-            }
+            OobNews::Opened(stored) => self.handle_opened(*stored),
             OobNews::Recalled(recalled) if recalled.generation == self.connection.generation => {
                 self.handle_recalled(*recalled)
             }
             OobNews::Captures { generation, new } if generation == self.connection.generation => {
-                let new: Vec<CaptureRow> = new
-                    .into_iter()
-                    .filter(|one| self.data.captures.is_new(one))
-                    .collect();
-                self.notify_of_captures(&new, effects);
-                let rows = self.data.captures.take(new);
-                let focus = self.navigation.focus;
-                let is_read = focus.pane == Pane::Captures && focus.in_detail;
-                self.filter_captures(|list, asking| {
-                    let (follows, matches) = (list.follow, list.matches());
-                    // The capture that is being read stays, and is still the last one if no other
-                    // was added.
-                    list.follow &= !is_read;
-                    list.extend(asking, &rows);
-                    list.follow |=
-                        follows && is_read && (list.pending(), list.matches()) == (0, matches);
-                });
+                self.handle_new_captures(new, effects);
             }
             OobNews::Hits {
                 generation,
@@ -70,28 +38,66 @@ impl Model {
             }
             OobNews::Waits(problem) => self.notify_problem("captures", &problem),
             OobNews::Uncounted(problem) => self.notify_problem("hits", &problem),
-            OobNews::Retrying(backlog) => {
-                if self.captures.oob.backlog.is_none() {
-                    self.notify_problem("captures not archived; retrying", &backlog.problem);
-                }
-                let oob = &mut self.captures.oob;
-                (oob.writable, oob.backlog) = (false, Some(backlog));
-            }
-            OobNews::Recovered { writable } => {
-                let oob = &mut self.captures.oob;
-                (oob.writable, oob.backlog) = (writable, None);
-                if writable {
-                    self.notify(Tone::Good, "captures archived");
-                } else {
-                    self.notify(Tone::Plain, "archive readable again, but read-only");
-                }
-            }
+            OobNews::Retrying(backlog) => self.handle_retrying(backlog),
+            OobNews::Recovered { writable } => self.handle_recovered(writable),
             OobNews::Failed(problem) => {
                 let oob = &mut self.captures.oob;
                 oob.backlog = None;
                 (oob.archive, oob.writable, oob.problem) = (Archive::Broken, false, Some(problem));
                 self.notify_oob_problem();
             }
+        }
+    }
+
+    fn handle_opened(&mut self, stored: StoredArchive) {
+        let StoredArchive {
+            book,
+            writable,
+            problem,
+            forgotten,
+        } = stored;
+        let oob = &mut self.captures.oob;
+        oob.book = book;
+        (oob.writable, oob.problem) = (writable && oob.backlog.is_none(), problem);
+        if forgotten > 0 {
+            let expired = plural(forgotten as usize, "expired capture");
+            self.notify(Tone::Plain, format!("{expired} deleted from the archive"));
+        }
+        self.list_payloads();
+        self.notify_oob_problem();
+    }
+
+    fn handle_new_captures(&mut self, mut new: Vec<CaptureRow>, effects: &mut Vec<Effect>) {
+        new.retain(|capture| self.data.captures.is_new(capture));
+        self.notify_of_captures(&new, effects);
+        let rows = self.data.captures.take(new);
+        let focus = self.navigation.focus;
+        let is_read = focus.pane == Pane::Captures && focus.in_detail;
+        self.filter_captures(|list, asking| {
+            let (follows, matches) = (list.follow, list.matches());
+            // The capture that is being read stays, and is still the last one if no other was
+            // added.
+            list.follow &= !is_read;
+            list.extend(asking, &rows);
+            list.follow |= follows && is_read && (list.pending(), list.matches()) == (0, matches);
+        });
+    }
+
+    fn handle_retrying(&mut self, backlog: ArchiveBacklog) {
+        if self.captures.oob.backlog.is_none() {
+            self.notify_problem("captures not archived; retrying", &backlog.problem);
+        }
+        let oob = &mut self.captures.oob;
+        (oob.writable, oob.backlog) = (false, Some(backlog));
+    }
+
+    fn handle_recovered(&mut self, writable: bool) {
+        let oob = &mut self.captures.oob;
+        (oob.writable, oob.backlog) = (writable, None);
+        if writable {
+            self.notify(Tone::Good, "captures archived");
+        } else {
+            self.notify(Tone::Plain, "archive readable again, but read-only");
         }
     }
 

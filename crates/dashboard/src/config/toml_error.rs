@@ -23,76 +23,83 @@ impl TomlProblem {
         let line = text[..at].matches('\n').count() + 1;
         let whole = text.lines().nth(line - 1).unwrap_or_default();
         let why = error.message().lines().next().unwrap_or_default();
-        let with = |message: String, hint: &str| Self {
-            line,
-            message,
-            hint: hint.to_owned(),
-        };
         let (name, value) = whole
             .split_once('=')
             .map_or((whole.trim(), ""), |(name, value)| {
                 (name.trim(), value.trim())
             });
-        if let Some((unknown, expected)) = split(why, "unknown field `", "`, expected ") {
-            let names: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
-            return with(
-                match nearest(unknown, names.iter().copied()) {
-                    Some(name) => format!("unknown setting `{unknown}`; {}", did_you_mean(name)),
-                    None => format!(
-                        "unknown setting `{unknown}`; use one of {}",
-                        names.join(", ")
-                    ),
-                },
-                REMEDY,
-            );
-        }
-        if why.starts_with("string values must be quoted") {
-            let example = match is_secret(name) {
-                true => "…".to_owned(),
-                false => value
-                    .split('#')
-                    .next()
-                    .unwrap_or_default()
-                    .trim_end()
-                    .replace(['"', '\''], ""),
+        let is_outside_context = split(why, "invalid type: ", ", expected ")
+            .is_some_and(|(_, expected)| expected == "a map")
+            && table_of(text, at) == Some("keys");
+        if is_outside_context {
+            return Self {
+                line,
+                message: format!("`{name}` is outside a context"),
+                hint: "write it below a table such as [keys.findings]".to_owned(),
             };
-            return with(
-                format!("value of `{name}` must be quoted: {name} = \"{example}\""),
-                REMEDY,
-            );
         }
-        if let Some((_, "a map")) = split(why, "invalid type: ", ", expected ")
-            && table_of(text, at) == Some("keys")
-        {
-            return with(
-                format!("`{name}` is outside a context"),
-                "write it below a table such as [keys.findings]",
-            );
-        }
-        if let Some((given, expected)) = split(why, "invalid type: ", ", expected ")
-            .or_else(|| split(why, "invalid value: ", ", expected "))
-            .or_else(|| split(why, "unknown variant ", ", expected "))
-        {
-            let not = if is_secret(name) {
-                String::new()
-            } else {
-                format!(", not {}", describe_given(given))
-            };
-            return with(
-                format!("`{name}` must be {}{not}", describe_expected(expected)),
-                REMEDY,
-            );
-        }
-        if why.starts_with("duplicate key") && !value.is_empty() {
-            return with(format!("`{name}` is set twice"), REMEDY);
-        }
-        match why.strip_prefix("expected a ") {
-            Some(expected) if !value.is_empty() => {
-                with(format!("`{name}` must be a {expected}"), REMEDY)
-            }
-            _ => with(why.to_owned(), REMEDY),
+        Self {
+            line,
+            message: unknown_setting(why)
+                .or_else(|| unquoted(why, name, value))
+                .or_else(|| wrong_type(why, name))
+                .or_else(|| wrong_value(why, name, value))
+                .unwrap_or_else(|| why.to_owned()),
+            hint: REMEDY.to_owned(),
         }
     }
+}
+
+fn unknown_setting(why: &str) -> Option<String> {
+    let (unknown, expected) = split(why, "unknown field `", "`, expected ")?;
+    let names: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+    let remedy = match nearest(unknown, names.iter().copied()) {
+        Some(name) => did_you_mean(name),
+        None => format!("use one of {}", names.join(", ")),
+    };
+    Some(format!("unknown setting `{unknown}`; {remedy}"))
+}
+
+fn unquoted(why: &str, name: &str, value: &str) -> Option<String> {
+    if !why.starts_with("string values must be quoted") {
+        return None;
+    }
+    let example = match is_secret(name) {
+        true => "…".to_owned(),
+        false => value
+            .split('#')
+            .next()
+            .unwrap_or_default()
+            .trim_end()
+            .replace(['"', '\''], ""),
+    };
+    Some(format!(
+        "value of `{name}` must be quoted: {name} = \"{example}\""
+    ))
+}
+
+fn wrong_type(why: &str, name: &str) -> Option<String> {
+    let (given, expected) = split(why, "invalid type: ", ", expected ")
+        .or_else(|| split(why, "invalid value: ", ", expected "))
+        .or_else(|| split(why, "unknown variant ", ", expected "))?;
+    let not = if is_secret(name) {
+        String::new()
+    } else {
+        format!(", not {}", describe_given(given))
+    };
+    let expected = describe_expected(expected);
+    Some(format!("`{name}` must be {expected}{not}"))
+}
+
+fn wrong_value(why: &str, name: &str, value: &str) -> Option<String> {
+    if value.is_empty() {
+        return None;
+    }
+    if why.starts_with("duplicate key") {
+        return Some(format!("`{name}` is set twice"));
+    }
+    let expected = why.strip_prefix("expected a ")?;
+    Some(format!("`{name}` must be a {expected}"))
 }
 
 /// Whether the value may contain an API key, as the arguments of a command may.

@@ -250,74 +250,63 @@ fn worst_first<K: Ord>(counts: HashMap<K, PlotCounts>) -> Vec<K> {
 
 /// The numbers of a plot as CSV, with a header.
 pub fn csv(model: &Model, shown: ScopedPlot) -> String {
-    let row = |first: String, rest: &[u64]| {
-        [first]
-            .into_iter()
-            .chain(rest.iter().map(u64::to_string))
-            .collect()
-    };
-    let header = |names: &[&str]| {
-        vec![
-            names
-                .iter()
-                .map(|name| (*name).to_owned())
-                .collect::<Vec<String>>(),
-        ]
-    };
-    let cell = |name: &str| report::neutral(&text::clean(name));
     let rows: Vec<Vec<String>> = match numbers(model, shown) {
         PlotNumbers::Findings(counts) => {
-            let mut rows = header(&["time", "critical", "high", "medium", "low", "info"]);
-            rows.extend(
-                counts
-                    .until(Stamp(model.now.wall))
-                    .iter()
-                    .map(|(at, counts)| row(utc(at.0), counts)),
-            );
-            rows
+            let head = ["time", "critical", "high", "medium", "low", "info"];
+            let samples = counts.until(Stamp(model.now.wall));
+            let row = |(at, counts): &(Stamp, PlotCounts)| csv_row(utc(at.0), counts);
+            with_head(head, samples.iter().map(row))
         }
         PlotNumbers::Decisions(days) => {
-            let mut rows = header(&["day", "decisions"]);
-            rows.extend(
-                days.iter()
-                    .map(|(day, count)| row(day.to_string(), &[*count])),
-            );
-            rows
+            let row = |(day, count): &(Date, u64)| csv_row(day.to_string(), &[*count]);
+            with_head(["day", "decisions"], days.iter().map(row))
         }
         PlotNumbers::Captures(minutes) => {
-            let mut rows = header(&["minute", "captures"]);
-            rows.extend(minutes.iter().map(|(at, count)| row(utc(*at), &[*count])));
-            rows
+            let row = |(at, count): &(Timestamp, u64)| csv_row(utc(*at), &[*count]);
+            with_head(["minute", "captures"], minutes.iter().map(row))
         }
-        PlotNumbers::HeatMap(map) => {
-            let mut rows = header(&["class"]);
-            rows[0].extend(map.targets.iter().map(|(_, target)| cell(target)));
-            rows.extend(map.classes.iter().map(|class| {
-                let sums: Vec<u64> = map
-                    .targets
-                    .iter()
-                    .map(|target| map.cell(class, target).iter().sum())
-                    .collect();
-                row(cell(class), &sums)
-            }));
-            rows
-        }
+        PlotNumbers::HeatMap(map) => heat_map_rows(&map),
         PlotNumbers::Progress(history) => {
-            let mut rows = header(&["elapsed_seconds", "percent", "tests", "findings"]);
-            let numbers = |point: &ProgressPoint| [point.percent, point.tests, point.found];
-            rows.extend(
-                history
-                    .points
-                    .iter()
-                    .map(|point| row(point.elapsed.to_string(), &numbers(point))),
-            );
-            rows
+            let head = ["elapsed_seconds", "percent", "tests", "findings"];
+            let row = |point: &ProgressPoint| {
+                let numbers = [point.percent, point.tests, point.found];
+                csv_row(point.elapsed.to_string(), &numbers)
+            };
+            with_head(head, history.points.iter().map(row))
         }
     };
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory does not fail, and all rows have as many cells as the header.
     rows.iter().for_each(|row| _ = writer.write_record(row));
     String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+}
+
+fn csv_row(first: String, rest: &[u64]) -> Vec<String> {
+    let rest = rest.iter().map(u64::to_string);
+    std::iter::once(first).chain(rest).collect()
+}
+
+fn with_head<const N: usize>(
+    head: [&str; N],
+    rows: impl Iterator<Item = Vec<String>>,
+) -> Vec<Vec<String>> {
+    let head = head.map(str::to_owned).to_vec();
+    std::iter::once(head).chain(rows).collect()
+}
+
+/// A row per class, a column per target.
+fn heat_map_rows(map: &HeatMap) -> Vec<Vec<String>> {
+    let cell = |name: &str| report::neutral(&text::clean(name));
+    let mut head = vec!["class".to_owned()];
+    head.extend(map.targets.iter().map(|(_, target)| cell(target)));
+    let row = |class: &Shared| {
+        let sum = |target| map.cell(class, target).iter().sum();
+        let sums: Vec<u64> = map.targets.iter().map(sum).collect();
+        csv_row(cell(class), &sums)
+    };
+    std::iter::once(head)
+        .chain(map.classes.iter().map(row))
+        .collect()
 }
 
 /// Ten years, whatever dates imported decisions have.

@@ -2,8 +2,8 @@
 //! without Unicode.
 
 use crate::base::{
-    FindingCounts, HeatMap, Pane, Plot, PlotBox, PlotCounts, PlotNumbers, ProgressPoint,
-    ScanHistory,
+    FindingCounts, HeatMap, Pane, Plot, PlotBox, PlotCounts, PlotNumbers, PlotTarget,
+    ProgressPoint, ScanHistory,
 };
 use crate::input::{Action, Context, MoveAction};
 use crate::plots::data;
@@ -16,9 +16,10 @@ use jiff::Timestamp;
 use ratatui::prelude::{Buffer, Line, Rect, Span, Style, Widget};
 use ratatui::symbols::bar;
 use ratatui::widgets::{Bar, BarChart};
-use scandeck_wire::contract::{Risk, Shared, Stamp, TargetId};
+use scandeck_wire::contract::{Risk, Shared, Stamp};
 use scandeck_wire::text;
 use scandeck_wire::text::plural;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Columns of the names beside bars, of a day, and of a cell of the heat map.
@@ -355,12 +356,7 @@ fn draw_captures(
         height: chart.height.saturating_sub(1),
         ..chart
     };
-    // Few minutes are drawn as wide bars.
-    let each = (room / minutes.len()).min(values_in(cx.theme, DAY));
-    let values: Vec<u64> = minutes
-        .iter()
-        .flat_map(|(_, count)| std::iter::repeat_n(*count, each))
-        .collect();
+    let values = widened(cx, minutes, room);
     draw_area(cx.theme, buf, chart, &values, most, cx.theme.active());
     let columns = values.len().div_ceil(values_in(cx.theme, 1)) as u16;
     let axis = Rect {
@@ -369,6 +365,15 @@ fn draw_captures(
     };
     draw_axis(cx, buf, axis, utc(*from), utc(*to));
     None
+}
+
+/// The number of each minute; few minutes are drawn as wide bars.
+fn widened(cx: &Cx<'_>, minutes: &[(Timestamp, u64)], room: usize) -> Vec<u64> {
+    let each = (room / minutes.len()).min(values_in(cx.theme, DAY));
+    let counts = minutes.iter().map(|(_, count)| *count);
+    counts
+        .flat_map(|count| std::iter::repeat_n(count, each))
+        .collect()
 }
 
 /// Classes below each other, targets by number beside each other, the names of the targets below.
@@ -380,94 +385,108 @@ fn draw_heat_map(
     scroll: u32,
     cache: &mut ViewCache,
 ) -> Option<&'static str> {
-    let HeatMap {
-        targets,
-        classes,
-        titles,
-        ..
-    } = heat_map;
-    if classes.is_empty() {
+    if heat_map.classes.is_empty() {
         return Some("no findings in this workspace");
     }
-    let name = |name: &str| cx.shown(&text::clean(name)).into_owned();
-    let title = |class: &Shared| name(titles.get(class).unwrap_or(class));
-    let longest = classes
-        .iter()
-        .map(|class| text::width(&title(class)) as u16 + 1)
-        .max()
-        .unwrap_or_default();
-    let wanted = targets
-        .len()
-        .saturating_mul(CELL.into())
-        .min(area.width.into()) as u16;
-    let free = area.width - wanted;
-    let names = longest.min(free.max(area.width / 3));
-    let columns = targets.len().min(usize::from((area.width - names) / CELL));
-    let short = |id: Option<TargetId>| id.and_then(|id| cx.facts.short_name(id));
-    let numbered = targets[..columns]
-        .iter()
-        .enumerate()
-        .map(|(at, (id, target))| format!("{}={}", at + 1, name(short(*id).unwrap_or(target))));
-    let legend = wrap(
-        plain(&numbered.collect::<Vec<_>>().join("   "), cx.theme.dim()),
-        area.width,
-    );
-    let room = usize::from(area.height).saturating_sub(legend.len() + 1);
-    let is_cut = classes.len() > room || columns < targets.len();
-    let (map, below) = take_bottom(
-        area,
-        (legend.len() as u16 + u16::from(is_cut)).min(area.height / 3),
-    );
-    let rows = classes.len().min(usize::from(map.height.saturating_sub(1)));
-    let most = heat_map.most();
-    let head = (1..=columns).map(|number| format!("{number:>width$}", width = usize::from(CELL)));
-    let mut lines = vec![Line::styled(
-        " ".repeat(usize::from(names)) + &head.collect::<String>(),
-        cx.theme.head(),
-    )];
-    let last = classes.len() - rows;
+    let grid = HeatGrid::of(cx, heat_map, area.width);
+    let (classes, targets) = (heat_map.classes.len(), heat_map.targets.len());
+    let mut foot = target_legend(cx, &heat_map.targets[..grid.columns], area.width);
+    let room = usize::from(area.height).saturating_sub(foot.len() + 1);
+    let is_cut = classes > room || grid.columns < targets;
+    let below = foot.len() as u16 + u16::from(is_cut);
+    let (map, below) = take_bottom(area, below.min(area.height / 3));
+    let rows = classes.min(usize::from(map.height.saturating_sub(1)));
+    let last = classes - rows;
     let first = last.min(scroll as usize);
     cache.measures.plot_rows = (rows as u16, last as u32);
-    for class in &classes[first..first + rows] {
-        let cells = targets[..columns]
-            .iter()
-            .map(|target| shade(cx, &heat_map.cell(class, target), most));
-        let class = text::start_with(
-            &title(class),
-            usize::from(names) - 1,
-            cx.theme.glyphs.ellipsis,
-        )
-        .into_owned();
-        let pad = usize::from(names) - text::width(&class);
-        let mut line = Line::raw(class + &" ".repeat(pad));
-        line.extend(cells);
-        lines.push(line);
-    }
-    draw_lines(buf, map, &lines);
-    let mut foot = legend;
+    let shown = first..first + rows;
     if is_cut {
-        let at = if rows < classes.len() {
-            format!("{}-{} of ", first + 1, first + rows)
-        } else {
-            String::new()
-        };
-        let mut shown = format!(
-            "{at}{}, {columns} of {}",
-            plural(classes.len(), "class"),
-            plural(targets.len(), "target")
-        );
-        if last > 0 {
-            let key = |action| key(cx, Context::Plot, Action::Move(action));
-            let (down, up) = (key(MoveAction::Down), key(MoveAction::Up));
-            shown.push_str(&format!(
-                " {} {down} {up} scroll",
-                cx.theme.glyphs.separator
-            ));
-        }
-        foot.insert(0, Line::styled(shown, cx.theme.warn()));
+        let part = cut_words(cx, heat_map, grid.columns, &shown);
+        foot.insert(0, Line::styled(part, cx.theme.warn()));
     }
+    draw_lines(buf, map, &grid.lines(cx, heat_map, shown));
     draw_lines(buf, below, &foot);
     None
+}
+
+/// The columns of a heat map: the names of the classes, and a cell for each shown target.
+struct HeatGrid {
+    /// The width of the names, with a blank after them.
+    names: u16,
+    /// The number of shown targets.
+    columns: usize,
+}
+
+impl HeatGrid {
+    /// The names get the room that the cells leave, or at least a third.
+    fn of(cx: &Cx<'_>, heat_map: &HeatMap, width: u16) -> Self {
+        let named = |class| text::width(&class_name(cx, heat_map, class)) as u16 + 1;
+        let longest = heat_map.classes.iter().map(named).max().unwrap_or_default();
+        let wanted = heat_map.targets.len().saturating_mul(CELL.into());
+        let free = width - wanted.min(width.into()) as u16;
+        let names = longest.min(free.max(width / 3));
+        let room = usize::from((width - names) / CELL);
+        Self {
+            names,
+            columns: heat_map.targets.len().min(room),
+        }
+    }
+
+    /// The numbers of the targets, and a line for each of these classes.
+    fn lines(&self, cx: &Cx<'_>, heat_map: &HeatMap, shown: Range<usize>) -> Vec<Line<'static>> {
+        let names = usize::from(self.names);
+        let number = |number| format!("{number:>width$}", width = usize::from(CELL));
+        let numbers: String = (1..=self.columns).map(number).collect();
+        let head = Line::styled(" ".repeat(names) + &numbers, cx.theme.head());
+        let most = heat_map.most();
+        let line = |class: &Shared| {
+            let name = class_name(cx, heat_map, class);
+            let name = text::start_with(&name, names - 1, cx.theme.glyphs.ellipsis);
+            let pad = " ".repeat(names - text::width(&name));
+            let mut line = Line::raw(name.into_owned() + &pad);
+            let targets = heat_map.targets[..self.columns].iter();
+            line.extend(targets.map(|target| shade(cx, &heat_map.cell(class, target), most)));
+            line
+        };
+        std::iter::once(head)
+            .chain(heat_map.classes[shown].iter().map(line))
+            .collect()
+    }
+}
+
+fn class_name(cx: &Cx<'_>, heat_map: &HeatMap, class: &Shared) -> String {
+    let title = heat_map.titles.get(class).unwrap_or(class);
+    cx.shown(&text::clean(title)).into_owned()
+}
+
+/// `1=api   2=shop`
+fn target_legend(cx: &Cx<'_>, targets: &[PlotTarget], width: u16) -> Vec<Line<'static>> {
+    let numbered = targets.iter().enumerate().map(|(at, (id, target))| {
+        let short = id.and_then(|id| cx.facts.short_name(id));
+        let name = text::clean(short.unwrap_or(target));
+        format!("{}={}", at + 1, cx.shown(&name))
+    });
+    let legend = numbered.collect::<Vec<_>>().join("   ");
+    wrap(plain(&legend, cx.theme.dim()), width)
+}
+
+/// `1-20 of 45 classes, 12 of 30 targets · j k scroll`, for a map of which only a part is shown.
+fn cut_words(cx: &Cx<'_>, heat_map: &HeatMap, columns: usize, shown: &Range<usize>) -> String {
+    let (classes, targets) = (heat_map.classes.len(), heat_map.targets.len());
+    let rows = if shown.len() < classes {
+        format!("{}-{} of ", shown.start + 1, shown.end)
+    } else {
+        String::new()
+    };
+    let (classes, targets) = (plural(classes, "class"), plural(targets, "target"));
+    let mut words = format!("{rows}{classes}, {columns} of {targets}");
+    if shown.len() < heat_map.classes.len() {
+        let key = |action| key(cx, Context::Plot, Action::Move(action));
+        let (down, up) = (key(MoveAction::Down), key(MoveAction::Up));
+        let separator = cx.theme.glyphs.separator;
+        words.push_str(&format!(" {separator} {down} {up} scroll"));
+    }
+    words
 }
 
 /// A cell: darker with more findings, in the colour of the highest risk.

@@ -141,37 +141,7 @@ impl Poller {
     /// the channel, or the time of the next request. Breaks at the end of the dashboard.
     pub async fn poll_once(&mut self) -> ControlFlow<()> {
         for fetch in self.scheduler.due(Instant::now()) {
-            let tags = self.scheduler.tags_for(&fetch).unwrap_or_default();
-            let (client, slot, files) = (
-                self.client.observing().unless(tags),
-                fetch.slot(),
-                self.files.clone(),
-            );
-            self.clients.insert(slot, client.clone());
-            let abort = self.in_flight.spawn(async move {
-                // A panic in the task would leave its slot in flight forever, so it becomes a
-                // response.
-                let broken = |_| {
-                    Err(Error::new(
-                        ErrorKind::Decode,
-                        "response not read: details are in the log",
-                    ))
-                };
-                let result = AssertUnwindSafe(fetch.run(&client, files.as_ref()))
-                    .catch_unwind()
-                    .await
-                    .unwrap_or_else(broken);
-                let (calls, unreadable, tags) =
-                    (client.calls(), client.unreadable(), client.entity_tags());
-                FetchAnswer {
-                    slot,
-                    result,
-                    calls,
-                    unreadable,
-                    tags,
-                }
-            });
-            self.aborts.insert(slot, abort);
+            self.start(fetch);
         }
         for (slot, client) in &self.clients {
             self.scheduler
@@ -215,6 +185,41 @@ impl Poller {
             },
         }
         ControlFlow::Continue(())
+    }
+
+    /// Sends a request in a task of its own.
+    fn start(&mut self, fetch: Fetch) {
+        let tags = self.scheduler.tags_for(&fetch).unwrap_or_default();
+        let (client, slot, files) = (
+            self.client.observing().unless(tags),
+            fetch.slot(),
+            self.files.clone(),
+        );
+        self.clients.insert(slot, client.clone());
+        let abort = self.in_flight.spawn(async move {
+            // A panic in the task would leave its slot in flight forever, so it becomes a
+            // response.
+            let broken = |_| {
+                Err(Error::new(
+                    ErrorKind::Decode,
+                    "response not read: details are in the log",
+                ))
+            };
+            let result = AssertUnwindSafe(fetch.run(&client, files.as_ref()))
+                .catch_unwind()
+                .await
+                .unwrap_or_else(broken);
+            let (calls, unreadable, tags) =
+                (client.calls(), client.unreadable(), client.entity_tags());
+            FetchAnswer {
+                slot,
+                result,
+                calls,
+                unreadable,
+                tags,
+            }
+        });
+        self.aborts.insert(slot, abort);
     }
 
     fn take_plan(&mut self) {

@@ -4,7 +4,7 @@ use crate::base::{Call, CallAnswer};
 use crate::runtime::{CaptureArchiver, NewFile, files};
 use scandeck_client::{CapturesRead, Client, Download, Problem, replay};
 use scandeck_domain::oob::unattributed;
-use scandeck_wire::contract::{ReportId, Shared};
+use scandeck_wire::contract::{ReportId, Shared, WordlistId};
 use scandeck_wire::text;
 
 /// Makes a call.
@@ -53,22 +53,10 @@ pub(crate) async fn make(
         Call::UnattributedRequests => {
             CallAnswer::Text(unattributed::text(&client.list_unattributed_requests().await?).into())
         }
-        Call::DownloadWordlist(id, name) => {
-            let words = client.wordlist_contents(id).await?;
-            let name = if name.ends_with(".txt") {
-                name.to_string()
-            } else {
-                format!("{name}.txt")
-            };
-            CallAnswer::Saved(save(&text::file_name(&name), words.as_bytes())?)
-        }
+        Call::DownloadWordlist(id, name) => download_wordlist(client, id, &name).await?,
         Call::Replay(again) => {
             let sent = replay(&again).await;
-            let hint = "check the URL";
-            CallAnswer::Status(sent.map_err(|error| Problem {
-                hint: Some(hint.to_owned()),
-                ..Problem::from(error)
-            })?)
+            CallAnswer::Status(sent.map_err(not_replayed)?)
         }
     })
 }
@@ -107,6 +95,21 @@ pub fn can_save(name: &str) -> Result<(), Problem> {
 /// When the directory takes no files.
 pub fn save_once(name: &str, content: &[u8]) -> Result<std::path::PathBuf, Problem> {
     files::write_once(&NewFile::here()?, name, content)
+}
+
+fn not_replayed(error: scandeck_client::Error) -> Problem {
+    Problem::from(error).with_hint("check the URL")
+}
+
+async fn download_wordlist(
+    client: &Client,
+    id: WordlistId,
+    name: &str,
+) -> Result<CallAnswer, Problem> {
+    let words = client.wordlist_contents(id).await?;
+    let name = format!("{}.txt", name.strip_suffix(".txt").unwrap_or(name));
+    let path = save(&text::file_name(&name), words.as_bytes())?;
+    Ok(CallAnswer::Saved(path))
 }
 
 async fn download(client: &Client, id: ReportId, name: &str) -> Result<CallAnswer, Problem> {

@@ -2,8 +2,8 @@
 //! message.
 
 use crate::base::{
-    Call, ColumnRequest, ConnectionChoice, CopyFailed, Effect, Exported, ExportedCaptures, Signal,
-    Ticket,
+    Call, CaptureRow, CaptureUse, ColumnRequest, ConnectionChoice, CopyFailed, Effect, Exported,
+    ExportedCaptures, FindingUse, Generation, Signal, TextChunk, Ticket,
 };
 use crate::core::Msg;
 use crate::core::draw::paged_text;
@@ -16,17 +16,19 @@ use crate::runtime::{
     browser, calls, clipboard, custom, editor, signal,
 };
 use rustix::termios::{QueueSelector, tcflush};
-use scandeck_client::{Problem, on_list_thread};
+use scandeck_client::{CallId, Problem, on_list_thread};
 use scandeck_domain::export::Export;
-use scandeck_domain::oob::{CaptureRecord, request};
+use scandeck_domain::mask::Mask;
+use scandeck_domain::oob::{CaptureRecord, Payload, PayloadBook, PayloadRequest, request};
 use scandeck_domain::triage::settings::setting;
 use scandeck_domain::triage::{self, ListedFinding};
+use scandeck_wire::contract::Shared;
 use scandeck_wire::text::plural;
 use std::io::{self, stdin};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet, spawn_blocking};
 use tokio::time::Instant;
 
 /// Random numbers beyond the requested ones.
@@ -37,54 +39,26 @@ impl EventLoop {
         match effect {
             Effect::Quit => self.left = Some(None),
             Effect::Call(ticket, call) => self.call(ticket, *call),
-            Effect::CancelCall(id) => {
-                // A call that ended meanwhile is reported as such.
-                if let Some(client) = self
-                    .backend
-                    .as_ref()
-                    .and_then(|backend| backend.client.as_ref())
-                {
-                    client.cancel(id);
-                }
-            }
+            Effect::CancelCall(id) => self.cancel(id),
             Effect::Copy { what, text, .. } => self.copy(what, text),
             Effect::OpenUrl(url) => {
                 self.spawn(async move { Msg::BrowserOpened(browser::open(url).await) })
             }
-            Effect::Save { name, content } => {
-                self.write(async move {
-                    Msg::Saved(blocking(move || calls::save(&name, &content)).await)
-                });
-            }
-            Effect::SaveBody { name, sent, mask } => self.write(async move {
-                let mut body = request::body(&sent.capture).into_owned();
-                if let Some(mask) = mask {
-                    body = mask.bytes(&body).into_owned();
-                }
-                let saved = blocking(move || calls::save_once(&name, &body)).await;
-                Msg::BodySaved { sent, saved }
+            Effect::Save { name, content } => self.write(async move {
+                Msg::Saved(blocking(move || calls::save(&name, &content)).await)
             }),
+            Effect::SaveBody { name, sent, mask } => self.write(save_body(name, sent, mask)),
             Effect::Export(exported) => {
-                let noun = if exported.mask.is_some() {
-                    "masked finding"
-                } else {
-                    "finding"
-                };
-                let rows = plural(exported.rows.len(), noun);
+                let rows = counted(exported.rows.len(), "finding", exported.mask.is_some());
                 self.write(async move {
                     Msg::Exported(rows, blocking(move || export(&exported)).await)
                 });
             }
             Effect::ExportCaptures(exported) => {
-                let noun = if exported.mask.is_some() {
-                    "masked capture"
-                } else {
-                    "capture"
-                };
-                let rows = plural(exported.sent.len(), noun);
+                let rows = counted(exported.sent.len(), "capture", exported.mask.is_some());
                 self.write(async move {
                     Msg::Exported(rows, blocking(move || export_captures(&exported)).await)
-                })
+                });
             }
             Effect::Edit(text) => self.edit(text).await,
             Effect::Page(text) => self.page(text).await,
@@ -98,70 +72,13 @@ impl EventLoop {
             Effect::ReadKey => self.read_key(),
             Effect::StartService => self.start_service(),
             Effect::AddToScope(names) => self.add_to_scope(names),
-            Effect::Correlate(generation, input) => self.spawn(async move {
-                let correlated = on_list_thread(move || triage::correlate(&input)).await;
-                // `None` means that the work panicked: show no rows, but let later updates
-                // continue.
-                Msg::Correlated(generation, Box::new(correlated.unwrap_or_default()))
-            }),
-            Effect::BuildColumns(request) => self.spawn(async move {
-                let failed = BuiltColumns::none(ColumnRequest::clone(&request));
-                // The task fails only with a panic or at the end; then the rows remain those of the
-                // last filter.
-                let built = tokio::task::spawn_blocking(move || BuiltColumns::of(*request)).await;
-                Msg::ColumnsBuilt(Box::new(built.unwrap_or(failed)))
-            }),
-            Effect::SearchTexts(chunk) => self.spawn(async move {
-                let searched = chunk.clone();
-                Msg::TextsSearched(
-                    chunk,
-                    tokio::task::spawn_blocking(move || searched.search())
-                        .await
-                        .ok(),
-                )
-            }),
-            Effect::ReadFindings(purpose, findings) => self.spawn(async move {
-                let read = move |finding: Arc<ListedFinding>| {
-                    let texts = finding
-                        .texts()
-                        .map_err(|error| Problem::local(error.to_string()));
-                    (finding, texts)
-                };
-                let read = move || findings.into_iter().map(read).collect();
-                // The task fails only with a panic or at the end.
-                Msg::FindingsRead(
-                    purpose,
-                    tokio::task::spawn_blocking(read).await.unwrap_or_default(),
-                )
-            }),
-            Effect::ReadCaptures(purpose, captures) => self.spawn(async move {
-                let unread = captures.clone();
-                let read = tokio::task::spawn_blocking(move || read_captures(captures)).await;
-                let (captures, problem) =
-                    read.unwrap_or_else(|error| (unread, Some(Problem::local(error.to_string()))));
-                Msg::CapturesRead {
-                    purpose,
-                    captures,
-                    problem,
-                }
-            }),
-            Effect::Plant(payloads) => {
-                if let Some(backend) = &self.backend {
-                    backend
-                        .archive
-                        .send(archive::ArchiveRequest::Plant(payloads));
-                }
-            }
-            Effect::Recognize { captures, grown } => self.spawn(async move {
-                let again = move || {
-                    let changed = captures
-                        .iter()
-                        .map(|captured| (captured.id(), captured.mentions_of(&grown)));
-                    changed.filter_map(|(id, now)| Some((id, now?))).collect()
-                };
-                let changed = tokio::task::spawn_blocking(again).await.unwrap_or_default();
-                Msg::Oob(OobNews::Recognized(changed))
-            }),
+            Effect::Correlate(generation, input) => self.spawn(correlate(generation, input)),
+            Effect::BuildColumns(request) => self.spawn(build_columns(request)),
+            Effect::SearchTexts(chunk) => self.spawn(search_texts(chunk)),
+            Effect::ReadFindings(purpose, findings) => self.spawn(read_texts(purpose, findings)),
+            Effect::ReadCaptures(purpose, captures) => self.spawn(read_bodies(purpose, captures)),
+            Effect::Plant(payloads) => self.plant(payloads),
+            Effect::Recognize { captures, grown } => self.spawn(recognize(captures, grown)),
             // Sent as an answer and not queued, because the queue is handled before the next key.
             Effect::NextChunk => {
                 _ = self
@@ -178,50 +95,63 @@ impl EventLoop {
             }),
             Effect::Signal(alert) => self.signal(*alert),
             Effect::DrawPayloadNumbers(payload_request) => {
-                // Payloads are recorded before their file is written, so the file must be possible
-                // first.
-                let into = payload_request.into.as_deref();
-                if let Some(Err(problem)) = into.map(calls::can_save) {
-                    let message = format!("{problem}; no payloads created");
-                    return self
-                        .queue
-                        .push_back(Msg::Saved(Err(Problem { message, ..problem })));
-                }
-                // Some spare numbers, because tokens in use are skipped.
-                let numbers = (0..payload_request.count + SPARE)
-                    .map(|_| rand::random())
-                    .collect();
-                self.queue
-                    .push_back(Msg::PayloadNumbers(payload_request, numbers));
+                self.draw_payload_numbers(payload_request)
             }
             Effect::Record(events) => self.keep(DecisionRequest::Record(events)),
             Effect::Remember {
                 key,
                 workspace,
                 value,
-            } => {
-                self.keep(DecisionRequest::Remember {
-                    key: key.into(),
-                    workspace,
-                    value,
-                });
-            }
+            } => self.remember(key.into(), workspace, value),
             Effect::RememberOne {
                 of,
                 name,
                 workspace,
                 value,
-            } => {
-                self.keep(DecisionRequest::Remember {
-                    key: setting(of, &name),
-                    workspace,
-                    value,
-                });
-            }
+            } => self.remember(setting(of, &name), workspace, value),
             Effect::MarkSeen { workspace, keys } => {
                 self.keep(DecisionRequest::MarkSeen { workspace, keys })
             }
         }
+    }
+
+    /// A call that ended meanwhile is reported as such.
+    fn cancel(&mut self, id: CallId) {
+        let backend = self.backend.as_ref();
+        if let Some(client) = backend.and_then(|backend| backend.client.as_ref()) {
+            client.cancel(id);
+        }
+    }
+
+    fn plant(&mut self, payloads: Vec<Arc<Payload>>) {
+        if let Some(backend) = &self.backend {
+            let request = archive::ArchiveRequest::Plant(payloads);
+            backend.archive.send(request);
+        }
+    }
+
+    fn remember(&mut self, key: Shared, workspace: Shared, value: String) {
+        self.keep(DecisionRequest::Remember {
+            key,
+            workspace,
+            value,
+        });
+    }
+
+    fn draw_payload_numbers(&mut self, payload_request: Box<PayloadRequest>) {
+        // Payloads are recorded before their file is written, so the file must be possible first.
+        let into = payload_request.into.as_deref();
+        if let Some(Err(problem)) = into.map(calls::can_save) {
+            let message = format!("{problem}; no payloads created");
+            let refused = Msg::Saved(Err(Problem { message, ..problem }));
+            return self.queue.push_back(refused);
+        }
+        // Some spare numbers, because tokens in use are skipped.
+        let numbers = (0..payload_request.count + SPARE)
+            .map(|_| rand::random())
+            .collect();
+        self.queue
+            .push_back(Msg::PayloadNumbers(payload_request, numbers));
     }
 
     fn spawn(&mut self, work: impl Future<Output = Msg> + Send + 'static) {
@@ -469,7 +399,7 @@ impl EventLoop {
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
-    tokio::task::spawn_blocking(work)
+    spawn_blocking(work)
         .await
         .unwrap_or_else(|error| Err(Problem::local(error.to_string())))
 }
@@ -521,6 +451,81 @@ fn export_captures(exported: &ExportedCaptures) -> Result<PathBuf, Problem> {
         read.map_err(|error| Problem::local(format!("body of a capture not read: {error}")))?;
     let written = exported.format.written(&sent, exported.mask.as_ref());
     calls::save(&exported.name, written.as_bytes())
+}
+
+/// `12 masked findings`
+fn counted(count: usize, noun: &str, is_masked: bool) -> String {
+    match is_masked {
+        true => plural(count, &format!("masked {noun}")),
+        false => plural(count, noun),
+    }
+}
+
+async fn save_body(name: String, sent: Box<CaptureRecord>, mask: Option<Mask>) -> Msg {
+    let mut body = request::body(&sent.capture).into_owned();
+    if let Some(mask) = mask {
+        body = mask.bytes(&body).into_owned();
+    }
+    let saved = blocking(move || calls::save_once(&name, &body)).await;
+    Msg::BodySaved { sent, saved }
+}
+
+async fn correlate(generation: Generation, input: Box<triage::CorrelationInput>) -> Msg {
+    let correlated = on_list_thread(move || triage::correlate(&input)).await;
+    // `None` means that the work panicked: show no rows, but let later updates continue.
+    Msg::Correlated(generation, Box::new(correlated.unwrap_or_default()))
+}
+
+async fn build_columns(request: Box<ColumnRequest>) -> Msg {
+    let failed = BuiltColumns::none(ColumnRequest::clone(&request));
+    // The task fails only with a panic or at the end; then the rows remain those of the last
+    // filter.
+    let built = spawn_blocking(move || BuiltColumns::of(*request)).await;
+    Msg::ColumnsBuilt(Box::new(built.unwrap_or(failed)))
+}
+
+async fn search_texts(chunk: TextChunk) -> Msg {
+    let searched = chunk.clone();
+    let found = spawn_blocking(move || searched.search()).await;
+    Msg::TextsSearched(chunk, found.ok())
+}
+
+/// The long texts of findings.
+async fn read_texts(purpose: FindingUse, findings: Vec<Arc<ListedFinding>>) -> Msg {
+    let read = |finding: Arc<ListedFinding>| {
+        let texts = finding
+            .texts()
+            .map_err(|error| Problem::local(error.to_string()));
+        (finding, texts)
+    };
+    let read = spawn_blocking(move || findings.into_iter().map(read).collect()).await;
+    // The task fails only with a panic or at the end.
+    Msg::FindingsRead(purpose, read.unwrap_or_default())
+}
+
+/// The bodies of captures.
+async fn read_bodies(purpose: CaptureUse, captures: Vec<CaptureRecord>) -> Msg {
+    let unread = captures.clone();
+    let read = spawn_blocking(move || read_captures(captures)).await;
+    let failed = |error: JoinError| (unread, Some(Problem::local(error.to_string())));
+    let (captures, problem) = read.unwrap_or_else(failed);
+    Msg::CapturesRead {
+        purpose,
+        captures,
+        problem,
+    }
+}
+
+/// The captures in which there are new tokens.
+async fn recognize(captures: Vec<CaptureRow>, grown: PayloadBook) -> Msg {
+    let again = move || {
+        let changed = captures
+            .iter()
+            .map(|captured| (captured.id(), captured.mentions_of(&grown)));
+        changed.filter_map(|(id, now)| Some((id, now?))).collect()
+    };
+    let changed = spawn_blocking(again).await.unwrap_or_default();
+    Msg::Oob(OobNews::Recognized(changed))
 }
 
 /// The captures with their bodies, and why bodies could not be read.

@@ -101,25 +101,34 @@ pub(crate) fn open<'a>(
     wordlists: impl Iterator<Item = &'a Wordlist>,
     workspace: WorkspaceId,
 ) -> Form {
-    let mut options: Vec<String> = sets.iter().map(|(label, _)| label.clone()).collect();
-    options.push("another target".to_owned());
-    let mut lists = vec!["default of the tool".to_owned()];
-    let mut ids = Vec::new();
-    for list in wordlists {
-        lists.push(format!(
-            "{} ({})",
-            list.name,
-            plural(usize::try_from(list.num_words).unwrap_or(0), "word")
-        ));
-        ids.push(list.id);
-    }
+    let (lists, ids) = wordlists
+        .map(|list| {
+            let words = plural(usize::try_from(list.num_words).unwrap_or(0), "word");
+            (format!("{} ({words})", list.name), list.id)
+        })
+        .unzip();
+    let labels = sets.iter().map(|(label, _)| label.clone());
+    let mut fields = target_fields(labels);
+    fields.extend(port_fields());
+    fields.extend(request_fields(lists));
+    fields.extend(run_fields());
+    let mut form = Form::new(FormTag::NewScan, &KIND, "New scan", "Start 1 scan", fields)
+        .in_workspace(Some(workspace));
+    form.subject.wordlists = ids;
+    form.subject.target_sets = sets.into_iter().map(|(_, targets)| targets).collect();
+    form
+}
+
+/// What is scanned, with which tool, and how its parameters are given.
+fn target_fields(sets: impl Iterator<Item = String>) -> Vec<FormField> {
     let tools = TOOLS.iter().map(|&tool| label(tool));
-    let redirects = RedirectLevel::KNOWN.iter().map(|level| level.as_str());
-    let same_domain = RedirectLevel::KNOWN
-        .iter()
-        .position(|level| *level == RedirectLevel::SameDomain);
-    let fields = vec![
-        FormField::choice(FieldId::Targets, "Targets", options, 0),
+    vec![
+        FormField::choice(
+            FieldId::Targets,
+            "Targets",
+            sets.chain(["another target".to_owned()]),
+            0,
+        ),
         FormField::line(FieldId::TargetName, "Target", "")
             .with_help("host name, IP address or URL"),
         FormField::choice(
@@ -137,6 +146,11 @@ pub(crate) fn open<'a>(
             AS_FIELDS,
         ),
         FormField::choice(FieldId::ScanType, "Scan type", SCAN_TYPES, 0),
+    ]
+}
+
+fn port_fields() -> Vec<FormField> {
+    vec![
         FormField::choice(FieldId::Ports, "Ports", PORTS, 0),
         FormField::choice(FieldId::PortTop, "How many", TOPS, 1),
         FormField::preset(FieldId::PortRange, "From-to", "1-65535")
@@ -149,6 +163,13 @@ pub(crate) fn open<'a>(
             .with_help("udp needs a service with root or CAP_NET_RAW"),
         FormField::toggle(FieldId::CheckAlive, "Check alive", false)
             .with_help("yes: end the scan if the host does not respond"),
+    ]
+}
+
+/// Names and requests that a tool tries, or its parameters as JSON.
+fn request_fields(wordlists: Vec<String>) -> Vec<FormField> {
+    let lists = std::iter::once("default of the tool".to_owned()).chain(wordlists);
+    vec![
         FormField::choice(FieldId::ScanWords, "Wordlist", lists, 0),
         FormField::line(FieldId::Domain, "Domain", "")
             .with_help("such as acme.test; required for an IP address"),
@@ -161,6 +182,16 @@ pub(crate) fn open<'a>(
         FormField::line(FieldId::RequestsPerSecond, "Requests/s", "")
             .with_help("maximum; empty: default of the service"),
         FormField::lines(FieldId::ParamsJson, "tool_params", "{}").with_help("a JSON object"),
+    ]
+}
+
+/// How the scan runs, and who gets its report.
+fn run_fields() -> Vec<FormField> {
+    let redirects = RedirectLevel::KNOWN.iter().map(|level| level.as_str());
+    let same_domain = RedirectLevel::KNOWN
+        .iter()
+        .position(|level| *level == RedirectLevel::SameDomain);
+    vec![
         FormField::choice(
             FieldId::RedirectLevel,
             "Redirects",
@@ -187,12 +218,7 @@ pub(crate) fn open<'a>(
             ReportFormat::KNOWN.iter().map(|format| format.as_str()),
             2,
         ),
-    ];
-    let mut form = Form::new(FormTag::NewScan, &KIND, "New scan", "Start 1 scan", fields)
-        .in_workspace(Some(workspace));
-    form.subject.wordlists = ids;
-    form.subject.target_sets = sets.into_iter().map(|(_, targets)| targets).collect();
-    form
+    ]
 }
 
 /// The name of a tool in the words of the documents; the service names them in its own way.
@@ -294,53 +320,14 @@ fn arrange(form: &mut Form) {
         FieldId::ScanType,
         fields && known.is_none_or(|tool| !LIGHT_ONLY.contains(&tool)),
     );
-    let custom = form.choice(FieldId::ScanType) == 2;
-    let with_ports = fields && known.is_some_and(|tool| WITH_PORTS.contains(&tool));
-    form.show(FieldId::Ports, with_ports && custom);
-    let ports = form.is_shown(FieldId::Ports);
-    for (place, id) in [FieldId::PortTop, FieldId::PortRange, FieldId::PortList]
-        .into_iter()
-        .enumerate()
-    {
-        form.show(id, ports && form.choice(FieldId::Ports) == place);
-    }
-    form.show(
-        FieldId::RequestsPerSecond,
-        fields && known.is_some_and(|tool| WITH_RATE.contains(&tool)),
-    );
-    // These tools send no HTTP requests to the target.
-    let has_redirects = !known.is_some_and(|tool| WITHOUT_HTTP.contains(&tool));
-    form.show(FieldId::RedirectLevel, has_redirects);
-    form.show(FieldId::OriginalUrl, has_redirects);
-    let is_tls = fields && known == Some(Tool::TLS);
-    form.show(FieldId::TlsPort, is_tls);
-    form.show(FieldId::StartTls, is_tls);
-    form.show(FieldId::Protocol, fields && known == Some(Tool::NETWORK));
-    form.show(FieldId::CheckAlive, with_ports);
-    form.show(
-        FieldId::ScanWords,
-        fields && known.is_some_and(|tool| WITH_WORDS.contains(&tool)),
-    );
-    form.show(
-        FieldId::Domain,
-        fields && known == Some(Tool::VIRTUAL_HOSTS),
-    );
-    let is_fuzzer = fields && known == Some(Tool::FUZZER);
-    form.show(FieldId::Extensions, is_fuzzer);
-    form.show(FieldId::RecursionDepth, is_fuzzer);
-    let is_ping = fields && known == Some(Tool::PING);
-    form.show(FieldId::PingPort, is_ping);
-    form.show(FieldId::PingCount, is_ping);
+    arrange_ports(form, fields, known);
+    arrange_tool(form, fields, known);
     form.show(FieldId::VpnUuid, form.choice(FieldId::Vpn) == A_VPN);
     form.show(
         FieldId::CallbackFormat,
         !form.text(FieldId::CallbackUrl).is_empty(),
     );
-    let scans = if names_target(form) {
-        1
-    } else {
-        targets(form).len()
-    };
+    let scans = scan_count(form);
     form.button = format!("Start {}", plural(scans, "scan"));
     let one = targets(form).first().map(|(_, name)| name.to_string());
     form.title = match (one, scans) {
@@ -351,6 +338,48 @@ fn arrange(form: &mut Form) {
     form.summary.clear();
 }
 
+fn arrange_ports(form: &mut Form, fields: bool, tool: Option<Tool>) {
+    let custom = form.choice(FieldId::ScanType) == 2;
+    let with_ports = fields && tool.is_some_and(|one| WITH_PORTS.contains(&one));
+    form.show(FieldId::Ports, with_ports && custom);
+    let ports = form.is_shown(FieldId::Ports);
+    for (place, id) in [FieldId::PortTop, FieldId::PortRange, FieldId::PortList]
+        .into_iter()
+        .enumerate()
+    {
+        form.show(id, ports && form.choice(FieldId::Ports) == place);
+    }
+    form.show(FieldId::CheckAlive, with_ports);
+}
+
+/// The fields of one tool or of a few.
+fn arrange_tool(form: &mut Form, fields: bool, tool: Option<Tool>) {
+    let is = |one: Tool| fields && tool == Some(one);
+    let is_in = |tools: &[Tool]| tool.is_some_and(|tool| tools.contains(&tool));
+    // These tools send no HTTP requests to the target.
+    let has_redirects = !is_in(&WITHOUT_HTTP);
+    form.show(FieldId::RequestsPerSecond, fields && is_in(&WITH_RATE));
+    form.show(FieldId::RedirectLevel, has_redirects);
+    form.show(FieldId::OriginalUrl, has_redirects);
+    form.show(FieldId::TlsPort, is(Tool::TLS));
+    form.show(FieldId::StartTls, is(Tool::TLS));
+    form.show(FieldId::Protocol, is(Tool::NETWORK));
+    form.show(FieldId::ScanWords, fields && is_in(&WITH_WORDS));
+    form.show(FieldId::Domain, is(Tool::VIRTUAL_HOSTS));
+    form.show(FieldId::Extensions, is(Tool::FUZZER));
+    form.show(FieldId::RecursionDepth, is(Tool::FUZZER));
+    form.show(FieldId::PingPort, is(Tool::PING));
+    form.show(FieldId::PingCount, is(Tool::PING));
+}
+
+fn scan_count(form: &Form) -> usize {
+    if names_target(form) {
+        1
+    } else {
+        targets(form).len()
+    }
+}
+
 /// How long the scans will probably take.
 fn estimate(form: &Form, data: &Data) -> Option<String> {
     let scans = data.scans.value()?.items();
@@ -358,17 +387,13 @@ fn estimate(form: &Form, data: &Data) -> Option<String> {
         .is_shown(FieldId::ScanType)
         .then(|| SCAN_TYPES[form.choice(FieldId::ScanType)]);
     let estimate = ScanEstimate::of(scans, tool(form)?, scan_type)?;
-    Some(estimate.words(if names_target(form) {
-        1
-    } else {
-        targets(form).len()
-    }))
+    Some(estimate.words(scan_count(form)))
 }
 
 /// The problems, with the field names and limits of the API.
 fn check(form: &mut Form, missing: &[MissingScanner]) -> Vec<FieldProblem> {
     arrange(form);
-    let lacking = mark_missing(form, missing);
+    let lacking = lacking_tool(form, missing);
     let mut problems = Vec::new();
     let mut add = |id, problem: &str| problems.push((id, problem.to_owned()));
     if names_target(form) && form.text(FieldId::TargetName).is_empty() {
@@ -377,23 +402,8 @@ fn check(form: &mut Form, missing: &[MissingScanner]) -> Vec<FieldProblem> {
     if tool(form).is_none() {
         add(FieldId::ToolId, "tool id must be a number");
     }
-    let place = if form.is_shown(FieldId::ToolId) {
-        FieldId::ToolId
-    } else {
-        FieldId::Tool
-    };
-    let scans_udp = form.is_shown(FieldId::Protocol) && form.choice(FieldId::Protocol) == UDP;
-    let lacks_raw_sockets = missing
-        .iter()
-        .any(|one| one.tool == Tool::UDP_PORTS && &*one.program == RAW_SOCKETS);
-    match lacking {
-        Some(RAW_SOCKETS) => add(place, NO_RAW_SOCKETS),
-        Some(program) => add(
-            place,
-            &format!("{program} is missing: install it on the machine of the service"),
-        ),
-        None if scans_udp && lacks_raw_sockets => add(FieldId::Protocol, NO_RAW_SOCKETS),
-        None => {}
+    if let Some((id, problem)) = lacking {
+        add(id, &problem);
     }
     let is_without_domain =
         form.is_shown(FieldId::Domain) && form.filled(FieldId::Domain).is_none();
@@ -430,6 +440,31 @@ fn check(form: &mut Form, missing: &[MissingScanner]) -> Vec<FieldProblem> {
         add(id, &problem);
     }
     problems
+}
+
+/// The scanner or the right that the service lacks for the chosen tool.
+fn lacking_tool(form: &mut Form, missing: &[MissingScanner]) -> Option<FieldProblem> {
+    let lacking = mark_missing(form, missing);
+    let place = if form.is_shown(FieldId::ToolId) {
+        FieldId::ToolId
+    } else {
+        FieldId::Tool
+    };
+    let scans_udp = form.is_shown(FieldId::Protocol) && form.choice(FieldId::Protocol) == UDP;
+    let lacks_raw_sockets = missing
+        .iter()
+        .any(|one| one.tool == Tool::UDP_PORTS && &*one.program == RAW_SOCKETS);
+    match lacking {
+        Some(RAW_SOCKETS) => Some((place, NO_RAW_SOCKETS.to_owned())),
+        Some(program) => Some((
+            place,
+            format!("{program} is missing: install it on the machine of the service"),
+        )),
+        None if scans_udp && lacks_raw_sockets => {
+            Some((FieldId::Protocol, NO_RAW_SOCKETS.to_owned()))
+        }
+        None => None,
+    }
 }
 
 /// One call for each target.

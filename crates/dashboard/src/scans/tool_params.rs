@@ -23,107 +23,96 @@ pub(super) fn params(form: &Form) -> Result<Option<Json>, FieldProblem> {
 }
 
 fn params_of_fields(form: &Form) -> Result<Option<Json>, FieldProblem> {
-    let mut params = Map::new();
-    if form.is_shown(FieldId::ScanType) {
-        params.insert(
-            "scan_type".to_owned(),
-            json!(SCAN_TYPES[form.choice(FieldId::ScanType)]),
-        );
+    let mut params = Params::default();
+    let scan_type = SCAN_TYPES[form.choice(FieldId::ScanType)];
+    params.set_if(form.is_shown(FieldId::ScanType), "scan_type", scan_type);
+    port_params(form, &mut params)?;
+    request_params(form, &mut params)?;
+    Ok((!params.0.is_empty()).then_some(Json::Object(params.0)))
+}
+
+#[derive(Default)]
+struct Params(Map<String, Json>);
+
+impl Params {
+    fn set(&mut self, name: &str, value: impl Into<Json>) {
+        self.0.insert(name.to_owned(), value.into());
     }
-    if form.is_shown(FieldId::PortTop) {
-        params.insert(
-            "port_top".to_owned(),
-            json!(TOPS[form.choice(FieldId::PortTop)]),
-        );
+
+    fn set_if(&mut self, is_set: bool, name: &str, value: impl Into<Json>) {
+        if is_set {
+            self.set(name, value);
+        }
     }
+}
+
+/// The ports and how they are scanned.
+fn port_params(form: &Form, params: &mut Params) -> Result<(), FieldProblem> {
+    let top = TOPS[form.choice(FieldId::PortTop)];
+    params.set_if(form.is_shown(FieldId::PortTop), "port_top", top);
     if form.is_shown(FieldId::PortRange) {
         let (start, end) = port_range(&form.text(FieldId::PortRange))
             .map_err(|problem| (FieldId::PortRange, problem))?;
-        params.insert(
-            "port_range".to_owned(),
-            json!({"start_port": start, "end_port": end}),
-        );
+        params.set("port_range", json!({"start_port": start, "end_port": end}));
     }
     if form.is_shown(FieldId::PortList) {
         let ports = port_list(&form.text(FieldId::PortList))
             .map_err(|problem| (FieldId::PortList, problem))?;
-        params.insert("port_list".to_owned(), json!(ports));
+        params.set("port_list", ports);
     }
     for id in [FieldId::TlsPort, FieldId::PingPort] {
         if let Some(text) = form.filled(id) {
-            params.insert(
-                "port".to_owned(),
-                json!(port(&text).map_err(|problem| (id, problem))?),
-            );
+            params.set("port", port(&text).map_err(|problem| (id, problem))?);
         }
     }
-    if form.is_shown(FieldId::StartTls) && form.choice(FieldId::StartTls) > 0 {
-        params.insert(
-            "starttls".to_owned(),
-            json!(START_TLS[form.choice(FieldId::StartTls)]),
-        );
-    }
-    if form.choice(FieldId::Protocol) > 0 {
-        params.insert(
-            "protocol_type".to_owned(),
-            json!(PROTOCOLS[form.choice(FieldId::Protocol)]),
-        );
-    }
-    if form.choice(FieldId::CheckAlive) == 1 {
-        params.insert("check_alive".to_owned(), json!(true));
-    }
+    let start_tls = form.choice(FieldId::StartTls);
+    let has_start_tls = form.is_shown(FieldId::StartTls) && start_tls > 0;
+    params.set_if(has_start_tls, "starttls", START_TLS[start_tls]);
+    let protocol = form.choice(FieldId::Protocol);
+    params.set_if(protocol > 0, "protocol_type", PROTOCOLS[protocol]);
+    params.set_if(form.choice(FieldId::CheckAlive) == 1, "check_alive", true);
+    Ok(())
+}
+
+/// What a tool tries, and how often.
+fn request_params(form: &Form, params: &mut Params) -> Result<(), FieldProblem> {
     let words = form
         .choice(FieldId::ScanWords)
         .checked_sub(1)
         .and_then(|at| form.subject.wordlists.get(at));
-    params.extend(words.map(|id| ("wordlist_id".to_owned(), json!(id))));
-    params.extend(
-        form.filled(FieldId::Domain)
-            .map(|domain| ("domain".to_owned(), json!(domain))),
-    );
+    if let Some(id) = words {
+        params.set("wordlist_id", json!(id));
+    }
+    if let Some(domain) = form.filled(FieldId::Domain) {
+        params.set("domain", domain);
+    }
     if let Some(text) = form.filled(FieldId::Extensions) {
         let extensions: Vec<&str> = text
             .split([',', ' '])
             .map(str::trim)
             .filter(|part| !part.is_empty())
             .collect();
-        params.insert("extensions".to_owned(), json!(extensions));
+        params.set("extensions", extensions);
     }
-    if form.choice(FieldId::RecursionDepth) > 0 {
-        params.insert(
-            "recursion_depth".to_owned(),
-            json!(form.choice(FieldId::RecursionDepth)),
-        );
-    }
-    if let Some(count) = form.filled(FieldId::PingCount) {
-        let problem = || {
-            (
-                FieldId::PingCount,
-                format!("connections must be 1 to {MAX_PINGS}"),
-            )
-        };
+    let depth = form.choice(FieldId::RecursionDepth);
+    params.set_if(depth > 0, "recursion_depth", depth);
+    if let Some(text) = form.filled(FieldId::PingCount) {
+        let problem = || format!("connections must be 1 to {MAX_PINGS}");
+        let count: Option<u32> = text.parse().ok();
         let count = count
-            .parse()
-            .ok()
             .filter(|count| (1..=MAX_PINGS).contains(count))
-            .ok_or_else(problem)?;
-        params.insert("count".to_owned(), json!(count));
+            .ok_or_else(|| (FieldId::PingCount, problem()))?;
+        params.set("count", count);
     }
-    if let Some(rate) = form.filled(FieldId::RequestsPerSecond) {
-        let problem = || {
-            (
-                FieldId::RequestsPerSecond,
-                "requests per second must be 1 or more".to_owned(),
-            )
-        };
-        let rate: u32 = rate
-            .parse()
-            .ok()
+    if let Some(text) = form.filled(FieldId::RequestsPerSecond) {
+        let problem = || "requests per second must be 1 or more".to_owned();
+        let rate: Option<u32> = text.parse().ok();
+        let rate = rate
             .filter(|&rate| rate > 0)
-            .ok_or_else(problem)?;
-        params.insert("requests_per_second".to_owned(), json!(rate));
+            .ok_or_else(|| (FieldId::RequestsPerSecond, problem()))?;
+        params.set("requests_per_second", rate);
     }
-    Ok((!params.is_empty()).then_some(Json::Object(params)))
+    Ok(())
 }
 
 fn port(text: &str) -> Result<u16, String> {

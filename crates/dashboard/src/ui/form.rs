@@ -11,10 +11,10 @@ use crate::forms::{FieldValue, Form, FormField, LineNote};
 use crate::input::{Action, Context, FormAction};
 use crate::text::TextInput;
 use crate::ui::{
-    Cx, draw_box, draw_line, input_spans_in, key, plain, popup, problem_lines, row_of, still,
-    words, wrap,
+    Cx, Theme, draw_box, draw_line, input_spans_in, key, plain, popup, problem_lines, row_of,
+    still, words, wrap,
 };
-use ratatui::prelude::{Buffer, Line, Rect, Span};
+use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
 use scandeck_wire::text;
 
 /// Columns of the labels, with the selection bar.
@@ -247,29 +247,34 @@ fn choice(
             .sum::<usize>()
             <= usize::from(room)
     };
-    let Some(options) = [&whole, &short].into_iter().find(fits) else {
+    let chosen_style = if focused {
+        theme.chosen()
+    } else {
+        theme.strong()
+    };
+    let Some(shown) = [&whole, &short].into_iter().find(fits) else {
         let place = format!("  {} of {}", at + 1, options.len());
-        let style = if focused {
-            theme.chosen()
-        } else {
-            theme.strong()
-        };
         return Line::from(vec![
-            Span::styled(format!(" {chosen} "), style),
+            Span::styled(format!(" {chosen} "), chosen_style),
             Span::styled(place, theme.dim()),
         ]);
     };
+    tabs_of_options(theme, shown, at, chosen_style)
+}
+
+/// ` light [deep] custom `
+fn tabs_of_options(
+    theme: Theme,
+    options: &[String],
+    at: usize,
+    chosen_style: Style,
+) -> Line<'static> {
     let mut line = Line::default();
     for (i, option) in options.iter().enumerate() {
-        let style = match (i == at, focused) {
-            (true, true) => theme.chosen(),
-            (true, false) => theme.strong(),
-            (false, _) => theme.dim(),
-        };
-        let (open, close) = if i == at {
-            (theme.glyphs.tab_open, theme.glyphs.tab_close)
+        let (open, style, close) = if i == at {
+            (theme.glyphs.tab_open, chosen_style, theme.glyphs.tab_close)
         } else {
-            (" ", " ")
+            (" ", theme.dim(), " ")
         };
         line.push_span(Span::styled(open, theme.key()));
         line.push_span(Span::styled(option.clone(), style));

@@ -81,31 +81,8 @@ pub(crate) fn draw_detail<'a>(
     }
     let detail = detail_of(cx, slot.pane, cache);
     let tab = cx.model.detail.tab(slot.pane);
-    let tab_at = slot
-        .pane
-        .tabs()
-        .iter()
-        .position(|&one| one == tab)
-        .unwrap_or(0);
-    let titles = detail
-        .as_ref()
-        .map(|detail| detail.tabs.clone())
-        .unwrap_or_default();
-    let (edge, mut area) = if slot.framed {
-        let inside = draw_edges(cx, buf, slot, &titles, tab_at);
-        (
-            Rect {
-                y: slot.area.bottom() - 1,
-                height: 1,
-                ..slot.area
-            },
-            inside,
-        )
-    } else {
-        let (edge, rest) = take_top(slot.area, 1);
-        draw_rule(cx, buf, edge, slot.pane, &titles, tab_at);
-        (edge, rest)
-    };
+    let titles = detail.as_ref().map(|detail| detail.tabs.as_slice());
+    let (edge, mut area) = draw_tabs(cx, buf, slot, titles.unwrap_or_default(), tab);
     area = draw_unreadable(cx, buf, area, slot.pane);
     let Some(detail) = detail else {
         let nothing = words("nothing selected", cx.theme.dim());
@@ -132,6 +109,30 @@ pub(crate) fn draw_detail<'a>(
         free,
     )
     .1
+}
+
+/// Draws the tabs in the frame of the slot, or in a rule above. Returns the line of the position,
+/// and the remaining area.
+fn draw_tabs(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    slot: &Slot,
+    titles: &[String],
+    tab: Tab,
+) -> (Rect, Rect) {
+    let tabs = slot.pane.tabs();
+    let at = tabs.iter().position(|&one| one == tab).unwrap_or(0);
+    if slot.framed {
+        let edge = Rect {
+            y: slot.area.bottom() - 1,
+            height: 1,
+            ..slot.area
+        };
+        return (edge, draw_edges(cx, buf, slot, titles, at));
+    }
+    let (edge, rest) = take_top(slot.area, 1);
+    draw_rule(cx, buf, edge, slot.pane, titles, at);
+    (edge, rest)
 }
 
 /// Draws the places of the items of the list that cannot be read in the last lines. Returns the
@@ -314,60 +315,68 @@ pub(crate) fn draw_text(
     // On a card of the review, the key ends the review.
     let has_cursor =
         !places.is_empty() && cx.has_keys(pane, true) && cx.model.reviewing().is_none();
-    let place = places.get(cursor as usize).and_then(Option::as_ref);
+    let mut area = area;
     if has_cursor {
         cache.measures.folds = folds;
+        let place = places.get(cursor as usize).and_then(Option::as_ref);
+        area = draw_path(cx, buf, area, place);
     }
-    let area = if has_cursor {
-        draw_path(cx, buf, area, place)
-    } else {
-        area
-    };
-    let area = match missed {
-        Some(search) => draw_miss(cx, buf, area, &search.words),
-        None => area,
-    };
+    if let Some(search) = missed {
+        area = draw_miss(cx, buf, area, &search.words);
+    }
     // A table wraps within its columns, so a URL in it may be cut anywhere.
     let has_no_table = matches!(
         tab,
         Tab::References | Tab::Request | Tab::Headers | Tab::Body | Tab::Output | Tab::Raw
     );
     cache.text_area = has_no_table.then_some(area);
-    cache.measures.detail_rows = area.height;
-    cache.measures.detail_lines = lines.len() as u32;
-    cache.measures.detail_cursor = cursor;
-    cache.measures.detail_overhang = widest.saturating_sub(area.width);
-    let last = (lines.len() as u32).saturating_sub(u32::from(area.height));
+    let count = lines.len() as u32;
     let scroll = match followed {
         Some(line) => scroll_to(line, cx.model.detail.scroll, area.height),
         None => cx.model.detail.scroll,
     };
-    let first = scroll.min(last);
-    cache.measures.detail_top = first;
-    let sideways = usize::from(cx.model.detail.sideways.min(cache.measures.detail_overhang));
-    for (y, line) in lines
-        .iter()
-        .skip(first as usize)
-        .take(usize::from(area.height))
-        .enumerate()
-    {
-        let row = row_of(area, y as u16);
-        draw_line(buf, row, &shifted(line, sideways));
-        if has_cursor && cursor == first + y as u32 {
-            buf.set_style(row, cx.theme.cursor());
-        }
-        if let Some(search) = search {
-            let is_current = current == Some(first + y as u32);
-            highlight(
-                cx.theme,
-                buf,
-                row,
-                &text::search_form(&search.words),
-                is_current,
-            );
+    let first = scroll.min(count.saturating_sub(u32::from(area.height)));
+    let measures = &mut cache.measures;
+    measures.detail_rows = area.height;
+    measures.detail_lines = count;
+    measures.detail_cursor = cursor;
+    measures.detail_overhang = widest.saturating_sub(area.width);
+    measures.detail_top = first;
+    let shown = VisibleText {
+        first,
+        sideways: cx.model.detail.sideways.min(measures.detail_overhang),
+        cursor: has_cursor.then_some(cursor),
+        searched: search.map(|search| text::search_form(&search.words)),
+        current,
+    };
+    shown.draw(cx, buf, area, &lines);
+    first
+}
+
+/// What is shown of a text: its place, the cursor, and the searched words.
+struct VisibleText {
+    first: u32,
+    sideways: u16,
+    cursor: Option<u32>,
+    searched: Option<String>,
+    /// The line of the match to which the search has moved.
+    current: Option<u32>,
+}
+
+impl VisibleText {
+    fn draw(&self, cx: &Cx<'_>, buf: &mut Buffer, area: Rect, lines: &[Line<'static>]) {
+        let visible = lines.iter().skip(self.first as usize);
+        for (y, line) in (0..area.height).zip(visible) {
+            let (row, at) = (row_of(area, y), Some(self.first + u32::from(y)));
+            draw_line(buf, row, &shifted(line, self.sideways.into()));
+            if self.cursor == at {
+                buf.set_style(row, cx.theme.cursor());
+            }
+            if let Some(searched) = &self.searched {
+                highlight(cx.theme, buf, row, searched, self.current == at);
+            }
         }
     }
-    first
 }
 
 /// Draws in the last line that the text does not contain these words. Returns the remaining area.

@@ -9,7 +9,7 @@
 use crate::base::{Layout, Link, Pane};
 use crate::input::{Action, AppAction, Context};
 use crate::ui::{Cx, cut_line, draw_line, format, indented, joined, key, stale_reason};
-use ratatui::prelude::{Buffer, Line, Rect, Span};
+use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
 use scandeck_domain::problem::Problem;
 use scandeck_wire::text;
 
@@ -85,40 +85,22 @@ fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
     if let Some(review) = cx.model.reviewing() {
         return crate::findings::review::draw::place(cx, review, room);
     }
-    let workspace = cx
-        .model
-        .navigation
-        .scope
-        .workspace
-        .and_then(|id| cx.model.data.workspaces.value()?.get(id));
-    let named = workspace.map(|workspace| cx.shown(&text::clean(&workspace.name)).into_owned());
-    let mut pane = cx.model.navigation.focus.pane.title().to_lowercase();
-    if let (Pane::Findings, Some(by)) = (
-        cx.model.navigation.focus.pane,
-        cx.model.lists.finding_groups.by,
-    ) {
-        pane.push_str(&format!(" by {}", by.word()));
-    }
-    let wide = cx.model.layout() == Layout::Wide;
     let session = cx.shown(&text::clean(&cx.model.session.name)).into_owned();
     let colour = cx.model.session.colour.filter(|_| !session.is_empty());
-    let mut tail = String::new();
-    if !wide || cx.model.navigation.focus.zoomed {
-        tail = format!(" {} {pane}", theme.glyphs.path);
-    }
-    let mut badge =
-        colour.map(|colour| Span::styled(format!(" {session} "), theme.service(colour)));
-    let mut badge_width = badge.as_ref().map_or(0, |badge| badge.width() + 1);
     let service = match session.is_empty() || colour.is_some() {
         true => String::new(),
         false => format!(" {} {session}", theme.glyphs.separator),
     };
-    tail.push_str(&service);
-    let name = named.unwrap_or_else(|| "scandeck".to_owned());
+    let mut badge =
+        colour.map(|colour| Span::styled(format!(" {session} "), theme.service(colour)));
+    let mut badge_width = badge.as_ref().map_or(0, |badge| badge.width() + 1);
+    let pane = pane_words(cx);
+    let mut tail = format!("{pane}{service}");
+    let name = workspace_name(cx);
     let least = usize::from(room.min(LEAST_NAME)).min(text::width(&name));
     if least + text::width(&tail) + badge_width > usize::from(room) {
         // The rest of a service that is cut would name another one.
-        tail.truncate(tail.len() - service.len());
+        tail = pane;
         (badge, badge_width) = (None, 0);
     }
     let name_room = usize::from(room)
@@ -131,6 +113,33 @@ fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
     ]);
     line.extend(badge.into_iter().flat_map(|badge| [Span::raw(" "), badge]));
     cut_line(line, room.into(), theme.glyphs.ellipsis)
+}
+
+fn workspace_name(cx: &Cx<'_>) -> String {
+    let workspace = cx
+        .model
+        .navigation
+        .scope
+        .workspace
+        .and_then(|id| cx.model.data.workspaces.value()?.get(id));
+    match workspace {
+        Some(workspace) => cx.shown(&text::clean(&workspace.name)).into_owned(),
+        None => "scandeck".to_owned(),
+    }
+}
+
+/// ` › findings by target`, where the screen shows one pane.
+fn pane_words(cx: &Cx<'_>) -> String {
+    let focus = cx.model.navigation.focus;
+    if cx.model.layout() == Layout::Wide && !focus.zoomed {
+        return String::new();
+    }
+    let pane = focus.pane.title().to_lowercase();
+    let by = match (focus.pane, cx.model.lists.finding_groups.by) {
+        (Pane::Findings, Some(by)) => format!(" by {}", by.word()),
+        _ => String::new(),
+    };
+    format!(" {} {pane}{by}", cx.theme.glyphs.path)
 }
 
 /// The parts that are off in this session.
@@ -155,80 +164,78 @@ fn mode(cx: &Cx<'_>) -> Vec<Vec<Span<'static>>> {
     marks.into_iter().flatten().map(|mark| vec![mark]).collect()
 }
 
+/// A number in the header that deserves attention.
+struct Trouble<'a> {
+    number: usize,
+    glyph: &'a str,
+    /// The noun of one, and of several.
+    words: [&'static str; 2],
+    style: Style,
+}
+
 /// Failed, stalled, running, waiting, `reopened` findings; new captures. In words where there is
 /// room.
 fn trouble(cx: &Cx<'_>, reopened: bool) -> Vec<Span<'static>> {
-    let (theme, glyphs) = (cx.theme, cx.theme.glyphs);
     let long = cx.model.screen.size.columns >= 120;
-    let tally = cx.model.scans.tally;
+    let gap = if long { "   " } else { " " };
     let mut spans: Vec<Span<'static>> = Vec::new();
-    let mut show = |number: usize, glyph: &str, word: &str, style| {
-        if number > 0 {
-            let gap = match (spans.is_empty(), long) {
-                (true, _) => "",
-                (false, true) => "   ",
-                (false, false) => " ",
-            };
-            let words = if long {
-                format!("{gap}{glyph} {number} {word}")
-            } else {
-                format!("{gap}{glyph}{number}")
-            };
-            spans.push(Span::styled(words, style));
+    for trouble in troubles(cx, reopened) {
+        let Trouble { number, glyph, .. } = trouble;
+        if number == 0 {
+            continue;
         }
-    };
-    show(
-        tally.failed,
-        glyphs.failed,
-        if tally.failed == 1 {
-            "new failure"
+        let gap = if spans.is_empty() { "" } else { gap };
+        let noun = trouble.words[usize::from(number > 1)];
+        let words = if long {
+            format!("{gap}{glyph} {number} {noun}")
         } else {
-            "new failures"
-        },
-        theme.bad(),
-    );
-    show(tally.stalled, glyphs.stalled, "stalled", theme.warn());
-    show(tally.running, glyphs.running, "running", theme.active());
-    show(tally.waiting, glyphs.waiting, "waiting", theme.dim());
-    if reopened {
-        let again = cx.model.findings.triage.again;
-        show(
-            again.conflicts,
-            glyphs.conflict,
-            "in conflict",
-            theme.warn(),
-        );
-        let regressions = if again.regressions == 1 {
-            "regression"
-        } else {
-            "regressions"
+            format!("{gap}{glyph}{number}")
         };
-        show(again.regressions, glyphs.back, regressions, theme.warn());
+        spans.push(Span::styled(words, trouble.style));
     }
-    let new = if cx.model.captures.new_captures == 1 {
-        "new capture"
-    } else {
-        "new captures"
-    };
-    show(
-        cx.model.captures.new_captures as usize,
-        glyphs.more_below,
-        new,
-        theme.warn(),
-    );
     let hits = cx.model.captures.payloads.unseen.values().sum::<u64>() as usize;
     if hits > 0 {
-        let (gap, noun) = if long {
-            ("   ", "payload hit")
-        } else {
-            (" ", "hit")
-        };
-        spans.push(Span::styled(
-            format!("{gap}{}", format::plural(hits, noun)),
-            theme.good(),
-        ));
+        let noun = if long { "payload hit" } else { "hit" };
+        let words = format!("{gap}{}", format::plural(hits, noun));
+        spans.push(Span::styled(words, cx.theme.good()));
     }
     spans
+}
+
+fn troubles<'a>(cx: &Cx<'a>, reopened: bool) -> Vec<Trouble<'a>> {
+    let (theme, glyphs) = (cx.theme, cx.theme.glyphs);
+    let tally = cx.model.scans.tally;
+    let trouble = |number, glyph, words, style| Trouble {
+        number,
+        glyph,
+        words,
+        style,
+    };
+    let failures = ["new failure", "new failures"];
+    let mut troubles = vec![
+        trouble(tally.failed, glyphs.failed, failures, theme.bad()),
+        trouble(tally.stalled, glyphs.stalled, ["stalled"; 2], theme.warn()),
+        trouble(
+            tally.running,
+            glyphs.running,
+            ["running"; 2],
+            theme.active(),
+        ),
+        trouble(tally.waiting, glyphs.waiting, ["waiting"; 2], theme.dim()),
+    ];
+    if reopened {
+        let again = cx.model.findings.triage.again;
+        let conflicts = ["in conflict"; 2];
+        let regressions = ["regression", "regressions"];
+        troubles.extend([
+            trouble(again.conflicts, glyphs.conflict, conflicts, theme.warn()),
+            trouble(again.regressions, glyphs.back, regressions, theme.warn()),
+        ]);
+    }
+    let captures = cx.model.captures.new_captures as usize;
+    let words = ["new capture", "new captures"];
+    troubles.push(trouble(captures, glyphs.more_below, words, theme.warn()));
+    troubles
 }
 
 /// Whether a list has no response yet, and no failure either.
@@ -238,82 +245,65 @@ fn is_first(problem: &Problem) -> bool {
 
 /// The connection, and the budget when little is left.
 fn link(cx: &Cx<'_>, reason: usize) -> Vec<Span<'static>> {
-    let (theme, dot) = (cx.theme, cx.theme.glyphs.link);
-    let mut spans = match &cx.model.connection.link {
-        Link::Connecting => vec![Span::styled(format!("{dot} connecting"), theme.dim())],
-        Link::Live { .. } => match (cx.model.visible_problem(), cx.model.waits_for()) {
-            // Rows of the cache have no status and no retry either, but this response is late.
-            (problem, Some(seconds)) if problem.is_none_or(is_first) => {
-                vec![Span::styled(
-                    format!("{dot} waiting for the service {seconds}s"),
-                    theme.warn(),
-                )]
-            }
-            (None, _) if cx.model.is_loading() => {
-                vec![Span::styled(format!("{dot} loading"), theme.dim())]
-            }
-            (None, _) => vec![Span::styled(format!("{dot} live"), theme.good())],
-            // Rows of the cache wait for their first answer.
-            (Some(problem), _) if is_first(problem) => {
-                vec![Span::styled(format!("{dot} loading"), theme.dim())]
-            }
-            (Some(problem), _) => {
-                vec![Span::styled(
-                    format!("{dot} {}", stale_reason(cx, problem, reason)),
-                    theme.warn(),
-                )]
-            }
-        },
-        Link::Retrying { .. } | Link::Down { .. } if cx.model.connection.is_starting_service => {
-            vec![Span::styled(
-                format!("{dot} starting the service"),
-                theme.warn(),
-            )]
+    let (words, style) = link_words(cx, reason);
+    let link = Span::styled(format!("{} {words}", cx.theme.glyphs.link), style);
+    low_budget(cx).into_iter().chain([link]).collect()
+}
+
+fn link_words(cx: &Cx<'_>, reason: usize) -> (String, Style) {
+    let (theme, model) = (cx.theme, cx.model);
+    match &model.connection.link {
+        Link::Connecting => ("connecting".to_owned(), theme.dim()),
+        Link::Live { .. } => live_words(cx, reason),
+        Link::Retrying { .. } | Link::Down { .. } if model.connection.is_starting_service => {
+            ("starting the service".to_owned(), theme.warn())
         }
-        Link::Retrying { .. } | Link::Down { .. } if cx.model.is_service_stopped() => {
-            let start = cx
-                .model
-                .key_label(Context::Everywhere, Action::App(AppAction::Refresh));
-            let words = format!(
-                "{dot} service stopped {} {start} starts it",
-                theme.glyphs.separator
-            );
-            vec![Span::styled(words, theme.bad())]
+        Link::Retrying { .. } | Link::Down { .. } if model.is_service_stopped() => {
+            let start = model.key_label(Context::Everywhere, Action::App(AppAction::Refresh));
+            let separator = theme.glyphs.separator;
+            let words = format!("service stopped {separator} {start} starts it");
+            (words, theme.bad())
         }
-        Link::Retrying { problem, .. } => {
-            vec![Span::styled(
-                format!("{dot} {}", stale_reason(cx, problem, reason)),
-                theme.bad(),
-            )]
-        }
-        Link::Down { .. } if cx.model.is_key_rejected() => {
-            let words = rejected_key(cx, reason.max(KEY_REASON));
-            vec![Span::styled(format!("{dot} {words}"), theme.bad())]
+        Link::Retrying { problem, .. } => (stale_reason(cx, problem, reason), theme.bad()),
+        Link::Down { .. } if model.is_key_rejected() => {
+            (rejected_key(cx, reason.max(KEY_REASON)), theme.bad())
         }
         Link::Down { problem } => {
-            let why = text::clean(&problem.message).into_owned();
-            vec![Span::styled(
-                format!("{dot} {}", text::start(&why, reason)),
-                theme.bad(),
-            )]
+            let why = text::start(&text::clean(&problem.message), reason).into_owned();
+            (why, theme.bad())
         }
-    };
-    if let Some(budget) = cx.model.connection.budget
-        && budget.remaining * 100 < budget.limit.saturating_mul(LOW_BUDGET)
-    {
-        let unit = if cx.model.screen.size.columns >= 120 {
-            " requests/min"
-        } else {
-            "/min"
-        };
-        let left = format!(
-            "{} of {}{unit} left  ",
-            format::count(budget.remaining.into()),
-            budget.limit
-        );
-        spans.insert(0, Span::styled(left, theme.warn()));
     }
-    spans
+}
+
+/// The state of the shown list while the service responds.
+fn live_words(cx: &Cx<'_>, reason: usize) -> (String, Style) {
+    let theme = cx.theme;
+    let loading = || ("loading".to_owned(), theme.dim());
+    match (cx.model.visible_problem(), cx.model.waits_for()) {
+        // Rows of the cache have no status and no retry either, but this response is late.
+        (problem, Some(seconds)) if problem.is_none_or(is_first) => {
+            (format!("waiting for the service {seconds}s"), theme.warn())
+        }
+        (None, _) if cx.model.is_loading() => loading(),
+        (None, _) => ("live".to_owned(), theme.good()),
+        // Rows of the cache wait for their first answer.
+        (Some(problem), _) if is_first(problem) => loading(),
+        (Some(problem), _) => (stale_reason(cx, problem, reason), theme.warn()),
+    }
+}
+
+/// `12 of 60 requests/min left`
+fn low_budget(cx: &Cx<'_>) -> Option<Span<'static>> {
+    let budget = cx.model.connection.budget?;
+    let is_low = budget.remaining * 100 < budget.limit.saturating_mul(LOW_BUDGET);
+    let unit = if cx.model.screen.size.columns >= 120 {
+        " requests/min"
+    } else {
+        "/min"
+    };
+    let remaining = format::count(budget.remaining.into());
+    let left = format!("{remaining} of {}{unit} left  ", budget.limit);
+    is_low.then(|| Span::styled(left, cx.theme.warn()))
 }
 
 /// `API key rejected (SCANDECK_API_KEY) · fix it and restart`.

@@ -100,69 +100,62 @@ pub(super) fn and_new(new: usize) -> String {
 
 /// Why the rows are not current, and how many of them cannot be read.
 pub(super) fn warnings(cx: &Cx<'_>, pane: &ListPane<'_>, room: usize) -> Vec<Span<'static>> {
-    let mut parts = Vec::new();
-    if let ListState::Stale(at, problem) = pane.state {
-        let age = at.map_or_else(
-            || "stale".to_owned(),
-            |at| format!("stale {}", cx.age(Some(at))),
-        );
-        let separator = cx.theme.glyphs.separator;
-        let reason = stale_reason(cx, problem, room.saturating_sub(text::width(&age) + 3));
-        let note = if reason.is_empty() {
-            age
-        } else {
-            format!("{age} {separator} {reason}")
-        };
-        parts.push(Span::styled(note, cx.theme.warn()));
-    }
-    if let Some(backlog) = cx
-        .model
-        .captures
-        .oob
-        .backlog
-        .as_ref()
-        .filter(|_| pane.pane == Pane::Captures)
-    {
-        let (number, separator) = (
-            format::thousands(backlog.captures as u64),
-            cx.theme.glyphs.separator,
-        );
-        let note = format!(
-            "{number} not archived {separator} {}",
-            text::clean(backlog.problem.brief())
-        );
-        parts.push(Span::styled(note, cx.theme.warn()));
-    }
-    if let Some(older) = unloaded_captures(cx).filter(|_| pane.pane == Pane::Captures) {
-        let query =
-            older_query(cx).map(|query| format!("{older} {} {query}", cx.theme.glyphs.separator));
-        // The query is shown where there is room beside the note, which is why it does not count as
-        // needed width.
-        let with_query = query.filter(|query| room < usize::MAX && text::width(query) < room);
-        parts.push(Span::styled(with_query.unwrap_or(older), cx.theme.warn()));
-    }
-    let unread = cx.model.data.unread_scans.findings;
-    if pane.pane == Pane::Findings && unread > 0 {
-        let (number, separator) = (format::thousands(unread as u64), cx.theme.glyphs.separator);
-        parts.push(Span::styled(
-            format!("{number} not loaded {separator} scan:N loads a scan"),
-            cx.theme.warn(),
-        ));
-    }
-    if let Some(progress) = search_progress(cx, pane.pane) {
-        parts.push(Span::styled(progress, cx.theme.warn()));
-    }
-    if let Some(items) = pane
+    let of_pane = match pane.pane {
+        Pane::Captures => [unarchived(cx), older(cx, room)],
+        Pane::Findings => [unread_scans(cx), search_progress(cx, pane.pane)],
+        _ => [None, None],
+    };
+    let unreadable = pane
         .pane
         .list_kind()
         .and_then(|list| cx.model.data.unreadable.get(&list))
-    {
-        parts.push(Span::styled(
-            format!("{} not readable", format::plural(items.count, "item")),
-            cx.theme.warn(),
-        ));
-    }
-    parts
+        .map(|items| format!("{} not readable", format::plural(items.count, "item")));
+    let notes = [stale(cx, pane, room)].into_iter().chain(of_pane);
+    let notes = notes.chain([unreadable]).flatten();
+    notes
+        .map(|note| Span::styled(note, cx.theme.warn()))
+        .collect()
+}
+
+/// `stale 2m · 503 Service Unavailable`
+fn stale(cx: &Cx<'_>, pane: &ListPane<'_>, room: usize) -> Option<String> {
+    let ListState::Stale(at, problem) = pane.state else {
+        return None;
+    };
+    let age = at.map_or_else(
+        || "stale".to_owned(),
+        |at| format!("stale {}", cx.age(Some(at))),
+    );
+    let reason = stale_reason(cx, problem, room.saturating_sub(text::width(&age) + 3));
+    Some(match reason.as_str() {
+        "" => age,
+        reason => format!("{age} {} {reason}", cx.theme.glyphs.separator),
+    })
+}
+
+/// Captures that wait for a writable archive.
+fn unarchived(cx: &Cx<'_>) -> Option<String> {
+    let backlog = cx.model.captures.oob.backlog.as_ref()?;
+    let number = format::thousands(backlog.captures as u64);
+    let problem = text::clean(backlog.problem.brief());
+    let separator = cx.theme.glyphs.separator;
+    Some(format!("{number} not archived {separator} {problem}"))
+}
+
+/// Captures that are not loaded. Where there is room beside the note, it has the command that lists
+/// them, which is why that does not count as needed width.
+fn older(cx: &Cx<'_>, room: usize) -> Option<String> {
+    let older = unloaded_captures(cx)?;
+    let separator = cx.theme.glyphs.separator;
+    let with_query = older_query(cx).map(|query| format!("{older} {separator} {query}"));
+    let fits = |note: &String| room < usize::MAX && text::width(note) < room;
+    Some(with_query.filter(fits).unwrap_or(older))
+}
+
+fn unread_scans(cx: &Cx<'_>) -> Option<String> {
+    let unread = cx.model.data.unread_scans.findings;
+    let (number, separator) = (format::thousands(unread as u64), cx.theme.glyphs.separator);
+    (unread > 0).then(|| format!("{number} not loaded {separator} scan:N loads a scan"))
 }
 
 /// `12,000 older not loaded`: captures that only the archive has. Their number is unknown at the

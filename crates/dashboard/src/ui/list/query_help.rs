@@ -6,7 +6,7 @@ use crate::ui::{
     Cx, ListPane, Theme, draw_line, draw_sides, format, indented, marked_spans, row_of, words, wrap,
 };
 use ratatui::prelude::{Buffer, Line, Rect, Span};
-use scandeck_domain::query::{ClauseEffect, ParseError};
+use scandeck_domain::query::{ClauseEffect, Completion, ParseError};
 use scandeck_wire::text;
 
 /// Columns of the typed text beside the reason why it is invalid, with the columns between them.
@@ -78,28 +78,13 @@ pub(crate) fn draw_help(
 ) {
     let Some(typed) = typed(cx, pane) else { return };
     let (theme, help) = (cx.theme, &typed.help);
-    let rows: Vec<(Line<'static>, Line<'static>)> = if !help.offers.all.is_empty() {
-        let row = |(at, offer): (usize, &scandeck_domain::query::Completion)| {
-            let selected = help.offers.at == Some(at);
-            let (mark, style) = if selected {
-                (theme.glyphs.selected, theme.strong())
-            } else {
-                (" ", theme.text())
-            };
-            (
-                words(format!("{mark}{}", text::clean(&offer.text)), style),
-                words(text::clean(&offer.note).into_owned(), theme.dim()),
-            )
-        };
-        help.offers.all.iter().enumerate().map(row).collect()
+    let rows: Vec<HelpRow> = if !help.offers.all.is_empty() {
+        offered_rows(theme, typed)
     } else if help.error.is_some() {
         return;
     } else {
-        let hides = |why: &&ClauseEffect| why.hides > 0;
-        pane.why
-            .iter()
-            .filter(hides)
-            .take(PARTS)
+        let hiding = pane.why.iter().filter(|why| why.hides > 0).take(PARTS);
+        hiding
             .map(|why| (words(hidden_by(why), theme.text()), Line::default()))
             .collect()
     };
@@ -130,6 +115,26 @@ pub(crate) fn draw_help(
         );
         draw_sides(buf, indented(row), &left, &right);
     }
+}
+
+/// The left and the right side of a row.
+type HelpRow = (Line<'static>, Line<'static>);
+
+/// The completions with their notes; the chosen one is marked.
+fn offered_rows(theme: Theme, typed: &Typed) -> Vec<HelpRow> {
+    let offers = &typed.help.offers;
+    let row = |(at, offer): (usize, &Completion)| {
+        let (mark, style) = if offers.at == Some(at) {
+            (theme.glyphs.selected, theme.strong())
+        } else {
+            (" ", theme.text())
+        };
+        (
+            words(format!("{mark}{}", text::clean(&offer.text)), style),
+            words(text::clean(&offer.note).into_owned(), theme.dim()),
+        )
+    };
+    offers.all.iter().enumerate().map(row).collect()
 }
 
 /// `risk>=high hides 12 rows`.

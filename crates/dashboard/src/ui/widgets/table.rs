@@ -214,64 +214,94 @@ pub struct TableRow<'a> {
 /// The widths of the columns in `width`, with one blank column between them. Omitted columns have
 /// the width 0.
 pub fn widths(columns: &[TableColumn], width: u16) -> Vec<u16> {
-    let mut columns = columns.to_vec();
-    let mut shown: Vec<bool> = columns
-        .iter()
-        .map(|column| (column.from..column.below).contains(&width))
+    let is_shown = |column: &TableColumn| (column.from..column.below).contains(&width);
+    let mut room = RoomOfTable {
+        columns: columns.to_vec(),
+        shown: columns.iter().map(is_shown).collect(),
+        width: width.into(),
+    };
+    room.omit_expendable();
+    room.give_way();
+    let RoomOfTable { columns, shown, .. } = &room;
+    let least = columns.iter().zip(shown);
+    let mut result: Vec<u16> = least
+        .map(|(column, shown)| if *shown { column.least } else { 0 })
         .collect();
-    let needed = |columns: &[TableColumn], shown: &[bool]| -> u32 {
-        let shown_columns = columns.iter().zip(shown).filter(|(_, shown)| **shown);
-        shown_columns
-            .map(|(column, _)| u32::from(column.least) + 1)
+    let mut spare = room.width.saturating_sub(room.needed());
+    share_out(columns, &mut result, &mut spare, TableColumn::useful);
+    share_out(columns, &mut result, &mut spare, |column| column.most);
+    squeeze(columns, &mut result, room.width);
+    result
+}
+
+/// The columns of a table and those that are shown, while columns are omitted.
+struct RoomOfTable {
+    columns: Vec<TableColumn>,
+    shown: Vec<bool>,
+    width: u32,
+}
+
+impl RoomOfTable {
+    fn shown_columns(&self) -> impl Iterator<Item = &TableColumn> {
+        let columns = self.columns.iter().zip(&self.shown);
+        columns
+            .filter(|(_, shown)| **shown)
+            .map(|(column, _)| column)
+    }
+
+    /// The columns of the screen for the least widths.
+    fn needed(&self) -> u32 {
+        self.shown_columns()
+            .map(|column| u32::from(column.least) + 1)
             .sum::<u32>()
             .saturating_sub(1)
-    };
-    while needed(&columns, &shown) > u32::from(width) {
-        let next = (0..columns.len()).filter(|&i| shown[i] && columns[i].expendable > 0);
-        let Some(out) = next.max_by_key(|&i| columns[i].expendable) else {
-            break;
-        };
-        shown[out] = false;
     }
-    // Content of an unknown width does not count.
-    let wanted = |columns: &[TableColumn], shown: &[bool]| -> u32 {
-        let known = |column: &&TableColumn| column.content < u16::MAX;
-        let shown_columns = columns
-            .iter()
-            .zip(shown)
-            .filter(|(_, shown)| **shown)
-            .map(|(column, _)| column);
-        let cut = shown_columns
-            .filter(known)
-            .map(|column| column.useful().saturating_sub(column.least));
-        needed(columns, shown) + cut.map(u32::from).sum::<u32>()
-    };
-    while wanted(&columns, &shown) > u32::from(width) {
-        let next = (0..columns.len()).filter(|&i| shown[i] && columns[i].gives_way);
-        let Some(out) = next.max_by_key(|&i| columns[i].expendable) else {
-            break;
-        };
-        match columns[out].remaining {
-            0 => shown[out] = false,
-            remaining => {
-                let TableColumn { title, right, .. } = columns[out];
-                columns[out] = TableColumn {
+
+    /// The columns of the screen for all content. Content of an unknown width does not count.
+    fn wanted(&self) -> u32 {
+        let known = self
+            .shown_columns()
+            .filter(|column| column.content < u16::MAX);
+        let cut = known.map(|column| column.useful().saturating_sub(column.least));
+        self.needed() + cut.map(u32::from).sum::<u32>()
+    }
+
+    /// The shown column of the highest rank that fulfils a condition.
+    fn first_out(&self, is_out: impl Fn(&TableColumn) -> bool) -> Option<usize> {
+        let all = (0..self.columns.len()).filter(|&at| self.shown[at] && is_out(&self.columns[at]));
+        all.max_by_key(|&at| self.columns[at].expendable)
+    }
+
+    /// Omits columns until the least widths fit.
+    fn omit_expendable(&mut self) {
+        while self.needed() > self.width
+            && let Some(out) = self.first_out(|column| column.expendable > 0)
+        {
+            self.shown[out] = false;
+        }
+    }
+
+    /// Omits or shrinks columns until the content of the others fits.
+    fn give_way(&mut self) {
+        while self.wanted() > self.width
+            && let Some(out) = self.first_out(|column| column.gives_way)
+        {
+            let TableColumn {
+                title,
+                right,
+                remaining,
+                ..
+            } = self.columns[out];
+            if remaining == 0 {
+                self.shown[out] = false;
+            } else {
+                self.columns[out] = TableColumn {
                     right,
                     ..TableColumn::fixed(title, remaining)
                 };
             }
         }
     }
-    let mut result: Vec<u16> = columns
-        .iter()
-        .zip(&shown)
-        .map(|(column, shown)| if *shown { column.least } else { 0 })
-        .collect();
-    let mut spare = u32::from(width).saturating_sub(needed(&columns, &shown));
-    share_out(&columns, &mut result, &mut spare, TableColumn::useful);
-    share_out(&columns, &mut result, &mut spare, |column| column.most);
-    squeeze(&columns, &mut result, u32::from(width));
-    result
 }
 
 /// Distributes the spare columns over the flexible columns by their shares, up to their limits.

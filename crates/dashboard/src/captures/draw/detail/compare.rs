@@ -2,6 +2,7 @@
 
 use crate::base::CaptureRow;
 use crate::ui::{Theme, fact, format, words};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use scandeck_domain::mask::Mask;
 use scandeck_domain::oob::compare::{compare, differing};
@@ -77,86 +78,106 @@ pub(crate) fn lines(
     lines
 }
 
+/// How a part is shown: the columns before its values, and the styles.
+struct PartRow {
+    theme: Theme,
+    name: String,
+    change: &'static str,
+    style: Style,
+    value_style: Style,
+}
+
+impl PartRow {
+    fn of(theme: Theme, compared: &ComparedPart) -> Self {
+        let name = match &compared.part {
+            RequestPart::Method => "method".to_owned(),
+            RequestPart::Path => "path".to_owned(),
+            RequestPart::Query(name) => format!("query {}", text::clean(name)),
+            RequestPart::Header(name) => text::clean(name).into_owned(),
+            RequestPart::Body => "body".to_owned(),
+        };
+        let (change, style) = match compared.fate() {
+            PartChange::Same => ("unchanged", theme.dim()),
+            PartChange::Changed => ("changed", theme.warn()),
+            PartChange::OnlyBefore => ("removed", theme.bad()),
+            PartChange::OnlyAfter => ("added", theme.good()),
+        };
+        let value_style = match compared.fate() {
+            PartChange::Same => theme.dim(),
+            _ => theme.text(),
+        };
+        Self {
+            theme,
+            name: format!("{} ", text::start(&name, NAME - 1)),
+            change,
+            style,
+            value_style,
+        }
+    }
+
+    /// The first row, with name and change.
+    fn first(&self, sign: &'static str, value: &str) -> Line<'static> {
+        self.row(&self.name, self.change, sign, value)
+    }
+
+    /// A row below it.
+    fn next(&self, sign: &'static str, value: &str) -> Line<'static> {
+        self.row("", "", sign, value)
+    }
+
+    fn row(&self, name: &str, change: &str, sign: &'static str, value: &str) -> Line<'static> {
+        let pad = " ".repeat(NAME.saturating_sub(text::width(name)));
+        Line::from(vec![
+            Span::styled(format!("{name}{pad}"), self.theme.key()),
+            Span::styled(format!("{change:<FATE$} "), self.style),
+            Span::styled(sign, self.style),
+            Span::styled(text::clean(value).into_owned(), self.value_style),
+        ])
+    }
+}
+
 fn part_lines(
     theme: Theme,
     mask: Option<&Mask>,
-    one: &ComparedPart,
+    compared: &ComparedPart,
     lines: &mut Vec<Line<'static>>,
 ) {
-    let name = match &one.part {
-        RequestPart::Method => "method".to_owned(),
-        RequestPart::Path => "path".to_owned(),
-        RequestPart::Query(name) => format!("query {}", text::clean(name)),
-        RequestPart::Header(name) => text::clean(name).into_owned(),
-        RequestPart::Body => "body".to_owned(),
-    };
-    let (fate, style) = match one.fate() {
-        PartChange::Same => ("unchanged", theme.dim()),
-        PartChange::Changed => ("changed", theme.warn()),
-        PartChange::OnlyBefore => ("removed", theme.bad()),
-        PartChange::OnlyAfter => ("added", theme.good()),
-    };
-    let name = format!("{} ", text::start(&name, NAME - 1));
-    let mut row = |name: String, fate: &'static str, sign: &'static str, value: &str| {
-        let room = NAME.saturating_sub(text::width(&name));
-        lines.push(Line::from(vec![
-            Span::styled(name + &" ".repeat(room), theme.key()),
-            Span::styled(format!("{fate:<FATE$} "), style),
-            Span::styled(sign, style),
-            Span::styled(
-                text::clean(value).into_owned(),
-                if one.fate() == PartChange::Same {
-                    theme.dim()
-                } else {
-                    theme.text()
-                },
-            ),
-        ]));
-    };
-    let masked = |value: &str| match (mask, &one.part) {
+    let row = PartRow::of(theme, compared);
+    let masked = |value: &str| match (mask, &compared.part) {
         (Some(mask), RequestPart::Query(name) | RequestPart::Header(name)) => {
             mask.named(name, value).into_owned()
         }
         _ => value.to_owned(),
     };
-    let (before, after) = (
-        one.before.as_deref().map(masked),
-        one.after.as_deref().map(masked),
-    );
+    let before = compared.before.as_deref().map(masked);
+    let after = compared.after.as_deref().map(masked);
     let (before, after) = (before.as_deref(), after.as_deref());
-    match (one.part == RequestPart::Body, before, after) {
+    match (compared.part == RequestPart::Body, before, after) {
         (true, Some(before), Some(after)) if before != after => {
-            let (head, old, new) = differing(before, after);
-            row(name, fate, "", &format!("from line {} on", head + 1));
-            old.iter()
-                .take(LINES)
-                .for_each(|line| row(String::new(), "", "- ", line));
-            new.iter()
-                .take(LINES)
-                .for_each(|line| row(String::new(), "", "+ ", line));
-            let left = old.len().saturating_sub(LINES) + new.len().saturating_sub(LINES);
-            if left > 0 {
-                row(
-                    String::new(),
-                    "",
-                    "",
-                    &format!("and {}", format::plural(left, "more line")),
-                );
-            }
+            lines.extend(changed_lines(&row, before, after));
         }
         (true, _, _) => {
-            let lines = before.or(after).unwrap_or_default().lines().count();
-            row(
-                name,
-                fate,
-                "",
-                &format!("{}, decoded", format::plural(lines, "line")),
-            )
+            let count = before.or(after).unwrap_or_default().lines().count();
+            let decoded = format!("{}, decoded", format::plural(count, "line"));
+            lines.push(row.first("", &decoded));
         }
         (false, Some(before), Some(after)) if before != after => {
-            row(name, fate, "- ", before);
-            row(String::new(), "", "+ ", after);
+            lines.extend([row.first("- ", before), row.next("+ ", after)]);
         }
-        (false, _, _) => row(name, fate, "", before.or(after).unwrap_or_default()),
+        (false, _, _) => lines.push(row.first("", before.or(after).unwrap_or_default())),
     }
+}
+
+/// The differing lines of two bodies.
+fn changed_lines(row: &PartRow, before: &str, after: &str) -> Vec<Line<'static>> {
+    let (head, old, new) = differing(before, after);
+    let mut lines = vec![row.first("", &format!("from line {} on", head + 1))];
+    lines.extend(old.iter().take(LINES).map(|line| row.next("- ", line)));
+    lines.extend(new.iter().take(LINES).map(|line| row.next("+ ", line)));
+    let left = old.len().saturating_sub(LINES) + new.len().saturating_sub(LINES);
+    if left > 0 {
+        let more = format!("and {}", format::plural(left, "more line"));
+        lines.push(row.next("", &more));
+    }
+    lines
 }

@@ -37,77 +37,90 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         Tab::Body.counted(format::bytes(captured.body_size())),
         Tab::Compare.title().to_owned(),
     ];
-    let whole = cx.model.whole_capture(captured);
-    let mut made_from: Vec<Arc<dyn Any + Send + Sync>> = vec![capture.clone()];
-    made_from.extend(read(whole).map(|whole| whole.clone() as _));
-    let mask = cx.model.mask();
-    let text = match cx.model.detail.tab(Pane::Captures) {
-        Tab::Headers => DetailText::new(made_from, move |theme, width, _| {
-            hung(masked_lines(mask, header_lines(theme, captured)), 1, width)
-        }),
-        Tab::Body => DetailText::new(made_from, move |theme, width, shown| match whole {
-            WholeCapture::Read(whole) => body::lines(theme, whole, width, shown),
-            unread => vec![unread_line(theme, unread)],
-        })
-        .with_version(is_unreadable(whole)),
-        Tab::Compare => {
-            let other = cx.model.compared_capture();
-            let other_whole = other.map(|other| cx.model.whole_capture(other));
-            made_from.extend(other.map(|other| other.capture.clone() as _));
-            made_from.extend(other_whole.and_then(read).map(|whole| whole.clone() as _));
-            let version = is_unreadable(whole) | other_whole.map_or(0, is_unreadable);
-            DetailText::new(made_from, move |theme, width, _| {
-                let lines = match (other.zip(other_whole), whole) {
-                    (Some((other, WholeCapture::Read(before))), WholeCapture::Read(after)) => {
-                        compare::lines(theme, mask, (other, before), (captured, after))
-                    }
-                    (Some((_, unread)), WholeCapture::Read(_)) | (Some(_), unread) => {
-                        vec![unread_line(theme, unread)]
-                    }
-                    (None, _) => compare::nothing(theme),
-                };
-                hung(masked_lines(mask, lines), compare::NAME_SPANS, width)
-            })
-            .with_version(version)
-        }
-        _ => {
-            let (cx, model) = (cx.clone(), cx.model);
-            made_from.extend(known(&cx, captured).map(|(_, payload)| Arc::clone(payload) as _));
-            made_from.extend(
-                model
-                    .data
-                    .targets
-                    .value()
-                    .map(|targets| Arc::clone(targets) as _),
-            );
-            // Numbers that change with the other inputs: captures of the sender, proven findings,
-            // own addresses, tokens.
-            let inputs = (
-                (model.data.captures.end(), model.findings.triage.state.len()),
-                (
-                    model.own_addresses().len(),
-                    captured.mentions.len(),
-                    model.connection.clock_offset,
-                ),
-            );
-            let version = BuildHasherDefault::<DefaultHasher>::default().hash_one(inputs);
-            let whole = read(whole).unwrap_or(capture);
-            let make = move |_, width, _| {
-                hung(
-                    cx.shown_lines(request::lines(&cx, captured, whole)),
-                    1,
-                    width,
-                )
-            };
-            DetailText::new(made_from, make).with_version(version)
-        }
-    };
+    let tab = cx.model.detail.tab(Pane::Captures);
     Some(DetailPane {
         id: RowRef::Item(capture.id.0),
         head: head_lines(cx, captured),
         tabs,
-        text,
+        text: match tab {
+            Tab::Headers => headers_text(cx, captured),
+            Tab::Body => body_text(cx, captured),
+            Tab::Compare => compare_text(cx, captured),
+            _ => request_text(cx, captured),
+        },
     })
+}
+
+/// The values from which the texts of a capture are made: itself, and its texts from its file.
+fn inputs_of(captured: &CaptureRow, whole: WholeCapture<'_>) -> Vec<Arc<dyn Any + Send + Sync>> {
+    let mut inputs: Vec<Arc<dyn Any + Send + Sync>> = vec![captured.capture.clone()];
+    inputs.extend(read(whole).map(|whole| whole.clone() as _));
+    inputs
+}
+
+fn headers_text<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> DetailText<'a> {
+    let mask = cx.model.mask();
+    let inputs = inputs_of(captured, cx.model.whole_capture(captured));
+    DetailText::new(inputs, move |theme, width, _| {
+        hung(masked_lines(mask, header_lines(theme, captured)), 1, width)
+    })
+}
+
+fn body_text<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> DetailText<'a> {
+    let whole = cx.model.whole_capture(captured);
+    let make = move |theme, width, shown| match whole {
+        WholeCapture::Read(whole) => body::lines(theme, whole, width, shown),
+        unread => vec![unread_line(theme, unread)],
+    };
+    DetailText::new(inputs_of(captured, whole), make).with_version(is_unreadable(whole))
+}
+
+/// The capture beside the one that it is compared with.
+fn compare_text<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> DetailText<'a> {
+    let (mask, whole) = (cx.model.mask(), cx.model.whole_capture(captured));
+    let other = cx.model.compared_capture();
+    let other_whole = other.map(|other| cx.model.whole_capture(other));
+    let mut inputs = inputs_of(captured, whole);
+    inputs.extend(other.map(|other| other.capture.clone() as _));
+    inputs.extend(other_whole.and_then(read).map(|whole| whole.clone() as _));
+    let version = is_unreadable(whole) | other_whole.map_or(0, is_unreadable);
+    let make = move |theme, width, _| {
+        let lines = match (other.zip(other_whole), whole) {
+            (Some((other, WholeCapture::Read(before))), WholeCapture::Read(after)) => {
+                compare::lines(theme, mask, (other, before), (captured, after))
+            }
+            (Some((_, unread)), WholeCapture::Read(_)) | (Some(_), unread) => {
+                vec![unread_line(theme, unread)]
+            }
+            (None, _) => compare::nothing(theme),
+        };
+        hung(masked_lines(mask, lines), compare::NAME_SPANS, width)
+    };
+    DetailText::new(inputs, make).with_version(version)
+}
+
+/// The request with its payload, sender and the other captures of the sender.
+fn request_text<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> DetailText<'a> {
+    let (model, whole) = (cx.model, cx.model.whole_capture(captured));
+    let mut inputs = inputs_of(captured, whole);
+    inputs.extend(known(cx, captured).map(|(_, payload)| Arc::clone(payload) as _));
+    let targets = model.data.targets.value();
+    inputs.extend(targets.map(|targets| Arc::clone(targets) as _));
+    // Numbers that change with the other inputs: captures of the sender, proven findings, own
+    // addresses, tokens.
+    let numbers = (
+        (model.data.captures.end(), model.findings.triage.state.len()),
+        (model.own_addresses().len(), captured.mentions.len()),
+        model.connection.clock_offset,
+    );
+    let version = BuildHasherDefault::<DefaultHasher>::default().hash_one(numbers);
+    let whole = read(whole).unwrap_or(&captured.capture);
+    let cx = cx.clone();
+    let make = move |_, width, _| {
+        let lines = request::lines(&cx, captured, whole);
+        hung(cx.shown_lines(lines), 1, width)
+    };
+    DetailText::new(inputs, make).with_version(version)
 }
 
 fn read(whole: WholeCapture<'_>) -> Option<&Arc<Capture>> {

@@ -196,70 +196,72 @@ fn sender(cx: &Cx<'_>, capture: &Capture, lines: &mut Vec<Line<'static>>) {
         cx.model.own_addresses(),
         &cx.model.captures.oob.hosts,
     );
-    let clean = |outside: &str| text::clean(outside).into_owned();
-    let port = capture
-        .remote_port
-        .map(|port| format!(" port {port}"))
-        .unwrap_or_default();
-    let mut from = fact(
-        theme,
-        "From",
-        format!("{}{port}", clean(&capture.ip_address)),
-    );
-    if source.own {
-        from.push_span(Span::styled("   your own address", theme.warn()));
-    }
-    let senders: Vec<String> = source.senders().map(|target| clean(target)).collect();
-    if let Some(words) = sender_targets_text(&senders) {
-        from.push_span(Span::styled(words, theme.good()));
-    }
-    lines.push(from);
+    lines.push(from_line(theme, capture, &source));
     if !capture.user_agent.is_empty() {
-        let mut agent = fact(theme, "User-Agent", clean(&capture.user_agent));
+        let mut agent = fact(theme, "User-Agent", cleaned(&capture.user_agent));
         if let Some(bot) = source.bot {
-            agent.push_span(Span::styled(
-                format!("   {}: {}", bot.name, bot.does),
-                theme.warn(),
-            ));
+            let bot = format!("   {}: {}", bot.name, bot.does);
+            agent.push_span(Span::styled(bot, theme.warn()));
         }
         lines.push(agent);
     }
-    for (name, value) in request::headers(capture) {
-        let named = named(&source, &MentionPlace::Header(clean(name).as_str().into()));
-        if named.is_none()
-            && !SENDER_HEADERS
-                .iter()
-                .any(|known| known.eq_ignore_ascii_case(name))
-        {
-            continue;
-        }
-        let mut line = header_line(theme, name, value);
-        line.extend(named.map(|words| Span::styled(words, theme.good())));
-        lines.push(line);
-    }
+    lines.extend(sender_headers(theme, capture, &source));
     for named in &source.targets {
         let place = match named.place {
             Some(MentionPlace::Body) => "the body",
             Some(MentionPlace::Query(_)) => "the query",
             _ => continue,
         };
-        let target = format!(
-            "{}, a target of this workspace, in {place}",
-            clean(&named.target)
-        );
+        let target = cleaned(&named.target);
+        let target = format!("{target}, a target of this workspace, in {place}");
         lines.push(fact(theme, "Mentions", target));
     }
     let version = capture.http_version.as_deref().unwrap_or_default();
     for (name, value) in [("OS", capture.os.as_str()), ("Version", version)] {
         if !value.is_empty() {
-            lines.push(fact(theme, name, clean(value)));
+            lines.push(fact(theme, name, cleaned(value)));
         }
     }
-    lines.push(fact(
-        theme,
-        "Time",
-        format::stamp(theme, capture.request_date),
-    ));
+    let time = format::stamp(theme, capture.request_date);
+    lines.push(fact(theme, "Time", time));
+}
+
+fn cleaned(outside: &str) -> String {
+    text::clean(outside).into_owned()
+}
+
+/// The address, and whose it is.
+fn from_line(theme: Theme, capture: &Capture, source: &CaptureSource) -> Line<'static> {
+    let port = capture
+        .remote_port
+        .map(|port| format!(" port {port}"))
+        .unwrap_or_default();
+    let address = format!("{}{port}", cleaned(&capture.ip_address));
+    let mut from = fact(theme, "From", address);
+    if source.own {
+        from.push_span(Span::styled("   your own address", theme.warn()));
+    }
+    let senders: Vec<String> = source.senders().map(|target| cleaned(target)).collect();
+    if let Some(words) = sender_targets_text(&senders) {
+        from.push_span(Span::styled(words, theme.good()));
+    }
+    from
+}
+
+/// The headers that identify the sender or name a target.
+fn sender_headers(theme: Theme, capture: &Capture, source: &CaptureSource) -> Vec<Line<'static>> {
+    let line = |(name, value): (&str, &str)| {
+        let place = MentionPlace::Header(cleaned(name).as_str().into());
+        let named = named(source, &place);
+        let is_known = SENDER_HEADERS
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(name));
+        let mut line = header_line(theme, name, value);
+        let is_shown = named.is_some() || is_known;
+        line.extend(named.map(|words| Span::styled(words, theme.good())));
+        is_shown.then_some(line)
+    };
+    request::headers(capture).filter_map(line).collect()
 }
 
 /// The targets that are named at a place.

@@ -184,49 +184,11 @@ impl Config {
         let profile = file.profile(flags.profile.as_deref())?;
         let (profile_name, profile) = profile.unwrap_or_default();
         let insecure_http = flags.insecure_http || profile.insecure_http;
-        let stored = environment.state_dir().answer()?;
-        let parse = |text: &str| BaseUrl::parse(text, insecure_http);
-
-        let profile_base = profile.base_url.as_deref().map(parse).transpose()?;
-        let profile_names_service =
-            flags.profile.is_some() && (profile.local || profile_base.is_some());
-        let of_environment = environment
-            .base_url
-            .as_deref()
-            .filter(|_| !profile_names_service);
-        let named = flags
-            .base_url
-            .as_deref()
-            .or(of_environment)
-            .map(parse)
-            .transpose()?;
-        let stored_base = match &stored {
-            Some(FirstStartChoice::Hosted { base_url }) => Some(BaseUrl::parse(base_url, true)?),
-            _ => None,
-        };
-        let chosen = named
-            .or_else(|| profile_base.clone())
-            .or_else(|| stored_base.clone().filter(|_| !profile.local));
-        let connection = match chosen {
-            None if profile.local || matches!(stored, Some(FirstStartChoice::Here)) => {
-                Connection::Local
-            }
-            None => Connection::Prompt,
-            Some(base) => {
-                let is_of_profile = profile_base.as_ref().is_none_or(|own| *own == base);
-                let is_stored = stored_base.as_ref() == Some(&base);
-                let key = key::source(
-                    flags,
-                    environment,
-                    is_of_profile.then_some(&profile),
-                    is_stored,
-                )
-                .ok_or_else(|| ConfigError::no_key(&base))?;
-                Connection::Remote { base, key }
-            }
-        };
+        let bases = BaseUrls::of(flags, environment, &profile, insecure_http)?;
+        let connection = bases.connection(flags, environment, &profile)?;
+        let base_of_profile = bases.profile.as_ref();
         let is_of_profile = match &connection {
-            Connection::Remote { base, .. } => profile_base.as_ref() == Some(base),
+            Connection::Remote { base, .. } => base_of_profile == Some(base),
             Connection::Local | Connection::Prompt => false,
         };
         let owner = profile_name.clone().filter(|_| is_of_profile);
@@ -241,17 +203,7 @@ impl Config {
         let is_marked =
             owner.is_some() || (profile.local && matches!(connection, Connection::Local));
         let colour = profile.colour.filter(|_| is_marked);
-        let name = match (&connection, profile_name) {
-            // The name of a profile must not be shown for another service.
-            (Connection::Remote { base, .. }, Some(_))
-                if profile_base.as_ref().is_some_and(|own| own != base) =>
-            {
-                base.host().to_owned()
-            }
-            (_, Some(name)) => name,
-            (Connection::Remote { base, .. }, None) => base.host().to_owned(),
-            (Connection::Local | Connection::Prompt, None) => "local".to_owned(),
-        };
+        let name = shown_name(&connection, profile_name, base_of_profile);
         Ok(Self {
             connection,
             name,
@@ -312,6 +264,95 @@ impl Config {
             Connection::Remote { base, .. } => self.service_at(base),
             Connection::Local | Connection::Prompt => ServiceName::Local,
         }
+    }
+}
+
+/// The name of the service on the screen. That of a profile must not be shown for another service.
+fn shown_name(
+    connection: &Connection,
+    profile: Option<String>,
+    base_of_profile: Option<&BaseUrl>,
+) -> String {
+    match (connection, profile) {
+        (Connection::Remote { base, .. }, Some(_))
+            if base_of_profile.is_some_and(|own| own != base) =>
+        {
+            base.host().to_owned()
+        }
+        (_, Some(name)) => name,
+        (Connection::Remote { base, .. }, None) => base.host().to_owned(),
+        (Connection::Local | Connection::Prompt, None) => "local".to_owned(),
+    }
+}
+
+/// The base URLs by their sources.
+struct BaseUrls {
+    /// Of the flag, or of the environment.
+    named: Option<BaseUrl>,
+    profile: Option<BaseUrl>,
+    /// Of the answer to the first-start question.
+    stored: Option<BaseUrl>,
+    /// The answer was the local service.
+    stored_local: bool,
+}
+
+impl BaseUrls {
+    fn of(
+        flags: &Flags,
+        environment: &Environment,
+        profile: &Profile,
+        insecure_http: bool,
+    ) -> Result<Self, ConfigError> {
+        let stored = environment.state_dir().answer()?;
+        let parse = |text: &str| BaseUrl::parse(text, insecure_http);
+        let of_profile = profile.base_url.as_deref().map(parse).transpose()?;
+        let profile_names_service =
+            flags.profile.is_some() && (profile.local || of_profile.is_some());
+        let of_environment = environment
+            .base_url
+            .as_deref()
+            .filter(|_| !profile_names_service);
+        let named = flags.base_url.as_deref().or(of_environment);
+        Ok(Self {
+            named: named.map(parse).transpose()?,
+            profile: of_profile,
+            stored_local: matches!(stored, Some(FirstStartChoice::Here)),
+            stored: match stored {
+                Some(FirstStartChoice::Hosted { base_url }) => {
+                    Some(BaseUrl::parse(&base_url, true)?)
+                }
+                _ => None,
+            },
+        })
+    }
+
+    /// The service of the first source that names one, with its key.
+    fn connection(
+        &self,
+        flags: &Flags,
+        environment: &Environment,
+        profile: &Profile,
+    ) -> Result<Connection, ConfigError> {
+        let stored = self.stored.as_ref().filter(|_| !profile.local);
+        let Some(base) = self.named.as_ref().or(self.profile.as_ref()).or(stored) else {
+            return Ok(if profile.local || self.stored_local {
+                Connection::Local
+            } else {
+                Connection::Prompt
+            });
+        };
+        let is_of_profile = self.profile.as_ref().is_none_or(|own| own == base);
+        let is_stored = self.stored.as_ref() == Some(base);
+        let key = key::source(
+            flags,
+            environment,
+            is_of_profile.then_some(profile),
+            is_stored,
+        );
+        Ok(Connection::Remote {
+            base: base.clone(),
+            key: key.ok_or_else(|| ConfigError::no_key(base))?,
+        })
     }
 }
 
