@@ -52,19 +52,6 @@ pub struct ShownRows {
     pub area: CellArea,
     /// The place in the list of the first row.
     pub first: usize,
-    /// The place in the list of the cursor.
-    pub at: usize,
-    /// A hash of the columns and their widths.
-    pub columns: u64,
-}
-
-impl ShownRows {
-    /// Whether steps of the cursor from the last frame to this one can change the row at this place
-    /// in the list: the cursor has moved through it, or it was not visible.
-    pub fn is_changed_by_step(self, last: Self, at: usize) -> bool {
-        let was_visible = (last.first..last.first + usize::from(last.area.height)).contains(&at);
-        !was_visible || (last.at.min(self.at)..=last.at.max(self.at)).contains(&at)
-    }
 }
 
 /// A pane on the screen.

@@ -14,7 +14,7 @@ use crate::text::DetailSubject;
 use std::time::Duration;
 
 /// The detail follows so long after the last step.
-pub(crate) const FOLLOWS_AFTER: Duration = Duration::from_millis(30);
+const FOLLOWS_AFTER: Duration = Duration::from_millis(30);
 
 /// The row that the detail shows, and the time at which it shows the selected one.
 #[derive(Debug, Default)]

@@ -49,7 +49,6 @@ pub mod view_state;
 pub use columns::ColumnsState;
 pub use decisions::UNDOES;
 pub use detail_delay::DetailDelay;
-pub(crate) use detail_delay::FOLLOWS_AFTER;
 pub(crate) use lists::{PaneItem, Stored};
 pub use mask::MaskState;
 pub use modal::command_line::{CommandAbout, CommandLine, CommandOffer, Fault};
@@ -251,10 +250,6 @@ pub struct Screen {
     pub measures: Measures,
     /// Something changed since the last frame.
     pub dirty: bool,
-    /// This message moves the cursor of the focused list.
-    pub moved: bool,
-    /// Since the last frame only the cursor of the focused list has moved.
-    pub only_steps: bool,
     /// Whether the detail already shows the selected row.
     pub detail: DetailDelay,
     /// The dividers between panes that the user moved.
@@ -329,8 +324,6 @@ impl Model {
                 size,
                 measures: Measures::default(),
                 dirty: true,
-                moved: false,
-                only_steps: false,
                 detail: DetailDelay::default(),
                 sizes: PaneSizes::default(),
                 mouse: Mouse::default(),

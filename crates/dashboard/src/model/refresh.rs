@@ -31,7 +31,6 @@ impl Model {
         if now == before {
             return;
         }
-        self.screen.only_steps = false;
         let changed = |segments: &[Segment]| now.differ(&before, segments);
         if changed(&[Segment::Targets]) {
             self.learn_hosts();
@@ -79,7 +78,6 @@ impl Model {
             let stays =
                 focus.pane == pane && focus.in_detail || pane == Pane::Captures && is_running;
             if query.depends_on_now() && !stays {
-                self.screen.only_steps = false;
                 self.show_rows(pane);
             }
         }

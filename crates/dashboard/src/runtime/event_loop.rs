@@ -237,36 +237,19 @@ impl EventLoop {
     pub(super) fn draw_now(&mut self) -> io::Result<()> {
         self.model.screen.dirty = false;
         let begun = Instant::now();
-        let only_steps = std::mem::take(&mut self.model.screen.only_steps);
         let (model, cache) = (&self.model, &mut self.cache);
-        let mut has_stepped = false;
-        self.terminal.draw(|buf, is_last| {
-            if is_last
-                && only_steps
-                && let Some(drawn) = view::draw_step(model, buf, cache)
-            {
-                has_stepped = true;
-                return drawn;
-            }
-            if is_last {
-                buf.reset();
-            }
-            view::draw_into(model, buf, buf.area, cache);
-            view::Drawn::all(buf)
-        })?;
+        self.terminal
+            .draw(|buf| view::draw_into(model, buf, buf.area, cache))?;
         self.model
             .drawn(self.started.elapsed(), self.cache.measures());
-        self.pace.drew(begun, Instant::now(), has_stepped);
+        self.pace.drew(begun, Instant::now());
         Ok(())
     }
 
-    /// The time of the next timer of the model or of a complete frame, never twice within a frame.
+    /// The time of the next timer of the model, never twice within a frame.
     fn wake_at(&self) -> Option<Instant> {
-        let of_model = self
-            .model
-            .wake_at()
-            .and_then(|at| self.started.checked_add(at));
-        let at = of_model.into_iter().chain(self.pace.completed_at()).min()?;
+        let at = self.model.wake_at()?;
+        let at = self.started.checked_add(at)?;
         Some(self.woken.map_or(at, |woken| at.max(woken + FRAME)))
     }
 
@@ -388,10 +371,7 @@ impl EventLoop {
             }
             Inbound::Wake => {
                 self.woken = Some(Instant::now());
-                let reason = match self.pace.completed_at() {
-                    Some(at) if at <= Instant::now() => Some("a complete frame follows steps"),
-                    _ => self.model.next_wake().map(|(_, reason)| reason),
-                };
+                let reason = self.model.next_wake().map(|(_, reason)| reason);
                 tracing::trace!(reason, "woken");
                 self.queue.push_back(Msg::Wake);
             }

@@ -4,10 +4,8 @@
 //!   key ─────────► at once, unless a frame for a key was drawn just now: then after a pause that follows its cost
 //!   other events ► at most one frame each 16 ms
 //!   messages ────► handled for at most 16 ms before a frame, 4 ms before a frame that follows a key
-//!   steps ───────► a complete frame follows, while a key is held at the latest after 200 ms
 //! ```
 
-use crate::core::draw::COMPLETE_AFTER;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -22,9 +20,6 @@ const COST_FACTOR: u32 = 12;
 const PAUSES: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(12));
 /// Most time for queued messages before a frame that follows a key.
 const BEFORE_ANSWER: Duration = Duration::from_millis(4);
-/// A complete frame follows at the latest so long after the first step of a held key.
-const LATEST: Duration = Duration::from_millis(200);
-
 /// The times of the last frames.
 #[derive(Debug, Default)]
 pub(crate) struct FramePace {
@@ -34,8 +29,6 @@ pub(crate) struct FramePace {
     next_answer: Option<Instant>,
     /// Whether the next frame follows a key.
     typed: bool,
-    /// Frames since this time drew only steps, and when a complete one follows.
-    completion: Option<(Instant, Instant)>,
 }
 
 impl FramePace {
@@ -59,15 +52,8 @@ impl FramePace {
         if self.typed { BEFORE_ANSWER } else { FRAME }
     }
 
-    /// When a complete frame follows the last one, if that drew only steps.
-    pub fn completed_at(&self) -> Option<Instant> {
-        self.completion.map(|(_, at)| at)
-    }
-
     /// A frame was drawn between these times.
-    pub fn drew(&mut self, begun: Instant, ended: Instant, only_steps: bool) {
-        let since = self.completion.map_or(begun, |(since, _)| since);
-        self.completion = only_steps.then(|| (since, (begun + COMPLETE_AFTER).min(since + LATEST)));
+    pub fn drew(&mut self, begun: Instant, ended: Instant) {
         self.drawn = Some(ended);
         if std::mem::take(&mut self.typed) {
             self.next_answer =
@@ -88,7 +74,7 @@ mod tests {
     fn keys_wait_for_the_cost_of_a_frame_and_other_events_for_a_frame() {
         let (mut pace, start) = (FramePace::default(), Instant::now());
         assert_eq!(pace.due(start), None);
-        pace.drew(start, start + ms(2), false);
+        pace.drew(start, start + ms(2));
         assert_eq!(pace.due(start + ms(3)), Some(start + ms(18)));
         assert_eq!(pace.message_time(), FRAME);
         pace.follow_key();
@@ -98,7 +84,7 @@ mod tests {
             "a key does not wait for that frame"
         );
         assert_eq!(pace.message_time(), BEFORE_ANSWER, "nor for many messages");
-        pace.drew(start + ms(3), start + Duration::from_micros(3_500), false);
+        pace.drew(start + ms(3), start + Duration::from_micros(3_500));
         pace.follow_key();
         assert_eq!(
             pace.due(start + ms(4)),
@@ -111,22 +97,8 @@ mod tests {
     fn pause_after_expensive_frame_is_at_most_12_ms() {
         let (mut pace, start) = (FramePace::default(), Instant::now());
         pace.follow_key();
-        pace.drew(start, start + ms(9), false);
+        pace.drew(start, start + ms(9));
         pace.follow_key();
         assert_eq!(pace.due(start + ms(9)), Some(start + ms(9 + 12)));
-    }
-
-    #[test]
-    fn complete_frame_follows_the_last_step_or_a_held_key() {
-        let (mut pace, start) = (FramePace::default(), Instant::now());
-        let mut draw = |at: u64, only_steps: bool| {
-            pace.drew(start + ms(at), start + ms(at), only_steps);
-            pace.completed_at().map(|due| due - start)
-        };
-        assert_eq!(draw(0, true), Some(COMPLETE_AFTER));
-        assert_eq!(draw(20, true), Some(ms(20) + COMPLETE_AFTER));
-        assert_eq!(draw(190, true), Some(LATEST));
-        assert_eq!(draw(200, false), None);
-        assert_eq!(draw(210, true), Some(ms(210) + COMPLETE_AFTER));
     }
 }

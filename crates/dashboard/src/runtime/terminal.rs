@@ -9,27 +9,24 @@
 //!
 //! Signals end the event loop, which drops the guard. Restoring twice does nothing the second time.
 
-mod frame_writer;
-
 use crate::base::Size;
-use crate::core::draw::Drawn;
 use crate::runtime::terminal_answers::BACKGROUND;
-use crossterm::cursor::Show;
+use crossterm::cursor::{Hide, Show};
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
-use crossterm::execute;
 use crossterm::style::{Print, ResetColor, force_color_output};
 use crossterm::terminal::{
-    EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
-    enable_raw_mode,
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
+use crossterm::{execute, queue};
+use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 use std::io::{Write, stdin, stdout};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::{io, panic};
-
-use frame_writer::FrameWriter;
+use std::{io, mem, panic};
 
 /// Whether the dashboard has the terminal.
 static IS_ACTIVE: AtomicBool = AtomicBool::new(false);
@@ -43,7 +40,7 @@ const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 
 pub struct Terminal {
-    frames: FrameWriter<ActiveOutput>,
+    frames: Frames<ActiveOutput>,
     /// The modes at the start; an editor that is killed leaves others behind.
     modes: Option<Termios>,
 }
@@ -63,7 +60,7 @@ impl Terminal {
         // A frame is one write: the output is collected until it is flushed.
         let output = ActiveOutput(Vec::with_capacity(1 << 16));
         Ok(Self {
-            frames: FrameWriter::new(output),
+            frames: Frames::new(output),
             modes,
         })
     }
@@ -74,21 +71,20 @@ impl Terminal {
     /// # Errors
     /// When the terminal is gone.
     pub fn ask_for_background(&mut self) -> io::Result<()> {
-        self.frames.output().write_all(BACKGROUND)
+        self.frames.backend.write_all(BACKGROUND)
     }
 
-    /// Draws a frame. `draw` gets a buffer, and whether it holds the last frame; if not, the buffer
-    /// is blank. It returns what it has drawn.
+    /// Draws a frame into a blank buffer, and writes the cells that differ from the last one.
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub fn draw(&mut self, draw: impl FnOnce(&mut Buffer, bool) -> Drawn) -> io::Result<()> {
+    pub fn draw(&mut self, draw: impl FnOnce(&mut Buffer)) -> io::Result<()> {
         self.frames.draw(Self::size(), draw)
     }
 
     /// Discards the previous frame: the next one is written completely.
     pub fn clear(&mut self) {
-        self.frames.forget();
+        self.frames.is_shown = false;
     }
 
     /// Writes bytes beside the frames: the bell, a copy.
@@ -96,9 +92,9 @@ impl Terminal {
     /// # Errors
     /// When the terminal is gone.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let output = self.frames.output();
+        let output = &mut self.frames.backend;
         output.write_all(bytes)?;
-        output.flush()
+        Write::flush(output)
     }
 
     /// Turns the reports of the mouse on or off. They are off while another program has the
@@ -156,6 +152,47 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         restore();
+    }
+}
+
+/// Writes frames: the cells that differ from the shown frame, as one update in terminals that
+/// support synchronized output. `ratatui::Terminal` would ask for the size again, and flush before
+/// the end of the update.
+struct Frames<W: Write> {
+    backend: CrosstermBackend<W>,
+    shown: Buffer,
+    next: Buffer,
+    /// Whether `shown` is on the screen.
+    is_shown: bool,
+}
+
+impl<W: Write> Frames<W> {
+    fn new(output: W) -> Self {
+        Self {
+            backend: CrosstermBackend::new(output),
+            shown: Buffer::default(),
+            next: Buffer::default(),
+            is_shown: false,
+        }
+    }
+
+    fn draw(&mut self, size: Size, draw: impl FnOnce(&mut Buffer)) -> io::Result<()> {
+        let area = Rect::new(0, 0, size.columns, size.rows);
+        // What a failed write has shown is unknown.
+        let is_shown = mem::take(&mut self.is_shown) && self.shown.area == area;
+        queue!(self.backend, BeginSynchronizedUpdate)?;
+        if !is_shown {
+            self.shown = Buffer::empty(area);
+            queue!(self.backend, Clear(ClearType::All))?;
+        }
+        self.next.resize(area);
+        self.next.reset();
+        draw(&mut self.next);
+        self.backend.draw(self.shown.diff_iter(&self.next))?;
+        execute!(self.backend, Hide, EndSynchronizedUpdate)?;
+        mem::swap(&mut self.shown, &mut self.next);
+        self.is_shown = true;
+        Ok(())
     }
 }
 
@@ -278,6 +315,78 @@ fn restore_on_panic() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ratatui::style::Style;
+    use std::cell::{Cell, RefCell};
+    use std::rc::Rc;
+
+    const SIZE: Size = Size {
+        columns: 20,
+        rows: 4,
+    };
+
+    #[derive(Clone, Default)]
+    struct Output {
+        bytes: Rc<RefCell<Vec<u8>>>,
+        flushed: Rc<Cell<usize>>,
+        fails: Rc<Cell<bool>>,
+    }
+
+    impl Write for Output {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.bytes.borrow_mut().write(bytes)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            self.flushed.set(self.flushed.get() + 1);
+            if self.fails.get() {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+            Ok(())
+        }
+    }
+
+    /// The bytes of a frame of these lines.
+    fn drawn(frames: &mut Frames<Output>, output: &Output, size: Size, lines: &[&str]) -> String {
+        let result = frames.draw(size, |buf| {
+            for (line, y) in lines.iter().zip(0..) {
+                buf.set_string(0, y, line, Style::new());
+            }
+        });
+        assert_eq!(result.is_ok(), !output.fails.get());
+        String::from_utf8(output.bytes.take()).unwrap()
+    }
+
+    #[test]
+    fn frame_is_one_update_of_the_cells_that_differ() {
+        let output = Output::default();
+        let mut frames = Frames::new(output.clone());
+        let first = drawn(&mut frames, &output, SIZE, &["abc", "日本"]);
+        assert!(first.contains("abc") && first.contains("日本"), "{first:?}");
+        let second = drawn(&mut frames, &output, SIZE, &["abc", "日x"]);
+        assert!(second.starts_with("\x1b[?2026h") && second.ends_with("\x1b[?25l\x1b[?2026l"));
+        assert!(
+            second.contains('x') && !second.contains("abc"),
+            "{second:?}"
+        );
+        assert_eq!(output.flushed.get(), 2, "a frame is one write");
+    }
+
+    #[test]
+    fn frame_after_unknown_content_is_written_completely() {
+        let output = Output::default();
+        let mut frames = Frames::new(output.clone());
+        drawn(&mut frames, &output, SIZE, &["abc"]);
+        frames.is_shown = false;
+        assert!(drawn(&mut frames, &output, SIZE, &["abc"]).contains("abc"));
+        let wider = Size {
+            columns: 30,
+            ..SIZE
+        };
+        assert!(drawn(&mut frames, &output, wider, &["abc"]).contains("abc"));
+        output.fails.set(true);
+        drawn(&mut frames, &output, wider, &["abc"]);
+        output.fails.set(false);
+        assert!(drawn(&mut frames, &output, wider, &["abc"]).contains("abc"));
+    }
 
     #[test]
     fn output_while_another_program_has_the_terminal_is_not_kept() {

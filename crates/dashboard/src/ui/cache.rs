@@ -10,7 +10,6 @@ use crate::list::{List, StreamList};
 use crate::model::{ListScroll, Model, ReviewFacts};
 use crate::ui::facts::{ScanListFacts, TargetListFacts};
 use crate::ui::json_lines::JsonPlace;
-use crate::ui::layout::Areas;
 use crate::ui::{PaneFacts, Scheme, TableColumn, Theme, window};
 use jiff::civil::Date;
 use ratatui::buffer::{Buffer, Cell};
@@ -50,9 +49,6 @@ pub struct ViewCache {
     /// The detail that was drawn last, until it follows the selection.
     pub(crate) detail: LastDetail,
     pub(crate) measures: Measures,
-    /// The areas of the last frame, if nothing was drawn over the panes and a step draws no more
-    /// than the list.
-    pub(crate) last_areas: Option<Areas>,
     /// Whether the terminal shows links (OSC 8).
     pub links: bool,
     /// The links in the last frame.
@@ -94,7 +90,6 @@ impl ViewCache {
         self.theme = theme;
         if differs {
             self.detail = LastDetail::default();
-            self.last_areas = None;
         }
         differs
     }

@@ -1,6 +1,6 @@
 //! The drawing context: model, theme, names by id, and ages by the clock of the service.
 
-use crate::base::{Pane, ShownRows};
+use crate::base::Pane;
 use crate::model::{Modal, Model};
 use crate::ui::{PaneFacts, Theme, format, target_of};
 use jiff::Timestamp;
@@ -21,9 +21,6 @@ pub(crate) struct Cx<'a> {
     pub facts: Arc<PaneFacts>,
     /// The time by the clock of the service, or by the local clock while the difference is unknown.
     pub now: Timestamp,
-    /// The rows of the focused list in the last frame, while only the rows are drawn through which
-    /// the cursor has moved.
-    pub stepped_from: Option<ShownRows>,
 }
 
 impl<'a> Cx<'a> {
@@ -35,7 +32,6 @@ impl<'a> Cx<'a> {
             theme,
             facts,
             now,
-            stepped_from: None,
         }
     }
 

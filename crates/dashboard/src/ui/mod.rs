@@ -51,8 +51,7 @@ pub use widgets::hex::hex_lines;
 pub use widgets::hints::{Hint, hint_line};
 pub use widgets::input::{input_spans, input_spans_in, marked_spans, still};
 pub use widgets::lines::{
-    cut_line, draw_line, draw_lines, draw_sides, joined, move_rows, parts_within, restyle, row_of,
-    width_of,
+    cut_line, draw_line, draw_lines, draw_sides, joined, parts_within, restyle, row_of, width_of,
 };
 pub use widgets::message::{is_message, message_lines};
 pub(crate) use widgets::pop_up::{PopUp, draw_box, draw_head};

@@ -1,7 +1,6 @@
-//! Frames for tests of keys and of the mouse that depend on places on the screen, and of frames
-//! after steps.
+//! Frames for tests of keys and of the mouse that depend on places on the screen.
 
-use super::{Drawn, ViewCache, draw_into, draw_step, paged_text};
+use super::{ViewCache, draw_into, paged_text};
 use crate::base::{Measures, Size};
 use crate::model::Model;
 use ratatui::prelude::{Buffer, Rect};
@@ -29,13 +28,6 @@ impl TestFrames {
         self.last = Buffer::empty(area);
         draw_into(model, &mut self.last, area, &mut self.cache);
         self.last.clone()
-    }
-
-    /// The cells of a frame after a step, and what was drawn into the last frame. None if it must
-    /// be drawn completely.
-    pub fn step(&mut self, model: &Model) -> Option<(Buffer, Drawn)> {
-        let drawn = draw_step(model, &mut self.last, &mut self.cache)?;
-        Some((self.last.clone(), drawn))
     }
 
     pub fn measures(&self) -> Measures {

@@ -14,7 +14,6 @@ pub(crate) mod frames;
 pub mod header;
 pub mod modals;
 pub mod panes;
-mod step;
 
 use crate::base::batch::MOMENT;
 use crate::base::{Batch, Measures, Pane, Size, Tone};
@@ -28,26 +27,6 @@ use ratatui::prelude::{Buffer, Line, Rect};
 use scandeck_wire::text;
 
 pub use crate::ui::{Scheme, Theme, ViewCache};
-pub use step::{COMPLETE_AFTER, draw_step};
-
-/// What was drawn into a buffer that held the last frame.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Drawn {
-    /// Only cells in these areas can differ from the last frame, beside the moved ones.
-    pub areas: Vec<Rect>,
-    /// An area whose rows were moved up by so many rows, or down if the number is negative.
-    pub moved: Option<(Rect, isize)>,
-}
-
-impl Drawn {
-    /// A complete frame.
-    pub fn all(buf: &Buffer) -> Self {
-        Self {
-            areas: vec![buf.area],
-            moved: None,
-        }
-    }
-}
 
 /// The text of the focused detail, or of the card of a review, for a pager. None if there is none.
 pub fn paged_text(model: &Model, cache: &mut ViewCache) -> Option<String> {
@@ -78,7 +57,6 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     cache.measures = Measures::default();
     cache.text_area = None;
     cache.is_search_missed = false;
-    cache.last_areas = None;
     if area.is_empty() {
         return;
     }
@@ -91,14 +69,8 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
         return draw_line(buf, area, &Line::raw(need));
     }
     let cx = context_of(model, cache);
-    let theme = cx.theme;
     let notices = notices(&cx, area);
-    // A short last one is drawn beside the key hints of a pane, a long one above them, as for a
-    // form or prompt. The command line shows its own.
-    let over_hints = matches!(model.overlay.modals.last(), Some(Modal::Command(_)));
-    let is_short = notices.columns() <= area.width / 2;
-    let beside_hints =
-        is_short && matches!(model.overlay.modals.last(), None | Some(Modal::Line(_)));
+    let beside_hints = is_beside_hints(model, &notices, area);
     let rows = notices.rows().saturating_sub(u16::from(beside_hints));
     let areas = areas(model, size, rows);
     header::draw_header(&cx, buf, areas.header);
@@ -115,33 +87,41 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     };
     footer::draw_footer(&cx, buf, footer_area, !cache.is_search_missed);
     modals::draw_modals(&cx, buf, take_bottom(area, rows).0, cache);
-    notices.draw(
-        buf,
-        if beside_hints || over_hints {
-            area
-        } else {
-            take_bottom(area, 1).0
-        },
-    );
-    let linked = std::mem::take(&mut cache.linked);
-    match (
-        model.mask(),
-        cache
-            .text_area
-            .filter(|_| cache.links && theme.scheme != Scheme::Mono),
-    ) {
+    // The command line shows its own hints.
+    let over_hints = matches!(model.overlay.modals.last(), Some(Modal::Command(_)));
+    let notice_area = if beside_hints || over_hints {
+        area
+    } else {
+        take_bottom(area, 1).0
+    };
+    notices.draw(buf, notice_area);
+    finish(&cx, buf, area, cache);
+}
+
+/// Whether notices are drawn beside the key hints of a pane: a short last one. A long one is above
+/// them, as for a form or prompt.
+fn is_beside_hints(model: &Model, notices: &Toasts, area: Rect) -> bool {
+    let is_short = notices.columns() <= area.width / 2;
+    is_short && matches!(model.overlay.modals.last(), None | Some(Modal::Line(_)))
+}
+
+/// What holds for all cells: the mask, links, and the signs of the terminal.
+fn finish(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, cache: &mut ViewCache) {
+    let before = std::mem::take(&mut cache.linked);
+    let shows_links = cache.links && cx.theme.scheme != Scheme::Mono;
+    let text = cache.text_area.filter(|_| shows_links);
+    match (cx.model.mask(), text) {
         // A stand-in is not an address.
         (Some(mask), _) => mask_frame(mask, buf, area),
-        (None, Some(text)) if model.overlay.modals.is_empty() => {
+        (None, Some(text)) if cx.model.overlay.modals.is_empty() => {
             cache.linked = link_urls(buf, text)
         }
         (None, _) => {}
     }
-    if !theme.glyphs.boxes {
+    if !cx.theme.glyphs.boxes {
         replace_signs(buf, area);
     }
-    unlink(buf, &linked, &cache.linked);
-    cache.last_areas = Some(areas).filter(|_| step::is_possible(&cx, area));
+    unlink(buf, &before, &cache.linked);
 }
 
 /// The areas of the screen, with free rows for notices.

@@ -75,18 +75,15 @@ use std::time::Duration;
 pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.now = now;
     let before = BeforeMessage::of(model, &msg);
-    (model.screen.dirty, model.screen.only_steps) = (true, false);
+    model.screen.dirty = true;
     let mut effects = Vec::new();
     handle(model, msg, &mut effects);
-    model.screen.only_steps = std::mem::take(&mut model.screen.moved) && before.only_steps;
     follow_up(model, before, &mut effects);
     effects
 }
 
 /// What the end of a message compares with.
 struct BeforeMessage {
-    /// Nothing but steps through a list since the last frame.
-    only_steps: bool,
     by_hand: bool,
     /// The selected rows of the lists in which verdicts are given.
     rows: [Option<RowRef>; 2],
@@ -96,7 +93,6 @@ struct BeforeMessage {
 impl BeforeMessage {
     fn of(model: &Model, msg: &Msg) -> Self {
         Self {
-            only_steps: model.screen.only_steps || !model.screen.dirty,
             by_hand: matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_)),
             rows: findings::decide::keys::rows(model),
             workspace: model.workspace().map(|workspace| workspace.name.clone()),
@@ -124,10 +120,7 @@ fn follow_up(model: &mut Model, before: BeforeMessage, effects: &mut Vec<Effect>
     model.correlate(effects);
     // The count ends only if `correlate` has requested no new rows.
     model.end_count_since();
-    // A step through a list needs no other columns.
-    if !model.screen.only_steps {
-        model.prepare_queries(effects);
-    }
+    model.prepare_queries(effects);
     // It finds what was seen or decided among the effects, so all of those come before it.
     model.remember_looked(before.workspace, effects);
     model.read_shown_findings(effects);

@@ -18,7 +18,6 @@ pub(crate) fn handle_move(model: &mut Model, action: MoveAction) {
         );
     }
     model.screen.detail.step();
-    model.screen.moved = true;
     match action {
         MoveAction::Top => select(model, 0),
         MoveAction::Bottom => select(model, usize::MAX),

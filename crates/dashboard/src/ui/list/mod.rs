@@ -22,10 +22,9 @@ use crate::model::Stored;
 use crate::ui::{
     ById, Cx, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips, cut_line,
     draw_header_row, draw_line, draw_lines, draw_rows, draw_sides, format, indented, key,
-    move_rows, parts_within, plain, row_of, take_top, widths, words, wrap,
+    parts_within, plain, take_top, widths, words, wrap,
 };
 use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
-use ratatui::widgets::{Clear, Widget};
 use scandeck_domain::problem::Problem;
 use scandeck_domain::query::ClauseEffect;
 use scandeck_domain::table::{Item, Remote};
@@ -90,8 +89,7 @@ pub(crate) struct ListPane<'a> {
 }
 
 /// Draws a list into its slot. `first` returns the first visible row for a height, `row` the cells
-/// of a row for the widths of the columns. Returns the places of the visible rows; none if only the
-/// rows of a step are to be drawn, but others have moved.
+/// of a row for the widths of the columns. Returns the places of the visible rows.
 pub(crate) fn draw_list_pane<'a>(
     cx: &Cx<'a>,
     buf: &mut Buffer,
@@ -100,6 +98,47 @@ pub(crate) fn draw_list_pane<'a>(
     first: impl FnOnce(usize) -> usize,
     row: impl Fn(usize, &[u16]) -> Option<TableRow<'a>>,
 ) -> ShownRows {
+    let (mut area, has_error) = draw_above_rows(cx, buf, slot, pane);
+    if pane.shown == 0 {
+        draw_nothing(cx, buf, area, pane);
+        query_help::draw_help(cx, buf, area, pane, 0);
+        return ShownRows::default();
+    }
+    let room = widths(pane.columns, area.width.saturating_sub(GUTTER));
+    if pane.has_header && area.height > 2 && !has_error {
+        let (header, rest) = take_top(area, 1);
+        draw_header_row(buf, header, cx.theme, pane.columns, &room);
+        area = rest;
+    }
+    let shown = ShownRows {
+        area: area.into(),
+        first: first(usize::from(area.height)),
+    };
+    let visible = (shown.first..pane.shown).take(area.height.into());
+    let rows = (0..)
+        .zip(visible)
+        .filter_map(|(y, at)| Some((y, cx.shown_row(row(at, &room)?))));
+    draw_rows(
+        buf,
+        area,
+        cx.theme,
+        pane.columns,
+        &room,
+        cx.has_keys(pane.pane, false),
+        rows,
+    );
+    query_help::draw_help(cx, buf, area, pane, pane.at.saturating_sub(shown.first));
+    shown
+}
+
+/// Draws the frame, and the tabs, the scope and the error of the query above the rows. Returns the
+/// remaining area, and whether there is an error.
+fn draw_above_rows(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    slot: &Slot,
+    pane: &ListPane<'_>,
+) -> (Rect, bool) {
     let mut area = if slot.framed {
         draw_edges(cx, buf, slot.area, pane)
     } else {
@@ -123,65 +162,7 @@ pub(crate) fn draw_list_pane<'a>(
         draw_lines(buf, indented(lines), &reason);
         area = rest;
     }
-    if pane.shown == 0 {
-        draw_nothing(cx, buf, area, pane);
-        query_help::draw_help(cx, buf, area, pane, 0);
-        return ShownRows::default();
-    }
-    let room = widths(pane.columns, area.width.saturating_sub(GUTTER));
-    if pane.has_header && area.height > 2 && reason.is_empty() {
-        let (header, rest) = take_top(area, 1);
-        draw_header_row(buf, header, cx.theme, pane.columns, &room);
-        area = rest;
-    }
-    let first = first(usize::from(area.height));
-    let shown = ShownRows {
-        area: area.into(),
-        first,
-        at: pane.at,
-        columns: hash_of(pane.columns, &room),
-    };
-    let mut visible: Vec<usize> = (first..pane.shown).take(area.height.into()).collect();
-    if let Some(last) = cx.stepped_from {
-        if last
-            != (ShownRows {
-                first: last.first,
-                at: last.at,
-                ..shown
-            })
-        {
-            return ShownRows::default();
-        }
-        visible.retain(|&at| shown.is_changed_by_step(last, at));
-        move_rows(buf, area, first as isize - last.first as isize);
-        visible
-            .iter()
-            .for_each(|at| Clear.render(row_of(area, (at - first) as u16), buf));
-    }
-    let rows = visible
-        .into_iter()
-        .filter_map(|at| Some(((at - first) as u16, cx.shown_row(row(at, &room)?))));
-    draw_rows(
-        buf,
-        area,
-        cx.theme,
-        pane.columns,
-        &room,
-        cx.has_keys(pane.pane, false),
-        rows,
-    );
-    query_help::draw_help(cx, buf, area, pane, pane.at.saturating_sub(first));
-    shown
-}
-
-/// A hash of columns and their widths.
-fn hash_of(columns: &[TableColumn], widths: &[u16]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    columns
-        .iter()
-        .for_each(|column| column.title.hash(&mut hasher));
-    widths.hash(&mut hasher);
-    hasher.finish()
+    (area, !reason.is_empty())
 }
 
 /// As `draw_list_pane`, for a list of a table: `cells` returns the cells of an item.
@@ -313,9 +294,11 @@ pub(crate) fn kept_columns(
         model.lists.finding_groups.by,
     );
     let payloads = model.data.payloads.value().map(|table| table.revision());
+    let loggers = model.data.loggers.value().map(|table| table.revision());
     let decided = (
         model.findings.triage.revision,
         payloads,
+        loggers,
         model.data.captures.revision,
     );
     let shown = (model.mask().is_some(), cx.theme.glyphs.boxes);

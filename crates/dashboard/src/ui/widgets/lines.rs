@@ -62,20 +62,6 @@ pub fn row_of(area: Rect, row: u16) -> Rect {
     }
 }
 
-/// Moves the rows of an area up by some rows, or down if `by` is negative. The rows that are left
-/// over have any content.
-pub fn move_rows(buf: &mut Buffer, area: Rect, by: isize) {
-    let (width, height) = (usize::from(area.width), usize::from(area.height));
-    let moved = height.saturating_sub(by.unsigned_abs());
-    for line in 0..if by == 0 { 0 } else { moved } {
-        let upper = if by > 0 { line } else { moved - 1 - line };
-        let start = |line: usize| buf.index_of(area.x, area.y + line as u16);
-        let (upper, lower) = (start(upper), start(upper + by.unsigned_abs()));
-        let (before, after) = buf.content.split_at_mut(lower);
-        before[upper..upper + width].swap_with_slice(&mut after[..width]);
-    }
-}
-
 /// Draws `left` and `right` in one row. The right part keeps its width as long as the row has it;
 /// the left part is cut.
 pub fn draw_sides(buf: &mut Buffer, area: Rect, left: &Line<'_>, right: &Line<'_>) {
