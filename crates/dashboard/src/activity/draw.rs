@@ -3,9 +3,9 @@
 use crate::base::{Link, RowRef, ShownRows};
 use crate::input::{Action, Context, CopyAction, ItemAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell,
-    columns_of, draw_table, fact, format, is_constant, key, pane_of, plain, retry_in,
-    sampled_items, widest, words,
+    Cx, DetailPane, DetailText, ListColumn, ListPane, ListState, Slot, TableColumn, ViewCache,
+    cell, draw_columns, fact, format, is_constant, key, pane_of, plain, retry_in, sampled_items,
+    widest, words,
 };
 use ratatui::prelude::{Buffer, Line, Style};
 use scandeck_client::calls::ApiCall;
@@ -13,36 +13,63 @@ use scandeck_wire::contract::Stamp;
 use scandeck_wire::text;
 use std::time::Duration;
 
-/// The column of retries gives way to the path while no request was retried.
-fn columns(cx: &Cx<'_>) -> [TableColumn; 8] {
-    let calls = || sampled_items::<ApiCall>(cx).map(|(_, call)| call);
-    let path = widest(calls().map(|call| call.path.as_str()));
-    let errors = calls().filter_map(|call| call.end.as_ref()?.error.as_ref());
-    let error = widest(errors.map(|error| &**error));
-    [
-        TableColumn::fixed("SENT", 8),
-        TableColumn::fixed("STATUS", 9),
-        TableColumn::fixed("METHOD", 6)
-            .gives_way_if(is_constant(calls().map(|call| &call.method)), 4),
-        TableColumn::flex("PATH", 16, 3).content(path, 0),
-        TableColumn::fixed("TOOK", 7).right(),
-        TableColumn::fixed("SIZE", 8)
-            .right()
-            .expendable(1)
-            .gives_way_if(calls().all(|call| size(call).is_none()), 3),
-        TableColumn::fixed("RETRIES", 7)
-            .right()
-            .expendable(2)
-            .gives_way_if(calls().all(|call| call.retries == 0), 2),
-        TableColumn::flex("ERROR", 16, 2)
-            .content(error, 0)
-            .from(120)
-            .omitted(error == 0),
-    ]
+/// What is equal or empty in all shown calls gives way to the path.
+const COLUMNS: &[ListColumn<ApiCall>] = &[
+    ListColumn::<ApiCall>::new(TableColumn::fixed("SENT", 8), |cx, call, _| {
+        words(format::clock(cx.theme, call.started), cx.theme.dim())
+    }),
+    ListColumn::<ApiCall>::new(TableColumn::fixed("STATUS", 9), |cx, call, _| {
+        let (status, style) = status(cx, call);
+        words(status, style)
+    }),
+    ListColumn::<ApiCall>::new(TableColumn::fixed("METHOD", 6), |_, call, _| {
+        cell(&call.method)
+    })
+    .fit(|column, cx| column.gives_way_if(is_constant(shown(cx).map(|call| &call.method)), 4)),
+    ListColumn::<ApiCall>::new(TableColumn::flex("PATH", 16, 3), |cx, call, room| {
+        path(cx, &call.path, usize::from(room.width()))
+    })
+    .fit(|column, cx| column.content(widest(shown(cx).map(|call| call.path.as_str())), 0)),
+    ListColumn::<ApiCall>::new(TableColumn::fixed("TOOK", 7).right(), |cx, call, _| {
+        words(took(cx, call), cx.theme.text())
+    }),
+    ListColumn::<ApiCall>::new(
+        TableColumn::fixed("SIZE", 8).right().expendable(1),
+        |cx, call, _| match size(call) {
+            Some(size) => words(size, cx.theme.text()),
+            None => dash(cx),
+        },
+    )
+    .fit(|column, cx| column.gives_way_if(shown(cx).all(|call| size(call).is_none()), 3)),
+    ListColumn::<ApiCall>::new(
+        TableColumn::fixed("RETRIES", 7).right().expendable(2),
+        |cx, call, _| match call.retries {
+            0 => dash(cx),
+            retries => words(retries.to_string(), cx.theme.warn()),
+        },
+    )
+    .fit(|column, cx| column.gives_way_if(shown(cx).all(|call| call.retries == 0), 2)),
+    ListColumn::<ApiCall>::new(TableColumn::flex("ERROR", 16, 2), |_, call, _| {
+        error(call).map_or_else(Line::default, cell)
+    })
+    .fit(|column, cx| {
+        let errors = widest(shown(cx).filter_map(error));
+        column.content(errors, 0).from(120).omitted(errors == 0)
+    }),
+];
+
+fn shown<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a ApiCall> + use<'a> {
+    sampled_items::<ApiCall>(cx).map(|(_, call)| call)
 }
 
-/// The column of the path.
-const PATH: usize = 3;
+fn error(call: &ApiCall) -> Option<&str> {
+    call.end.as_ref()?.error.as_deref()
+}
+
+fn dash(cx: &Cx<'_>) -> Line<'static> {
+    words(cx.theme.glyphs.dash, cx.theme.dim())
+}
+
 /// Parameters that most requests of a path share, the most different first.
 const SHARED: [&str; 4] = ["page=", "workspace_id=", "include=", "limit="];
 
@@ -53,9 +80,7 @@ pub(crate) fn draw_list(
     cache: &mut ViewCache,
 ) -> ShownRows {
     let remote = &cx.model.data.calls;
-    let columns = columns_of::<ApiCall>(cx, cache, || columns(cx).to_vec());
     let pane = ListPane {
-        columns: &columns,
         note: words(note(cx), cx.theme.dim()),
         invitation: match cx.model.session.bundled {
             true => "no requests · the bundle replaces the service".to_owned(),
@@ -69,9 +94,7 @@ pub(crate) fn draw_list(
         },
         ..pane_of::<ApiCall>(cx)
     };
-    draw_table::<ApiCall>(cx, buf, slot, cache, pane, |call, widths| {
-        cells(cx, call, widths)
-    })
+    draw_columns(cx, buf, slot, cache, pane, COLUMNS)
 }
 
 /// `2 in flight · 231 of 250/min left · 84 MB RAM`.
@@ -100,26 +123,6 @@ fn note(cx: &Cx<'_>) -> String {
             .map(|bytes| format!("{} MB RAM", bytes / 1_000_000)),
     );
     parts.join(&format!(" {} ", cx.theme.glyphs.separator))
-}
-
-fn cells<'a>(cx: &Cx<'a>, call: &'a ApiCall, widths: &[u16]) -> Vec<Line<'a>> {
-    let (status, style) = status(cx, call);
-    let dash = || words(cx.theme.glyphs.dash, cx.theme.dim());
-    let end = call.end.as_ref();
-    vec![
-        words(format::clock(cx.theme, call.started), cx.theme.dim()),
-        words(status, style),
-        cell(&call.method),
-        path(cx, &call.path, usize::from(widths[PATH])),
-        words(took(cx, call), cx.theme.text()),
-        size(call).map_or_else(dash, |size| words(size, cx.theme.text())),
-        match call.retries {
-            0 => dash(),
-            retries => words(retries.to_string(), cx.theme.warn()),
-        },
-        end.and_then(|end| end.error.as_ref())
-            .map_or_else(Line::default, |error| cell(error)),
-    ]
 }
 
 /// A path and its query. Where it does not fit, the parameters that most requests of a path share

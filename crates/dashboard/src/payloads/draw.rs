@@ -3,22 +3,67 @@
 use crate::base::{RowRef, ShownRows};
 use crate::input::{Action, Context, CopyAction, ItemAction, ListAction, PayloadAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, ListPane, ListState, Slot, TableColumn, ViewCache, cell,
-    draw_table, fact, format, invite, is_constant, key, pane_of, plain, sampled_items, words,
+    Cx, DetailPane, DetailText, ListColumn, ListPane, ListState, Slot, TableColumn, ViewCache,
+    cell, draw_columns, fact, format, invite, is_constant, key, pane_of, plain, sampled_items,
+    words,
 };
 use ratatui::prelude::{Buffer, Line, Span};
 use scandeck_domain::oob::Payload;
 use scandeck_wire::text;
 
-const COLUMNS: [TableColumn; 7] = [
-    TableColumn::fixed("CREATED", 7).right(),
-    TableColumn::flex("PLACEMENT", 12, 3),
-    TableColumn::flex("TECHNIQUE", 9, 1).at_most(20),
-    TableColumn::flex("LOGGER", 8, 1).at_most(24).expendable(2),
-    TableColumn::fixed("HITS", 11),
-    TableColumn::fixed("TOKEN", 12).expendable(1),
-    TableColumn::flex("NOTE", 12, 2).from(120),
+const COLUMNS: &[ListColumn<Payload>] = &[
+    ListColumn::<Payload>::new(
+        TableColumn::fixed("CREATED", 7).right(),
+        |cx, payload, _| words(age(cx, payload), cx.theme.text()),
+    ),
+    ListColumn::<Payload>::new(
+        TableColumn::flex("PLACEMENT", 12, 3),
+        |cx, payload, room| {
+            // The last column is the note.
+            let place = match room.shows_last() {
+                true => payload.place(),
+                false => payload.place_or_note(),
+            };
+            match place.as_str() {
+                "" => or_dash(cx, &payload.finding_name),
+                place => or_dash(cx, place),
+            }
+        },
+    ),
+    ListColumn::<Payload>::new(
+        TableColumn::flex("TECHNIQUE", 9, 1).at_most(20),
+        |cx, payload, _| or_dash(cx, &payload.technique),
+    )
+    .fit(|column, cx| {
+        let is_empty = shown(cx).all(|payload| payload.technique.is_empty());
+        let is_one = is_constant(shown(cx).map(|payload| &payload.technique));
+        column.constant(is_empty || is_one)
+    }),
+    ListColumn::<Payload>::new(
+        TableColumn::flex("LOGGER", 8, 1).at_most(24).expendable(2),
+        |_, payload, _| cell(&payload.label),
+    )
+    .fit(|column, cx| {
+        let loggers = cx.model.data.loggers.value();
+        let is_only_one = loggers.is_some_and(|loggers| loggers.len() == 1);
+        column.constant(is_only_one || is_constant(shown(cx).map(|payload| &payload.label)))
+    }),
+    ListColumn::<Payload>::new(TableColumn::fixed("HITS", 11), |cx, payload, _| {
+        hits(cx, payload)
+    }),
+    ListColumn::<Payload>::new(
+        TableColumn::fixed("TOKEN", 12).expendable(1),
+        |cx, payload, _| words(payload.token.to_string(), cx.theme.text()),
+    ),
+    ListColumn::<Payload>::new(
+        TableColumn::flex("NOTE", 12, 2).from(120),
+        |_, payload, _| cell(&payload.note),
+    ),
 ];
+
+fn shown<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Payload> + use<'a> {
+    sampled_items::<Payload>(cx).map(|(_, payload)| payload)
+}
 
 pub(crate) fn draw_list(
     cx: &Cx<'_>,
@@ -27,51 +72,9 @@ pub(crate) fn draw_list(
     cache: &mut ViewCache,
 ) -> ShownRows {
     let remote = &cx.model.data.payloads;
-    let new = key(
-        cx,
-        Context::Everywhere,
-        Action::Payload(PayloadAction::Plant),
-    );
-    let shown = || sampled_items::<Payload>(cx).map(|(_, payload)| payload);
-    let has_technique = shown().any(|payload| !payload.technique.is_empty());
-    let is_one_technique = !has_technique || is_constant(shown().map(|payload| &payload.technique));
-    let is_one_logger = cx
-        .model
-        .data
-        .loggers
-        .value()
-        .is_some_and(|loggers| loggers.len() == 1);
-    let is_one_logger = is_one_logger || is_constant(shown().map(|payload| &payload.label));
-    let columns = COLUMNS.map(|column| match column.title {
-        "TECHNIQUE" => column.constant(is_one_technique),
-        "LOGGER" => column.constant(is_one_logger),
-        _ => column,
-    });
     let pane = ListPane {
-        columns: &columns,
         note: note(cx),
-        invitation: match cx
-            .model
-            .data
-            .loggers
-            .value()
-            .is_some_and(|loggers| loggers.is_empty())
-        {
-            false => invite(
-                cx,
-                "no payloads",
-                &format!("{new} in any pane creates and copies one"),
-            ),
-            true => {
-                let loggers = cx.model.logger_keys();
-                let create = key(cx, Context::Loggers, Action::Item(ItemAction::New));
-                invite(
-                    cx,
-                    "no loggers",
-                    &format!("{loggers}, then {create} creates one; then {new} creates a payload"),
-                )
-            }
-        },
+        invitation: invitation(cx),
         // Without an archive the book is empty, not loading.
         state: if remote.value().is_some() {
             ListState::of(remote)
@@ -80,9 +83,22 @@ pub(crate) fn draw_list(
         },
         ..pane_of::<Payload>(cx)
     };
-    draw_table::<Payload>(cx, buf, slot, cache, pane, |payload, widths| {
-        cells(cx, payload, widths)
-    })
+    draw_columns(cx, buf, slot, cache, pane, COLUMNS)
+}
+
+/// The text of an empty list: the keys that create a payload, and before it a logger.
+fn invitation(cx: &Cx<'_>) -> String {
+    let plant = Action::Payload(PayloadAction::Plant);
+    let new = key(cx, Context::Everywhere, plant);
+    let loggers = cx.model.data.loggers.value();
+    if loggers.is_some_and(|loggers| loggers.is_empty()) {
+        let loggers = cx.model.logger_keys();
+        let create = key(cx, Context::Loggers, Action::Item(ItemAction::New));
+        let words = format!("{loggers}, then {create} creates one; then {new} creates a payload");
+        return invite(cx, "no loggers", &words);
+    }
+    let words = format!("{new} in any pane creates and copies one");
+    invite(cx, "no payloads", &words)
 }
 
 /// `6 waiting`.
@@ -94,29 +110,6 @@ fn note(cx: &Cx<'_>) -> Line<'static> {
             cx.theme.dim(),
         ),
     }
-}
-
-fn cells<'a>(cx: &Cx<'a>, payload: &'a Payload, widths: &[u16]) -> Vec<Line<'a>> {
-    let has_note_column = widths.last().is_some_and(|&width| width > 0);
-    let place = if has_note_column {
-        payload.place()
-    } else {
-        payload.place_or_note()
-    };
-    let place = if place.is_empty() {
-        payload.finding_name.to_string()
-    } else {
-        place
-    };
-    vec![
-        words(age(cx, payload), cx.theme.text()),
-        or_dash(cx, &place),
-        or_dash(cx, &payload.technique),
-        cell(&payload.label),
-        hits(cx, payload),
-        words(payload.token.to_string(), cx.theme.text()),
-        cell(&payload.note),
-    ]
 }
 
 /// The age by the local clock, which payloads are stamped with.
@@ -160,13 +153,7 @@ fn hits(cx: &Cx<'_>, payload: &Payload) -> Line<'static> {
     line
 }
 
-pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {
-    let payload = cx
-        .model
-        .captures
-        .oob
-        .book
-        .get(cx.model.lists.payloads.selected?)?;
+fn head_lines(cx: &Cx<'_>, payload: &Payload) -> Vec<Line<'static>> {
     let theme = cx.theme;
     let clean = |outside: &str| text::clean(outside).into_owned();
     let mut head = vec![words(clean(&payload.url), theme.key()), Line::default()];
@@ -201,6 +188,17 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         ),
     ));
     head.push(fact(theme, "Token", payload.token.to_string()));
+    head
+}
+
+pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {
+    let payload = cx
+        .model
+        .captures
+        .oob
+        .book
+        .get(cx.model.lists.payloads.selected?)?;
+    let head = head_lines(cx, payload);
     let key = |context, action| key(cx, context, action);
     let [open, edit, copy] = [
         key(Context::Lists, Action::List(ListAction::In)),

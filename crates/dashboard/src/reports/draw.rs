@@ -3,20 +3,34 @@
 use crate::base::{RowRef, ShownRows};
 use crate::input::{Action, Context, ItemAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact,
-    format, invite, key, pane_of, words,
+    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, ViewCache, cell,
+    draw_columns, fact, format, invite, key, pane_of, words,
 };
 use ratatui::prelude::{Buffer, Line};
 use scandeck_wire::contract::{Report, ReportStatus};
 use scandeck_wire::text;
 
-const COLUMNS: &[TableColumn] = &[
-    TableColumn::fixed("", 1),
-    TableColumn::flex("REPORT", 12, 3),
-    TableColumn::fixed("FORMAT", 6),
-    TableColumn::fixed("STATUS", 9),
-    TableColumn::fixed("CREATED", 7).right(),
-    TableColumn::fixed("EXPIRES", 7).right().expendable(1),
+const COLUMNS: &[ListColumn<Report>] = &[
+    ListColumn::new(TableColumn::fixed("", 1), |cx, report, _| {
+        let (glyph, style) = state(cx, report);
+        words(glyph, style)
+    }),
+    ListColumn::new(TableColumn::flex("REPORT", 12, 3), |_, report, _| {
+        cell(&report.download_name)
+    }),
+    ListColumn::new(TableColumn::fixed("FORMAT", 6), |_, report, _| {
+        cell(report.format.as_str())
+    }),
+    ListColumn::new(TableColumn::fixed("STATUS", 9), |_, report, _| {
+        cell(report.status.as_str())
+    }),
+    ListColumn::new(TableColumn::fixed("CREATED", 7).right(), |cx, report, _| {
+        words(cx.age(report.generation_date), cx.theme.text())
+    }),
+    ListColumn::new(
+        TableColumn::fixed("EXPIRES", 7).right().expendable(1),
+        |cx, report, _| words(until(cx, report), cx.theme.text()),
+    ),
 ];
 
 pub(crate) fn draw_list(
@@ -28,7 +42,6 @@ pub(crate) fn draw_list(
     let new = key(cx, Context::Reports, Action::Item(ItemAction::New));
     let report = key(cx, Context::Findings, Action::Item(ItemAction::Report));
     let pane = ListPane {
-        columns: COLUMNS,
         invitation: [
             &invite(
                 cx,
@@ -40,17 +53,7 @@ pub(crate) fn draw_list(
         .join("\n"),
         ..pane_of::<Report>(cx)
     };
-    draw_table::<Report>(cx, buf, slot, cache, pane, |report, _| {
-        let (glyph, style) = state(cx, report);
-        vec![
-            words(glyph, style),
-            cell(&report.download_name),
-            cell(report.format.as_str()),
-            cell(report.status.as_str()),
-            words(cx.age(report.generation_date), cx.theme.text()),
-            words(until(cx, report), cx.theme.text()),
-        ]
-    })
+    draw_columns(cx, buf, slot, cache, pane, COLUMNS)
 }
 
 fn state(cx: &Cx<'_>, report: &Report) -> (&'static str, ratatui::style::Style) {

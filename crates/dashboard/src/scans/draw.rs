@@ -1,13 +1,14 @@
 //! The list of scans with their progress, failures and findings, and the detail of a scan.
 
 use crate::base::{Pane, RowRef, ShownRows, Tab};
+use crate::data::ScanParts;
 use crate::input::{Action, Context, ItemAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, Theme, ViewCache, ago, bar,
-    columns_of, draw_table, fact, format, invite, key, pane_of, plain, problem_lines,
+    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, Theme, ViewCache, ago,
+    bar, draw_columns, fact, format, invite, is_constant, key, pane_of, plain, problem_lines,
     sampled_items, stale_reason, tree_lines, words,
 };
-use ratatui::prelude::{Buffer, Line, Span};
+use ratatui::prelude::{Buffer, Line, Span, Style};
 use scandeck_domain::problem::Problem;
 use scandeck_domain::table::Remote;
 use scandeck_domain::triage::Presence;
@@ -15,17 +16,126 @@ use scandeck_wire::contract::{INCOMPLETE, ResourceType, Scan, ScanStatus, Test, 
 use scandeck_wire::text;
 use std::collections::HashSet;
 
-const COLUMNS: [TableColumn; 9] = [
-    TableColumn::fixed("", 1),
-    TableColumn::fixed("TOOL", 11),
-    TableColumn::flex("TARGET", 9, 2).at_most(60),
-    TableColumn::flex("PROGRESS", 11, 2).at_most(30).sentence(),
-    TableColumn::fixed("ETA", 6).right(),
-    TableColumn::fixed("TESTS", 9).right().expendable(2),
-    TableColumn::flex("FOUND", 8, 1).at_most(20),
-    TableColumn::fixed("ENDED", 5).right(),
-    TableColumn::fixed("ID", 6).right().expendable(3),
+const COLUMNS: &[ListColumn<Scan>] = &[
+    ListColumn::<Scan>::new(TableColumn::fixed("", 1), |cx, scan, _| {
+        let Look { glyph, style } = look(cx, scan);
+        words(glyph, style)
+    }),
+    ListColumn::<Scan>::new(TableColumn::fixed("TOOL", 11), |_, scan, _| {
+        Line::from(Tool(scan.tool_id).to_string())
+    })
+    .fit(|column, cx| {
+        let names = shown(cx).map(|scan| Tool(scan.tool_id).to_string().len());
+        column
+            .at_least(widest_of("TOOL", names))
+            .gives_way_if(is_constant(all(cx).map(|scan| scan.tool_id)), 5)
+    }),
+    ListColumn::<Scan>::new(
+        TableColumn::flex("TARGET", 9, 2).at_most(60),
+        |cx, scan, _| Line::from(cx.short_target_name(scan.target_id)),
+    )
+    .fit(|column, cx| {
+        let names = cx.widest_target(shown(cx).map(|scan| scan.target_id));
+        // The scope beside the filter names the target.
+        column
+            .content(names, HOST_PORT)
+            .omitted(cx.model.navigation.scope.target.is_some())
+    }),
+    ListColumn::<Scan>::new(
+        TableColumn::flex("PROGRESS", 11, 2).at_most(30).sentence(),
+        |cx, scan, room| progress(cx, scan, room.width()),
+    )
+    .fit(fit_progress),
+    ListColumn::<Scan>::new(
+        TableColumn::fixed("ETA", 6).right(),
+        |cx, scan, _| match scan.status_name {
+            ScanStatus::Running => time_left(cx, scan),
+            _ => Line::default(),
+        },
+    )
+    .fit(|column, cx| {
+        let is_running = shown(cx).any(|scan| scan.status_name == ScanStatus::Running);
+        let has_eta = shown(cx).any(|scan| time_left(cx, scan).width() > 0);
+        column.constant(!is_running).gives_way_if(!has_eta, 7)
+    }),
+    ListColumn::<Scan>::new(
+        TableColumn::fixed("TESTS", 9).right().expendable(2),
+        |cx, scan, _| match has_numbers(scan) {
+            true => words(tests(scan), tests_style(cx, scan)),
+            false => Line::default(),
+        },
+    )
+    .fit(|column, cx| {
+        let numbers = |scan: &Scan| (scan.num_finished_tests, scan.num_tests);
+        let is_running = all(cx).any(|scan| scan.status_name == ScanStatus::Running);
+        let are_equal = !is_running && is_constant(all(cx).map(numbers));
+        let width = widest_of("TESTS", shown(cx).map(|scan| tests(scan).len()));
+        column
+            .at_least(width)
+            .omitted(all(cx).all(|scan| scan.num_tests <= 0))
+            .gives_way_if(are_equal, 4)
+    }),
+    ListColumn::<Scan>::new(
+        TableColumn::flex("FOUND", 8, 1).at_most(20),
+        |cx, scan, room| match has_numbers(scan) {
+            true => found_words(cx, scan, room.width()),
+            false => Line::default(),
+        },
+    )
+    .fit(|column, cx| {
+        let found = shown(cx).map(|scan| found_words(cx, scan, u16::MAX).width());
+        column.content(found.max().unwrap_or(0), 0)
+    }),
+    ListColumn::<Scan>::new(
+        TableColumn::fixed("ENDED", 5).right(),
+        |cx, scan, _| match scan.is_active() {
+            true => Line::default(),
+            false => words(cx.age(scan.end_time), cx.theme.dim()),
+        },
+    )
+    .fit(|column, cx| column.constant(!shown(cx).any(|scan| scan.has_ended()))),
+    ListColumn::<Scan>::new(
+        TableColumn::fixed("ID", 6).right().expendable(3),
+        |cx, scan, _| words(format!("#{}", scan.id), cx.theme.dim()),
+    )
+    .fit(|column, cx| {
+        let ids = shown(cx).map(|scan| scan.id.to_string().len() + 1);
+        column
+            .at_least(widest_of("ID", ids))
+            .expendable(if has_twins(shown(cx)) { 1 } else { 3 })
+    }),
 ];
+
+fn shown<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Scan> + use<'a> {
+    sampled_items::<Scan>(cx).map(|(_, scan)| scan)
+}
+
+fn all<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Scan> + use<'a> {
+    let scans = cx.model.data.scans.value();
+    let scans = scans.map(|scans| scans.items()).unwrap_or_default();
+    scans.iter().map(|scan| &**scan)
+}
+
+/// The width of a column with this title and cells of these widths.
+fn widest_of(title: &str, cells: impl Iterator<Item = usize>) -> u16 {
+    cells.max().unwrap_or(0).max(title.len()) as u16
+}
+
+fn fit_progress(column: TableColumn, cx: &Cx<'_>) -> TableColumn {
+    let is_done =
+        |scan: &Scan| scan.status_name == ScanStatus::Finished && !is_incomplete(cx, scan);
+    let changes = shown(cx).filter_map(|scan| changes_words(cx, scan, u16::MAX));
+    let changes = changes.map(|line| line.width()).max().unwrap_or(0);
+    let counts = cx.facts.scans.counts;
+    // The glyph shows that a scan is done.
+    if shown(cx).all(is_done) && changes == 0 {
+        column.at_most(PROGRESS).gives_way_if(true, 6)
+    } else if counts.running + counts.failed == 0 {
+        column.at_most(PROGRESS.max(changes as u16))
+    } else {
+        column
+    }
+}
 
 /// Columns of an IPv4 address and a port: `127.0.0.1:41555`.
 const HOST_PORT: u16 = 15;
@@ -42,9 +152,7 @@ pub(crate) fn draw_list(
 ) -> ShownRows {
     let start = key(cx, Context::Targets, Action::Item(ItemAction::Scan));
     let new = key(cx, Context::Scans, Action::Item(ItemAction::New));
-    let columns = columns_of::<Scan>(cx, cache, || columns(cx));
     let pane = ListPane {
-        columns: &columns,
         note: counts(cx),
         invitation: invite(
             cx,
@@ -53,80 +161,7 @@ pub(crate) fn draw_list(
         ),
         ..pane_of::<Scan>(cx)
     };
-    draw_table::<Scan>(cx, buf, slot, cache, pane, |scan, widths| {
-        let mut cells = cells(cx, scan, widths);
-        cells.resize(COLUMNS.len() - 1, Line::default());
-        cells.push(words(format!("#{}", scan.id), cx.theme.dim()));
-        cells
-    })
-}
-
-/// The columns for the shown scans.
-fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
-    let scans = || sampled_items::<Scan>(cx).map(|(_, scan)| scan);
-    let targets = cx.widest_target(scans().map(|scan| scan.target_id));
-    let tools = scans()
-        .map(|scan| Tool(scan.tool_id).to_string().len())
-        .max()
-        .unwrap_or(0)
-        .max("TOOL".len()) as u16;
-    let found = scans()
-        .map(|scan| found_words(cx, scan, u16::MAX).width())
-        .max()
-        .unwrap_or(0);
-    let is_running = scans().any(|scan| scan.status_name == ScanStatus::Running);
-    let has_eta = scans().any(|scan| time_left(cx, scan).width() > 0);
-    let has_ended = scans().any(|scan| scan.has_ended());
-    let is_done =
-        |scan: &Scan| scan.status_name == ScanStatus::Finished && !is_incomplete(cx, scan);
-    let is_all_done = scans().all(is_done);
-    let changes = scans()
-        .filter_map(|scan| changes_words(cx, scan, u16::MAX))
-        .map(|line| line.width())
-        .max();
-    let changes = changes.unwrap_or(0);
-    let ids = scans()
-        .map(|scan| scan.id.to_string().len() + 1)
-        .max()
-        .unwrap_or(0)
-        .max("ID".len()) as u16;
-    let tests_width = scans()
-        .map(|scan| tests(scan).len())
-        .max()
-        .unwrap_or(0)
-        .max("TESTS".len()) as u16;
-    let has_twins = has_twins(scans());
-    COLUMNS
-        .map(|column| match column.title {
-            "TOOL" => TableColumn::fixed("TOOL", tools).gives_way_if(cx.facts.scans.is_one_tool, 5),
-            // The scope beside the filter names the target.
-            "TARGET" => column
-                .content(targets, HOST_PORT)
-                .omitted(cx.model.navigation.scope.target.is_some()),
-            "FOUND" => column.content(found, 0),
-            "TESTS" => {
-                let tests = TableColumn::fixed("TESTS", tests_width)
-                    .right()
-                    .expendable(2);
-                tests
-                    .omitted(cx.facts.scans.has_no_tests)
-                    .gives_way_if(cx.facts.scans.has_equal_tests, 4)
-            }
-            "ID" => TableColumn::fixed("ID", ids)
-                .right()
-                .expendable(if has_twins { 1 } else { 3 }),
-            "ETA" => column.constant(!is_running).gives_way_if(!has_eta, 7),
-            "ENDED" => column.constant(!has_ended),
-            // The glyph shows that a scan is done.
-            "PROGRESS" if is_all_done && changes == 0 => {
-                column.at_most(PROGRESS).gives_way_if(true, 6)
-            }
-            "PROGRESS" if cx.facts.scans.counts.running + cx.facts.scans.counts.failed == 0 => {
-                column.at_most(PROGRESS.max(changes as u16))
-            }
-            _ => column,
-        })
-        .to_vec()
+    draw_columns(cx, buf, slot, cache, pane, COLUMNS)
 }
 
 /// Whether two scans of the same tool and target have the same status: only their ids tell them
@@ -160,115 +195,61 @@ fn is_incomplete(cx: &Cx<'_>, scan: &Scan) -> bool {
     scan.is_incomplete() || is_finished && cx.facts.findings.is_incomplete(scan.id)
 }
 
-fn cells<'a>(cx: &Cx<'a>, scan: &'a Scan, widths: &[u16]) -> Vec<Line<'a>> {
+/// The glyph of a scan, and the style of its state.
+struct Look {
+    glyph: &'static str,
+    style: Style,
+}
+
+fn look(cx: &Cx<'_>, scan: &Scan) -> Look {
     let (theme, glyphs) = (cx.theme, cx.theme.glyphs);
-    let tool = Line::from(Tool(scan.tool_id).to_string());
-    let target = Line::from(cx.short_target_name(scan.target_id));
-    let found = found_words(cx, scan, widths[6]);
+    let (glyph, style) = match &scan.status_name {
+        ScanStatus::Running if cx.model.stalled_for(scan.id).is_some() => {
+            (glyphs.stalled, theme.warn())
+        }
+        ScanStatus::Running => (glyphs.running, theme.active()),
+        ScanStatus::Waiting => (glyphs.waiting, theme.dim()),
+        ScanStatus::Stopped => (glyphs.stopped, theme.dim()),
+        ScanStatus::Finished if is_incomplete(cx, scan) => (glyphs.incomplete, theme.warn()),
+        ScanStatus::Finished => (glyphs.done, theme.good()),
+        status if status.is_failure() => (glyphs.failed, theme.bad()),
+        _ => ("?", theme.warn()),
+    };
+    Look { glyph, style }
+}
+
+/// Whether tests and findings are shown. The reason of a failure extends into their columns, but
+/// findings before the failure matter more than its reason, which the detail shows.
+fn has_numbers(scan: &Scan) -> bool {
+    let mut found = scan.result_summary.by_risk().into_iter().flatten();
     match &scan.status_name {
-        ScanStatus::Running => {
-            let stalled = cx.model.stalled_for(scan.id);
-            let (glyph, style) = if stalled.is_some() {
-                (glyphs.stalled, theme.warn())
-            } else {
-                (glyphs.running, theme.active())
-            };
-            let tests = words(tests(scan), theme.text());
-            vec![
-                words(glyph, style),
-                tool,
-                target,
-                progress(theme, scan, widths[3]),
-                time_left(cx, scan),
-                tests,
-                found,
-            ]
+        ScanStatus::Waiting => false,
+        ScanStatus::Running | ScanStatus::Finished | ScanStatus::Stopped => true,
+        _ => found.any(|count| count > 0),
+    }
+}
+
+fn tests_style(cx: &Cx<'_>, scan: &Scan) -> Style {
+    match &scan.status_name {
+        ScanStatus::Running => cx.theme.text(),
+        ScanStatus::Finished | ScanStatus::Stopped if is_incomplete(cx, scan) => cx.theme.warn(),
+        _ => cx.theme.dim(),
+    }
+}
+
+/// The progress of a running scan, else its state: what it changed, or why it failed.
+fn progress(cx: &Cx<'_>, scan: &Scan, columns: u16) -> Line<'static> {
+    let (theme, style) = (cx.theme, look(cx, scan).style);
+    match &scan.status_name {
+        ScanStatus::Running => progress_bar(theme, scan, columns),
+        ScanStatus::Waiting => words("waiting", theme.dim()),
+        ScanStatus::Stopped => words("stopped", theme.dim()),
+        ScanStatus::Finished if is_incomplete(cx, scan) => words(INCOMPLETE, theme.warn()),
+        ScanStatus::Finished => {
+            changes_words(cx, scan, columns).unwrap_or_else(|| words("done", theme.dim()))
         }
-        ScanStatus::Waiting => vec![
-            words(glyphs.waiting, theme.dim()),
-            tool,
-            target,
-            words("waiting", theme.dim()),
-        ],
-        ScanStatus::Finished | ScanStatus::Stopped => {
-            let is_incomplete = is_incomplete(cx, scan);
-            let (glyph, style) = match scan.status_name {
-                ScanStatus::Stopped => (glyphs.stopped, theme.dim()),
-                _ if is_incomplete => (glyphs.incomplete, theme.warn()),
-                _ => (glyphs.done, theme.good()),
-            };
-            let status = match scan.status_name {
-                ScanStatus::Stopped => words("stopped", theme.dim()),
-                _ if is_incomplete => words(INCOMPLETE, theme.warn()),
-                _ => {
-                    changes_words(cx, scan, widths[3]).unwrap_or_else(|| words("done", theme.dim()))
-                }
-            };
-            let tests_style = if is_incomplete {
-                theme.warn()
-            } else {
-                theme.dim()
-            };
-            let (ended, tests) = (
-                words(cx.age(scan.end_time), theme.dim()),
-                words(tests(scan), tests_style),
-            );
-            vec![
-                words(glyph, style),
-                tool,
-                target,
-                status,
-                Line::default(),
-                tests,
-                found,
-                ended,
-            ]
-        }
-        status => {
-            let failed = status.is_failure();
-            let (glyph, style) = if failed {
-                (glyphs.failed, theme.bad())
-            } else {
-                ("?", theme.warn())
-            };
-            let ended = words(cx.age(scan.end_time), theme.dim());
-            if scan
-                .result_summary
-                .by_risk()
-                .into_iter()
-                .flatten()
-                .any(|count| count > 0)
-            {
-                // Findings before the failure matter more than its reason, which the detail shows.
-                let (status, tests) = (
-                    words(text::clean(status.as_str()).into_owned(), style),
-                    words(tests(scan), theme.dim()),
-                );
-                return vec![
-                    words(glyph, style),
-                    tool,
-                    target,
-                    status,
-                    Line::default(),
-                    tests,
-                    found,
-                    ended,
-                ];
-            }
-            let why = words(reason(scan), style);
-            // The reason extends into the empty columns.
-            let none = Line::default;
-            vec![
-                words(glyph, style),
-                tool,
-                target,
-                why,
-                none(),
-                none(),
-                none(),
-                ended,
-            ]
-        }
+        status if has_numbers(scan) => words(text::clean(status.as_str()).into_owned(), style),
+        _ => words(reason(scan), style),
     }
 }
 
@@ -318,7 +299,7 @@ fn reason(scan: &Scan) -> String {
     }
 }
 
-fn progress(theme: Theme, scan: &Scan, columns: u16) -> Line<'static> {
+fn progress_bar(theme: Theme, scan: &Scan, columns: u16) -> Line<'static> {
     let percent = scan.progress.clamp(0, 100);
     let mut line = Line::from(bar(theme, percent, columns.saturating_sub(PERCENT)).to_vec());
     line.push_span(Span::raw(format!(" {percent:>3}%")));
@@ -398,30 +379,9 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         }),
     };
     let mut head = head_lines(cx, scan);
-    let listed = parts
-        .filter(|_| tab == Tab::Tests)
-        .and_then(|parts| parts.tests.value())
-        .map_or(0, |all| all.len());
-    let (ended, shown) = (scan.num_finished_tests.max(scan.num_tests), listed as i64);
-    if !scan.is_active() && scan.num_finished_tests > shown && shown > 0 {
-        let (done, rows) = (format::count(ended), format::plural(listed, "row"));
-        head.push(words(
-            format!("{done} tests in {rows}; a row can cover several tests"),
-            cx.theme.dim(),
-        ));
-    }
-    let problem = parts.and_then(|parts| match tab {
-        Tab::Tests => stale(&parts.tests),
-        Tab::Output => stale(&parts.output),
-        Tab::Raw => stale(&parts.raw),
-        _ => None,
-    });
-    if let Some(problem) = problem {
-        let why = stale_reason(cx, problem, usize::from(u16::MAX));
-        head.push(words(
-            format!("{} stale {} {why}", tab.title(), cx.theme.glyphs.separator),
-            cx.theme.warn(),
-        ));
+    if let Some(parts) = parts {
+        head.extend(uncounted_tests(cx, scan, tab, parts));
+        head.extend(stale_part(cx, tab, parts));
     }
     Some(DetailPane {
         id: RowRef::Item(scan.id.0),
@@ -429,6 +389,30 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         tabs,
         text,
     })
+}
+
+/// `200 tests in 120 rows`, where the service lists fewer rows than tests.
+fn uncounted_tests(cx: &Cx<'_>, scan: &Scan, tab: Tab, parts: &ScanParts) -> Option<Line<'static>> {
+    let listed = parts.tests.value().filter(|_| tab == Tab::Tests)?.len();
+    let has_more = scan.num_finished_tests > listed as i64 && listed > 0;
+    let done = format::count(scan.num_finished_tests.max(scan.num_tests));
+    let rows = format::plural(listed, "row");
+    let note = format!("{done} tests in {rows}; a row can cover several tests");
+    (has_more && !scan.is_active()).then(|| words(note, cx.theme.dim()))
+}
+
+/// `Tests stale · 503 Service Unavailable`
+fn stale_part(cx: &Cx<'_>, tab: Tab, parts: &ScanParts) -> Option<Line<'static>> {
+    let problem = match tab {
+        Tab::Tests => stale(&parts.tests),
+        Tab::Output => stale(&parts.output),
+        Tab::Raw => stale(&parts.raw),
+        _ => None,
+    }?;
+    let why = stale_reason(cx, problem, usize::from(u16::MAX));
+    let separator = cx.theme.glyphs.separator;
+    let note = format!("{} stale {separator} {why}", tab.title());
+    Some(words(note, cx.theme.warn()))
 }
 
 /// Why a part that is shown is not current.
@@ -505,7 +489,7 @@ fn head_lines(cx: &Cx<'_>, scan: &Scan) -> Vec<Line<'static>> {
     ]
 }
 
-fn status_style(theme: Theme, scan: &Scan) -> ratatui::style::Style {
+fn status_style(theme: Theme, scan: &Scan) -> Style {
     match &scan.status_name {
         ScanStatus::Running => theme.active(),
         ScanStatus::Finished => theme.good(),

@@ -3,24 +3,64 @@
 use crate::base::{RowRef, ShownRows};
 use crate::input::{Action, Context, ItemAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, columns_of,
-    draw_table, fact, format, invite, is_constant, key, pane_of, plain, sampled_items, width_of,
+    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, ViewCache, cell,
+    draw_columns, fact, format, invite, is_constant, key, pane_of, plain, sampled_items, width_of,
     words,
 };
 use ratatui::prelude::{Buffer, Line, Span};
 use scandeck_wire::contract::{ScanStatus, Target};
 use scandeck_wire::text;
 
-const COLUMNS: [TableColumn; 5] = [
-    TableColumn::flex("TARGET", 12, 3).at_most(60),
-    TableColumn::flex("FOUND", 8, 2).at_most(26),
-    TableColumn::fixed("ENDED", 5).right(),
-    TableColumn::fixed("TYPE", 10).expendable(2).gives_way(),
-    TableColumn::flex("DESCRIPTION", 18, 3)
-        .expendable(1)
-        .gives_way()
-        .from(62),
+const COLUMNS: &[ListColumn<Target>] = &[
+    ListColumn::<Target>::new(
+        TableColumn::flex("TARGET", 12, 3).at_most(60),
+        |cx, target, _| Line::from(cx.short_target_name(target.id)),
+    )
+    .fit(|column, cx| column.content(cx.widest_target(shown(cx).map(|target| target.id)), 0)),
+    ListColumn::<Target>::new(
+        TableColumn::flex("FOUND", 8, 2).at_most(26),
+        |cx, target, room| found(cx, target, room.width()),
+    )
+    .fit(|column, cx| {
+        let risks = shown(cx).map(|target| width_of(&found(cx, target, u16::MAX)));
+        column.content(risks.max().unwrap_or(0), 0)
+    }),
+    ListColumn::<Target>::new(TableColumn::fixed("ENDED", 5).right(), |cx, target, _| {
+        last(cx, target)
+    }),
+    // A column that is equal in all rows is hidden.
+    ListColumn::<Target>::new(
+        TableColumn::fixed("TYPE", 10).expendable(2).gives_way(),
+        |_, target, _| cell(target.kind.as_str()),
+    )
+    .fit(|column, cx| {
+        column
+            .omitted(is_constant(all(cx).map(|target| &target.kind)))
+            .constant(is_constant(shown(cx).map(|target| &target.kind)))
+    }),
+    ListColumn::<Target>::new(
+        TableColumn::flex("DESCRIPTION", 18, 3)
+            .expendable(1)
+            .gives_way()
+            .from(62),
+        |_, target, _| cell(&target.description),
+    )
+    .fit(|column, cx| {
+        column
+            .omitted(all(cx).all(|target| target.description.is_empty()))
+            .constant(shown(cx).all(|target| target.description.is_empty()))
+    }),
 ];
+
+fn shown<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Target> + use<'a> {
+    sampled_items::<Target>(cx).map(|(_, target)| target)
+}
+
+fn all<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Target> + use<'a> {
+    let targets = cx.model.data.targets.value();
+    let targets = targets.map(|targets| targets.items()).unwrap_or_default();
+    targets.iter().map(|target| &**target)
+}
 
 pub(crate) fn draw_list(
     cx: &Cx<'_>,
@@ -29,9 +69,7 @@ pub(crate) fn draw_list(
     cache: &mut ViewCache,
 ) -> ShownRows {
     let new = key(cx, Context::Targets, Action::Item(ItemAction::New));
-    let columns = columns_of::<Target>(cx, cache, || columns(cx));
     let pane = ListPane {
-        columns: &columns,
         note: words(cx.facts.targets.suffix.clone(), cx.theme.dim()),
         invitation: invite(
             cx,
@@ -40,41 +78,7 @@ pub(crate) fn draw_list(
         ),
         ..pane_of::<Target>(cx)
     };
-    draw_table::<Target>(cx, buf, slot, cache, pane, |target, widths| {
-        vec![
-            Line::from(cx.short_target_name(target.id)),
-            found(cx, target, widths[1]),
-            last(cx, target),
-            cell(target.kind.as_str()),
-            cell(&target.description),
-        ]
-    })
-}
-
-/// The columns for the shown targets.
-fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
-    let rows = || sampled_items::<Target>(cx).map(|(_, target)| target);
-    let names = cx.widest_target(rows().map(|target| target.id));
-    let is_one_type = is_constant(rows().map(|target| &target.kind));
-    let has_no_description = rows().all(|target| target.description.is_empty());
-    let risks = rows()
-        .map(|target| width_of(&found(cx, target, u16::MAX)))
-        .max()
-        .unwrap_or(0);
-    COLUMNS
-        .map(|column| match column.title {
-            "TARGET" => column.content(names, 0),
-            "FOUND" => column.content(risks, 0),
-            // A column that is equal in all rows is hidden.
-            "TYPE" => column
-                .omitted(cx.facts.targets.is_one_type)
-                .constant(is_one_type),
-            "DESCRIPTION" => column
-                .omitted(cx.facts.targets.has_no_description)
-                .constant(has_no_description),
-            _ => column,
-        })
-        .to_vec()
+    draw_columns(cx, buf, slot, cache, pane, COLUMNS)
 }
 
 /// The findings on the target by risk.

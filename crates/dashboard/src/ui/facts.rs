@@ -33,10 +33,6 @@ pub struct TargetScans {
 pub struct TargetListFacts {
     /// The domain that all targets share, with its leading dot; empty if there is none.
     pub suffix: String,
-    /// All targets, if there are several, have the same type.
-    pub is_one_type: bool,
-    /// No target has a description.
-    pub has_no_description: bool,
     /// Names for lists: without scheme and shared domain, where that is unambiguous.
     short: HashMap<TargetId, String>,
 }
@@ -47,13 +43,6 @@ pub struct TargetListFacts {
 pub struct ScanListFacts {
     pub counts: TargetScans,
     by_target: HashMap<TargetId, TargetFacts>,
-    /// All scans, if there are several, are of the same tool.
-    pub is_one_tool: bool,
-    /// No scan reports tests.
-    pub has_no_tests: bool,
-    /// No scan runs, and all, if there are several, have the same numbers of planned and finished
-    /// tests.
-    pub has_equal_tests: bool,
     /// Targets and tools with several ended scans.
     repeated: HashSet<(TargetId, i64)>,
 }
@@ -69,11 +58,8 @@ pub struct PaneFacts {
 
 impl TargetListFacts {
     pub fn new(targets: &Table<Target>) -> Self {
-        let all = targets.items();
         let mut facts = Self {
             suffix: common_suffix(targets),
-            is_one_type: all.len() > 1 && all.windows(2).all(|two| two[0].kind == two[1].kind),
-            has_no_description: all.iter().all(|target| target.description.is_empty()),
             short: HashMap::new(),
         };
         facts.shorten(targets);
@@ -124,14 +110,6 @@ impl ScanListFacts {
     pub fn new(scans: &Table<Scan>) -> Self {
         let mut facts = Self::default();
         facts.count_scans(scans);
-        let all = scans.items();
-        facts.is_one_tool =
-            all.len() > 1 && all.windows(2).all(|two| two[0].tool_id == two[1].tool_id);
-        let tests = |scan: &Scan| (scan.num_finished_tests, scan.num_tests);
-        facts.has_equal_tests = facts.counts.running == 0
-            && all.len() > 1
-            && all.windows(2).all(|two| tests(&two[0]) == tests(&two[1]));
-        facts.has_no_tests = all.iter().all(|scan| scan.num_tests <= 0);
         facts
     }
 
@@ -336,9 +314,7 @@ mod tests {
             ),
             (1, 1, 3)
         );
-        assert!(
-            facts.scans.is_one_tool && facts.scans.has_no_tests && facts.findings.has_no_flag()
-        );
+        assert!(facts.findings.has_no_flag());
         assert!(!facts.findings.is_one_port(), "one finding is no series");
     }
 }

@@ -37,9 +37,9 @@ pub use layout::{
     take_bottom, take_left, take_top,
 };
 pub(crate) use list::{
-    GridRow, ListPane, ListState, columns_of, draw_grouped, draw_list_pane, draw_table,
-    is_constant, kept_columns, pane_of, problem_lines, retry_in, sampled_items, stale_reason,
-    widest,
+    GridRow, ListColumn, ListPane, ListState, cells, columns_of, draw_columns, draw_grouped,
+    draw_list_pane, draw_table, is_constant, kept_columns, pane_of, problem_lines, retry_in,
+    sampled_items, stale_reason, widest,
 };
 pub(crate) use mask::{mask_frame, masked_lines};
 pub(crate) use text::{DetailPane, DetailText};

@@ -3,19 +3,37 @@
 use crate::base::{RowRef, ShownRows};
 use crate::input::{Action, Context, ItemAction, ListAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, columns_of,
-    draw_table, fact, format, is_constant, key, pane_of, plain, sampled_items, widest, words,
+    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, ViewCache, cell,
+    draw_columns, fact, format, is_constant, key, pane_of, plain, sampled_items, widest, words,
 };
 use ratatui::prelude::{Buffer, Line};
 use scandeck_wire::contract::Wordlist;
 use scandeck_wire::text;
 
-const COLUMNS: [TableColumn; 4] = [
-    TableColumn::flex("WORDLIST", 12, 2).at_most(48),
-    TableColumn::fixed("WORDS", 5).right(),
-    TableColumn::fixed("KIND", 10).expendable(1),
-    TableColumn::flex("DESCRIPTION", 16, 3).expendable(2),
+const COLUMNS: &[ListColumn<Wordlist>] = &[
+    ListColumn::<Wordlist>::new(
+        TableColumn::flex("WORDLIST", 12, 2).at_most(48),
+        |_, wordlist, _| cell(&wordlist.name),
+    )
+    .fit(|column, cx| column.content(widest(shown(cx).map(|wordlist| &*wordlist.name)), 0)),
+    ListColumn::<Wordlist>::new(TableColumn::fixed("WORDS", 5).right(), |cx, wordlist, _| {
+        words(format::count(wordlist.num_words), cx.theme.text())
+    }),
+    ListColumn::<Wordlist>::new(
+        TableColumn::fixed("KIND", 10).expendable(1),
+        |cx, wordlist, _| words(kind(wordlist), cx.theme.dim()),
+    )
+    .fit(|column, cx| column.gives_way_if(is_constant(shown(cx).map(kind)), 1)),
+    ListColumn::<Wordlist>::new(
+        TableColumn::flex("DESCRIPTION", 16, 3).expendable(2),
+        |_, wordlist, _| cell(&wordlist.description),
+    )
+    .fit(|column, cx| column.content(widest(shown(cx).map(|wordlist| &*wordlist.description)), 0)),
 ];
+
+fn shown<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Wordlist> + use<'a> {
+    sampled_items::<Wordlist>(cx).map(|(_, wordlist)| wordlist)
+}
 
 pub(crate) fn draw_list(
     cx: &Cx<'_>,
@@ -23,32 +41,12 @@ pub(crate) fn draw_list(
     slot: &Slot,
     cache: &mut ViewCache,
 ) -> ShownRows {
-    let columns = columns_of::<Wordlist>(cx, cache, || columns(cx).to_vec());
     let pane = ListPane {
-        columns: &columns,
         invitation: "no wordlists · `scandeck wordlists import FILE` adds one to the local service"
             .to_owned(),
         ..pane_of::<Wordlist>(cx)
     };
-    draw_table::<Wordlist>(cx, buf, slot, cache, pane, |wordlist, _| {
-        vec![
-            cell(&wordlist.name),
-            words(format::count(wordlist.num_words), cx.theme.text()),
-            words(kind(wordlist), cx.theme.dim()),
-            cell(&wordlist.description),
-        ]
-    })
-}
-
-/// The columns for the shown wordlists.
-fn columns(cx: &Cx<'_>) -> [TableColumn; 4] {
-    let rows = || sampled_items::<Wordlist>(cx).map(|(_, wordlist)| wordlist);
-    COLUMNS.map(|column| match column.title {
-        "WORDLIST" => column.content(widest(rows().map(|wordlist| &*wordlist.name)), 0),
-        "KIND" => column.gives_way_if(is_constant(rows().map(kind)), 1),
-        "DESCRIPTION" => column.content(widest(rows().map(|wordlist| &*wordlist.description)), 0),
-        _ => column,
-    })
+    draw_columns(cx, buf, slot, cache, pane, COLUMNS)
 }
 
 fn kind(wordlist: &Wordlist) -> &'static str {

@@ -3,21 +3,45 @@
 use crate::base::{RowRef, ShownRows};
 use crate::input::{Action, Context, ItemAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, draw_table, fact,
-    format, invite, key, pane_of, plain, words,
+    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, ViewCache, cell,
+    draw_columns, fact, format, invite, key, pane_of, plain, words,
 };
 use ratatui::prelude::{Buffer, Line, Span};
 use scandeck_wire::contract::Workspace;
 use scandeck_wire::text;
 
-const COLUMNS: &[TableColumn] = &[
-    TableColumn::fixed("", 1),
-    TableColumn::flex("WORKSPACE", 8, 2).at_most(48),
-    TableColumn::fixed("TARGETS", 7).right().expendable(1),
-    TableColumn::fixed("SCANS", 5).right(),
-    TableColumn::flex("DESCRIPTION", 20, 3)
-        .expendable(2)
-        .from(62),
+const COLUMNS: &[ListColumn<Workspace>] = &[
+    ListColumn::new(
+        TableColumn::fixed("", 1),
+        |cx, workspace, _| match is_current(cx, workspace) {
+            true => words(cx.theme.glyphs.link, cx.theme.good()),
+            false => Line::default(),
+        },
+    ),
+    ListColumn::new(
+        TableColumn::flex("WORKSPACE", 8, 2).at_most(48),
+        |cx, workspace, _| {
+            let name = text::clean(&workspace.name).into_owned();
+            match is_current(cx, workspace) {
+                true => words(name, cx.theme.strong()),
+                false => Line::from(name),
+            }
+        },
+    ),
+    ListColumn::new(
+        TableColumn::fixed("TARGETS", 7).right().expendable(1),
+        |cx, workspace, _| words(format::count(workspace.target_count), cx.theme.text()),
+    ),
+    ListColumn::new(
+        TableColumn::fixed("SCANS", 5).right(),
+        |cx, workspace, _| words(format::count(workspace.scan_count), cx.theme.text()),
+    ),
+    ListColumn::new(
+        TableColumn::flex("DESCRIPTION", 20, 3)
+            .expendable(2)
+            .from(62),
+        |_, workspace, _| cell(&workspace.description),
+    ),
 ];
 
 pub(crate) fn draw_list(
@@ -28,7 +52,6 @@ pub(crate) fn draw_list(
 ) -> ShownRows {
     let new = key(cx, Context::Workspaces, Action::Item(ItemAction::New));
     let pane = ListPane {
-        columns: COLUMNS,
         has_header: slot.area.height > 8,
         invitation: invite(
             cx,
@@ -37,23 +60,11 @@ pub(crate) fn draw_list(
         ),
         ..pane_of::<Workspace>(cx)
     };
-    draw_table::<Workspace>(cx, buf, slot, cache, pane, |workspace, _| {
-        let current = cx.model.navigation.scope.workspace == Some(workspace.id);
-        let mark = if current {
-            words(cx.theme.glyphs.link, cx.theme.good())
-        } else {
-            Line::default()
-        };
-        let name = text::clean(&workspace.name).into_owned();
-        let name = if current {
-            Line::from(Span::styled(name, cx.theme.strong()))
-        } else {
-            Line::from(name)
-        };
-        let targets = words(format::count(workspace.target_count), cx.theme.text());
-        let scans = words(format::count(workspace.scan_count), cx.theme.text());
-        vec![mark, name, targets, scans, cell(&workspace.description)]
-    })
+    draw_columns(cx, buf, slot, cache, pane, COLUMNS)
+}
+
+fn is_current(cx: &Cx<'_>, workspace: &Workspace) -> bool {
+    cx.model.navigation.scope.workspace == Some(workspace.id)
 }
 
 pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {
@@ -65,7 +76,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         fact(theme, "Scans", format::count(workspace.scan_count)),
     ];
     // Only the findings of the current workspace are loaded.
-    if cx.model.navigation.scope.workspace == Some(workspace.id) {
+    if is_current(cx, workspace) {
         let mut found = Line::from(Span::styled(format!("{:<14}", "Findings"), theme.dim()));
         found.extend(format::risk_counts(theme, cx.facts.risks.map(Some), "  "));
         head.insert(1, found);

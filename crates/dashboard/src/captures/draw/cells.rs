@@ -3,80 +3,150 @@
 
 use crate::base::CaptureRow;
 use crate::captures::draw::detail::known;
-use crate::list::{CaptureGroupBy, CaptureGroupKey, Group};
-use crate::ui::{Cx, TableColumn, cell, dimmed, format, words};
+use crate::list::{CaptureGroupBy, CaptureGroupKey, Group, sampled_places};
+use crate::ui::{
+    Cx, ListColumn, TableColumn, cell, cells, dimmed, format, is_constant, widest, words,
+};
 use ratatui::text::{Line, Span};
 use scandeck_domain::oob::Agent;
 use scandeck_domain::oob::source::is_own;
 use scandeck_wire::text;
 use std::borrow::Cow;
 
-pub(crate) const COLUMNS: [TableColumn; 8] = [
-    TableColumn::fixed("TIME", 8),
-    TableColumn::flex("PLACEMENT", 14, 2).at_most(60),
-    TableColumn::fixed("DELAY", 6).right(),
-    TableColumn::flex("FROM", 13, 1).at_most(39),
-    TableColumn::fixed("METHOD", 6),
-    TableColumn::flex("REQUEST", 12, 3).sentence(),
-    TableColumn::flex("LOGGER", 8, 1).at_most(24).from(100),
-    TableColumn::fixed("BODY", 8).right().from(100),
+pub(crate) const COLUMNS: &[ListColumn<CaptureRow>] = &[
+    ListColumn::<CaptureRow>::new(TableColumn::fixed("TIME", 8), |cx, captured, _| {
+        let time = format::clock(cx.theme, captured.capture.request_date);
+        words(time, cx.theme.text())
+    }),
+    ListColumn::<CaptureRow>::new(
+        TableColumn::flex("PLACEMENT", 14, 2).at_most(60),
+        |cx, captured, _| planted_in(cx, cx.model.lists.captures.by, captured),
+    )
+    .fit(fit_placement)
+    .group_name(),
+    ListColumn::<CaptureRow>::new(TableColumn::fixed("DELAY", 6).right(), |cx, captured, _| {
+        after(cx, captured)
+    })
+    .fit(|column, cx| column.constant(!shown(cx).any(|row| known(cx, row).is_some()))),
+    ListColumn::<CaptureRow>::new(
+        TableColumn::flex("FROM", 13, 1).at_most(39),
+        |_, captured, _| cell(&captured.capture.ip_address),
+    )
+    .fit(|column, cx| {
+        let senders = || shown(cx).map(|row| row.capture.ip_address.as_str());
+        column
+            .omitted(is_grouped_by(cx, CaptureGroupBy::Source))
+            .content(widest(senders()), 0)
+            .constant(is_constant(senders()))
+    }),
+    ListColumn::<CaptureRow>::new(TableColumn::fixed("METHOD", 6), |_, captured, _| {
+        cell(&captured.capture.request_method)
+    })
+    .fit(|column, cx| {
+        column.constant(is_constant(
+            shown(cx).map(|row| &row.capture.request_method),
+        ))
+    }),
+    ListColumn::<CaptureRow>::new(
+        TableColumn::flex("REQUEST", 12, 3).sentence(),
+        |cx, captured, _| query(cx, captured),
+    ),
+    ListColumn::<CaptureRow>::new(
+        TableColumn::flex("LOGGER", 8, 1).at_most(24).from(100),
+        |cx, captured, _| Line::from(label(cx, captured)),
+    )
+    .fit(|column, cx| {
+        // The scope beside the filter, or the header of the group, names the logger.
+        let is_named =
+            cx.model.navigation.scope.logger.is_some() || is_grouped_by(cx, CaptureGroupBy::Logger);
+        let is_one = is_constant(shown(cx).map(|row| row.logger))
+            && !shown(cx).any(|row| is_archived(cx, row));
+        column.omitted(is_named).constant(is_one)
+    }),
+    ListColumn::<CaptureRow>::new(
+        TableColumn::fixed("BODY", 8).right().from(100),
+        |cx, captured, _| match captured.body_size() {
+            0 => Line::default(),
+            size => words(format::bytes(size), cx.theme.text()),
+        },
+    )
+    .fit(|column, cx| column.constant(shown(cx).all(|row| row.body_size() == 0))),
 ];
+
+/// Columns of a PLACEMENT cell without a payload and a reason: a dash and a blank.
+const EMPTY: usize = 2;
+/// The greatest width of a column with a text in few rows.
+const SELDOM: u16 = 24;
+
+fn shown<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a CaptureRow> + use<'a> {
+    let (stream, list) = (&cx.model.data.captures, &cx.model.lists.captures);
+    let places = sampled_places(list.len(), list.at, cx.model.screen.size.rows.into());
+    places.filter_map(move |at| stream.get(list.rows_at(at).next_back()?))
+}
+
+fn is_grouped_by(cx: &Cx<'_>, by: CaptureGroupBy) -> bool {
+    cx.model.lists.captures.by == Some(by)
+}
+
+fn fit_placement(column: TableColumn, cx: &Cx<'_>) -> TableColumn {
+    // In groups its first cell is the group header.
+    if cx.model.lists.captures.by.is_some() {
+        return column;
+    }
+    let places = shown(cx).map(|row| planted(cx, row).width());
+    let widest = places.max().unwrap_or(0);
+    let placed = shown(cx).filter(|row| known(cx, row).is_some()).count();
+    match placed {
+        0 if widest <= EMPTY => column.constant(true),
+        _ if placed * 4 < shown(cx).count() => column.content(widest, 0).at_most(SELDOM),
+        _ => column.content(widest, 0),
+    }
+}
 
 /// The cells of a group header: the common value, the number of captures, and the newest capture.
 pub(crate) fn of_group<'a>(
     cx: &Cx<'a>,
     (group, by): (&Group, CaptureGroupBy),
     newest: &'a CaptureRow,
+    widths: &[u16],
 ) -> Vec<Line<'a>> {
     let (theme, count) = (cx.theme, format::thousands(group.rows.len() as u64));
     let fold = theme.glyphs.folds[usize::from(group.is_open)];
-    let mut line = words(format!("{fold} "), theme.key());
-    line.extend(match CaptureGroupKey::of(by, newest) {
+    let mut name = words(format!("{fold} "), theme.key());
+    name.extend(match CaptureGroupKey::of(by, newest) {
         CaptureGroupKey::Payload(_) => planted(cx, newest),
         CaptureGroupKey::Unknown(_) => words("no payload", theme.dim()),
         CaptureGroupKey::Source(from) => Line::from(text::clean(&from).into_owned()),
         CaptureGroupKey::Logger(_) => Line::from(label(cx, newest).into_owned()),
     });
-    line.push_span(Span::styled(
+    name.push_span(Span::styled(
         format!("  {}{count}", theme.glyphs.times),
         theme.strong(),
     ));
-    of(cx, newest, line)
+    let mut cells = cells(COLUMNS, cx, newest, widths);
+    if let Some(at) = COLUMNS.iter().position(|column| column.is_group_name) {
+        cells[at] = name;
+    }
+    dimmed_if_quiet(cx, newest, cells)
 }
 
 /// The cells of a capture.
-pub(crate) fn of<'a>(cx: &Cx<'a>, captured: &'a CaptureRow, planted: Line<'a>) -> Vec<Line<'a>> {
-    let (theme, capture) = (cx.theme, &*captured.capture);
-    let size = captured.body_size();
-    let cells = vec![
-        words(format::clock(theme, capture.request_date), theme.text()),
-        planted,
-        after(cx, captured),
-        cell(&capture.ip_address),
-        cell(&capture.request_method),
-        query(cx, captured),
-        Line::from(label(cx, captured)),
-        words(
-            if size == 0 {
-                String::new()
-            } else {
-                format::bytes(size)
-            },
-            theme.text(),
-        ),
-    ];
+pub(crate) fn of<'a>(cx: &Cx<'a>, captured: &'a CaptureRow, widths: &[u16]) -> Vec<Line<'a>> {
+    dimmed_if_quiet(cx, captured, cells(COLUMNS, cx, captured, widths))
+}
+
+fn dimmed_if_quiet<'a>(cx: &Cx<'a>, captured: &CaptureRow, cells: Vec<Line<'a>>) -> Vec<Line<'a>> {
     match cx.model.is_quiet(&captured.capture) {
-        true => cells.into_iter().map(|cell| dimmed(theme, cell)).collect(),
+        true => cells
+            .into_iter()
+            .map(|cell| dimmed(cx.theme, cell))
+            .collect(),
         false => cells,
     }
 }
 
 /// As [`planted`], without the payload that the header of a group names.
-pub(crate) fn planted_in<'a>(
-    cx: &Cx<'a>,
-    by: Option<CaptureGroupBy>,
-    captured: &'a CaptureRow,
-) -> Line<'a> {
+fn planted_in<'a>(cx: &Cx<'a>, by: Option<CaptureGroupBy>, captured: &'a CaptureRow) -> Line<'a> {
     let is_named = by == Some(CaptureGroupBy::Payload) && known(cx, captured).is_some();
     if is_named {
         Line::default()
@@ -86,7 +156,7 @@ pub(crate) fn planted_in<'a>(
 }
 
 /// The place of the payload if known, else the reason why the capture has none.
-pub(crate) fn planted<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> Line<'a> {
+fn planted<'a>(cx: &Cx<'a>, captured: &'a CaptureRow) -> Line<'a> {
     let theme = cx.theme;
     let Some((mention, payload)) = known(cx, captured) else {
         let dash = theme.glyphs.dash;

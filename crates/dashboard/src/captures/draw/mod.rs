@@ -6,10 +6,9 @@ pub mod detail;
 use crate::base::{CaptureRow, Pane, ShownRows};
 use crate::captures::HTTP_ONLY;
 use crate::input::{Action, Context, ListAction};
-use crate::list::{CaptureGroupBy, sampled_places};
 use crate::ui::{
-    Cx, ListPane, ListState, Slot, TableColumn, TableRow, ViewCache, draw_list_pane, format,
-    is_constant, kept_columns, key, widest, words,
+    Cx, ListPane, ListState, Slot, TableRow, ViewCache, draw_list_pane, format, kept_columns, key,
+    words,
 };
 use ratatui::prelude::{Buffer, Line, Span};
 use scandeck_domain::oob::{Reachability, request};
@@ -23,7 +22,12 @@ pub(crate) fn draw_list(
 ) -> ShownRows {
     let (stream, list) = (&cx.model.data.captures, &cx.model.lists.captures);
     let shown = (list.len(), list.at);
-    let columns = kept_columns(cx, cache, Pane::Captures, Vec::new(), shown, || columns(cx));
+    let columns = kept_columns(cx, cache, Pane::Captures, Vec::new(), shown, || {
+        cells::COLUMNS
+            .iter()
+            .map(|column| column.layout(cx))
+            .collect()
+    });
     // Captures in folded groups, and those of other loggers, do not count as hidden; while a query
     // runs, all are counted.
     let in_scope = match list.pending() {
@@ -57,22 +61,7 @@ pub(crate) fn draw_list(
         }),
         ..ListPane::new(Pane::Captures, state(cx))
     };
-    let range = list.range_start(stream);
-    let row = |at: usize, _: &[u16]| {
-        let newest = stream.get(list.rows_at(at).next_back()?)?;
-        let ranged =
-            range.is_some_and(|from| (from.min(list.at)..=from.max(list.at)).contains(&at));
-        let marked = list.is_marked(stream, at);
-        Some(TableRow {
-            cells: match list.groups.header(at).zip(list.by) {
-                Some((group, by)) => cells::of_group(cx, (group, by), newest),
-                None => cells::of(cx, newest, cells::planted_in(cx, list.by, newest)),
-            },
-            style: cx.freshness(&cx.model.data.loggers),
-            marked: marked || ranged,
-            selected: at == list.at,
-        })
-    };
+    let row = |at: usize, widths: &[u16]| row(cx, at, widths);
     let anchor = &mut cache.capture_anchor;
     let scroll = cx.model.scroll_of(Pane::Captures, anchor.scrolled());
     draw_list_pane(
@@ -85,55 +74,21 @@ pub(crate) fn draw_list(
     )
 }
 
-/// The columns for the shown captures.
-fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
+/// A capture, or the header of a group.
+fn row<'a>(cx: &Cx<'a>, at: usize, widths: &[u16]) -> Option<TableRow<'a>> {
     let (stream, list) = (&cx.model.data.captures, &cx.model.lists.captures);
-    let is_of_one_logger = cx.model.navigation.scope.logger.is_some();
-    let captures = || {
-        let places = sampled_places(list.len(), list.at, cx.model.screen.size.rows.into());
-        places.filter_map(|at| stream.get(list.rows_at(at).next_back()?))
-    };
-    let is_one_source = is_constant(captures().map(|row| &row.capture.ip_address));
-    let is_one_method = is_constant(captures().map(|row| &row.capture.request_method));
-    let is_one_logger = is_constant(captures().map(|row| row.logger))
-        && !captures().any(|row| cells::is_archived(cx, row));
-    let has_no_body = captures().all(|row| row.body_size() == 0);
-    let sources = widest(captures().map(|row| row.capture.ip_address.as_str()));
-    let (placed, places, all) = captures().fold((0, 0, 0), |(placed, widest, all), row| {
-        let is_placed = detail::known(cx, row).is_some();
-        (
-            placed + usize::from(is_placed),
-            widest.max(cells::planted(cx, row).width()),
-            all + 1,
-        )
-    });
-    cells::COLUMNS
-        .map(|column| match column.title {
-            // The scope beside the filter, or the header of the group, names the logger.
-            "LOGGER" => column
-                .omitted(is_of_one_logger || list.by == Some(CaptureGroupBy::Logger))
-                .constant(is_one_logger),
-            "DELAY" => column.constant(placed == 0),
-            // In groups its first cell is the group header.
-            "PLACEMENT" if list.by.is_some() => column,
-            "PLACEMENT" if placed == 0 && places <= EMPTY => column.constant(true),
-            "PLACEMENT" if placed * 4 < all => column.content(places, 0).at_most(SELDOM),
-            "PLACEMENT" => column.content(places, 0),
-            "FROM" => column
-                .omitted(list.by == Some(CaptureGroupBy::Source))
-                .content(sources, 0)
-                .constant(is_one_source),
-            "METHOD" => column.constant(is_one_method),
-            "BODY" => column.constant(has_no_body),
-            _ => column,
-        })
-        .to_vec()
+    let newest = stream.get(list.rows_at(at).next_back()?)?;
+    let in_range = |from: usize| (from.min(list.at)..=from.max(list.at)).contains(&at);
+    Some(TableRow {
+        cells: match list.groups.header(at).zip(list.by) {
+            Some((group, by)) => cells::of_group(cx, (group, by), newest, widths),
+            None => cells::of(cx, newest, widths),
+        },
+        style: cx.freshness(&cx.model.data.loggers),
+        marked: list.is_marked(stream, at) || list.range_start(stream).is_some_and(in_range),
+        selected: at == list.at,
+    })
 }
-
-/// Columns of a PLACEMENT cell without a payload and a reason: a dash and a blank.
-const EMPTY: usize = 2;
-/// The greatest width of a column with a text in few rows.
-const SELDOM: u16 = 24;
 
 /// Captures are not current when the loggers are not, or when the captures of one cannot be read.
 fn state<'a>(cx: &Cx<'a>) -> ListState<'a> {

@@ -4,21 +4,50 @@ use crate::base::{RowRef, ShownRows};
 use crate::captures::draw::last_request;
 use crate::input::{Action, Context, CopyAction, ItemAction, ListAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, cell, columns_of,
-    draw_table, fact, format, invite, is_constant, key, pane_of, sampled_items, words,
+    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, ViewCache, cell,
+    draw_columns, fact, format, invite, is_constant, key, pane_of, sampled_items, widest, words,
 };
 use ratatui::prelude::{Buffer, Line};
 use scandeck_domain::oob::{LoggerExpiry, Reachability};
 use scandeck_wire::contract::Logger;
 use scandeck_wire::text;
 
-const COLUMNS: [TableColumn; 5] = [
-    TableColumn::flex("LOGGER", 8, 2).at_most(40),
-    TableColumn::fixed("RECEIVED", 8).right(),
-    TableColumn::fixed("LEFT", 4).right().expendable(1),
-    TableColumn::fixed("DAYS LEFT", 9).right(),
-    TableColumn::flex("URL", 16, 3).expendable(2),
+/// What is equal in all shown loggers gives way to the names.
+const COLUMNS: &[ListColumn<Logger>] = &[
+    ListColumn::<Logger>::new(
+        TableColumn::flex("LOGGER", 8, 2).at_most(40),
+        |_, logger, _| cell(&logger.label),
+    )
+    .fit(|column, cx| column.content(widest(shown(cx).map(|logger| &*logger.label)), 0)),
+    ListColumn::<Logger>::new(
+        TableColumn::fixed("RECEIVED", 8).right(),
+        |cx, logger, _| words(format::count(logger.num_requests), cx.theme.strong()),
+    )
+    .fit(|column, cx| column.gives_way_if(is_alike(cx, |logger| logger.num_requests), 2)),
+    ListColumn::<Logger>::new(
+        TableColumn::fixed("LEFT", 4).right().expendable(1),
+        |cx, logger, _| words(format::count(logger.requests_left), left_style(cx, logger)),
+    )
+    .fit(|column, cx| column.gives_way_if(is_alike(cx, |logger| logger.requests_left), 3)),
+    ListColumn::<Logger>::new(
+        TableColumn::fixed("DAYS LEFT", 9).right(),
+        |cx, logger, _| words(format::count(logger.active_days), left_style(cx, logger)),
+    )
+    .fit(|column, cx| column.gives_way_if(is_alike(cx, |logger| logger.active_days), 4)),
+    ListColumn::<Logger>::new(
+        TableColumn::flex("URL", 16, 3).expendable(2),
+        |_, logger, _| cell(&logger.handler_url),
+    )
+    .fit(|column, cx| column.content(widest(shown(cx).map(|logger| &*logger.handler_url)), 0)),
 ];
+
+fn shown<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Logger> + use<'a> {
+    sampled_items::<Logger>(cx).map(|(_, logger)| logger)
+}
+
+fn is_alike(cx: &Cx<'_>, of: fn(&Logger) -> i64) -> bool {
+    is_constant(shown(cx).map(of).map(format::count))
+}
 
 pub(crate) fn draw_list(
     cx: &Cx<'_>,
@@ -27,9 +56,7 @@ pub(crate) fn draw_list(
     cache: &mut ViewCache,
 ) -> ShownRows {
     let new = key(cx, Context::Loggers, Action::Item(ItemAction::New));
-    let columns = columns_of::<Logger>(cx, cache, || columns(cx));
     let pane = ListPane {
-        columns: &columns,
         invitation: invite(
             cx,
             "no loggers",
@@ -37,37 +64,7 @@ pub(crate) fn draw_list(
         ),
         ..pane_of::<Logger>(cx)
     };
-    draw_table::<Logger>(cx, buf, slot, cache, pane, |logger, _| {
-        vec![
-            cell(&logger.label),
-            words(format::count(logger.num_requests), cx.theme.strong()),
-            words(format::count(logger.requests_left), left_style(cx, logger)),
-            words(format::count(logger.active_days), left_style(cx, logger)),
-            cell(&logger.handler_url),
-        ]
-    })
-}
-
-/// The columns for the shown loggers: what is equal in all of them gives way to the names.
-fn columns(cx: &Cx<'_>) -> Vec<TableColumn> {
-    let loggers = || sampled_items::<Logger>(cx).map(|(_, logger)| logger);
-    let widest = |of: fn(&Logger) -> &str| {
-        loggers()
-            .map(|logger| text::width(of(logger)))
-            .max()
-            .unwrap_or(0)
-    };
-    let is_alike = |of: fn(&Logger) -> i64| is_constant(loggers().map(of).map(format::count));
-    COLUMNS
-        .map(|column| match column.title {
-            "LOGGER" => column.content(widest(|logger| &logger.label), 0),
-            "URL" => column.content(widest(|logger| &logger.handler_url), 0),
-            "RECEIVED" => column.gives_way_if(is_alike(|logger| logger.num_requests), 2),
-            "LEFT" => column.gives_way_if(is_alike(|logger| logger.requests_left), 3),
-            "DAYS LEFT" => column.gives_way_if(is_alike(|logger| logger.active_days), 4),
-            _ => column,
-        })
-        .to_vec()
+    draw_columns(cx, buf, slot, cache, pane, COLUMNS)
 }
 
 /// The number of loggers and the newest capture, for layouts with one line for them.

@@ -9,9 +9,11 @@
 //!   ┗━━━━━━━━━━━━━━━━━━━━━━━━━━━ 1 of 41 ━━┛
 //! ```
 
+mod column;
 mod edges;
 pub mod query_help;
 
+pub(crate) use column::{ListColumn, cells, draw_columns};
 use edges::{HiddenCounts, draw_edges, place, warnings, warnings_width};
 pub(crate) use edges::{retry_in, stale_reason};
 
