@@ -165,7 +165,7 @@ mod tests {
     struct Slow<'a>(&'a [u8], usize);
 
     impl Read for Slow<'_> {
-        fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
             let length = self.0.len().min(self.1).min(to.len());
             let (now, later) = self.0.split_at(length);
             to[..length].copy_from_slice(now);
