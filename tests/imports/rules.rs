@@ -78,7 +78,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "http-client",
-        of: "* -client -program/demo/practice -service/callbacks -service/engine",
+        of: "* -client -program/demo/practice -service/runs/callbacks -service/engine",
         not: "reqwest",
         remedy: "call a function of `client`, or of the engine's `http`",
     },

@@ -23,7 +23,7 @@ dashboard/forms | use crossterm::event::KeyEvent; | rule terminal-events
 dashboard/palette | use crate::ui::Hint; | rule state-draws-nothing
 dashboard/ui | fn draw(b: &mut Buffer, m: &mut Model) {} | takes `&mut Model`
 dashboard/ui | fn draw_row<T>(m: Option<&'a mut a::B>) {} | takes `&mut B`
-service/worker | fn f(p: sqlx::Pool) {} | rule sql
+service/runs/worker | fn f(p: sqlx::Pool) {} | rule sql
 service/routes | fn f(c: reqwest::Client) {} | rule http-client
 service/engine/tls | use super::super::store::Pool; | rule engine
 service/store | use axum::Router; | rule store

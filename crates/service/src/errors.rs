@@ -12,8 +12,8 @@ use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::data_dir::ServiceInfo;
-use super::store::DatabaseError;
+use crate::data::data_dir::ServiceInfo;
+use crate::store::DatabaseError;
 use scandeck_wire::contract::ErrorBody;
 
 /// Longest URL of a request, in bytes.

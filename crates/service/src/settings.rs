@@ -8,10 +8,10 @@ use ipnet::IpNet;
 use rustls::pki_types::CertificateDer;
 use url::Url;
 
-use super::connections::ConnectionLimits;
-use super::engine::ScanLimits;
-use super::limits::KeyQuotas;
-use super::tls::TlsFiles;
+use crate::engine::ScanLimits;
+use crate::guards::limits::KeyQuotas;
+use crate::net::connections::ConnectionLimits;
+use crate::net::tls::TlsFiles;
 use scandeck_wire::contract::WorkspaceId;
 
 /// Settings of one service.

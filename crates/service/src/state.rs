@@ -8,21 +8,21 @@ use jiff::Timestamp;
 use tokio::sync::{Notify, Semaphore};
 use url::Url;
 
-use super::audit::AuditLog;
-use super::clock::Clock;
-use super::health::Readiness;
-use super::keys::KeyRing;
-use super::limits::{ClientLimiter, KeyUsage, Limiter};
-use super::loggers::UnattributedList;
-use super::metrics::Metrics;
-use super::observe::RequestCounter;
-use super::proxies::TrustedProxies;
-use super::resolver::Resolver;
-use super::scope_check::ScopeCheck;
-use super::secrets::ScanSecrets;
-use super::settings::Settings;
-use super::store::Store;
-use super::worker::Worker;
+use crate::clock::Clock;
+use crate::guards::audit::AuditLog;
+use crate::guards::keys::KeyRing;
+use crate::guards::limits::{ClientLimiter, KeyUsage, Limiter};
+use crate::guards::secrets::ScanSecrets;
+use crate::loggers::UnattributedList;
+use crate::monitor::health::Readiness;
+use crate::monitor::metrics::Metrics;
+use crate::monitor::observe::RequestCounter;
+use crate::net::proxies::TrustedProxies;
+use crate::net::resolver::Resolver;
+use crate::runs::worker::Worker;
+use crate::scope_check::ScopeCheck;
+use crate::settings::Settings;
+use crate::store::Store;
 
 /// A handle to the shared state, cheap to clone.
 #[derive(Clone)]

@@ -1105,10 +1105,10 @@ mod host_tests {
     use tokio::sync::mpsc;
 
     use super::*;
-    use crate::address::Address;
     use crate::engine::hostile_tests::server;
     use crate::engine::pace::Lanes;
     use crate::engine::testing::{ChangingResolver, TestScan};
+    use crate::net::address::Address;
     use scandeck_wire::contract::Tool;
 
     #[tokio::test]

@@ -17,9 +17,9 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::address::Address;
-use super::resolver::Resolver;
-use super::scope_check::ScopeCheck;
+use crate::net::address::Address;
+use crate::net::resolver::Resolver;
+use crate::scope_check::ScopeCheck;
 use scandeck_wire::contract::{
     Evidence, Owasp, RedirectLevel, Risk, ScanId, ScanOutput, Test, Tool,
 };

@@ -16,8 +16,8 @@ use tokio::time::sleep;
 use super::limits::{ScanCuts, ScanLimits, shorten_line};
 use super::pace::Lanes;
 use super::{EngineSettings, FINDING_LIST, NewFinding, ScanEvent, ScanJob, ScanOutcome, TestDone};
-use crate::address::Address;
-use crate::resolver::addresses;
+use crate::net::address::Address;
+use crate::net::resolver::addresses;
 use crate::scope_check::Refusal;
 use scandeck_wire::contract::ScanOutput;
 

@@ -18,7 +18,7 @@ use super::{
     Engine, EngineSettings, NewFinding, ScanEvent, ScanJob, ScanLimits, ScanOutcome, ServicePorts,
     TestDone, check_params,
 };
-use crate::resolver::{LookupError, Resolver, SystemResolver};
+use crate::net::resolver::{LookupError, Resolver, SystemResolver};
 use crate::scope_check::{ScopeCheck, ScopeCheckSettings};
 use scandeck_wire::contract::{RedirectLevel, ScanId, ScanOutput, Tool};
 

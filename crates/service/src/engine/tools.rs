@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::guests::{Guest, GuestUse, guest_of};
-use crate::address::Address;
+use crate::net::address::Address;
 use scandeck_wire::contract::Tool;
 
 /// The tools, with what each of them does.

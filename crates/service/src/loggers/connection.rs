@@ -23,10 +23,10 @@ use super::answer::{AnswerForm, CONTINUE};
 use super::record::{
     BODY_LIMIT, HandledRequest, LARGE_BODY, LargeBodyPermit, LoggerHandler, RequestSource,
 };
-use crate::connection_table::ConnectionMarks;
-use crate::connections::{AcceptedConnection, ConnectionLimits, LINGER};
+use crate::net::connection_table::ConnectionMarks;
+use crate::net::connections::{AcceptedConnection, ConnectionLimits, LINGER};
+use crate::net::tls::Transport;
 use crate::request_reader::{EndCause, ReadStage, ReaderLimits, ReceivedRequest, RequestReader};
-use crate::tls::Transport;
 use scandeck_wire::contract::LoggerId;
 
 /// Bytes of one read.

@@ -17,12 +17,13 @@ mod answer;
 mod capture;
 mod connection;
 mod record;
+pub mod recorder;
 mod unattributed;
 
 use rand::RngExt;
 
-use super::state::App;
-use super::store::loggers::LoggerRow;
+use crate::state::App;
+use crate::store::loggers::LoggerRow;
 use scandeck_wire::contract::Logger;
 
 pub use connection::serve;

@@ -10,9 +10,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::capture::{new_capture, token};
 use super::is_full;
-use crate::connections::client_of;
 use crate::errors::ApiError;
-use crate::recorder::{NotRecorded, Recorder};
+use crate::loggers::recorder::{NotRecorded, Recorder};
+use crate::net::connections::client_of;
 use crate::request_reader::{EndCause, ReceivedRequest, RequestEnd};
 use crate::state::App;
 use crate::store::loggers::LoggerRow;

@@ -13,7 +13,7 @@ mod schemas;
 
 use serde_json::{Map, Value, json};
 
-use super::endpoint::{Endpoint, EndpointBody};
+use crate::api::endpoint::{Endpoint, EndpointBody};
 use schemas::Schema;
 
 const DESCRIPTION: &str = "\

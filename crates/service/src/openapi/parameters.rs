@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use axum::http::Method;
 
-use crate::endpoint::Endpoint;
+use crate::api::endpoint::Endpoint;
 use scandeck_wire::contract::{ResourceType, ScanStatus, TargetType};
 
 /// The id of a path.

@@ -4,7 +4,7 @@ use axum::http::Method;
 use serde_json::{Map, Value, json};
 
 use super::schemas::Schema;
-use crate::endpoint::{Endpoint, ResponseContent};
+use crate::api::endpoint::{Endpoint, ResponseContent};
 use crate::errors::MAX_URL;
 use scandeck_report::{FORMATS, content_type};
 use scandeck_wire::contract::{MISSING_SCANNERS, ReportFormat};

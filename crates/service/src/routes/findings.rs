@@ -5,13 +5,13 @@ use axum::response::Response;
 use serde_json::value::RawValue;
 
 use super::{DataJson, RouteResult, data};
-use crate::endpoint::{
+use crate::api::endpoint::{
     Endpoint,
     ResponseContent::{Data, List},
 };
+use crate::api::list_stream::{self, LIST};
+use crate::api::request::{Id, QueryParams};
 use crate::errors::ApiError;
-use crate::list_stream::{self, LIST};
-use crate::request::{Id, QueryParams};
 use crate::state::App;
 use crate::store::findings::{BATCH, FindingFilter};
 use scandeck_wire::contract::FindingId;

@@ -6,17 +6,17 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
 use super::{DataJson, RouteResult, created, data, no_content, workspace_or_current};
-use crate::endpoint::{
+use crate::api::endpoint::{
     Endpoint,
     EndpointBody::JsonOrForm,
     ResponseContent::{Data, List},
 };
+use crate::api::list_stream;
+use crate::api::request::{Fields, Id, QueryParams};
 use crate::errors::ApiError;
-use crate::keys::{KeyIdentity, Role};
-use crate::limits::QuotaNoun;
-use crate::list_stream;
+use crate::guards::keys::{KeyIdentity, Role};
+use crate::guards::limits::QuotaNoun;
 use crate::loggers::{new_token, to_contract};
-use crate::request::{Fields, Id, QueryParams};
 use crate::state::App;
 use crate::store::loggers::AddedLogger;
 use scandeck_wire::contract::{Logger, LoggerId, UnattributedRequests};

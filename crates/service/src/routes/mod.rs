@@ -14,10 +14,10 @@ use axum::Json;
 use axum::http::StatusCode;
 use serde::Serialize;
 
-use super::endpoint::Endpoint;
-use super::errors::ApiError;
-use super::state::App;
-use super::store::DatabaseError;
+use crate::api::endpoint::Endpoint;
+use crate::errors::ApiError;
+use crate::state::App;
+use crate::store::DatabaseError;
 use scandeck_wire::contract::{Created, DataEnvelope, WorkspaceId};
 
 /// The result of a handler.

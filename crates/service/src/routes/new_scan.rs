@@ -12,14 +12,14 @@ use serde_json::{Map, Value};
 
 use super::targets::{allowed_address, target_limit_reached};
 use super::{RouteResult, data, workspace_or_current};
-use crate::address::{Address, AddressError};
+use crate::api::request::{Fields, choice};
 use crate::engine::guests::missing;
 use crate::engine::tools::{is_offered, target_refusal, unknown_tool_message};
 use crate::engine::{ParamsError, check_params, check_rate, network};
 use crate::errors::ApiError;
-use crate::keys::KeyIdentity;
-use crate::limits::QuotaNoun;
-use crate::request::{Fields, choice};
+use crate::guards::keys::KeyIdentity;
+use crate::guards::limits::QuotaNoun;
+use crate::net::address::{Address, AddressError};
 use crate::routes::reports::{check_callback_url, check_format};
 use crate::state::App;
 use crate::store::scans::{ScanTarget, ScanToAdd};

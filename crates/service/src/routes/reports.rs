@@ -1,4 +1,4 @@
-//! `/reports` (api-v2.md §4, §7). [`crate::report_maker`] renders reports in the
+//! `/reports` (api-v2.md §4, §7). [`crate::runs::report_maker`] renders reports in the
 //! background.
 
 use axum::Extension;
@@ -10,19 +10,19 @@ use futures::{StreamExt, stream};
 use serde_json::{Map, Value};
 
 use super::{DataJson, RouteResult, data, no_content};
-use crate::address::Address;
-use crate::callbacks::check_name;
-use crate::endpoint::{
+use crate::api::endpoint::{
     Endpoint,
     EndpointBody::Json,
     ResponseContent::{Data, Download, List},
 };
+use crate::api::list_stream::{self, LIST};
+use crate::api::request::{Fields, Id, choice};
 use crate::errors::ApiError;
-use crate::keys::KeyIdentity;
-use crate::limits::QuotaNoun;
-use crate::list_stream::{self, LIST};
-use crate::report_maker::{check_resources, queued};
-use crate::request::{Fields, Id, choice};
+use crate::guards::keys::KeyIdentity;
+use crate::guards::limits::QuotaNoun;
+use crate::net::address::Address;
+use crate::runs::callbacks::check_name;
+use crate::runs::report_maker::{check_resources, queued};
 use crate::state::App;
 use scandeck_report::{FORMATS, content_type};
 use scandeck_wire::contract::{

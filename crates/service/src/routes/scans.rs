@@ -13,16 +13,16 @@ use tokio_util::io::ReaderStream;
 
 use super::reports::file_response;
 use super::{DataJson, RouteResult, data, new_scan, no_content, workspace_or_current};
-use crate::endpoint::{
+use crate::api::endpoint::{
     Endpoint,
     EndpointBody::Json,
     ResponseContent::{Data, Lines, List},
 };
+use crate::api::list_stream::{self, LIST};
+use crate::api::request::{Id, QueryParams, choice};
 use crate::engine::{FINDING_LIST, guests};
 use crate::errors::{ApiError, shown};
-use crate::list_stream::{self, LIST};
-use crate::report_maker::scan_report;
-use crate::request::{Id, QueryParams, choice};
+use crate::runs::report_maker::scan_report;
 use crate::state::App;
 use crate::store::findings::{BATCH, FindingFilter};
 use crate::store::scans::ScanFilter;

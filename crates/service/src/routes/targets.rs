@@ -5,14 +5,14 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 
 use super::{DataJson, RouteResult, created, data, workspace_or_current};
-use crate::address::{Address, AddressError};
-use crate::endpoint::{
+use crate::api::endpoint::{
     Endpoint,
     EndpointBody::JsonOrForm,
     ResponseContent::{Data, List},
 };
+use crate::api::request::{Fields, Id, QueryParams, choice};
 use crate::errors::ApiError;
-use crate::request::{Fields, Id, QueryParams, choice};
+use crate::net::address::{Address, AddressError};
 use crate::state::App;
 use crate::store::targets::{AddedTarget, Deletion, TargetFilter, TargetToAdd};
 use scandeck_wire::contract::{Target, TargetId, TargetType};

@@ -7,12 +7,12 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::{DataJson, RouteResult, data};
-use crate::endpoint::{
+use crate::api::endpoint::{
     Endpoint,
     ResponseContent::{Data, List, Words},
 };
+use crate::api::request::Id;
 use crate::errors::ApiError;
-use crate::request::Id;
 use crate::state::App;
 use crate::store::wordlists::WordlistDeletion;
 use scandeck_wire::contract::{Wordlist, WordlistId};

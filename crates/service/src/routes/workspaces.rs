@@ -6,13 +6,13 @@ use axum::response::IntoResponse;
 
 use super::targets::checked_description;
 use super::{DataJson, RouteResult, created, data, no_content};
-use crate::endpoint::{
+use crate::api::endpoint::{
     Endpoint,
     EndpointBody::{Json, JsonOrForm},
     ResponseContent::{Data, List},
 };
+use crate::api::request::{Fields, Id};
 use crate::errors::ApiError;
-use crate::request::{Fields, Id};
 use crate::state::App;
 use crate::store::workspaces::WorkspaceEdit;
 use scandeck_wire::contract::{EditWorkspace, Workspace, WorkspaceId};

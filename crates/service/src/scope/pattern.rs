@@ -10,7 +10,7 @@ use publicsuffix::{List, Psl};
 use thiserror::Error;
 use url::Host;
 
-use crate::address::{check_dns_name, is_address_range};
+use crate::net::address::{check_dns_name, is_address_range};
 use scandeck_wire::contract::serde_as_text;
 
 /// Domains of providers with names of many owners below them that are no public suffixes

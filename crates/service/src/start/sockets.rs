@@ -6,9 +6,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use tokio::net::TcpListener;
 use url::Url;
 
-use crate::data_dir::ServiceInfo;
+use crate::api::router;
+use crate::data::data_dir::ServiceInfo;
 use crate::errors::StartError;
-use crate::router;
 use crate::settings::Settings;
 
 /// The two listeners with their bound addresses.
@@ -145,7 +145,7 @@ pub(super) fn metrics_note(address: SocketAddr) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tls::TlsFiles;
+    use crate::net::tls::TlsFiles;
 
     #[test]
     fn metrics_note_names_an_address_to_open() {

@@ -20,7 +20,7 @@ use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
 
 use super::{Store, StoreResult, WriteTransaction, json, millis};
 use crate::engine::{ScanJob, TestDone};
-use crate::secrets::ScanSecrets;
+use crate::guards::secrets::ScanSecrets;
 use scandeck_wire::contract::{RedirectLevel, ScanId, ScanOutput, ScanStatus, Tool, WorkspaceId};
 use scandeck_wire::sqlite::private_options;
 

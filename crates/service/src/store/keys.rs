@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use sqlx::Row;
 
 use super::{DatabaseError, Store, StoreResult, is_duplicate, millis, stamp};
-use crate::keys::Role;
+use crate::guards::keys::Role;
 use scandeck_wire::contract::Stamp;
 
 /// A stored key.

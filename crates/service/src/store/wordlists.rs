@@ -4,7 +4,7 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
 use super::{Store, StoreResult, text};
-use crate::words::WordlistWords;
+use crate::runs::words::WordlistWords;
 use scandeck_wire::contract::{Wordlist, WordlistId};
 
 fn wordlist_of(row: SqliteRow) -> StoreResult<Wordlist> {

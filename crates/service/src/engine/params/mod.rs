@@ -13,7 +13,7 @@ use super::ports::select::PortSelection;
 use super::tls::starttls::StartTls;
 use super::tools::unknown_tool_message;
 use super::website::check_active;
-use crate::address::Address;
+use crate::net::address::Address;
 use crate::scope_check::is_this_host;
 use scandeck_wire::contract::Tool;
 

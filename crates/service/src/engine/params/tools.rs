@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::website::{rate, texts};
 use super::{ParamsError, WITHOUT_HTTP, present, refuse_authentication, scan_type, text, wrong};
-use crate::address::Address;
+use crate::net::address::Address;
 use scandeck_wire::contract::TargetType;
 
 /// Largest depth of folders that the URL fuzzer searches.

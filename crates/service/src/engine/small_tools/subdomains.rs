@@ -23,7 +23,7 @@ use crate::engine::pace::RequestPace;
 use crate::engine::run::ScanRun;
 use crate::engine::tools::target_refusal;
 use crate::engine::{NewFinding, ScanOutcome, TestDone};
-use crate::resolver::LookupError;
+use crate::net::resolver::LookupError;
 use scandeck_wire::text::plural;
 
 /// Number of concurrent queries.
@@ -313,8 +313,8 @@ mod tests {
     use std::sync::atomic::{AtomicU8, Ordering};
 
     use super::*;
-    use crate::dns::{DnsClient, testing::name_server};
     use crate::engine::testing::TestScan;
+    use crate::net::dns::{DnsClient, testing::name_server};
     use scandeck_wire::contract::Tool;
 
     #[tokio::test]

@@ -25,7 +25,6 @@ use url::Url;
 
 use super::record::MAX_RECORD;
 use super::*;
-use crate::address::Address;
 use crate::engine::hostile_tests::server;
 use crate::engine::http::Web;
 use crate::engine::legacy_http::LegacyHttp;
@@ -34,6 +33,7 @@ use crate::engine::params::Authentication;
 use crate::engine::run::ScanRun;
 use crate::engine::testing::TestScan;
 use crate::engine::{ScanEvent, ScanOutcome};
+use crate::net::address::Address;
 use scandeck_wire::contract::Tool;
 
 /// Files for `openssl s_server`.

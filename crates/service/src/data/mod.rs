@@ -1,0 +1,6 @@
+//! The data directory, and the commands that read or write it beside a running service.
+
+pub mod activity;
+pub mod backup;
+pub mod data_dir;
+pub mod import;

@@ -1,0 +1,496 @@
+//! The rate limit: each API key has a fixed window of one minute for each class of requests. Wrong
+//! keys, and requests that need no key, have a window for each client.
+//!
+//! GET has the full limit; POST, PUT and DELETE half of it; scan output a quarter
+//! (`hosted-service.md`, Rate limits). Windows are fixed instead of sliding, because clients read
+//! `X-RateLimit-Reset` as one point in time.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use jiff::Timestamp;
+
+use crate::errors::ApiError;
+use crate::guards::keys::{KeyIdentity, Role};
+use crate::settings::RateLimit;
+
+const WINDOW: i64 = 60;
+const HOUR: i64 = 60 * 60;
+/// Health checks of one client in a minute: ten times what probes send.
+pub const HEALTH_CHECKS: u32 = 600;
+/// Clients that are counted.
+const MAX_CLIENTS: usize = 4096;
+
+/// A class of requests with its own window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// GET and HEAD.
+    Read,
+    /// All other methods.
+    Write,
+    /// `GET /scans/{id}/output`.
+    Output,
+}
+
+impl Class {
+    pub fn of(method: &Method, path: &str) -> Self {
+        match *method {
+            Method::GET | Method::HEAD
+                if path.starts_with("/api/v2/scans/") && path.ends_with("/output") =>
+            {
+                Self::Output
+            }
+            Method::GET | Method::HEAD => Self::Read,
+            _ => Self::Write,
+        }
+    }
+
+    fn share(self, limit: u32) -> u32 {
+        match self {
+            Self::Read => limit,
+            Self::Write => limit / 2,
+            Self::Output => limit / 4,
+        }
+    }
+}
+
+/// The rest of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyBudget {
+    limit: u32,
+    remaining: u32,
+    /// Seconds since 1970 at which the window ends.
+    reset: i64,
+}
+
+impl KeyBudget {
+    /// Sets `X-RateLimit-Limit` and `X-RateLimit-Remaining`.
+    pub fn set_headers(&self, headers: &mut HeaderMap) {
+        headers.insert("x-ratelimit-limit", HeaderValue::from(self.limit));
+        headers.insert("x-ratelimit-remaining", HeaderValue::from(self.remaining));
+    }
+
+    /// Sets the additional headers of a 429: `X-RateLimit-Reset` and `Retry-After`.
+    pub fn set_reset_headers(&self, headers: &mut HeaderMap, now: Timestamp) {
+        headers.insert("x-ratelimit-reset", HeaderValue::from(self.reset));
+        headers.insert("retry-after", HeaderValue::from(self.seconds_left(now)));
+    }
+
+    /// Seconds until the window ends.
+    pub fn seconds_left(&self, now: Timestamp) -> i64 {
+        (self.reset - now.as_second()).max(1)
+    }
+}
+
+/// Counts the requests of each key in its present windows, one for each class.
+#[derive(Debug)]
+pub struct Limiter {
+    limit: RateLimit,
+    windows: Mutex<HashMap<String, [Window; 3]>>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Window {
+    ends: i64,
+    used: u32,
+}
+
+impl Limiter {
+    pub fn new(limit: RateLimit) -> Self {
+        Self {
+            limit,
+            windows: Mutex::default(),
+        }
+    }
+
+    /// The budget of a key that has sent nothing; `None` without a limit.
+    pub fn unused(&self, class: Class, now: Timestamp) -> Option<KeyBudget> {
+        let limit = self.limit_of(class)?;
+        Some(KeyBudget {
+            limit,
+            remaining: limit,
+            reset: now.as_second() + WINDOW,
+        })
+    }
+
+    /// Counts one request of the key with this name. The second value is false when the limit is
+    /// exceeded.
+    pub fn take(&self, key: &str, class: Class, now: Timestamp) -> Option<(KeyBudget, bool)> {
+        let limit = self.limit_of(class)?;
+        let now = now.as_second();
+        // An end more than one window ahead means that the clock was set back.
+        let is_present = |window: &Window| (now + 1..=now + WINDOW).contains(&window.ends);
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        if !windows.contains_key(key) {
+            windows.retain(|_, of_key| of_key.iter().any(is_present));
+        }
+        let of_key = windows.entry(key.to_owned()).or_default();
+        let window = &mut of_key[class as usize];
+        if !is_present(window) {
+            *window = Window {
+                ends: now + WINDOW,
+                used: 0,
+            };
+        }
+        let within = window.used < limit;
+        if within {
+            window.used += 1;
+        }
+        Some((
+            KeyBudget {
+                limit,
+                remaining: limit - window.used,
+                reset: window.ends,
+            },
+            within,
+        ))
+    }
+
+    fn limit_of(&self, class: Class) -> Option<u32> {
+        match self.limit {
+            RateLimit::PerMinute(limit) => Some(class.share(limit)),
+            RateLimit::Off => None,
+        }
+    }
+}
+
+/// Counts requests of one kind for each client: those with a wrong key, so that guessing keys is
+/// slow and fills no log, and those that need no key.
+#[derive(Debug)]
+pub struct ClientLimiter {
+    limit: u32,
+    windows: Mutex<HashMap<IpAddr, Window>>,
+}
+
+impl ClientLimiter {
+    pub fn new(limit: u32) -> Self {
+        Self {
+            limit,
+            windows: Mutex::default(),
+        }
+    }
+
+    /// Whether the next request of this client exceeds the limit.
+    pub fn is_exhausted(&self, client: IpAddr, now: Timestamp) -> bool {
+        let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        windows
+            .get(&client)
+            .is_some_and(|window| window.ends > now.as_second() && window.used >= self.limit)
+    }
+
+    /// Counts one request.
+    ///
+    /// # Errors
+    /// The budget, without a request left, when the limit is exceeded.
+    pub fn take(&self, client: IpAddr, now: Timestamp) -> Result<(), KeyBudget> {
+        let now = now.as_second();
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        if windows.len() >= MAX_CLIENTS {
+            windows.retain(|_, window| window.ends > now);
+        }
+        if windows.len() >= MAX_CLIENTS {
+            windows.clear();
+        }
+        let window = windows.entry(client).or_default();
+        if !(now + 1..=now + WINDOW).contains(&window.ends) {
+            *window = Window {
+                ends: now + WINDOW,
+                used: 0,
+            };
+        }
+        window.used = window.used.saturating_add(1);
+        match window.used > self.limit {
+            true => Err(KeyBudget {
+                limit: self.limit,
+                remaining: 0,
+                reset: window.ends,
+            }),
+            false => Ok(()),
+        }
+    }
+}
+
+/// What a key creates within its quota.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum QuotaNoun {
+    Logger,
+    Report,
+    Scan,
+}
+
+impl QuotaNoun {
+    fn plural(self) -> &'static str {
+        match self {
+            Self::Logger => "loggers",
+            Self::Report => "reports",
+            Self::Scan => "scans",
+        }
+    }
+}
+
+/// Loggers, and as many reports and scans, that one key may create in an hour, by its role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyQuotas {
+    pub triage: u32,
+    pub scan: u32,
+}
+
+impl Default for KeyQuotas {
+    fn default() -> Self {
+        Self {
+            triage: 100,
+            scan: 1000,
+        }
+    }
+}
+
+impl KeyQuotas {
+    /// The quota of a role and its flag; `None` without a quota.
+    fn of(self, role: Role) -> Option<(u32, &'static str)> {
+        match role {
+            Role::Read | Role::Triage => Some((self.triage, "--triage-quota")),
+            Role::Scan => Some((self.scan, "--scan-quota")),
+            Role::Admin => None,
+        }
+    }
+}
+
+/// Counts what each key creates. The counts start again with the service.
+#[derive(Debug)]
+pub struct KeyUsage {
+    quotas: KeyQuotas,
+    windows: Mutex<HashMap<(String, QuotaNoun), Window>>,
+}
+
+impl KeyUsage {
+    pub fn new(quotas: KeyQuotas) -> Self {
+        Self {
+            quotas,
+            windows: Mutex::default(),
+        }
+    }
+
+    /// Reserves one creation, which counts once it is [`created`](ReservedCreation::created).
+    ///
+    /// # Errors
+    /// 429 with the limit and the remedy when the quota of the key is used up; 403 without a quota
+    /// that waiting renews.
+    pub fn reserve(
+        &self,
+        identity: &KeyIdentity,
+        noun: QuotaNoun,
+        now: Timestamp,
+    ) -> Result<ReservedCreation<'_>, ApiError> {
+        let KeyIdentity { name, role } = identity;
+        let Some((quota, flag)) = self.quotas.of(*role) else {
+            return Ok(ReservedCreation {
+                usage: self,
+                key: None,
+            });
+        };
+        let now = now.as_second();
+        let mut windows = self.windows();
+        windows.retain(|_, window| (now + 1..=now + HOUR).contains(&window.ends));
+        let key = (name.clone(), noun);
+        let window = windows.entry(key.clone()).or_insert(Window {
+            ends: now + HOUR,
+            used: 0,
+        });
+        if window.used < quota {
+            window.used += 1;
+            return Ok(ReservedCreation {
+                usage: self,
+                key: Some(key),
+            });
+        }
+        let remedy =
+            format!("start the service with a larger `{flag}`, the quota of the role `{role}`");
+        let error = format!(
+            "the API key `{name}` has created {quota} {} within an hour",
+            noun.plural()
+        );
+        if quota == 0 {
+            return Err(ApiError::forbidden(error).with_details(remedy));
+        }
+        let seconds = window.ends - now;
+        let details = format!("retry in {} min, or {remedy}", (seconds + 59) / 60);
+        Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, error)
+            .with_details(details)
+            .with_retry_after(seconds))
+    }
+
+    fn windows(&self) -> MutexGuard<'_, HashMap<(String, QuotaNoun), Window>> {
+        self.windows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One creation within the quota of its key. Dropped before it is [`created`](Self::created), it
+/// does not count.
+#[derive(Debug)]
+pub struct ReservedCreation<'a> {
+    usage: &'a KeyUsage,
+    /// `None` without a quota.
+    key: Option<(String, QuotaNoun)>,
+}
+
+impl ReservedCreation<'_> {
+    pub fn created(mut self) {
+        self.key = None;
+    }
+}
+
+impl Drop for ReservedCreation<'_> {
+    fn drop(&mut self) {
+        if let Some(key) = &self.key
+            && let Some(window) = self.usage.windows().get_mut(key)
+        {
+            window.used = window.used.saturating_sub(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn key_usage_counts_per_key_noun_and_hour() {
+        let usage = KeyUsage::new(KeyQuotas { triage: 2, scan: 3 });
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let take = |name: &str, role, noun, second| {
+            let identity = KeyIdentity {
+                name: name.to_owned(),
+                role,
+            };
+            let reserved = usage.reserve(&identity, noun, at(second));
+            reserved
+                .map(ReservedCreation::created)
+                .map_err(|error| (error.message, error.details.unwrap()))
+        };
+        let take_all = |name: &str, role, noun| {
+            (0..10)
+                .filter(|_| take(name, role, noun, 1000).is_ok())
+                .count()
+        };
+        assert_eq!(take_all("guest", Role::Triage, QuotaNoun::Logger), 2);
+        assert_eq!(take_all("guest", Role::Triage, QuotaNoun::Report), 2);
+        assert_eq!(take_all("other", Role::Triage, QuotaNoun::Logger), 2);
+        let ci = KeyIdentity {
+            name: "ci".to_owned(),
+            role: Role::Scan,
+        };
+        for _ in 0..10 {
+            assert!(
+                usage.reserve(&ci, QuotaNoun::Logger, at(1000)).is_ok(),
+                "nothing was created"
+            );
+        }
+        assert_eq!(take_all("ci", Role::Scan, QuotaNoun::Logger), 3);
+        assert_eq!(take_all("ci", Role::Scan, QuotaNoun::Scan), 3);
+        assert_eq!(take_all("key file", Role::Admin, QuotaNoun::Scan), 10);
+        let refused = usage.reserve(&ci, QuotaNoun::Scan, at(1030)).unwrap_err();
+        assert_eq!(
+            (refused.status, refused.retry_after),
+            (StatusCode::TOO_MANY_REQUESTS, Some(3570))
+        );
+        let none = KeyUsage::new(KeyQuotas { triage: 0, scan: 0 });
+        let refused = none.reserve(&ci, QuotaNoun::Scan, at(1030)).unwrap_err();
+        assert_eq!(
+            (refused.status, refused.retry_after),
+            (StatusCode::FORBIDDEN, None),
+            "waiting does not help"
+        );
+        let (message, details) = take("guest", Role::Triage, QuotaNoun::Logger, 1030).unwrap_err();
+        assert_eq!(
+            message,
+            "the API key `guest` has created 2 loggers within an hour"
+        );
+        assert!(
+            details.starts_with("retry in 60 min") && details.contains("--triage-quota"),
+            "{details}"
+        );
+        assert!(take("guest", Role::Triage, QuotaNoun::Logger, 4600).is_ok());
+        // The clock was set back.
+        assert!(take("other", Role::Triage, QuotaNoun::Logger, 5).is_ok());
+        assert_eq!(usage.windows.lock().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn limiter_counts_per_class_and_resets_in_a_new_window() {
+        let limiter = Limiter::new(RateLimit::PerMinute(8));
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let write = |second| limiter.take("ana", Class::Write, at(second)).unwrap();
+        for left in [3, 2, 1, 0] {
+            let (budget, within) = write(1000);
+            assert_eq!((budget.limit, budget.remaining, within), (4, left, true));
+        }
+        let (budget, within) = write(1000);
+        assert!(!within);
+        let mut headers = HeaderMap::new();
+        budget.set_reset_headers(&mut headers, at(1030));
+        assert_eq!(
+            (&headers["x-ratelimit-reset"], &headers["retry-after"]),
+            (&HeaderValue::from(1060), &HeaderValue::from(30))
+        );
+        let (read, _) = limiter.take("ana", Class::Read, at(1000)).unwrap();
+        assert_eq!(read.remaining, 7);
+        assert_eq!(limiter.unused(Class::Output, at(1000)).unwrap().limit, 2);
+        assert!(write(1060).1);
+        assert_eq!(write(5).0.remaining, 3);
+        let off = Limiter::new(RateLimit::Off);
+        assert_eq!(off.take("ana", Class::Read, at(1000)), None);
+    }
+
+    #[test]
+    fn each_key_has_its_own_window() {
+        let limiter = Limiter::new(RateLimit::PerMinute(2));
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let read = |key: &str, second| limiter.take(key, Class::Read, at(second)).unwrap();
+        assert!(read("ana", 1000).1 && read("ana", 1000).1 && !read("ana", 1000).1);
+        let (budget, within) = read("ben", 1030);
+        assert_eq!((budget.remaining, budget.reset, within), (1, 1090, true));
+        // Windows of keys that send nothing are not kept.
+        read("eva", 1070);
+        let known = limiter.windows.lock().unwrap();
+        assert!(!known.contains_key("ana") && known.contains_key("ben"));
+    }
+
+    #[test]
+    fn wrong_keys_are_counted_per_client_and_window() {
+        let wrong_keys = ClientLimiter::new(2);
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let client = |last: u32| IpAddr::from(std::net::Ipv4Addr::from(0x7f00_0000 + last));
+        assert_eq!(
+            [0, 1].map(|_| wrong_keys.take(client(1), at(1000))),
+            [Ok(()); 2]
+        );
+        let refused = wrong_keys.take(client(1), at(1000)).unwrap_err();
+        assert_eq!((refused.remaining, refused.seconds_left(at(1000))), (0, 60));
+        assert!(
+            wrong_keys.is_exhausted(client(1), at(1059))
+                && !wrong_keys.is_exhausted(client(1), at(1060))
+        );
+        assert_eq!(wrong_keys.take(client(2), at(1000)), Ok(()));
+        assert!(!wrong_keys.is_exhausted(client(2), at(1000)));
+        assert_eq!(wrong_keys.take(client(1), at(1060)), Ok(()));
+        for other in 0..5000 {
+            assert_eq!(wrong_keys.take(client(other + 10), at(1070)), Ok(()));
+        }
+        assert!(wrong_keys.windows.lock().unwrap().len() <= MAX_CLIENTS);
+    }
+
+    #[test]
+    fn class_of_scan_output_is_output() {
+        assert_eq!(
+            Class::of(&Method::GET, "/api/v2/scans/7/output"),
+            Class::Output
+        );
+        assert_eq!(Class::of(&Method::GET, "/api/v2/scans/7"), Class::Read);
+        assert_eq!(
+            Class::of(&Method::PUT, "/api/v2/workspaces/7"),
+            Class::Write
+        );
+    }
+}

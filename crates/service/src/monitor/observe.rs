@@ -1,0 +1,117 @@
+//! Every request of the API as operators see it: request id, access log, audit log, metrics.
+//!
+//! ```text
+//!   request ─► id ─► handler (its log lines contain the id) ─► response with X-Request-Id
+//!                                                                 ├─► access log    ├─► metrics
+//!                                                                 └─► audit log: changes, 401 and 403
+//! ```
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::response::Response;
+use tracing::Instrument;
+
+use crate::errors::shown;
+use crate::guards::audit::AuditedRequest;
+use crate::guards::keys::KeyIdentity;
+use crate::state::App;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Numbers the requests of this process.
+#[derive(Debug, Default)]
+pub struct RequestCounter(AtomicU64);
+
+/// Responds to a request of `client`; `is_forwarded` means that a trusted proxy sent it.
+pub async fn observe<F: Future<Output = Response>>(
+    app: &App,
+    client: SocketAddr,
+    is_forwarded: bool,
+    mut request: Request,
+    respond: impl FnOnce(Request) -> F,
+) -> Response {
+    let began = Instant::now();
+    let id = forwarded_id(request.headers())
+        .filter(|_| is_forwarded)
+        .unwrap_or_else(|| new_id(app));
+    let (method, path) = (request.method().clone(), shown(request.uri().path()));
+    if let Ok(id) = HeaderValue::from_str(&id) {
+        request.headers_mut().insert(REQUEST_ID, id);
+    }
+    let span = tracing::info_span!("request", request_id = id.as_str());
+    let mut response = respond(request).instrument(span).await;
+    if let Ok(id) = HeaderValue::from_str(&id) {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
+    let (status, elapsed) = (response.status(), began.elapsed());
+    let identity = response.extensions_mut().remove::<KeyIdentity>();
+    let entry = AuditedRequest {
+        request_id: &id,
+        client: client.ip().to_canonical().to_string(),
+        key: identity.as_ref().map(|identity| identity.name.as_str()),
+        role: identity.as_ref().map(|identity| identity.role.as_str()),
+        method: method.as_str(),
+        path: &path,
+        status: status.as_u16(),
+    };
+    log(&entry, &method, elapsed.as_micros() as f64 / 1000.0);
+    if is_audited(&method, status) {
+        app.audit.write("request", &entry, app.now());
+    }
+    app.metrics.count_request(&method, status, elapsed);
+    response
+}
+
+/// Changes and refusals of keys. Throttled requests (429) are excluded: they could fill the disk.
+fn is_audited(method: &Method, status: StatusCode) -> bool {
+    let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    is_refused || (!is_read(method) && status != StatusCode::TOO_MANY_REQUESTS)
+}
+
+fn is_read(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
+}
+
+/// Reads are debug messages, because dashboards poll.
+fn log(entry: &AuditedRequest, method: &Method, millis: f64) {
+    let AuditedRequest {
+        request_id,
+        client,
+        key,
+        path,
+        status,
+        ..
+    } = entry;
+    let key = key.unwrap_or("-");
+    macro_rules! event {
+        ($level:ident) => {
+            tracing::$level!(target: "scandeck::access", request_id, client, key, %method, path, status, millis, "request")
+        };
+    }
+    match *status {
+        500.. => event!(warn),
+        429 => event!(debug),
+        400.. => event!(info),
+        _ if is_read(method) => event!(debug),
+        _ => event!(info),
+    }
+}
+
+fn new_id(app: &App) -> String {
+    format!(
+        "{:08x}-{:06x}",
+        app.boot as u32,
+        app.requests.0.fetch_add(1, Ordering::Relaxed)
+    )
+}
+
+/// The id that a proxy assigned.
+fn forwarded_id(headers: &HeaderMap) -> Option<String> {
+    let id = headers.get(REQUEST_ID)?.to_str().ok()?;
+    let is_valid = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    ((1..=64).contains(&id.len()) && id.chars().all(is_valid)).then(|| id.to_owned())
+}

@@ -1,0 +1,395 @@
+//! The worker: claims scans from the queue, runs them with the engine, and stores their events.
+//!
+//! ```text
+//!   queue ──claim──► Runner::run ──events──► CredentialMask ─► store (each write carries the attempt)
+//!                       ▲   └──outcome────► finished, failed to start, connection error, auth failed
+//!                                                                          out of scope: stopped
+//!   stop, time limit ───┘ token             stopped, timed out
+//!   service stops ──────┘                   nothing stored: the next start runs the scan again
+//!   panic                                   returned to the queue
+//! ```
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use jiff::SignedDuration;
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::engine::{Engine, ScanEvent, ScanJob, ScanOutcome};
+use crate::guards::credential_mask::CredentialMask;
+use crate::guards::secrets::WRONG_KEY;
+use crate::state::App;
+use crate::store::DatabaseError;
+use crate::store::jobs::{Attempt, Claim, QueuePoll, ScanUpdate, StopRequest};
+use scandeck_wire::contract::{ScanId, ScanStatus, WorkspaceId};
+
+/// How often the responses about a running scan change: they contain its duration.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Ticks between two renewals of the lease (15 s).
+const RENEWAL: u32 = 5;
+
+/// Time for a cancelled scan to end before its task is aborted; clients see it as stopped within 2
+/// s.
+const GRACE: Duration = Duration::from_millis(1200);
+
+/// How often the queue is polled without a notification, because leases expire silently.
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Largest number of events per transaction.
+const EVENT_BATCH: usize = 256;
+
+/// The beginning of `status_message` of a scan that a change of the scope ended.
+pub const ENDED_BY_SCOPE: &str = "ended by the scope: ";
+
+/// Runs scans: the engine, or a replacement in tests.
+pub trait Runner: Send + Sync + 'static {
+    /// Runs one scan until it ends or `stop` is cancelled.
+    fn run(
+        &self,
+        job: ScanJob,
+        events: mpsc::Sender<ScanEvent>,
+        stop: CancellationToken,
+    ) -> BoxFuture<'static, ScanOutcome>;
+}
+
+impl Runner for Engine {
+    fn run(
+        &self,
+        job: ScanJob,
+        events: mpsc::Sender<ScanEvent>,
+        stop: CancellationToken,
+    ) -> BoxFuture<'static, ScanOutcome> {
+        let engine = self.clone();
+        Box::pin(async move { Engine::run(&engine, job, events, stop).await })
+    }
+}
+
+/// The worker's interface for the routes.
+#[derive(Debug, Default)]
+pub struct Worker {
+    queued: Notify,
+    running: Mutex<HashMap<ScanId, CancellationToken>>,
+}
+
+impl Worker {
+    /// Notifies the worker of a queued scan.
+    pub fn wake(&self) {
+        self.queued.notify_one();
+    }
+
+    /// Stops a scan; false when it does not exist. An ended scan is unchanged.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn stop(&self, app: &App, scan: ScanId) -> Result<bool, DatabaseError> {
+        let stop = app.store.request_stop(scan, app.now()).await?;
+        if stop == StopRequest::Running
+            && let Some(token) = self.running().get(&scan)
+        {
+            token.cancel();
+        }
+        app.deliveries.notify_one();
+        Ok(stop != StopRequest::NotFound)
+    }
+
+    /// Stops every scan of a workspace.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn stop_workspace(
+        &self,
+        app: &App,
+        workspace: WorkspaceId,
+    ) -> Result<(), DatabaseError> {
+        for scan in app.store.active_in(workspace).await? {
+            self.stop(app, scan).await?;
+        }
+        Ok(())
+    }
+
+    fn running(&self) -> std::sync::MutexGuard<'_, HashMap<ScanId, CancellationToken>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn running_scans(&self) -> Vec<ScanId> {
+        self.running().keys().copied().collect()
+    }
+}
+
+/// Processes the queue until `stop`, which cancels running scans; the next start runs them again.
+pub async fn work(app: App, runner: Arc<dyn Runner>, owner: String, stop: CancellationToken) {
+    let mut scans = JoinSet::new();
+    while !stop.is_cancelled() {
+        step(&app, &runner, &owner, &mut scans, &stop).await;
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = app.worker.queued.notified() => {}
+            Some(_) = scans.join_next() => {}
+            () = tokio::time::sleep(POLL_INTERVAL) => {}
+        }
+    }
+    while scans.join_next().await.is_some() {}
+}
+
+/// Claims scans up to the limit of concurrent scans.
+async fn step(
+    app: &App,
+    runner: &Arc<dyn Runner>,
+    owner: &str,
+    scans: &mut JoinSet<()>,
+    stop: &CancellationToken,
+) {
+    while scans.try_join_next().is_some() {}
+    while scans.len() < app.settings.scans_at_once.max(1) {
+        match app
+            .store
+            .claim(owner, &app.worker.running_scans(), app.now())
+            .await
+        {
+            Ok(QueuePoll::Claimed(claim)) => {
+                let token = stop.child_token();
+                let scan = claim.attempt.scan;
+                app.worker.running().insert(scan, token.clone());
+                // A stop between the claim and this line found no token to cancel.
+                if app.store.is_stop_requested(scan).await.unwrap_or_default() {
+                    token.cancel();
+                }
+                scans.spawn(attempt(
+                    app.clone(),
+                    Arc::clone(runner),
+                    *claim,
+                    token,
+                    stop.clone(),
+                ));
+            }
+            // The aborted scan may have a callback.
+            Ok(QueuePoll::Aborted) => app.deliveries.notify_one(),
+            Ok(QueuePoll::Empty) => return,
+            Err(error) => {
+                // The next poll tries again; the queue is in the database and loses nothing.
+                tracing::error!(%error, "scan queue not read");
+                return;
+            }
+        }
+    }
+}
+
+/// Runs one attempt and cleans up afterwards.
+async fn attempt(
+    app: App,
+    runner: Arc<dyn Runner>,
+    claim: Claim,
+    token: CancellationToken,
+    stop: CancellationToken,
+) {
+    let running = claim.attempt.clone();
+    let ended = match (claim.vpn_scan, app.secrets.open(claim.job.params.clone())) {
+        (true, _) => Ok(End::Outcome(
+            ScanStatus::VpnConnectionError,
+            "VPN is not supported: omit vpn_profile_uuid or send null".into(),
+        )),
+        (false, None) => Ok(End::Outcome(ScanStatus::FailedToStart, WRONG_KEY.into())),
+        (false, Some(params)) => {
+            let job = ScanJob {
+                params,
+                ..claim.job
+            };
+            run(&app, runner, Claim { job, ..claim }, token, &stop).await
+        }
+    };
+    let written = match ended {
+        Ok(End::Outcome(status, message)) => {
+            app.store
+                .finish(&running, &status, &message, app.now())
+                .await
+        }
+        Ok(End::Panicked) => app.store.release(&running).await,
+        Ok(End::Shutdown) => app.store.requeue(&running).await,
+        Ok(End::Superseded) => Ok(()),
+        Err(error) => Err(error),
+    };
+    if let Err(error) = written {
+        tracing::error!(scan = %running.scan, %error, "scan results not stored");
+    }
+    app.worker.running().remove(&running.scan);
+    app.worker.wake();
+    app.deliveries.notify_one();
+}
+
+/// How an attempt ended.
+enum End {
+    Outcome(ScanStatus, String),
+    /// The next start runs the scan again.
+    Shutdown,
+    /// A newer attempt exists, or the scan was deleted.
+    Superseded,
+    Panicked,
+}
+
+/// Why a scan was cancelled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    Stop,
+    TimeLimit,
+    Superseded,
+}
+
+async fn run(
+    app: &App,
+    runner: Arc<dyn Runner>,
+    claim: Claim,
+    token: CancellationToken,
+    service_stop: &CancellationToken,
+) -> Result<End, DatabaseError> {
+    let attempt = claim.attempt.clone();
+    let mask = CredentialMask::new(&claim.job.params);
+    let results = ResultWriter {
+        app,
+        attempt: &attempt,
+        mask: &mask,
+    };
+    let limit = app
+        .clock
+        .until(app.now() + SignedDuration::from_mins(claim.max_minutes));
+    let minutes = claim.max_minutes;
+    let (sender, mut events) = mpsc::channel(EVENT_BATCH);
+    let (job, scan_token) = (claim.job, token.clone());
+    // A separate task: a panic in a check ends this scan and not the worker.
+    let mut task = AbortOnDropHandle::new(tokio::spawn(async move {
+        runner.run(job, sender, scan_token).await
+    }));
+    let cause = results.watch(&mut events, limit, &token).await?;
+    token.cancel();
+    if tokio::time::timeout(GRACE, results.drain(&mut events, cause))
+        .await
+        .is_err()
+    {
+        task.abort();
+    }
+    let outcome = (&mut task).await;
+    Ok(match (cause, outcome) {
+        (Some(Cause::Superseded), _) => End::Superseded,
+        (Some(Cause::TimeLimit), _) => End::Outcome(
+            ScanStatus::TimedOut,
+            format!(
+                "max_scan_time ({minutes} min) exceeded; {}",
+                so_far(app, &attempt).await?
+            ),
+        ),
+        (Some(Cause::Stop), _) if service_stop.is_cancelled() => End::Shutdown,
+        (Some(Cause::Stop), _) => End::Outcome(
+            ScanStatus::Stopped,
+            format!("stopped by the user; {}", so_far(app, &attempt).await?),
+        ),
+        (None, Ok(outcome)) => end_of(outcome, &mask),
+        (None, Err(_)) => End::Panicked,
+    })
+}
+
+/// The results of a scan that was ended, in words.
+async fn so_far(app: &App, attempt: &Attempt) -> Result<&'static str, DatabaseError> {
+    Ok(if app.store.has_findings(attempt.scan).await? {
+        "partial results"
+    } else {
+        "no findings"
+    })
+}
+
+fn end_of(outcome: ScanOutcome, mask: &CredentialMask) -> End {
+    let (status, message) = match outcome {
+        ScanOutcome::Finished(message) => (ScanStatus::Finished, message),
+        ScanOutcome::FailedToStart(message) => (ScanStatus::FailedToStart, message),
+        ScanOutcome::ConnectionError(message) => (ScanStatus::ConnectionError, message),
+        ScanOutcome::AuthFailed(message) => (ScanStatus::AuthFailed, message),
+        ScanOutcome::OutOfScope(refusal) => {
+            (ScanStatus::Stopped, format!("{ENDED_BY_SCOPE}{refusal}"))
+        }
+        // The worker did not cancel this scan.
+        ScanOutcome::Cancelled => (
+            ScanStatus::Aborted,
+            "the scan ended with an internal error; see the log of the service".to_owned(),
+        ),
+    };
+    End::Outcome(status, mask.text(message))
+}
+
+/// The only way of the results of a scan into the store.
+struct ResultWriter<'a> {
+    app: &'a App,
+    attempt: &'a Attempt,
+    mask: &'a CredentialMask,
+}
+
+impl ResultWriter<'_> {
+    /// Stores events until the scan ends by itself (`None`) or must be cancelled.
+    async fn watch(
+        &self,
+        events: &mut mpsc::Receiver<ScanEvent>,
+        limit: BoxFuture<'static, ()>,
+        token: &CancellationToken,
+    ) -> Result<Option<Cause>, DatabaseError> {
+        let mut limit = limit;
+        let mut tick = tokio::time::interval(TICK);
+        let mut ticks = 0;
+        let mut buffer = Vec::with_capacity(EVENT_BATCH);
+        loop {
+            // Biased: a flood of events must not delay a stop.
+            tokio::select! {
+                biased;
+                () = token.cancelled() => return Ok(Some(Cause::Stop)),
+                () = &mut limit => return Ok(Some(Cause::TimeLimit)),
+                _ = tick.tick() => {
+                    self.app.store.touch();
+                    ticks += 1;
+                    if ticks % RENEWAL == 0 && !self.app.store.renew(self.attempt, self.app.now()).await? {
+                        return Ok(Some(Cause::Superseded));
+                    }
+                }
+                count = events.recv_many(&mut buffer, EVENT_BATCH) => {
+                    if count == 0 {
+                        return Ok(None);
+                    }
+                    if !self.write(&mut buffer).await? {
+                        return Ok(Some(Cause::Superseded));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Stores the remaining events of a cancelled scan.
+    async fn drain(&self, events: &mut mpsc::Receiver<ScanEvent>, cause: Option<Cause>) {
+        let mut buffer = Vec::new();
+        while events.recv_many(&mut buffer, EVENT_BATCH).await > 0 {
+            if cause == Some(Cause::Superseded) {
+                buffer.clear();
+            } else if let Err(error) = self.write(&mut buffer).await {
+                tracing::error!(scan = %self.attempt.scan, %error, "last scan results not stored");
+            }
+        }
+    }
+
+    async fn write(&self, events: &mut Vec<ScanEvent>) -> Result<bool, DatabaseError> {
+        let mut update = ScanUpdate::default();
+        for event in events.drain(..) {
+            match self.mask.event(event) {
+                ScanEvent::Planned(tests) => update.planned = Some(tests),
+                ScanEvent::Tested(test) => update.tests.push(test),
+                ScanEvent::Raw(line) => update.raw.push(line),
+                ScanEvent::Info(line) => update.info.push(line),
+                ScanEvent::Step(step) => update.step = Some(step),
+                ScanEvent::Output(output) => update.output = Some(output),
+            }
+        }
+        self.app
+            .store
+            .record(self.attempt, Some(&update), self.app.now())
+            .await
+    }
+}

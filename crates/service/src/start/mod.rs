@@ -1,0 +1,712 @@
+//! Starts and stops a service: lock, database, keys, listeners, background tasks. One cancellation
+//! token stops all.
+//!
+//! ```text
+//!   lock ─► database ─► keys ─► listeners ─► tasks ─► service.json ─► Running
+//!                                              │
+//!   token cancelled ─► listeners drain ────────┴─► tasks end ─► database closed ─► lock released     (within 2 s)
+//! ```
+
+mod idle;
+mod sockets;
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::Request;
+use axum::response::{IntoResponse, Response};
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+use tokio::net::TcpListener;
+use tokio::sync::{Notify, Semaphore};
+use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::ServiceExt;
+use url::Url;
+
+use crate::api::router;
+use crate::api::router::NormalizingRouter;
+use crate::clock::{Clock, SystemClock};
+use crate::data::data_dir::{DataDir, DirLock, ServiceInfo, api_key, secret};
+use crate::engine::{Engine, EngineSettings, ServicePorts};
+use crate::errors::{ApiError, StartError};
+use crate::guards::audit::AuditLog;
+use crate::guards::keys::KeyRing;
+use crate::guards::limits::{ClientLimiter, HEALTH_CHECKS, KeyUsage, Limiter};
+use crate::guards::secrets::ScanSecrets;
+use crate::loggers;
+use crate::loggers::recorder::Recorder;
+use crate::loggers::{LoggerHandler, UnattributedList};
+use crate::monitor::health::Readiness;
+use crate::monitor::metrics::{Metrics, MetricsHandler};
+use crate::monitor::observe::{RequestCounter, observe};
+use crate::net::connections;
+use crate::net::connections::{
+    AcceptedConnection, ClientAddress, ConnectionHandler, ConnectionLimits, FailedHandshake,
+    ListenerTls,
+};
+use crate::net::descriptors::DescriptorShares;
+use crate::net::dns::DnsClient;
+use crate::net::proxies::TrustedProxies;
+use crate::net::resolver::{Resolver, SystemResolver};
+use crate::net::tls::{ServerIdentity, TlsFiles};
+use crate::runs::callbacks;
+use crate::runs::report_maker;
+use crate::runs::words::{PREDEFINED, WordlistWords};
+use crate::runs::worker;
+use crate::runs::worker::{Runner, Worker};
+use crate::scope::Pattern;
+use crate::scope_check::{ScopeCheck, ScopeCheckSettings};
+use crate::settings::Settings;
+use crate::state::{App, AppState};
+use crate::store::captures::LoggerQuota;
+use crate::store::jobs::seal_copy;
+use crate::store::{OpenedStore, Store};
+
+use sockets::{Sockets, api_url, check_exposure, local_url, metrics_note};
+
+/// How long open connections may finish their responses when the service stops.
+const DRAIN: Duration = Duration::from_millis(1500);
+
+/// Connections of the metrics listener.
+const METRICS_CONNECTIONS: usize = 8;
+
+/// Descriptors of one scan besides its port probes: HTTP connections, which are kept open.
+const SCAN_DESCRIPTORS: usize = 32;
+
+/// A running service.
+pub struct Running {
+    /// `http://ADDR:PORT/api/v2`.
+    pub base_url: Url,
+    /// Base of every `handler_url`, ending in `/`.
+    pub logger_base: Url,
+    /// The API key, which [`fmt::Debug`] hides.
+    pub api_key: String,
+    /// The certificate of the API, to reload it.
+    pub identity: Option<Arc<ServerIdentity>>,
+    /// The certificate of the loggers.
+    pub logger_identity: Option<Arc<ServerIdentity>>,
+    /// Notices for the user: a migration, a network file system, changed ports.
+    pub notes: Vec<String>,
+    shutdown: JoinHandle<()>,
+}
+
+impl Running {
+    /// Waits until the service has stopped, because the token was cancelled or the service was
+    /// idle.
+    ///
+    /// # Errors
+    /// When the shutdown panicked.
+    pub async fn stopped(self) -> anyhow::Result<()> {
+        Ok(self.shutdown.await?)
+    }
+}
+
+impl fmt::Debug for Running {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Running")
+            .field("base_url", &self.base_url.as_str())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Starts a service; it stops within two seconds after `shutdown` is cancelled.
+///
+/// # Errors
+/// When another service uses the directory, an address is in use, or a file cannot be used.
+pub fn start(
+    settings: Settings,
+    shutdown: CancellationToken,
+) -> BoxFuture<'static, Result<Running, StartError>> {
+    start_with(settings, shutdown, Parts::default())
+}
+
+/// Parts that tests replace.
+pub struct Parts {
+    /// The system clock by default.
+    pub clock: Arc<dyn Clock>,
+    /// The engine by default.
+    pub runner: Option<Arc<dyn Runner>>,
+    /// The resolver of the system by default.
+    pub resolver: Arc<dyn Resolver>,
+}
+
+impl Default for Parts {
+    fn default() -> Self {
+        Self {
+            clock: Arc::new(SystemClock),
+            runner: None,
+            resolver: Arc::new(SystemResolver),
+        }
+    }
+}
+
+/// [`start`] with replaced parts.
+///
+/// # Errors
+/// The errors of [`start`].
+pub fn start_with(
+    settings: Settings,
+    shutdown: CancellationToken,
+    parts: Parts,
+) -> BoxFuture<'static, Result<Running, StartError>> {
+    // An `async fn` is compiled where it is awaited; a boxed future is compiled once, here.
+    Box::pin(start_parts(settings, shutdown, parts))
+}
+
+async fn start_parts(
+    settings: Settings,
+    shutdown: CancellationToken,
+    parts: Parts,
+) -> Result<Running, StartError> {
+    check_exposure(&settings)?;
+    let identities = ListenerIdentities::load(&settings)?;
+    let tls = identities.acceptors()?;
+    let opened = OpenedDir::open(&settings, parts.clock.now()).await?;
+    let sockets = Sockets::open(&settings, opened.last.as_ref()).await?;
+    let scheme = if tls.api.is_some() { "https" } else { "http" };
+    let base_url = api_url(scheme, sockets.api_address)?;
+    let logger_base = sockets.logger_base(&settings)?;
+    let shares = DescriptorShares::of_process();
+    let runner = match &parts.runner {
+        Some(runner) => Arc::clone(runner),
+        None => engine(
+            &settings,
+            &opened.scope_check,
+            &parts.resolver,
+            &sockets,
+            shares,
+        ),
+    };
+    let previous_logger_url = opened.previous_logger_url(&logger_base);
+    let mut notes = opened.notes.clone();
+    notes.extend(start_notes(&settings, &sockets, shares));
+    notes.extend(previous_logger_url.as_ref().map(|previous| {
+        format!("logger URLs changed from {previous} to {logger_base}; old URLs no longer record")
+    }));
+    opened.write_info(&settings, &sockets, &logger_base, previous_logger_url)?;
+    // Nothing below fails, so a failed start leaves no task running.
+    let OpenedDir {
+        dir,
+        lock,
+        store,
+        keys,
+        scope_check,
+        ..
+    } = opened;
+    let (api_key, callback_key) = (keys.admin.clone(), keys.callback.clone());
+    let state = app_state(
+        settings,
+        parts,
+        &dir,
+        store.clone(),
+        scope_check,
+        keys,
+        &logger_base,
+    );
+    let app = App::new(state);
+    let stop = CancellationToken::new();
+    let tasks = spawn_tasks(&app, sockets, tls, runner, shares, callback_key, &stop);
+    let shutdown = shutdown.child_token();
+    if let Some(after) = app.settings.idle_exit {
+        tasks.spawn(idle::watch(app.clone(), after, shutdown.clone()));
+    }
+    let shutdown = tokio::spawn(async move {
+        shutdown.cancelled().await;
+        // Before the ports are free: clients send their key only while `service.json` names the
+        // port.
+        dir.take_last_info();
+        stop.cancel();
+        shut_down(tasks, store, lock).await;
+    });
+    Ok(Running {
+        base_url,
+        logger_base,
+        api_key,
+        identity: identities.api,
+        logger_identity: identities.loggers,
+        notes,
+        shutdown,
+    })
+}
+
+/// The certificates of the listeners.
+struct ListenerIdentities {
+    api: Option<Arc<ServerIdentity>>,
+    loggers: Option<Arc<ServerIdentity>>,
+}
+
+/// TLS of each listener; one without speaks plain HTTP.
+struct TlsAcceptors {
+    api: Option<TlsAcceptor>,
+    loggers: Option<TlsAcceptor>,
+}
+
+impl ListenerIdentities {
+    fn load(settings: &Settings) -> Result<Self, StartError> {
+        let load = |files: &Option<TlsFiles>| {
+            let identity = files.clone().map(ServerIdentity::load);
+            identity.transpose().map_err(tls_failed)
+        };
+        Ok(Self {
+            api: load(&settings.tls)?,
+            loggers: load(&settings.logger_tls)?,
+        })
+    }
+
+    fn acceptors(&self) -> Result<TlsAcceptors, StartError> {
+        let accept = |identity: &Option<Arc<ServerIdentity>>| {
+            let acceptor = identity.as_ref().map(ServerIdentity::acceptor);
+            acceptor.transpose().map_err(tls_failed)
+        };
+        Ok(TlsAcceptors {
+            api: accept(&self.api)?,
+            loggers: accept(&self.loggers)?,
+        })
+    }
+}
+
+fn tls_failed(error: anyhow::Error) -> StartError {
+    StartError::Settings(format!("{error:#}"))
+}
+
+/// The data directory, locked, with its store and its keys.
+struct OpenedDir {
+    dir: DataDir,
+    lock: DirLock,
+    /// What an earlier process wrote for clients.
+    last: Option<ServiceInfo>,
+    store: Store,
+    keys: ServiceKeys,
+    scope_check: Arc<ScopeCheck>,
+    /// Notices for the user.
+    notes: Vec<String>,
+}
+
+impl OpenedDir {
+    async fn open(settings: &Settings, now: Timestamp) -> Result<Self, StartError> {
+        let dir = DataDir::open(&settings.data_dir).map_err(files(&settings.data_dir))?;
+        let Some(lock) = dir.lock().await.map_err(files(dir.path()))? else {
+            return Err(StartError::Held {
+                dir: dir.path().to_owned(),
+                info: dir.info().map(Box::new),
+            });
+        };
+        let last = dir.take_last_info();
+        let scope_check = Arc::new(ScopeCheck::new(rails_settings(settings, &dir)?));
+        let OpenedStore { store, notes } = Store::open(&dir.database()).await?;
+        prepare(&store, settings, now).await?;
+        let keys = ServiceKeys::read(settings, &dir)?;
+        seal_credentials(&store, &dir, &keys.scans).await?;
+        Ok(Self {
+            dir,
+            lock,
+            last,
+            store,
+            keys,
+            scope_check,
+            notes,
+        })
+    }
+
+    /// The logger URL of the earlier process, if it was another one.
+    fn previous_logger_url(&self, logger_base: &Url) -> Option<String> {
+        let last = self.last.as_ref().map(|last| &last.logger_url);
+        last.filter(|last| *last != logger_base).map(Url::to_string)
+    }
+
+    fn write_info(
+        &self,
+        settings: &Settings,
+        sockets: &Sockets,
+        logger_base: &Url,
+        previous_logger_url: Option<String>,
+    ) -> Result<(), StartError> {
+        let key_file = settings.api_key_file.as_ref();
+        let info = ServiceInfo {
+            // Only processes of this machine read the file.
+            base_url: local_url(settings, sockets.api_address)?,
+            logger_url: logger_base.clone(),
+            previous_logger_url,
+            pid: std::process::id(),
+            api_key_file: key_file.and_then(|file| file.canonicalize().ok()),
+            logger_days: settings.logger_days,
+        };
+        self.dir.write_info(&info).map_err(files(self.dir.path()))
+    }
+}
+
+struct ServiceKeys {
+    /// The API key of the data directory.
+    admin: String,
+    /// Signs callbacks.
+    callback: String,
+    /// Encrypts the credentials of scans.
+    scans: ScanSecrets,
+}
+
+impl ServiceKeys {
+    fn read(settings: &Settings, dir: &DataDir) -> Result<Self, StartError> {
+        let key_file = settings.api_key_file.clone();
+        let admin = api_key(&key_file.unwrap_or_else(|| dir.key_file()))?;
+        let callback_file = dir.callback_key_file();
+        let callback = secret(&callback_file).map_err(files(&callback_file))?;
+        let scans = scan_secrets(settings, dir)?;
+        Ok(Self {
+            admin,
+            callback,
+            scans,
+        })
+    }
+}
+
+/// Encrypts the credentials of scans that earlier versions stored as text, also in copies.
+async fn seal_credentials(
+    store: &Store,
+    dir: &DataDir,
+    secrets: &ScanSecrets,
+) -> Result<(), StartError> {
+    store.seal_jobs(secrets).await.map_err(StartError::Store)?;
+    for copy in dir.database_copies() {
+        if let Err(error) = seal_copy(&copy, secrets).await {
+            tracing::warn!(copy = %copy.display(), %error, "credentials of scans in this copy not encrypted");
+        }
+    }
+    Ok(())
+}
+
+/// Notices about the settings and the machine.
+fn start_notes(settings: &Settings, sockets: &Sockets, shares: DescriptorShares) -> Vec<String> {
+    let mut notes = Vec::new();
+    if settings.connections.connections > shares.api {
+        notes.push(format!(
+            "the limit of file descriptors allows {} connections per listener",
+            shares.api
+        ));
+    }
+    let metrics = sockets.metrics.as_ref();
+    let metrics_address = metrics.and_then(|listener| listener.local_addr().ok());
+    notes.extend(metrics_address.map(metrics_note));
+    if settings.tls.is_some() && settings.insecure_http {
+        notes.push("--insecure-http has no effect with --tls-cert".to_owned());
+    }
+    notes
+}
+
+fn app_state(
+    settings: Settings,
+    parts: Parts,
+    dir: &DataDir,
+    store: Store,
+    scope_check: Arc<ScopeCheck>,
+    keys: ServiceKeys,
+    logger_base: &Url,
+) -> AppState {
+    AppState {
+        store,
+        scope_check,
+        audit: AuditLog::new(dir.audit_log(), Some(settings.audit_bytes)),
+        metrics: Metrics::default(),
+        requests: RequestCounter::default(),
+        readiness: Readiness::default(),
+        unattributed: UnattributedList::default(),
+        proxies: TrustedProxies::new(settings.behind_proxy.clone()),
+        resolver: parts.resolver,
+        secrets: keys.scans,
+        limiter: Limiter::new(settings.rate_limit),
+        wrong_keys: ClientLimiter::new(settings.wrong_keys),
+        health_checks: ClientLimiter::new(HEALTH_CHECKS),
+        key_usage: KeyUsage::new(settings.key_quotas),
+        keys: KeyRing::new(&keys.admin),
+        logger_base: logger_base.clone(),
+        boot: rand::random(),
+        worker: Worker::default(),
+        large_documents: Semaphore::new(1),
+        reports: Notify::new(),
+        deliveries: Notify::new(),
+        last_client: parts.clock.now().as_millisecond().into(),
+        clock: parts.clock,
+        settings,
+    }
+}
+
+fn engine(
+    settings: &Settings,
+    scope_check: &Arc<ScopeCheck>,
+    system_resolver: &Arc<dyn Resolver>,
+    sockets: &Sockets,
+    shares: DescriptorShares,
+) -> Arc<dyn Runner> {
+    let resolver: Arc<dyn Resolver> = match settings.dns_server {
+        Some(server) => Arc::new(DnsClient::new(server)),
+        None => Arc::clone(system_resolver),
+    };
+    let service_ports = ServicePorts::default();
+    service_ports.add(sockets.api_address);
+    service_ports.add(sockets.logger_address);
+    let (scope_check, trust_anchors) = (Arc::clone(scope_check), settings.trust_anchors.clone());
+    Arc::new(Engine::new(EngineSettings {
+        scope_check,
+        resolver,
+        trust_anchors,
+        service_ports,
+        limits: settings.scan_limits,
+        descriptors: shares
+            .scans
+            .saturating_sub(settings.scans_at_once * SCAN_DESCRIPTORS),
+    }))
+}
+
+/// The key of the credentials of scans. It has a file of its own: a copy of the database does not
+/// contain it.
+fn scan_secrets(settings: &Settings, dir: &DataDir) -> Result<ScanSecrets, StartError> {
+    let file = settings
+        .secrets_key_file
+        .clone()
+        .unwrap_or_else(|| dir.secrets_key_file());
+    let secret = secret(&file).map_err(files(&file))?;
+    ScanSecrets::new(&secret)
+        .ok_or_else(|| StartError::Settings(format!("{} has no usable key", file.display())))
+}
+
+/// Prepares the store before the first request: current workspace, predefined wordlists,
+/// interrupted scans.
+async fn prepare(store: &Store, settings: &Settings, now: Timestamp) -> Result<(), StartError> {
+    if let Some(id) = settings.current_workspace
+        && !store
+            .set_current_workspace(id)
+            .await
+            .map_err(StartError::Store)?
+    {
+        return Err(StartError::Settings(format!(
+            "--current-workspace {id}: workspace {id} not found"
+        )));
+    }
+    for (name, description, file) in PREDEFINED {
+        let words = WordlistWords::parse(file);
+        store
+            .upsert_predefined_wordlist(name, description, &words)
+            .await
+            .map_err(StartError::Store)?;
+    }
+    store.recover(now).await.map_err(StartError::Store)
+}
+
+fn files(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> StartError + use<> {
+    let path = path.to_owned();
+    move |cause| StartError::Files { path, cause }
+}
+
+fn rails_settings(settings: &Settings, dir: &DataDir) -> Result<ScopeCheckSettings, StartError> {
+    let pattern = |text: &String| {
+        Pattern::allowance(text)
+            .map_err(|error| StartError::Settings(format!("--allow-target {text}: {error}")))
+    };
+    let command_suffix = if dir.command_suffix().is_empty() {
+        ""
+    } else {
+        " --data-dir DIR"
+    };
+    Ok(ScopeCheckSettings {
+        scope_file: dir.scope_file(),
+        allow_private: settings.allow_private,
+        allow_targets: settings
+            .allow_targets
+            .iter()
+            .map(pattern)
+            .collect::<Result<_, _>>()?,
+        command_suffix,
+    })
+}
+
+/// Starts the background tasks; `stop` ends each of them.
+fn spawn_tasks(
+    app: &App,
+    sockets: Sockets,
+    tls: TlsAcceptors,
+    runner: Arc<dyn Runner>,
+    shares: DescriptorShares,
+    callback_key: String,
+    stop: &CancellationToken,
+) -> TaskTracker {
+    let tasks = BackgroundTasks {
+        app,
+        shares,
+        stop,
+        tracker: TaskTracker::new(),
+    };
+    tasks.serve_api(sockets.api, tls.api);
+    tasks.serve_loggers(sockets.loggers, tls.loggers);
+    if let Some(metrics) = sockets.metrics {
+        tasks.serve_metrics(metrics);
+    }
+    let owner = format!("{:016x}", app.boot);
+    let tracker = tasks.tracker;
+    tracker.spawn(worker::work(app.clone(), runner, owner, stop.clone()));
+    tracker.spawn(report_maker::make_reports(app.clone(), stop.clone()));
+    tracker.spawn(callbacks::deliver(app.clone(), callback_key, stop.clone()));
+    tracker.close();
+    tracker
+}
+
+struct BackgroundTasks<'a> {
+    app: &'a App,
+    shares: DescriptorShares,
+    stop: &'a CancellationToken,
+    tracker: TaskTracker,
+}
+
+impl BackgroundTasks<'_> {
+    fn serve_api(&self, socket: TcpListener, tls: Option<TlsAcceptor>) {
+        let limits = self.app.settings.connections.within(self.shares.api);
+        let handler = ApiHandler::new(self.app);
+        self.tracker.spawn(connections::serve(
+            socket,
+            limits,
+            handler,
+            tls,
+            self.stop.clone(),
+            DRAIN,
+        ));
+    }
+
+    /// Serves the loggers, and starts the task that stores their captures.
+    fn serve_loggers(&self, socket: TcpListener, acceptor: Option<TlsAcceptor>) {
+        let (app, stop) = (self.app, self.stop);
+        let quota = LoggerQuota {
+            requests: app.settings.logger_quota,
+            bytes: app.settings.logger_bytes,
+        };
+        let (recorder, record) = Recorder::new(app.store.clone(), quota);
+        self.tracker.spawn(record);
+        // Senders to loggers have no key.
+        let limits = ConnectionLimits {
+            reserve: 0,
+            ..app.settings.connections.within(self.shares.loggers)
+        };
+        let handler = LoggerHandler::new(app.clone(), recorder);
+        let serve_sender = {
+            let stop = stop.clone();
+            move |sender: AcceptedConnection| {
+                loggers::serve(handler.clone(), sender, limits, stop.clone())
+            }
+        };
+        let tls = match acceptor {
+            Some(acceptor) => ListenerTls::Optional(acceptor, unattributed_handshakes(app)),
+            None => ListenerTls::None,
+        };
+        self.tracker.spawn(connections::serve_transports(
+            socket,
+            limits,
+            serve_sender,
+            tls,
+            stop.clone(),
+            DRAIN,
+        ));
+    }
+
+    fn serve_metrics(&self, socket: TcpListener) {
+        let limits = ConnectionLimits {
+            connections: METRICS_CONNECTIONS,
+            reserve: 0,
+            ..self.app.settings.connections
+        };
+        self.tracker.spawn(connections::serve(
+            socket,
+            limits,
+            MetricsHandler(self.app.clone()),
+            None,
+            self.stop.clone(),
+            DRAIN,
+        ));
+    }
+}
+
+/// Keeps the handshakes of senders that refuse the certificate of the loggers: they reached the
+/// listener.
+fn unattributed_handshakes(app: &App) -> FailedHandshake {
+    let app = app.clone();
+    Arc::new(move |client, bytes| {
+        app.unattributed.add(
+            client,
+            app.now(),
+            "a TLS handshake that failed".to_owned(),
+            bytes,
+        );
+    })
+}
+
+/// Answers the requests of the API listener.
+#[derive(Clone)]
+struct ApiHandler {
+    router: NormalizingRouter,
+    app: App,
+}
+
+impl ApiHandler {
+    fn new(app: &App) -> Self {
+        Self {
+            router: router::router(app.clone()),
+            app: app.clone(),
+        }
+    }
+
+    /// Plain HTTP is for this machine and for the proxy that adds TLS.
+    fn is_behind_proxy_only(&self) -> bool {
+        let settings = &self.app.settings;
+        settings.tls.is_none() && !settings.insecure_http && !settings.behind_proxy.is_empty()
+    }
+}
+
+impl ConnectionHandler for ApiHandler {
+    fn respond(&self, client: SocketAddr, mut request: Request) -> BoxFuture<'static, Response> {
+        let is_allowed =
+            client.ip().to_canonical().is_loopback() || self.app.proxies.contains(client.ip());
+        if self.is_behind_proxy_only() && !is_allowed {
+            let error = ApiError::forbidden("direct connections are refused")
+                .with_details("connect to the proxy");
+            return Box::pin(std::future::ready(error.into_response()));
+        }
+        let is_forwarded = self.app.proxies.contains(client.ip());
+        let client = self.app.proxies.client(client, request.headers());
+        request.extensions_mut().insert(ClientAddress(client));
+        let (router, app) = (self.router.clone(), self.app.clone());
+        Box::pin(async move {
+            let respond = |request| async move {
+                router
+                    .oneshot(request)
+                    .await
+                    .unwrap_or_else(|never| match never {})
+            };
+            observe(&app, client, is_forwarded, request, respond).await
+        })
+    }
+}
+
+/// Waits for the tasks, then closes the database, then releases the lock.
+async fn shut_down(tasks: TaskTracker, store: Store, lock: DirLock) {
+    tasks.wait().await;
+    store.close().await;
+    drop(lock);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_do_not_name_the_data_directory() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = DataDir::open(temp.path()).unwrap();
+        assert_eq!(
+            rails_settings(&Settings::new(temp.path()), &dir)
+                .unwrap()
+                .command_suffix,
+            " --data-dir DIR"
+        );
+    }
+}
