@@ -36,7 +36,7 @@ pub async fn respond<T, F, R>(
 where
     T: Send + 'static,
     F: Fn(T) -> R + Send + 'static,
-    R: Future<Output = StoreResult<Vec<String>>> + Send,
+    R: Future<Output = StoreResult<Vec<String>>> + Send + 'static,
 {
     let mut batches = batches.into_iter();
     let mut text = around.0.into();
@@ -52,40 +52,50 @@ where
         text.push_str(around.1);
         return Ok((kind, text).into_response());
     }
-    let has_items = text.len() > start;
-    let rest = stream::try_unfold(
-        (batches, read, has_items, false),
-        move |(mut batches, read, has_items, is_ended)| async move {
-            let Some(batch) = batches.next() else {
-                let end = (!is_ended).then(|| {
-                    (
-                        Bytes::from_static(around.1.as_bytes()),
-                        (batches, read, has_items, true),
-                    )
-                });
-                return Ok::<_, DatabaseError>(end);
-            };
-            let items = read(batch).await?;
-            let comma = if has_items && !items.is_empty() {
-                ","
-            } else {
-                ""
-            };
-            let has_items = has_items || !items.is_empty();
-            Ok(Some((
-                Bytes::from(format!("{comma}{}", items.join(","))),
-                (batches, read, has_items, is_ended),
-            )))
-        },
-    );
-    let first = stream::once(std::future::ready(Ok::<_, DatabaseError>(Bytes::from(
-        text,
-    ))));
-    Ok((
-        kind,
-        Body::from_stream(futures::StreamExt::chain(first, rest)),
-    )
-        .into_response())
+    let rest = ListRest {
+        has_items: text.len() > start,
+        batches,
+        read,
+        end: Some(around.1),
+    };
+    let first = Ok::<_, DatabaseError>(Bytes::from(text));
+    let first = stream::once(std::future::ready(first));
+    let rest = stream::try_unfold(rest, ListRest::next);
+    let body = Body::from_stream(futures::StreamExt::chain(first, rest));
+    Ok((kind, body).into_response())
+}
+
+/// The part of a list that was not sent yet.
+struct ListRest<T, F> {
+    batches: std::vec::IntoIter<T>,
+    read: F,
+    /// Whether items were sent, which a comma has to follow.
+    has_items: bool,
+    /// The text after the last item, until it is sent.
+    end: Option<&'static str>,
+}
+
+impl<T, F, R> ListRest<T, F>
+where
+    F: Fn(T) -> R,
+    R: Future<Output = StoreResult<Vec<String>>>,
+{
+    /// The next bytes of the body.
+    async fn next(mut self) -> StoreResult<Option<(Bytes, Self)>> {
+        let Some(batch) = self.batches.next() else {
+            let end = self.end.take();
+            return Ok(end.map(|end| (Bytes::from_static(end.as_bytes()), self)));
+        };
+        let items = (self.read)(batch).await?;
+        let comma = if self.has_items && !items.is_empty() {
+            ","
+        } else {
+            ""
+        };
+        self.has_items |= !items.is_empty();
+        let text = format!("{comma}{}", items.join(","));
+        Ok(Some((Bytes::from(text), self)))
+    }
 }
 
 /// Ids in batches of this number.

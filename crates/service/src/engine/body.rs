@@ -57,34 +57,9 @@ pub async fn read<E: Send + 'static>(
     encodings: &str,
     max: usize,
 ) -> ReadBody<E> {
-    let failure = Arc::new(Mutex::new(None));
-    let (received, is_ended) = (
-        Arc::new(AtomicUsize::new(0)),
-        Arc::new(AtomicBool::new(false)),
-    );
-    let (noted, counted, ended) = (
-        Arc::clone(&failure),
-        Arc::clone(&received),
-        Arc::clone(&is_ended),
-    );
-    let arrived = chunks.scan((), move |(), chunk| {
-        ready(match chunk {
-            Ok(chunk) => {
-                counted.fetch_add(chunk.len(), Ordering::Relaxed);
-                Some(Ok::<_, io::Error>(chunk))
-            }
-            Err(error) => {
-                *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                None
-            }
-        })
-    });
-    let end = stream::poll_fn(move |_| {
-        ended.store(true, Ordering::Relaxed);
-        Poll::Ready(None)
-    });
+    let arrival = Arc::new(Arrival::new());
     let mut bytes = Vec::new();
-    let decoded = match decoder(Box::new(StreamReader::new(arrived.chain(end))), encodings).await {
+    let decoded = match decoder(arrival.reader(chunks), encodings).await {
         Ok(reader) => reader
             .take(max as u64)
             .read_to_end(&mut bytes)
@@ -92,25 +67,76 @@ pub async fn read<E: Send + 'static>(
             .map(|_| ()),
         Err(error) => Err(error),
     };
-    let received = received.load(Ordering::Relaxed);
-    let fault = match decoded {
-        // A response without a body may have the headers of one.
-        Err(_) if received == 0 && is_ended.load(Ordering::Relaxed) => None,
-        Err(_) if is_ended.load(Ordering::Relaxed) => Some(BodyFault::Cut(format!(
-            "the {encodings} data ends early, after {received} bytes"
-        ))),
-        Err(error) => Some(BodyFault::Undecodable(format!("{encodings}: {error}"))),
-        Ok(()) => None,
-    };
-    let failure = failure
+    let fault = decoded
+        .err()
+        .and_then(|error| arrival.fault(&error, encodings));
+    let mut failure = arrival
+        .failure
         .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take();
+        .unwrap_or_else(PoisonError::into_inner);
     ReadBody {
         bytes,
-        received,
-        failure,
+        received: arrival.received.load(Ordering::Relaxed),
+        failure: failure.take(),
         fault,
+    }
+}
+
+/// What arrived of a body, before it is decoded.
+struct Arrival<E> {
+    received: AtomicUsize,
+    /// Whether the last chunk arrived.
+    is_ended: AtomicBool,
+    failure: Mutex<Option<E>>,
+}
+
+impl<E: Send + 'static> Arrival<E> {
+    fn new() -> Self {
+        Self {
+            received: AtomicUsize::new(0),
+            is_ended: AtomicBool::new(false),
+            failure: Mutex::new(None),
+        }
+    }
+
+    fn reader(
+        self: &Arc<Self>,
+        chunks: impl Stream<Item = Result<Bytes, E>> + Send + Unpin + 'static,
+    ) -> BodyReader {
+        let counted = Arc::clone(self);
+        let arrived = chunks.scan((), move |(), chunk| ready(counted.take(chunk)));
+        let ended = Arc::clone(self);
+        let end = stream::poll_fn(move |_| {
+            ended.is_ended.store(true, Ordering::Relaxed);
+            Poll::Ready(None)
+        });
+        Box::new(StreamReader::new(arrived.chain(end)))
+    }
+
+    fn take(&self, chunk: Result<Bytes, E>) -> Option<io::Result<Bytes>> {
+        match chunk {
+            Ok(chunk) => {
+                self.received.fetch_add(chunk.len(), Ordering::Relaxed);
+                Some(Ok(chunk))
+            }
+            Err(error) => {
+                *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                None
+            }
+        }
+    }
+
+    /// What an error of the decoder means for the body.
+    fn fault(&self, error: &io::Error, encodings: &str) -> Option<BodyFault> {
+        let received = self.received.load(Ordering::Relaxed);
+        match (self.is_ended.load(Ordering::Relaxed), received) {
+            // A response without a body may have the headers of one.
+            (true, 0) => None,
+            (true, _) => Some(BodyFault::Cut(format!(
+                "the {encodings} data ends early, after {received} bytes"
+            ))),
+            (false, _) => Some(BodyFault::Undecodable(format!("{encodings}: {error}"))),
+        }
     }
 }
 

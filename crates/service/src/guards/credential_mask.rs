@@ -336,13 +336,18 @@ fn looks_random(text: &str) -> bool {
     text.len() >= COMPOUND_PART && has(u8::is_ascii_alphabetic) && is_mixed
 }
 
+impl MaskedSecret {
+    fn new(text: &str) -> Self {
+        Self {
+            bytes: text.as_bytes().to_vec(),
+            is_exact: false,
+            is_word: false,
+            separators: b"",
+        }
+    }
+}
+
 fn add(secrets: &mut Vec<MaskedSecret>, name: &str, value: &str) {
-    let secret = |text: &str| MaskedSecret {
-        bytes: text.as_bytes().to_vec(),
-        is_exact: false,
-        is_word: false,
-        separators: b"",
-    };
     if value.is_empty() {
         return;
     }
@@ -352,46 +357,47 @@ fn add(secrets: &mut Vec<MaskedSecret>, name: &str, value: &str) {
         let forms = forms.iter().filter(|_| !name.is_empty());
         secrets.extend(forms.map(|form| MaskedSecret {
             is_word: true,
-            ..secret(form)
+            ..MaskedSecret::new(form)
         }));
         return;
     }
-    secrets.push(secret(value));
-    secrets.push(secret(&value.chars().rev().collect::<String>()));
-    let split = value.replace(['-', ' '], "");
-    if split.len() >= COMPOUND_PART {
+    secrets.push(MaskedSecret::new(value));
+    let reversed: String = value.chars().rev().collect();
+    secrets.push(MaskedSecret::new(&reversed));
+    let unsplit = value.replace(['-', ' '], "");
+    if unsplit.len() >= COMPOUND_PART {
         secrets.push(MaskedSecret {
             separators: b"- ",
-            ..secret(&split)
+            ..MaskedSecret::new(&unsplit)
         });
     }
     let numbers: String = value.bytes().map(|byte| byte.to_string()).collect();
     secrets.push(MaskedSecret {
         separators: b" ,;:-",
-        ..secret(&numbers)
+        ..MaskedSecret::new(&numbers)
     });
+    add_encodings(secrets, value.as_bytes());
+}
+
+/// Adds a value in the encodings that programs use.
+fn add_encodings(secrets: &mut Vec<MaskedSecret>, value: &[u8]) {
     for alphabet in &ALPHABETS {
-        for offset in 0..alphabet.period {
-            let text = alphabet.core(value.as_bytes(), offset);
-            if text.len() >= SHORT {
-                let (is_exact, separators) = (alphabet.is_exact, alphabet.separators);
-                secrets.push(MaskedSecret {
-                    is_exact,
-                    separators,
-                    ..secret(&text)
-                });
-            }
+        let texts = (0..alphabet.period).map(|offset| alphabet.core(value, offset));
+        for text in texts.filter(|text| text.len() >= SHORT) {
+            secrets.push(MaskedSecret {
+                is_exact: alphabet.is_exact,
+                separators: alphabet.separators,
+                ..MaskedSecret::new(&text)
+            });
         }
     }
     for alphabet in ALPHABETS_85 {
-        let forms = (0..4).map(|offset| core_85(value.as_bytes(), offset, alphabet));
-        for text in forms
-            .chain([encoded_85(value.as_bytes(), alphabet)])
-            .filter(|text| text.len() >= COMPOUND_PART)
-        {
+        let parts = (0..4).map(|offset| core_85(value, offset, alphabet));
+        let texts = parts.chain([encoded_85(value, alphabet)]);
+        for text in texts.filter(|text| text.len() >= COMPOUND_PART) {
             secrets.push(MaskedSecret {
                 is_exact: true,
-                ..secret(&text)
+                ..MaskedSecret::new(&text)
             });
         }
     }

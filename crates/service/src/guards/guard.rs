@@ -191,18 +191,7 @@ pub async fn check_key(State(app): State<App>, mut request: Request, next: Next)
     // A client that guesses keys causes no queries.
     let is_guessing = client.is_some_and(|client| app.wrong_keys.is_exhausted(client, now));
     let Some(identity) = identify(&app, request.headers(), !is_guessing).await else {
-        if let Err(budget) = client.map_or(Ok(()), |client| app.wrong_keys.take(client, now)) {
-            return too_many(
-                &budget,
-                "too many requests without a valid API key from this address",
-                now,
-            );
-        }
-        let mut refused = without_key();
-        if let Some(budget) = app.limiter.unused(class, now) {
-            budget.set_headers(refused.headers_mut());
-        }
-        return refused;
+        return refuse_unknown(&app, client, class, now);
     };
     if let Some(marks) = request.extensions().get::<ConnectionMarks>() {
         marks.key_proven();
@@ -228,6 +217,22 @@ pub async fn check_key(State(app): State<App>, mut request: Request, next: Next)
     };
     response.extensions_mut().insert(identity);
     response
+}
+
+/// Refuses a request without a valid key, and counts it against the limit of the client.
+fn refuse_unknown(app: &App, client: Option<IpAddr>, class: Class, now: Timestamp) -> Response {
+    if let Err(budget) = client.map_or(Ok(()), |client| app.wrong_keys.take(client, now)) {
+        return too_many(
+            &budget,
+            "too many requests without a valid API key from this address",
+            now,
+        );
+    }
+    let mut refused = without_key();
+    if let Some(budget) = app.limiter.unused(class, now) {
+        budget.set_headers(refused.headers_mut());
+    }
+    refused
 }
 
 /// Clients receive no paths of this machine.

@@ -102,30 +102,40 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     };
     run.list_ports(json!({"ip_address": ip.to_string(), "hostnames": hostnames}));
     let lane = run.lanes.of(ip);
-    let (lane, host) = (lane.as_ref(), host.as_str());
-    if params.get("check_alive") == Some(&Value::Bool(true)) && !is_alive(ip, lane).await {
+    if params.get("check_alive") == Some(&Value::Bool(true)) && !is_alive(ip, &lane).await {
         run.info("No port was scanned: no response from the common ports (check_alive).")
             .await;
         run.output_all().await;
         return Ok("no response from the host; no port was scanned".to_owned());
     }
-    let mut tally = PortTally::new(Instant::now());
-    let mut probes = stream::iter(ports.iter().copied())
-        .map(|port| async move {
-            (
-                port,
-                probe(run, host, SocketAddr::new(ip, port), lane).await,
-            )
-        })
-        .buffer_unordered(lane.limits.probes_in_flight);
-    while let Some((port, probe)) = probes.next().await {
-        tally.take(run, port, probe).await;
-    }
-    drop(probes);
-    tally.flush(run).await;
+    let tally = probe_all(run, &host, ip, &ports, &lane).await;
     run.cut(|cuts| cuts.ports += tally.open_beyond);
     run.output_all().await;
     Ok(tally.summary(ports.len()))
+}
+
+/// Probes the ports, and reports the tests of each.
+async fn probe_all(
+    run: &ScanRun<'_>,
+    host: &str,
+    ip: IpAddr,
+    ports: &[u16],
+    lane: &HostLane,
+) -> PortTally {
+    let mut tally = PortTally::new(Instant::now());
+    let probe_port = |port: u16| async move {
+        let found = probe(run, host, SocketAddr::new(ip, port), lane).await;
+        (port, found)
+    };
+    let mut probes = stream::iter(ports.iter().copied())
+        .map(probe_port)
+        .buffer_unordered(lane.limits.probes_in_flight);
+    while let Some((port, found)) = probes.next().await {
+        tally.take(run, port, found).await;
+    }
+    drop(probes);
+    tally.flush(run).await;
+    tally
 }
 
 impl PortTally {

@@ -85,64 +85,50 @@ pub async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
     };
     handshake.read_flight(&mut stream, &offer).await?;
 
-    let Handshake { version, suite, .. } = handshake;
-    let (version, legacy) = version
-        .zip(LegacySuite::of(suite))
-        .ok_or_else(|| invalid("no ServerHello with an offered suite"))?;
-    let prf = legacy.prf(version);
-    let (certificate, key_exchange) = (
-        take(&mut handshake.certificate),
-        take(&mut handshake.key_exchange),
-    );
-    let agreed = agree(legacy.exchange, offer.version, certificate, key_exchange).await;
-    let AgreedSecret {
-        secret,
-        mut message,
-    } = agreed.ok_or_else(|| invalid("unusable key exchange"))?;
-    if version == Version::Ssl3 && legacy.exchange == KeyExchange::Rsa {
-        // The encrypted secret without its length.
-        message.drain(..2);
-    }
-    let seed = [random, handshake.random].concat();
-    let master = prf.derive(&secret, b"master secret", &seed, 48);
-    let seed = [handshake.random, random].concat();
-    let (mut read, mut write) =
-        ciphers(legacy, version, prf, &master, &seed).ok_or_else(|| invalid("unusable keys"))?;
-
-    let mut flight = Vec::new();
-    let mut messages = Vec::new();
-    // The scanner has no certificate. Since TLS 1.0, an empty list says so.
-    match (handshake.requests_certificate, version) {
-        (true, Version::Ssl3) => flight.extend(record(ALERT, version, &[WARNING, NO_CERTIFICATE])),
-        (true, _) => messages.extend(handshake.message(11, &[0, 0, 0])),
-        _ => {}
-    }
-    messages.extend(handshake.message(16, &message));
-    let own_proof = prf.proof(&master, Side::Client, &handshake.transcript);
-    let finished = handshake.message(20, &own_proof);
-    flight.extend(record(HANDSHAKE, version, &messages));
-    flight.extend(record(CHANGE_CIPHER_SPEC, version, &[1]));
-    flight.extend(write.seal(HANDSHAKE, &finished)?);
-    stream.write_all(&flight).await?;
+    let (mut keys, key_exchange) = handshake.agree(&offer, random).await?;
+    let flight = handshake.second_flight(&mut keys, &key_exchange)?;
+    stream.write_all(&flight.records).await?;
 
     handshake.read_change(&mut stream).await?;
-    let expected = prf.proof(&master, Side::Server, &handshake.transcript);
+    let expected = keys.proof(Side::Server, &handshake.transcript);
     let (kind, body) = hello::read_record(&mut stream)
         .await
         .ok_or_else(no_answer)?;
-    let finished = read.open(kind, body)?;
+    let finished = keys.read.open(kind, body)?;
     match (kind, hello::next_message(&finished)) {
         (HANDSHAKE, Some((20, proof, []))) if *proof == expected => {
-            let mut stream =
-                LegacyStream::new(stream, NegotiatedTls { version, suite }, read, write);
+            let mut stream = LegacyStream::new(stream, keys.negotiated, keys.read, keys.write);
             if handshake.secure_renegotiation {
-                stream.renegotiation_proof = own_proof;
+                stream.renegotiation_proof = flight.proof;
             }
             Ok(stream)
         }
         (ALERT, _) => Err(refused(&finished)),
         _ => Err(invalid("wrong Finished")),
     }
+}
+
+/// The keys of a connection, and what made them.
+struct AgreedKeys {
+    negotiated: NegotiatedTls,
+    prf: PrfHash,
+    master: Vec<u8>,
+    read: RecordCipher,
+    write: RecordCipher,
+}
+
+impl AgreedKeys {
+    /// The content of the Finished of a side.
+    fn proof(&self, side: Side, transcript: &[u8]) -> Vec<u8> {
+        self.prf.proof(&self.master, side, transcript)
+    }
+}
+
+/// What the client sends after the flight of the server.
+struct SecondFlight {
+    records: Vec<u8>,
+    /// The content of its Finished.
+    proof: Vec<u8>,
 }
 
 /// What client and server agreed on.
@@ -268,6 +254,73 @@ impl Handshake {
         push(&mut message, 3, body);
         self.transcript.extend(&message);
         message
+    }
+
+    /// Agrees on keys with the server, whose flight was read; also returns the content of the
+    /// client's key exchange. `random` is the random number of the client.
+    async fn agree(
+        &mut self,
+        offer: &Offer,
+        random: [u8; 32],
+    ) -> io::Result<(AgreedKeys, Vec<u8>)> {
+        let (version, suite) = self
+            .version
+            .zip(LegacySuite::of(self.suite))
+            .ok_or_else(|| invalid("no ServerHello with an offered suite"))?;
+        let prf = suite.prf(version);
+        let (certificate, key_exchange) =
+            (take(&mut self.certificate), take(&mut self.key_exchange));
+        let agreed = agree(suite.exchange, offer.version, certificate, key_exchange).await;
+        let AgreedSecret {
+            secret,
+            mut message,
+        } = agreed.ok_or_else(|| invalid("unusable key exchange"))?;
+        if version == Version::Ssl3 && suite.exchange == KeyExchange::Rsa {
+            // The encrypted secret without its length.
+            message.drain(..2);
+        }
+        let master_seed = [random, self.random].concat();
+        let master = prf.derive(&secret, b"master secret", &master_seed, 48);
+        let key_seed = [self.random, random].concat();
+        let (read, write) = ciphers(suite, version, prf, &master, &key_seed)
+            .ok_or_else(|| invalid("unusable keys"))?;
+        let negotiated = NegotiatedTls {
+            version,
+            suite: self.suite,
+        };
+        let keys = AgreedKeys {
+            negotiated,
+            prf,
+            master,
+            read,
+            write,
+        };
+        Ok((keys, message))
+    }
+
+    fn second_flight(
+        &mut self,
+        keys: &mut AgreedKeys,
+        key_exchange: &[u8],
+    ) -> io::Result<SecondFlight> {
+        let version = keys.negotiated.version;
+        let mut records = Vec::new();
+        let mut messages = Vec::new();
+        // The scanner has no certificate. Since TLS 1.0, an empty list says so.
+        match (self.requests_certificate, version) {
+            (true, Version::Ssl3) => {
+                records.extend(record(ALERT, version, &[WARNING, NO_CERTIFICATE]));
+            }
+            (true, _) => messages.extend(self.message(11, &[0, 0, 0])),
+            _ => {}
+        }
+        messages.extend(self.message(16, key_exchange));
+        let proof = keys.proof(Side::Client, &self.transcript);
+        let finished = self.message(20, &proof);
+        records.extend(record(HANDSHAKE, version, &messages));
+        records.extend(record(CHANGE_CIPHER_SPEC, version, &[1]));
+        records.extend(keys.write.seal(HANDSHAKE, &finished)?);
+        Ok(SecondFlight { records, proof })
     }
 
     fn read_server_hello(&mut self, body: &[u8], offer: &Offer) -> io::Result<()> {
