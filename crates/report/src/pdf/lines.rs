@@ -1,6 +1,7 @@
 //! Text as lines: breaks at spaces and after separators, inside a word only when it is longer than
 //! the line, and puts right-to-left text into visual order.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use unicode_bidi::{BidiInfo, Level};
@@ -245,14 +246,7 @@ fn is_rtl(c: char) -> bool {
 /// Puts lines with right-to-left text into visual order.
 fn reorder(fonts: &mut Fonts, lines: &mut [TextLine], size: f32, level: Level) {
     for line in lines {
-        let mut text = String::new();
-        // The ranges of the pieces in the text of the line.
-        let mut ranges = Vec::new();
-        for piece in &line.pieces {
-            text.extend(std::iter::repeat_n(' ', piece.spaces));
-            ranges.push(text.len() - piece.spaces..text.len() + piece.word.text.len());
-            text.push_str(&piece.word.text);
-        }
+        let (text, ranges) = joined(&line.pieces);
         if !text.chars().any(is_rtl) && level.is_ltr() {
             continue;
         }
@@ -286,6 +280,19 @@ fn reorder(fonts: &mut Fonts, lines: &mut [TextLine], size: f32, level: Level) {
         line.is_rtl = paragraph.level.is_rtl();
         line.pieces = pieces;
     }
+}
+
+/// The text of a line, and the range of each of its pieces in it.
+fn joined(pieces: &[Piece]) -> (String, Vec<Range<usize>>) {
+    let mut text = String::new();
+    let mut ranges = Vec::new();
+    for piece in pieces {
+        let start = text.len();
+        text.extend(std::iter::repeat_n(' ', piece.spaces));
+        text.push_str(&piece.word.text);
+        ranges.push(start..text.len());
+    }
+    (text, ranges)
 }
 
 #[cfg(test)]

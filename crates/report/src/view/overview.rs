@@ -87,6 +87,23 @@ struct TalliedKind {
     targets: BTreeSet<String>,
 }
 
+impl TalliedKind {
+    /// Findings of one kind can have names such as `Open port: 22/tcp ssh`, which share the part
+    /// before the colon.
+    fn share_name(&mut self, name: &str) {
+        if name == self.name {
+            return;
+        }
+        let class = |name: &str| name.split_once(": ").map(|(class, _)| class.to_owned());
+        let shared = class(&self.name).unwrap_or_else(|| self.name.clone());
+        match class(name) {
+            Some(own) if own == shared => self.name = shared,
+            _ if name < self.name.as_str() => self.name = name.to_owned(),
+            _ => {}
+        }
+    }
+}
+
 impl ReportTally {
     pub fn of(document: &Document<'_>) -> Result<Self, RenderError> {
         let mut tally = Self::default();
@@ -99,22 +116,21 @@ impl ReportTally {
     }
 
     fn add(&mut self, found: &ReportFinding) {
-        let standing = found
-            .decided
-            .as_ref()
-            .map(|decided| decided.standing)
-            .unwrap_or_default();
+        let decided = found.decided.as_ref();
+        let standing = decided.map(|decided| decided.standing).unwrap_or_default();
         self.standings.entry(standing).or_default()[4 - found.risk().level() as usize] += 1;
-        if let Some(decided) = found
-            .decided
-            .as_ref()
-            .filter(|decided| decided.standing == Standing::Dismissed)
-        {
+        if let Some(decided) = decided.filter(|_| standing == Standing::Dismissed) {
             *self.dismissed.entry(decided.verdict.clone()).or_default() += 1;
         }
+        if matches!(standing, Standing::Confirmed | Standing::Open) {
+            self.add_recommendation(found);
+        }
+    }
+
+    fn add_recommendation(&mut self, found: &ReportFinding) {
         let finding = &found.finding;
         let given = finding.recommendation.trim();
-        if given.is_empty() || !matches!(standing, Standing::Confirmed | Standing::Open) {
+        if given.is_empty() {
             return;
         }
         let class = if finding.vuln_id.is_empty() {
@@ -132,18 +148,7 @@ impl ReportTally {
                 targets: BTreeSet::new(),
             });
         kind.risk = kind.risk.max(found.risk());
-        let class = |name: &str| name.split_once(": ").map(|(class, _)| class.to_owned());
-        if *finding.name != *kind.name {
-            // Findings of one kind can have names such as `Open port: 22/tcp ssh`.
-            match (
-                class(&finding.name),
-                class(&kind.name).unwrap_or_else(|| kind.name.clone()),
-            ) {
-                (Some(own), shared) if own == shared => kind.name = shared,
-                _ if *finding.name < *kind.name => kind.name = finding.name.to_string(),
-                _ => {}
-            }
-        }
+        kind.share_name(&finding.name);
         kind.findings += 1;
         if !kind.targets.contains(&found.target) {
             kind.targets.insert(found.target.clone());

@@ -155,6 +155,16 @@ fn lock_file(path: &Path) -> io::Result<File> {
     )
 }
 
+/// The error of a file whose schema is newer than that of this program. The version of a file that
+/// is not a database means nothing.
+fn unknown_schema(path: PathBuf, found: i64, known: i64) -> StoreError {
+    if is_database(&path) {
+        return StoreError::Newer { path, found, known };
+    }
+    let source = sqlx::Error::Protocol("not a database".to_owned());
+    StoreError::Broken { path, source }
+}
+
 impl SharedFile {
     /// Opens or creates the file, with notices for the user. The caller holds the [`OpeningLock`].
     ///
@@ -167,21 +177,13 @@ impl SharedFile {
     ) -> Result<(Self, Vec<String>), StoreError> {
         let path = directory.join(kind.name);
         let failed = StoreError::of(&path);
-        let known = migrations
-            .iter()
-            .map(|migration| migration.version)
-            .max()
-            .unwrap_or_default();
+        let known = migrations.iter().map(|migration| migration.version);
+        let known = known.max().unwrap_or_default();
         let unwritable = Self::unwritable(kind.contents, &path);
         make_private(&path).map_err(&unwritable)?;
         let found = schema_version(&path).map_err(&unwritable)?;
         if found > known {
-            // The version of a file that is not a database means nothing.
-            if is_database(&path) {
-                return Err(StoreError::Newer { path, found, known });
-            }
-            let source = sqlx::Error::Protocol("not a database".to_owned());
-            return Err(StoreError::Broken { path, source });
+            return Err(unknown_schema(path, found, known));
         }
         let mut notes = Vec::new();
         if 0 < found && found < known {
