@@ -109,14 +109,18 @@ pub fn walk(view: &View<'_>, mut in_full: usize, each: Each<'_>) -> Result<(), R
     }
     if !scans.is_empty() {
         heading(each, 1, "", "Appendix: scans", after + 1, true)?;
-        each(Block::Table(TableBlock {
-            headers: &View::SCAN_HEADERS.map(str::to_owned),
-            rows: &scans,
-            widths: &[7.0, 13.0, 18.0, 10.0, 13.0, 13.0, 7.0, 19.0],
-            is_verbatim: false,
-        }))?;
+        walk_scans(&scans, each)?;
     }
     Ok(())
+}
+
+fn walk_scans(scans: &[Vec<String>], each: Each<'_>) -> Result<(), RenderError> {
+    each(Block::Table(TableBlock {
+        headers: &View::SCAN_HEADERS.map(str::to_owned),
+        rows: scans,
+        widths: &[7.0, 13.0, 18.0, 10.0, 13.0, 13.0, 7.0, 19.0],
+        is_verbatim: false,
+    }))
 }
 
 fn walk_recommendations(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {

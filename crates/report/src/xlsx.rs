@@ -13,7 +13,7 @@ use rust_xlsxwriter::{
     FormatAlign, Workbook, Worksheet,
 };
 
-use super::csv::{COLUMNS, DECISION_COLUMNS};
+use super::csv::{COLUMNS, DECISION_COLUMNS, FindingColumn};
 use super::spreadsheet::{require_room, within_cell};
 use super::view::{Proof, ProofLimit, View};
 use super::{Document, RenderError, ReportOutput, risk_color};
@@ -321,13 +321,18 @@ fn chart(view: &View<'_>, first: u32) -> Chart {
     chart
 }
 
-fn findings(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<(), RenderError> {
-    let mut table = SheetTable::new(sheet, formats, "Findings", &[8, 28, 10, 10, 28, 10, 46])?;
-    // Evidence has a sheet of its own.
-    let columns: Vec<_> = COLUMNS
+/// The columns without evidence, which has a sheet of its own, and without the risk, which is
+/// among the first ones.
+fn finding_columns() -> Vec<&'static FindingColumn> {
+    COLUMNS
         .iter()
         .filter(|(name, _)| !matches!(*name, "risk" | "evidence"))
-        .collect();
+        .collect()
+}
+
+fn findings(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<(), RenderError> {
+    let mut table = SheetTable::new(sheet, formats, "Findings", &[8, 28, 10, 10, 28, 10, 46])?;
+    let columns = finding_columns();
     let decisions = if view.with_decisions() {
         DECISION_COLUMNS.as_slice()
     } else {

@@ -134,6 +134,13 @@ pub struct PageLayout<'a> {
     y: f32,
 }
 
+const CONTENTS_ROW: RowShape = RowShape {
+    size: BODY,
+    padding: 1.0,
+    fill: None,
+    has_rule: false,
+};
+
 impl<'a> PageLayout<'a> {
     pub fn new(
         fonts: &'a mut Fonts,
@@ -205,18 +212,9 @@ impl<'a> PageLayout<'a> {
         } else if self.y > TOP {
             self.y += space;
         }
-        let place = Place {
-            page: self.found.pages,
-            y: self.y,
-        };
-        if heading.anchor > 0 {
-            self.found.places.insert(heading.anchor, place);
-        }
         let title = format!("{} {}", heading.number, heading.text);
         let title = text::start(title.trim(), BOOKMARK);
-        if let Some(out) = &mut self.out {
-            out.bookmark(heading.level, &title, place);
-        }
+        self.bookmark(heading, &title);
         let tag = self.tag(None, TagName::Heading(heading.level, title.into_owned()));
         let mut x = LEFT;
         if let Some(risk) = heading.risk {
@@ -246,6 +244,20 @@ impl<'a> PageLayout<'a> {
         }
         self.y += 3.0;
         Ok(())
+    }
+
+    /// Records where a heading is, for links and bookmarks.
+    fn bookmark(&mut self, heading: &Heading<'_>, title: &str) {
+        let place = Place {
+            page: self.found.pages,
+            y: self.y,
+        };
+        if heading.anchor > 0 {
+            self.found.places.insert(heading.anchor, place);
+        }
+        if let Some(out) = &mut self.out {
+            out.bookmark(heading.level, title, place);
+        }
     }
 
     fn badge(&mut self, risk: Risk, tag: Option<usize>) {
@@ -403,23 +415,13 @@ impl<'a> PageLayout<'a> {
         );
         lines.truncate(2);
         let place = self.known.places.get(&line.anchor).copied();
-        let page = place.map_or(String::new(), |place| (place.page + 1).to_string());
-        let page = break_lines(self.fonts, &[plain(&page)], BODY.size, 40.0);
+        let page_number = place.map_or(String::new(), |place| (place.page + 1).to_string());
+        let page = break_lines(self.fonts, &[plain(&page_number)], BODY.size, 40.0);
         let right = RIGHT - page.first().map_or(0.0, |line| line.width);
         let height = lines.len() as f32 * BODY.leading + 2.0;
         self.need(height)?;
         if let Some(place) = place {
-            let kind = PageMarkKind::Link {
-                width: WIDTH,
-                height,
-                target: LinkTarget::Place(place),
-            };
-            self.marks.push(PageMark {
-                tag,
-                x: LEFT,
-                y: self.y,
-                kind,
-            });
+            self.link_line(tag, height, place);
         }
         let cell = |lines, x| RowCell {
             lines,
@@ -427,17 +429,23 @@ impl<'a> PageLayout<'a> {
             width,
             tag,
         };
-        let shape = RowShape {
-            size: BODY,
-            padding: 1.0,
-            fill: None,
-            has_rule: false,
-        };
-        self.row(
-            &[cell(number, LEFT), cell(lines, x), cell(page, right)],
-            shape,
-            None,
-        )
+        let cells = [cell(number, LEFT), cell(lines, x), cell(page, right)];
+        self.row(&cells, CONTENTS_ROW, None)
+    }
+
+    /// Makes the whole line a link to a place of the report.
+    fn link_line(&mut self, tag: Option<usize>, height: f32, place: Place) {
+        let target = LinkTarget::Place(place);
+        self.marks.push(PageMark {
+            tag,
+            x: LEFT,
+            y: self.y,
+            kind: PageMarkKind::Link {
+                width: WIDTH,
+                height,
+                target,
+            },
+        });
     }
 
     fn references(&mut self, links: &[String], others: &[String]) -> Result<(), RenderError> {

@@ -24,15 +24,22 @@ pub(super) struct RowShape {
     pub has_rule: bool,
 }
 
+/// Left edge and width of each column.
+fn columns(widths: &[f32]) -> Vec<(f32, f32)> {
+    let mut columns = Vec::with_capacity(widths.len());
+    let mut x = LEFT;
+    for share in widths {
+        let width = WIDTH * share / 100.0;
+        columns.push((x, width));
+        x += width;
+    }
+    columns
+}
+
 impl PageLayout<'_> {
     pub(super) fn table(&mut self, table: &TableBlock<'_>) -> Result<(), RenderError> {
         let tag = self.tag(None, TagName::Table);
-        let mut columns = Vec::with_capacity(table.widths.len());
-        let mut x = LEFT;
-        for width in table.widths {
-            columns.push((x, WIDTH * width / 100.0));
-            x += WIDTH * width / 100.0;
-        }
+        let columns = columns(table.widths);
         let has_header = table.headers.iter().any(|header| !header.is_empty());
         let head_shape = RowShape {
             size: SMALL,
