@@ -182,13 +182,9 @@ async fn start_parts(
             shares,
         ),
     };
-    let previous_logger_url = opened.previous_logger_url(&logger_base);
     let mut notes = opened.notes.clone();
     notes.extend(start_notes(&settings, &sockets, shares));
-    notes.extend(previous_logger_url.as_ref().map(|previous| {
-        format!("logger URLs changed from {previous} to {logger_base}; old URLs no longer record")
-    }));
-    opened.write_info(&settings, &sockets, &logger_base, previous_logger_url)?;
+    notes.extend(opened.announce(&settings, &sockets, &logger_base)?);
     // Nothing below fails, so a failed start leaves no task running.
     let OpenedDir {
         dir,
@@ -215,14 +211,14 @@ async fn start_parts(
     if let Some(after) = app.settings.idle_exit {
         tasks.spawn(idle::watch(app.clone(), after, shutdown.clone()));
     }
-    let shutdown = tokio::spawn(async move {
-        shutdown.cancelled().await;
-        // Before the ports are free: clients send their key only while `service.json` names the
-        // port.
-        dir.take_last_info();
-        stop.cancel();
-        shut_down(tasks, store, lock).await;
-    });
+    let end = ServiceEnd {
+        dir,
+        lock,
+        store,
+        tasks,
+        stop,
+    };
+    let shutdown = tokio::spawn(end.wait(shutdown));
     Ok(Running {
         base_url,
         logger_base,
@@ -313,30 +309,32 @@ impl OpenedDir {
         })
     }
 
-    /// The logger URL of the earlier process, if it was another one.
-    fn previous_logger_url(&self, logger_base: &Url) -> Option<String> {
-        let last = self.last.as_ref().map(|last| &last.logger_url);
-        last.filter(|last| *last != logger_base).map(Url::to_string)
-    }
-
-    fn write_info(
+    /// Tells clients of this machine where the service is; returns a notice if the logger URLs
+    /// have changed.
+    fn announce(
         &self,
         settings: &Settings,
         sockets: &Sockets,
         logger_base: &Url,
-        previous_logger_url: Option<String>,
-    ) -> Result<(), StartError> {
+    ) -> Result<Option<String>, StartError> {
+        let last = self.last.as_ref().map(|last| &last.logger_url);
+        let previous = last.filter(|last| *last != logger_base);
         let key_file = settings.api_key_file.as_ref();
         let info = ServiceInfo {
             // Only processes of this machine read the file.
             base_url: local_url(settings, sockets.api_address)?,
             logger_url: logger_base.clone(),
-            previous_logger_url,
+            previous_logger_url: previous.map(Url::to_string),
             pid: std::process::id(),
             api_key_file: key_file.and_then(|file| file.canonicalize().ok()),
             logger_days: settings.logger_days,
         };
-        self.dir.write_info(&info).map_err(files(self.dir.path()))
+        self.dir.write_info(&info).map_err(files(self.dir.path()))?;
+        Ok(previous.map(|previous| {
+            format!(
+                "logger URLs changed from {previous} to {logger_base}; old URLs no longer record"
+            )
+        }))
     }
 }
 
@@ -687,11 +685,28 @@ impl ConnectionHandler for ApiHandler {
     }
 }
 
-/// Waits for the tasks, then closes the database, then releases the lock.
-async fn shut_down(tasks: TaskTracker, store: Store, lock: DirLock) {
-    tasks.wait().await;
-    store.close().await;
-    drop(lock);
+/// What the end of the service needs.
+struct ServiceEnd {
+    dir: DataDir,
+    lock: DirLock,
+    store: Store,
+    tasks: TaskTracker,
+    /// Ends the tasks.
+    stop: CancellationToken,
+}
+
+impl ServiceEnd {
+    /// After `shutdown`, waits for the tasks, then closes the database, then releases the lock.
+    async fn wait(self, shutdown: CancellationToken) {
+        shutdown.cancelled().await;
+        // Before the ports are free: clients send their key only while `service.json` names the
+        // port.
+        self.dir.take_last_info();
+        self.stop.cancel();
+        self.tasks.wait().await;
+        self.store.close().await;
+        drop(self.lock);
+    }
 }
 
 #[cfg(test)]
