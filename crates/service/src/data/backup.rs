@@ -43,20 +43,7 @@ pub async fn back_up_dir(
         "{} contains no database; use --data-dir",
         dir.path().display()
     );
-    let parent = match to.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    ensure!(
-        parent.exists(),
-        "{} does not exist; create it",
-        parent.display()
-    );
-    ensure!(
-        parent.is_dir(),
-        "{} is not a directory; choose another directory for the backup",
-        parent.display()
-    );
+    let parent = parent_of(to)?;
     let unwritable = |error| {
         anyhow!(
             "cannot write in {}: {}; choose another directory",
@@ -88,6 +75,25 @@ pub async fn back_up_dir(
     let _ = partial.keep();
     File::open(parent)?.sync_all()?;
     Ok(copied)
+}
+
+/// The existing directory that a new directory belongs to.
+fn parent_of(to: &Path) -> anyhow::Result<&Path> {
+    let parent = match to.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    ensure!(
+        parent.exists(),
+        "{} does not exist; create it",
+        parent.display()
+    );
+    ensure!(
+        parent.is_dir(),
+        "{} is not a directory; choose another directory for the backup",
+        parent.display()
+    );
+    Ok(parent)
 }
 
 /// Replaces the data directory by a backup; returns the copy of the database that it had. With

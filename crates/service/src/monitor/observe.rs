@@ -39,14 +39,10 @@ pub async fn observe<F: Future<Output = Response>>(
         .filter(|_| is_forwarded)
         .unwrap_or_else(|| new_id(app));
     let (method, path) = (request.method().clone(), shown(request.uri().path()));
-    if let Ok(id) = HeaderValue::from_str(&id) {
-        request.headers_mut().insert(REQUEST_ID, id);
-    }
+    set_id(request.headers_mut(), &id);
     let span = tracing::info_span!("request", request_id = id.as_str());
     let mut response = respond(request).instrument(span).await;
-    if let Ok(id) = HeaderValue::from_str(&id) {
-        response.headers_mut().insert(REQUEST_ID, id);
-    }
+    set_id(response.headers_mut(), &id);
     let (status, elapsed) = (response.status(), began.elapsed());
     let identity = response.extensions_mut().remove::<KeyIdentity>();
     let entry = AuditedRequest {
@@ -64,6 +60,12 @@ pub async fn observe<F: Future<Output = Response>>(
     }
     app.metrics.count_request(&method, status, elapsed);
     response
+}
+
+fn set_id(headers: &mut HeaderMap, id: &str) {
+    if let Ok(id) = HeaderValue::from_str(id) {
+        headers.insert(REQUEST_ID, id);
+    }
 }
 
 /// Changes and refusals of keys. Throttled requests (429) are excluded: they could fill the disk.

@@ -229,6 +229,11 @@ pub async fn serve_transports<F>(
         });
     }
     drop(listener);
+    end_within(drain, tasks, &close).await;
+}
+
+/// Waits for the open connections, and closes those that are still open after `drain`.
+async fn end_within(drain: Duration, tasks: TaskTracker, close: &CancellationToken) {
     tasks.close();
     if tokio::time::timeout(drain, tasks.wait()).await.is_err() {
         tracing::info!("open connections closed at shutdown");

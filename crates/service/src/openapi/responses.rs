@@ -279,7 +279,24 @@ fn success(endpoint: &Endpoint, schemas: &[Schema]) -> Value {
     if endpoint.operation == "list_scans" {
         headers.push(MISSING_SCANNERS);
     }
-    let (description, content) = match endpoint.content {
+    if matches!(endpoint.content, ResponseContent::Download) {
+        headers.push("content-disposition");
+    }
+    let (description, content) = success_content(endpoint, schemas);
+    let mut response = json!({"description": description, "headers": header_references(&headers)});
+    if !content.is_null() {
+        response["content"] = content;
+    }
+    let links = links(endpoint);
+    if !links.is_empty() {
+        response["links"] = links.into();
+    }
+    response
+}
+
+/// The description of a success, and its content; null if it has none.
+fn success_content(endpoint: &Endpoint, schemas: &[Schema]) -> (&'static str, Value) {
+    match endpoint.content {
         ResponseContent::Empty => ("Done.", Value::Null),
         ResponseContent::Data(name) => {
             let (schema, example) = reference(name, schemas);
@@ -319,20 +336,8 @@ fn success(endpoint: &Endpoint, schemas: &[Schema]) -> Value {
                 else, JSON otherwise.";
             (description, content)
         }
-        ResponseContent::Download => {
-            headers.push("content-disposition");
-            ("The file of the report.", download())
-        }
-    };
-    let mut response = json!({"description": description, "headers": header_references(&headers)});
-    if !content.is_null() {
-        response["content"] = content;
+        ResponseContent::Download => ("The file of the report.", download()),
     }
-    let links = links(endpoint);
-    if !links.is_empty() {
-        response["links"] = links.into();
-    }
-    response
 }
 
 fn further_success(status: u16) -> Value {

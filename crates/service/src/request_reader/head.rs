@@ -116,12 +116,7 @@ impl RequestHead {
         if !method.iter().all(|&byte| is_token_byte(byte)) {
             problems.add(format!("invalid method {}", quoted(method)));
         }
-        let mut odd: Vec<u8> = Vec::new();
-        for &byte in target.iter().filter(|&&byte| is_odd_in_target(byte)) {
-            if !odd.contains(&byte) {
-                odd.push(byte);
-            }
-        }
+        let odd = odd_bytes(target);
         if !odd.is_empty() {
             problems.add(format!("the target contains {}", quoted(&odd)));
         }
@@ -187,6 +182,17 @@ impl RequestVersion {
     }
 }
 
+/// The bytes that a target should not contain, each once.
+fn odd_bytes(target: &[u8]) -> Vec<u8> {
+    let mut odd: Vec<u8> = Vec::new();
+    for &byte in target.iter().filter(|&&byte| is_odd_in_target(byte)) {
+        if !odd.contains(&byte) {
+            odd.push(byte);
+        }
+    }
+    odd
+}
+
 /// Reads header lines up to an empty one. `noun` names them in the problems.
 pub(super) fn header_lines(
     bytes: &[u8],
@@ -221,25 +227,28 @@ pub(super) fn header_lines(
             continue;
         };
         let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
-        match name.trim_ascii() {
-            b"" => problems.add(format!("{noun} {number} has no name")),
-            trimmed if trimmed.len() != name.len() => {
-                problems.add(format!("{noun} {number} has blanks around its name"))
-            }
-            trimmed if !trimmed.iter().all(|&byte| is_token_byte(byte)) => {
-                problems.add(format!(
-                    "{noun} {number} has the invalid name {}",
-                    quoted(trimmed)
-                ));
-            }
-            _ => {}
-        }
+        check_name(name, &format!("{noun} {number}"), problems);
         lines.push(HeaderLine {
             name: Some(name.to_vec()),
             value: value.to_vec(),
         });
     }
     lines
+}
+
+/// A missing name, blanks around it, and bytes that no name has.
+fn check_name(name: &[u8], noun: &str, problems: &mut ProblemList) {
+    match name.trim_ascii() {
+        b"" => problems.add(format!("{noun} has no name")),
+        trimmed if trimmed.len() != name.len() => {
+            problems.add(format!("{noun} has blanks around its name"))
+        }
+        trimmed if !trimmed.iter().all(|&byte| is_token_byte(byte)) => {
+            let name = quoted(trimmed);
+            problems.add(format!("{noun} has the invalid name {name}"));
+        }
+        _ => {}
+    }
 }
 
 /// Control bytes and carriage returns inside a line.

@@ -194,22 +194,14 @@ fn read_scan(app: &App, fields: &Fields) -> RouteResult<ScanToAdd> {
     if let Some(message) = missing(Tool(tool)) {
         return Err(ApiError::bad_request(message));
     }
-    let max_minutes = fields
-        .integer_or_text("max_scan_time")?
-        .unwrap_or(*SCAN_MINUTES.end());
+    let max_minutes = fields.integer_or_text("max_scan_time")?;
+    let max_minutes = max_minutes.unwrap_or(*SCAN_MINUTES.end());
     if !SCAN_MINUTES.contains(&max_minutes) {
         return Err(ApiError::bad_request(format!(
             "max_scan_time: {max_minutes} is outside 1 to 1440 minutes"
         )));
     }
-    let params = read_params(fields, Tool(tool))?;
-    let params = check_params(Tool(tool), &params).map_err(|error| match error {
-        ParamsError::Type(_) => ApiError::unprocessable(error.to_string()),
-        ParamsError::Value(_) => ApiError::bad_request(error.to_string()),
-    })?;
-    if let Some(message) = network::refusal(Tool(tool), &params) {
-        return Err(ApiError::bad_request(message));
-    }
+    let params = read_checked_params(fields, Tool(tool))?;
     let mut shown_params = params.clone();
     hide_secrets(&mut shown_params);
     // Whatever a client may not see is not written to the disk either.
@@ -238,6 +230,19 @@ fn read_scan(app: &App, fields: &Fields) -> RouteResult<ScanToAdd> {
             .map(|callback| read_callback(app, callback))
             .transpose()?,
     })
+}
+
+/// Reads `tool_params` with their defaults.
+fn read_checked_params(fields: &Fields, tool: Tool) -> RouteResult<Value> {
+    let params = read_params(fields, tool)?;
+    let checked = check_params(tool, &params).map_err(|error| match error {
+        ParamsError::Type(_) => ApiError::unprocessable(error.to_string()),
+        ParamsError::Value(_) => ApiError::bad_request(error.to_string()),
+    })?;
+    match network::refusal(tool, &checked) {
+        Some(message) => Err(ApiError::bad_request(message)),
+        None => Ok(checked),
+    }
 }
 
 /// Reads `tool_params`. Some clients send `authentication` beside it; credentials are used or

@@ -254,10 +254,10 @@ async fn run(
         attempt: &attempt,
         mask: &mask,
     };
+    let minutes = claim.max_minutes;
     let limit = app
         .clock
-        .until(app.now() + SignedDuration::from_mins(claim.max_minutes));
-    let minutes = claim.max_minutes;
+        .until(app.now() + SignedDuration::from_mins(minutes));
     let (sender, mut events) = mpsc::channel(EVENT_BATCH);
     let (job, scan_token) = (claim.job, token.clone());
     // A separate task: a panic in a check ends this scan and not the worker.
@@ -266,30 +266,24 @@ async fn run(
     }));
     let cause = results.watch(&mut events, limit, &token).await?;
     token.cancel();
-    if tokio::time::timeout(GRACE, results.drain(&mut events, cause))
-        .await
-        .is_err()
-    {
+    if !results.drain_in_time(&mut events, cause).await {
         task.abort();
     }
     let outcome = (&mut task).await;
-    Ok(match (cause, outcome) {
-        (Some(Cause::Superseded), _) => End::Superseded,
-        (Some(Cause::TimeLimit), _) => End::Outcome(
-            ScanStatus::TimedOut,
-            format!(
-                "max_scan_time ({minutes} min) exceeded; {}",
-                so_far(app, &attempt).await?
-            ),
-        ),
-        (Some(Cause::Stop), _) if service_stop.is_cancelled() => End::Shutdown,
-        (Some(Cause::Stop), _) => End::Outcome(
-            ScanStatus::Stopped,
-            format!("stopped by the user; {}", so_far(app, &attempt).await?),
-        ),
-        (None, Ok(outcome)) => end_of(outcome, &mask),
-        (None, Err(_)) => End::Panicked,
-    })
+    match (cause, outcome) {
+        (Some(Cause::Superseded), _) => Ok(End::Superseded),
+        (Some(Cause::TimeLimit), _) => {
+            let why = format!("max_scan_time ({minutes} min) exceeded");
+            results.cut_short(ScanStatus::TimedOut, &why).await
+        }
+        (Some(Cause::Stop), _) if service_stop.is_cancelled() => Ok(End::Shutdown),
+        (Some(Cause::Stop), _) => {
+            let why = "stopped by the user";
+            results.cut_short(ScanStatus::Stopped, why).await
+        }
+        (None, Ok(outcome)) => Ok(end_of(outcome, &mask)),
+        (None, Err(_)) => Ok(End::Panicked),
+    }
 }
 
 /// The results of a scan that was ended, in words.
@@ -327,6 +321,12 @@ struct ResultWriter<'a> {
 }
 
 impl ResultWriter<'_> {
+    /// The end of a scan before all of its tests have ended.
+    async fn cut_short(&self, status: ScanStatus, why: &str) -> Result<End, DatabaseError> {
+        let results = so_far(self.app, self.attempt).await?;
+        Ok(End::Outcome(status, format!("{why}; {results}")))
+    }
+
     /// Stores events until the scan ends by itself (`None`) or must be cancelled.
     async fn watch(
         &self,
@@ -361,6 +361,16 @@ impl ResultWriter<'_> {
                 }
             }
         }
+    }
+
+    /// [`Self::drain`]; false when the scan does not end in time.
+    async fn drain_in_time(
+        &self,
+        events: &mut mpsc::Receiver<ScanEvent>,
+        cause: Option<Cause>,
+    ) -> bool {
+        let drained = tokio::time::timeout(GRACE, self.drain(events, cause));
+        drained.await.is_ok()
     }
 
     /// Stores the remaining events of a cancelled scan.

@@ -125,10 +125,7 @@ pub async fn run(
     let mut child = command.spawn().map_err(failed)?;
     // Closes our write end of the pipe, so that the report ends when the guest ends.
     drop(command);
-    let id = child
-        .id()
-        .and_then(|id| i32::try_from(id).ok())
-        .and_then(Pid::from_raw);
+    let id = id_of(&child);
     // Declared after `child`, so that the group is killed before the child is reaped.
     let mut group = GroupGuard(id);
     limit_resources(id, limits.time);
@@ -159,6 +156,11 @@ pub async fn run(
     group.kill();
     let _ = child.wait().await;
     Ok(output)
+}
+
+fn id_of(child: &Child) -> Option<Pid> {
+    let id = i32::try_from(child.id()?).ok()?;
+    Pid::from_raw(id)
 }
 
 /// The streams of a running program.

@@ -77,23 +77,14 @@ fn is_udp(tool: Tool, params: &Value) -> bool {
 /// Runs the scan.
 pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let failed = |error: String| ScanOutcome::FailedToStart(error);
-    let program = match Guest::Nmap.find() {
-        Some(program) => program,
-        None => return Err(failed(missing(run.job.tool).unwrap_or_default())),
+    let Some(program) = Guest::Nmap.find() else {
+        return Err(failed(missing(run.job.tool).unwrap_or_default()));
     };
     let host = run.address.host();
     let ip = run.resolve(&host).await?[0];
     let params = run.job.params.as_object().cloned().unwrap_or_default();
-    let selection = PortSelection::parse(&params).map_err(|error| failed(error.to_string()))?;
-    if let Some(refusal) = refusal(run.job.tool, &run.job.params) {
-        return Err(failed(refusal));
-    }
     let is_udp = is_udp(run.job.tool, &run.job.params);
-    let ports = if is_udp {
-        selection.udp_ports()
-    } else {
-        without_own(run, ip, selection.ports(run.address.port())).await?
-    };
+    let ports = ports_to_scan(run, ip, &params, is_udp).await?;
     let scan = NmapScan {
         run,
         ip,
@@ -121,6 +112,23 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     scan.report(&report, &output, done).await?;
     run.output_all().await;
     Ok(summary(&report, &output, ports.len()))
+}
+
+async fn ports_to_scan(
+    run: &ScanRun<'_>,
+    ip: IpAddr,
+    params: &Map<String, Value>,
+    is_udp: bool,
+) -> Result<Vec<u16>, ScanOutcome> {
+    let selection = PortSelection::parse(params)
+        .map_err(|error| ScanOutcome::FailedToStart(error.to_string()))?;
+    if let Some(refusal) = refusal(run.job.tool, &run.job.params) {
+        return Err(ScanOutcome::FailedToStart(refusal));
+    }
+    if is_udp {
+        return Ok(selection.udp_ports());
+    }
+    without_own(run, ip, selection.ports(run.address.port())).await
 }
 
 /// The ports without those of this service.

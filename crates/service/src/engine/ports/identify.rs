@@ -81,19 +81,11 @@ pub async fn identify(stream: TcpStream, client: PortClient<'_>) -> IdentifiedPo
 }
 
 /// Identifies a service that does not use TLS; a TLS service is named `tls`.
-async fn outside_tls(mut stream: TcpStream, client: PortClient<'_>) -> IdentifiedPort {
+async fn outside_tls(stream: TcpStream, client: PortClient<'_>) -> IdentifiedPort {
     let port = client.to.port();
     let usual = usual(port);
-    let patience = greeting_time(&client, usual.is_some());
-    let start = Instant::now();
-    let greeting = read_some(&mut stream, patience).await;
-    let is_closed = start.elapsed() < patience / 3;
-    drop(stream);
-    if !greeting.is_empty() || PASSIVE_PORTS.contains(&port) || GREETING_PORTS.contains(&port) {
-        return IdentifiedPort::plain(of_greeting(port, &greeting));
-    }
-    if is_closed && closes_at_once(&client, patience / 3).await {
-        return IdentifiedPort::plain(guess(port));
+    if let Some(found) = by_greeting(stream, &client, usual.is_some()).await {
+        return found;
     }
     if let Some(probe) = usual
         && let Some(banner) = send(&client, probe).await
@@ -117,19 +109,37 @@ async fn outside_tls(mut stream: TcpStream, client: PortClient<'_>) -> Identifie
             }
         };
         let (found, response) = join(by_late_response, client.exchange(REDIS.bytes)).await;
-        if found.is_some() {
-            return found;
+        match found.or_else(|| redis(&response)) {
+            Some(found) => Some(found),
+            None => any_protocol(&client).await,
         }
-        if (REDIS.matches)(&response) {
-            return Some(IdentifiedPort::plain(Banner::of(
-                REDIS.service,
-                &first_line(&response),
-            )));
-        }
-        any_protocol(&client).await
     };
     let found = first_of(vec![questions.boxed(), late_greeting(&client).boxed()], 2).await;
     found.unwrap_or_else(|| IdentifiedPort::plain(guess(port)))
+}
+
+/// Identifies a service that speaks first, or closes the connection at once.
+async fn by_greeting(
+    mut stream: TcpStream,
+    client: &PortClient<'_>,
+    has_usual_probe: bool,
+) -> Option<IdentifiedPort> {
+    let port = client.to.port();
+    let patience = greeting_time(client, has_usual_probe);
+    let start = Instant::now();
+    let greeting = read_some(&mut stream, patience).await;
+    let is_closed = start.elapsed() < patience / 3;
+    drop(stream);
+    if !greeting.is_empty() || PASSIVE_PORTS.contains(&port) || GREETING_PORTS.contains(&port) {
+        return Some(IdentifiedPort::plain(of_greeting(port, &greeting)));
+    }
+    (is_closed && closes_at_once(client, patience / 3).await)
+        .then(|| IdentifiedPort::plain(guess(port)))
+}
+
+fn redis(response: &[u8]) -> Option<IdentifiedPort> {
+    let banner = || Banner::of(REDIS.service, &first_line(response));
+    (REDIS.matches)(response).then(|| IdentifiedPort::plain(banner()))
 }
 
 /// Identifies the service by its response to a ClientHello.

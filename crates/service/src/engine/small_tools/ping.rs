@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
@@ -30,35 +30,19 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     run.planned(ports.len() as u32).await;
     run.output_findings(json!({})).await;
     let ip = run.resolve(&run.address.host()).await?[0];
-    let (mut answers, mut sent) = (Vec::new(), 0);
+    let (mut answers, mut sent) = (0, 0);
     for (tried, port) in (1..).zip(&ports) {
-        let test = |findings: Vec<NewFinding>, answer: Value| {
-            TestDone::new(
-                format!("host.up.{port}"),
-                format!("Response on TCP port {port}"),
-                answer,
-                findings,
-            )
-        };
         let rows = attempts(run, ip, *port, count, ports.len() == 1, &mut sent).await;
-        let metadata = json!({"port": port, "answers": rows.len()});
-        let findings = if rows.is_empty() {
-            Vec::new()
-        } else {
-            vec![finding(*port, rows.clone())]
-        };
-        answers.extend(rows);
-        run.tested(test(findings, metadata)).await;
-        if !answers.is_empty() {
+        answers += rows.len();
+        run.tested(port_test(*port, rows)).await;
+        if answers > 0 {
             run.planned(tried).await;
             break;
         }
     }
-    run.output_findings(
-        json!({"ip_address": ip.to_string(), "sent": sent, "responses": answers.len()}),
-    )
-    .await;
-    Ok(match answers.len() {
+    let output = json!({"ip_address": ip.to_string(), "sent": sent, "responses": answers});
+    run.output_findings(output).await;
+    Ok(match answers {
         0 => format!(
             "no response from {ip} to {} on {}: the host is down or drops packets",
             plural(sent, "connection"),
@@ -69,6 +53,17 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
             plural(sent, "TCP connection")
         ),
     })
+}
+
+fn port_test(port: u16, rows: Vec<Vec<String>>) -> TestDone {
+    let metadata = json!({"port": port, "answers": rows.len()});
+    let finding = (!rows.is_empty()).then(|| finding(port, rows));
+    TestDone::new(
+        format!("host.up.{port}"),
+        format!("Response on TCP port {port}"),
+        metadata,
+        finding.into_iter().collect(),
+    )
 }
 
 fn finding(port: u16, rows: Vec<Vec<String>>) -> NewFinding {

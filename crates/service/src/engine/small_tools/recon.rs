@@ -9,9 +9,11 @@
 //! Only ordinary pages are requested, and documents in which a found product states its version. No
 //! attack is sent to provoke a firewall, so a silent one remains unknown.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use url::Url;
 
 use super::{ToolCoverage, start_page};
 use crate::engine::coverage::{CheckCoverage, CheckedWeb, PAGES};
@@ -81,22 +83,9 @@ async fn scan(
     let pages = read_pages(run, &client, &first).await;
     let pages_read = pages.len();
     let mut found = blocking::run(move |stop| technologies::find(&pages, is_wanted, stop)).await;
-    // Requests for versions count for no test.
-    let aside = CheckCoverage::default();
-    let folders = start::base_folders(&first.url)
-        .into_iter()
-        .filter_map(|folder| first.url.join(&folder).ok());
-    technologies::read_versions(
-        &CheckedWeb::new(&web, &aside),
-        &folders.collect::<Vec<_>>(),
-        &mut found,
-    )
-    .await;
-    let listed: Vec<Value> = found
-        .iter()
-        .map(|(name, one)| json!({"name": name, "version": one.version, "category": one.category, "proof": one.proof}))
-        .collect();
-    run.output_findings(json!({"technologies": listed})).await;
+    read_versions(&web, &first.url, &mut found).await;
+    run.output_findings(json!({"technologies": listed(&found)}))
+        .await;
     let findings: Vec<NewFinding> = found
         .into_iter()
         .map(|(name, one)| finding(kind, &first, name, one))
@@ -114,6 +103,24 @@ async fn scan(
         .await;
     let port = first.url.port_or_known_default().unwrap_or_default();
     Ok(coverage.end(port, first.url.scheme(), summary).await)
+}
+
+/// The output of the tool.
+fn listed(found: &BTreeMap<String, FoundTechnology>) -> Vec<Value> {
+    found
+        .iter()
+        .map(|(name, one)| json!({"name": name, "version": one.version, "category": one.category, "proof": one.proof}))
+        .collect()
+}
+
+/// Reads missing versions from public documents of the products; the requests count for no test.
+async fn read_versions(web: &Web<'_>, first: &Url, found: &mut BTreeMap<String, FoundTechnology>) {
+    let aside = CheckCoverage::default();
+    let folders: Vec<Url> = start::base_folders(first)
+        .into_iter()
+        .filter_map(|folder| first.join(&folder).ok())
+        .collect();
+    technologies::read_versions(&CheckedWeb::new(web, &aside), &folders, found).await;
 }
 
 /// The start page and some pages that it links to.

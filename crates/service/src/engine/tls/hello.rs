@@ -380,38 +380,25 @@ fn extensions(offer: &Offer, host: &str) -> Vec<u8> {
         all.extend(kind.to_be_bytes());
         push(&mut all, 2, body);
     };
-    let list = |numbers: &[u16]| {
-        let numbers: Vec<u8> = numbers.iter().copied().flat_map(u16::to_be_bytes).collect();
-        let mut list = Vec::new();
-        push(&mut list, 2, &numbers);
-        list
-    };
     // Server name, which must not be an address (RFC 6066 §3).
     if host.parse::<std::net::IpAddr>().is_err() && host.len() < 256 {
         let mut name = vec![0];
         push(&mut name, 2, host.as_bytes());
-        let mut names = Vec::new();
-        push(&mut names, 2, &name);
-        add(0, &names);
+        add(0, &prefixed(2, &name));
     }
     if offer.status_request {
         // OCSP, any responder, no extensions.
         add(5, &[1, 0, 0, 0, 0]);
     }
-    add(10, &list(&offer.groups));
+    add(10, &number_list(&offer.groups));
     // Points: uncompressed.
     add(11, &[1, 0]);
     if offer.version >= Version::Tls12 {
-        add(13, &list(SIGNATURES));
+        add(13, &number_list(SIGNATURES));
     }
-    if let Some(proof) = offer
-        .renegotiation
-        .as_deref()
-        .filter(|proof| !proof.is_empty())
-    {
-        let mut info = Vec::new();
-        push(&mut info, 1, proof);
-        add(RENEGOTIATION_INFO, &info);
+    let proof = offer.renegotiation.as_deref();
+    if let Some(proof) = proof.filter(|proof| !proof.is_empty()) {
+        add(RENEGOTIATION_INFO, &prefixed(1, proof));
     }
     if offer.version == Version::Tls13 {
         add(43, &[2, 3, 4]);
@@ -422,11 +409,21 @@ fn extensions(offer: &Offer, host: &str) -> Vec<u8> {
             shares.extend(group.to_be_bytes());
             push(&mut shares, 2, key);
         }
-        let mut list = Vec::new();
-        push(&mut list, 2, &shares);
-        add(51, &list);
+        add(51, &prefixed(2, &shares));
     }
     all
+}
+
+/// Bytes, preceded by their length in `width` bytes.
+fn prefixed(width: usize, body: &[u8]) -> Vec<u8> {
+    let mut prefixed = Vec::new();
+    push(&mut prefixed, width, body);
+    prefixed
+}
+
+fn number_list(numbers: &[u16]) -> Vec<u8> {
+    let bytes: Vec<u8> = numbers.iter().copied().flat_map(u16::to_be_bytes).collect();
+    prefixed(2, &bytes)
 }
 
 /// Appends bytes, preceded by their length in `width` bytes.

@@ -85,13 +85,21 @@ pub async fn certificates(mut stream: TcpStream, host: &str, group: u16) -> Opti
         .await
         .ok()??;
     let mut keys = HandshakeKeys::new(answer.suite?, &secret, &transcript)?;
+    read_certificates(&mut stream, &mut keys).await
+}
+
+/// Reads encrypted messages up to the certificates.
+async fn read_certificates(
+    stream: &mut TcpStream,
+    keys: &mut HandshakeKeys,
+) -> Option<Vec<Vec<u8>>> {
     let mut messages = Vec::new();
     while messages.len() < MAX_HANDSHAKE {
-        let (kind, body) = hello::read_record(&mut stream).await?;
+        let (kind, record) = hello::read_record(stream).await?;
         match kind {
             // ChangeCipherSpec, without a meaning in TLS 1.3.
             20 => continue,
-            23 => messages.extend(keys.open(body)?),
+            23 => messages.extend(keys.open(record)?),
             _ => return None,
         }
         while let Some((kind, body, rest)) = hello::next_message(&messages) {

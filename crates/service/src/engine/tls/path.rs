@@ -45,19 +45,7 @@ pub fn verify(
             return Ok(());
         }
         let Some(at) = unused.iter().position(|issuer| issued(issuer)) else {
-            let is_named = unused
-                .iter()
-                .any(|issuer| issuer.subject().as_raw() == current.issuer().as_raw());
-            return Err(match is_named {
-                true => format!(
-                    "the signature of {} is not one of its issuer",
-                    current.subject()
-                ),
-                false => format!(
-                    "neither the chain nor this machine has the certificate of {}",
-                    current.issuer()
-                ),
-            });
+            return Err(missing_issuer(current, &unused));
         };
         let issuer = unused.swap_remove(at);
         check_time(issuer, when)?;
@@ -65,6 +53,19 @@ pub fn verify(
         current = issuer;
     }
     Err(format!("the chain has more than {MAX_DEPTH} authorities"))
+}
+
+/// Why no certificate of the chain issued this one.
+fn missing_issuer(certificate: &X509Certificate, others: &[&X509Certificate]) -> String {
+    let issuer = certificate.issuer();
+    let is_issuer = |other: &&X509Certificate| other.subject().as_raw() == issuer.as_raw();
+    match others.iter().any(is_issuer) {
+        true => format!(
+            "the signature of {} is not one of its issuer",
+            certificate.subject()
+        ),
+        false => format!("neither the chain nor this machine has the certificate of {issuer}"),
+    }
 }
 
 fn check_time(certificate: &X509Certificate, when: u64) -> Result<(), String> {

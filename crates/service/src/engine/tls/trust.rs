@@ -53,9 +53,8 @@ pub fn verify(
     else {
         return Trust::Unknown;
     };
-    let seconds = when;
-    let when = UnixTime::since_unix_epoch(Duration::from_secs(when));
-    match verifier.verify_server_cert(leaf, rest, &name, &[], when) {
+    let now = UnixTime::since_unix_epoch(Duration::from_secs(when));
+    match verifier.verify_server_cert(leaf, rest, &name, &[], now) {
         Ok(_) => Trust::Trusted,
         // The name is verified last, after the chain; another check reports it.
         Err(Error::InvalidCertificate(
@@ -66,10 +65,8 @@ pub fn verify(
         }
         Err(error) if is_too_long(&error) => {
             let anchors: Vec<&CertificateDer> = SYSTEM.iter().chain(anchors).collect();
-            match path::verify(chain, &anchors, seconds, &algorithms) {
-                Ok(()) => Trust::Trusted,
-                Err(why) => Trust::Untrusted(why),
-            }
+            let verified = path::verify(chain, &anchors, when, &algorithms);
+            verified.map_or_else(Trust::Untrusted, |()| Trust::Trusted)
         }
         Err(Error::InvalidCertificate(
             CertificateError::UnsupportedSignatureAlgorithmContext { .. },

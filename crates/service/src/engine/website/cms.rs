@@ -61,46 +61,56 @@ pub async fn versions(site: &Site<'_>) -> Vec<NewFinding> {
         .collect();
     let mut findings = Vec::new();
     for (product, shown) in found {
-        let mut stated = vec![(shown.proof, shown.version)];
+        let mut stated = vec![StatedVersion {
+            place: shown.proof,
+            version: shown.version,
+        }];
         let statements = technologies::version_statements(&site.web, &folders, &product).await;
-        stated.extend(
-            statements
-                .into_iter()
-                .map(|one| (format!("GET {}", one.url), one.version)),
-        );
-        stated.retain(|(_, version)| !version.is_empty());
-        let Some(version) = stated
+        stated.extend(statements.into_iter().map(|one| StatedVersion {
+            place: format!("GET {}", one.url),
+            version: one.version,
+        }));
+        stated.retain(|one| !one.version.is_empty());
+        let most_exact = stated
             .iter()
-            .map(|(_, version)| version.clone())
-            .max_by_key(|text| text.matches('.').count())
-        else {
+            .map(|one| one.version.clone())
+            .max_by_key(|version| version.matches('.').count());
+        let Some(version) = most_exact else {
             continue;
         };
         let rows = stated
             .into_iter()
-            .map(|(place, version)| vec![place, product.clone(), version])
+            .map(|one| vec![one.place, product.clone(), one.version])
             .collect();
-        findings.push(of_product(
-            site.finding(cms::VERSION, &["Where", "Software", "Version"], rows),
-            &product,
-        ));
-        if let Some(branch) = unsupported(&product, &version) {
-            let row = vec![
-                format!("{product} {version}"),
-                branch.ended.clone(),
-                branch.source.clone(),
-            ];
-            let headers = &["Software", "Security fixes ended by", "Source"];
-            let finding = of_product(site.finding(cms::UNSUPPORTED, headers, vec![row]), &product);
-            let vuln_description = format!("{} (As of {}.)", finding.vuln_description, FILE.date);
-            findings.push(NewFinding {
-                confirmed: false,
-                vuln_description,
-                ..finding
-            });
-        }
+        let headers = &["Where", "Software", "Version"];
+        let finding = site.finding(cms::VERSION, headers, rows);
+        findings.push(of_product(finding, &product));
+        findings.extend(unsupported_version(site, &product, &version));
     }
     findings
+}
+
+/// A version of a product, and what states it.
+struct StatedVersion {
+    place: String,
+    version: String,
+}
+
+/// The finding of a version without security fixes.
+fn unsupported_version(site: &Site<'_>, product: &str, version: &str) -> Option<NewFinding> {
+    let branch = unsupported(product, version)?;
+    let row = vec![
+        format!("{product} {version}"),
+        branch.ended.clone(),
+        branch.source.clone(),
+    ];
+    let headers = &["Software", "Security fixes ended by", "Source"];
+    let finding = of_product(site.finding(cms::UNSUPPORTED, headers, vec![row]), product);
+    Some(NewFinding {
+        confirmed: false,
+        vuln_description: format!("{} (As of {}.)", finding.vuln_description, FILE.date),
+        ..finding
+    })
 }
 
 fn of_product(finding: NewFinding, product: &str) -> NewFinding {

@@ -189,7 +189,7 @@ fn without(
     attribute: &str,
     has: impl Fn(&Cookie) -> bool,
 ) -> Vec<NewFinding> {
-    let (mut rows, mut settings) = (
+    let (mut sessions, mut settings) = (
         BTreeMap::<String, Vec<Vec<String>>>::new(),
         BTreeMap::<_, Vec<_>>::new(),
     );
@@ -204,7 +204,7 @@ fn without(
                 shown(&cookie),
             ];
             let rows = if cookie.is_session {
-                &mut rows
+                &mut sessions
             } else {
                 &mut settings
             };
@@ -212,26 +212,11 @@ fn without(
         }
     }
     let settings = (!settings.is_empty()).then(|| pattern_group(SETTINGS.to_owned(), settings));
-    let findings = grouped(rows).into_iter().chain(settings).map(|group| {
-        let headers: &[&str] = match group.is_pattern {
-            true => &["URL", "Cookie", "Missing", "Attributes", "Names"],
-            false => &["URL", "Cookie", "Missing", "Attributes"],
-        };
-        let (name, finding) = (group.name, site.finding(kind, headers, group.rows));
-        let texts = match name.as_str() {
-            SETTINGS => NewFinding {
-                risk: Risk::Info,
-                risk_description:
-                    "Neither the names nor the values of these cookies identify a user or a session. Check \
-                    whether one of them does."
-                        .to_owned(),
-                ..finding
-            },
-            _ => finding,
-        };
-        NewFinding { place: format!("cookie {name}"), name: format!("{}: {name}", texts.name), ..texts }
-    });
-    findings.collect()
+    grouped(sessions)
+        .into_iter()
+        .chain(settings)
+        .map(|group| group.finding(site, kind))
+        .collect()
 }
 
 /// The cookies of one finding.
@@ -241,6 +226,29 @@ struct CookieGroup {
     name: String,
     is_pattern: bool,
     rows: Vec<Vec<String>>,
+}
+
+impl CookieGroup {
+    fn finding(self, site: &Site, kind: FindingKind) -> NewFinding {
+        let headers: &[&str] = match self.is_pattern {
+            true => &["URL", "Cookie", "Missing", "Attributes", "Names"],
+            false => &["URL", "Cookie", "Missing", "Attributes"],
+        };
+        let name = self.name;
+        let mut finding = site.finding(kind, headers, self.rows);
+        if name == SETTINGS {
+            finding.risk = Risk::Info;
+            finding.risk_description =
+                "Neither the names nor the values of these cookies identify a user or a session. Check whether one \
+                 of them does."
+                    .to_owned();
+        }
+        NewFinding {
+            place: format!("cookie {name}"),
+            name: format!("{}: {name}", finding.name),
+            ..finding
+        }
+    }
 }
 
 /// Groups cookies, with the rows of their evidence, by the pattern of their name if they are many.

@@ -239,34 +239,9 @@ impl<'t> YamlOutline<'t> {
             "models",
         ];
         let is_known = |name: &&str| KEYS.contains(name) || name.starts_with("x-");
-        let services: Vec<usize> = match self
-            .keys
-            .iter()
-            .position(|key| key.indent == 0 && key.name == "services")
-        {
-            Some(services) => {
-                let first = self.below(services).first().map(|key| key.indent);
-                let positions = services + 1..services + 1 + self.below(services).len();
-                positions
-                    .filter(|at| Some(self.keys[*at].indent) == first)
-                    .collect()
-            }
-            None => (0..self.keys.len())
-                .filter(|at| self.keys[*at].indent == 0)
-                .collect(),
-        };
-        let is_service = |at: usize| {
-            let is_reference =
-                |key: &YamlKey| !key.value.is_empty() && !key.value.contains([' ', '(']);
-            let has_image = |key: &YamlKey| match key.name {
-                "image" => is_reference(key),
-                "build" => !key.value.contains(' '),
-                _ => false,
-            };
-            self.keys[at].value.is_empty() && self.below(at).iter().any(has_image)
-        };
+        let services = self.services();
         let is_first_version = !top.contains("services")
-            && services.iter().all(|at| is_service(*at))
+            && services.iter().all(|at| self.is_service(*at))
             && self.has(&[
                 "ports",
                 "links",
@@ -279,9 +254,39 @@ impl<'t> YamlOutline<'t> {
             ]);
         let is_current = top.contains("services")
             && top.iter().all(is_known)
-            && services.iter().any(|at| is_service(*at));
+            && services.iter().any(|at| self.is_service(*at));
         // A pipeline of GitLab may consist of jobs with an image.
         (is_current || is_first_version) && !self.has(&["script", "commands", "stages"])
+    }
+
+    /// The positions of the keys that may be services: those below `services`, or all at the
+    /// margin.
+    fn services(&self) -> Vec<usize> {
+        let section = self
+            .keys
+            .iter()
+            .position(|key| key.indent == 0 && key.name == "services");
+        let (indent, positions) = match section {
+            Some(section) => {
+                let below = self.below(section);
+                let indent = below.first().map(|key| key.indent);
+                (indent, section + 1..section + 1 + below.len())
+            }
+            None => (Some(0), 0..self.keys.len()),
+        };
+        positions
+            .filter(|at| Some(self.keys[*at].indent) == indent)
+            .collect()
+    }
+
+    fn is_service(&self, at: usize) -> bool {
+        let is_reference = |key: &YamlKey| !key.value.is_empty() && !key.value.contains([' ', '(']);
+        let has_image = |key: &YamlKey| match key.name {
+            "image" => is_reference(key),
+            "build" => !key.value.contains(' '),
+            _ => false,
+        };
+        self.keys[at].value.is_empty() && self.below(at).iter().any(has_image)
     }
 
     /// Jobs with a script, or stages.

@@ -1,6 +1,6 @@
 //! Findings.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Schema, boolean, count, id, response, text, texts, with};
 
@@ -9,26 +9,6 @@ pub fn schemas() -> Vec<Schema> {
 }
 
 fn finding() -> Schema {
-    let owasp = response(json!({
-        "owasp_2017": text("May be empty."), "owasp_2021": text("May be empty."), "owasp_2025": text("May be empty."),
-    }));
-    let rows = json!({"type": "array", "items": {"type": "array", "items": {"type": "string"}}});
-    let evidence = response(json!({
-        "type": text("`table`."),
-        "data": {
-            "type": "object",
-            "properties": {"headers": texts("Column headers."), "rows": rows},
-            "description": "A table; empty without evidence.",
-        },
-    }));
-    let owasp = with(
-        owasp,
-        json!({"description": "Categories of the OWASP Top 10 of 2017, 2021 and 2025."}),
-    );
-    let evidence = with(
-        evidence,
-        json!({"description": "The evidence: `data` is a table with `headers` and `rows`."}),
-    );
     Schema {
         name: "Finding",
         schema: response(json!({
@@ -42,11 +22,11 @@ fn finding() -> Schema {
             "in_cisa_catalog": boolean("Whether the CVE is in the CISA catalog of known exploited vulnerabilities."),
             "cve": texts("CVE identifiers."),
             "cwe": text("CWE identifier; may be empty."),
-            "owasp": owasp,
+            "owasp": owasp(),
             "test_description": text("The check that reported the finding."),
             "test_finished": boolean("Always true."),
             "vuln_description": text("Description of the vulnerability."),
-            "vuln_evidence": evidence,
+            "vuln_evidence": evidence(),
             "risk_description": text("The possible consequences."),
             "recommendation": text("The remedy."),
             "references": texts("URLs for further reading."),
@@ -57,28 +37,58 @@ fn finding() -> Schema {
             "target_name": text("The name of the target."),
             "task_id": id("Id of the scan."),
         })),
-        example: json!({
-            "id": 5, "vuln_id": "web.header.csp_missing", "name": "Content-Security-Policy header missing",
-            "status": "open", "risk_level": 0, "confirmed": true, "verified": false, "in_cisa_catalog": false,
-            "cve": [], "cwe": "CWE-693",
-            "owasp": {
-                "owasp_2017": "A6 - Security Misconfiguration", "owasp_2021": "A05 - Security Misconfiguration",
-                "owasp_2025": "A02 - Security Misconfiguration"
-            },
-            "test_description": "Content-Security-Policy of pages", "test_finished": true,
-            "vuln_description": "Pages have no Content-Security-Policy header, so browsers run scripts from any source.",
-            "vuln_evidence": {
-                "type": "table",
-                "data": {
-                    "headers": ["URL", "Header", "Value"],
-                    "rows": [["https://shop.acme.test/", "content-security-policy", "absent"]]
-                }
-            },
-            "risk_description": "Without a policy, a cross-site scripting vulnerability can be exploited without restriction.",
-            "recommendation": "Send a Content-Security-Policy, first in report-only mode; start with default-src 'self'.",
-            "references": ["https://developer.mozilla.org/en-US/docs/Web/HTTP/Guides/CSP"],
-            "port": 443, "protocol": "tcp", "service": "https", "target_id": 3,
-            "target_name": "https://shop.acme.test/", "task_id": 9
-        }),
+        example: example(),
     }
+}
+
+fn owasp() -> Value {
+    let owasp = response(json!({
+        "owasp_2017": text("May be empty."), "owasp_2021": text("May be empty."), "owasp_2025": text("May be empty."),
+    }));
+    with(
+        owasp,
+        json!({"description": "Categories of the OWASP Top 10 of 2017, 2021 and 2025."}),
+    )
+}
+
+fn evidence() -> Value {
+    let rows = json!({"type": "array", "items": {"type": "array", "items": {"type": "string"}}});
+    let evidence = response(json!({
+        "type": text("`table`."),
+        "data": {
+            "type": "object",
+            "properties": {"headers": texts("Column headers."), "rows": rows},
+            "description": "A table; empty without evidence.",
+        },
+    }));
+    with(
+        evidence,
+        json!({"description": "The evidence: `data` is a table with `headers` and `rows`."}),
+    )
+}
+
+fn example() -> Value {
+    json!({
+        "id": 5, "vuln_id": "web.header.csp_missing", "name": "Content-Security-Policy header missing",
+        "status": "open", "risk_level": 0, "confirmed": true, "verified": false, "in_cisa_catalog": false,
+        "cve": [], "cwe": "CWE-693",
+        "owasp": {
+            "owasp_2017": "A6 - Security Misconfiguration", "owasp_2021": "A05 - Security Misconfiguration",
+            "owasp_2025": "A02 - Security Misconfiguration"
+        },
+        "test_description": "Content-Security-Policy of pages", "test_finished": true,
+        "vuln_description": "Pages have no Content-Security-Policy header, so browsers run scripts from any source.",
+        "vuln_evidence": {
+            "type": "table",
+            "data": {
+                "headers": ["URL", "Header", "Value"],
+                "rows": [["https://shop.acme.test/", "content-security-policy", "absent"]]
+            }
+        },
+        "risk_description": "Without a policy, a cross-site scripting vulnerability can be exploited without restriction.",
+        "recommendation": "Send a Content-Security-Policy, first in report-only mode; start with default-src 'self'.",
+        "references": ["https://developer.mozilla.org/en-US/docs/Web/HTTP/Guides/CSP"],
+        "port": 443, "protocol": "tcp", "service": "https", "target_id": 3,
+        "target_name": "https://shop.acme.test/", "task_id": 9
+    })
 }

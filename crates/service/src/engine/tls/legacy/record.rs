@@ -60,6 +60,47 @@ enum Cipher {
     Blocks { size: usize, chain: BlockChain },
 }
 
+/// The length of decrypted blocks without their padding.
+fn unpadded_length(version: Version, body: &[u8], block: usize) -> io::Result<usize> {
+    let padding = body.last().copied().ok_or_else(bad_record)?;
+    let length = body
+        .len()
+        .checked_sub(usize::from(padding) + 1)
+        .ok_or_else(bad_record)?;
+    // In SSL 3.0, padding is any bytes, of at most a block.
+    let is_wrong = match version {
+        Version::Ssl3 => usize::from(padding) >= block,
+        _ => body[length..].iter().any(|byte| *byte != padding),
+    };
+    if is_wrong {
+        Err(bad_record())
+    } else {
+        Ok(length)
+    }
+}
+
+/// The block chain of a cipher; none of one without blocks.
+fn block_chain(
+    cipher: BulkCipher,
+    direction: Direction,
+    key: &[u8],
+    iv: &[u8],
+) -> Option<BlockChain> {
+    match (cipher, direction) {
+        (BulkCipher::Aes128Cbc, Direction::Seal) => encryption::<Encryptor<Aes128>>(key, iv),
+        (BulkCipher::Aes128Cbc, Direction::Open) => decryption::<Decryptor<Aes128>>(key, iv),
+        (BulkCipher::Aes256Cbc, Direction::Seal) => encryption::<Encryptor<Aes256>>(key, iv),
+        (BulkCipher::Aes256Cbc, Direction::Open) => decryption::<Decryptor<Aes256>>(key, iv),
+        (BulkCipher::TripleDesCbc, Direction::Seal) => encryption::<Encryptor<TdesEde3>>(key, iv),
+        (BulkCipher::TripleDesCbc, Direction::Open) => decryption::<Decryptor<TdesEde3>>(key, iv),
+        (BulkCipher::DesCbc, Direction::Seal) => encryption::<Encryptor<Des>>(key, iv),
+        (BulkCipher::DesCbc, Direction::Open) => decryption::<Decryptor<Des>>(key, iv),
+        (BulkCipher::Aes128Gcm | BulkCipher::Aes256Gcm | BulkCipher::Null | BulkCipher::Rc4, _) => {
+            None
+        }
+    }
+}
+
 impl RecordCipher {
     /// None if the keys have another size than those of the suite.
     pub fn new(
@@ -76,41 +117,15 @@ impl RecordCipher {
                 salt: iv.to_vec(),
             })
         };
-        let blocks = |chain| {
-            Some(Cipher::Blocks {
+        let cipher = match suite.cipher {
+            BulkCipher::Aes128Gcm => gcm(&AES_128_GCM)?,
+            BulkCipher::Aes256Gcm => gcm(&AES_256_GCM)?,
+            BulkCipher::Null => Cipher::Plain,
+            BulkCipher::Rc4 => Cipher::Stream(Box::new(Rc4::new(key))),
+            cipher => Cipher::Blocks {
                 size: iv.len(),
-                chain,
-            })
-        };
-        let cipher = match (suite.cipher, direction) {
-            (BulkCipher::Aes128Gcm, _) => gcm(&AES_128_GCM)?,
-            (BulkCipher::Aes256Gcm, _) => gcm(&AES_256_GCM)?,
-            (BulkCipher::Null, _) => Cipher::Plain,
-            (BulkCipher::Rc4, _) => Cipher::Stream(Box::new(Rc4::new(key))),
-            (BulkCipher::Aes128Cbc, Direction::Seal) => {
-                blocks(encryption::<Encryptor<Aes128>>(key, iv)?)?
-            }
-            (BulkCipher::Aes128Cbc, Direction::Open) => {
-                blocks(decryption::<Decryptor<Aes128>>(key, iv)?)?
-            }
-            (BulkCipher::Aes256Cbc, Direction::Seal) => {
-                blocks(encryption::<Encryptor<Aes256>>(key, iv)?)?
-            }
-            (BulkCipher::Aes256Cbc, Direction::Open) => {
-                blocks(decryption::<Decryptor<Aes256>>(key, iv)?)?
-            }
-            (BulkCipher::TripleDesCbc, Direction::Seal) => {
-                blocks(encryption::<Encryptor<TdesEde3>>(key, iv)?)?
-            }
-            (BulkCipher::TripleDesCbc, Direction::Open) => {
-                blocks(decryption::<Decryptor<TdesEde3>>(key, iv)?)?
-            }
-            (BulkCipher::DesCbc, Direction::Seal) => {
-                blocks(encryption::<Encryptor<Des>>(key, iv)?)?
-            }
-            (BulkCipher::DesCbc, Direction::Open) => {
-                blocks(decryption::<Decryptor<Des>>(key, iv)?)?
-            }
+                chain: block_chain(cipher, direction, key, iv)?,
+            },
         };
         let mac = suite.mac.map(|hash| (hash, keys.mac.to_vec()));
         Some(Self {
@@ -196,20 +211,8 @@ impl RecordCipher {
                 if has_vector {
                     body.drain(..*size);
                 }
-                let padding = body.last().copied().ok_or_else(bad_record)?;
-                let end = body
-                    .len()
-                    .checked_sub(usize::from(padding) + 1)
-                    .ok_or_else(bad_record)?;
-                // In SSL 3.0, padding is any bytes, of at most a block.
-                let is_wrong = match self.version {
-                    Version::Ssl3 => usize::from(padding) >= *size,
-                    _ => body[end..].iter().any(|byte| *byte != padding),
-                };
-                if is_wrong {
-                    return Err(bad_record());
-                }
-                body.truncate(end);
+                let length = unpadded_length(self.version, &body, *size)?;
+                body.truncate(length);
                 self.checked(sequence, kind, body)?
             }
         };
