@@ -1,14 +1,15 @@
 //! The service wing: a local implementation of the scanning service's HTTP API v2.
 //!
 //! ```text
-//!   client ─HTTP─► router ─► guard ─► routes ─► store ◄─ worker ◄─ engine ─► targets that the scope check allows
-//!   any sender ─HTTP─► loggers ──────────────►   │
-//!                                                └─► reports, callbacks
+//!   client ─HTTP─► net ─► api (router) ─► guards ─► routes ─► store ◄─ runs (worker) ◄─ engine ─► targets in the scope
+//!   any sender ─HTTP─► net ─► loggers ─────────────────────►   │
+//!                                                              └─► runs (reports, callbacks)
 //! ```
 //!
 //! [`start()`] takes [`Settings`] and returns [`Running`]; its cancellation token stops every task.
 //! `routes` contain HTTP, `store` contains SQL, `engine` neither; the worker connects engine and
-//! store. The contract is api-v2.md; hosted-service.md documents the behaviour that it leaves open.
+//! store. `scope_check` decides which targets the engine may contact, `monitor` shows operators what
+//! happens, `data` has the data directory. The contract is api-v2.md; hosted-service.md documents the behaviour that it leaves open.
 
 mod api;
 pub mod clock;

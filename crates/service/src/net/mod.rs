@@ -1,4 +1,4 @@
-//! Connections of the service: listeners, TLS, names and addresses. Nothing here knows the API.
+//! Connections of the service: listeners, TLS, names and addresses. Nothing here knows an endpoint.
 //!
 //! ```text
 //!   socket ─► connections (limits: connection_table) ─► tls ─► connection_io ─► HTTP ─► handler
