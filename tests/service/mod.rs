@@ -10,6 +10,7 @@ mod clock;
 mod commands;
 mod document;
 mod engine;
+mod etags;
 mod findings;
 mod keys;
 mod lifecycle;

@@ -9,6 +9,7 @@ use axum::http::Method;
 use axum::routing::{MethodFilter, MethodRouter, on};
 
 use crate::state::App;
+use crate::store::versions::ListNoun;
 
 /// An endpoint of the API.
 pub struct Endpoint {
@@ -30,8 +31,8 @@ pub struct Endpoint {
     pub body: Option<EndpointBody>,
     /// The content of the most common success.
     pub content: ResponseContent,
-    /// Whether the response has an ETag, and 304 is possible.
-    pub list: bool,
+    /// The list in the response, which has an ETag: 304 is possible.
+    pub list: Option<ListNoun>,
     pub handler: MethodRouter<App>,
 }
 
@@ -77,7 +78,7 @@ impl Endpoint {
             query: &[],
             body: None,
             content: ResponseContent::Empty,
-            list: false,
+            list: None,
             handler: on(filter, handler),
         }
     }
@@ -99,13 +100,14 @@ impl Endpoint {
 
     /// `GET path`, 200, a list.
     pub fn list<H: Handler<T, App>, T: 'static>(
+        list: ListNoun,
         path: &'static str,
         operation: &'static str,
         summary: &'static str,
         handler: H,
     ) -> Self {
         Self {
-            list: true,
+            list: Some(list),
             ..Self::get(path, operation, summary, handler)
         }
     }

@@ -5,6 +5,7 @@
 //! ```
 
 pub mod endpoint;
+pub mod etag;
 pub mod list_stream;
 pub mod request;
 pub mod router;

@@ -20,6 +20,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
 use crate::api::endpoint::Endpoint;
+use crate::api::etag::{self, TaggedList};
 use crate::api::request;
 use crate::errors::{ApiError, shown};
 use crate::guards::guard;
@@ -81,10 +82,16 @@ pub fn router(app: App) -> NormalizingRouter {
 
 fn add(router: Router<App>, endpoint: Endpoint, app: &App) -> Router<App> {
     let handler = match endpoint.list {
-        true => endpoint
-            .handler
-            .layer(middleware::from_fn_with_state(app.clone(), guard::tag_list)),
-        false => endpoint.handler,
+        Some(list) => {
+            let tagged = TaggedList {
+                app: app.clone(),
+                list,
+                is_by_workspace: endpoint.query.contains(&"workspace_id"),
+            };
+            let tag = middleware::from_fn_with_state(tagged, etag::tag_list);
+            endpoint.handler.layer(tag)
+        }
+        None => endpoint.handler,
     };
     router.route(&format!("{PREFIX}{}", endpoint.path), handler)
 }

@@ -1,16 +1,14 @@
-//! Middleware: form of the request, Host header, API key, rate limit, role, and 304 for unchanged
-//! lists.
+//! Middleware: form of the request, Host header, API key, rate limit and role.
 //!
 //! ```text
-//!   request ─► one Host? ─► Host allowed? ─► key valid? ─► limit not reached? ─► role? ─► (list: ETag current?) ─► handler
-//!                 400           403              401             429               403            304
+//!   request ─► one Host? ─► Host allowed? ─► key valid? ─► limit not reached? ─► role? ─► handler
+//!                 400           403              401             429               403
 //! ```
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::{IpAddr, Ipv6Addr};
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, Version, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
@@ -293,58 +291,6 @@ async fn identify(app: &App, headers: &HeaderMap, may_read: bool) -> Option<KeyI
         .await
 }
 
-/// Adds an ETag to a list, or responds with 304 when the client has the current one.
-///
-/// The tag contains the version of the store instead of a hash of the body, so a 304 needs no
-/// query.
-pub async fn tag_list(State(app): State<App>, request: Request, next: Next) -> Response {
-    let tag = tag(&app, request.uri()).await;
-    let current = request
-        .headers()
-        .get(header::IF_NONE_MATCH)
-        .is_some_and(|sent| contains_tag(sent, &tag));
-    let mut response = if current {
-        StatusCode::NOT_MODIFIED.into_response()
-    } else {
-        next.run(request).await
-    };
-    if (current || response.status() == StatusCode::OK)
-        && let Ok(tag) = HeaderValue::from_str(&tag)
-    {
-        response.headers_mut().insert(header::ETAG, tag);
-        response.headers_mut().insert(
-            header::CACHE_CONTROL,
-            HeaderValue::from_static("private, no-cache"),
-        );
-    }
-    response
-}
-
-/// The caller computes the tag before the handler runs: a change in between makes it too old, never
-/// too new.
-async fn tag(app: &App, uri: &Uri) -> String {
-    let mut hasher = DefaultHasher::new();
-    uri.path_and_query()
-        .map(|path| path.as_str())
-        .hash(&mut hasher);
-    app.boot.hash(&mut hasher);
-    // Days left of a logger and the expiry of reports change without a write: clients see that
-    // within a minute.
-    (app.now().as_second() / 60).hash(&mut hasher);
-    if uri.path().ends_with("/wordlists") {
-        // Another process imports wordlists, which does not change the version of this store.
-        app.store.newest_wordlist().await.ok().hash(&mut hasher);
-    }
-    format!("W/\"{:x}-{:x}\"", hasher.finish(), app.store.version())
-}
-
-fn contains_tag(sent: &HeaderValue, tag: &str) -> bool {
-    let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
-    // `*` is not supported: only the handler knows whether the resource exists.
-    sent.to_str()
-        .is_ok_and(|sent| sent.split(',').any(|one| strong(one) == strong(tag)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -402,16 +348,5 @@ mod tests {
         ] {
             assert!(!is_valid_host(bad), "{bad}");
         }
-    }
-
-    #[test]
-    fn contains_tag_matches_lists_and_weak_or_strong_tags() {
-        let sent = |text: &str| HeaderValue::from_str(text).unwrap();
-        assert!(contains_tag(&sent("\"x\", W/\"a-1\""), "W/\"a-1\""));
-        assert!(contains_tag(&sent("\"a-1\""), "W/\"a-1\""));
-        assert!(
-            !contains_tag(&sent("W/\"a-2\""), "W/\"a-1\"")
-                && !contains_tag(&sent("*"), "W/\"a-1\"")
-        );
     }
 }

@@ -141,7 +141,7 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
         .map(|name| parameters::query(name, endpoint));
     id.into_iter()
         .chain(query)
-        .chain(endpoint.list.then(parameters::if_none_match))
+        .chain(endpoint.list.map(|_| parameters::if_none_match()))
         .collect()
 }
 

@@ -238,7 +238,7 @@ pub fn of(endpoint: &Endpoint, schemas: &[Schema]) -> Value {
         };
         responses.insert(status.to_string(), response);
     }
-    if endpoint.list {
+    if endpoint.list.is_some() {
         responses.insert(
             "304".to_owned(),
             json!({"$ref": "#/components/responses/NotModified"}),
@@ -273,7 +273,7 @@ pub fn of(endpoint: &Endpoint, schemas: &[Schema]) -> Value {
 
 fn success(endpoint: &Endpoint, schemas: &[Schema]) -> Value {
     let mut headers = vec!["x-ratelimit-limit", "x-ratelimit-remaining"];
-    if endpoint.list {
+    if endpoint.list.is_some() {
         headers.extend(["etag", "cache-control"]);
     }
     if endpoint.operation == "list_scans" {

@@ -14,14 +14,21 @@ use crate::api::request::{Id, QueryParams};
 use crate::errors::ApiError;
 use crate::state::App;
 use crate::store::findings::{BATCH, FindingFilter};
+use crate::store::versions::ListNoun;
 use scandeck_wire::contract::FindingId;
 
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::list("/findings", "list_findings", "List findings", list)
-            .query(&["workspace_id", "target_id", "task_id", "group_duplicates"])
-            .content(List("Finding")),
+        Endpoint::list(
+            ListNoun::Findings,
+            "/findings",
+            "list_findings",
+            "List findings",
+            list,
+        )
+        .query(&["workspace_id", "target_id", "task_id", "group_duplicates"])
+        .content(List("Finding")),
         Endpoint::get("/findings/{id}", "get_finding", "Get a finding", show)
             .content(Data("Finding")),
     ]

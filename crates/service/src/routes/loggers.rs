@@ -19,6 +19,7 @@ use crate::guards::limits::QuotaNoun;
 use crate::loggers::{new_token, to_contract};
 use crate::state::App;
 use crate::store::loggers::AddedLogger;
+use crate::store::versions::ListNoun;
 use scandeck_wire::contract::{Logger, LoggerId, UnattributedRequests};
 
 /// The text around captures: the JSON of [`scandeck_wire::contract::Requests`].
@@ -29,9 +30,15 @@ const BATCH_BYTES: i64 = 512 * 1024;
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::list("/http_loggers", "list_loggers", "List loggers", list)
-            .query(&["workspace_id"])
-            .content(List("Logger")),
+        Endpoint::list(
+            ListNoun::Loggers,
+            "/http_loggers",
+            "list_loggers",
+            "List loggers",
+            list,
+        )
+        .query(&["workspace_id"])
+        .content(List("Logger")),
         Endpoint::post("/http_loggers", "create_logger", "Create a logger", add)
             .query(&["workspace_id"])
             .body(JsonOrForm("NewLogger"))
@@ -46,6 +53,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             delete,
         ),
         Endpoint::list(
+            ListNoun::Loggers,
             "/http_loggers/{id}/data",
             "list_captures",
             "List captured requests",

@@ -24,6 +24,7 @@ use crate::net::address::Address;
 use crate::runs::callbacks::check_name;
 use crate::runs::report_maker::{check_resources, queued};
 use crate::state::App;
+use crate::store::versions::ListNoun;
 use scandeck_report::{FORMATS, content_type};
 use scandeck_wire::contract::{
     GroupBy, NewReport, Report, ReportCreated, ReportFilters, ReportFormat, ReportId, ReportSource,
@@ -36,7 +37,14 @@ const BATCH: usize = 500;
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::list("/reports", "list_reports", "List reports", list).content(List("Report")),
+        Endpoint::list(
+            ListNoun::Reports,
+            "/reports",
+            "list_reports",
+            "List reports",
+            list,
+        )
+        .content(List("Report")),
         Endpoint::post("/reports", "request_report", "Request a report", add)
             .body(Json("NewReport"))
             .answers(&[202])

@@ -27,6 +27,7 @@ use crate::state::App;
 use crate::store::findings::{BATCH, FindingFilter};
 use crate::store::scans::ScanFilter;
 use crate::store::targets::Deletion;
+use crate::store::versions::ListNoun;
 use scandeck_wire::contract::{
     MISSING_SCANNERS, MissingScanner, ReportFormat, ResourceType, Scan, ScanId, ScanStatus, Stamp,
     Test,
@@ -40,17 +41,23 @@ const MAX_IN_MEMORY: usize = 64 * 1024;
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::list("/scans", "list_scans", "List scans, newest first", list)
-            .query(&[
-                "tool_id",
-                "workspace_id",
-                "target_id",
-                "status",
-                "limit",
-                "page",
-                "start_time",
-            ])
-            .content(List("Scan")),
+        Endpoint::list(
+            ListNoun::Scans,
+            "/scans",
+            "list_scans",
+            "List scans, newest first",
+            list,
+        )
+        .query(&[
+            "tool_id",
+            "workspace_id",
+            "target_id",
+            "status",
+            "limit",
+            "page",
+            "start_time",
+        ])
+        .content(List("Scan")),
         Endpoint::post("/scans", "start_scan", "Start a scan", new_scan::add)
             .body(Json("NewScan"))
             .content(Data("ScanCreated"))
@@ -69,6 +76,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         Endpoint::get("/scans/{id}/raw", "get_scan_raw", "Get the raw log", raw).content(Lines),
         Endpoint::post("/scans/{id}/stop", "stop_scan", "Stop a scan", stop).answers(&[204]),
         Endpoint::list(
+            ListNoun::Scans,
             "/scans/{id}/tests",
             "list_scan_tests",
             "List the tests of a scan",

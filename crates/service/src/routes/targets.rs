@@ -15,6 +15,7 @@ use crate::errors::ApiError;
 use crate::net::address::{Address, AddressError};
 use crate::state::App;
 use crate::store::targets::{AddedTarget, Deletion, TargetFilter, TargetToAdd};
+use crate::store::versions::ListNoun;
 use scandeck_wire::contract::{Target, TargetId, TargetType};
 
 /// Bytes of the longest description.
@@ -23,9 +24,15 @@ const LONGEST_DESCRIPTION: usize = 10_000;
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::list("/targets", "list_targets", "List targets", list)
-            .query(&["workspace_id", "type", "limit", "page"])
-            .content(List("Target")),
+        Endpoint::list(
+            ListNoun::Targets,
+            "/targets",
+            "list_targets",
+            "List targets",
+            list,
+        )
+        .query(&["workspace_id", "type", "limit", "page"])
+        .content(List("Target")),
         Endpoint::post("/targets", "create_target", "Create a target", add)
             .body(JsonOrForm("NewTarget"))
             .content(Data("Created"))

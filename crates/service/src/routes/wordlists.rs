@@ -14,14 +14,21 @@ use crate::api::endpoint::{
 use crate::api::request::Id;
 use crate::errors::ApiError;
 use crate::state::App;
+use crate::store::versions::ListNoun;
 use crate::store::wordlists::WordlistDeletion;
 use scandeck_wire::contract::{Wordlist, WordlistId};
 
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::list("/wordlists", "list_wordlists", "List wordlists", list)
-            .content(List("Wordlist")),
+        Endpoint::list(
+            ListNoun::Wordlists,
+            "/wordlists",
+            "list_wordlists",
+            "List wordlists",
+            list,
+        )
+        .content(List("Wordlist")),
         Endpoint::get("/wordlists/{id}", "get_wordlist", "Get a wordlist", show)
             .content(Data("Wordlist")),
         Endpoint::delete(

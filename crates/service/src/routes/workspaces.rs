@@ -14,14 +14,21 @@ use crate::api::endpoint::{
 use crate::api::request::{Fields, Id};
 use crate::errors::ApiError;
 use crate::state::App;
+use crate::store::versions::ListNoun;
 use crate::store::workspaces::WorkspaceEdit;
 use scandeck_wire::contract::{EditWorkspace, Workspace, WorkspaceId};
 
 /// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::list("/workspaces", "list_workspaces", "List workspaces", list)
-            .content(List("Workspace")),
+        Endpoint::list(
+            ListNoun::Workspaces,
+            "/workspaces",
+            "list_workspaces",
+            "List workspaces",
+            list,
+        )
+        .content(List("Workspace")),
         Endpoint::post("/workspaces", "create_workspace", "Create a workspace", add)
             .body(JsonOrForm("NewWorkspace"))
             .content(Data("Created"))

@@ -345,7 +345,6 @@ impl ResultWriter<'_> {
                 () = token.cancelled() => return Ok(Some(Cause::Stop)),
                 () = &mut limit => return Ok(Some(Cause::TimeLimit)),
                 _ = tick.tick() => {
-                    self.app.store.touch();
                     ticks += 1;
                     if ticks % RENEWAL == 0 && !self.app.store.renew(self.attempt, self.app.now()).await? {
                         return Ok(Some(Cause::Superseded));

@@ -154,7 +154,7 @@ impl Store {
     /// next synced write of the caller syncs these deletions too.
     async fn delete_in_batches(&self, sql: &str, parameters: &[i64]) -> StoreResult<()> {
         let mut rows = FIRST_ROWS;
-        let mut seen = self.version();
+        let mut seen = self.commits();
         loop {
             // All parts of the statement are constants of this module and its callers.
             let statement = sqlx::query(AssertSqlSafe(sql.to_owned()));
@@ -162,7 +162,7 @@ impl Store {
                 .iter()
                 .fold(statement, |statement, parameter| statement.bind(*parameter));
             let mut change = self.change_with(Durability::WithNext).await?;
-            let others_write = self.version() != seen;
+            let others_write = self.commits() != seen;
             // Without the wait for other writes.
             let start = Instant::now();
             let deleted = statement
@@ -181,7 +181,7 @@ impl Store {
                 return Err(DatabaseError::PoolClosed);
             }
             rows = next_rows(rows, took);
-            seen = self.version();
+            seen = self.commits();
             if others_write {
                 tokio::time::sleep(PAUSE).await;
             }
@@ -245,7 +245,7 @@ mod tests {
     async fn results_are_deleted_in_batches() {
         let temp = tempfile::tempdir().unwrap();
         let store = store_with_scans(&temp.path().join("scandeck.db")).await;
-        let before = store.version();
+        let before = store.commits();
         store
             .delete_results("SELECT id FROM scans WHERE target_id = ?", 1)
             .await
@@ -256,7 +256,7 @@ mod tests {
             .unwrap();
         assert_eq!(sync, 2, "the next write is synced (FULL)");
         assert!(
-            store.version() - before > 4,
+            store.commits() - before > 4,
             "at most {MOST_ROWS} rows, and {FIRST_ROWS} in the first batch"
         );
         assert_eq!(

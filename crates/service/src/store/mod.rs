@@ -3,14 +3,13 @@
 //! ```text
 //!   routes, worker ──► reading pool (several connections)        ┐
 //!                  └─► writing pool (one connection, fsync) ──►  ├─ scandeck.db
-//!                        └─ every commit increments `version`    ┘
+//!                        └─ triggers set `versions`              ┘
 //!                           (its log: checkpoint)
 //! ```
 //!
 //! With one writing connection, writers wait in a queue instead of failing with "database is
 //! locked". A write is acknowledged after its commit is synced to disk, so no acknowledged write is
-//! lost. `version` changes with every commit; an unchanged list is answered with 304 without a
-//! query.
+//! lost. Each list of a workspace has a version, which changes with its rows: ETags contain it.
 
 pub mod captures;
 mod checkpoint;
@@ -25,6 +24,7 @@ pub mod reports;
 pub mod scans;
 pub mod targets;
 pub mod tests;
+pub mod versions;
 pub mod wordlists;
 pub mod workspaces;
 
@@ -55,7 +55,8 @@ pub type StoreResult<T, E = DatabaseError> = Result<T, E>;
 pub struct Store {
     read: SqlitePool,
     write: SqlitePool,
-    version: Arc<AtomicU64>,
+    /// Commits of this process: a deletion pauses while others write.
+    commits: Arc<AtomicU64>,
     checkpoints: Checkpoints,
     /// Permits for reads of many rows.
     bulk: Arc<Semaphore>,
@@ -76,7 +77,7 @@ const BULK_READS: usize = 2;
 pub struct WriteTransaction {
     connection: PoolConnection<Sqlite>,
     durability: Durability,
-    version: Arc<AtomicU64>,
+    commits: Arc<AtomicU64>,
     checkpoints: Checkpoints,
 }
 
@@ -90,15 +91,9 @@ pub(super) enum Durability {
 }
 
 impl Store {
-    /// Changes whenever a response of the API may change; compare for equality only.
-    pub fn version(&self) -> u64 {
-        self.version.load(Ordering::Acquire)
-    }
-
-    /// Marks responses as changed without a write: the duration of a running scan changes every
-    /// second.
-    pub fn touch(&self) {
-        self.version.fetch_add(1, Ordering::AcqRel);
+    /// The commits of this process.
+    pub(super) fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Acquire)
     }
 
     /// Starts a write transaction after the previous ones have ended.
@@ -123,11 +118,11 @@ impl Store {
         sqlx::query("BEGIN IMMEDIATE")
             .execute(&mut *connection)
             .await?;
-        let (version, checkpoints) = (Arc::clone(&self.version), self.checkpoints.clone());
+        let (commits, checkpoints) = (Arc::clone(&self.commits), self.checkpoints.clone());
         Ok(WriteTransaction {
             connection,
             durability,
-            version,
+            commits,
             checkpoints,
         })
     }
@@ -177,10 +172,10 @@ impl Store {
 impl WriteTransaction {
     pub async fn commit(mut self) -> StoreResult<()> {
         // In a task of its own: a client that closes its connection drops this future, and a commit
-        // that SQLite still finishes would change the data without changing the version.
+        // that SQLite still finishes would not be counted.
         let commit = tokio::spawn(async move {
             sqlx::query("COMMIT").execute(&mut *self.connection).await?;
-            self.version.fetch_add(1, Ordering::AcqRel);
+            self.commits.fetch_add(1, Ordering::AcqRel);
             match self.durability {
                 Durability::AtOnce => self.checkpoints.count(),
                 // Checkpoint now: together with the pages of the next commits it would take long.
@@ -263,13 +258,13 @@ mod commit_tests {
     use super::*;
 
     #[tokio::test]
-    async fn commit_after_disconnect_changes_the_version() {
+    async fn commit_after_disconnect_is_counted() {
         let temp = tempfile::tempdir().unwrap();
         let store = Store::open(&temp.path().join("scandeck.db"))
             .await
             .unwrap()
             .store;
-        let before = store.version();
+        let before = store.commits();
         let mut change = store.change().await.unwrap();
         sqlx::query("INSERT INTO settings (name, value) VALUES ('a', 'b')")
             .execute(&mut *change)
@@ -280,13 +275,13 @@ mod commit_tests {
             assert!(futures::poll!(commit).is_pending());
         }
         let committed = async {
-            while store.version() == before {
+            while store.commits() == before {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         };
         tokio::time::timeout(Duration::from_secs(20), committed)
             .await
-            .expect("the version changes");
+            .expect("the commit is counted");
         let value: String = sqlx::query_scalar("SELECT value FROM settings WHERE name = 'a'")
             .fetch_one(store.read())
             .await

@@ -50,6 +50,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
             "counted_tests",
             include_str!("../../../../assets/migrations/sqlite/0006_counted_tests.sql"),
         ),
+        (
+            "versions",
+            include_str!("../../../../assets/migrations/sqlite/0007_versions.sql"),
+        ),
     ])
 });
 
@@ -161,12 +165,12 @@ async fn connect(file: &Path, migrations: &Migrator, migrate: bool) -> anyhow::R
         .await?;
     let checkpoints = Checkpoints::open(file).await?;
     let bulk = Arc::new(Semaphore::new(BULK_READS));
-    let (version, deletions, has_log) =
+    let (commits, deletions, has_log) =
         (Arc::default(), Deletions::default(), !is_on_network(file));
     Ok(Store {
         read,
         write,
-        version,
+        commits,
         checkpoints,
         bulk,
         deletions,

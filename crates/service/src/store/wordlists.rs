@@ -54,13 +54,6 @@ impl Store {
             .await
     }
 
-    /// Grows when another process imports a list.
-    pub async fn newest_wordlist(&self) -> StoreResult<i64> {
-        sqlx::query_scalar("SELECT coalesce(max(id), 0) FROM wordlists")
-            .fetch_one(self.read())
-            .await
-    }
-
     /// Deletes an imported list.
     pub async fn delete_wordlist(&self, id: WordlistId) -> StoreResult<WordlistDeletion> {
         if self.wordlist(id).await?.is_some_and(|list| list.predefined) {
