@@ -3,6 +3,7 @@
 //!
 //! ```text
 //!   scripted scans ─► data directory ─► `scandeck serve` ─► lists · 304 · captures · reports · one large list · idle
+//!   50 keys ─► five lists each ─► a service in this process, beside four running scans of another workspace
 //! ```
 //!
 //! `cargo bench --bench service` (two minutes)
@@ -12,6 +13,7 @@
 #[path = "../tests/service/runner.rs"]
 mod runner;
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -22,7 +24,8 @@ use futures::StreamExt;
 use reqwest::{Client, RequestBuilder};
 use scandeck::contract::{Evidence, Risk};
 use scandeck::service::engine::NewFinding;
-use scandeck::service::{Parts, RateLimit, Settings, start_with};
+use scandeck::service::keys::{Role, add_key};
+use scandeck::service::{DataDir, Parts, RateLimit, Settings, start_with};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -37,6 +40,10 @@ const DURATION: Duration = Duration::from_secs(5);
 /// Captures per second, and their duration.
 const CAPTURES_PER_SECOND: u64 = 1_000;
 const STREAM: Duration = Duration::from_secs(10);
+/// Keys of a team, each of which polls five lists of a workspace this often, and for how long.
+const TEAM: usize = 50;
+const POLL: Duration = Duration::from_secs(2);
+const POLLED: Duration = Duration::from_secs(20);
 /// Findings of the report.
 const REPORTED: usize = 500;
 
@@ -61,7 +68,6 @@ async fn main() {
         "100 scans, 4 clients",
         service.load(|| service.get("/scans?limit=100")).await,
     );
-    // Tags end with their minute, so this one is read late.
     let etag = service.get(&findings).send().await.unwrap().headers()["etag"].clone();
     let unchanged = || service.get(&findings).header("if-none-match", etag.clone());
     assert_eq!(unchanged().send().await.unwrap().status(), 304);
@@ -76,6 +82,10 @@ async fn main() {
             service.report(format, &[scans.reported]).await,
         );
     }
+    print_figure(
+        &format!("{TEAM} keys that poll 5 lists, 4 scans elsewhere"),
+        team().await,
+    );
     // These last, since the peak of the process never falls.
     let before = service.memory("VmRSS");
     print_figure("100,000 findings", service.large_list().await);
@@ -94,6 +104,89 @@ async fn main() {
         "memory with this report",
         format!("peak {} MB", service.memory("VmHWM")),
     );
+}
+
+/// Polls of a team with a key for each person, at the usual rate limit, beside running scans of
+/// another workspace.
+async fn team() -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let parts = Parts {
+        runner: Some(Arc::new(ScriptedRunner::default())),
+        ..Parts::default()
+    };
+    let shutdown = CancellationToken::new();
+    let settings = Settings::new(dir.path()).with_free_ports();
+    let service = start_with(settings, shutdown.clone(), parts).await.unwrap();
+    let admin = Api {
+        base: service.base_url.to_string(),
+        key: service.api_key.clone(),
+        http: Client::new(),
+    };
+    let other = admin.post("/workspaces", json!({"name": "other"})).await;
+    let workspace = &other["data"]["created_id"];
+    for number in 1..=4 {
+        let target = format!("127.0.0.{number}");
+        let body = json!({"tool_id": 70, "target_name": target, "workspace_id": workspace});
+        admin.post("/scans", body).await;
+    }
+    let data_dir = DataDir::open(dir.path()).unwrap();
+    let mut people = Vec::new();
+    for number in 0..TEAM {
+        let added = add_key(&data_dir, &format!("p{number}"), Role::Read, "bench");
+        people.push(Api {
+            base: admin.base.clone(),
+            key: added.await.unwrap().unwrap(),
+            http: admin.http.clone(),
+        });
+    }
+    let polls = futures::future::join_all(people.iter().map(poll_lists)).await;
+    shutdown.cancel();
+    service.stopped().await.unwrap();
+    let mut statuses = BTreeMap::<u16, usize>::new();
+    let mut times = Vec::new();
+    for (status, elapsed) in polls.into_iter().flatten() {
+        *statuses.entry(status).or_default() += 1;
+        times.push(elapsed);
+    }
+    times.sort_unstable();
+    let unchanged = statuses.get(&304).copied().unwrap_or_default() * 1000 / times.len();
+    let slow = times[times.len() * 99 / 100];
+    format!(
+        "{}.{} % 304, {statuses:?}, p99 {slow:.1?}",
+        unchanged / 10,
+        unchanged % 10
+    )
+}
+
+/// The status and the time of each poll of five lists, without the first of each list.
+async fn poll_lists(api: &Api) -> Vec<(u16, Duration)> {
+    const LISTS: [&str; 5] = [
+        "/scans?workspace_id=1",
+        "/targets?workspace_id=1",
+        "/findings?workspace_id=1",
+        "/http_loggers?workspace_id=1",
+        "/reports",
+    ];
+    let mut tags = LISTS.map(|_| String::new());
+    let mut polls = Vec::new();
+    let mut interval = tokio::time::interval(POLL);
+    let started = Instant::now();
+    while started.elapsed() < POLLED {
+        interval.tick().await;
+        for (list, tag) in LISTS.iter().zip(&mut tags) {
+            let is_first = tag.is_empty();
+            let began = Instant::now();
+            let request = api.get(list).header("if-none-match", &*tag);
+            let response = request.send().await.unwrap();
+            if !is_first {
+                polls.push((response.status().as_u16(), began.elapsed()));
+            }
+            if let Some(new) = response.headers().get("etag") {
+                *tag = new.to_str().unwrap().to_owned();
+            }
+        }
+    }
+    polls
 }
 
 /// Ids of the scans with 100 findings, with those of the small reports, and of the largest ones.
