@@ -21,7 +21,7 @@ use scandeck::dashboard::base::plan::Snapshot;
 use scandeck::dashboard::base::{Effect, Now, Pane, PollEvent, Session, Size, Update};
 use scandeck::dashboard::core::{Msg, update};
 use scandeck::dashboard::data::{StoredDecisions, TriageNews};
-use scandeck::dashboard::list::BuiltColumns;
+use scandeck::dashboard::list::view;
 use scandeck::dashboard::model::Model;
 use scandeck::oob::{Payload, PayloadBook, Token, UrlForm, mentions};
 use scandeck::table::Table;
@@ -86,8 +86,9 @@ fn longest(model: &mut Model, msg: Msg) -> Duration {
             Effect::Correlate(generation, input) => {
                 Some(Msg::Correlated(generation, Box::new(correlate(&input))))
             }
-            Effect::BuildColumns(request) => {
-                Some(Msg::ColumnsBuilt(Box::new(BuiltColumns::of(*request))))
+            Effect::View(job) => {
+                let viewed = Some(Box::new(view(&job)));
+                Some(Msg::Viewed(Box::new(job.key), viewed))
             }
             _ => None,
         }));

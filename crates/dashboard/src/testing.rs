@@ -20,7 +20,7 @@ use crate::core::Msg;
 use crate::core::draw::frames::TestFrames;
 pub(crate) use crate::core::update::update;
 use crate::data::{OobNews, RecordedCalls, TriageNews};
-use crate::list::BuiltColumns;
+use crate::list::view;
 pub(crate) use crate::model::Modal;
 use crate::model::Model;
 pub(crate) use scandeck_client::calls::{ApiCall, CallEnd, CallId, SentBody};
@@ -183,17 +183,16 @@ impl TestDashboard {
                 ));
             }
         }
-        // Columns are built and texts are searched at once, unless a test does it.
-        let is_work =
-            |effect: &Effect| matches!(effect, Effect::BuildColumns(_) | Effect::SearchTexts(_));
+        // Views are computed and texts are searched at once, unless a test does it.
+        let is_work = |effect: &Effect| matches!(effect, Effect::View(_) | Effect::SearchTexts(_));
         while let Some(at) = effects
             .iter()
             .position(is_work)
             .filter(|_| !self.holds_work)
         {
             let msg = match effects.remove(at) {
-                Effect::BuildColumns(request) => {
-                    Msg::ColumnsBuilt(Box::new(BuiltColumns::of(*request)))
+                Effect::View(job) => {
+                    Msg::Viewed(Box::new(job.key.clone()), Some(Box::new(view(&job))))
                 }
                 Effect::SearchTexts(chunk) => {
                     Msg::TextsSearched(chunk.clone(), Some(chunk.search()))

@@ -1,7 +1,7 @@
 //! Effects: requests of `update` to the outside, as data. The runtime executes them and answers
 //! with a message.
 
-use crate::base::{CaptureRow, ColumnRequest, Generation, Signal, TextChunk};
+use crate::base::{CaptureRow, Generation, Signal, TextChunk, ViewJob};
 use crate::input::CustomAction;
 use scandeck_client::calls::CallId;
 use scandeck_domain::export::{ExportFormat, ExportRow};
@@ -86,9 +86,8 @@ pub enum Effect {
     StartService,
     /// Make the rows of the findings, off the UI thread; answered by `Msg::Correlated`.
     Correlate(Generation, Box<triage::CorrelationInput>),
-    /// Build columns, an order and groups of findings, off the UI thread; answered by
-    /// `Msg::ColumnsBuilt`.
-    BuildColumns(Box<ColumnRequest>),
+    /// Compute the view of the findings, off the UI thread; answered by `Msg::Viewed`.
+    View(Box<ViewJob>),
     /// Search long texts, off the UI thread; answered by `Msg::TextsSearched`.
     SearchTexts(TextChunk),
     /// Read the long texts of findings, off the UI thread, and go on with them; answered by

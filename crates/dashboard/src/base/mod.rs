@@ -15,6 +15,7 @@ pub mod effect;
 pub mod finding_group_by;
 pub mod finding_work;
 pub mod form_tag;
+pub mod group_keys;
 pub mod live_settings;
 pub mod notices;
 pub mod own_theme;
@@ -39,8 +40,12 @@ pub use effect::{
     ExportedCaptures, FindingUse, Secret, Ticket,
 };
 pub use finding_group_by::FindingGroupBy;
-pub use finding_work::{ColumnRequest, TextChunk};
+pub use finding_work::{
+    FindingsSource, ListRequest, MadeOrder, RetainedFindings, TextChunk, ViewInputs, ViewJob,
+    ViewKey, ViewRequest,
+};
 pub use form_tag::{FormTag, ManualFindingOrigin};
+pub use group_keys::{GroupKeys, GroupName};
 pub use live_settings::{LiveSettings, theme_names};
 pub use notices::{Notices, Tone};
 pub use own_theme::{AUTO, ColourRole, OwnColours, OwnTheme};
@@ -54,7 +59,7 @@ pub use plot::{
     FindingCounts, HeatMap, Plot, PlotBox, PlotCounts, PlotNumbers, PlotTarget, ProgressPoint,
     ScanHistory, ScopedPlot,
 };
-pub use row::{GroupId, RowRef};
+pub use row::{GroupId, RetainedRow, RowRef};
 pub use scheme::Scheme;
 pub use screen::{JsonFold, Layout, Measures, Size, SlotPart};
 pub use screen_map::{Axis, CellArea, PlacedDivider, PlacedPane, ScreenMap, ShownRows};

@@ -12,6 +12,16 @@ pub enum RowRef<Id = i64> {
     Item(Id),
 }
 
+/// The place of a retained row in an order that decisions change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RetainedRow<Id> {
+    Top,
+    /// Below this row.
+    Under(Id),
+    /// Where the order puts it.
+    Anywhere,
+}
+
 impl<Id> RowRef<Id> {
     /// The id of an item; none for a group header.
     pub fn item(self) -> Option<Id> {

@@ -2,11 +2,11 @@
 
 use crate::base::{
     CachedList, CallAnswer, CaptureUse, CopyFailed, FindingUse, Generation, LiveSettings, Session,
-    Size, TextChunk, Ticket, Update,
+    Size, TextChunk, Ticket, Update, ViewKey,
 };
 use crate::data::{OobNews, ReadFinding, RecordedCalls, TriageNews};
 use crate::input::CustomAction;
-use crate::list::BuiltColumns;
+use crate::list::FindingsView;
 use crossterm::event::{KeyEvent, MouseEvent};
 use scandeck_domain::oob::{CaptureRecord, PayloadRequest};
 use scandeck_domain::problem::Problem;
@@ -67,8 +67,8 @@ pub enum Msg {
     ServiceMoved(String),
     /// The rows of the findings were made.
     Correlated(Generation, Box<Correlated>),
-    /// Columns, an order and groups of findings were built.
-    ColumnsBuilt(Box<BuiltColumns>),
+    /// The view of the findings was computed. None if it could not be.
+    Viewed(Box<ViewKey>, Option<Box<FindingsView>>),
     /// Long texts were searched: the matches of each clause, by the index of the row. None if they
     /// could not be.
     TextsSearched(TextChunk, Option<Vec<RowSet>>),

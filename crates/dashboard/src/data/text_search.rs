@@ -30,6 +30,8 @@ pub struct TextSearch {
     clauses: Vec<(Clause, SearchedRows)>,
     /// A chunk is being searched.
     pub is_searching: bool,
+    /// Raised when a chunk was searched.
+    pub revision: u64,
 }
 
 impl TextSearch {
@@ -38,22 +40,32 @@ impl TextSearch {
         if Arc::ptr_eq(&self.table, table) {
             return;
         }
-        let before = std::mem::replace(&mut self.table, Arc::clone(table));
-        if self.clauses.is_empty() {
-            return;
+        self.clauses = self.results_in(table);
+        self.table = Arc::clone(table);
+    }
+
+    /// The results in other findings, without those of new and changed findings.
+    pub fn results_in(&self, table: &Arc<Table<Issue>>) -> Vec<(Clause, SearchedRows)> {
+        if Arc::ptr_eq(&self.table, table) || self.clauses.is_empty() {
+            return self.clauses.clone();
         }
-        let places: Vec<Option<u32>> = table.places_in(&before).collect();
+        let before = &self.table;
+        let places: Vec<Option<u32>> = table.places_in(before).collect();
         let moved = |rows: &RowSet| {
             RowSet::of(places.len(), |row| {
                 places[row].is_some_and(|at| rows.has(at as usize))
             })
         };
-        for (_, rows) in &mut self.clauses {
-            *rows = SearchedRows {
-                found: moved(&rows.found),
-                searched: moved(&rows.searched),
-            };
-        }
+        let clauses = self.clauses.iter();
+        clauses
+            .map(|(clause, rows)| {
+                let rows = SearchedRows {
+                    found: moved(&rows.found),
+                    searched: moved(&rows.searched),
+                };
+                (clause.clone(), rows)
+            })
+            .collect()
     }
 
     /// Whether there are no clauses.
@@ -136,6 +148,7 @@ impl TextSearch {
         if !Arc::ptr_eq(&chunk.table, &self.table) {
             return;
         }
+        self.revision += 1;
         for (clause, matches) in chunk.clauses.iter().zip(found) {
             let Some((_, rows)) = self.clauses.iter_mut().find(|(known, _)| known == clause) else {
                 continue;

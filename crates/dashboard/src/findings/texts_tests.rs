@@ -1,14 +1,13 @@
 //! Long texts of findings in files: they are read for the screen, for reviews and for copies, and
-//! searched in chunks. Columns and groups of many findings are built off the UI thread.
+//! searched in chunks. The view of many findings is computed off the UI thread.
 
-use crate::base::{ColumnRequest, FindingGroupBy, FindingUse, TextChunk};
+use crate::base::{FindingGroupBy, FindingUse, TextChunk, ViewJob};
 use crate::core::{Msg, update};
 use crate::data::{Board, ShownText};
-use crate::list::BuiltColumns;
+use crate::list::view;
 use crate::model::{Modal, Model};
 use crate::testing::*;
 use scandeck_domain::problem::Problem;
-use scandeck_domain::query::Field;
 use scandeck_domain::triage::store::TextStore;
 use scandeck_domain::triage::{ListedFinding, Retest, RetestFinding};
 use scandeck_wire::contract::{Evidence, Finding, TargetId};
@@ -166,16 +165,25 @@ fn app_of_many() -> TestDashboard {
     app
 }
 
-/// The columns that are to be built.
-fn requested(effects: Vec<Effect>) -> Option<ColumnRequest> {
+/// The view that is to be computed.
+fn requested(effects: Vec<Effect>) -> Option<ViewJob> {
     effects.into_iter().find_map(|effect| match effect {
-        Effect::BuildColumns(request) => Some(*request),
+        Effect::View(job) => Some(*job),
         _ => None,
     })
 }
 
-fn build(app: &mut TestDashboard, request: ColumnRequest) -> Vec<Effect> {
-    app.send(Msg::ColumnsBuilt(Box::new(BuiltColumns::of(request))))
+fn compute(app: &mut TestDashboard, job: ViewJob) -> Vec<Effect> {
+    let viewed = Some(Box::new(view(&job)));
+    app.send(Msg::Viewed(Box::new(job.key), viewed))
+}
+
+/// Computes views until the wanted one is shown.
+fn compute_all(app: &mut TestDashboard, effects: Vec<Effect>) {
+    let mut next = requested(effects);
+    while let Some(job) = next {
+        next = requested(compute(app, job));
+    }
 }
 
 fn receive(app: &mut TestDashboard, findings: Vec<Finding>) -> Vec<Effect> {
@@ -188,21 +196,16 @@ fn receive(app: &mut TestDashboard, findings: Vec<Finding>) -> Vec<Effect> {
 }
 
 #[test]
-fn columns_of_many_findings_are_built_off_the_ui_thread() {
-    for (query, field, count) in [
-        ("port:3", Field::Port, 7_172),
-        ("target:t2.acme.test", Field::Target, 10_040),
-        ("source:person", Field::Source, 0),
+fn view_of_many_findings_is_computed_off_the_ui_thread() {
+    for (query, count) in [
+        ("port:3", 7_172),
+        ("target:t2.acme.test", 10_040),
+        ("source:person", 0),
     ] {
         let mut app = app_of_many();
-        let request = requested(app.keys(&format!("/ '{query}'"))).unwrap();
-        let expected: Vec<Field> = [field].into();
-        assert_eq!(request.fields, expected);
-        assert_eq!(
-            app.model.lists.findings.rows.len(),
-            50_200,
-            "the rows of the last filter remain"
-        );
+        let of_first_letter = requested(app.keys(&format!("/ '{query}'"))).unwrap();
+        let shown = |app: &TestDashboard| app.model.lists.findings.rows.len();
+        assert_eq!(shown(&app), 50_200, "the rows of the last filter remain");
         app.keys("enter * c");
         assert!(
             app.notices().contains("still being filtered"),
@@ -210,38 +213,38 @@ fn columns_of_many_findings_are_built_off_the_ui_thread() {
             app.notices()
         );
         assert!(app.model.lists.findings.marks.is_empty() && app.model.overlay.modals.is_empty());
-        build(&mut app, request);
-        assert_eq!(app.model.lists.findings.rows.len(), count, "{query}");
-        let again = requested(app.keys(&format!("/ ctrl-u '{}' enter", query.replace('2', "1"))));
-        assert_eq!(again, None, "the column is there");
+        let wanted = requested(compute(&mut app, of_first_letter)).unwrap();
+        assert_eq!(wanted.key.request.list.filter, query);
+        assert_eq!(shown(&app), 50_200, "the view of a replaced filter");
+        assert_eq!(requested(compute(&mut app, wanted)), None);
+        assert_eq!(shown(&app), count, "{query}");
     }
 }
 
 #[test]
-fn column_of_changed_targets_is_built_again() {
+fn view_follows_renamed_targets() {
     let mut app = app_of_many();
     let renamed = || {
         Snapshot::Targets(table(
             (1..=5).map(|id| target(id, &format!("new{id}.acme.test"))),
         ))
     };
-    let request = requested(app.keys("/ 'target:new2*' enter")).unwrap();
+    let job = requested(filter(&mut app, "target:new2*")).unwrap();
     app.feed(renamed());
-    let again = requested(build(&mut app, request)).unwrap();
-    assert_eq!(
-        again.fields,
-        [Field::Target],
-        "the first column has the former names"
+    let again = requested(compute(&mut app, job)).unwrap();
+    assert!(
+        app.model.lists.findings.rows.is_empty(),
+        "the first view has the former names"
     );
-    build(&mut app, again);
+    compute(&mut app, again);
     assert_eq!(app.model.lists.findings.rows.len(), 10_040);
 }
 
 #[test]
 fn many_findings_are_grouped_off_the_ui_thread() {
     let mut app = app_of_many();
-    let request = requested(app.keys("b c")).unwrap();
-    assert_eq!(request.groups, Some(FindingGroupBy::Class));
+    let job = requested(app.keys("b c")).unwrap();
+    assert_eq!(job.key.request.list.groups, Some(FindingGroupBy::Class));
     assert!(!app.model.lists.findings.groups.is_on(), "the rows remain");
     app.keys("*");
     assert!(
@@ -249,16 +252,14 @@ fn many_findings_are_grouped_off_the_ui_thread() {
         "{}",
         app.notices()
     );
-    build(&mut app, request);
+    compute(&mut app, job);
     assert_eq!(app.model.lists.findings.len(), 4);
     app.keys("*");
     assert_eq!(app.model.lists.findings.marks.len(), 50_200);
-    // New findings are shown when they are grouped; marks remain on those that are still there.
+    // New findings are shown with their groups; marks remain on those that are still there.
     let effects = receive(&mut app, many(4));
     assert_eq!(app.model.data.findings.value().unwrap().len(), 50_200);
-    let request = requested(effects).unwrap();
-    assert_eq!(request.groups, Some(FindingGroupBy::Class));
-    build(&mut app, request);
+    compute_all(&mut app, effects);
     assert_eq!(app.model.data.findings.value().unwrap().len(), 50_196);
     assert_eq!(
         (
@@ -275,11 +276,10 @@ fn many_findings_are_grouped_off_the_ui_thread() {
 fn many_findings_are_ordered_off_the_ui_thread() {
     let mut app = app_of_many();
     app.model.set_order(Pane::Findings, "target,-port").unwrap();
-    let request = requested(app.send(Msg::Wake)).unwrap();
-    assert_eq!((request.order.len(), request.fields.len()), (2, 2));
-    assert!(app.model.lists.findings.is_behind);
-    build(&mut app, request);
-    assert!(!app.model.lists.findings.is_behind);
+    let job = requested(app.send(Msg::Wake)).unwrap();
+    assert!(app.model.is_list_behind());
+    compute(&mut app, job);
+    assert!(!app.model.is_list_behind());
     let table = app.model.data.findings.value().unwrap().clone();
     let first = &table.items()[app.model.lists.findings.rows[0] as usize];
     assert_eq!(
@@ -290,26 +290,22 @@ fn many_findings_are_ordered_off_the_ui_thread() {
 }
 
 #[test]
-fn order_without_the_latest_decision_is_shown_and_built_again() {
+fn view_without_the_latest_decision_is_shown_and_computed_again() {
     let mut app = app_of_many();
     app.model.set_order(Pane::Findings, "verdict").unwrap();
-    let request = requested(app.send(Msg::Wake)).unwrap();
-    build(&mut app, request);
-    let request = requested(receive(&mut app, many(4))).unwrap();
+    let effects = app.send(Msg::Wake);
+    compute_all(&mut app, effects);
+    let of_new = requested(receive(&mut app, many(4))).unwrap();
     app.keys("g g f");
-    let of_waiting = requested(build(&mut app, request)).unwrap();
     assert_eq!(
         app.model.lists.findings.rows.len(),
         50_200,
         "a decision was made meanwhile"
     );
-    let again = requested(build(&mut app, of_waiting)).unwrap();
-    assert_eq!(
-        (app.model.lists.findings.rows.len(), again.order.len()),
-        (50_196, 1)
-    );
-    assert_eq!(requested(build(&mut app, again)), None);
-    assert!(!app.model.lists.findings.is_behind);
+    let again = requested(compute(&mut app, of_new)).unwrap();
+    assert_eq!(app.model.lists.findings.rows.len(), 50_196);
+    assert_eq!(requested(compute(&mut app, again)), None);
+    assert!(!app.model.is_list_behind());
 }
 
 #[test]
@@ -320,14 +316,14 @@ fn long_texts_are_not_read_for_completions() {
 }
 
 #[test]
-fn query_of_a_command_waits_for_columns() {
+fn query_of_a_command_waits_for_its_view() {
     let mut app = app_of_many();
     let effects = app.keys(": 'mark port:3' enter");
     assert!(
         app.model.lists.findings.marks.is_empty(),
-        "not without the column"
+        "not without the view"
     );
-    build(&mut app, requested(effects).unwrap());
+    compute_all(&mut app, effects);
     app.keys("esc esc : 'mark port:3' enter");
     assert_eq!(app.model.lists.findings.marks.len(), 7_172);
 }
@@ -351,18 +347,16 @@ fn values_of_many_findings_are_offered_when_their_column_is_built() {
             .collect(),
         _ => Vec::new(),
     };
-    for (keys, field, value) in [
-        ("/ 'workspace:'", Field::Workspace, "Acme"),
-        (": 'mark target:t2'", Field::Target, "t2.acme.test"),
+    for (keys, value) in [
+        ("/ 'workspace:'", "Acme"),
+        (": 'mark target:t2'", "t2.acme.test"),
     ] {
-        let request = requested(app.keys(keys)).unwrap();
-        assert_eq!(
-            (request.fields.as_slice(), offered(&app)),
-            ([field].as_slice(), Vec::new())
-        );
-        build(&mut app, request);
+        let effects = app.keys(keys);
+        assert!(offered(&app).is_empty(), "{keys}");
+        compute_all(&mut app, effects);
         assert_eq!(offered(&app), [value], "{keys}");
-        assert_eq!(requested(app.keys("esc esc")), None);
+        let effects = app.keys("esc esc");
+        compute_all(&mut app, effects);
     }
 }
 
@@ -370,7 +364,7 @@ fn values_of_many_findings_are_offered_when_their_column_is_built() {
 fn headers_keep_the_names_of_their_grouping() {
     let mut app = app_of_many();
     let by_class = requested(app.keys("b c")).unwrap();
-    build(&mut app, by_class);
+    compute(&mut app, by_class);
     let names = |app: &TestDashboard| {
         let (list, groups) = (&app.model.lists.findings, &app.model.lists.finding_groups);
         list.groups
@@ -381,12 +375,12 @@ fn headers_keep_the_names_of_their_grouping() {
     let classes = names(&app);
     let by_target = requested(app.keys("b t")).unwrap();
     app.keys("b c");
-    build(&mut app, by_target);
+    compute(&mut app, by_target);
     assert_eq!(names(&app), classes);
 }
 
 #[test]
-fn board_keeps_its_rows_while_columns_are_built() {
+fn board_keeps_its_rows_while_the_view_is_computed() {
     let mut app = app_of_many();
     let findings = app.model.data.findings.value().unwrap().items().iter();
     let findings = findings
@@ -403,13 +397,13 @@ fn board_keeps_its_rows_while_columns_are_built() {
     assert_eq!(app.model.lists.board.rows.len(), 50_200);
     let found = |app: &TestDashboard| app.model.lists.board.rows.len();
     app.model.set_query(Pane::Board, "port:3").unwrap();
-    let request = requested(app.send(Msg::Wake)).unwrap();
-    build(&mut app, request);
+    let job = requested(app.send(Msg::Wake)).unwrap();
+    compute(&mut app, job);
     assert_eq!(found(&app), 7_172);
     app.model
         .set_query(Pane::Board, "target:t2.acme.test")
         .unwrap();
-    let request = requested(app.send(Msg::Wake)).unwrap();
+    let job = requested(app.send(Msg::Wake)).unwrap();
     assert_eq!(found(&app), 7_172, "the rows of the last filter remain");
     app.model.navigation.focus.pane = Pane::Board;
     app.keys("* c");
@@ -419,7 +413,7 @@ fn board_keeps_its_rows_while_columns_are_built() {
         app.notices()
     );
     assert!(app.model.lists.board.marks.is_empty() && app.model.overlay.modals.is_empty());
-    build(&mut app, request);
+    compute(&mut app, job);
     assert_eq!(found(&app), 10_040);
 }
 
@@ -598,7 +592,7 @@ fn query_of_a_command_searches_findings_outside_the_scope() {
         2
     );
     assert_eq!(
-        app.model.findings.columns.asked, None,
+        app.model.findings.view.command, None,
         "later findings are not searched for it"
     );
 }

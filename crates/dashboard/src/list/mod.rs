@@ -15,7 +15,6 @@
 //! `finding_groups` what findings are grouped by. `ui/list` draws lists; their data is in `table`
 //! and `data`.
 
-pub mod columns;
 pub mod cursor;
 pub mod finding_groups;
 pub mod groups;
@@ -23,29 +22,27 @@ pub mod hidden_news;
 pub mod lists;
 pub mod marks;
 pub mod pop_up;
-pub mod query_cache;
 pub mod stream;
+pub mod view;
 
-pub use columns::BuiltColumns;
 pub use cursor::{Chosen, Cursor};
 pub(crate) use cursor::{StreamRows, TableRows};
-pub use finding_groups::{
-    Counted, FindingGroupBy, FindingGroups, GroupKeys, GroupName, GroupSummary,
-};
+pub use finding_groups::{Counted, FindingGroupBy, FindingGroups, GroupSummary};
 pub use groups::{Group, GroupPlace, Groups};
 pub use hidden_news::HiddenNews;
 pub use lists::Lists;
 pub use marks::Marks;
 pub use pop_up::PopUpList;
-pub(crate) use query_cache::AnyTable;
-pub use query_cache::QueryCache;
 pub use stream::StreamList;
 pub use stream::chunks::{CHUNK, ChunkQuery, ReadCaptures, StreamContext, needs_bodies};
 pub(crate) use stream::chunks::{Ranges, StreamChunk};
 pub use stream::export::CaptureExport;
 pub use stream::group_by::{CaptureGroupBy, CaptureGroupKey};
 
+pub use view::{FindingsView, ListQuery, ListRows, view};
+
 use crate::base::{GroupId, RowRef};
+pub use crate::base::{GroupKeys, GroupName, RetainedRow};
 use scandeck_domain::query::{ClauseEffect, RowSet, SortKey};
 use scandeck_domain::table::{Item, Table};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -58,16 +55,6 @@ pub(crate) fn order_words(name: &str) -> String {
         "now" => "by current status".to_owned(),
         name => format!("by {name}"),
     }
-}
-
-/// The place of a retained row in an order that decisions change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RetainedRow<Id> {
-    Top,
-    /// Below this row.
-    Under(Id),
-    /// Where the order puts it.
-    Anywhere,
 }
 
 /// The places of a list that decide which columns are drawn: its first rows, and those that a
@@ -117,7 +104,7 @@ pub struct List<T: Item> {
     pub range_from: Option<RowRef<T::Id>>,
     /// Items that are shown although the filter hides them, because a decision on them was recorded
     /// (see `retained_rows.rs`).
-    pub retained: BTreeMap<T::Id, RetainedRow<T::Id>>,
+    pub retained: Arc<BTreeMap<T::Id, RetainedRow<T::Id>>>,
     /// The retained items that the filter hides.
     pub retained_only: Vec<T::Id>,
     /// The query in use, as it was typed.
@@ -130,7 +117,6 @@ pub struct List<T: Item> {
     pub order: Vec<SortKey>,
     /// Rows hidden by each part of the query.
     pub why: Vec<ClauseEffect>,
-    pub(crate) cache: QueryCache,
     /// New items that the filter hides.
     pub hidden_news: HiddenNews,
     /// The number of items in the scope, shown or hidden by the filter.
@@ -145,9 +131,6 @@ pub struct List<T: Item> {
     pending_selection: Option<PendingSelection<T::Id>>,
     /// The revision of the table to which the rows belong.
     shown: u64,
-    /// The rows are those of the last filter, order and groups, because columns are being built off
-    /// the UI thread.
-    pub(crate) is_behind: bool,
 }
 
 /// A row that is still shown.
@@ -174,14 +157,13 @@ impl<T: Item> Default for List<T> {
             group: None,
             marks: Marks::default(),
             range_from: None,
-            retained: BTreeMap::new(),
+            retained: Arc::default(),
             retained_only: Vec::new(),
             filter: String::new(),
             earlier: Vec::new(),
             sort: 0,
             order: Vec::new(),
             why: Vec::new(),
-            cache: QueryCache::default(),
             rows: Arc::default(),
             hidden_news: HiddenNews::default(),
             in_scope: 0,
@@ -189,7 +171,6 @@ impl<T: Item> Default for List<T> {
             held: false,
             pending_selection: None,
             shown: 0,
-            is_behind: false,
         }
     }
 }
@@ -435,7 +416,7 @@ impl<T: Item> List<T> {
 
     /// Lets a new order place the retained rows.
     pub(crate) fn forget_places(&mut self) {
-        self.retained
+        Arc::make_mut(&mut self.retained)
             .values_mut()
             .for_each(|retained| *retained = RetainedRow::Anywhere);
     }

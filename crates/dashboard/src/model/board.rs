@@ -4,12 +4,11 @@ use crate::base::{GroupId, Pane, Tone};
 use crate::data::board::*;
 use crate::input::{Action, Context, GroupAction};
 use crate::model::Model;
-use scandeck_domain::query::{Query, QueryKind, query_of};
 use scandeck_domain::table::Table;
 use scandeck_domain::triage::{FindingKey, IssueId, RETEST_SETTING, Retest, RetestStatus};
 use scandeck_wire::contract::{Shared, Stamp};
 use scandeck_wire::text::plural;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Start of the notice about an ended retest.
@@ -101,23 +100,25 @@ impl Model {
 
     /// Shows the rows that the filter matches, in groups where the order is that of NOW.
     pub(crate) fn show_board(&mut self) {
+        self.follow_view();
+        self.show_board_rows();
+    }
+
+    /// Shows the rows that the last view of the findings has found.
+    pub(crate) fn show_board_rows(&mut self) {
         let Some(table) = self.data.board.value().cloned() else {
             return;
         };
-        let filter = self.lists.board.filter.clone();
-        let query = query_of(&filter, QueryKind::Findings);
-        // While the columns of many findings are built, the findings that were found before remain.
-        self.lists.board.is_behind = !filter.is_empty() && !self.has_columns_of(&query);
-        self.findings.is_board_partial = !filter.is_empty() && !self.has_searched_of(&query, None);
-        if !filter.is_empty() && !self.lists.board.is_behind {
-            self.findings.board_found = self.findings_found(&query);
-        }
-        let found = (!filter.is_empty()).then_some(&self.findings.board_found);
+        // While the view of many findings is computed, the findings that were found before remain.
+        let view = self.findings.view.shown.as_ref();
+        let found = view.and_then(|view| Some((view.board.as_ref()?, &view.source.input.issues)));
+        let found = found.filter(|_| !self.lists.board.filter.is_empty());
         let list = &mut self.lists.board;
         list.in_scope = table.len();
         let is_found = |id: IssueId| {
-            found.as_ref().is_none_or(|found| found.contains(&id))
-                || list.retained.contains_key(&id)
+            found.is_none_or(|(found, issues)| {
+                issues.position(id).is_some_and(|at| found.rows.has(at))
+            }) || list.retained.contains_key(&id)
         };
         let order = table.order(list.sort).iter();
         let rows: Vec<u32> = order
@@ -143,18 +144,5 @@ impl Model {
             }
         }
         list.show(&table, rows);
-    }
-
-    fn findings_found(&mut self, query: &Query) -> HashSet<IssueId> {
-        let hits = self.query_list(Pane::Findings, |evaluator, source| {
-            evaluator.matches(query, source)
-        });
-        let (Some(hits), Some(table)) = (hits, self.data.findings.value()) else {
-            return HashSet::new();
-        };
-        hits.rows()
-            .filter_map(|row| table.items().get(row))
-            .map(|issue| issue.id)
-            .collect()
     }
 }

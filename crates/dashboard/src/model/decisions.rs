@@ -3,9 +3,8 @@
 use crate::base::plan::SETTLING;
 use crate::base::{Effect, Generation, Pane, Tone};
 use crate::data::decisions::*;
-use crate::model::{Lists, Model};
+use crate::model::Model;
 use jiff::civil::Date;
-use scandeck_domain::query::RowSet;
 use scandeck_domain::table::Remote;
 use scandeck_domain::triage::{
     Assessment, Change, Correlated, CorrelationInput, DecisionDefaults, Event, EventId, FindingKey,
@@ -98,7 +97,6 @@ impl Model {
             Remote::Fresh { at, .. } | Remote::Stale { at, .. } => *at,
             Remote::Unknown | Remote::Failed(_) => return,
         };
-        let before = self.data.findings.value().cloned();
         self.findings.texts.follow(&correlated.issues);
         self.data
             .findings
@@ -107,54 +105,73 @@ impl Model {
             self.data.findings.fail(Arc::clone(problem));
         }
         self.findings.triage.again = Reopened::of(&correlated.assessments);
-        let assessments = std::mem::replace(
-            &mut self.findings.triage.assessments,
-            correlated.assessments,
-        );
+        self.findings.triage.assessments = correlated.assessments;
         self.findings.triage.rules = correlated.rules;
         self.findings.triage.facts = correlated.facts;
         self.findings.triage.read = correlated.read;
         self.findings.triage.earlier = Some(correlated.earlier);
         // The board depends on the time of reading too.
         self.findings.board_revision += 1;
-        self.add_columns(correlated.columns);
-        let wide_revision = self
-            .findings
-            .triage
-            .basis
-            .as_ref()
-            .map_or(0, |basis| basis.wide_revision);
-        let made_before = std::mem::replace(&mut self.findings.triage.correlated, wide_revision);
-        if let Some(before) = &before {
-            self.retain_absent_after_retest(before);
-        }
-        // Decisions from opening the store are not changes.
-        if made_before != wide_revision
-            && self
-                .findings
-                .triage
-                .opened
-                .is_none_or(|opened| made_before >= opened)
-            && let Some(before) = before
-        {
-            self.retain_where_decision_changed(&before, &assessments);
-        }
+        // Decisions that were made while the view was computed.
         let touched = std::mem::take(&mut self.findings.triage.touched);
         self.reassess(&touched);
     }
 
-    /// Updates the assessments of some findings. Returns the positions of those that became decided
-    /// or undecided.
-    fn reassess(&mut self, keys: &[FindingKey]) -> RowSet {
+    /// Adds the decisions that were made since new findings were requested.
+    pub(crate) fn add_decisions(&mut self, correlated: &mut Correlated) {
+        let today = self.today();
+        let touched = std::mem::take(&mut self.findings.triage.touched);
+        let issues = &correlated.issues;
+        let rows = touched
+            .iter()
+            .filter_map(|&key| issues.position(IssueId::from(key)));
+        let rows: Vec<usize> = rows.collect();
+        for &at in &rows {
+            if let Some(assessment) = Arc::make_mut(&mut correlated.assessments).get_mut(at) {
+                let rule = correlated.rules.get(at).copied().flatten();
+                let state = &self.findings.triage.state;
+                *assessment = Arc::new(reassess(&issues.items()[at], rule, state, today));
+            }
+        }
+        if !rows.is_empty() {
+            correlated.columns.clear();
+        }
+    }
+
+    /// Retains shown rows that new findings would hide, before they are shown.
+    pub(crate) fn retain_before(&mut self, correlated: &Correlated) {
+        let triage = &mut self.findings.triage;
+        let wide_revision = triage.basis.as_ref().map_or(0, |basis| basis.wide_revision);
+        let made_before = std::mem::replace(&mut triage.correlated, wide_revision);
+        // Decisions from opening the store are not changes.
+        let has_changed = made_before != wide_revision
+            && triage.opened.is_none_or(|opened| made_before >= opened);
+        let Some(before) = self.data.findings.value().cloned() else {
+            return;
+        };
+        self.retain_absent_after_retest(&before, &correlated.issues);
+        if has_changed {
+            self.retain_where_decision_changed(
+                &before,
+                &correlated.issues,
+                &correlated.assessments,
+            );
+        }
+    }
+
+    /// Updates the assessments of some findings.
+    fn reassess(&mut self, keys: &[FindingKey]) {
         let today = self.today();
         let Some(table) = self.data.findings.value() else {
-            return RowSet::default();
+            return;
         };
-        let mut changed = RowSet::none(table.len());
-        let rows: Vec<usize> = keys
+        let rows = keys
             .iter()
-            .filter_map(|&key| table.position(IssueId::from(key)))
-            .collect();
+            .filter_map(|&key| table.position(IssueId::from(key)));
+        let rows: Vec<usize> = rows.collect();
+        if rows.is_empty() {
+            return;
+        }
         let Triage {
             assessments,
             rules,
@@ -162,23 +179,16 @@ impl Model {
             again,
             ..
         } = &mut self.findings.triage;
-        for &at in &rows {
-            if let Some(assessment) = Arc::make_mut(assessments).get_mut(at) {
+        let assessments = Arc::make_mut(assessments);
+        for at in rows {
+            if let Some(assessment) = assessments.get_mut(at) {
                 let rule = rules.get(at).copied().flatten();
                 let now = Arc::new(reassess(&table.items()[at], rule, state, today));
                 let was = std::mem::replace(assessment, Arc::clone(&now));
                 again.change(&was, &now);
-                // A finding can be among the keys twice.
-                changed.put(
-                    at,
-                    changed.has(at) != (was.is_undecided() != now.is_undecided()),
-                );
             }
         }
-        if !rows.is_empty() {
-            self.update_decisions(&rows);
-        }
-        changed
+        self.findings.triage.revision += 1;
     }
 
     /// The id of a row at the service: of a finding, that of its latest occurrence.
@@ -275,7 +285,7 @@ impl Model {
                 Touched::Nothing => {}
             }
         }
-        let changed = self.reassess(&touched);
+        self.reassess(&touched);
         self.retain_decided_rows(
             &touched
                 .iter()
@@ -283,21 +293,6 @@ impl Model {
                 .collect::<Vec<_>>(),
         );
         self.findings.triage.touched.extend(touched);
-        // The rows of the list may still be those of the findings before; they are counted when
-        // they are shown.
-        let Lists {
-            findings,
-            finding_groups,
-            ..
-        } = &mut self.lists;
-        if self
-            .data
-            .findings
-            .value()
-            .is_some_and(|table| findings.shows(table))
-        {
-            finding_groups.count_decided(findings, &changed, &self.findings.triage.assessments);
-        }
     }
 
     /// Handles a message of the decision store.

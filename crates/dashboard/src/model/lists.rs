@@ -7,19 +7,16 @@
 use crate::base::{ListKind, Pane, RowRef, Scope};
 use crate::data::{BoardRow, Data};
 use crate::list::{
-    Counted, Cursor, HiddenNews, List, Lists, StreamChunk, StreamContext, StreamList, StreamRows,
-    TableRows,
+    Cursor, HiddenNews, List, Lists, StreamChunk, StreamContext, StreamList, StreamRows, TableRows,
 };
 use crate::model::Model;
-use crate::model::sources::Listed;
 use scandeck_client::calls::ApiCall;
 use scandeck_domain::oob::Payload;
 use scandeck_domain::problem::Problem;
-use scandeck_domain::query::{
-    Clause, ColumnBuilder, Evaluator, Field, Query, RowSet, RowSource, SearchedRows, SortKey,
-};
-use scandeck_domain::table::{Item, Remote, Row, Table, sort};
-use scandeck_domain::triage::{AssessedFinding, Issue};
+use scandeck_domain::query::complete::complete;
+use scandeck_domain::query::{Completion, Evaluator, Query, RowSource, SortKey};
+use scandeck_domain::table::{Item, Remote, Table, sort};
+use scandeck_domain::triage::Issue;
 use scandeck_wire::contract::{Logger, Report, Scan, Stamp, Target, TargetId, Wordlist, Workspace};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -42,11 +39,6 @@ type IsNew<T> = Box<dyn Fn(&T) -> bool>;
 
 /// An item that a pane lists. The defaults are those of a list that needs nothing but its query.
 pub(crate) trait PaneItem: Stored {
-    /// Writes the values of a field. Those of findings include the decisions.
-    fn write_listed(listed: &Listed<'_, Self>, row: usize, field: Field, to: &mut ColumnBuilder) {
-        listed.table.items()[row].write_field(field, &listed.list_context, to);
-    }
-
     /// Whether an item is in the scope; nothing while the scope holds all of them.
     fn in_scope(_: &Scope) -> Option<InScope<Self>> {
         None
@@ -57,23 +49,8 @@ pub(crate) trait PaneItem: Stored {
         None
     }
 
-    /// Whether the rows must wait for columns that are built off the UI thread.
-    fn awaits_columns(_: &Model, _: &Arc<Table<Self>>) -> bool {
-        false
-    }
-
-    /// The rows of a clause that is searched off the UI thread.
-    fn searched(_: &Listed<'_, Self>, _: &Clause) -> Option<SearchedRows> {
-        None
-    }
-
     /// Sorts the rows of an order that needs data of other lists.
     fn refine(_: &Model, _order: &str, _: &Table<Self>, _rows: &mut [u32]) {}
-
-    /// Shows other rows.
-    fn take_rows(model: &mut Model, table: &Arc<Table<Self>>, rows: Vec<u32>) {
-        Self::list_mut(&mut model.lists).show(table, rows);
-    }
 
     /// Updates the rows after data, filter, scope or order changed.
     fn show(model: &mut Model) {
@@ -221,16 +198,6 @@ impl PaneItem for Payload {
 }
 
 impl PaneItem for Issue {
-    fn write_listed(listed: &Listed<'_, Self>, row: usize, field: Field, to: &mut ColumnBuilder) {
-        let issue = &listed.table.items()[row];
-        match listed.list_context.assessments.get(row) {
-            Some(assessment) => {
-                AssessedFinding { issue, assessment }.write_field(field, &listed.list_context, to)
-            }
-            None => issue.write_field(field, &listed.list_context, to),
-        }
-    }
-
     fn in_scope(scope: &Scope) -> Option<InScope<Self>> {
         let (target, scan) = (scope.target, scope.scan);
         let is_inside = move |issue: &Self| {
@@ -241,46 +208,8 @@ impl PaneItem for Issue {
             .then(|| Box::new(is_inside) as Box<dyn Fn(&Self) -> bool>)
     }
 
-    /// By the start of the scan that found it first: a scan that runs when the filter is typed has
-    /// no news.
-    fn is_new(_: &Model, since: Stamp) -> Option<IsNew<Self>> {
-        Some(Box::new(move |issue| issue.first_seen.get() > Some(since)))
-    }
-
-    fn awaits_columns(model: &Model, table: &Arc<Table<Self>>) -> bool {
-        model.awaits_columns(table)
-    }
-
-    fn searched(listed: &Listed<'_, Self>, clause: &Clause) -> Option<SearchedRows> {
-        if !Self::is_long(clause.field) || !listed.table.awaits(clause.field) {
-            return None;
-        }
-        let none = || RowSet::none(listed.table.len());
-        let known = listed.list_context.texts.of(listed.table, clause).cloned();
-        Some(known.unwrap_or_else(|| SearchedRows {
-            found: none(),
-            searched: none(),
-        }))
-    }
-
-    fn take_rows(model: &mut Model, table: &Arc<Table<Self>>, rows: Vec<u32>) {
-        let Lists {
-            findings,
-            finding_groups,
-            ..
-        } = &mut model.lists;
-        let counts_present = findings.filter.is_empty() && model.navigation.scope.scan.is_none();
-        let counted = if counts_present {
-            Counted::Present
-        } else {
-            Counted::All
-        };
-        finding_groups.show(
-            findings,
-            (table, rows),
-            &model.findings.triage.assessments,
-            counted,
-        );
+    fn show(model: &mut Model) {
+        model.show_findings();
     }
 }
 
@@ -330,17 +259,29 @@ impl Model {
         registry!(of [pane, T => T::show(self), captures => self.filter_captures(StreamList::show)]);
     }
 
-    /// Evaluates a query on a pane's list; none before it is loaded.
-    pub(crate) fn query_list<A>(
-        &mut self,
+    /// Completions at a byte of a query on a list.
+    pub(crate) fn completions(&mut self, pane: Pane, text: &str, cursor: usize) -> Vec<Completion> {
+        match pane.query_pane() {
+            Pane::Findings => self.finding_completions(text, cursor),
+            other => self
+                .query_list(other, |evaluator, source| {
+                    complete(text, cursor, evaluator, source)
+                })
+                .unwrap_or_default(),
+        }
+    }
+
+    /// Evaluates a query on a pane's list; none before it is loaded. Findings have a view instead.
+    fn query_list<A>(
+        &self,
         pane: Pane,
         run: impl FnOnce(&mut Evaluator, &dyn RowSource) -> A,
     ) -> Option<A> {
         registry!(of [
-            pane.query_pane(),
+            pane,
             T => {
-                let table = T::remote(&self.data).value().cloned()?;
-                Some(self.with_cache(&table, |model, _, cache| run(cache.evaluator(), &model.listed(&table))))
+                let table = T::remote(&self.data).value()?;
+                Some(run(&mut Evaluator::default(), &self.listed(table)))
             },
             captures => {
                 let (others, now) = (self.list_context(), self.service_now().as_second());
@@ -356,18 +297,15 @@ impl Model {
         pane: Pane,
         query: &str,
     ) -> Result<BTreeSet<i64>, String> {
-        let query = Query::parse(query, pane.kind()).map_err(|error| error.to_string())?;
-        if pane.query_pane() == Pane::Findings
-            && !(self.has_columns_of(&query) && self.has_searched_of(&query, None))
-        {
-            self.findings.columns.asked = Some(query);
-            return Err(
-                "the findings are being searched for this query: try again in a moment".to_owned(),
-            );
-        }
-        self.findings.columns.asked = None;
-        let rows = self.query_list(pane, |evaluator, source| evaluator.matches(&query, source));
-        let rows = rows.ok_or_else(|| format!("{} are still loading", pane.title()))?;
+        let parsed = Query::parse(query, pane.kind()).map_err(|error| error.to_string())?;
+        let rows = match pane.query_pane() {
+            Pane::Findings => self.found_by_command(query)?,
+            other => self
+                .query_list(other, |evaluator, source| {
+                    evaluator.matches(&parsed, source)
+                })
+                .ok_or_else(|| format!("{} are still loading", pane.title()))?,
+        };
         Ok(registry!(of [
             pane.query_pane(),
             T => {

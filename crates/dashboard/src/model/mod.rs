@@ -16,10 +16,10 @@ pub mod board;
 pub mod calls;
 pub mod captures;
 pub mod chosen;
-pub mod columns;
 pub mod decisions;
 pub mod derived;
 pub mod detail_delay;
+pub mod findings_view;
 pub mod forms;
 pub mod history;
 pub mod last_visit;
@@ -46,9 +46,9 @@ pub mod tabs;
 pub mod texts;
 pub mod view_state;
 
-pub use columns::ColumnsState;
 pub use decisions::UNDOES;
 pub use detail_delay::DetailDelay;
+pub use findings_view::ViewState;
 pub(crate) use lists::{PaneItem, Stored};
 pub use mask::MaskState;
 pub use modal::command_line::{CommandAbout, CommandLine, CommandOffer, Fault};
@@ -138,19 +138,12 @@ pub struct FindingsState {
     pub guards: Guards,
     pub review: Option<Box<Review>>,
     pub board: Option<Board>,
-    /// The findings that the filter of the board found.
-    pub(crate) board_found: HashSet<IssueId>,
-    /// Whether long texts that the filter of the board needs were not searched yet.
-    pub(crate) is_board_partial: bool,
     /// The long texts on the screen.
     pub(crate) shown: ShownTexts,
-    /// Columns that are being built.
-    pub columns: ColumnsState,
+    /// The last view of the findings, and the next one.
+    pub view: ViewState,
     /// The long texts that queries search.
     pub texts: TextSearch,
-    /// How many findings the filter has searched, and how many it searches, while that is not
-    /// complete.
-    pub(crate) search_progress: Option<(usize, usize)>,
     /// Raised when it shows something else.
     pub(crate) board_revision: u64,
     /// The retest of this workspace has scans without a result.

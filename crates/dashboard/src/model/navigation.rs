@@ -39,10 +39,9 @@ pub(crate) fn go(model: &mut Model, pane: Pane) {
 pub(crate) fn set_scope(model: &mut Model, scope: Scope) {
     let old = std::mem::replace(&mut model.navigation.scope, scope);
     if (old.target, old.scan) != (model.navigation.scope.target, model.navigation.scope.scan) {
-        model.lists.findings.retained.clear();
+        model.lists.findings.retained = Arc::default();
         model.show_rows(Pane::Findings);
         model.show_rows(Pane::Scans);
-        model.count_tabs();
     }
     if old.logger != model.navigation.scope.logger {
         model.show_rows(Pane::Captures);
@@ -64,7 +63,10 @@ impl Model {
         };
         self.connection.generation += 1;
         self.connection.unanswered = None;
-        self.findings.columns.asked = None;
+        if self.findings.view.has_next() {
+            self.findings.triage.arranging = false;
+        }
+        self.findings.view.leave_workspace();
         self.navigation.previous = None;
         let data = std::mem::take(&mut self.data);
         self.data.workspaces = data.workspaces;

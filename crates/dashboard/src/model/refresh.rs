@@ -1,7 +1,8 @@
 //! Derived data, computed again at the end of an update: rows of the lists, the board, counts.
 //!
 //! ```text
-//!   tables, decisions, settings ─► Revisions ─► differ from those of the last update? ─► rows, board, counts
+//!   tables, settings ─► Revisions ─► differ from those of the last update? ─► rows, board, counts
+//!   findings, decisions, queries ─► ViewKey ─► findings_view.rs
 //!   ten seconds                ─► filters whose result changes with time ─► rows
 //! ```
 //!
@@ -29,7 +30,7 @@ impl Model {
         let now = self.revisions();
         let before = std::mem::replace(&mut self.lists.shown_revisions, now);
         if now == before {
-            return;
+            return self.follow_view();
         }
         let changed = |segments: &[Segment]| now.differ(&before, segments);
         if changed(&[Segment::Targets]) {
@@ -58,9 +59,7 @@ impl Model {
         } else if changed(&[Segment::Captures]) {
             self.count_captured_since();
         }
-        if changed(&[Segment::Findings, Segment::Decisions, Segment::Settings]) {
-            self.count_tabs();
-        }
+        self.follow_view();
     }
 
     /// Applies the filters on the screen again whose result changes with time, such as `age<1h`. A
@@ -78,6 +77,7 @@ impl Model {
             let stays =
                 focus.pane == pane && focus.in_detail || pane == Pane::Captures && is_running;
             if query.depends_on_now() && !stays {
+                self.findings.view.time_steps += 1;
                 self.show_rows(pane);
             }
         }
@@ -147,20 +147,19 @@ impl Model {
     }
 }
 
-/// The segments that the rows of a pane are computed from. The board and the captures have
-/// functions of their own.
+/// The segments that the rows of a pane are computed from. The findings have a view with a key, the
+/// board and the captures have functions of their own.
 fn inputs(pane: Pane) -> &'static [Segment] {
     match pane {
         Pane::Workspaces => &[Segment::Workspaces],
         Pane::Targets => &[Segment::Targets, Segment::Findings],
-        Pane::Findings => &[Segment::Findings],
         Pane::Scans => &[Segment::Scans, Segment::Stalled],
         Pane::Loggers => &[Segment::Loggers],
         Pane::Reports => &[Segment::Reports],
         Pane::Wordlists => &[Segment::Wordlists],
         Pane::Payloads => &[Segment::Payloads],
         Pane::Activity => &[Segment::Calls],
-        Pane::Board | Pane::Captures => &[],
+        Pane::Findings | Pane::Board | Pane::Captures => &[],
     }
 }
 

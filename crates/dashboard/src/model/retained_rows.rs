@@ -16,7 +16,6 @@ use scandeck_domain::query::RowSet;
 use scandeck_domain::table::{Item, Table};
 use scandeck_domain::triage::{Assessment, Issue, IssueId, Verdict, VerdictSource};
 use scandeck_wire::contract::{Risk, Shared, Stamp};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 impl Model {
@@ -37,25 +36,24 @@ impl Model {
     /// Shows these rows until the filter is applied again, even if it hides them.
     pub(crate) fn retain_rows(&mut self, ids: &[IssueId]) {
         for &id in ids {
-            self.lists
-                .findings
-                .retained
+            Arc::make_mut(&mut self.lists.findings.retained)
                 .entry(id)
                 .or_insert(RetainedRow::Anywhere);
         }
     }
 
-    /// Retains the shown rows that became absent by the retest of this workspace.
-    pub(crate) fn retain_absent_after_retest(&mut self, before: &Table<Issue>) {
-        let (Some(retest), Some(table)) = (
-            self.retest_of(&self.workspace_name()),
-            self.data.findings.value(),
-        ) else {
+    /// Retains the shown rows that become absent by the retest of this workspace.
+    pub(crate) fn retain_absent_after_retest(
+        &mut self,
+        before: &Table<Issue>,
+        after: &Table<Issue>,
+    ) {
+        let Some(retest) = self.retest_of(&self.workspace_name()) else {
             return;
         };
         let became_absent = |id: &IssueId| {
             let was_present = before.get(*id).is_some_and(|issue| issue.is_present());
-            was_present && table.get(*id).is_some_and(|issue| !issue.is_present())
+            was_present && after.get(*id).is_some_and(|issue| !issue.is_present())
         };
         let ids: Vec<IssueId> = retest
             .findings
@@ -71,16 +69,14 @@ impl Model {
     pub(crate) fn retain_where_decision_changed(
         &mut self,
         before: &Table<Issue>,
+        after: &Table<Issue>,
         assessments: &[Arc<Assessment>],
     ) {
-        let Some(table) = self.data.findings.value() else {
-            return;
-        };
         let changed = |row: &u32| {
             let id = before.items().get(*row as usize)?.id;
             let (was, now) = (
-                assessments.get(*row as usize)?,
-                self.findings.triage.assessments.get(table.position(id)?)?,
+                self.findings.triage.assessments.get(*row as usize)?,
+                assessments.get(after.position(id)?)?,
             );
             (decision_of(was) != decision_of(now)).then_some(id)
         };
@@ -117,67 +113,24 @@ fn decision_of(
 impl<T: Item> List<T> {
     /// Retains those of the items that are shown, each below the row above it.
     fn retain_shown(&mut self, table: &Table<T>, ids: &[T::Id]) {
+        if ids.is_empty() {
+            return;
+        }
         let mut decided = RowSet::none(table.len());
         ids.iter()
             .filter_map(|&id| table.position(id))
             .for_each(|at| decided.set(at));
         let id = |row: u32| table.items()[row as usize].id();
         let mut above = None;
+        let retained_rows = Arc::make_mut(&mut self.retained);
         for &row in self.rows.iter() {
             if decided.has(row as usize) {
-                let retained = self
-                    .retained
+                let retained = retained_rows
                     .entry(id(row))
                     .or_insert(RetainedRow::Anywhere);
                 *retained = above.map_or(RetainedRow::Top, |above| RetainedRow::Under(id(above)));
             }
             above = Some(row);
-        }
-    }
-
-    /// Puts retained rows back below the rows above them, in an order that decisions change.
-    pub(crate) fn in_place(&self, table: &Table<T>, rows: Vec<u32>) -> Vec<u32> {
-        let place = |id: T::Id| table.position(id).map(|at| at as u32);
-        let mut shown = RowSet::none(table.len());
-        rows.iter().for_each(|&row| shown.set(row as usize));
-        let mut under: HashMap<Option<u32>, Vec<u32>> = HashMap::new();
-        let (mut leads, mut held) = (RowSet::none(table.len()), RowSet::none(table.len()));
-        for (&id, retained) in &self.retained {
-            let above = match retained {
-                RetainedRow::Anywhere => continue,
-                RetainedRow::Top => None,
-                RetainedRow::Under(above) => {
-                    place(*above).filter(|&above| shown.has(above as usize))
-                }
-            };
-            // Without the row above, the order places the row.
-            let lost = above.is_none() && *retained != RetainedRow::Top;
-            if let Some(row) = place(id).filter(|&row| !lost && shown.has(row as usize)) {
-                under.entry(above).or_default().push(row);
-                above.iter().for_each(|&above| leads.set(above as usize));
-                held.set(row as usize);
-            }
-        }
-        let mut placed = Vec::with_capacity(rows.len());
-        let mut put = |from: Option<u32>| {
-            placed.extend(from);
-            if from.is_some_and(|row| !leads.has(row as usize)) {
-                return;
-            }
-            let mut next: Vec<u32> = under.remove(&from).unwrap_or_default();
-            while let Some(row) = next.pop() {
-                placed.push(row);
-                next.extend(under.remove(&Some(row)).unwrap_or_default());
-            }
-        };
-        put(None);
-        rows.iter()
-            .filter(|&&row| !held.has(row as usize))
-            .for_each(|&row| put(Some(row)));
-        if placed.len() == rows.len() {
-            placed
-        } else {
-            rows
         }
     }
 }

@@ -5,15 +5,12 @@
 //! ```
 
 use crate::base::{CaptureKey, CaptureRow, CaptureUse, Effect, Pane, Tone};
-use crate::list::{CHUNK, ChunkQuery, List, QueryCache, ReadCaptures, StreamContext, StreamList};
-use crate::model::{Lists, Model, PaneItem, Stored};
+use crate::list::{CHUNK, ChunkQuery, ListQuery, ReadCaptures, StreamContext, StreamList};
+use crate::model::{Lists, Model, PaneItem};
 use scandeck_domain::oob::CaptureRecord;
 use scandeck_domain::problem::Problem;
-use scandeck_domain::query::explain::explain;
-use scandeck_domain::query::{Query, QueryKind, RowSet, RowSource, query_of};
-use scandeck_domain::table::{Item, Table};
+use scandeck_domain::query::{Evaluator, Query, QueryKind, RowSet, order, query_of};
 use scandeck_wire::contract::{LoggerId, Stamp};
-use std::sync::Arc;
 
 const STILL_FILTERING_CAPTURES: &str =
     "older captures are still being filtered: try again in a moment";
@@ -25,13 +22,6 @@ impl Model {
         let Some(table) = T::remote(&self.data).value().cloned() else {
             return;
         };
-        // Columns of other lists that changed are dropped.
-        self.with_cache(&table, |_, _, _| ());
-        let is_behind = T::list(&self.lists).shows(&table) && T::awaits_columns(self, &table);
-        T::list_mut(&mut self.lists).is_behind = is_behind;
-        if is_behind {
-            return;
-        }
         let in_scope = T::in_scope(&self.navigation.scope);
         let now = Stamp(self.service_now());
         let list = T::list_mut(&mut self.lists);
@@ -39,17 +29,27 @@ impl Model {
             .hidden_news
             .since(&list.filter, now)
             .and_then(|since| T::is_new(self, since));
-        let limits = RowLimits {
-            in_scope: in_scope.as_deref(),
-            is_new: is_new.as_deref(),
-        };
-        let mut rows = self.with_cache(&table, |model, list, cache| {
-            rows(list, &table, cache, &model.listed(&table), &limits)
-        });
         let list = T::list(&self.lists);
+        let (source, mut evaluator) = (self.listed(&table), Evaluator::default());
+        let own =
+            (!list.order.is_empty()).then(|| order::ordered(&list.order, &mut evaluator, &source));
+        let scope = in_scope.map(|holds| RowSet::of(table.len(), |row| holds(&table.items()[row])));
+        let mut found = ListQuery {
+            query: &query_of(&list.filter, T::KIND),
+            order: own.as_deref().unwrap_or_else(|| table.order(list.sort)),
+            scope: scope.as_ref(),
+            retained: &list.retained,
+            is_new: is_new.as_deref(),
+        }
+        .rows(&table, &mut evaluator, &source);
         let named = T::SORTS.get(list.sort).filter(|_| list.order.is_empty());
-        T::refine(self, named.map_or("", |sort| sort.name), &table, &mut rows);
-        T::take_rows(self, &table, rows);
+        let name = named.map_or("", |sort| sort.name);
+        T::refine(self, name, &table, &mut found.rows);
+        let list = T::list_mut(&mut self.lists);
+        (list.why, list.in_scope) = (found.why, found.in_scope);
+        list.retained_only = found.retained_only;
+        list.hidden_news.count = found.hidden_new;
+        list.show(&table, found.rows);
     }
 
     /// Runs the query of the captures: on all of them, on new or changed ones, or on the next
@@ -147,15 +147,14 @@ impl Model {
                 (self.lists.captures.pending() > 0).then_some(STILL_FILTERING_CAPTURES)
             }
             Pane::Findings => self.findings_wait_notice(),
-            Pane::Board => (self.lists.board.is_behind || self.findings.is_board_partial)
-                .then_some(STILL_FILTERING_FINDINGS),
+            Pane::Board => self.is_board_waiting().then_some(STILL_FILTERING_FINDINGS),
             _ => None,
         }
     }
 
     /// The same for the findings, whatever the focus is.
     pub(crate) fn findings_wait_notice(&self) -> Option<&'static str> {
-        let is_partial = self.lists.findings.is_behind || self.search_progress().is_some();
+        let is_partial = self.is_list_behind() || self.search_progress().is_some();
         is_partial.then_some(STILL_FILTERING_FINDINGS)
     }
 
@@ -171,9 +170,11 @@ impl Model {
         let is_single = match self.navigation.focus.pane {
             Pane::Captures => captures.groups.header(captures.at).is_none(),
             Pane::Findings => {
-                !findings.is_behind && findings.header.is_none() && findings.range_from.is_none()
+                !self.is_list_behind() && findings.header.is_none() && findings.range_from.is_none()
             }
-            Pane::Board => !board.is_behind && board.header.is_none() && board.range_from.is_none(),
+            Pane::Board => {
+                !self.is_board_behind() && board.header.is_none() && board.range_from.is_none()
+            }
             _ => false,
         };
         // The findings of a card are those of its review, whatever the list is doing.
@@ -228,100 +229,5 @@ impl Model {
             self.gather(effects);
         }
         true
-    }
-
-    /// Runs `run` with the query cache of a list, valid for the current tables.
-    pub(crate) fn with_cache<T: Stored, A>(
-        &mut self,
-        table: &Arc<Table<T>>,
-        run: impl FnOnce(&Model, &mut List<T>, &mut QueryCache) -> A,
-    ) -> A {
-        let mut list = std::mem::take(T::list_mut(&mut self.lists));
-        let mut cache = std::mem::take(&mut list.cache);
-        cache.fit(table, self.others_of(T::KIND));
-        let answer = run(self, &mut list, &mut cache);
-        list.cache = cache;
-        *T::list_mut(&mut self.lists) = list;
-        answer
-    }
-}
-
-/// The retained rows that the filter hides.
-pub(super) fn retained_only<T: Item>(
-    list: &List<T>,
-    table: &Table<T>,
-    matching: &RowSet,
-) -> Vec<T::Id> {
-    let is_hidden = |id: &T::Id| table.position(*id).is_some_and(|at| !matching.has(at));
-    list.retained.keys().copied().filter(is_hidden).collect()
-}
-
-/// The items that a list is about, and those that are new to its filter.
-struct RowLimits<'a, T> {
-    in_scope: Option<&'a dyn Fn(&T) -> bool>,
-    is_new: Option<&'a dyn Fn(&T) -> bool>,
-}
-
-/// The rows of a list in order. Also counts the rows that each part of the query hides, and the new
-/// rows among them.
-fn rows<T: Item>(
-    list: &mut List<T>,
-    table: &Table<T>,
-    cache: &mut QueryCache,
-    source: &dyn RowSource,
-    limits: &RowLimits<'_, T>,
-) -> Vec<u32> {
-    let query = query_of(&list.filter, T::KIND);
-    let scope = limits
-        .in_scope
-        .map(|holds| RowSet::of(table.len(), |row| holds(&table.items()[row])));
-    list.in_scope = scope.as_ref().map_or(table.len(), RowSet::count);
-    let retained: Vec<usize> = list
-        .retained
-        .keys()
-        .filter_map(|&id| table.position(id))
-        .collect();
-    list.why = explain(
-        &query,
-        &mut cache.evaluator,
-        source,
-        scope.as_ref(),
-        &retained,
-    );
-    let own = (!list.order.is_empty()).then(|| cache.order(&list.order, source));
-    let order = own
-        .as_ref()
-        .map_or_else(|| table.order(list.sort), |order| order.as_slice())
-        .iter()
-        .copied();
-    list.retained_only.clear();
-    list.hidden_news.count = 0;
-    let rows: Vec<u32> = if query.is_empty() && scope.is_none() {
-        order.collect()
-    } else {
-        let mut matching = cache.matches(&query, source);
-        list.retained_only = retained_only(list, table, &matching);
-        list.retained_only
-            .iter()
-            .filter_map(|&id| table.position(id))
-            .for_each(|at| matching.set(at));
-        scope.iter().for_each(|scope| matching.and(scope));
-        let is_hidden =
-            |row: usize| scope.as_ref().is_none_or(|scope| scope.has(row)) && !matching.has(row);
-        list.hidden_news.count = limits.is_new.map_or(0, |is_new| {
-            table
-                .items()
-                .iter()
-                .enumerate()
-                .filter(|(row, item)| is_hidden(*row) && is_new(item))
-                .count()
-        });
-        order.filter(|&row| matching.has(row as usize)).collect()
-    };
-    // The order may depend on decisions, such as that by risk.
-    if list.retained.is_empty() {
-        rows
-    } else {
-        list.in_place(table, rows)
     }
 }

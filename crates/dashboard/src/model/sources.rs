@@ -1,33 +1,25 @@
 //! The lists as sources of queries, with the fields that come from other lists.
 
-use crate::data::{AlertState, Data, Payloads, TextSearch};
-use crate::list::AnyTable;
-use crate::list::query_cache::any;
+use crate::data::{AlertState, Data, Payloads};
 use crate::model::{Model, PaneItem};
 use scandeck_domain::oob::source::is_own;
 use scandeck_domain::oob::{Hits, Network, Payload, PayloadBook, TargetHosts, Token};
-use scandeck_domain::query::{
-    Clause, Column, ColumnBuilder, Field, QueryKind, RowSet, RowSource, SearchedRows,
-};
+use scandeck_domain::query::{Column, ColumnBuilder, Field, QueryKind, RowSet, RowSource};
 use scandeck_domain::table::{Item, OtherLists, Table};
-use scandeck_domain::triage::{Assessment, FindingKey, TriageState};
+use scandeck_domain::triage::{FindingKey, TriageState};
 use scandeck_wire::contract::{Capture, ScanId, Shared, TargetId};
 use scandeck_wire::text::search_form;
-use std::any::Any;
-use std::sync::Arc;
 
 /// The data of other lists for queries.
 #[derive(Clone, Copy)]
 pub struct ListContext<'a> {
     data: &'a Data,
-    pub(crate) assessments: &'a [Arc<Assessment>],
     state: &'a TriageState,
     book: &'a PayloadBook,
     payloads: &'a Payloads,
     signals: &'a AlertState,
     own: &'a [Network],
     hosts: &'a TargetHosts,
-    pub(crate) texts: &'a TextSearch,
     clock_offset: Option<i64>,
 }
 
@@ -132,26 +124,16 @@ impl<T: PaneItem> RowSource for Listed<'_, T> {
     }
 
     fn ready(&self, field: Field) -> Option<&Column> {
-        // Columns of many rows that need other lists are added when they were built.
-        let is_awaited = self.table.len() >= T::MANY && field.needs_others(T::KIND);
-        if is_awaited {
-            Some(self.table.blank())
-        } else {
-            self.table.column_now(field)
-        }
-    }
-
-    fn searched(&self, clause: &Clause) -> Option<SearchedRows> {
-        T::searched(self, clause)
+        self.table.column(field)
     }
 
     fn write_field(&self, row: usize, field: Field, to: &mut ColumnBuilder) {
-        T::write_listed(self, row, field, to);
+        self.table.items()[row].write_field(field, &self.list_context, to);
     }
 
     fn with_text(&self, text: &str) -> RowSet {
         let targets = match T::KIND {
-            QueryKind::Findings | QueryKind::Scans => self.list_context.targets_named(text),
+            QueryKind::Scans => self.list_context.targets_named(text),
             _ => Vec::new(),
         };
         self.table.with_text(text, &targets)
@@ -183,14 +165,12 @@ impl Model {
     pub(crate) fn list_context(&self) -> ListContext<'_> {
         ListContext {
             data: &self.data,
-            assessments: &self.findings.triage.assessments,
             state: &self.findings.triage.state,
             book: &self.captures.oob.book,
             payloads: &self.captures.payloads,
             signals: &self.captures.signals,
             own: self.own_addresses(),
             hosts: &self.captures.oob.hosts,
-            texts: &self.findings.texts,
             clock_offset: self.connection.clock_offset,
         }
     }
@@ -201,59 +181,6 @@ impl Model {
             table,
             list_context: self.list_context(),
             now: self.service_now().as_second(),
-        }
-    }
-
-    /// Takes columns of the findings that a worker thread made.
-    pub(crate) fn add_columns(&mut self, made: Vec<(Field, ColumnBuilder)>) {
-        let Some(table) = self.data.findings.value().cloned() else {
-            return;
-        };
-        self.with_cache(&table, |_, _, cache| cache.evaluator.add_columns(made));
-    }
-
-    /// Updates the cached columns of findings whose decision changed.
-    pub(crate) fn update_decisions(&mut self, rows: &[usize]) {
-        let Some(table) = self.data.findings.value().cloned() else {
-            return;
-        };
-        self.with_cache(&table, |model, _, cache| {
-            cache.update_decisions(rows, &model.listed(&table))
-        });
-        self.findings.triage.revision += 1;
-    }
-
-    /// The lists that queries on a kind depend on, each with the fields that need it.
-    pub(crate) fn others_of(&self, kind: QueryKind) -> Vec<(AnyTable, &'static [Field])> {
-        let data = &self.data;
-        match kind {
-            QueryKind::Findings | QueryKind::Scans => {
-                let scans = if kind == QueryKind::Findings {
-                    any(data.scans.value())
-                } else {
-                    None
-                };
-                vec![
-                    // Bare words search the names of targets too.
-                    (
-                        any(data.targets.value()),
-                        &[Field::Text, Field::Target, Field::Workspace],
-                    ),
-                    (any(data.workspaces.value()), &[Field::Workspace]),
-                    (scans, &[Field::Tool]),
-                ]
-            }
-            QueryKind::Payloads => {
-                let hits =
-                    Some(Arc::clone(&self.captures.payloads.hits) as Arc<dyn Any + Send + Sync>);
-                vec![(hits, &[Field::Hits, Field::Delay, Field::Seen, Field::Is])]
-            }
-            QueryKind::Targets => vec![
-                (any(data.workspaces.value()), &[Field::Workspace]),
-                (any(data.scans.value()), &[Field::Is]),
-                (any(data.findings.value()), &[Field::Risk, Field::Is]),
-            ],
-            _ => Vec::new(),
         }
     }
 }

@@ -4,10 +4,8 @@
 use crate::base::{Effect, Pane};
 use crate::data::{HISTORY, MOST_TYPED, Saved, TABS, Tabs, UNDECIDED};
 use crate::input::{Action, Context, ViewAction};
-use crate::model::rows::retained_only;
-use crate::model::{Model, PaneItem};
-use scandeck_domain::query::{ParseError, Query, QueryKind, RowSet, SortKey, query_of};
-use scandeck_domain::triage::Issue;
+use crate::model::Model;
+use scandeck_domain::query::{ParseError, Query, QueryKind, SortKey};
 
 impl Model {
     /// Applies another filter.
@@ -232,41 +230,5 @@ impl Model {
         self.load_alerts();
         self.load_own_addresses();
         self.load_since();
-    }
-
-    /// Counts the findings of the tabs in the scope.
-    pub(crate) fn count_tabs(&mut self) {
-        let Some(table) = self.data.findings.value().cloned() else {
-            self.settings.tabs.counts.clear();
-            return;
-        };
-        let queries: Vec<Query> = self
-            .settings
-            .tabs
-            .saved
-            .iter()
-            .map(|saved| query_of(&saved.query, QueryKind::Findings))
-            .collect();
-        let in_scope = Issue::in_scope(&self.navigation.scope);
-        let counts = self.with_cache(&table, |model, list, cache| {
-            let scope =
-                in_scope.map(|holds| RowSet::of(table.len(), |row| holds(&table.items()[row])));
-            let source = model.listed(&table);
-            if !list.retained.is_empty() {
-                let matching = cache.matches(&query_of(&list.filter, QueryKind::Findings), &source);
-                list.retained_only = retained_only(list, &table, &matching);
-            }
-            let count = |query| {
-                let mut matching = cache.matches(query, &source);
-                scope.iter().for_each(|scope| matching.and(scope));
-                matching.count()
-            };
-            queries.iter().map(count).collect()
-        });
-        self.settings.tabs.counts = counts;
-        self.settings.tabs.partial = queries
-            .iter()
-            .map(|query| !self.has_searched(query))
-            .collect();
     }
 }

@@ -4,125 +4,32 @@
 use crate::base::{Effect, FindingUse, Pane, TextChunk, Tone};
 use crate::model::review::facts::within_limit;
 use crate::model::{LOOKED_AT, Model};
-use scandeck_domain::query::{Clause, Expr, Query, QueryKind, RowSet, query_of};
-use scandeck_domain::table::Table;
-use scandeck_domain::triage::listed_fields::is_long;
+use scandeck_domain::query::{Clause, RowSet};
 use scandeck_domain::triage::{Issue, IssueId, ListedFinding};
-use scandeck_wire::contract::TargetId;
 use std::sync::Arc;
 
 impl Model {
-    /// Requests the next chunk of long texts that a query searches: for the filter first, then for
-    /// the tabs.
-    pub(super) fn search_texts(&mut self, queries: &[Query], effects: &mut Vec<Effect>) {
-        self.findings.search_progress = None;
-        let Some(table) = self.data.findings.value().cloned() else {
+    /// Requests the next chunk of long texts that the view waits for.
+    pub(super) fn search_texts(&mut self, effects: &mut Vec<Effect>) {
+        let Some(view) = &self.findings.view.shown else {
             return;
         };
-        let all: Vec<&Clause> = queries
-            .iter()
-            .flat_map(|query| text_clauses(query, &table))
-            .collect();
-        if all.is_empty() && self.findings.texts.is_empty() {
+        let (table, texts) = (&view.source.input.issues, &mut self.findings.texts);
+        if view.texts.is_empty() && texts.is_empty() {
             return;
         }
-        self.findings.texts.follow(&table);
-        self.findings.texts.want(&all);
-        let of_list = query_of(&self.lists.findings.filter, QueryKind::Findings);
-        for query in queries {
-            let clauses = text_clauses(query, &table);
-            if clauses.is_empty() {
-                continue;
-            }
-            let rows = self.candidates(&table, query, &clauses, self.scope_of(query));
-            let texts = &self.findings.texts;
-            let (searched, total) = (texts.searched(&clauses, &rows), rows.count());
-            if searched == total {
-                continue;
-            }
-            if *query == of_list {
-                self.findings.search_progress = Some((searched, total));
-            }
-            if texts.is_searching {
-                return;
-            }
-            let list = &self.lists.findings;
-            let own = list
-                .cache
-                .present_order()
-                .filter(|_| !list.order.is_empty());
-            let order = own.map_or_else(|| table.order(list.sort), |order| order.as_slice());
-            if let Some(chunk) = texts.next_chunk(&clauses, &rows, order) {
-                self.findings.texts.is_searching = true;
-                effects.push(Effect::SearchTexts(chunk));
-            }
+        texts.follow(table);
+        texts.want(&view.texts.iter().collect::<Vec<_>>());
+        let Some(awaited) = view.awaited.as_ref().filter(|_| !texts.is_searching) else {
             return;
-        }
-    }
-
-    /// The rows that a query can match whatever its clauses of long texts say.
-    fn candidates(
-        &mut self,
-        table: &Arc<Table<Issue>>,
-        query: &Query,
-        clauses: &[&Clause],
-        target: Option<TargetId>,
-    ) -> RowSet {
-        self.with_cache(table, |model, _, cache| {
-            let source = model.listed(table);
-            let mut rows = match target {
-                Some(target) => {
-                    let mut rows = RowSet::none(table.len());
-                    let of = table
-                        .of_target(target)
-                        .map(|of| of.positions.as_slice())
-                        .unwrap_or_default();
-                    of.iter().for_each(|&at| rows.set(at as usize));
-                    rows
-                }
-                None => RowSet::all(table.len()),
-            };
-            let is_text =
-                |part: &&Expr| part.clauses().iter().any(|clause| clauses.contains(clause));
-            let parts = query.parts().iter().filter(|part| !is_text(part));
-            parts.for_each(|part| rows.and(&cache.evaluator().rows(part, &source)));
-            rows
-        })
-    }
-
-    /// The target to whose findings a query is limited. Commands and the board are not limited to
-    /// the scope.
-    fn scope_of(&self, query: &Query) -> Option<TargetId> {
-        let is_asked = self.findings.columns.asked.as_ref() == Some(query);
-        let is_of_board = *query == query_of(&self.lists.board.filter, QueryKind::Findings);
-        self.navigation
-            .scope
-            .target
-            .filter(|_| !is_asked && !is_of_board)
-    }
-
-    /// Whether the long texts of a query were searched in the findings of the scope.
-    pub(crate) fn has_searched(&mut self, query: &Query) -> bool {
-        self.has_searched_of(query, self.navigation.scope.target)
-    }
-
-    /// Whether the long texts of a query were searched in the findings of a target, or in all.
-    pub(crate) fn has_searched_of(&mut self, query: &Query, target: Option<TargetId>) -> bool {
-        let Some(table) = self.data.findings.value().cloned() else {
-            return true;
         };
-        let clauses = text_clauses(query, &table);
-        if clauses.is_empty() {
-            return true;
+        let own = view.order.as_ref().map(|order| order.rows.as_slice());
+        let order = own.unwrap_or_else(|| table.order(view.key.request.list.sort));
+        let clauses: Vec<&Clause> = awaited.clauses.iter().collect();
+        if let Some(chunk) = texts.next_chunk(&clauses, &awaited.rows, order) {
+            texts.is_searching = true;
+            effects.push(Effect::SearchTexts(chunk));
         }
-        let rows = self.candidates(&table, query, &clauses, target);
-        self.findings.texts.searched(&clauses, &rows) == rows.count()
-    }
-
-    /// How many findings the filter has searched, and how many it searches, while that is not
-    /// complete.
-    pub(crate) fn search_progress(&self) -> Option<(usize, usize)> {
-        self.findings.search_progress
     }
 
     /// A chunk of long texts was searched.
@@ -136,7 +43,7 @@ impl Model {
             vec![RowSet::none(chunk.rows.len()); chunk.clauses.len()]
         });
         self.findings.texts.take(chunk, &found);
-        self.show_searched_findings();
+        self.follow_view();
     }
 
     /// Requests the texts of findings that are in files. If there are any, the action continues
@@ -211,14 +118,6 @@ impl Model {
         });
         shown
     }
-}
-
-/// The clauses of a query whose texts are searched in chunks.
-fn text_clauses<'a>(query: &'a Query, table: &Table<Issue>) -> Vec<&'a Clause> {
-    let clauses = query.root().clauses().into_iter();
-    clauses
-        .filter(|clause| is_long(clause.field) && table.awaits(clause.field))
-        .collect()
 }
 
 /// The findings whose evidence is compared.

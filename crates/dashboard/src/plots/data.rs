@@ -1,9 +1,9 @@
 //! The numbers of the plots, and their CSV.
 
+use crate::base::group_keys::{class_title, common_start};
 use crate::base::{
     FindingCounts, HeatMap, Pane, Plot, PlotCounts, PlotNumbers, ProgressPoint, ScopedPlot, Tab,
 };
-use crate::list::finding_groups::keys::{class_title, common_start};
 use crate::model::Model;
 use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan};

@@ -2,13 +2,13 @@
 //! message.
 
 use crate::base::{
-    Call, CaptureRow, CaptureUse, ColumnRequest, ConnectionChoice, CopyFailed, Effect, Exported,
-    ExportedCaptures, FindingUse, Generation, Signal, TextChunk, Ticket,
+    Call, CaptureRow, CaptureUse, ConnectionChoice, CopyFailed, Effect, Exported, ExportedCaptures,
+    FindingUse, Generation, Signal, TextChunk, Ticket, ViewJob,
 };
 use crate::core::Msg;
 use crate::core::draw::paged_text;
 use crate::data::OobNews;
-use crate::list::BuiltColumns;
+use crate::list::view;
 use crate::runtime::event_loop::EventLoop;
 use crate::runtime::signals::stop_until_continued;
 use crate::runtime::{
@@ -73,7 +73,7 @@ impl EventLoop {
             Effect::StartService => self.start_service(),
             Effect::AddToScope(names) => self.add_to_scope(names),
             Effect::Correlate(generation, input) => self.spawn(correlate(generation, input)),
-            Effect::BuildColumns(request) => self.spawn(build_columns(request)),
+            Effect::View(job) => self.spawn(compute_view(job)),
             Effect::SearchTexts(chunk) => self.spawn(search_texts(chunk)),
             Effect::ReadFindings(purpose, findings) => self.spawn(read_texts(purpose, findings)),
             Effect::ReadCaptures(purpose, captures) => self.spawn(read_bodies(purpose, captures)),
@@ -476,12 +476,11 @@ async fn correlate(generation: Generation, input: Box<triage::CorrelationInput>)
     Msg::Correlated(generation, Box::new(correlated.unwrap_or_default()))
 }
 
-async fn build_columns(request: Box<ColumnRequest>) -> Msg {
-    let failed = BuiltColumns::none(ColumnRequest::clone(&request));
-    // The task fails only with a panic or at the end; then the rows remain those of the last
-    // filter.
-    let built = spawn_blocking(move || BuiltColumns::of(*request)).await;
-    Msg::ColumnsBuilt(Box::new(built.unwrap_or(failed)))
+async fn compute_view(job: Box<ViewJob>) -> Msg {
+    let key = Box::new(job.key.clone());
+    // The task fails only with a panic or at the end; then the rows remain those of the last view.
+    let viewed = spawn_blocking(move || Box::new(view(&job))).await;
+    Msg::Viewed(key, viewed.ok())
 }
 
 async fn search_texts(chunk: TextChunk) -> Msg {

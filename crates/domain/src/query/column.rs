@@ -92,15 +92,6 @@ impl Codes {
         }
     }
 
-    fn set(&mut self, at: usize, code: u32) {
-        self.widen(code);
-        match self {
-            Self::Bytes(codes) => codes[at] = code as u8,
-            Self::Words(codes) => codes[at] = code as u16,
-            Self::Wide(codes) => codes[at] = code,
-        }
-    }
-
     /// Makes the codes as wide as this one.
     fn widen(&mut self, code: u32) {
         if let Self::Bytes(codes) = self
@@ -191,20 +182,6 @@ impl Cells {
                 RowSet::of(codes.len(), |row| is_marked(codes[row] as usize))
             }
         }
-    }
-
-    /// Replaces the value of a row; false if rows can have several values.
-    fn replace(&mut self, row: usize, codes: &[u32]) -> bool {
-        let one = match codes {
-            [] => NOTHING,
-            [one] => *one,
-            _ => return false,
-        };
-        let can_replace = self.ends.is_none() && row < self.codes.len();
-        if can_replace {
-            self.codes.set(row, one);
-        }
-        can_replace
     }
 }
 
@@ -379,14 +356,6 @@ impl ColumnBuilder {
     pub fn end_row(&mut self) {
         self.add_flags();
         self.column.cells.push(self.codes.drain(..));
-    }
-
-    /// Replaces an existing row by the added values; false if the column must be rebuilt.
-    pub fn end_again(&mut self, row: usize) -> bool {
-        self.add_flags();
-        let done = self.column.cells.replace(row, &self.codes);
-        self.codes.clear();
-        done
     }
 
     /// The present column.
@@ -564,17 +533,5 @@ mod tests {
         let column = builder.finish();
         assert_eq!([0, 1, 2].map(|row| column.written(row).len()), [1, 0, 0]);
         assert_eq!(column.cells.having(&[true]).rows().collect::<Vec<_>>(), [0]);
-    }
-
-    #[test]
-    fn single_value_row_can_be_replaced() {
-        let mut builder = ColumnBuilder::new(Field::Verdict, 2);
-        for text in ["open", "open"] {
-            builder.text(text);
-            builder.end_row();
-        }
-        builder.text("fixed");
-        assert!(builder.end_again(1));
-        assert_eq!(builder.column().counts(), [("fixed", 1), ("open", 1)]);
     }
 }

@@ -1,20 +1,16 @@
 //! Evaluation of queries.
 //!
-//! Each clause scans one column; row sets are combined one machine word at a time. [`Evaluator`]
-//! caches the set of each clause, so a typed key evaluates only the clause it changes.
+//! Each clause scans one column; row sets are combined one machine word at a time.
 
 use std::collections::HashMap;
 
-use super::column::{Column, ColumnBuilder, Values};
+use super::column::{Column, Values};
 use super::lex::Compare;
 use super::source::{RowSource, column_of};
 use super::value::{Matcher, When};
 use super::{Clause, ClauseTest, Expr, Field, Flag, Query, RowSet};
 use crate::query::ValueKind;
 use scandeck_wire::text::search_form;
-
-/// Maximum number of cached clauses.
-const MOST_CACHED: usize = 64;
 
 impl Query {
     /// The matching rows.
@@ -23,58 +19,16 @@ impl Query {
     }
 }
 
-/// Evaluates queries over one list and caches the rows of each clause until the list or the
-/// decisions change.
+/// Evaluates queries over one list at one time. The rows of each clause are computed once, for all
+/// queries that have it.
 #[derive(Clone, Debug, Default)]
 pub struct Evaluator {
-    cached: HashMap<String, CachedRows>,
+    rows: HashMap<String, RowSet>,
     /// Columns that the list does not provide.
-    columns: HashMap<Field, ColumnBuilder>,
-}
-
-#[derive(Clone, Debug)]
-struct CachedRows {
-    rows: RowSet,
-    field: Field,
-    /// Valid in this second only.
-    at: Option<i64>,
+    columns: HashMap<Field, Column>,
 }
 
 impl Evaluator {
-    /// Drops all caches, because the list changed.
-    pub fn forget(&mut self) {
-        self.cached.clear();
-        self.columns.clear();
-    }
-
-    /// Drops caches of some fields.
-    pub fn forget_fields(&mut self, is_stale: impl Fn(Field) -> bool) {
-        self.cached.retain(|_, cached| !is_stale(cached.field));
-        self.columns.retain(|field, _| !is_stale(*field));
-    }
-
-    /// Adds columns built elsewhere.
-    pub fn add_columns(&mut self, made: impl IntoIterator<Item = (Field, ColumnBuilder)>) {
-        self.columns.extend(made);
-    }
-
-    /// Rewrites changed rows in the columns of changed fields.
-    pub fn update_rows(
-        &mut self,
-        rows: &[usize],
-        changed: impl Fn(Field) -> bool,
-        source: &dyn RowSource,
-    ) {
-        self.cached.retain(|_, cached| !changed(cached.field));
-        self.columns.retain(|field, builder| {
-            let again = |&row: &usize| {
-                source.write_field(row, *field, builder);
-                builder.end_again(row)
-            };
-            !changed(*field) || rows.iter().all(again)
-        });
-    }
-
     /// The rows that match a query.
     pub fn matches(&mut self, query: &Query, source: &dyn RowSource) -> RowSet {
         let mut rows = self.rows(query.root(), source);
@@ -118,55 +72,23 @@ impl Evaluator {
             return part.found;
         }
         let text = clause.to_string();
-        let cached = self
-            .cached
-            .get(&text)
-            .filter(|cached| cached.at.is_none_or(|at| at == source.now()));
-        if let Some(cached) = cached.filter(|cached| cached.rows.len() == source.len()) {
-            return cached.rows.clone();
+        if let Some(rows) = self.rows.get(&text) {
+            return rows.clone();
         }
         let rows = self.take(clause, source);
-        if self.cached.len() >= MOST_CACHED {
-            self.cached.clear();
-        }
-        let at = clause.depends_on_now().then(|| source.now());
-        // Flags come from two columns; the decision column may change.
-        let of_decision = |flags: &Vec<Flag>| flags.iter().any(|flag| flag.is_of_decision());
-        let field = match &clause.test {
-            ClauseTest::Flags(flags) if of_decision(flags) => Field::Decision,
-            _ => clause.field,
-        };
-        self.cached.insert(
-            text,
-            CachedRows {
-                rows: rows.clone(),
-                field,
-                at,
-            },
-        );
+        self.rows.insert(text, rows.clone());
         rows
     }
 
-    /// The column of a field: added or cached, provided by the list, otherwise built and cached.
+    /// The column of a field: provided by the list, otherwise built and cached.
     pub fn column<'a>(&'a mut self, field: Field, source: &'a dyn RowSource) -> &'a Column {
-        match source.ready(field).filter(|_| !self.has_column(field)) {
+        match source.ready(field) {
             Some(column) => column,
             None => self
                 .columns
                 .entry(field)
-                .or_insert_with(|| column_of(field, source))
-                .column(),
+                .or_insert_with(|| column_of(field, source).finish()),
         }
-    }
-
-    /// Whether the column of a field was added, or built before.
-    pub fn has_column(&self, field: Field) -> bool {
-        self.columns.contains_key(&field)
-    }
-
-    /// The columns that the list does not provide.
-    pub fn into_columns(self) -> impl Iterator<Item = (Field, ColumnBuilder)> {
-        self.columns.into_iter()
     }
 
     /// The rows that match a clause.

@@ -37,7 +37,7 @@ pub use rows::RecognizedCapture;
 use search_texts::{SearchTexts, SearchTextsBuilder};
 pub use sort::SortOrder;
 
-use crate::query::{Column, ColumnBuilder, FIELDS, Field, RowSet, ValueKind};
+use crate::query::{Column, ColumnBuilder, FIELDS, Field, RowSet};
 use scandeck_wire::contract::{Risk, TargetId};
 
 /// An item of a list: it has an id and provides fields for queries.
@@ -75,8 +75,6 @@ pub trait Item: Row + Sized + Send + Sync + 'static {
     fn is_in_file(&self) -> bool {
         false
     }
-    /// Columns of a table of so many items are built off the UI thread.
-    const MANY: usize = usize::MAX;
     /// Fields whose columns are built with the table: the most frequent ones.
     const READY: &'static [Field] = &[];
     /// Sort orders; the first is the default.
@@ -105,7 +103,7 @@ pub struct Table<T: Item> {
     risks: [u32; 5],
     /// Columns by field number, built on first use.
     columns: Vec<OnceLock<Column>>,
-    /// A column without values, in place of one that was not read yet.
+    /// A column without values, in place of one that was not built yet.
     blank: OnceLock<Column>,
 }
 
@@ -175,26 +173,18 @@ impl<T: Item> Table<T> {
             .map(|column| column.get_or_init(make))
     }
 
-    /// Whether the column of a field must be built off the UI thread before it can be used.
+    /// Whether the column of a field must be built off the UI thread before it can be used, because
+    /// its values are in files.
     pub fn awaits(&self, field: Field) -> bool {
-        let is_ready = || {
-            self.columns
-                .get(field as usize)
-                .is_none_or(|column| column.get().is_some())
-        };
-        let is_in_file = || T::is_long(field) && self.items.iter().any(|item| item.is_in_file());
-        let is_column =
-            !field.needs_others(T::KIND) && !matches!(field.spec().values, ValueKind::Search);
-        is_column && !is_ready() && (self.len() >= T::MANY || is_in_file())
+        T::is_long(field)
+            && !field.needs_others(T::KIND)
+            && self.built_column(field).is_none()
+            && self.items.iter().any(|item| item.is_in_file())
     }
 
-    /// The column of a field, without values as long as it [awaits](Self::awaits) being read.
-    pub fn column_now(&self, field: Field) -> Option<&Column> {
-        if self.awaits(field) {
-            Some(self.blank())
-        } else {
-            self.column(field)
-        }
+    /// The column of a field, if it was built.
+    pub fn built_column(&self, field: Field) -> Option<&Column> {
+        self.columns.get(field as usize)?.get()
     }
 
     /// A column without values.

@@ -218,63 +218,6 @@ fn other_lists_support_queries() {
 }
 
 #[test]
-fn clause_result_is_cached_until_invalidated() {
-    let mut verdicts = vec![
-        Assessment {
-            verdict: Verdict::Fixed,
-            ..Assessment::default()
-        },
-        Assessment::default(),
-    ];
-    let issue = Issue::default();
-    let mut evaluator = Evaluator::default();
-    let query = Query::parse("verdict:fixed -is:undecided", QueryKind::Findings).unwrap();
-    let count = |assessments: &[Assessment], evaluator: &mut Evaluator| {
-        let rows: Vec<AssessedFinding> = assessments
-            .iter()
-            .map(|assessment| AssessedFinding {
-                issue: &issue,
-                assessment,
-            })
-            .collect();
-        evaluator
-            .matches(
-                &query,
-                &Rows {
-                    rows: &rows,
-                    others: &NoOtherLists,
-                    now: 0,
-                },
-            )
-            .count()
-    };
-    assert_eq!(count(&verdicts, &mut evaluator), 1);
-    verdicts[1].verdict = Verdict::Fixed;
-    assert_eq!(count(&verdicts, &mut evaluator), 1);
-    let rows: Vec<AssessedFinding> = verdicts
-        .iter()
-        .map(|assessment| AssessedFinding {
-            issue: &issue,
-            assessment,
-        })
-        .collect();
-    evaluator.update_rows(
-        &[1],
-        Field::is_of_decision,
-        &Rows {
-            rows: &rows,
-            others: &NoOtherLists,
-            now: 0,
-        },
-    );
-    assert_eq!(count(&verdicts, &mut evaluator), 2);
-    verdicts[0].verdict = Verdict::Open;
-    assert_eq!(count(&verdicts, &mut evaluator), 2);
-    evaluator.forget_fields(Field::is_of_decision);
-    assert_eq!(count(&verdicts, &mut evaluator), 1);
-}
-
-#[test]
 fn field_columns_match_their_kind() {
     for spec in FIELDS
         .iter()

@@ -113,7 +113,6 @@ impl Item for Issue {
             compare: |a, b| a.port().cmp(&b.port()),
         },
     ];
-    const MANY: usize = 50_000;
     // Those of groups, tabs and the line of changes. A column that few queries need is built by the
     // first of them.
     const READY: &'static [Field] = &[

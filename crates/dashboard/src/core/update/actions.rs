@@ -176,8 +176,8 @@ fn refresh(model: &mut Model) {
     for list in lists {
         model.request_refresh(list);
     }
-    model.lists.findings.retained.clear();
-    model.lists.board.retained.clear();
+    model.lists.findings.retained = Default::default();
+    model.lists.board.retained = Default::default();
     for pane in Pane::ALL {
         model.show_rows(pane);
     }

@@ -71,6 +71,11 @@ pub(crate) fn set(model: &mut Model, pane: Pane, text: String, selected: Option<
         if let Some(at) = selected.and_then(|row| cursor.place(row)) {
             cursor.select(at);
         }
+        drop(cursor);
+        // The rows of many findings come later.
+        if let Some(row) = selected.filter(|_| pane == Pane::Findings && model.is_list_behind()) {
+            model.lists.select_when_loaded(pane, row);
+        }
     }
 }
 

@@ -796,7 +796,8 @@ fn report_and_deletion_wait_for_the_filter_of_findings() {
     for key in ["R", "D"] {
         let mut app = TestDashboard::new();
         app.keys("3");
-        app.model.lists.findings.is_behind = true;
+        (app.holds_work, app.model.findings.view.inline) = (true, 0);
+        app.model.set_query(Pane::Findings, "dump").unwrap();
         app.keys(key);
         assert!(app.model.overlay.modals.is_empty(), "{key}");
         assert!(

@@ -120,7 +120,7 @@ fn follow_up(model: &mut Model, before: BeforeMessage, effects: &mut Vec<Effect>
     model.correlate(effects);
     // The count ends only if `correlate` has requested no new rows.
     model.end_count_since();
-    model.prepare_queries(effects);
+    model.request_view(effects);
     // It finds what was seen or decided among the effects, so all of those come before it.
     model.remember_looked(before.workspace, effects);
     model.read_shown_findings(effects);
@@ -180,8 +180,8 @@ fn handle(model: &mut Model, msg: Msg, effects: &mut Vec<Effect>) {
             filters::renew_offers(model);
             commands::renew_offers(model);
         }
-        Msg::ColumnsBuilt(built) => {
-            model.handle_columns_built(*built);
+        Msg::Viewed(key, viewed) => {
+            model.handle_viewed(key, viewed);
             filters::renew_offers(model);
             commands::renew_offers(model);
         }

@@ -1,9 +1,9 @@
 //! Undo and redo of decisions: a batch at a time, without limit, across restarts. Both show a
 //! notice and select the finding.
 
+use crate::base::group_keys::common_start;
 use crate::base::{Effect, Pane, RowRef, Tone};
 use crate::input::{Action, Context, DecideAction};
-use crate::list::finding_groups::keys::common_start;
 use crate::model::{Model, UNDOES, navigation};
 use crate::prompts::{Prompt, Then};
 use scandeck_domain::triage::{

@@ -265,7 +265,7 @@ fn cards(model: &mut Model, ids: Vec<IssueId>) -> Option<Cards> {
         .finding_groups
         .by
         .unwrap_or(FindingGroupBy::Class);
-    let keys = model.groups_of(by, table)?;
+    let keys = model.groups_of(by)?;
     let mut cards: Vec<Card> = Vec::new();
     let mut card_of: HashMap<u32, usize> = HashMap::new();
     for (id, position) in ids

@@ -6,18 +6,16 @@
 //!
 //! `Groups`, the rows and the size of each group, is in `list/groups.rs`, for captures too.
 
-pub mod keys;
-
 use crate::list::{Group, List};
 use scandeck_domain::query::RowSet;
-use scandeck_domain::table::{Item, Table};
+use scandeck_domain::table::Table;
 use scandeck_domain::triage::{Assessment, Issue, Presence};
 use scandeck_wire::contract::Risk;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
 pub use crate::base::FindingGroupBy;
-pub use crate::list::finding_groups::keys::{GroupKeys, GroupName, belongs, group_id};
+pub use crate::base::group_keys::{GroupKeys, GroupName, belongs, group_id};
 
 /// The shown findings of a group, summarised for its header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,16 +48,12 @@ pub enum Counted {
 /// Grouping of the findings, if `by` is set.
 #[derive(Clone, Debug, Default)]
 pub struct FindingGroups {
-    /// The grouping that the user chose. Groups of many findings are built off the UI thread; until
-    /// then the rows remain.
+    /// The grouping that the user chose.
     pub requested: Option<FindingGroupBy>,
     /// The grouping of the rows.
     pub by: Option<FindingGroupBy>,
     /// The groups of the rows.
     shown: Option<Arc<GroupKeys>>,
-    /// The groups that were built last.
-    built: Option<Arc<GroupKeys>>,
-    counted: Counted,
     /// By the number of the group.
     summaries: Vec<GroupSummary>,
 }
@@ -76,39 +70,17 @@ impl FindingGroups {
             .unwrap_or_default()
     }
 
-    /// The groups of a table. Those of many findings are `None` until they are [taken](Self::take).
-    pub(crate) fn keys(
-        &mut self,
-        by: FindingGroupBy,
-        table: &Arc<Table<Issue>>,
-    ) -> Option<Arc<GroupKeys>> {
-        if !self.has_keys(by, table) && table.len() < Issue::MANY {
-            self.built = Some(Arc::new(GroupKeys::of(by, table)));
-        }
-        self.built.clone().filter(|keys| keys.fits(by, table))
-    }
-
-    /// Whether the groups of a table are built.
-    pub(crate) fn has_keys(&self, by: FindingGroupBy, table: &Arc<Table<Issue>>) -> bool {
-        self.built.as_ref().is_some_and(|keys| keys.fits(by, table))
-    }
-
-    /// Takes groups that were built.
-    pub(crate) fn take(&mut self, keys: Arc<GroupKeys>) {
-        self.built = Some(keys);
-    }
-
-    /// Shows rows in the requested groups.
+    /// Shows rows in these groups.
     pub(crate) fn show(
         &mut self,
         list: &mut List<Issue>,
-        (table, rows): (&Arc<Table<Issue>>, Vec<u32>),
+        table: &Arc<Table<Issue>>,
+        rows: Arc<Vec<u32>>,
+        keys: Option<Arc<GroupKeys>>,
         assessments: &[Arc<Assessment>],
         counted: Counted,
     ) {
-        self.counted = counted;
-        let keys = self.requested.and_then(|by| self.keys(by, table));
-        let by = self.requested.filter(|_| keys.is_some());
+        let by = keys.as_ref().map(|keys| keys.by);
         let before = std::mem::replace(&mut self.by, by);
         // Without groups before, only a restart has selected a header.
         if before.is_some() && before != by && list.shows(table) {
@@ -117,7 +89,8 @@ impl FindingGroups {
         self.shown.clone_from(&keys);
         let Some(keys) = keys else {
             list.groups.disable();
-            return list.show(table, rows);
+            list.rows = rows;
+            return list.settle(table);
         };
         if !list.groups.is_on() {
             list.groups.enable(false, 1);
@@ -126,7 +99,7 @@ impl FindingGroups {
         list.groups
             .fill(keys.names.iter().map(|name| name.id), numbers);
         self.summaries = summaries(&rows, &keys, assessments, counted);
-        list.rows = Arc::new(rows);
+        list.rows = rows;
         if list.sort == 0 && list.order.is_empty() {
             list.groups.sort_by_key(|group| {
                 let GroupSummary { risk, count, .. } = self.summaries[group.number as usize];
@@ -134,30 +107,6 @@ impl FindingGroups {
             });
         }
         list.settle(table);
-    }
-
-    /// Counts the findings at these positions again, which became decided or undecided. The
-    /// assessments of other rows are not read, so that a decision in a long list takes little time.
-    pub(crate) fn count_decided(
-        &mut self,
-        list: &List<Issue>,
-        changed: &RowSet,
-        assessments: &[Arc<Assessment>],
-    ) {
-        let Some(keys) = &self.shown else { return };
-        for &position in list
-            .rows
-            .iter()
-            .filter(|&&position| changed.has(position as usize))
-        {
-            let (group, (_, presence)) =
-                (keys.of[position as usize], keys.facts[position as usize]);
-            let summary = &mut self.summaries[group as usize];
-            summary.change_decision(
-                is_undecided(assessments, position),
-                self.counted.has(presence),
-            );
-        }
     }
 }
 
@@ -200,21 +149,6 @@ impl GroupSummary {
     fn add_decision(&mut self, is_undecided: bool, is_counted: bool) {
         self.undecided += u32::from(is_undecided);
         self.decided += u32::from(!is_undecided && is_counted);
-    }
-
-    /// A finding became decided or undecided.
-    fn change_decision(&mut self, is_undecided: bool, is_counted: bool) {
-        let counted = u32::from(is_counted);
-        match is_undecided {
-            true => {
-                (self.undecided, self.decided) =
-                    (self.undecided + 1, self.decided.saturating_sub(counted))
-            }
-            false => {
-                (self.undecided, self.decided) =
-                    (self.undecided.saturating_sub(1), self.decided + counted)
-            }
-        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Current data of the findings of a card: targets, presence, common evidence, the previous
 //! decision.
 
+use crate::base::group_keys::belongs;
 use crate::data::{ShownText, ShownTexts, Triage};
-use crate::list::finding_groups::belongs;
 use crate::model::{Card, Cards, Review};
 use jiff::civil::Date;
 use scandeck_domain::table::Table;

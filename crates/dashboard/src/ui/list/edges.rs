@@ -2,6 +2,7 @@
 
 use super::{ListPane, ListState, parts_of_note};
 use crate::base::Pane;
+use crate::list::view::SearchProgress;
 use crate::ui::{Cx, Edges, draw_frame, format, numbered};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 use scandeck_domain::problem::Problem;
@@ -178,7 +179,7 @@ fn older_query(cx: &Cx<'_>) -> Option<String> {
 
 /// `texts: 40,000 of 100,000 searched`, while the filter searches long texts.
 pub(super) fn search_progress(cx: &Cx<'_>, pane: Pane) -> Option<String> {
-    let (searched, total) = cx
+    let SearchProgress { searched, total } = cx
         .model
         .search_progress()
         .filter(|_| pane == Pane::Findings)?;

@@ -1,7 +1,6 @@
 //! The group of each finding: determined once per table, used with every filter.
 
-use crate::base::GroupId;
-use crate::list::FindingGroupBy;
+use crate::base::{FindingGroupBy, GroupId};
 use scandeck_domain::query::{Column, Field, Values};
 use scandeck_domain::table::Table;
 use scandeck_domain::triage::{Issue, Presence};
@@ -17,7 +16,7 @@ const LEAST_NAME: usize = 6;
 /// The groups of all rows of a table, independent of the filter.
 #[derive(Clone, Debug)]
 pub struct GroupKeys {
-    by: FindingGroupBy,
+    pub by: FindingGroupBy,
     table: Arc<Table<Issue>>,
     /// The number of the group of each position.
     pub of: Vec<u32>,
