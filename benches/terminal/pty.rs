@@ -17,7 +17,6 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// The question for the background colour (OSC 11), and the answer.
 const BACKGROUND: (&[u8], &[u8]) = (b"\x1b]11;?", b"\x1b]11;rgb:0000/0000/0000\x1b\\");
 
-/// Output of the terminal.
 #[derive(Default)]
 struct TerminalOutput {
     screen: Option<vt100::Parser>,

@@ -33,7 +33,6 @@ impl CliError {
         }
     }
 
-    /// A usage error.
     pub fn usage(message: impl Display, hint: impl Into<String>) -> Self {
         Self {
             code: USAGE,
@@ -88,7 +87,6 @@ pub fn hint(error: &anyhow::Error) -> Option<String> {
         .filter(|hint| !hint.trim().is_empty())
 }
 
-/// The exit code of an error.
 fn exit_code(error: &anyhow::Error) -> ExitCode {
     let code = error
         .chain()

@@ -14,7 +14,6 @@ use super::{PATIENCE, TestService, settings};
 use scandeck::service::{Parts, start_with};
 use tokio_util::sync::CancellationToken;
 
-/// A service with one logger.
 struct LoggerService {
     service: TestService,
     id: i64,

@@ -90,7 +90,6 @@ fn page(ids: RangeInclusive<i64>, big: i64) -> Response {
         .into_response()
 }
 
-/// One of its captures.
 pub fn capture(id: i64, big: i64) -> Capture {
     let size = if big > 0 && id % big == 0 {
         8 + id / big % 57

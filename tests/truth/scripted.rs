@@ -30,7 +30,6 @@ pub struct ScriptedService {
     pub reply: Reply,
 }
 
-/// A running service.
 pub struct RunningService {
     pub port: u16,
     /// Everything that it received.

@@ -34,7 +34,6 @@ pub(super) struct Body {
     file: Option<File>,
     /// The number of bytes.
     length: usize,
-    /// Limit of this body.
     limit: usize,
     /// Limit by the received bytes.
     allowed: usize,

@@ -76,7 +76,6 @@ pub struct SentBody {
     pub text: Option<Shared>,
 }
 
-/// The end of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CallEnd {
     /// From the first attempt to the last byte, in milliseconds.
@@ -238,7 +237,6 @@ impl RunningCall<'_> {
         );
     }
 
-    /// The call failed.
     pub fn fail(self, error: &Error) {
         let details = error
             .details

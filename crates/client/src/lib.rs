@@ -12,8 +12,6 @@
 //! its call. The key is in one header that is marked sensitive, so no error and no debug text
 //! contains it.
 
-#![warn(missing_docs)]
-
 mod base_url;
 mod body;
 mod budget;
@@ -88,7 +86,6 @@ impl fmt::Debug for ServiceLocator {
     }
 }
 
-/// Settings of a [`Client`].
 #[derive(Clone, Debug)]
 pub struct ClientSettings {
     /// Base URL of the service.

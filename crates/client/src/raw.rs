@@ -11,14 +11,12 @@ use super::{Client, ClientResult, Error, ErrorKind, Lane};
 /// Name and value of query parameters or form fields.
 pub type FormPairs = Vec<(Cow<'static, str>, String)>;
 
-/// The body of a request.
 #[derive(Clone, Debug)]
 pub enum RequestBody {
     /// No body.
     Empty,
     /// `application/x-www-form-urlencoded`.
     Form(FormPairs),
-    /// JSON.
     Json(serde_json::Value),
 }
 
@@ -31,7 +29,6 @@ pub struct RawRequest {
     pub path: String,
     /// Query parameters.
     pub query: FormPairs,
-    /// The body.
     pub body: RequestBody,
 }
 

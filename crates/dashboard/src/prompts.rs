@@ -57,7 +57,6 @@ pub enum PromptAnswer {
     Enter,
     /// By typing this word and enter: the name of a workspace, or the number of objects.
     Type {
-        /// The word.
         word: String,
         /// The meaning of the word: `its name`, `the number`.
         what: &'static str,
@@ -93,7 +92,6 @@ pub enum Then {
     OpenUrl(String),
     /// Leaves the dashboard.
     Quit,
-    /// Decides.
     Decide(Box<PendingDecision>),
     /// Resumes the paused review.
     ResumeReview,
@@ -126,9 +124,7 @@ pub enum PromptReply {
     /// Ignored: neither an answer nor a way out. Letters meant for a text field would otherwise act
     /// on the list below.
     NoAnswer,
-    /// No.
     No,
-    /// Yes.
     Yes,
     /// The wider question.
     Wider,

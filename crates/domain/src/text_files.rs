@@ -51,7 +51,6 @@ pub fn damaged() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "the file of texts is damaged")
 }
 
-/// A file with texts.
 #[derive(Debug)]
 pub struct TextFile {
     file: File,
@@ -76,7 +75,6 @@ impl Drop for TextFile {
     }
 }
 
-/// The place of a text in its file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TextPlace {
     at: u32,

@@ -66,7 +66,6 @@ pub struct TableBlock<'a> {
     pub is_verbatim: bool,
 }
 
-/// A line of the contents.
 #[derive(Clone, Debug)]
 pub struct ContentsLine {
     pub number: String,

@@ -113,7 +113,6 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// A sheet with one table.
 struct SheetTable<'a> {
     sheet: &'a mut Worksheet,
     formats: &'a Formats,

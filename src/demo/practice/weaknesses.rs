@@ -153,7 +153,6 @@ pub struct Weaknesses {
 }
 
 impl Default for Weaknesses {
-    /// All weaknesses are on.
     fn default() -> Self {
         Self {
             active: Arc::new(watch::Sender::new(ALL.iter().map(|one| one.id).collect())),

@@ -21,6 +21,5 @@ pub struct CachedList {
     pub at: Stamp,
     /// The workspace worked in last, with the list of workspaces.
     pub worked_in: Option<WorkspaceId>,
-    /// The list.
     pub snapshot: Snapshot,
 }

@@ -63,7 +63,6 @@ impl CaptureRow {
         }
     }
 
-    /// Its id.
     pub fn id(&self) -> CaptureKey {
         CaptureKey {
             logger: self.logger,

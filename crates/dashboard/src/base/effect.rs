@@ -37,7 +37,6 @@ pub enum Effect {
     Copy {
         /// For the notice, such as `URL of logger probe`.
         what: String,
-        /// The text.
         text: String,
         /// Whether the text is useless when masked, such as a URL that records requests. It is not
         /// copied while the mask is on.
@@ -48,7 +47,6 @@ pub enum Effect {
     Save {
         /// The preferred base name.
         name: String,
-        /// Its content.
         content: Arc<[u8]>,
     },
     /// Write the body of a captured request into the current directory, unless it is there already;
@@ -280,7 +278,6 @@ impl std::fmt::Debug for Secret {
 
 /// A call that an action of the user makes, beside the polling.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // each is one endpoint of the contract
 pub enum Call {
     CreateWorkspace(NewWorkspace),
     EditWorkspace(WorkspaceId, EditWorkspace),

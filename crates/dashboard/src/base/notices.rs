@@ -29,7 +29,6 @@ pub struct Notice {
 /// The event that removes a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NoticeEnd {
-    /// Its time.
     Time,
     /// Its time, or the next key if that is earlier.
     TimeOrKey,

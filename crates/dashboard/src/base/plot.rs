@@ -83,7 +83,6 @@ pub type PlotCounts = [u64; 5];
 /// A target with its name; the id is none for findings without a target.
 pub type PlotTarget = (Option<TargetId>, Shared);
 
-/// The numbers of a plot.
 #[derive(Debug)]
 pub enum PlotNumbers {
     Findings(FindingCounts),

@@ -37,7 +37,6 @@ impl Scheme {
         "mono",
     ];
 
-    /// The scheme of this name.
     pub fn named(name: &str) -> Option<Self> {
         let at = Self::NAMES
             .iter()

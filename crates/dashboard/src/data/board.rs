@@ -23,7 +23,6 @@ pub enum Board {
     Compare(ScanId, ScanId),
 }
 
-/// One row of the board.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoardRow {
     pub id: IssueId,

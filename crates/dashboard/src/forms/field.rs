@@ -102,7 +102,6 @@ impl FieldId {
     }
 }
 
-/// The value of a field.
 #[derive(Clone, Debug)]
 pub enum FieldValue {
     /// One line of text, or several.
@@ -131,7 +130,6 @@ pub enum LineNote {
     Refused(String),
 }
 
-/// A field.
 #[derive(Clone, Debug)]
 pub struct FormField {
     /// Which.

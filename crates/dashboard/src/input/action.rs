@@ -22,7 +22,6 @@ macro_rules! actions {
         $(
             $(#[$doc])+
             #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-            #[allow(missing_docs)] // each describes itself
             pub enum $actions { $($variant,)+ }
         )+
 
@@ -277,7 +276,6 @@ actions! {
 }
 
 impl Action {
-    /// The action of this name.
     pub fn named(name: &str) -> Option<Self> {
         static BY_NAME: LazyLock<HashMap<&str, Action>> = LazyLock::new(|| {
             Action::ALL

@@ -89,7 +89,6 @@ contexts! {
 }
 
 impl Context {
-    /// The context of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|context| context.name() == name)
     }

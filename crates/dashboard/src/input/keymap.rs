@@ -29,7 +29,6 @@ pub struct KeyHint {
     pub action: Action,
 }
 
-/// One section of the help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HelpSection {
     pub context: Context,

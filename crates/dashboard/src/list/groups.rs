@@ -41,7 +41,6 @@ impl<'a> GroupPlace<'a> {
     }
 }
 
-/// An unfolded group.
 #[derive(Clone, Copy, Debug)]
 struct Unfolded {
     /// Index in the order of the groups.

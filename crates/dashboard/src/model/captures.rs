@@ -57,7 +57,6 @@ impl Model {
         }
     }
 
-    /// The selected capture.
     pub(crate) fn selected_capture(&self) -> Option<&CaptureRow> {
         self.lists.captures.current(&self.data.captures)
     }

@@ -112,7 +112,6 @@ pub struct Model {
 /// The link to the service, its limits and its clock, and the requested lists.
 #[derive(Debug, Default)]
 pub struct ConnectionState {
-    /// The connection.
     pub link: Link,
     /// Since when lists on the screen wait for a response, if they wait for long.
     pub unanswered: Option<Stamp>,

@@ -50,7 +50,6 @@ impl Model {
         self.keyboard.keymap.label(context, action)
     }
 
-    /// Opens a prompt.
     pub(crate) fn open_prompt(&mut self, prompt: Prompt) {
         let mut prompt = prompt.opened_at(self.now.mono, self.keyboard.key);
         // The name to type is the one that is shown.

@@ -8,7 +8,6 @@ use std::ops::Range;
 
 /// One argument.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // named like their shapes
 pub enum ArgumentValue {
     /// A valid query, as typed.
     Query(String),

@@ -39,7 +39,6 @@ pub use crate::palette::slot::{ArgumentShape, ArgumentSlot};
 /// Runs a command; an error is shown to the user.
 pub type Run = fn(&mut Model, &Args, &mut Vec<Effect>) -> Result<(), String>;
 
-/// One command.
 #[derive(Clone, Debug)]
 pub struct Command {
     /// Its name: words in lower case. `_` and `-` can be typed between them too.

@@ -26,7 +26,6 @@ const LONGEST_HERE: Duration = Duration::from_secs(5);
 /// Seconds between two events of a live connection: a screen without other news is not drawn again.
 const LIVE_INTERVAL: i64 = 60;
 
-/// The scope of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FailureScope {
     /// All requests, for a while.

@@ -64,7 +64,6 @@ pub(crate) const ORDER: [ListKind; 7] = [
     ListKind::Wordlists,
 ];
 
-/// The schedule of a list.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ListSchedule {
     pub last: Option<Instant>,

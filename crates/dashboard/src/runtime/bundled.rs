@@ -60,7 +60,6 @@ pub(crate) async fn serve(
     }
 }
 
-/// The lists of a bundle.
 struct BundledLists {
     id: WorkspaceId,
     made: Stamp,

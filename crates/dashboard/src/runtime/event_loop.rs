@@ -61,7 +61,6 @@ enum Inbound {
     Shutdown,
 }
 
-/// The report of a task.
 pub(crate) enum TaskReport {
     Msg(Box<Msg>),
     Connected(Box<Connected>),

@@ -145,7 +145,6 @@ impl Memory {
 pub type Connector =
     Arc<dyn Fn(ConnectionChoice) -> BoxFuture<'static, Result<Connected, Problem>> + Send + Sync>;
 
-/// The start of the dashboard.
 pub enum DashboardStart {
     /// On a connected service.
     On(Box<Connected>),

@@ -13,7 +13,6 @@ pub struct Offers<T> {
 pub enum Ends {
     /// It continues at the first one.
     Around,
-    /// It stops.
     Stop,
 }
 

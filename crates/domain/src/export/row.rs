@@ -15,7 +15,6 @@ use scandeck_wire::contract::{Risk, Shared};
 /// Limit of a chain of duplicates.
 const MOST_DUPLICATES: usize = 8;
 
-/// One row of an export.
 #[derive(Clone, Debug)]
 pub struct ExportRow {
     pub issue: Arc<Issue>,

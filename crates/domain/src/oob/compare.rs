@@ -8,7 +8,6 @@ use scandeck_wire::contract::Capture;
 
 /// A part of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // the names say it
 pub enum RequestPart {
     Method,
     Path,

@@ -23,10 +23,8 @@ pub struct Mention {
 pub enum MentionPlace {
     /// A query parameter of this name.
     Query(Shared),
-    /// The path.
     Path,
     /// A header of this name.
     Header(Shared),
-    /// The body.
     Body,
 }

@@ -17,7 +17,6 @@ use scandeck_wire::text;
 /// A program that fetches URLs automatically.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs)] // documented in assets/oob/agents.toml
 pub struct Agent {
     pub name: String,
     has: String,

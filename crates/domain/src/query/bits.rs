@@ -1,6 +1,5 @@
 //! A set of rows as bits.
 
-/// A set of rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RowSet {
     words: Vec<u64>,

@@ -29,7 +29,6 @@ pub struct Column {
 /// Different values, by number.
 #[derive(Clone, Debug)]
 pub enum Values {
-    /// Texts.
     Texts(TextPool),
     /// Numbers, risks, and times in seconds since 1970.
     Numbers(Vec<f64>),
@@ -352,7 +351,6 @@ impl ColumnBuilder {
         }
     }
 
-    /// Ends a row.
     pub fn end_row(&mut self) {
         self.add_flags();
         self.column.cells.push(self.codes.drain(..));
@@ -363,7 +361,6 @@ impl ColumnBuilder {
         &self.column
     }
 
-    /// The finished column.
     pub fn finish(mut self) -> Column {
         match &mut self.column.values {
             Values::Texts(texts) => texts.shrink_to_fit(),

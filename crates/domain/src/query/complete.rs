@@ -14,7 +14,6 @@ const LONGEST: usize = 80;
 /// Operators; the first operator in a word ends the field name.
 const OPERATORS: [char; 5] = [':', '=', '<', '>', '!'];
 
-/// A completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
     /// Byte range that it replaces.

@@ -18,7 +18,6 @@ pub enum Expr {
     Any(Vec<Expr>),
     /// The part does not hold.
     Not(Box<Expr>),
-    /// A clause.
     Clause(Clause),
 }
 
@@ -65,7 +64,6 @@ impl Expr {
         }
     }
 
-    /// All clauses.
     pub fn clauses(&self) -> Vec<&Clause> {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::clauses).collect(),
@@ -102,7 +100,6 @@ impl fmt::Display for Expr {
 pub struct Clause {
     /// The tested field.
     pub field: Field,
-    /// The test.
     pub test: ClauseTest,
 }
 
@@ -140,7 +137,6 @@ impl Number {
         number.is_finite().then_some(Self(number + 0.0))
     }
 
-    /// The number.
     pub fn get(self) -> f64 {
         self.0
     }

@@ -21,7 +21,6 @@ pub enum ValueKind {
     Word,
     /// One of a few names, each with the word shown on the screen.
     Choice(fn() -> Vec<[&'static str; 2]>),
-    /// A number.
     Number,
     /// `info` to `critical`.
     Risk,

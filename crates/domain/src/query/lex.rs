@@ -75,7 +75,6 @@ pub struct Word {
     pub at: Range<usize>,
 }
 
-/// A token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LexToken {
     /// `(`

@@ -13,8 +13,6 @@
 //!
 //! The module is pure: no I/O, no clock; the present time is a parameter.
 
-#![warn(missing_docs)]
-
 pub mod bits;
 pub mod column;
 pub mod complete;
@@ -54,7 +52,6 @@ use crate::finding::named_enum;
 
 named_enum! {
     /// The lists that can be queried.
-    #[allow(missing_docs)]
     QueryKind {
         Findings "findings",
         Scans "scans",

@@ -13,10 +13,8 @@ use super::source::RowSource;
 use super::{Evaluator, Field, ParseError, QueryKind};
 use scandeck_wire::text::natural;
 
-/// One sort key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SortKey {
-    /// The field.
     pub field: Field,
     /// True if the default direction is reversed.
     pub reverse: bool,

@@ -24,7 +24,6 @@ pub struct TextPool {
 #[derive(Clone, Debug, Default)]
 struct Texts {
     text: String,
-    /// End of each text.
     ends: Vec<u32>,
 }
 

@@ -42,7 +42,6 @@ use scandeck_wire::contract::{Risk, TargetId};
 
 /// An item of a list: it has an id and provides fields for queries.
 pub trait Item: Row + Sized + Send + Sync + 'static {
-    /// Id of the item.
     type Id: Copy
         + Eq
         + Ord
@@ -53,7 +52,6 @@ pub trait Item: Row + Sized + Send + Sync + 'static {
         + std::fmt::Display
         + Send
         + Sync;
-    /// Id of the item.
     fn id(&self) -> Self::Id;
     /// The target it belongs to.
     fn target(&self) -> Option<TargetId> {
@@ -81,7 +79,6 @@ pub trait Item: Row + Sized + Send + Sync + 'static {
     const SORTS: &'static [SortOrder<Self>];
 }
 
-/// Rows of one target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TargetRows {
     /// Positions, ascending.

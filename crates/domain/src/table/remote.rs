@@ -15,14 +15,12 @@ pub enum Remote<T> {
     Failed(Arc<Problem>),
     /// Fetched at a point in time.
     Fresh {
-        /// The value.
         value: T,
         /// When it was read.
         at: Stamp,
     },
     /// The last good value; a later fetch failed, or the value is from the cache.
     Stale {
-        /// The value.
         value: T,
         /// When it was read.
         at: Stamp,

@@ -41,7 +41,6 @@ impl<T> IntoRow<T> for Arc<T> {
 
 /// Data from other lists. Missing data is omitted.
 pub trait OtherLists {
-    /// Name of a target.
     fn target_name(&self, _: TargetId) -> Option<&Shared> {
         None
     }
@@ -103,7 +102,6 @@ impl OtherLists for NoOtherLists {}
 
 /// Rows in memory as a query source, for headless commands.
 pub struct Rows<'a, R> {
-    /// The rows.
     pub rows: &'a [R],
     /// Data from other lists.
     pub others: &'a dyn OtherLists,

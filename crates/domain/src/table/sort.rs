@@ -10,7 +10,6 @@ use std::cmp::Ordering;
 pub struct SortOrder<T: 'static> {
     /// Name in the pane title.
     pub name: &'static str,
-    /// The order.
     pub compare: fn(&T, &T) -> Ordering,
 }
 

@@ -39,7 +39,6 @@ pub struct ComparedFinding {
     pub before: Option<Arc<ListedFinding>>,
     /// The finding in the later scan.
     pub after: Option<Arc<ListedFinding>>,
-    /// Outcome.
     pub outcome: Outcome,
     /// Why the later scan covered less.
     pub gap: Option<RetestGap>,

@@ -43,9 +43,7 @@ const READY: [Field; 2] = [Field::Decision, Field::Verdict];
 pub struct CorrelationInput {
     /// All occurrences.
     pub findings: Arc<Table<ListedFinding>>,
-    /// Scans.
     pub scans: Arc<Table<Scan>>,
-    /// Targets.
     pub targets: Arc<Table<Target>>,
     /// Decisions.
     pub state: TriageState,

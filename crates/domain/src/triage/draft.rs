@@ -16,7 +16,6 @@ use scandeck_wire::contract::{Risk, Shared};
 /// Default number of days for which a risk is accepted.
 const ACCEPTED_FOR: i64 = 90;
 
-/// One value of a draft.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DraftValue<T> {
     /// Default: the reason of the last decision on the class, no note, 90 days for accepted risks,
@@ -40,7 +39,6 @@ impl<T> DraftValue<T> {
     }
 }
 
-/// Scope of a decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DecisionScope {
     /// The selected findings.

@@ -113,7 +113,6 @@ pub struct Decision {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Subject {
-    /// One finding.
     Finding(Identity),
     /// A rule, by its creating event.
     Rule(EventId),
@@ -126,7 +125,6 @@ pub enum Subject {
     Workspace,
 }
 
-/// A manual finding.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ManualFinding {
@@ -142,7 +140,6 @@ pub struct ManualFinding {
     pub captures: Vec<Shared>,
 }
 
-/// The change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
@@ -152,10 +149,8 @@ pub enum Change {
     Note(Shared),
     /// Tags are added and removed.
     Tag {
-        /// Added.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         add: Vec<Shared>,
-        /// Removed.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         remove: Vec<Shared>,
     },
@@ -167,7 +162,6 @@ pub enum Change {
     Rule {
         /// In the query language.
         query: Shared,
-        /// The decision.
         decision: Decision,
     },
     /// A rule or manual finding is disabled or enabled.
@@ -193,10 +187,8 @@ pub enum Baseline {
     Scans(Vec<ScanId>),
 }
 
-/// One event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Id.
     pub id: EventId,
     /// One more than the greatest clock known to the author: orders events without trusting wall
     /// clocks. Ties are broken by id.
@@ -213,9 +205,7 @@ pub struct Event {
     /// Replaced events on the same subject: those effective for the author.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<EventId>,
-    /// Subject.
     pub subject: Subject,
-    /// The change.
     pub change: Change,
 }
 

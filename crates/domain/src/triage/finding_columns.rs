@@ -19,11 +19,8 @@ pub struct FindingColumns {
     pub assessments: Arc<Vec<Arc<Assessment>>>,
     /// Decisions, for notes.
     pub state: TriageState,
-    /// Targets.
     pub targets: Arc<Table<Target>>,
-    /// Workspaces.
     pub workspaces: Arc<Table<Workspace>>,
-    /// Scans.
     pub scans: Arc<Table<Scan>>,
 }
 

@@ -12,7 +12,6 @@ use super::event::{Change, Decision, Event, EventId, Identity, ManualFinding, Su
 use crate::finding::{FindingKey, Verdict};
 use scandeck_wire::contract::{FindingId, Risk, Shared};
 
-/// The state of one finding.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FindingState {
     /// Identity in the first event.
@@ -35,7 +34,6 @@ pub struct FindingState {
     pub seen: Vec<(FindingKey, FindingId)>,
 }
 
-/// A manual finding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ManualFindingState {
     /// Creating event.
@@ -59,7 +57,6 @@ pub struct RuleState {
     pub workspace: Shared,
     /// In the query language.
     pub query: Shared,
-    /// The decision.
     pub decision: Decision,
     /// Event of the latest change.
     pub event: Arc<Event>,

@@ -33,7 +33,6 @@ pub struct Occurrence {
 /// A later scan of the same coverage that did not find an issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AbsenceProof {
-    /// The scan.
     pub scan: ScanId,
     /// Start of the scan.
     pub at: CompactStamp,
@@ -47,7 +46,6 @@ pub struct AbsenceProof {
 pub struct Issue {
     /// Stable id.
     pub id: IssueId,
-    /// Identity.
     pub identity: Identity,
     /// The latest occurrence.
     pub finding: Arc<ListedFinding>,

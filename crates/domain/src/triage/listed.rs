@@ -28,7 +28,6 @@ use scandeck_wire::contract::{
 /// The long texts of a finding.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)] // the names are the contract's
 pub struct FindingTexts {
     pub vuln_description: Shared,
     pub risk_description: Shared,
@@ -39,7 +38,6 @@ pub struct FindingTexts {
 
 /// A finding of one scan without its long texts. It dereferences to its common fields.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[allow(missing_docs)] // the names are the contract's
 pub struct ListedFinding {
     pub id: FindingId,
     pub name: Shared,
@@ -60,7 +58,6 @@ pub struct FindingOrigin {
 
 /// The fields that all findings of one weakness usually have in common.
 #[derive(Clone, Debug, Default, PartialEq, Hash)]
-#[allow(missing_docs)] // the names are the contract's
 pub struct CommonFindingFields {
     pub risk_level: Risk,
     pub test_description: Shared,
@@ -189,7 +186,6 @@ impl ListedFinding {
         }
     }
 
-    /// Its target.
     pub fn target_id(&self) -> Option<TargetId> {
         self.origin.target_id
     }
@@ -334,7 +330,6 @@ impl ListedFinding {
         }
     }
 
-    /// Bytes of the evidence.
     pub fn evidence_bytes(&self) -> usize {
         match &self.texts {
             TextSource::Held(texts) => texts.vuln_evidence.as_json().len(),

@@ -6,7 +6,6 @@ use crate::{Earlier, ReportDecision, ReportFinding, ReportRetest};
 use scandeck_wire::contract::{Finding, Risk};
 use scandeck_wire::text::{clean_for_print as clean, clean_text_for_print as clean_text};
 
-/// A finding.
 #[derive(Clone, Debug)]
 pub struct FindingEntry {
     /// Chapter and position, such as `2.14`.

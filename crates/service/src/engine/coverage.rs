@@ -126,7 +126,6 @@ impl Obstacle {
         matches!(self, Self::Unauthorized | Self::Forbidden | Self::Firewall)
     }
 
-    /// The remedy.
     fn remedy(self) -> &'static str {
         match self {
             Self::Unauthorized | Self::LoginWall => {
@@ -324,7 +323,6 @@ pub const SCRIPTS: CoverageRule = CoverageRule {
     reads_errors: false,
     may_refuse: false,
 };
-/// Error pages.
 pub const ERROR_PAGES: CoverageRule = CoverageRule {
     most_missed: 32,
     reads_errors: true,

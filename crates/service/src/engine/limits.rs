@@ -16,7 +16,6 @@ pub const RAW_LINE: usize = 4096;
 /// other rows.
 const CELL_SHARE: usize = 8;
 
-/// Limits of one scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScanLimits {
     /// Findings; further ones are dropped.

@@ -141,7 +141,6 @@ impl TestScan {
         }
     }
 
-    /// Runs the scan.
     pub async fn run(self) -> ScanResult {
         self.run_with(|_| ()).await
     }

@@ -29,7 +29,6 @@ pub struct AuditLog {
     file: Mutex<Option<(File, u64)>>,
 }
 
-/// A request in the audit log.
 #[derive(Debug, Serialize)]
 pub struct AuditedRequest<'a> {
     pub request_id: &'a str,

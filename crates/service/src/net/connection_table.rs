@@ -133,7 +133,6 @@ impl ConnectionTable {
 pub enum FirstStep {
     /// A TLS handshake.
     Handshake,
-    /// A request.
     Request,
 }
 

@@ -155,7 +155,6 @@ pub async fn serve(
     serve_transports(listener, limits, serve_http, tls, stop, drain).await;
 }
 
-/// TLS of a listener.
 #[derive(Clone)]
 pub enum ListenerTls {
     None,

@@ -34,7 +34,6 @@ pub trait Resolver: Send + Sync + 'static {
     fn lookup(&self, name: String) -> BoxFuture<'static, Result<Vec<IpAddr>, LookupError>>;
 }
 
-/// The resolver of the system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemResolver;
 

@@ -99,7 +99,6 @@ fn components(endpoints: &[Endpoint], schemas: &[Schema]) -> Value {
     components.into()
 }
 
-/// The name of the schema of a form.
 fn form_name(name: &str) -> String {
     format!("{name}Form")
 }

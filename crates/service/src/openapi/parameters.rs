@@ -8,7 +8,6 @@ use axum::http::Method;
 use crate::api::endpoint::Endpoint;
 use scandeck_wire::contract::{ResourceType, ScanStatus, TargetType};
 
-/// The id of a path.
 pub fn path_id() -> Value {
     let mut id = parameter("id", "path", &integer(), "The id of the resource.");
     id["example"] = 1.into();

@@ -57,7 +57,6 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     ])
 });
 
-/// An opened store.
 pub struct OpenedStore {
     pub store: Store,
     /// Notices for the log: a migration with its backup, a network file system.

@@ -27,7 +27,6 @@ pub struct TargetFilter {
     pub offset: i64,
 }
 
-/// A target to add.
 #[derive(Clone, Debug)]
 pub struct TargetToAdd<'a> {
     pub workspace: WorkspaceId,

@@ -14,7 +14,6 @@ use super::{FindingId, ScanId, Shared, TargetId, lenient};
 /// A finding.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)] // the names are the contract's
 pub struct Finding {
     pub id: FindingId,
     pub name: Shared,
@@ -126,7 +125,6 @@ fn cves<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Shared>, D::Error> {
 /// OWASP Top Ten categories of a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)] // the names are the contract's
 pub struct Owasp {
     pub owasp_2017: Shared,
     pub owasp_2021: Shared,
@@ -160,7 +158,6 @@ impl Owasp {
 /// The risk of a finding, from 0 (info) to 4 (critical). Levels out of range become the nearest
 /// one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
 pub enum Risk {
     #[default]
     Info = 0,

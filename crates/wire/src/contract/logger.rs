@@ -8,7 +8,6 @@ use super::{CaptureId, LoggerId, Shared, Stamp, lenient};
 /// A logger.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)] // the names are the contract's
 pub struct Logger {
     pub id: LoggerId,
     /// Unique.
@@ -27,7 +26,6 @@ pub struct Logger {
 /// A captured request. Only the embedded service sends the last five fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 pub struct Capture {
     pub id: CaptureId,
     pub ip_address: Shared,
@@ -99,7 +97,6 @@ impl SharedTexts for Capture {
 /// of no logger.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 pub struct UnattributedRequest {
     #[serde(deserialize_with = "lenient::integer")]
     pub id: i64,

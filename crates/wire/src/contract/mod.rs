@@ -10,8 +10,6 @@
 //! wrongly typed values never lose the rest of a response (see [`lenient`]). Optional fields
 //! outside the contract are omitted when absent.
 
-#![warn(missing_docs)]
-
 /// Declares an enum of wire strings that preserves unknown strings.
 macro_rules! string_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {

@@ -8,7 +8,6 @@ use super::{ReportId, Shared, Stamp, WorkspaceId, lenient};
 /// A report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)] // the names are the contract's
 pub struct Report {
     pub id: ReportId,
     pub download_name: Shared,
@@ -77,7 +76,6 @@ string_enum! {
 
 /// Body of `POST /reports`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs)] // the names are the contract's
 pub struct NewReport {
     pub format: ReportFormat,
     pub group_by: GroupBy,
@@ -94,7 +92,6 @@ pub struct NewReport {
 /// The contents of a report. The defaults are those of the hosted service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)] // the names are the service's
 pub struct ReportFilters {
     pub include_finding_history: bool,
     pub include_all_targets: bool,

@@ -9,7 +9,6 @@ use super::{ScanId, Shared, Stamp, TargetId, TestId, WorkspaceId, lenient};
 /// A scan.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)] // the names are the contract's
 pub struct Scan {
     pub id: ScanId,
     #[serde(deserialize_with = "lenient::integer")]
@@ -121,7 +120,6 @@ pub fn hide_secrets(params: &mut Value) {
 /// Findings of a scan by risk. A null count is unknown, not 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)] // the names are the contract's
 pub struct ResultSummary {
     pub text: Shared,
     #[serde(deserialize_with = "lenient::maybe_integer")]
@@ -210,7 +208,6 @@ pub const SCAN_MINUTES: std::ops::RangeInclusive<i64> = 1..=1440;
 
 /// Body of `POST /scans`, with either `target_id` or `target_name`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs)] // the names are the contract's
 pub struct NewScan {
     pub tool_id: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -286,7 +283,6 @@ string_enum! {
 /// One test of a scan (`GET /scans/{id}/tests`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)] // the names are the service's
 pub struct Test {
     pub id: TestId,
     pub uid: Shared,

@@ -10,7 +10,6 @@ use super::{Shared, TargetId, WorkspaceId};
 /// A target.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)] // the names are the contract's
 pub struct Target {
     pub id: TargetId,
     /// The host name, IP address or URL in canonical form.

@@ -8,7 +8,6 @@ use super::{Shared, WordlistId, lenient};
 /// A wordlist without its words (`GET /wordlists/{id}/contents`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)] // the names are the contract's
 pub struct Wordlist {
     pub id: WordlistId,
     pub name: Shared,

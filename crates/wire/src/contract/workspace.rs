@@ -8,7 +8,6 @@ use super::{Shared, WorkspaceId, lenient};
 /// A workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)] // the names are the contract's
 pub struct Workspace {
     pub id: WorkspaceId,
     pub name: Shared,
@@ -45,7 +44,6 @@ pub struct NewWorkspace {
 
 /// Body of `PUT /workspaces/{id}` (JSON), with at least one field.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs)]
 pub struct EditWorkspace {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,

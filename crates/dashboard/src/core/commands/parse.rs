@@ -8,7 +8,6 @@ use std::ops::Range;
 /// A line that can be run.
 #[derive(Debug)]
 pub struct Ready {
-    /// Which command.
     pub command: &'static Command,
     /// With what.
     pub args: Args,

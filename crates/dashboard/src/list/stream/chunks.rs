@@ -193,7 +193,6 @@ pub(crate) struct StreamChunk<'a> {
 }
 
 impl<'a> StreamChunk<'a> {
-    /// The newest chunk.
     pub fn newest(stream: &'a Stream, context: StreamContext<'a>) -> Self {
         let mut pending = Ranges::default();
         pending.add(Some(stream.first..stream.end()));

@@ -23,7 +23,6 @@ impl CaptureGroupBy {
     }
 }
 
-/// The key of a group.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum CaptureGroupKey {
     /// Hits of this payload.

@@ -60,7 +60,6 @@ impl Modal {
     }
 }
 
-/// The help.
 #[derive(Clone, Debug, Default)]
 pub struct Help {
     pub filter: TextInput,

@@ -78,7 +78,6 @@ pub struct Card {
     pub ids: Vec<i64>,
 }
 
-/// The progress of a review.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReviewProgress {

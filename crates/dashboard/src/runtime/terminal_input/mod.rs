@@ -55,7 +55,6 @@ const ST: u8 = 0x9c;
 /// The first byte of such a control character in UTF-8.
 const UTF8_CONTROL: u8 = 0xc2;
 
-/// Input from the terminal.
 #[derive(Debug, PartialEq)]
 pub(crate) enum TerminalInput {
     Event(Event),

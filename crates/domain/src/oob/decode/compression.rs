@@ -4,7 +4,6 @@ use std::io::Read;
 
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
-/// A compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompressionFormat {
     /// RFC 1952.

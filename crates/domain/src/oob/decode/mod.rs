@@ -52,7 +52,6 @@ impl Layer {
     }
 }
 
-/// One step of decoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeStep {
     pub layer: Layer,

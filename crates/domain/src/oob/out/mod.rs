@@ -30,9 +30,7 @@ pub struct CaptureRecord {
     pub capture: Arc<Capture>,
     /// The place of its body, if the request lacks it.
     pub body: Option<Arc<StoredBody>>,
-    /// The logger that recorded it.
     pub logger: LoggerId,
-    /// Its label.
     pub label: Shared,
     /// URL of the logger when the request was recorded.
     pub handler_url: Shared,
@@ -40,7 +38,6 @@ pub struct CaptureRecord {
     pub mentions: Arc<[Mention]>,
 }
 
-/// Request URL of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestUrl {
     /// The URL of the logger with path and query of the request. Only path and query if the URL of
@@ -64,7 +61,6 @@ impl CaptureRecord {
         })
     }
 
-    /// The request URL.
     pub fn request_url(&self) -> RequestUrl {
         let capture = &*self.capture;
         let base = self.handler_url.as_str();

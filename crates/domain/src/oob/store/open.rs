@@ -26,10 +26,8 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     ])
 });
 
-/// An opened archive.
 #[derive(Debug)]
 pub struct OpenedArchive {
-    /// The archive.
     pub store: Store,
     /// The payload book, of every workspace: a target may call a logger of another one.
     pub book: PayloadBook,

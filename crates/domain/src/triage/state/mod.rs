@@ -98,7 +98,6 @@ impl TriageState {
         self.events_by_id.contains_key(&id)
     }
 
-    /// This event.
     pub fn event(&self, id: EventId) -> Option<&Arc<Event>> {
         self.events_by_id.get(&id)
     }

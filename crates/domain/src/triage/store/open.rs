@@ -23,7 +23,6 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
 /// An opened store.
 #[derive(Debug)]
 pub struct OpenedDecisions {
-    /// The store.
     pub store: Store,
     /// Every event it held.
     pub events: Vec<Arc<Event>>,

@@ -38,12 +38,10 @@ impl PartialEq for StoredTexts {
 }
 
 impl StoredTexts {
-    /// The digest of the texts.
     pub(in crate::triage) fn digest(&self) -> u64 {
         self.digest
     }
 
-    /// Bytes of the evidence.
     pub(in crate::triage) fn evidence_bytes(&self) -> usize {
         self.evidence.length()
     }

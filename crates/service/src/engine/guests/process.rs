@@ -39,7 +39,6 @@ pub struct GuestLimits {
     pub output: usize,
 }
 
-/// The output of a guest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GuestOutput {
     /// The report.

@@ -9,7 +9,6 @@ const MAX_SCRIPTS: usize = 100;
 /// A report on one host.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct NmapReport {
-    /// The version of nmap.
     pub version: String,
     pub ports: Vec<NmapPort>,
     /// Results of scripts that concern the host and no port.

@@ -26,7 +26,6 @@ const MAX_SUITES: usize = 2000;
 /// The report of sslscan about a server.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct SslscanReport {
-    /// The version of sslscan.
     pub version: String,
     /// Whether each version is enabled.
     protocols: Vec<(Version, bool)>,
@@ -154,7 +153,6 @@ impl SslscanReport {
         ])
     }
 
-    /// All differences.
     fn differences(&self, answers: &[VersionAnswer]) -> Vec<String> {
         let mut all: Vec<String> = answers
             .iter()

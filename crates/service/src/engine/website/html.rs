@@ -88,7 +88,6 @@ pub struct Subresource {
     pub has_integrity: bool,
 }
 
-/// A form.
 #[derive(Clone, Debug)]
 pub struct HtmlForm {
     /// Where it is sent.
@@ -231,7 +230,6 @@ fn join(base: &Url, value: &str) -> Option<Url> {
         .filter(|url| url.as_str().len() <= MAX_URL)
 }
 
-/// An element with a URL.
 #[derive(Debug)]
 struct UrlElement {
     /// The destination, if it is one of [`LINKS`].

@@ -203,7 +203,6 @@ pub fn debug(page: &HttpPage) -> Option<String> {
     }
 }
 
-/// The description of an API.
 pub fn api_description(page: &HttpPage) -> Option<String> {
     if let Some(document) = api_operations::document_of_page(page) {
         let ApiVersion { name, version } = api_operations::version(&document)?;

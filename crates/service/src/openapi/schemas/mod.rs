@@ -20,7 +20,6 @@ pub struct Schema {
     pub example: Value,
 }
 
-/// All schemas.
 pub fn all() -> Vec<Schema> {
     let mut all = vec![created(), error()];
     all.extend(workspaces::schemas());

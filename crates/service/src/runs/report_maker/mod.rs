@@ -264,7 +264,6 @@ pub async fn queue_pending_callbacks(app: &App) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// The body of a callback.
 struct CallbackBody {
     content_type: String,
     body: Vec<u8>,
