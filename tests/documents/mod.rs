@@ -9,6 +9,7 @@ mod embedded;
 mod examples;
 mod generated;
 mod links;
+mod names;
 mod settings;
 
 use std::fs;

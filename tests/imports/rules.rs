@@ -1,7 +1,7 @@
 //! The rules of `ARCHITECTURE.md`, as tables.
 //!
-//! A layer is a path below the crates: `dashboard/ui` is `ui/` or `ui.rs` of the dashboard, and all
-//! below it; `*/draw` is every file and folder of that name. A name is a path from the root of its
+//! A layer is a path below the crates: `dashboard/ui` is the file or folder `ui` of the dashboard, and
+//! all below it; `*/draw` is every file and folder of that name. A name is a path from the root of its
 //! crate: `wire::text` and all below it, `*::Instant::now` wherever it comes from, `.await` a method
 //! or `await` itself. In a list a `-` takes away what an entry before it includes.
 

@@ -18,7 +18,7 @@ pub struct Named {
 /// A file.
 #[derive(Default)]
 pub struct Source {
-    /// The path below the crates: `dashboard/ui` is `ui.rs` or `ui/mod.rs` of the dashboard.
+    /// The path below the crates: `dashboard/ui` is the file or folder `ui` of the dashboard.
     pub layer: String,
     pub text: String,
     /// Paths from the root of their crate (`std::fs::read`), and methods (`.await`).

@@ -169,7 +169,7 @@ impl TestDashboard {
             wall,
         };
         let mut effects = update(&mut self.model, now, msg);
-        // The runtime arranges rows in a task; here they are arranged at once.
+        // The runtime correlates findings in a task; here it happens at once.
         while let Some(at) = effects
             .iter()
             .position(|effect| matches!(effect, Effect::Correlate(..)))

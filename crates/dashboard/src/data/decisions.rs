@@ -1,9 +1,9 @@
-//! Decisions on findings in the dashboard: the folded events, the pen that writes new ones, and a
-//! stance for every row.
+//! Decisions on findings in the dashboard: the folded events, the writer of new ones, and an
+//! assessment of every row.
 //!
 //! ```text
-//!   findings, scans, targets, rules, the day ─► Basis differs? ─► Effect::Arrange ─► Msg::Arranged ─► rows + stances
-//!   a decision ─► Model::record ─► State, the stances it touches, Effect::Record
+//!   findings, scans, targets, rules, the day ─► Basis differs? ─► Effect::Correlate ─► Msg::Correlated ─► rows, assessments
+//!   a decision ─► Model::record ─► TriageState, the assessments it touches, Effect::Record
 //! ```
 
 use crate::base::Generation;
@@ -24,7 +24,7 @@ pub struct Triage {
     pub state: TriageState,
     /// Writes events. None until the store is open, or if it cannot be written.
     pub writer: Option<EventWriter>,
-    /// The stance on each row, aligned with the table of findings.
+    /// The assessment of each row, aligned with the table of findings.
     pub assessments: Arc<Vec<Arc<Assessment>>>,
     /// Decisions that no longer hold.
     pub again: Reopened,

@@ -65,7 +65,7 @@ struct BundledLists {
     made: Stamp,
     problem: Arc<Problem>,
     workspaces: Snapshot,
-    /// Findings last, because rows are arranged from them.
+    /// Findings last, because the rows are made of them.
     lists: Vec<Snapshot>,
 }
 

@@ -38,7 +38,7 @@ pub struct ExportRow {
 }
 
 impl ExportRow {
-    /// Adds the notes and decisions of the state to the stance.
+    /// Adds the notes and decisions of the state to the assessment.
     pub fn new(
         issue: Arc<Issue>,
         assessment: Assessment,

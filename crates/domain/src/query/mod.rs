@@ -3,9 +3,9 @@
 //!
 //! ```text
 //!   "risk>=high -name:~\"^TLS\" shop"
-//!        │ lex                                  columns: one a field, made when a list is made
+//!        │ lex                                  columns: one per field, made with the list
 //!        ▼                                                   │
-//!      tokens ─ parse ─► Query (Expr of Clauses) ─ evaluate ─┴─► Bits, one a row
+//!      tokens ─ parse ─► Query (Expr of Clauses) ─ evaluate ─┴─► RowSet, one bit per row
 //!                          │ Display                        └──► complete, explain
 //!                          ▼
 //!                    canonical text: parses to the same query
