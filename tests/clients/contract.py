@@ -13,6 +13,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 package_dir, base_url, key = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -161,6 +162,11 @@ def loggers():
     second = call("create_logger", body=models.NewLoggerForm(label="two"), workspace_id=1, expect=201).created_id
     refused("create_logger", body=models.NewLogger(label="a b"), expect=422)
     urlopen(call("get_logger", logger).handler_url + "path?a=1").read()
+    try:
+        urlopen(call("get_logger", logger).handler_url.rsplit("/", 2)[0] + "/nobody/").read()
+    except HTTPError as refusal:
+        assert refusal.code == 404, refusal
+    assert len(call("list_unattributed_requests").requests) == 1
     captures = call("list_captures", logger).requests
     assert captures[0].url_params == "a=1", captures
     assert call("list_captures", logger, since_id=captures[0].id).requests == []
