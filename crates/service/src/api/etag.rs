@@ -75,10 +75,13 @@ impl TaggedList {
         let path = uri.path_and_query().map(|path| path.as_str());
         path.hash(&mut hasher);
         time.hash(&mut hasher);
-        // Another program or another URL of the loggers may show the same rows differently.
+        // Another program may show the same rows differently.
         env!("CARGO_PKG_VERSION").hash(&mut hasher);
-        self.app.logger_base.as_str().hash(&mut hasher);
-        self.app.settings.logger_days.hash(&mut hasher);
+        if self.list == ListNoun::Loggers {
+            // Each row shows its URL and its days.
+            self.app.logger_base.as_str().hash(&mut hasher);
+            self.app.settings.logger_days.hash(&mut hasher);
+        }
         Ok(format!("W/\"{:x}-{version:x}\"", hasher.finish()))
     }
 }
