@@ -9,7 +9,9 @@
 //! shell may insert a candidate without quoting it, so a name with other characters than these is
 //! offered as its id.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use clap::{Arg, Command};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
@@ -21,9 +23,10 @@ use scandeck_dashboard::config::{Config, Connection, Environment, Flags};
 use scandeck_dashboard::runtime::CachedLists;
 use scandeck_domain::export::ExportFormat;
 use scandeck_domain::oob::{CaptureFormat, PayloadShape};
+use scandeck_domain::table::Table;
 use scandeck_domain::triage::{ListedFinding, Reason, Verdict};
 use scandeck_wire::contract::{
-    GroupBy, RedirectLevel, ReportFormat, Risk, ScanStatus, TargetType, Tool, WorkspaceId,
+    GroupBy, RedirectLevel, ReportFormat, Risk, Scan, ScanStatus, TargetType, Tool, WorkspaceId,
 };
 use scandeck_wire::text;
 
@@ -161,63 +164,84 @@ fn cached(list: ListKind) -> Vec<CompletionCandidate> {
 }
 
 fn candidates(lists: &CachedLists, list: ListKind) -> Vec<CompletionCandidate> {
-    let named = |name: &str, id: i64| match is_literal(name) {
-        true => candidate(name.to_owned(), &format!("id {id}")),
-        false => candidate(id.to_string(), name),
-    };
     let Some((Snapshot::Workspaces(workspaces), _)) = lists.read((None, ListKind::Workspaces))
     else {
         return Vec::new();
     };
-    if list == ListKind::Workspaces {
-        return workspaces
-            .items()
-            .iter()
-            .map(|one| named(&one.name, one.id.0))
-            .collect();
+    let workspaces = workspaces.items().iter();
+    match list {
+        ListKind::Workspaces => workspaces.map(|one| named(&one.name, one.id.0)).collect(),
+        list => workspaces
+            .flat_map(|one| in_workspace(lists, one.id, list))
+            .collect(),
     }
-    let read = |id: WorkspaceId, list: ListKind| {
-        let file = Some((Some(id), list)).filter(|&file| lists.bytes(file) <= MOST_BYTES)?;
-        lists.read(file).map(|(snapshot, _)| snapshot)
-    };
-    let mut all = Vec::new();
-    for workspace in workspaces.items() {
-        match read(workspace.id, list) {
-            Some(Snapshot::Targets(table)) => {
-                all.extend(table.items().iter().map(|one| named(&one.name, one.id.0)))
-            }
-            Some(Snapshot::Loggers(table)) => {
-                all.extend(table.items().iter().map(|one| named(&one.label, one.id.0)))
-            }
-            Some(Snapshot::Scans(table)) => {
-                let mut names = BTreeMap::new();
-                if let Some(Snapshot::Targets(targets)) = read(workspace.id, ListKind::Targets) {
-                    names.extend(targets.items().iter().map(|one| (one.id, one.name.clone())));
-                }
-                all.extend(table.items().iter().map(|one| {
-                    let tool = Tool(one.tool_id).short_name().unwrap_or("scan");
-                    let target = names
-                        .get(&one.target_id)
-                        .map(|name| format!(" of {name}"))
-                        .unwrap_or_default();
-                    candidate(one.id.to_string(), &format!("{tool}{target}"))
-                }));
-            }
-            Some(Snapshot::Findings(table)) => {
-                let mut newest: Vec<_> = table.items().iter().collect();
-                newest.sort_unstable_by_key(|one| std::cmp::Reverse(one.id));
-                let help = |one: &ListedFinding| format!("{}: {}", one.risk_level, one.name);
-                all.extend(
-                    newest
-                        .iter()
-                        .take(MOST_FINDINGS)
-                        .map(|one| candidate(one.id.to_string(), &help(one))),
-                );
-            }
-            _ => {}
+}
+
+/// The candidates of a list of one workspace.
+fn in_workspace(
+    lists: &CachedLists,
+    workspace: WorkspaceId,
+    list: ListKind,
+) -> Vec<CompletionCandidate> {
+    match read(lists, workspace, list) {
+        Some(Snapshot::Targets(table)) => {
+            let targets = table.items().iter();
+            targets.map(|one| named(&one.name, one.id.0)).collect()
         }
+        Some(Snapshot::Loggers(table)) => {
+            let loggers = table.items().iter();
+            loggers.map(|one| named(&one.label, one.id.0)).collect()
+        }
+        Some(Snapshot::Scans(table)) => {
+            let targets = read(lists, workspace, ListKind::Targets);
+            scans(&table, targets)
+        }
+        Some(Snapshot::Findings(table)) => findings(&table),
+        _ => Vec::new(),
     }
-    all
+}
+
+fn read(lists: &CachedLists, workspace: WorkspaceId, list: ListKind) -> Option<Snapshot> {
+    let file = Some((Some(workspace), list)).filter(|&file| lists.bytes(file) <= MOST_BYTES)?;
+    lists.read(file).map(|(snapshot, _)| snapshot)
+}
+
+/// The ids of scans with tool and target.
+fn scans(table: &Table<Scan>, targets: Option<Snapshot>) -> Vec<CompletionCandidate> {
+    let mut names = BTreeMap::new();
+    if let Some(Snapshot::Targets(targets)) = targets {
+        names.extend(targets.items().iter().map(|one| (one.id, one.name.clone())));
+    }
+    let described = |one: &Arc<Scan>| {
+        let tool = Tool(one.tool_id).short_name().unwrap_or("scan");
+        let target = names.get(&one.target_id).map(|name| format!(" of {name}"));
+        let help = format!("{tool}{}", target.unwrap_or_default());
+        candidate(one.id.to_string(), &help)
+    };
+    table.items().iter().map(described).collect()
+}
+
+/// The ids of the newest findings with risk and name.
+fn findings(table: &Table<ListedFinding>) -> Vec<CompletionCandidate> {
+    let mut newest: Vec<_> = table.items().iter().collect();
+    newest.sort_unstable_by_key(|one| Reverse(one.id));
+    let described = |one: &Arc<ListedFinding>| {
+        let help = format!("{}: {}", one.risk_level, one.name);
+        candidate(one.id.to_string(), &help)
+    };
+    newest
+        .into_iter()
+        .take(MOST_FINDINGS)
+        .map(described)
+        .collect()
+}
+
+/// The name, or the id of a name that a shell does not take literally.
+fn named(name: &str, id: i64) -> CompletionCandidate {
+    match is_literal(name) {
+        true => candidate(name.to_owned(), &format!("id {id}")),
+        false => candidate(id.to_string(), name),
+    }
 }
 
 fn candidate(value: String, help: &str) -> CompletionCandidate {
@@ -231,13 +255,8 @@ fn is_literal(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
-    use scandeck_domain::table::Table;
-    use scandeck_wire::contract::{
-        Finding, FindingId, Scan, ScanId, Stamp, Target, TargetId, Workspace,
-    };
+    use scandeck_wire::contract::{Finding, FindingId, ScanId, Stamp, Target, TargetId, Workspace};
 
     fn values(lists: &CachedLists, list: ListKind) -> Vec<String> {
         candidates(lists, list)
@@ -246,85 +265,74 @@ mod tests {
             .collect()
     }
 
-    #[test]
-    fn candidates_are_cached_names_and_ids_that_no_shell_interprets() {
-        let temp = tempfile::tempdir().unwrap();
-        let lists = CachedLists::new(temp.path().join("last-known"));
-        assert!(
-            values(&lists, ListKind::Targets).is_empty(),
-            "nothing is cached yet"
-        );
+    /// Lists of the workspaces Acme and Acme external, as the dashboard has cached them.
+    fn cached_lists(directory: &std::path::Path) -> CachedLists {
+        let lists = CachedLists::new(directory.to_owned());
         let at = Stamp::parse("2026-11-21 12:00:00").unwrap();
+        let write = |workspace: Option<i64>, snapshot: Snapshot| {
+            let workspace = workspace.map(WorkspaceId);
+            lists.write(workspace, &snapshot, at).unwrap();
+        };
         let workspace = |id, name: &str| Workspace {
             id: WorkspaceId(id),
             name: name.into(),
             ..Workspace::default()
         };
         let workspaces = Table::new([workspace(1, "Acme"), workspace(2, "Acme external")]);
-        lists
-            .write(None, &Snapshot::Workspaces(Arc::new(workspaces)), at)
-            .unwrap();
+        write(None, Snapshot::Workspaces(Arc::new(workspaces)));
         let target = |id, name: &str| Target {
             id: TargetId(id),
             name: name.into(),
             ..Target::default()
         };
-        let targets = Table::new([
+        let targets = [
             target(4, "https://shop.acme.test/"),
             target(5, "x$(reboot)"),
-        ]);
-        lists
-            .write(
-                Some(WorkspaceId(2)),
-                &Snapshot::Targets(Arc::new(targets)),
-                at,
-            )
-            .unwrap();
+        ];
+        write(Some(2), Snapshot::Targets(Arc::new(Table::new(targets))));
         let scan = Scan {
             id: ScanId(12),
             tool_id: 170,
             target_id: TargetId(4),
             ..Scan::default()
         };
-        lists
-            .write(
-                Some(WorkspaceId(2)),
-                &Snapshot::Scans(Arc::new(Table::new([scan]))),
-                at,
-            )
-            .unwrap();
+        write(Some(2), Snapshot::Scans(Arc::new(Table::new([scan]))));
         let finding = |id, name: &str| Finding {
             id: FindingId(id),
             name: name.into(),
             ..Finding::default()
         };
-        let findings = Table::new(
-            [finding(31, "Old banner"), finding(32, "Git repository")].map(ListedFinding::from),
-        );
+        let findings = [finding(31, "Old banner"), finding(32, "Git repository")];
+        let findings = Table::new(findings.map(ListedFinding::from));
+        write(Some(2), Snapshot::Findings(Arc::new(findings)));
         lists
-            .write(
-                Some(WorkspaceId(2)),
-                &Snapshot::Findings(Arc::new(findings)),
-                at,
-            )
-            .unwrap();
+    }
+
+    #[test]
+    fn candidates_are_cached_names_and_ids_that_no_shell_interprets() {
+        let temp = tempfile::tempdir().unwrap();
+        let lists = cached_lists(&temp.path().join("last-known"));
         assert_eq!(values(&lists, ListKind::Findings), ["32", "31"]);
-        let help = candidates(&lists, ListKind::Findings)[0]
-            .get_help()
-            .unwrap()
-            .to_string();
-        assert_eq!(help, "info: Git repository");
         assert_eq!(values(&lists, ListKind::Workspaces), ["Acme", "2"]);
         assert_eq!(
             values(&lists, ListKind::Targets),
             ["https://shop.acme.test/", "5"]
         );
         assert_eq!(values(&lists, ListKind::Scans), ["12"]);
-        let help = candidates(&lists, ListKind::Scans)[0]
-            .get_help()
-            .unwrap()
-            .to_string();
-        assert!(help.ends_with(" of https://shop.acme.test/"), "{help}");
+        let help = |list| {
+            let all = candidates(&lists, list);
+            all[0].get_help().unwrap().to_string()
+        };
+        assert_eq!(help(ListKind::Findings), "info: Git repository");
+        let scan = help(ListKind::Scans);
+        assert!(scan.ends_with(" of https://shop.acme.test/"), "{scan}");
+    }
+
+    #[test]
+    fn lists_that_are_not_cached_have_no_candidates() {
+        let temp = tempfile::tempdir().unwrap();
+        let lists = CachedLists::new(temp.path().join("last-known"));
+        assert!(values(&lists, ListKind::Targets).is_empty());
     }
 
     #[test]

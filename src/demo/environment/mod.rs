@@ -229,20 +229,23 @@ async fn create_objects(
         .await?;
     practice.report_visits_to(client.get_logger(logger).await?.handler_url.parse()?);
 
+    start_scans(client, practice, tempo, workspace).await?;
+    Ok((workspace, logger))
+}
+
+/// Creates the targets, and starts their scans.
+async fn start_scans(
+    client: &Client,
+    practice: &Practice,
+    tempo: Tempo,
+    workspace: WorkspaceId,
+) -> Result<()> {
     let target = async |name: String, description: &str| {
-        let new = NewTarget {
-            name,
-            description: Some(description.into()),
-            workspace_id: Some(workspace),
-        };
-        client.create_target(&new).await
+        create_target(client, workspace, name, description).await
     };
+    let portal = "The practice portal, with a faulty certificate";
     let shop = target(practice.http_url(), "The practice target").await?;
-    let portal = target(
-        practice.https_url(),
-        "The practice portal, with a faulty certificate",
-    )
-    .await?;
+    let portal = target(practice.https_url(), portal).await?;
     let host = target("127.0.0.1".into(), "This machine").await?;
     let name = target("localhost".into(), "This machine by name").await?;
 
@@ -258,16 +261,29 @@ async fn create_objects(
     };
     let website = json!({"scan_type": "light", "requests_per_second": tempo.requests_per_second()});
     // Other programs on this machine are not part of the demo.
-    let addresses = [practice.http, practice.https]
-        .into_iter()
-        .chain(practice.ports.iter().map(|(_, address)| *address));
+    let others = practice.ports.iter().map(|(_, address)| *address);
+    let addresses = [practice.http, practice.https].into_iter().chain(others);
     let ports = json!({"port_list": addresses.map(|address| address.port()).collect::<Vec<_>>()});
     scan(Tool::WEBSITE, shop, website.clone()).await?;
     scan(Tool::WEBSITE, portal, website).await?;
     scan(Tool::PORTS, host, ports.clone()).await?;
     scan(Tool::TLS, portal, json!({"scan_type": "light"})).await?;
     scan(Tool::PORTS, name, ports).await?;
-    Ok((workspace, logger))
+    Ok(())
+}
+
+async fn create_target(
+    client: &Client,
+    workspace: WorkspaceId,
+    name: String,
+    description: &str,
+) -> Result<TargetId> {
+    let new = NewTarget {
+        name,
+        description: Some(description.into()),
+        workspace_id: Some(workspace),
+    };
+    Ok(client.create_target(&new).await?)
 }
 
 #[cfg(test)]

@@ -105,19 +105,7 @@ impl FetchMode {
         if given.is_empty() {
             return Err(FetchRefusal::Nothing);
         }
-        let parse = |text: &str| {
-            // A URL without scheme or host is completed from the logger's URL.
-            let url = Url::options()
-                .base_url(Some(logger))
-                .parse(text)
-                .map_err(|_| FetchRefusal::NoAddress)?;
-            match url.origin() == logger.origin() {
-                true => Ok(url),
-                false => Err(FetchRefusal::Elsewhere(
-                    url.as_str().chars().take(SHOWN).collect(),
-                )),
-            }
-        };
+        let parse = |text: &str| allowed(text, logger);
         let get = |url: Url| FetchCall { url, body: None };
         let to = |name: &str, value: &str| {
             let mut url = handler(&parse(given)?)
@@ -129,12 +117,14 @@ impl FetchMode {
         match self {
             Self::Plain | Self::Header | Self::Later => Ok(get(parse(given)?)),
             // Of several URLs, such as XML namespaces, the first allowed one.
-            Self::Unfurl => match addresses(given).find_map(|address| parse(&address).ok()) {
-                Some(url) => Ok(get(url)),
-                None => Ok(get(parse(
-                    &addresses(given).next().unwrap_or_else(|| given.to_owned()),
-                )?)),
-            },
+            Self::Unfurl => {
+                let allowed = addresses(given).find_map(|address| parse(&address).ok());
+                let first = addresses(given).next();
+                match allowed {
+                    Some(url) => Ok(get(url)),
+                    None => parse(first.as_deref().unwrap_or(given)).map(get),
+                }
+            }
             Self::Path => Ok(get(parse(&format!("{given}/latest/meta-data"))?)),
             Self::Upper => to("upper", &given.to_uppercase()),
             Self::Twice => to("twice", &encoded(given)),
@@ -150,6 +140,18 @@ impl FetchMode {
             }
         }
     }
+}
+
+/// The URL of a text, which must have the host and port of the logger. Without scheme or host it is
+/// completed from the logger's URL.
+fn allowed(text: &str, logger: &Url) -> Result<Url, FetchRefusal> {
+    let options = Url::options().base_url(Some(logger));
+    let url = options.parse(text).map_err(|_| FetchRefusal::NoAddress)?;
+    if url.origin() == logger.origin() {
+        return Ok(url);
+    }
+    let shown = url.as_str().chars().take(SHOWN).collect();
+    Err(FetchRefusal::Elsewhere(shown))
 }
 
 /// The URL of the logger to which a URL belongs: `/l/<token>/`.

@@ -73,58 +73,75 @@ fn free_space(path: &Path) -> Diagnosis {
     }
 }
 
+/// The files of one service.
+#[derive(Default)]
+struct StoreSizes {
+    decisions: u64,
+    captures: u64,
+    lists: u64,
+    others: u64,
+    /// Number of damaged files that were replaced.
+    broken: usize,
+    /// Number of copies from before an upgrade.
+    copies: usize,
+}
+
+impl StoreSizes {
+    fn of(directory: &Path) -> Self {
+        let mut sizes = Self::default();
+        for path in entries(directory) {
+            let (name, size) = (file_name(&path), size(&path));
+            let (is_broken, is_copy) = (name.contains(".broken-"), name.contains(".bak-"));
+            sizes.broken += usize::from(is_broken);
+            sizes.copies += usize::from(is_copy);
+            let sum = match name.as_str() {
+                _ if is_broken || is_copy => &mut sizes.others,
+                name if name.starts_with("decisions.db") => &mut sizes.decisions,
+                name if name.starts_with("captures.db") => &mut sizes.captures,
+                name if name.starts_with(cached_lists::PREFIX) => &mut sizes.lists,
+                _ => &mut sizes.others,
+            };
+            *sum += size;
+        }
+        sizes
+    }
+
+    /// Such as `decisions 3 MB, cached lists 12 MB`.
+    fn summary(&self) -> String {
+        let parts = [
+            ("decisions", self.decisions),
+            ("captures", self.captures),
+            ("cached lists", self.lists),
+            ("other files", self.others),
+        ];
+        let parts = parts.into_iter().filter(|(_, size)| *size > 0);
+        let parts = parts.map(|(name, size)| format!("{name} {}", megabytes(size)));
+        match parts.collect::<Vec<_>>().join(", ") {
+            empty if empty.is_empty() => "empty".to_owned(),
+            summary => summary,
+        }
+    }
+}
+
 /// The stores of one service: decisions, captures, cached lists, and copies of damaged or older
 /// files.
 fn service(directory: &Path) -> Diagnosis {
-    let (mut decisions, mut captures, mut lists, mut others) = (0, 0, 0, 0);
-    let (mut broken, mut copies) = (0, 0);
-    for path in entries(directory) {
-        let (name, size) = (file_name(&path), size(&path));
-        broken += usize::from(name.contains(".broken-"));
-        copies += usize::from(name.contains(".bak-"));
-        match name.as_str() {
-            name if name.contains(".broken-") || name.contains(".bak-") => others += size,
-            name if name.starts_with("decisions.db") => decisions += size,
-            name if name.starts_with("captures.db") => captures += size,
-            name if name.starts_with(cached_lists::PREFIX) => lists += size,
-            _ => others += size,
-        }
-    }
-    let parts = [
-        ("decisions", decisions),
-        ("captures", captures),
-        ("cached lists", lists),
-        ("other files", others),
-    ];
-    let parts = parts.into_iter().filter(|(_, size)| *size > 0);
-    let value: Vec<String> = parts
-        .map(|(name, size)| format!("{name} {}", megabytes(size)))
-        .collect();
-    let check = Diagnosis::ok(
-        AREA,
-        file_name(directory),
-        if value.is_empty() {
-            "empty".to_owned()
-        } else {
-            value.join(", ")
-        },
-    );
-    let at = directory.display();
-    let with = |note: String| Diagnosis {
-        value: format!("{}; {note}", check.value),
-        ..check.clone()
-    };
-    if broken > 0 {
-        return with(format!("damaged and replaced: {}", plural(broken, "file"))).warning(format!(
+    let sizes = StoreSizes::of(directory);
+    let (at, summary) = (directory.display(), sizes.summary());
+    let check = |value: String| Diagnosis::ok(AREA, file_name(directory), value);
+    if sizes.broken > 0 {
+        let broken = plural(sizes.broken, "file");
+        return check(format!("{summary}; damaged and replaced: {broken}")).warning(format!(
             "delete {at}/*.broken-* when no decision or capture is missing"
         ));
     }
-    match copies {
-        0 => check,
-        copies => with(format!("before an upgrade: {}", plural(copies, "file"))).warning(format!(
+    if sizes.copies > 0 {
+        let copies = plural(sizes.copies, "file");
+        return check(format!("{summary}; before an upgrade: {copies}")).warning(format!(
             "delete {at}/*.bak-* when everything works after the upgrade"
-        )),
+        ));
     }
+    check(summary)
 }
 
 /// The size of a file, or of all files below a directory. Links are not followed.

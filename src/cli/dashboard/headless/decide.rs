@@ -13,7 +13,7 @@ use crate::cli::value::future_date;
 use scandeck_domain::export::ExportRow;
 use scandeck_domain::query::{Query, QueryKind};
 use scandeck_domain::triage::{
-    DecisionDefaults, Draft, DraftValue, FindingKey, Reason, Subject, Verdict,
+    Change, DecisionDefaults, Draft, DraftValue, FindingKey, Reason, Subject, Verdict,
 };
 use scandeck_wire::contract::{Risk, Shared};
 use scandeck_wire::text;
@@ -95,37 +95,7 @@ fn severity(text: &str) -> Result<DraftValue<Risk>, String> {
 /// When a finding does not exist, the reason does not fit the verdict, or the decisions cannot be
 /// saved.
 pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<ExitCode> {
-    if let (Some(verdict), Some(DraftValue::Set(reason))) = (args.verdict, args.reason)
-        && !verdict.reasons().contains(&reason)
-    {
-        let names: Vec<&str> = verdict
-            .reasons()
-            .iter()
-            .map(|reason| reason.as_str())
-            .collect();
-        let hint = match names.is_empty() {
-            true => "remove --reason".to_owned(),
-            false => format!("reasons: {}", names.join(", ")),
-        };
-        return Err(
-            CliError::usage(format!("`{reason}` is not a reason for `{verdict}`"), hint).into(),
-        );
-    }
-    if args.ids.is_empty() && args.query.is_none() {
-        return Err(CliError::usage(
-            "no finding given",
-            "pass ids or fingerprints, or use --query",
-        )
-        .into());
-    }
-    let decides = args.verdict.is_some() || args.note.is_some() || args.severity.is_some();
-    if !decides && args.tag.is_empty() && args.untag.is_empty() {
-        return Err(CliError::usage(
-            "nothing to decide",
-            "set --verdict, --severity, --tag, --untag or --note",
-        )
-        .into());
-    }
+    args.check()?;
     let rows = FindingRows::load(session).await?;
     let selected = select(&rows, &args)?;
     let original_name = args.duplicate_of.clone().unwrap_or_default();
@@ -136,24 +106,7 @@ pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<
         let message = format!("finding {original_name} cannot be a duplicate of itself");
         return Err(CliError::usage(message, "name another finding with --duplicate-of").into());
     }
-    let defaults = DecisionDefaults::of(rows.state());
-    let mut changes = Vec::new();
-    for row in &selected {
-        let reason =
-            |verdict| defaults.reason(rows.state(), &row.workspace, row.issue.class(), verdict);
-        for change in draft.changes(
-            &row.issue,
-            &row.assessment,
-            draft.verdict.and_then(reason),
-            today(),
-        ) {
-            changes.push((
-                row.workspace.clone(),
-                Subject::Finding(row.issue.identity.clone()),
-                change,
-            ));
-        }
-    }
+    let changes = changes(&rows, &selected, &draft);
     match (changes.is_empty(), selected.is_empty()) {
         (false, _) => decisions::write(&session.memory, rows.state(), changes).await?,
         (true, true) => note!("no finding matches; 0 findings decided"),
@@ -161,6 +114,61 @@ pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<
     }
     print(session, &selected).await?;
     Ok(ExitCode::SUCCESS)
+}
+
+impl DecideArgs {
+    /// Refuses what clap cannot: a reason of another verdict, and a decision without findings or
+    /// content.
+    fn check(&self) -> Result<(), CliError> {
+        if let (Some(verdict), Some(DraftValue::Set(reason))) = (self.verdict, self.reason)
+            && !verdict.reasons().contains(&reason)
+        {
+            let names: Vec<&str> = verdict
+                .reasons()
+                .iter()
+                .map(|reason| reason.as_str())
+                .collect();
+            let hint = match names.is_empty() {
+                true => "remove --reason".to_owned(),
+                false => format!("reasons: {}", names.join(", ")),
+            };
+            let message = format!("`{reason}` is not a reason for `{verdict}`");
+            return Err(CliError::usage(message, hint));
+        }
+        if self.ids.is_empty() && self.query.is_none() {
+            let hint = "pass ids or fingerprints, or use --query";
+            return Err(CliError::usage("no finding given", hint));
+        }
+        let decides = self.verdict.is_some() || self.note.is_some() || self.severity.is_some();
+        if !decides && self.tag.is_empty() && self.untag.is_empty() {
+            let hint = "set --verdict, --severity, --tag, --untag or --note";
+            return Err(CliError::usage("nothing to decide", hint));
+        }
+        Ok(())
+    }
+}
+
+/// What the draft changes in the selected findings.
+fn changes(
+    rows: &FindingRows,
+    selected: &[ExportRow],
+    draft: &Draft,
+) -> Vec<(Shared, Subject, Change)> {
+    let defaults = DecisionDefaults::of(rows.state());
+    let mut changes = Vec::new();
+    for row in selected {
+        let reason =
+            |verdict| defaults.reason(rows.state(), &row.workspace, row.issue.class(), verdict);
+        let reason = draft.verdict.and_then(reason);
+        let subject = || Subject::Finding(row.issue.identity.clone());
+        let of_row = draft.changes(&row.issue, &row.assessment, reason, today());
+        changes.extend(
+            of_row
+                .into_iter()
+                .map(|change| (row.workspace.clone(), subject(), change)),
+        );
+    }
+    changes
 }
 
 fn select(rows: &FindingRows, args: &DecideArgs) -> anyhow::Result<Vec<ExportRow>> {

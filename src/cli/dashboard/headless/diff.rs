@@ -1,6 +1,8 @@
 //! `scandeck scans diff`: compares the findings of two scans.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -11,8 +13,14 @@ use crate::cli::error::CliError;
 use scandeck_domain::export;
 use scandeck_domain::export::ExportRow;
 use scandeck_domain::triage::retest::RetestStatus;
-use scandeck_domain::triage::{ComparedFinding, compare};
-use scandeck_wire::contract::{Risk, ScanId};
+use scandeck_domain::triage::{ComparedFinding, ListedFinding, compare};
+use scandeck_wire::contract::{Risk, Scan, ScanId};
+
+/// A finding of two scans, with its row.
+struct ComparedRow<'a> {
+    row: &'a ExportRow,
+    finding: ComparedFinding,
+}
 
 /// Compares two scans; without the second one, with the last finished scan before it of the same
 /// target and tool.
@@ -27,59 +35,21 @@ pub async fn run(
 ) -> anyhow::Result<()> {
     let workspace = session.client()?.get_scan(a).await?.workspace_id;
     let rows = FindingRows::load_one(session, workspace).await?;
-    let find = |id: ScanId| {
-        let elsewhere = || {
-            CliError::new(
-                format!("scan {id} is in another workspace"),
-                "compare scans of one workspace",
-            )
-        };
-        rows.scans
-            .items()
-            .iter()
-            .find(|scan| scan.id == id)
-            .ok_or_else(elsewhere)
-    };
-    let first = find(a)?;
+    let first = find(&rows, a)?;
     let second = match b {
         Some(b) => {
             // A scan that does not exist is an error of its own.
             session.client()?.get_scan(b).await?;
-            find(b)?
+            find(&rows, b)?
         }
         None => compare::before(&rows.scans, first).ok_or_else(|| {
             let message = format!("no earlier finished scan with the target and tool of scan {a}");
             CliError::new(message, "add the id of the other scan")
         })?,
     };
-    if first.target_id != second.target_id {
-        let message = format!(
-            "scans {} and {} have different targets",
-            first.id, second.id
-        );
-        return Err(CliError::new(message, "compare scans of one target").into());
-    }
-    if first.tool_id != second.tool_id {
-        let message = format!("scans {} and {} used different tools", first.id, second.id);
-        return Err(CliError::new(message, "compare scans of one tool").into());
-    }
-    let (before, after) = compare::in_order(first, second);
-    let issues = rows.issues();
-    let is_listed = |one: &ComparedFinding| all || one.outcome != compare::Outcome::Same;
-    let row = |one: ComparedFinding| {
-        let id = issues.items()[one.at].id;
-        rows.all
-            .iter()
-            .find(|row| row.issue.id == id)
-            .map(|row| (row, one))
-    };
-    let mut compared: Vec<(&ExportRow, ComparedFinding)> = compare::compare(&issues, before, after)
-        .into_iter()
-        .filter(is_listed)
-        .filter_map(row)
-        .collect();
-    compared.sort_by_key(|(row, one)| std::cmp::Reverse(risk(row, one)));
-    let values: Vec<Value> = compared.iter().map(|(row, one)| object(row, one)).collect();
+    check_comparable(first, second)?;
+    let compared = compared(&rows, first, second, all);
+    let values: Vec<Value> = compared.iter().map(object).collect();
     session.out.list(&values, || table(&compared))?;
     if !session.out.json {
         note!("{}", counted(&compared));
@@ -87,28 +57,71 @@ pub async fn run(
     Ok(())
 }
 
+fn find(rows: &FindingRows, id: ScanId) -> Result<&Arc<Scan>, CliError> {
+    let mut scans = rows.scans.items().iter();
+    scans.find(|scan| scan.id == id).ok_or_else(|| {
+        let message = format!("scan {id} is in another workspace");
+        CliError::new(message, "compare scans of one workspace")
+    })
+}
+
+fn check_comparable(first: &Scan, second: &Scan) -> Result<(), CliError> {
+    let pair = format!("scans {} and {}", first.id, second.id);
+    if first.target_id != second.target_id {
+        let message = format!("{pair} have different targets");
+        return Err(CliError::new(message, "compare scans of one target"));
+    }
+    if first.tool_id != second.tool_id {
+        let message = format!("{pair} used different tools");
+        return Err(CliError::new(message, "compare scans of one tool"));
+    }
+    Ok(())
+}
+
+/// The findings that differ, or all, with the highest risk first.
+fn compared<'a>(
+    rows: &'a FindingRows,
+    first: &Arc<Scan>,
+    second: &Arc<Scan>,
+    all: bool,
+) -> Vec<ComparedRow<'a>> {
+    let (before, after) = compare::in_order(first, second);
+    let issues = rows.issues();
+    let with_row = |finding: ComparedFinding| {
+        let id = issues.items()[finding.at].id;
+        let row = rows.all.iter().find(|row| row.issue.id == id)?;
+        Some(ComparedRow { row, finding })
+    };
+    let found = compare::compare(&issues, before, after).into_iter();
+    let listed = found.filter(|one| all || one.outcome != compare::Outcome::Same);
+    let mut compared: Vec<ComparedRow> = listed.filter_map(with_row).collect();
+    compared.sort_by_key(|one| Reverse(risk(one)));
+    compared
+}
+
 /// The number of findings of each outcome, such as `1 new, 43 not retested`.
-fn counted(compared: &[(&ExportRow, ComparedFinding)]) -> String {
+fn counted(compared: &[ComparedRow]) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for (_, one) in compared {
-        *counts
-            .entry(RetestStatus::Is(one.outcome).compared_label())
-            .or_default() += 1;
+    for one in compared {
+        *counts.entry(outcome(one)).or_default() += 1;
     }
     if counts.is_empty() {
         return "no differences".to_owned();
     }
-    counts
+    let counts = counts
         .iter()
-        .map(|(outcome, count)| format!("{count} {outcome}"))
-        .collect::<Vec<_>>()
-        .join(", ")
+        .map(|(outcome, count)| format!("{count} {outcome}"));
+    counts.collect::<Vec<_>>().join(", ")
 }
 
-fn object(row: &ExportRow, one: &ComparedFinding) -> Value {
-    let mut value = export::json::row(row);
-    value["outcome"] = one.outcome.as_str().into();
-    value["differences"] = differences(one).into();
+fn outcome(one: &ComparedRow) -> &'static str {
+    RetestStatus::Is(one.finding.outcome).compared_label()
+}
+
+fn object(one: &ComparedRow) -> Value {
+    let mut value = export::json::row(one.row);
+    value["outcome"] = one.finding.outcome.as_str().into();
+    value["differences"] = differences(&one.finding).into();
     value
 }
 
@@ -123,38 +136,30 @@ fn differences(one: &ComparedFinding) -> Vec<String> {
     }
 }
 
-/// The risk in the later scan that saw it.
-fn risk(row: &ExportRow, one: &ComparedFinding) -> Risk {
-    one.after
-        .as_ref()
-        .or(one.before.as_ref())
-        .map_or(row.issue.risk_level, |finding| finding.risk_level)
+/// The finding of the later scan that saw it.
+fn seen<'a>(one: &'a ComparedRow) -> Option<&'a Arc<ListedFinding>> {
+    one.finding.after.as_ref().or(one.finding.before.as_ref())
 }
 
-fn table(compared: &[(&ExportRow, ComparedFinding)]) -> PrintTable {
-    PrintTable::of(
-        [
-            "OUTCOME", "ID", "RISK", "TARGET", "FINDING", "VERDICT", "CHANGES",
-        ],
-        compared,
-        |(row, one)| {
-            let seen = one.after.as_ref().or(one.before.as_ref());
-            let id = seen
-                .map(|finding| finding.id.to_string())
-                .unwrap_or_default();
-            let (outcome, changes) = (
-                RetestStatus::Is(one.outcome).compared_label(),
-                differences(one).join(", "),
-            );
-            cells![
-                outcome,
-                id,
-                risk(row, one),
-                row.target,
-                row.issue.name,
-                row.assessment.verdict,
-                changes
-            ]
-        },
-    )
+fn risk(one: &ComparedRow) -> Risk {
+    seen(one).map_or(one.row.issue.risk_level, |finding| finding.risk_level)
+}
+
+fn table(compared: &[ComparedRow]) -> PrintTable {
+    let header = [
+        "OUTCOME", "ID", "RISK", "TARGET", "FINDING", "VERDICT", "CHANGES",
+    ];
+    PrintTable::of(header, compared, |one| {
+        let row = one.row;
+        let id = seen(one).map(|finding| finding.id.to_string());
+        cells![
+            outcome(one),
+            id.unwrap_or_default(),
+            risk(one),
+            row.target,
+            row.issue.name,
+            row.assessment.verdict,
+            differences(&one.finding).join(", ")
+        ]
+    })
 }

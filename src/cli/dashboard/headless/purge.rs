@@ -70,19 +70,29 @@ pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
         let message = "name does not match: nothing was deleted";
         return Err(CliError::new(message, format!("the name is {}", workspace.trim())).into());
     }
-    if let Some(archive) = stores.archive {
-        archive.purge(&workspace).await?;
-    }
-    if let Some(store) = stores.decisions {
-        store.purge(&workspace).await?;
-    }
-    for file in &files {
-        std::fs::remove_file(file).with_context(|| format!("cannot delete {}", file.display()))?;
-    }
-    cached_lists::purge(&service.memory.directory, &workspace)
-        .context("cannot delete the cached lists")?;
+    delete(&service, &workspace, stores, &files).await?;
     Output::new(false).line(&format!("deleted: {}", summary.phrase()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+async fn delete(
+    service: &StoredService,
+    workspace: &str,
+    stores: Stores,
+    files: &[PathBuf],
+) -> anyhow::Result<()> {
+    if let Some(archive) = stores.archive {
+        archive.purge(workspace).await?;
+    }
+    if let Some(store) = stores.decisions {
+        store.purge(workspace).await?;
+    }
+    for file in files {
+        std::fs::remove_file(file).with_context(|| format!("cannot delete {}", file.display()))?;
+    }
+    cached_lists::purge(&service.memory.directory, workspace)
+        .context("cannot delete the cached lists")?;
+    Ok(())
 }
 
 /// Files that are deleted as a whole; a log does not separate workspaces.

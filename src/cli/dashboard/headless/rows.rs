@@ -46,6 +46,14 @@ struct Names {
     settings: StoredSettings,
 }
 
+/// The lists of one workspace.
+struct ListedWorkspace {
+    workspace: Shared,
+    findings: Vec<Arc<ListedFinding>>,
+    scans: Vec<Arc<Scan>>,
+    targets: Vec<Arc<Target>>,
+}
+
 impl OtherLists for Names {
     fn target_name(&self, target: TargetId) -> Option<&Shared> {
         self.targets.get(&target)
@@ -83,19 +91,16 @@ impl FindingRows {
             }
             Err(error) => {
                 for bundle in bundles::replacement(session, error)? {
-                    let findings = bundle
-                        .findings
-                        .into_iter()
-                        .map(|one| Arc::unwrap_or_clone(one).into_row())
-                        .collect();
-                    rows.add(
-                        session,
-                        bundle.manifest.workspace,
-                        findings,
-                        bundle.scans,
-                        bundle.targets,
-                    )
-                    .await?;
+                    let findings = bundle.findings.into_iter();
+                    let lists = ListedWorkspace {
+                        workspace: bundle.manifest.workspace,
+                        findings: findings
+                            .map(|one| Arc::unwrap_or_clone(one).into_row())
+                            .collect(),
+                        scans: bundle.scans,
+                        targets: bundle.targets,
+                    };
+                    rows.add(session, lists).await?;
                 }
             }
         }
@@ -164,44 +169,27 @@ impl FindingRows {
                 ..TargetQuery::default()
             })
             .await?;
-        let findings = findings.into_iter().map(IntoRow::into_row).collect();
-        let scans = scans.into_iter().map(Arc::new).collect();
-        let targets = targets.into_iter().map(Arc::new).collect();
-        self.add(session, workspace.name.clone(), findings, scans, targets)
-            .await
+        let lists = ListedWorkspace {
+            workspace: workspace.name.clone(),
+            findings: findings.into_iter().map(IntoRow::into_row).collect(),
+            scans: scans.into_iter().map(Arc::new).collect(),
+            targets: targets.into_iter().map(Arc::new).collect(),
+        };
+        self.add(session, lists).await
     }
 
     /// Adds the rows of one workspace.
     async fn add(
         &mut self,
         session: &HeadlessSession,
-        workspace: Shared,
-        findings: Vec<Arc<ListedFinding>>,
-        scans: Vec<Arc<Scan>>,
-        targets: Vec<Arc<Target>>,
+        lists: ListedWorkspace,
     ) -> anyhow::Result<()> {
-        self.names.add(&workspace, &scans, &targets);
-        let scans = Arc::new(Table::new(scans));
-        self.scans = Table::new(self.scans.items().iter().chain(scans.items()).cloned());
-        // Scans that ended before this time are complete.
-        let read = ReadTimes {
-            all: Timestamp::from_second(self.now).ok().map(Stamp),
-            ..ReadTimes::default()
-        };
-        let input = CorrelationInput {
-            findings: Arc::new(Table::new(findings)),
-            scans: Arc::clone(&scans),
-            targets: Arc::new(Table::new(targets)),
-            state: self.names.state.clone(),
-            workspace: workspace.clone(),
-            today: today(),
-            read: read.clone(),
-            now: self.now,
-            alias: session.config.alias.as_str().into(),
-            unread: Arc::default(),
-            searched: Vec::new(),
-            earlier: None,
-        };
+        self.names.add(&lists);
+        let workspace = lists.workspace.clone();
+        let all_scans = self.scans.items().iter().chain(&lists.scans).cloned();
+        self.scans = Table::new(all_scans);
+        let input = self.correlation_input(session, lists);
+        let (scans, read) = (Arc::clone(&input.scans), input.read.clone());
         let correlated = tokio::task::spawn_blocking(move || correlate(&input)).await?;
         let retests = retest_results(
             &self.names.settings,
@@ -209,31 +197,50 @@ impl FindingRows {
             (&correlated.issues, &scans),
             &read,
         );
-        let rows = correlated
+        let assessed = correlated
             .issues
             .items()
             .iter()
-            .zip(correlated.assessments.iter())
-            .map(|(issue, assessment)| {
-                let tool = issue.task_id().and_then(|scan| self.names.tool(scan));
-                let target = self.names.target_of(issue);
-                let retest = retests.get(&issue.key()).cloned();
-                let row = ExportRow::new(
-                    Arc::clone(issue),
-                    (**assessment).clone(),
-                    &self.names.state,
-                    target,
-                    tool,
-                    workspace.clone(),
-                );
-                ExportRow {
-                    retest,
-                    correlation: Some(Arc::clone(&correlated.earlier)),
-                    ..row
-                }
-            });
+            .zip(correlated.assessments.iter());
+        let rows = assessed.map(|(issue, assessment)| ExportRow {
+            retest: retests.get(&issue.key()).cloned(),
+            correlation: Some(Arc::clone(&correlated.earlier)),
+            ..ExportRow::new(
+                Arc::clone(issue),
+                (**assessment).clone(),
+                &self.names.state,
+                self.names.target_of(issue),
+                issue.task_id().and_then(|scan| self.names.tool(scan)),
+                workspace.clone(),
+            )
+        });
         self.all.extend(rows);
         Ok(())
+    }
+
+    fn correlation_input(
+        &self,
+        session: &HeadlessSession,
+        lists: ListedWorkspace,
+    ) -> CorrelationInput {
+        CorrelationInput {
+            findings: Arc::new(Table::new(lists.findings)),
+            scans: Arc::new(Table::new(lists.scans)),
+            targets: Arc::new(Table::new(lists.targets)),
+            state: self.names.state.clone(),
+            workspace: lists.workspace,
+            today: today(),
+            // Scans that ended before this time are complete.
+            read: ReadTimes {
+                all: Timestamp::from_second(self.now).ok().map(Stamp),
+                ..ReadTimes::default()
+            },
+            now: self.now,
+            alias: session.config.alias.as_str().into(),
+            unread: Arc::default(),
+            searched: Vec::new(),
+            earlier: None,
+        }
     }
 
     /// The rows that match.
@@ -295,16 +302,13 @@ impl FindingRows {
 }
 
 impl Names {
-    fn add(&mut self, workspace: &Shared, scans: &[Arc<Scan>], targets: &[Arc<Target>]) {
-        self.tools
-            .extend(scans.iter().map(|scan| (scan.id, scan.tool_id)));
-        self.workspaces
-            .extend(targets.iter().map(|target| (target.id, workspace.clone())));
-        self.targets.extend(
-            targets
-                .iter()
-                .map(|target| (target.id, target.name.clone())),
-        );
+    fn add(&mut self, lists: &ListedWorkspace) {
+        let (scans, targets) = (lists.scans.iter(), || lists.targets.iter());
+        let workspace = |target: &Arc<Target>| (target.id, lists.workspace.clone());
+        self.tools.extend(scans.map(|scan| (scan.id, scan.tool_id)));
+        self.workspaces.extend(targets().map(workspace));
+        self.targets
+            .extend(targets().map(|target| (target.id, target.name.clone())));
     }
 
     fn target_of(&self, issue: &Issue) -> Shared {

@@ -135,15 +135,7 @@ async fn finish(
             session.out.table(&table(&found))?;
         }
     }
-    if gaps.is_empty() && scan.is_incomplete() {
-        note!(
-            "scandeck: scan {id} is incomplete; `scandeck scans tests {id}` shows the tests without a result"
-        );
-    }
-    if !gaps.is_empty() {
-        note!("scandeck: scan {id} is incomplete ({})", gaps.join(", "));
-        note!("  `class:coverage*` in --fail-on matches incomplete scans");
-    }
+    report_gaps(id, &scan, &gaps);
     // Matching findings take precedence over an unfinished scan.
     if !found.is_empty() {
         let number = found.len();
@@ -158,6 +150,19 @@ async fn finish(
         ScanStatus::Finished => ExitCode::SUCCESS,
         _ => ExitCode::from(exit::UNFINISHED),
     })
+}
+
+/// Reports that a scan is incomplete, with its findings that say so.
+fn report_gaps(id: ScanId, scan: &Scan, gaps: &[String]) {
+    if gaps.is_empty() && scan.is_incomplete() {
+        note!(
+            "scandeck: scan {id} is incomplete; `scandeck scans tests {id}` shows the tests without a result"
+        );
+    }
+    if !gaps.is_empty() {
+        note!("scandeck: scan {id} is incomplete ({})", gaps.join(", "));
+        note!("  `class:coverage*` in --fail-on matches incomplete scans");
+    }
 }
 
 async fn new_scan(session: &HeadlessSession, args: StartArgs) -> anyhow::Result<NewScan> {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use serde_json::json;
 
 use super::save::Destination;
 use super::session::stored_service;
@@ -80,54 +81,48 @@ async fn export(args: &ServiceArgs, to: &Destination) -> anyhow::Result<()> {
 
 async fn import(args: &ServiceArgs, file: &Path, strict: bool) -> anyhow::Result<()> {
     let read = parse(&read_bytes(file, InputKind::Decisions)?);
-    // A file of another kind has no valid line: its first lines say so.
-    let shown = if read.events.is_empty() {
-        FIRST_LINES
-    } else {
-        usize::MAX
-    };
-    for bad in read.bad.iter().take(shown) {
-        note!("{}:{}: {}", file.display(), bad.line, bad.reason);
-    }
-    if read.bad.len() > shown {
-        note!(
-            "and {}",
-            plural(read.bad.len() - shown, "more invalid line")
-        );
-    }
+    report_bad(file, &read);
+    let (events, bad) = (read.events, plural(read.bad.len(), "line"));
     if strict && !read.bad.is_empty() {
-        let message = format!(
-            "{} invalid: nothing was imported",
-            plural(read.bad.len(), "line")
-        );
+        let message = format!("{bad} invalid: nothing was imported");
         return Err(CliError::new(message, "correct the lines, or remove --strict").into());
     }
-    if read.events.is_empty() && !read.bad.is_empty() {
-        return Err(CliError::new(
-            "no valid line: nothing was imported",
-            "use a file written by `scandeck triage export`",
-        )
-        .into());
+    if events.is_empty() && !read.bad.is_empty() {
+        let hint = "use a file written by `scandeck triage export`";
+        return Err(CliError::new("no valid line: nothing was imported", hint).into());
     }
     let (mut store, state) = decisions::open_writable(&stored_service(args)?.memory).await?;
-    let mut new = read.events.clone();
+    let mut new = events.clone();
     new.retain(|event| !state.knows(event.id));
     new.sort_by_key(|event| event.id);
     new.dedup_by_key(|event| event.id);
     new.sort_by_key(|event| (event.clock, event.id));
     store.record(&new).await?;
     store.close().await;
-    let out = Output::new(args.json);
-    let (imported, known, bad) = (new.len(), read.events.len() - new.len(), read.bad.len());
+    let (out, known) = (Output::new(args.json), events.len() - new.len());
     if out.json {
-        return out.value(&serde_json::json!({"taken": imported, "known": known, "bad": bad}));
+        let counts = json!({"taken": new.len(), "known": known, "bad": read.bad.len()});
+        return out.value(&counts);
     }
+    let imported = plural(new.len(), "decision");
     out.line(&format!(
-        "{} imported, {known} already stored, {} invalid",
-        plural(imported, "decision"),
-        plural(bad, "line")
-    ))?;
-    Ok(())
+        "{imported} imported, {known} already stored, {bad} invalid"
+    ))
+}
+
+/// Prints the invalid lines. A file of another kind has no valid line: its first lines say so.
+fn report_bad(file: &Path, read: &jsonl::Read) {
+    let shown = match read.events.is_empty() {
+        true => FIRST_LINES,
+        false => usize::MAX,
+    };
+    for bad in read.bad.iter().take(shown) {
+        note!("{}:{}: {}", file.display(), bad.line, bad.reason);
+    }
+    if read.bad.len() > shown {
+        let more = plural(read.bad.len() - shown, "more invalid line");
+        note!("and {more}");
+    }
 }
 
 /// Parses lines, of which some may not be UTF-8.

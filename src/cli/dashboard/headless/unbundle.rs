@@ -7,11 +7,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use serde_json::json;
 
 use super::session::stored_service;
 use super::{Output, ServiceArgs, decisions, save};
 use crate::cli::error::CliError;
 use crate::cli::input::read_input;
+use scandeck_dashboard::runtime::Memory;
 use scandeck_domain::oob::RowRange;
 use scandeck_domain::triage::Bundle;
 use scandeck_domain::triage::settings::is_personal;
@@ -41,51 +43,20 @@ pub async fn run(args: UnbundleArgs) -> anyhow::Result<ExitCode> {
     })?;
     let service = stored_service(&args.service)?;
     let (memory, workspace) = (&service.memory, &bundle.manifest.workspace);
-    let (mut store, state) = decisions::open_writable(memory).await?;
-    let new = bundle
-        .events
-        .iter()
-        .filter(|event| !state.knows(event.id))
-        .count();
-    store.record(&bundle.events).await?;
-    store.mark_seen(workspace, &bundle.seen).await?;
-    let existing = store.settings().await?;
-    // Bundles of earlier versions have the filters of their sender.
-    for setting in bundle
-        .settings
-        .iter()
-        .filter(|setting| !is_personal(&setting.key))
-    {
-        if !existing.contains_key(&(setting.key.clone(), workspace.clone())) {
-            store
-                .put_setting(&setting.key, workspace, &setting.json)
-                .await?;
-        }
-    }
-    store.close().await;
+    let new = import_decisions(memory, &bundle).await?;
     if !bundle.captures.is_empty() || !bundle.payloads.is_empty() || !bundle.hits.is_empty() {
-        let mut archive = decisions::open_archive(memory).await?;
-        archive.plant(&bundle.payloads).await?;
-        archive
-            .insert_hits(&bundle.hits, RowRange::default())
-            .await?;
-        archive.archive(bundle.captures.clone()).await?;
-        // Captures of this machine may contain payloads of the bundle.
-        archive.look_again().await?;
-        archive.close().await;
+        import_captures(memory, &bundle).await?;
     }
     if bundle.manifest.reached {
         save::overwrite(&memory.bundle_of(workspace), text.as_bytes())?;
     }
-    let out = Output::new(args.service.json);
+    let (out, known) = (Output::new(args.service.json), bundle.events.len() - new);
     if out.json {
-        out.value(&serde_json::json!({"workspace": workspace, "taken": new, "known": bundle.events.len() - new}))?;
+        out.value(&json!({"workspace": workspace, "taken": new, "known": known}))?;
     } else {
+        let (summary, imported) = (bundle.summary(), plural(new, "decision"));
         out.line(&format!(
-            "bundle of {workspace} stored ({}): {} imported, {} already stored",
-            bundle.summary(),
-            plural(new, "decision"),
-            bundle.events.len() - new
+            "bundle of {workspace} stored ({summary}): {imported} imported, {known} already stored"
         ))?;
     }
     if *bundle.manifest.alias != *service.config.alias {
@@ -95,4 +66,43 @@ pub async fn run(args: UnbundleArgs) -> anyhow::Result<ExitCode> {
         );
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Adds events, seen marks and missing settings. Returns the number of new events.
+async fn import_decisions(memory: &Memory, bundle: &Bundle) -> anyhow::Result<usize> {
+    let workspace = &bundle.manifest.workspace;
+    let (mut store, state) = decisions::open_writable(memory).await?;
+    let new = bundle.events.iter().filter(|event| !state.knows(event.id));
+    let new = new.count();
+    store.record(&bundle.events).await?;
+    store.mark_seen(workspace, &bundle.seen).await?;
+    let existing = store.settings().await?;
+    // Bundles of earlier versions have the filters of their sender.
+    let shared = bundle
+        .settings
+        .iter()
+        .filter(|setting| !is_personal(&setting.key));
+    for setting in shared {
+        if !existing.contains_key(&(setting.key.clone(), workspace.clone())) {
+            store
+                .put_setting(&setting.key, workspace, &setting.json)
+                .await?;
+        }
+    }
+    store.close().await;
+    Ok(new)
+}
+
+/// Adds captures and payloads with their hits.
+async fn import_captures(memory: &Memory, bundle: &Bundle) -> anyhow::Result<()> {
+    let mut archive = decisions::open_archive(memory).await?;
+    archive.plant(&bundle.payloads).await?;
+    archive
+        .insert_hits(&bundle.hits, RowRange::default())
+        .await?;
+    archive.archive(bundle.captures.clone()).await?;
+    // Captures of this machine may contain payloads of the bundle.
+    archive.look_again().await?;
+    archive.close().await;
+    Ok(())
 }

@@ -99,32 +99,28 @@ pub async fn run(args: WorkspacesArgs) -> anyhow::Result<ExitCode> {
                 .edit_workspace(id, &EditWorkspace { name, description })
                 .await?;
         }
-        WorkspacesCommand::Delete { id, yes } => {
-            let one = client.get_workspace(id).await?;
-            let counted = |count: i64, noun| plural(count.max(0) as usize, noun);
-            let (targets, scans) = (
-                counted(one.target_count, "target"),
-                counted(one.scan_count, "scan"),
-            );
-            session.confirm_delete(
-                yes,
-                &format!("workspace {} with {targets} and {scans}", one.name),
-            )?;
-            let loggers = client.list_loggers(Some(id)).await?.into_iter();
-            let loggers: Vec<_> = loggers.map(|logger| (one.name.clone(), logger)).collect();
-            let (call, delete) = (
-                format!("DELETE /workspaces/{id}"),
-                client.delete_workspace(id),
-            );
-            let counts =
-                ArchiveReader::archive_and_delete(&session, &loggers, &call, delete).await?;
-            note!(
-                "scandeck: workspace {} deleted: {counts}",
-                text::clean(&one.name)
-            );
-        }
+        WorkspacesCommand::Delete { id, yes } => delete(&session, id, yes).await?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Archives the captures of all loggers of a workspace, and deletes it.
+async fn delete(session: &HeadlessSession, id: WorkspaceId, yes: bool) -> anyhow::Result<()> {
+    let client = session.client()?;
+    let one = client.get_workspace(id).await?;
+    let counted = |count: i64, noun| plural(count.max(0) as usize, noun);
+    let targets = counted(one.target_count, "target");
+    let scans = counted(one.scan_count, "scan");
+    let object = format!("workspace {} with {targets} and {scans}", one.name);
+    session.confirm_delete(yes, &object)?;
+    let loggers = client.list_loggers(Some(id)).await?.into_iter();
+    let loggers: Vec<_> = loggers.map(|logger| (one.name.clone(), logger)).collect();
+    let call = format!("DELETE /workspaces/{id}");
+    let delete = client.delete_workspace(id);
+    let counts = ArchiveReader::archive_and_delete(session, &loggers, &call, delete).await?;
+    let name = text::clean(&one.name);
+    note!("scandeck: workspace {name} deleted: {counts}");
+    Ok(())
 }
 
 fn table(all: &[Workspace]) -> PrintTable {

@@ -1,5 +1,7 @@
 //! `scandeck scans`: list, show, start, watch, stop, delete, output, raw, tests, diff.
 
+mod list;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -9,14 +11,11 @@ use serde::Serialize;
 use super::print::{cells, or_dash};
 use super::save::{self, ExistingFile};
 use super::start::StartArgs;
-use super::{HeadlessSession, PrintTable, ServiceArgs, diff, id, start, targets, watch};
+use super::{HeadlessSession, Output, PrintTable, ServiceArgs, diff, id, start, watch};
 use crate::cli::error::CliError;
-use scandeck_client::{Interval, ScanQuery, TargetQuery, TestQuery};
-use scandeck_wire::contract::{
-    INCOMPLETE, ResourceType, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId, Test, Tool,
-};
+use scandeck_client::{ScanQuery, TestQuery};
+use scandeck_wire::contract::{INCOMPLETE, ResourceType, Scan, ScanId, Shared, Test, Tool};
 use scandeck_wire::text;
-use std::collections::HashMap;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
@@ -32,7 +31,7 @@ pub struct ScansArgs {
 enum ScansCommand {
     /// List scans, newest first
     #[command(after_help = "Example:\n  scandeck scans list --status running --json")]
-    List(ListArgs),
+    List(list::ListArgs),
     /// Show one scan
     #[command(after_help = "Example:\n  scandeck scans show 12")]
     Show {
@@ -112,32 +111,6 @@ enum ScansCommand {
     },
 }
 
-#[derive(Args, Clone, Debug)]
-struct ListArgs {
-    /// Only scans of this tool
-    #[arg(long, value_name = "ID", value_parser = id)]
-    tool: Option<i64>,
-    /// Only scans of this target
-    #[arg(long, value_name = "NAME|ID")]
-    target: Option<String>,
-    /// Only scans with this status, such as running, finished, "failed to start"
-    #[arg(long, value_name = "STATUS", value_parser = ScanStatus::known)]
-    status: Option<ScanStatus>,
-    /// Only scans that started at this time (UTC) or later
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    from: Option<Stamp>,
-    /// Only scans that started at this time (UTC) or earlier
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    to: Option<Stamp>,
-}
-
-fn time(text: &str) -> Result<Stamp, String> {
-    let day = || Stamp::parse(&format!("{text} 00:00:00"));
-    Stamp::parse(text)
-        .or_else(day)
-        .ok_or_else(|| "use 2026-11-21 or \"2026-11-21 13:00:00\"".to_owned())
-}
-
 /// A scan with the names of its tool and target.
 #[derive(Debug, Serialize)]
 pub(super) struct NamedScan<'a> {
@@ -173,44 +146,16 @@ impl<'a> NamedScan<'a> {
 /// # Errors
 /// Those of the service.
 pub async fn run(args: ScansArgs) -> anyhow::Result<ExitCode> {
-    let session = HeadlessSession::open(&args.service).await?;
+    let session = &HeadlessSession::open(&args.service).await?;
     let (client, out) = (session.client()?, session.out);
     match args.command {
-        ScansCommand::List(args) => list(&session, args).await?,
-        ScansCommand::Show { id } => show(&session, &client.get_scan(id).await?).await?,
-        ScansCommand::Start(new) => return start::run(&session, *new).await,
-        ScansCommand::Watch { ids } => return watch_all(&session, ids).await,
-        ScansCommand::Stop { ids } => {
-            session.require_writable()?;
-            let mut ended = Vec::new();
-            for id in ids {
-                match client.get_scan(id).await?.is_active() {
-                    true => client.stop_scan(id).await?,
-                    false => ended.push(id.to_string()),
-                }
-            }
-            match &ended[..] {
-                [] => {}
-                [one] => {
-                    return Err(CliError::new(format!("scan {one} has already ended"), "").into());
-                }
-                several => {
-                    let message = format!("scans {} have already ended", several.join(", "));
-                    return Err(CliError::new(message, "").into());
-                }
-            }
-        }
-        ScansCommand::Delete { id, yes } => {
-            let scan = client.get_scan(id).await?;
-            let object = format!(
-                "scan {id} ({}, {}) with its findings",
-                Tool(scan.tool_id),
-                scan.status_name
-            );
-            session.confirm_delete(yes, &object)?;
-            client.delete_scan(id).await?;
-        }
-        ScansCommand::Diff { id, other, all } => diff::run(&session, id, other, all).await?,
+        ScansCommand::List(args) => list::run(session, args).await?,
+        ScansCommand::Show { id } => show(session, &client.get_scan(id).await?).await?,
+        ScansCommand::Start(new) => return start::run(session, *new).await,
+        ScansCommand::Watch { ids } => return watch_all(session, ids).await,
+        ScansCommand::Stop { ids } => stop(session, &ids).await?,
+        ScansCommand::Delete { id, yes } => delete(session, id, yes).await?,
+        ScansCommand::Diff { id, other, all } => diff::run(session, id, other, all).await?,
         ScansCommand::Output {
             id,
             output: Some(path),
@@ -222,97 +167,59 @@ pub async fn run(args: ScansArgs) -> anyhow::Result<ExitCode> {
             out.line(&path.display().to_string())?;
         }
         ScansCommand::Output { id, .. } => out.value(&client.scan_output(id).await?)?,
-        ScansCommand::Raw { id, raw } => {
-            let lines = client.scan_raw(id).await?;
-            if out.json {
-                out.value(&lines)?;
-            } else {
-                out.with_raw(raw).outside(
-                    lines
-                        .iter()
-                        .map(|line| format!("{line}\n"))
-                        .collect::<String>()
-                        .as_bytes(),
-                )?;
-            }
-        }
+        ScansCommand::Raw { id, raw } => print_raw(out.with_raw(raw), &client.scan_raw(id).await?)?,
         ScansCommand::Tests {
             id,
             resource_type,
             resource_id,
         } => {
-            let all = client
-                .list_tests(
-                    id,
-                    &TestQuery {
-                        resource_type,
-                        resource_id,
-                    },
-                )
-                .await?;
-            let all: Vec<ListedTest> = all
-                .iter()
-                .map(|test| ListedTest {
-                    test,
-                    incomplete: test.is_incomplete(),
-                })
-                .collect();
-            out.list(&all, || tests(&all))?;
+            let query = TestQuery {
+                resource_type,
+                resource_id,
+            };
+            print_tests(out, &client.list_tests(id, &query).await?)?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-async fn list(session: &HeadlessSession, args: ListArgs) -> anyhow::Result<()> {
-    let target_id = match &args.target {
-        Some(target) => Some(targets::get(session, target).await?.id),
-        None => None,
-    };
-    let start_time = Interval {
-        from: args.from,
-        to: args.to,
-    };
-    let query = ScanQuery {
-        tool: args.tool.map(Tool),
-        target_id,
-        status: args.status,
-        start_time: Some(start_time).filter(|interval| *interval != Interval::default()),
-        ..ScanQuery::default()
-    };
-    let scans = list_scans(session, &query).await?;
-    let names = target_names(session).await?;
-    let named: Vec<NamedScan> = scans
-        .iter()
-        .map(|scan| NamedScan::new(scan, names.get(&scan.target_id).cloned()))
-        .collect();
-    session.out.list(&named, || table(&named))
-}
-
-/// The scans of all selected workspaces, newest first. Without a workspace id the service would
-/// list only the workspace last selected in a browser.
-async fn list_scans(session: &HeadlessSession, query: &ScanQuery) -> anyhow::Result<Vec<Scan>> {
-    let mut scans = Vec::new();
-    for workspace in session.workspaces().await? {
-        let query = ScanQuery {
-            workspace_id: Some(workspace.id),
-            ..query.clone()
-        };
-        scans.extend(session.client()?.list_all_scans(&query).await?);
+fn print_raw(out: Output, lines: &[String]) -> anyhow::Result<()> {
+    if out.json {
+        return out.value(&lines);
     }
-    scans.sort_by_key(|scan| std::cmp::Reverse(scan.id));
-    scans.dedup_by_key(|scan| scan.id);
-    Ok(scans)
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    out.outside(text.as_bytes())
 }
 
-async fn target_names(session: &HeadlessSession) -> anyhow::Result<HashMap<TargetId, Shared>> {
-    let all = session
-        .client()?
-        .list_all_targets(&TargetQuery::default())
-        .await?;
-    Ok(all
-        .into_iter()
-        .map(|target| (target.id, target.name))
-        .collect())
+/// Stops the active ones of these scans.
+async fn stop(session: &HeadlessSession, ids: &[ScanId]) -> anyhow::Result<()> {
+    session.require_writable()?;
+    let client = session.client()?;
+    let mut ended = Vec::new();
+    for &id in ids {
+        match client.get_scan(id).await?.is_active() {
+            true => client.stop_scan(id).await?,
+            false => ended.push(id.to_string()),
+        }
+    }
+    let message = match &ended[..] {
+        [] => return Ok(()),
+        [one] => format!("scan {one} has already ended"),
+        several => format!("scans {} have already ended", several.join(", ")),
+    };
+    Err(CliError::new(message, "").into())
+}
+
+async fn delete(session: &HeadlessSession, id: ScanId, yes: bool) -> anyhow::Result<()> {
+    let client = session.client()?;
+    let scan = client.get_scan(id).await?;
+    let (tool, status) = (Tool(scan.tool_id), scan.status_name);
+    session.confirm_delete(
+        yes,
+        &format!("scan {id} ({tool}, {status}) with its findings"),
+    )?;
+    client.delete_scan(id).await?;
+    Ok(())
 }
 
 /// Labels of the fields whose names do not say what they hold.
@@ -352,7 +259,7 @@ async fn show(session: &HeadlessSession, scan: &Scan) -> anyhow::Result<()> {
 
 async fn watch_all(session: &HeadlessSession, mut ids: Vec<ScanId>) -> anyhow::Result<ExitCode> {
     if ids.is_empty() {
-        let all = list_scans(session, &ScanQuery::default()).await?;
+        let all = list::scans(session, &ScanQuery::default()).await?;
         ids = all
             .iter()
             .filter(|scan| scan.is_active())
@@ -374,37 +281,13 @@ async fn watch_all(session: &HeadlessSession, mut ids: Vec<ScanId>) -> anyhow::R
     Ok(watch::code(&scans))
 }
 
-fn table(all: &[NamedScan]) -> PrintTable {
-    let header = [
-        "ID", "TOOL", "TARGET", "STATUS", "DONE", "STARTED", "C", "H", "M", "L", "I",
-    ];
-    PrintTable::of(
-        header,
-        all,
-        |NamedScan {
-             scan, target_name, ..
-         }| {
-            let target = target_name
-                .as_ref()
-                .map_or_else(|| scan.target_id.to_string(), ToString::to_string);
-            let (done, started) = (format!("{}%", scan.progress), or_dash(scan.start_time));
-            let [critical, high, medium, low, info] = scan.result_summary.by_risk().map(or_dash);
-            let tool = Tool(scan.tool_id);
-            cells![
-                scan.id,
-                tool,
-                target,
-                scan.shown_status(),
-                done,
-                started,
-                critical,
-                high,
-                medium,
-                low,
-                info
-            ]
-        },
-    )
+fn print_tests(out: Output, all: &[Test]) -> anyhow::Result<()> {
+    let listed = |test| ListedTest {
+        test,
+        incomplete: Test::is_incomplete(test),
+    };
+    let all: Vec<ListedTest> = all.iter().map(listed).collect();
+    out.list(&all, || tests(&all))
 }
 
 fn tests(all: &[ListedTest]) -> PrintTable {

@@ -1,18 +1,20 @@
 //! Output of the commands: aligned tables or JSON. Outside text is sanitised here.
 
+mod table;
+
 use std::borrow::Cow;
 use std::io::{IsTerminal, stderr, stdout};
 
 use serde::Serialize;
 use serde_json::Value;
 
+pub use table::PrintTable;
+
 use crate::cli::stdio;
 use scandeck_wire::text;
 
 /// Spaces between two columns.
 const GAP: usize = 2;
-/// Columns are not truncated below this width.
-const MIN_WIDTH: usize = 12;
 
 /// Standard output.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +75,7 @@ impl Output {
     /// # Errors
     /// When the output cannot be written.
     pub fn table(self, table: &PrintTable) -> anyhow::Result<()> {
-        if !table.rows.is_empty() {
+        if !table.is_empty() {
             return stdio::print(table.text(self.columns).as_bytes());
         }
         if stderr().is_terminal() {
@@ -179,110 +181,6 @@ fn with_labels(value: Value, labels: &[(&str, &str)]) -> Value {
         .collect()
 }
 
-/// Rows with a header line.
-#[derive(Clone, Debug)]
-pub struct PrintTable {
-    header: Vec<&'static str>,
-    rows: Vec<Vec<String>>,
-}
-
-impl PrintTable {
-    /// One row per item; every cell is sanitised to one line.
-    pub fn of<T, const N: usize>(
-        header: [&'static str; N],
-        items: impl IntoIterator<Item = T>,
-        cells: impl Fn(T) -> [String; N],
-    ) -> Self {
-        let row = |item| {
-            cells(item)
-                .iter()
-                .map(|cell| text::clean(cell).into_owned())
-                .collect()
-        };
-        Self {
-            header: header.to_vec(),
-            rows: items.into_iter().map(row).collect(),
-        }
-    }
-
-    /// The aligned table. On a terminal the widest columns are truncated to fit, and the last ones
-    /// are left out where that is not enough; a file or a pipe gets everything.
-    pub fn text(&self, columns: Option<usize>) -> String {
-        let header: Vec<String> = self.header.iter().map(|name| (*name).to_owned()).collect();
-        let width = |at: usize, row: &Vec<String>| row.get(at).map_or(0, |cell| text::width(cell));
-        let mut widths: Vec<usize> = (0..header.len())
-            .map(|at| {
-                self.rows
-                    .iter()
-                    .chain([&header])
-                    .map(|row| width(at, row))
-                    .max()
-                    .unwrap_or(0)
-            })
-            .collect();
-        if let Some(columns) = columns {
-            widths.truncate(with_room(&widths, columns));
-            fit(&mut widths, columns);
-        }
-        let is_number = |cell: &String| {
-            cell.bytes()
-                .all(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'.' | b'%'))
-        };
-        let right: Vec<bool> = (0..header.len())
-            .map(|at| {
-                !self.rows.is_empty()
-                    && self
-                        .rows
-                        .iter()
-                        .all(|row| row.get(at).is_some_and(is_number))
-            })
-            .collect();
-        let mut out = String::new();
-        for row in [&header].into_iter().chain(&self.rows) {
-            let mut line = String::new();
-            for (at, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-                let cell = text::start(cell, width);
-                let pad = " ".repeat(width.saturating_sub(text::width(&cell)));
-                let gap = if at == 0 { "" } else { &" ".repeat(GAP) };
-                line.push_str(&if right[at] {
-                    format!("{gap}{pad}{cell}")
-                } else {
-                    format!("{gap}{cell}{pad}")
-                });
-            }
-            out.push_str(line.trim_end());
-            out.push('\n');
-        }
-        out
-    }
-}
-
-/// The number of columns that fit when the wide ones are narrowed as far as possible; at least one.
-fn with_room(widths: &[usize], columns: usize) -> usize {
-    let least = |count: usize| {
-        widths[..count]
-            .iter()
-            .map(|&width| width.min(MIN_WIDTH))
-            .sum::<usize>()
-            + GAP * count.saturating_sub(1)
-    };
-    (1..=widths.len())
-        .rev()
-        .find(|&count| least(count) <= columns)
-        .unwrap_or(1)
-}
-
-/// Narrows the widest columns until all fit.
-fn fit(widths: &mut [usize], columns: usize) {
-    let gaps = GAP * widths.len().saturating_sub(1);
-    while widths.iter().sum::<usize>() + gaps > columns {
-        match widths.iter_mut().max() {
-            Some(widest) if *widest > MIN_WIDTH => *widest -= 1,
-            _ => return,
-        }
-    }
-}
-
 /// One field per line; further lines of a text or list are indented.
 fn fields(value: &Value) -> String {
     let Value::Object(fields) = value else {
@@ -363,63 +261,6 @@ pub(super) use cells;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn table() -> PrintTable {
-        let rows = [
-            ["7", "shop\x1b[31m", ""],
-            ["112", "a name that is far longer than others", "x"],
-        ];
-        PrintTable::of(["ID", "NAME", "NOTE"], rows, |row| row.map(str::to_owned))
-    }
-
-    #[test]
-    fn piped_table_aligns_numbers_right_and_truncates_nothing() {
-        let text = table().text(None);
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(
-            lines[0],
-            "ID   NAME                                   NOTE".replacen("ID ", " ID", 1)
-        );
-        assert_eq!(lines[1], "  7  shop␛[31m");
-        assert!(lines[2].ends_with("longer than others  x"), "{text}");
-    }
-
-    #[test]
-    fn terminal_table_fits_the_width() {
-        let text = table().text(Some(40));
-        assert!(text.lines().all(|line| text::width(line) <= 40), "{text}");
-        assert!(text.contains("a name that") && text.contains('…'), "{text}");
-    }
-
-    #[test]
-    fn terminal_table_leaves_out_last_columns_without_room() {
-        let cells = [[
-            "4711",
-            "critical",
-            "https://shop.acme.test/",
-            "8443",
-            "Untrusted certificate",
-            "2026-11-26 12:00:00",
-        ]];
-        let table = PrintTable::of(
-            ["ID", "RISK", "TARGET", "PORT", "FINDING", "LAST SEEN"],
-            cells,
-            |row| row.map(str::to_owned),
-        );
-        let text = table.text(Some(50));
-        assert!(text.lines().all(|line| text::width(line) <= 50), "{text}");
-        assert!(
-            text.contains("FINDING") && !text.contains("LAST SEEN"),
-            "{text}"
-        );
-        assert!(
-            table
-                .text(Some(3))
-                .lines()
-                .all(|line| text::width(line) <= 4),
-            "the first column remains"
-        );
-    }
 
     #[test]
     fn labels_replace_field_names() {

@@ -1,0 +1,215 @@
+//! `scandeck scope`: targets beyond this machine that the local service may scan.
+//!
+//! A running service applies a change of the file within two seconds. `deny` and `remove` wait for
+//! it, and print the scans that ended.
+
+mod report;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use clap::{Args, Subcommand};
+use jiff::Timestamp;
+use jiff::civil::Date;
+
+use super::{DataDirArg, audit};
+use crate::cli::input::read_input;
+use crate::cli::value::future_date;
+use scandeck_service::scope::{LineError, Pattern, ScanScope, ScopeEntry, ScopeFile, parse_list};
+use scandeck_service::{DataDir, RunningScans};
+use scandeck_wire::contract::Stamp;
+use scandeck_wire::input_files::InputKind;
+use scandeck_wire::login::login;
+use scandeck_wire::sqlite::is_present;
+
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Example:
+  scandeck scope add 10.0.4.0/24 shop.acme.test --until 2030-12-31 --note \"SOW 114\"")]
+pub struct ScopeArgs {
+    #[command(flatten)]
+    directory: DataDirArg,
+    #[command(subcommand)]
+    command: ScopeCommand,
+}
+
+#[derive(Subcommand, Clone, Debug)]
+enum ScopeCommand {
+    /// Allow names, `*.name`, addresses or networks
+    #[command(after_help = "Example:\n  scandeck scope add 10.0.4.0/24 --until 2030-12-31")]
+    Add {
+        /// Name, `*.name`, address or network
+        #[arg(required = true, value_name = "TARGET", value_parser = Pattern::allowance)]
+        targets: Vec<Pattern>,
+        #[command(flatten)]
+        terms: Terms,
+    },
+    /// Deny names, `*.name`, addresses or networks, even if allowed
+    #[command(after_help = "Example:\n  scandeck scope deny 10.0.4.1 --note printer")]
+    Deny {
+        /// Name, `*.name`, address or network
+        #[arg(required = true, value_name = "TARGET")]
+        targets: Vec<Pattern>,
+        /// The reason
+        #[arg(
+            long,
+            value_name = "TEXT",
+            default_value = "",
+            hide_default_value = true
+        )]
+        note: String,
+    },
+    /// Allow the targets of a file: one per line, `#` starts a comment
+    #[command(after_help = "Example:\n  scandeck scope import scope.txt --note \"SOW 114\"")]
+    Import {
+        /// The file, or `-` for standard input
+        file: PathBuf,
+        #[command(flatten)]
+        terms: Terms,
+    },
+    /// Remove allow and deny entries
+    #[command(after_help = "Example:\n  scandeck scope remove 10.0.4.1")]
+    Remove {
+        /// Target as listed
+        #[arg(required = true, value_name = "TARGET")]
+        targets: Vec<Pattern>,
+    },
+    /// Show all entries
+    #[command(after_help = "Example:\n  scandeck scope list")]
+    List,
+}
+
+#[derive(Args, Clone, Debug)]
+struct Terms {
+    /// Last day (UTC) on which the target may be scanned
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = future_date)]
+    until: Option<Date>,
+    /// The reason, such as a contract number
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
+    note: String,
+}
+
+/// Changes or shows the scope file. Only commands that add entries create the file.
+///
+/// # Errors
+/// When the file cannot be read or written, or an entry is invalid.
+pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
+    let directory = &args.directory;
+    match args.command {
+        ScopeCommand::Add { targets, terms } => allow(directory, "scope add", &targets, &terms)?,
+        ScopeCommand::Import { file, terms } => import(directory, &file, &terms)?,
+        ScopeCommand::Deny { targets, note } => deny(directory, &targets, &note).await?,
+        ScopeCommand::Remove { targets } => return remove(directory, &targets).await,
+        ScopeCommand::List => report::list(&match directory.named()? {
+            Some(dir) => scope_file(&dir).load()?,
+            None => ScanScope::default(),
+        })?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn scope_file(dir: &DataDir) -> ScopeFile {
+    ScopeFile::new(dir.scope_file())
+}
+
+/// Adds allowances by this command.
+fn allow(
+    directory: &DataDirArg,
+    command: &str,
+    targets: &[Pattern],
+    terms: &Terms,
+) -> anyhow::Result<()> {
+    let dir = directory.open()?;
+    let file = scope_file(&dir);
+    let replaced = file.add(entries(targets, terms.until, &terms.note))?;
+    report::added("allowed", &file, targets, &replaced);
+    report::warn_of_metadata(targets);
+    report::warn_of_denials(&file, targets)?;
+    audit(&dir, command, &report::joined(targets));
+    Ok(())
+}
+
+fn import(directory: &DataDirArg, list: &Path, terms: &Terms) -> anyhow::Result<()> {
+    let name = list.display();
+    let text = read_input(list, InputKind::Scope)?;
+    let invalid =
+        |error: LineError| anyhow!("{name}:{}: {error}; nothing was imported", error.line);
+    let targets = parse_list(&text).map_err(invalid)?;
+    if targets.is_empty() {
+        note!("no entries in {name}; the scope is unchanged");
+        return Ok(());
+    }
+    allow(directory, "scope import", &targets, terms)
+}
+
+async fn deny(directory: &DataDirArg, targets: &[Pattern], note: &str) -> anyhow::Result<()> {
+    let dir = directory.open()?;
+    let (file, running) = (scope_file(&dir), running_scans(&dir).await);
+    let replaced = file.deny(entries(targets, None, note))?;
+    report::added("denied", &file, targets, &replaced);
+    audit(&dir, "scope deny", &report::joined(targets));
+    report::ended(running).await;
+    Ok(())
+}
+
+/// Removes entries. Exit code 1 if the file does not have all of them.
+async fn remove(directory: &DataDirArg, targets: &[Pattern]) -> anyhow::Result<ExitCode> {
+    let removed = match directory.named()? {
+        Some(dir) => remove_from(&dir, targets).await?,
+        None => Vec::new(),
+    };
+    let mut code = ExitCode::SUCCESS;
+    for target in targets.iter().filter(|target| !removed.contains(target)) {
+        note!(
+            "scandeck: `{target}` is not in the scope file; `scandeck scope list` shows all entries"
+        );
+        code = ExitCode::FAILURE;
+    }
+    Ok(code)
+}
+
+/// Removes entries, and prints them and the scans that end.
+async fn remove_from(dir: &DataDir, targets: &[Pattern]) -> anyhow::Result<Vec<Pattern>> {
+    let file = scope_file(dir);
+    if !is_present(file.path())? {
+        return Ok(Vec::new());
+    }
+    let running = running_scans(dir).await;
+    let removed = file.remove(targets)?;
+    report::removed(&file, &removed);
+    let entries = removed.allow.into_iter().chain(removed.deny);
+    let removed: Vec<Pattern> = entries.map(|entry| entry.target).collect();
+    if !removed.is_empty() {
+        audit(dir, "scope remove", &report::joined(&removed));
+        report::ended(running).await;
+    }
+    Ok(removed)
+}
+
+fn entries(targets: &[Pattern], until: Option<Date>, note: &str) -> Vec<ScopeEntry> {
+    let (who, added) = (
+        login(|name| std::env::var(name).ok()),
+        Some(Stamp(Timestamp::now())),
+    );
+    let entry = |target: &Pattern| ScopeEntry {
+        target: target.clone(),
+        until,
+        note: note.to_owned(),
+        who: who.clone(),
+        added,
+    };
+    targets.iter().map(entry).collect()
+}
+
+/// The running scans before a change. The change is made even if they cannot be read.
+async fn running_scans(dir: &DataDir) -> Option<RunningScans> {
+    RunningScans::read(dir).await.unwrap_or_else(|error| {
+        note!("running scans cannot be read: {error}");
+        None
+    })
+}
