@@ -45,7 +45,7 @@ fn configuration_file_with_every_key_gives_same_values() {
         assert_eq!(actual, *values, "{profile}");
         assert_eq!((config.user.as_str(), config.keep_days), ("ann", Some(365)));
         assert_eq!(
-            config.screen.signal_command,
+            config.screen.alert_command,
             ["sh", "-c", "notify-send \"$SCANDECK_TITLE\""]
         );
         let is_own = |address: &str| {

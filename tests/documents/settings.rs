@@ -14,7 +14,7 @@ use super::read;
 const TABLES: [&str; 5] = [
     "",
     "[captures]",
-    "[signals]",
+    "[alerts]",
     "[[commands]]",
     "[profiles.NAME]",
 ];
@@ -152,7 +152,7 @@ fn defaults() -> BTreeMap<&'static str, String> {
             "keep_days",
             or(config.keep_days.map(|days| days.to_string()), "forever"),
         ),
-        ("command", list(config.screen.signal_command)),
+        ("command", list(config.screen.alert_command)),
         ("name", "the command".to_owned()),
         ("key", "none".to_owned()),
         ("context", command.context),
@@ -200,7 +200,7 @@ fn settings(table: &str) -> Vec<String> {
     let mut names: Vec<String> = names.split(", ").map(str::to_owned).collect();
     names.retain(|name| {
         !table.is_empty()
-            || !["captures", "signals", "keys", "commands", "profiles"].contains(&name.as_str())
+            || !["captures", "alerts", "keys", "commands", "profiles"].contains(&name.as_str())
     });
     names.sort();
     names

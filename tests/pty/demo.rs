@@ -20,7 +20,7 @@ curl -sSfG "$1/later" --data-urlencode "url=$line" --data-urlencode seconds=0
 /// key.
 const CONFIG: &str = r#"
 default_profile = "prod"
-signals.command = ["sh", "-c", 'echo "$SCANDECK_TITLE: $SCANDECK_BODY" >> heard']
+alerts.command = ["sh", "-c", 'echo "$SCANDECK_TITLE: $SCANDECK_BODY" >> heard']
 [profiles.prod]
 base_url = "https://h.test"
 "#;
@@ -80,10 +80,10 @@ async fn script_on_demo_shares_payloads_with_open_dashboard() {
         String::from_utf8_lossy(&ended.stderr)
     );
     session.until("#137 keys.txt").await;
-    let signals = || std::fs::read_to_string(home.path().join("heard")).unwrap_or_default();
+    let alerts = || std::fs::read_to_string(home.path().join("heard")).unwrap_or_default();
     until(
-        || async { signals() },
-        |signals| signals.contains("payload hit: #137 keys.txt"),
+        || async { alerts() },
+        |alerts| alerts.contains("payload hit: #137 keys.txt"),
     )
     .await;
 }

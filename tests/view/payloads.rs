@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use scandeck::contract::{LoggerId, Stamp};
 use scandeck::dashboard::base::Pane;
 use scandeck::dashboard::core::Msg;
-use scandeck::dashboard::data::{Alert, OobNews, StoredArchive, Wait};
+use scandeck::dashboard::data::{AlertRule, OobNews, StoredArchive, Wait};
 use scandeck::dashboard::model::Model;
 use scandeck::dashboard::ui::{Scheme, Theme};
 use scandeck::oob::{Hits, Payload, PayloadBook, Token};
@@ -101,7 +101,7 @@ fn book(columns: u16, rows: u16) -> Model {
             all: true,
         }),
     );
-    model.captures.signals.waits = vec![
+    model.captures.alerts.waits = vec![
         Wait {
             token: second,
             until: Some(model.now.mono + std::time::Duration::from_secs(600)),
@@ -172,11 +172,11 @@ fn payload_shapes_are_listed_in_copy_menu() {
 fn alert_rules_are_listed() {
     hold("alerts", &SIZES[..1], |columns, rows| {
         let mut model = book(columns, rows);
-        let alert = |query: &str, off| Alert {
+        let alert = |query: &str, off| AlertRule {
             query: query.to_owned(),
             off,
         };
-        model.captures.signals.alerts = vec![
+        model.captures.alerts.rules = vec![
             alert("from:203.0.113.*", false),
             alert("method:post is:known", true),
         ];

@@ -21,7 +21,7 @@ pub fn checked(settings: ScreenSettings) -> Result<LiveSettings, Problem> {
         invalid: invalid_themes,
     } = checked_themes(&settings)?;
     let ScreenSettings {
-        signal_command: notify_command,
+        alert_command: notify_command,
         mouse,
         fixed,
         ..

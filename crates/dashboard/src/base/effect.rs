@@ -1,7 +1,7 @@
 //! Effects: requests of `update` to the outside, as data. The runtime executes them and answers
 //! with a message.
 
-use crate::base::{CaptureRow, Generation, Signal, TextChunk, ViewJob};
+use crate::base::{Alert, CaptureRow, Generation, TextChunk, ViewJob};
 use crate::input::CustomAction;
 use scandeck_client::calls::CallId;
 use scandeck_domain::export::{ExportFormat, ExportRow};
@@ -99,7 +99,7 @@ pub enum Effect {
     /// Draw random numbers for payloads; answered by `Msg::PayloadNumbers`.
     DrawPayloadNumbers(Box<PayloadRequest>),
     /// Alert the user: the bell, a notification, the configured command.
-    Signal(Box<Signal>),
+    Alert(Box<Alert>),
     /// Run this program from now on when the user is alerted; none if empty.
     NotifyBy(Vec<String>),
     /// Store decisions: one batch.

@@ -8,6 +8,7 @@
 //!
 //! No state of a pane and no feature is named here.
 
+pub mod alert;
 pub mod batch;
 pub mod cached;
 pub mod capture;
@@ -28,10 +29,10 @@ pub mod scheme;
 pub mod screen;
 pub mod screen_map;
 pub mod session;
-pub mod signal;
 pub mod tab;
 pub mod time;
 
+pub use alert::Alert;
 pub use batch::{AT_ONCE, Batch, Job, JobState};
 pub use cached::{CACHED_LISTS, CachedList};
 pub use capture::{CaptureKey, CaptureRow};
@@ -64,6 +65,5 @@ pub use scheme::Scheme;
 pub use screen::{JsonFold, Layout, Measures, Size, SlotPart};
 pub use screen_map::{Axis, CellArea, PlacedDivider, PlacedPane, ScreenMap, ShownRows};
 pub use session::Session;
-pub use signal::Signal;
 pub use tab::{Tab, TextMode};
 pub use time::Now;

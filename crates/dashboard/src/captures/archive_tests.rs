@@ -728,7 +728,7 @@ fn alert_rule_on_body_matches_new_capture_with_body_in_file() {
     let mut app = TestDashboard::new();
     app.keys(": 'alert body:even' enter");
     let generation = app.model.connection.generation;
-    let mut signals = |id| {
+    let mut alerts = |id| {
         let old = long(id);
         let recent = Capture {
             request_date: Some(stamp()),
@@ -741,10 +741,10 @@ fn alert_rule_on_body_matches_new_capture_with_body_in_file() {
         let effects = app.send(Msg::Oob(OobNews::Captures { generation, new }));
         effects
             .iter()
-            .filter(|effect| matches!(effect, Effect::Signal(_)))
+            .filter(|effect| matches!(effect, Effect::Alert(_)))
             .count()
     };
-    assert_eq!((signals(11), signals(12)), (0, 1));
+    assert_eq!((alerts(11), alerts(12)), (0, 1));
 }
 
 #[test]

@@ -36,7 +36,9 @@ pub struct ConfigFile {
     /// The theme of the dashboard, with its place in the file.
     theme: Option<Spanned<String>>,
     pub captures: Captures,
-    pub signals: SignalSettings,
+    // The name before the first release.
+    #[serde(alias = "signals")]
+    pub alerts: AlertSettings,
     /// Keys by context and action; each value with its place in the file.
     keys: BTreeMap<String, BTreeMap<String, Spanned<KeyTexts>>>,
     commands: Vec<Spanned<CommandEntry>>,
@@ -146,12 +148,12 @@ pub struct Captures {
 /// Notifications in addition to the bell.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct SignalSettings {
+pub struct AlertSettings {
     /// A program that is started without a shell.
     pub command: Option<Spanned<CommandWords>>,
 }
 
-impl SignalSettings {
+impl AlertSettings {
     /// Program and arguments; empty without a command.
     pub fn command(&self) -> Vec<String> {
         self.command
@@ -280,14 +282,14 @@ impl ConfigFile {
         };
         let name_a_program = "name a program, or remove the line";
         if let Some(command) = self
-            .signals
+            .alerts
             .command
             .as_ref()
             .filter(|command| command.get_ref().split().is_empty())
         {
             return at(
                 command.span().start,
-                "command of [signals] is empty".to_owned(),
+                "command of [alerts] is empty".to_owned(),
                 name_a_program,
             );
         }

@@ -106,7 +106,7 @@ pub struct Config {
 #[derive(Clone, Debug, Default)]
 pub struct ScreenSettings {
     /// Program and arguments of the notification command; may be empty.
-    pub signal_command: Vec<String>,
+    pub alert_command: Vec<String>,
     /// Changed keys of the dashboard.
     pub keys: KeySettings,
     /// Whether the dashboard uses the mouse.
@@ -121,7 +121,7 @@ pub struct ScreenSettings {
 impl ScreenSettings {
     fn new(file: file::ConfigFile, path: &Path) -> Self {
         Self {
-            signal_command: file.signals.command(),
+            alert_command: file.alerts.command(),
             mouse: file.mouse,
             fixed: file.fixed_settings(),
             theme: file.theme_setting,

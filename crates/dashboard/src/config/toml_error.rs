@@ -203,7 +203,7 @@ mod tests {
                 "2: `retest` must be a key or a list of keys",
             ),
             (
-                "[signals]\ncommand = 5",
+                "[alerts]\ncommand = 5",
                 "2: `command` must be a program, or a list such as [\"notify-send\", \"scandeck\"]",
             ),
         ] {

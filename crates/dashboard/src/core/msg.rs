@@ -92,7 +92,7 @@ pub enum Msg {
     /// Random numbers for new payloads: several for each, in case a token exists already.
     PayloadNumbers(Box<PayloadRequest>, Vec<u64>),
     /// The command of an alert failed.
-    SignalFailed(Problem),
+    AlertFailed(Problem),
     /// A command of the configuration ended with this output, or failed.
     CommandEnded {
         action: CustomAction,

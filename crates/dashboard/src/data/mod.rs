@@ -9,9 +9,9 @@
 //! the folded events. Selection, filters and scroll positions are not here: they belong to `list`,
 //! `text` and `model`.
 
+pub mod alerts;
 pub mod guard;
 pub mod last_visit;
-pub mod signals;
 pub mod tabs;
 
 pub mod board;
@@ -29,6 +29,8 @@ pub mod text_search;
 pub mod archive;
 pub mod decisions;
 
+pub(crate) use alerts::{ALERT, LONGEST, OFF, ON, RECENT};
+pub use alerts::{AlertRule, AlertState, Wait};
 pub use archive::{Archive, ArchiveBacklog, Oob, OobNews, Recalled, StoredArchive};
 pub use board::{BY_NOW, Board, BoardRow};
 pub use calls::RecordedCalls;
@@ -42,8 +44,6 @@ pub use revisions::{Revisions, Segment};
 pub use scan_progress::{ScanProgress, Tally};
 pub use shown_captures::{ShownCaptures, WholeCapture};
 pub use shown_texts::{ReadFinding, ShownText, ShownTexts};
-pub(crate) use signals::{ALERT, LONGEST, OFF, ON, RECENT};
-pub use signals::{Alert, AlertState, Wait};
 pub use snapshots::{Data, ScanParts};
 pub(crate) use stream::START;
 pub use stream::{MOST, MOST_BYTES, Stream};

@@ -1,4 +1,4 @@
-//! Decisions: recording, receiving, and making the rows of findings with them.
+//! Decisions: records and receives them, and requests the rows of findings that follow from them.
 
 use crate::base::plan::SETTLING;
 use crate::base::{Effect, Generation, Pane, Tone};
@@ -229,7 +229,7 @@ impl Model {
         before.shown().map(|_| before)
     }
 
-    /// Records the changes of one key press as a batch. None without a pen.
+    /// Records the changes of one key press as a batch. None without a writer.
     pub(crate) fn record(
         &mut self,
         drafts: Vec<(Subject, Change)>,

@@ -5,7 +5,7 @@
 //!                               └─► effects    copies, files, notifications; files of a task get the mask along
 //! ```
 
-use crate::base::{Effect, Session, Signal, Tone};
+use crate::base::{Alert, Effect, Session, Tone};
 use crate::data::Segment;
 use crate::model::Model;
 use scandeck_domain::mask::{KnownNames, Mask, MaskedKind};
@@ -158,7 +158,7 @@ impl Model {
                     run.input = mask.text(&run.input).into_owned();
                     run.is_masked = true;
                 }
-                Effect::Signal(signal) => mask_signal(&mask, signal),
+                Effect::Alert(alert) => mask_alert(&mask, alert),
                 _ => {}
             }
         }
@@ -173,9 +173,9 @@ impl Model {
     }
 }
 
-fn mask_signal(mask: &Mask, signal: &mut Signal) {
-    let fields = signal.fields.iter_mut().map(|(_, value)| value);
-    for text in fields.chain([&mut signal.title, &mut signal.body]) {
+fn mask_alert(mask: &Mask, alert: &mut Alert) {
+    let fields = alert.fields.iter_mut().map(|(_, value)| value);
+    for text in fields.chain([&mut alert.title, &mut alert.body]) {
         *text = mask.text(text).into_owned();
     }
 }

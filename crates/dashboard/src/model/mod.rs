@@ -11,6 +11,7 @@
 
 pub mod review;
 
+pub mod alerts;
 pub mod archive;
 pub mod board;
 pub mod calls;
@@ -40,7 +41,6 @@ pub mod retained_rows;
 pub mod rows;
 pub mod seen;
 pub mod settings;
-pub mod signals;
 pub mod sources;
 pub mod tabs;
 pub mod texts;
@@ -158,7 +158,7 @@ pub struct FindingsState {
 pub struct CapturesState {
     pub oob: Oob,
     pub payloads: Payloads,
-    pub signals: AlertState,
+    pub alerts: AlertState,
     /// Captures since the stream was last viewed.
     pub new_captures: u64,
     /// When the first recording logger stops, for the header.

@@ -17,7 +17,7 @@ pub struct ListContext<'a> {
     state: &'a TriageState,
     book: &'a PayloadBook,
     payloads: &'a Payloads,
-    signals: &'a AlertState,
+    alerts: &'a AlertState,
     own: &'a [Network],
     hosts: &'a TargetHosts,
     clock_offset: Option<i64>,
@@ -79,7 +79,7 @@ impl OtherLists for ListContext<'_> {
     }
 
     fn is_awaited(&self, token: Token) -> bool {
-        self.signals.wait(token).is_some()
+        self.alerts.wait(token).is_some()
     }
 
     fn targets_of(&self, capture: &Capture) -> Vec<Shared> {
@@ -168,7 +168,7 @@ impl Model {
             state: &self.findings.triage.state,
             book: &self.captures.oob.book,
             payloads: &self.captures.payloads,
-            signals: &self.captures.signals,
+            alerts: &self.captures.alerts,
             own: self.own_addresses(),
             hosts: &self.captures.oob.hosts,
             clock_offset: self.connection.clock_offset,

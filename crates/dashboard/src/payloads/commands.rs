@@ -54,7 +54,7 @@ pub(crate) static COMMANDS: &[Command] = &[
         "cancel all waits",
         "wait end",
         |model, _, _| {
-            let count = std::mem::take(&mut model.captures.signals.waits).len();
+            let count = std::mem::take(&mut model.captures.alerts.waits).len();
             model.payloads_changed();
             model.notify(
                 Tone::Plain,
@@ -89,7 +89,7 @@ pub(crate) static COMMANDS: &[Command] = &[
         "list the alert rules, turn them on or off, or delete them",
         "alerts",
         |model, _, _| {
-            match model.captures.signals.alerts.is_empty() {
+            match model.captures.alerts.rules.is_empty() {
                 true => model.notify(Tone::Plain, "no alert rules · `:alert QUERY` adds one"),
                 false => model
                     .overlay
@@ -138,7 +138,7 @@ fn wait(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
         ),
     };
     let until = limit.map(|seconds| model.now.mono + Duration::from_secs(seconds.unsigned_abs()));
-    let waits = &mut model.captures.signals.waits;
+    let waits = &mut model.captures.alerts.waits;
     waits.retain(|wait| wait.token != token);
     waits.push(Wait { token, until });
     model.payloads_changed();
@@ -159,8 +159,8 @@ fn alert(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<()
     let query = args.query().unwrap_or_default();
     if model
         .captures
-        .signals
         .alerts
+        .rules
         .iter()
         .any(|alert| alert.query == query && !alert.off)
     {

@@ -131,7 +131,7 @@ fn or_dash(cx: &Cx<'_>, outside: &str) -> Line<'static> {
 /// they are counted.
 fn hits(cx: &Cx<'_>, payload: &Payload) -> Line<'static> {
     let hits = cx.model.captures.payloads.hits_of(payload.token);
-    if let Some(wait) = cx.model.captures.signals.wait(payload.token) {
+    if let Some(wait) = cx.model.captures.alerts.wait(payload.token) {
         let left = wait
             .until
             .map(|until| until.saturating_sub(cx.model.now.mono).as_secs());

@@ -2,18 +2,18 @@
 //!
 //! ```text
 //!   p ─► Effect::DrawPayloadNumbers(request) ─► Msg::PayloadNumbers(request, numbers) ─► Payload ─► Effect::Plant, Effect::Copy
-//!   captures ─► Mentions ─► signals, waits          archive ─► hits ─► Payloads pane
+//!   captures ─► Mentions ─► alerts, waits          archive ─► hits ─► Payloads pane
 //! ```
 //!
 //! Tokens must not be guessable, but `update` is deterministic: the runtime draws the random
 //! numbers of the tokens. The recognition of tokens and the archive are in the top-level module
 //! `oob`.
 
+#[cfg(test)]
+mod alerts_tests;
 pub mod commands;
 pub mod draw;
 pub mod form;
 pub mod keys;
-#[cfg(test)]
-mod signals_tests;
 #[cfg(test)]
 mod tests;

@@ -2,8 +2,8 @@
 //! message.
 
 use crate::base::{
-    Call, CaptureRow, CaptureUse, ConnectionChoice, CopyFailed, Effect, Exported, ExportedCaptures,
-    FindingUse, Generation, Signal, TextChunk, Ticket, ViewJob,
+    Alert, Call, CaptureRow, CaptureUse, ConnectionChoice, CopyFailed, Effect, Exported, ExportedCaptures,
+    FindingUse, Generation, TextChunk, Ticket, ViewJob,
 };
 use crate::core::Msg;
 use crate::core::draw::paged_text;
@@ -12,8 +12,8 @@ use crate::list::view;
 use crate::runtime::event_loop::EventLoop;
 use crate::runtime::signals::stop_until_continued;
 use crate::runtime::{
-    CopyMethod, DecisionRequest, ProcessSignal, SignalStream, TaskReport, Terminal, archive,
-    browser, calls, clipboard, custom, editor, signal,
+    CopyMethod, DecisionRequest, ProcessSignal, SignalStream, TaskReport, Terminal, alert, archive,
+    browser, calls, clipboard, custom, editor,
 };
 use rustix::termios::{QueueSelector, tcflush};
 use scandeck_client::{CallId, Problem, on_list_thread};
@@ -93,7 +93,7 @@ impl EventLoop {
                     result,
                 }
             }),
-            Effect::Signal(alert) => self.signal(*alert),
+            Effect::Alert(alert) => self.alert(*alert),
             Effect::DrawPayloadNumbers(payload_request) => {
                 self.draw_payload_numbers(payload_request)
             }
@@ -283,7 +283,7 @@ impl EventLoop {
         self.queue.push_back(Msg::Copied(copied));
     }
 
-    fn signal(&mut self, alert: Signal) {
+    fn alert(&mut self, alert: Alert) {
         // The next frame detects a terminal that is gone.
         let _ = self
             .terminal
@@ -293,8 +293,8 @@ impl EventLoop {
         }
         let (words, answers) = (Arc::clone(&self.notify_command), self.answers.0.clone());
         self.tasks.spawn(async move {
-            if let Err(problem) = signal::run(&words, &alert).await {
-                let _ = answers.send(TaskReport::Msg(Box::new(Msg::SignalFailed(problem))));
+            if let Err(problem) = alert::run(&words, &alert).await {
+                let _ = answers.send(TaskReport::Msg(Box::new(Msg::AlertFailed(problem))));
             }
         });
     }

@@ -19,8 +19,7 @@ use crate::runtime::terminal::shows_links;
 use crate::runtime::{
     ArchiveHandle, Cache, Connected, ConnectionSource, Connector, CopyMethod, DashboardExit,
     DashboardSettings, DashboardStart, DecisionsHandle, DeferredDrop, FRAME, FramePace, Keyboard,
-    LastBackground, ProcessSignal, SignalStream, Terminal, TerminalInput, activity, bundled,
-    signal,
+    LastBackground, ProcessSignal, SignalStream, Terminal, TerminalInput, activity, alert, bundled,
 };
 use crate::ui::ViewCache;
 use crossterm::event::{Event, KeyEvent, KeyEventKind};
@@ -115,7 +114,7 @@ pub(crate) struct EventLoop {
     pub backend: Option<Backend>,
     pub connect: Connector,
     pub copy_method: CopyMethod,
-    pub notify_method: signal::NotifyMethod,
+    pub notify_method: alert::NotifyMethod,
     pub notify_command: Arc<[String]>,
     pub started: Instant,
     pub pace: FramePace,
@@ -168,7 +167,7 @@ impl EventLoop {
             backend: None,
             connect,
             copy_method: CopyMethod::of(variable),
-            notify_method: signal::NotifyMethod::of(variable),
+            notify_method: alert::NotifyMethod::of(variable),
             notify_command: settings.live.notify_command.clone().into(),
             started,
             pace: FramePace::default(),

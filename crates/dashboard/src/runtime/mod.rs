@@ -12,6 +12,7 @@
 //! from a [`Connector`] after the question of the first start.
 
 pub mod activity;
+pub mod alert;
 pub mod archive;
 pub mod background;
 pub mod browser;
@@ -32,7 +33,6 @@ pub mod local;
 pub mod log;
 pub mod process;
 pub mod settings_watch;
-pub mod signal;
 pub mod signals;
 pub mod terminal;
 pub mod terminal_answers;

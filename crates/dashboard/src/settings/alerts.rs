@@ -8,12 +8,12 @@ use crate::prompts::{Prompt, Then};
 /// Handles a key while the list is open. The list closes with its last rule, also when another
 /// dashboard deleted it.
 pub(crate) fn handle_key(model: &mut Model, action: Option<Action>, effects: &mut Vec<Effect>) {
-    let rows = model.captures.signals.alerts.len();
+    let rows = model.captures.alerts.rules.len();
     let Some(Modal::Alerts(list)) = model.overlay.modals.last_mut() else {
         return;
     };
     list.walk(0, rows);
-    let Some(chosen) = model.captures.signals.alerts.get(list.at).cloned() else {
+    let Some(chosen) = model.captures.alerts.rules.get(list.at).cloned() else {
         model.overlay.modals.pop();
         return;
     };
@@ -38,7 +38,7 @@ pub(crate) fn handle_key(model: &mut Model, action: Option<Action>, effects: &mu
 pub(crate) fn delete(model: &mut Model, query: &str, effects: &mut Vec<Effect>) {
     model.keep_alert(query, None, effects);
     model.notify(Tone::Plain, format!("alert rule deleted: {query}"));
-    if model.captures.signals.alerts.is_empty() {
+    if model.captures.alerts.rules.is_empty() {
         model
             .overlay
             .modals

@@ -2,7 +2,7 @@
 //! the last visit.
 //!
 //! ```text
-//!   data::signals ─► alerts (keys) ─► effects        data::since ─► draw/since
+//!   data::alerts ─► alerts (keys) ─► effects        data::since ─► draw/since
 //! ```
 //!
 //! Saved queries are in `model/tabs`. The configuration file is read by the top-level module

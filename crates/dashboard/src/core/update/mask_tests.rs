@@ -1,6 +1,6 @@
 //! The privacy mask: the screen, copies, files and notifications while it is on.
 
-use crate::base::{Exported, Signal};
+use crate::base::{Alert, Exported};
 use crate::core::Msg;
 use crate::testing::*;
 use base64::Engine;
@@ -343,20 +343,20 @@ fn masked_notifications_have_stand_ins() {
     let mut dashboard = TestDashboard::new();
     dashboard.keys(": 'mask' enter");
     let fields = vec![("from", "203.0.113.9".to_owned())];
-    let mut effects = vec![Effect::Signal(Box::new(Signal {
+    let mut effects = vec![Effect::Alert(Box::new(Alert {
         title: "hit at probe".into(),
         body: "t1.acme.test".into(),
         fields,
     }))];
     dashboard.model.mask_effects(&mut effects);
-    let [Effect::Signal(signal)] = &effects[..] else {
-        panic!("no signal")
+    let [Effect::Alert(alert)] = &effects[..] else {
+        panic!("no alert")
     };
     assert!(
-        signal.title.starts_with("hit at logger-") && signal.body.starts_with("host-"),
-        "{signal:?}"
+        alert.title.starts_with("hit at logger-") && alert.body.starts_with("host-"),
+        "{alert:?}"
     );
-    assert!(signal.fields[0].1.starts_with("ip-"));
+    assert!(alert.fields[0].1.starts_with("ip-"));
 }
 
 #[test]

@@ -114,8 +114,8 @@ fn follow_up(model: &mut Model, before: BeforeMessage, effects: &mut Vec<Effect>
     settle(model, before.by_hand);
     // A scan may be stalled by now, and another detail may be shown.
     model.refresh();
-    // A signal or a seen finding may be due at the new state of scans and rows.
-    model.tend_signals(effects);
+    // An alert or a seen finding may be due at the new state of scans and rows.
+    model.tend_alerts(effects);
     model.see_finding(effects);
     model.correlate(effects);
     // The count ends only if `correlate` has requested no new rows.
@@ -192,7 +192,7 @@ fn handle(model: &mut Model, msg: Msg, effects: &mut Vec<Effect>) {
         Msg::PayloadNumbers(payload_request, numbers) => {
             payloads::keys::handle_drawn(model, &payload_request, &numbers, effects)
         }
-        Msg::SignalFailed(problem) => model.notify_problem("signal command", &problem),
+        Msg::AlertFailed(problem) => model.notify_problem("alert command", &problem),
         Msg::CommandEnded { action, result } => custom::handle_ended(model, action, result),
         Msg::SettingsRead(result) => live_settings::handle_settings_read(model, result, effects),
         Msg::NextChunk => model.run_chunk(effects),

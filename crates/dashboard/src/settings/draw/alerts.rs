@@ -1,6 +1,6 @@
 //! The list of alert rules: the state and the query of each.
 
-use crate::data::Alert;
+use crate::data::AlertRule;
 use crate::list::PopUpList;
 use crate::ui::{Cx, PopUp};
 use ratatui::prelude::{Buffer, Rect, Span};
@@ -15,13 +15,13 @@ const POPUP: PopUp = PopUp {
 };
 
 pub(crate) fn draw_alerts(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, list: PopUpList) {
-    let alerts = &cx.model.captures.signals.alerts;
+    let alerts = &cx.model.captures.alerts.rules;
     POPUP.draw(cx, buf, area, (list, alerts), |alert, width| {
         alert_spans(cx, alert, width)
     });
 }
 
-fn alert_spans(cx: &Cx<'_>, alert: &Alert, width: u16) -> Vec<Span<'static>> {
+fn alert_spans(cx: &Cx<'_>, alert: &AlertRule, width: u16) -> Vec<Span<'static>> {
     let theme = cx.theme;
     let room = usize::from(width).saturating_sub(5);
     let query = text::start(&text::clean(&alert.query), room).into_owned();

@@ -474,7 +474,6 @@ impl CheckKind {
 struct ScanReach {
     is_deep: bool,
     pages: usize,
-    /// Bytes of a script.
     script_bytes: usize,
     requests: u32,
     checks: Vec<Check>,

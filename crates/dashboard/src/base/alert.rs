@@ -2,7 +2,7 @@
 
 /// An alert. All its texts are sanitised by [`scandeck_wire::text`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Signal {
+pub struct Alert {
     /// In a few words.
     pub title: String,
     /// In one line.

@@ -1,14 +1,14 @@
-//! Signals: notifications about incoming requests.
+//! Alerts: notifications about incoming requests.
 //!
 //! ```text
-//!   new captures ─► known payload? alert rule? waited for? ─► Signal ─► one in 5 s, the rest counted ─► Effect::Signal
+//!   new captures ─► known payload? alert rule? waited for? ─► Alert ─► one in 5 s, the rest counted ─► Effect::Alert
 //! ```
 //!
-//! A payload causes at most one signal a minute. Requests of bots and of the analyst's addresses
+//! A payload causes at most one alert a minute. Requests of bots and of the analyst's addresses
 //! cause one only if an alert rule matches them.
 
-use crate::base::{CaptureKey, CaptureRow, Effect, Signal, Tone};
-use crate::data::{ALERT, Alert, LONGEST, OFF, ON, RECENT, Wait};
+use crate::base::{Alert, CaptureKey, CaptureRow, Effect, Tone};
+use crate::data::{ALERT, AlertRule, LONGEST, OFF, ON, RECENT, Wait};
 use crate::model::Model;
 use scandeck_domain::oob::source::is_own;
 use scandeck_domain::oob::{Agent, Mention, Payload, Token};
@@ -19,15 +19,15 @@ use scandeck_wire::text;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Why a capture causes a signal.
+/// Why a capture causes an alert.
 enum AlertReason<'a> {
-    Alert(&'a str),
+    Rule(&'a str),
     Awaited,
     Payload,
 }
 
 impl Model {
-    /// Sends signals for new captures, and counts their hits if there is no archive that does it.
+    /// Sends alerts for new captures, and counts their hits if there is no archive that does it.
     pub(crate) fn notify_of_captures(&mut self, new: &[CaptureRow], effects: &mut Vec<Effect>) {
         let new: Vec<&CaptureRow> = new
             .iter()
@@ -46,7 +46,7 @@ impl Model {
                 is_hit |= self.notify_of_hit(token, captured, alert.as_deref(), effects);
             }
             if let Some(query) = alert.filter(|_| !is_hit && !self.is_old(&captured.capture)) {
-                self.alert(&AlertReason::Alert(&query), captured, None, effects);
+                self.alert(&AlertReason::Rule(&query), captured, None, effects);
             }
             any |= is_hit;
         }
@@ -60,7 +60,7 @@ impl Model {
         Agent::of(&capture.user_agent).is_some() || is_own(capture, self.own_addresses())
     }
 
-    /// Whether a capture is from before the dashboard started. It is counted, but causes no signal.
+    /// Whether a capture is from before the dashboard started. It is counted, but causes no alert.
     fn is_old(&self, capture: &Capture) -> bool {
         let began = self.service_now().as_second() - self.now.mono.as_secs() as i64;
         capture
@@ -94,11 +94,11 @@ impl Model {
         let why = match alert {
             _ if awaited => AlertReason::Awaited,
             _ if old => return true,
-            Some(query) => AlertReason::Alert(query),
+            Some(query) => AlertReason::Rule(query),
             None if quiet => return true,
             None => AlertReason::Payload,
         };
-        if self.captures.signals.may_notify(self.now.mono, token) || awaited {
+        if self.captures.alerts.may_notify(self.now.mono, token) || awaited {
             self.alert(&why, captured, Some(&payload), effects);
         }
         true
@@ -135,25 +135,25 @@ impl Model {
         }
     }
 
-    /// Sends delayed signals and ends waits that timed out.
-    pub(crate) fn tend_signals(&mut self, effects: &mut Vec<Effect>) {
+    /// Sends delayed alerts and ends waits that timed out.
+    pub(crate) fn tend_alerts(&mut self, effects: &mut Vec<Effect>) {
         let now = self.now.mono;
         effects.extend(
             self.captures
-                .signals
+                .alerts
                 .due(now)
-                .map(|signal| Effect::Signal(Box::new(signal))),
+                .map(|alert| Effect::Alert(Box::new(alert))),
         );
         let over = |wait: &Wait| wait.until.is_some_and(|until| now >= until);
         let ended: Vec<Wait> = self
             .captures
-            .signals
+            .alerts
             .waits
             .iter()
             .copied()
             .filter(over)
             .collect();
-        self.captures.signals.waits.retain(|wait| !over(wait));
+        self.captures.alerts.waits.retain(|wait| !over(wait));
         if !ended.is_empty() {
             self.payloads_changed();
         }
@@ -167,21 +167,21 @@ impl Model {
 
     /// Ends the wait for a payload. Returns whether there was one.
     fn end_wait(&mut self, token: Token) -> bool {
-        let before = self.captures.signals.waits.len();
+        let before = self.captures.alerts.waits.len();
         self.captures
-            .signals
+            .alerts
             .waits
             .retain(|wait| wait.token != token);
-        self.captures.signals.waits.len() < before
+        self.captures.alerts.waits.len() < before
     }
 
     /// For each capture the alert rule that matches it.
     fn alerted(&self, new: &[&CaptureRow]) -> Vec<Option<String>> {
         let mut matches = vec![None; new.len()];
-        let on: Vec<&Alert> = self
+        let on: Vec<&AlertRule> = self
             .captures
-            .signals
             .alerts
+            .rules
             .iter()
             .filter(|alert| !alert.off)
             .collect();
@@ -216,21 +216,21 @@ impl Model {
         payload: Option<&Payload>,
         effects: &mut Vec<Effect>,
     ) {
-        let signal = self.signal(why, captured, payload);
-        let text = format!("{}: {}", signal.title, signal.body);
+        let alert = self.alert_about(captured, why, payload);
+        let text = format!("{}: {}", alert.title, alert.body);
         self.overlay
             .notices
             .notify_until_seen(self.now.mono, Tone::Good, text);
-        let sent = self.captures.signals.notify(self.now.mono, signal);
-        effects.extend(sent.map(|signal| Effect::Signal(Box::new(signal))));
+        let sent = self.captures.alerts.notify(self.now.mono, alert);
+        effects.extend(sent.map(|alert| Effect::Alert(Box::new(alert))));
     }
 
-    fn signal(
+    fn alert_about(
         &self,
-        why: &AlertReason<'_>,
         captured: &CaptureRow,
+        why: &AlertReason<'_>,
         payload: Option<&Payload>,
-    ) -> Signal {
+    ) -> Alert {
         let capture = &captured.capture;
         let delay = payload
             .and_then(|payload| payload.delay(capture.request_date, self.connection.clock_offset));
@@ -245,7 +245,7 @@ impl Model {
                 .unwrap_or_default()
         };
         let (event, title) = match why {
-            AlertReason::Alert(query) => ("alert", format!("alert rule `{query}`")),
+            AlertReason::Rule(query) => ("alert", format!("alert rule `{query}`")),
             AlertReason::Awaited => ("wait", "awaited request".to_owned()),
             AlertReason::Payload => ("payload", "payload hit".to_owned()),
         };
@@ -293,7 +293,7 @@ impl Model {
             ("agent", capture.user_agent.to_string()),
         ];
         let clean = |text: &str| text::start(&text::clean(text), LONGEST).into_owned();
-        Signal {
+        Alert {
             title: clean(&title),
             body: clean(&body),
             fields: fields
@@ -307,8 +307,8 @@ impl Model {
     pub(crate) fn load_alerts(&mut self) {
         let workspace = self.workspace_name();
         let stored = self.settings_of(ALERT, &workspace).into_iter();
-        self.captures.signals.alerts = stored
-            .map(|(query, state)| Alert {
+        self.captures.alerts.rules = stored
+            .map(|(query, state)| AlertRule {
                 query,
                 off: state == OFF,
             })

@@ -1,6 +1,6 @@
 //! Alerts: known payloads, alert rules, waits; and their rate.
 
-use crate::base::{CaptureRow, Scope, Signal};
+use crate::base::{Alert, CaptureRow, Scope};
 use crate::core::Msg;
 use crate::data::OobNews;
 use crate::testing::*;
@@ -9,25 +9,25 @@ use scandeck_wire::contract::Shared;
 
 impl TestDashboard {
     /// Receives a capture, possibly with a token; returns the alerts.
-    pub fn hit(&mut self, id: i64, token: Option<u64>) -> Vec<Signal> {
+    pub fn hit(&mut self, id: i64, token: Option<u64>) -> Vec<Alert> {
         let new = vec![capture_row(id, token)];
         let generation = self.model.connection.generation;
-        signals(self.send(Msg::Oob(OobNews::Captures { generation, new })))
+        alerts(self.send(Msg::Oob(OobNews::Captures { generation, new })))
     }
 
     /// Lets time pass; returns the alerts.
-    fn pass(&mut self, seconds: u64) -> Vec<Signal> {
+    fn pass(&mut self, seconds: u64) -> Vec<Alert> {
         self.at += Duration::from_secs(seconds);
-        signals(self.send(Msg::Wake))
+        alerts(self.send(Msg::Wake))
     }
 }
 
-fn signals(effects: Vec<Effect>) -> Vec<Signal> {
-    let signal = |effect| match effect {
-        Effect::Signal(signal) => Some(*signal),
+fn alerts(effects: Vec<Effect>) -> Vec<Alert> {
+    let alert = |effect| match effect {
+        Effect::Alert(alert) => Some(*alert),
         _ => None,
     };
-    effects.into_iter().filter_map(signal).collect()
+    effects.into_iter().filter_map(alert).collect()
 }
 
 fn capture_row(id: i64, token: Option<u64>) -> CaptureRow {
@@ -57,8 +57,8 @@ fn capture_row(id: i64, token: Option<u64>) -> CaptureRow {
     CaptureRow::new(&archived, token.into_iter().map(mention).collect())
 }
 
-fn fact<'a>(signal: &'a Signal, name: &str) -> &'a str {
-    signal
+fn fact<'a>(alert: &'a Alert, name: &str) -> &'a str {
+    alert
         .fields
         .iter()
         .find(|(known, _)| *known == name)
@@ -96,30 +96,29 @@ fn hit_of_known_payload_alerts_with_event_and_is_counted() {
     app.keys("3 p e tab 'q' tab tab 'SSRF' ctrl-o");
     // Without a writable archive the dashboard counts the hit.
     app.model.captures.oob.writable = false;
-    let signals = app.hit(9, Some(1));
-    let [signal] = &signals[..] else {
-        panic!("{signals:?}")
+    let alerts = app.hit(9, Some(1));
+    let [alert] = &alerts[..] else {
+        panic!("{alerts:?}")
     };
     assert_eq!(
-        (signal.title.as_str(), fact(signal, "token")),
+        (alert.title.as_str(), fact(alert, "token")),
         ("payload hit", "aaaaaaaaaaab")
     );
     assert_eq!(
-        (fact(signal, "planted"), fact(signal, "technique")),
+        (fact(alert, "planted"), fact(alert, "technique")),
         ("q · t1.acme.test", "SSRF")
     );
     assert_eq!(
         (
-            fact(signal, "from"),
-            fact(signal, "logger"),
-            fact(signal, "event")
+            fact(alert, "from"),
+            fact(alert, "logger"),
+            fact(alert, "event")
         ),
         ("203.0.113.9", "probe", "payload")
     );
     assert!(
-        signal.body.starts_with("q · t1.acme.test, SSRF, ~+")
-            && app.notices().contains(&signal.body),
-        "{signal:?}"
+        alert.body.starts_with("q · t1.acme.test, SSRF, ~+") && app.notices().contains(&alert.body),
+        "{alert:?}"
     );
     assert_eq!(app.model.captures.payloads.hits_of(Token::of(1)).count, 1);
     assert!(
@@ -150,18 +149,18 @@ fn alerts_are_limited_per_payload_and_spaced_five_seconds() {
     }
     let wake = app.model.wake_at().unwrap();
     assert!(wake <= app.at + Duration::from_secs(5), "{wake:?}");
-    let signals = app.pass(5);
+    let alerts = app.pass(5);
     assert_eq!(
-        (signals.len(), fact(&signals[0], "token")),
+        (alerts.len(), fact(&alerts[0], "token")),
         (1, "aaaaaaaaaaad")
     );
     app.pass(60);
     assert_eq!(app.hit(15, Some(1)).len(), 1, "after a minute again");
     assert!(app.hit(16, Some(2)).is_empty() && app.hit(17, Some(3)).is_empty());
-    let signals = app.pass(5);
+    let alerts = app.pass(5);
     assert!(
-        signals[0].body.ends_with("and 1 more") && fact(&signals[0], "more") == "1",
-        "{signals:?}"
+        alerts[0].body.ends_with("and 1 more") && fact(&alerts[0], "more") == "1",
+        "{alerts:?}"
     );
 }
 
@@ -175,9 +174,9 @@ fn alert_rule_alerts_until_off_or_deleted() {
             .any(|effect| matches!(effect, Effect::RememberOne { of: "alert", .. })),
         "{stored:?}"
     );
-    let signals = app.hit(9, None);
-    assert_eq!((signals.len(), fact(&signals[0], "event")), (1, "alert"));
-    assert_eq!(signals[0].title, "alert rule `from:203.0.113.* method:get`");
+    let alerts = app.hit(9, None);
+    assert_eq!((alerts.len(), fact(&alerts[0], "event")), (1, "alert"));
+    assert_eq!(alerts[0].title, "alert rule `from:203.0.113.* method:get`");
     app.keys(": 'alerts' enter space esc");
     app.pass(5);
     assert!(app.hit(10, None).is_empty(), "off");
@@ -185,7 +184,7 @@ fn alert_rule_alerts_until_off_or_deleted() {
     assert_eq!(
         (
             app.hit(11, None).len(),
-            app.model.captures.signals.alerts.len()
+            app.model.captures.alerts.rules.len()
         ),
         (1, 1),
         "on again, not twice"
@@ -197,12 +196,12 @@ fn alert_rule_alerts_until_off_or_deleted() {
     );
     app.keys("esc D");
     assert_eq!(
-        app.model.captures.signals.alerts.len(),
+        app.model.captures.alerts.rules.len(),
         1,
         "nothing is deleted before the yes"
     );
     app.keys("y");
-    assert!(app.model.captures.signals.alerts.is_empty() && app.model.overlay.modals.is_empty());
+    assert!(app.model.captures.alerts.rules.is_empty() && app.model.overlay.modals.is_empty());
     app.keys(": 'alerts' enter");
     assert!(
         app.notices().contains("no alert rules"),
@@ -215,9 +214,9 @@ fn alert_rule_alerts_until_off_or_deleted() {
 fn alert_rules_belong_to_workspace() {
     let mut app = TestDashboard::new();
     app.keys(": 'alert is:known' enter 1 j enter");
-    assert!(app.model.captures.signals.alerts.is_empty());
+    assert!(app.model.captures.alerts.rules.is_empty());
     app.keys("1 k enter");
-    assert_eq!(app.model.captures.signals.alerts.len(), 1);
+    assert_eq!(app.model.captures.alerts.rules.len(), 1);
 }
 
 #[test]
@@ -225,15 +224,15 @@ fn wait_ends_with_hit_or_timeout() {
     let mut app = TestDashboard::new();
     app.keys("3 p p");
     app.keys(": 'wait payload aaaaaaaaaaab timeout 10m' enter : 'wait payload aaaaaaaaaaac' enter");
-    assert_eq!(app.model.captures.signals.waits.len(), 2);
+    assert_eq!(app.model.captures.alerts.waits.len(), 2);
     app.model.set_query(Pane::Payloads, "is:awaited").unwrap();
     assert_eq!(app.model.cursor(Pane::Payloads).shown_ids().len(), 2);
-    let signals = app.hit(9, Some(2));
-    assert_eq!((signals.len(), fact(&signals[0], "event")), (1, "wait"));
-    assert_eq!(app.model.captures.signals.waits.len(), 1);
+    let alerts = app.hit(9, Some(2));
+    assert_eq!((alerts.len(), fact(&alerts[0], "event")), (1, "wait"));
+    assert_eq!(app.model.captures.alerts.waits.len(), 1);
     assert!(app.pass(601).is_empty());
     assert!(
-        app.model.captures.signals.waits.is_empty()
+        app.model.captures.alerts.waits.is_empty()
             && app
                 .notices()
                 .contains("payload aaaaaaaaaaab: no request before the timeout")
@@ -253,7 +252,7 @@ fn wait_requires_unique_payload() {
     }
     app.keys(": 'wait payload aaaaaaaaaaac timeout soon' enter");
     assert!(
-        app.notices().contains("use 90s, 10m") && app.model.captures.signals.waits.is_empty(),
+        app.notices().contains("use 90s, 10m") && app.model.captures.alerts.waits.is_empty(),
         "{}",
         app.notices()
     );
@@ -270,12 +269,12 @@ fn hit_recognized_later_alerts() {
     };
     app.send(Msg::Oob(OobNews::Payloads(vec![Arc::new(payload)])));
     let late = capture_row(9, Some(5));
-    let signals = signals(app.send(Msg::Oob(OobNews::Recognized(vec![(
+    let alerts = alerts(app.send(Msg::Oob(OobNews::Recognized(vec![(
         late.id(),
         late.mentions,
     )]))));
     assert_eq!(
-        (signals.len(), fact(&signals[0], "token")),
+        (alerts.len(), fact(&alerts[0], "token")),
         (1, "aaaaaaaaaaaf")
     );
 }
@@ -395,7 +394,7 @@ fn bots_and_own_addresses_alert_only_by_rule() {
     };
     bot.capture = Arc::new(capture);
     let new = vec![bot];
-    assert!(signals(app.send(Msg::Oob(OobNews::Captures { generation, new }))).is_empty());
+    assert!(alerts(app.send(Msg::Oob(OobNews::Captures { generation, new }))).is_empty());
     // Adds the address of the selected capture to the own addresses.
     app.keys("5 G : 'mine' enter");
     assert!(
@@ -482,8 +481,8 @@ fn rules_and_addresses_of_two_dashboards_are_merged() {
     let rules: Vec<&str> = later
         .model
         .captures
-        .signals
         .alerts
+        .rules
         .iter()
         .map(|alert| alert.query.as_str())
         .collect();
@@ -505,7 +504,7 @@ fn alert_list_closes_without_rules() {
         name: "Lab".into(),
         ..Workspace::default()
     }])));
-    assert!(app.model.overlay.modals.is_empty() && app.model.captures.signals.alerts.is_empty());
+    assert!(app.model.overlay.modals.is_empty() && app.model.captures.alerts.rules.is_empty());
     app.model
         .overlay
         .modals
@@ -519,12 +518,12 @@ fn wait_of_more_than_year_is_rejected() {
     let mut app = TestDashboard::new();
     app.keys("3 p : 'wait payload aaa timeout 9223372036854775807s' enter");
     assert!(
-        app.model.captures.signals.waits.is_empty() && app.notices().contains("at most a year"),
+        app.model.captures.alerts.waits.is_empty() && app.notices().contains("at most a year"),
         "{}",
         app.notices()
     );
     app.keys("esc : 'wait payload aaa timeout 1y' enter");
-    assert_eq!(app.model.captures.signals.waits.len(), 1);
+    assert_eq!(app.model.captures.alerts.waits.len(), 1);
 }
 
 #[test]
@@ -565,10 +564,10 @@ fn old_captures_do_not_alert() {
     };
     let generation = app.model.connection.generation;
     let new = vec![arrived(&app, 9, -3600), arrived(&app, 10, -3600)];
-    assert!(signals(app.send(Msg::Oob(OobNews::Captures { generation, new }))).is_empty());
+    assert!(alerts(app.send(Msg::Oob(OobNews::Captures { generation, new }))).is_empty());
     let new = vec![arrived(&app, 11, -60)];
     assert_eq!(
-        signals(app.send(Msg::Oob(OobNews::Captures { generation, new }))).len(),
+        alerts(app.send(Msg::Oob(OobNews::Captures { generation, new }))).len(),
         1
     );
 }

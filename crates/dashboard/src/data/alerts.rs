@@ -1,21 +1,21 @@
 //! Alerts on incoming requests: rules, waits, and how often they notify.
 
-use crate::base::Signal;
+use crate::base::Alert;
 use scandeck_domain::oob::Token;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Least time between two signals.
+/// Least time between two alerts.
 pub(crate) const APART: Duration = Duration::from_secs(5);
 
-/// Least time between two signals for one payload.
+/// Least time between two alerts for one payload.
 pub(crate) const AGAIN: Duration = Duration::from_secs(60);
 
-/// Captures of up to this many seconds ago cause signals: when their payload becomes known, and at
+/// Captures of up to this many seconds ago cause alerts: when their payload becomes known, and at
 /// start.
 pub(crate) const RECENT: i64 = 120;
 
-/// Longest text of a fact of a signal.
+/// Longest text of a fact of an alert.
 pub(crate) const LONGEST: usize = 1000;
 
 /// The setting that stores the rules of a workspace, and its values.
@@ -25,9 +25,9 @@ pub(crate) const ON: &str = "on";
 
 pub(crate) const OFF: &str = "off";
 
-/// An alert rule: captures that match its query cause a signal, whoever sent them.
+/// An alert rule: captures that match its query cause an alert, whoever sent them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Alert {
+pub struct AlertRule {
     pub query: String,
     pub off: bool,
 }
@@ -42,42 +42,42 @@ pub struct Wait {
 
 #[derive(Debug, Default)]
 pub struct AlertState {
-    pub alerts: Vec<Alert>,
+    pub rules: Vec<AlertRule>,
     pub waits: Vec<Wait>,
-    /// The last signal of each payload.
+    /// The last alert of each payload.
     pub(crate) notified: BTreeMap<Token, Duration>,
-    /// The earliest time of the next signal.
+    /// The earliest time of the next alert.
     pub(crate) next: Duration,
-    /// The first delayed signal, and the number of further ones.
-    held: Option<(Signal, usize)>,
+    /// The first delayed alert, and the number of further ones.
+    held: Option<(Alert, usize)>,
 }
 
 impl AlertState {
-    /// Returns the signal if it may be sent now; otherwise delays or counts it.
-    pub(crate) fn notify(&mut self, now: Duration, signal: Signal) -> Option<Signal> {
+    /// Returns the alert if it may be sent now; otherwise delays or counts it.
+    pub(crate) fn notify(&mut self, now: Duration, alert: Alert) -> Option<Alert> {
         if now >= self.next && self.held.is_none() {
             self.next = now + APART;
-            return Some(signal);
+            return Some(alert);
         }
         match &mut self.held {
             Some((_, more)) => *more += 1,
-            none => *none = Some((signal, 0)),
+            none => *none = Some((alert, 0)),
         }
         None
     }
 
-    /// The delayed signal, if it may be sent now.
-    pub(crate) fn due(&mut self, now: Duration) -> Option<Signal> {
-        let (mut signal, more) = self.held.take_if(|_| now >= self.next)?;
+    /// The delayed alert, if it may be sent now.
+    pub(crate) fn due(&mut self, now: Duration) -> Option<Alert> {
+        let (mut alert, more) = self.held.take_if(|_| now >= self.next)?;
         self.next = now + APART;
         if more > 0 {
-            signal.body.push_str(&format!(" and {more} more"));
-            signal.fields.push(("more", more.to_string()));
+            alert.body.push_str(&format!(" and {more} more"));
+            alert.fields.push(("more", more.to_string()));
         }
-        Some(signal)
+        Some(alert)
     }
 
-    /// Whether a payload may cause a signal now. If so, its next one has to wait.
+    /// Whether a payload may cause an alert now. If so, its next one has to wait.
     pub(crate) fn may_notify(&mut self, now: Duration, token: Token) -> bool {
         let may = self
             .notified
@@ -89,7 +89,7 @@ impl AlertState {
         may
     }
 
-    /// The next time at which a delayed signal or a timeout is due.
+    /// The next time at which a delayed alert or a timeout is due.
     pub fn next(&self) -> Option<Duration> {
         let held = self.held.as_ref().map(|_| self.next);
         self.waits

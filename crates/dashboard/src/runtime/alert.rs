@@ -3,7 +3,7 @@
 //! The command is started as configured, without a shell. Captured data reaches it only as
 //! environment variables (`SCANDECK_TOKEN`, `SCANDECK_FROM` …) and as JSON on its standard input.
 
-use crate::base::Signal;
+use crate::base::Alert;
 use crate::runtime::process::run_with_input;
 use scandeck_domain::problem::Problem;
 use std::time::Duration;
@@ -51,13 +51,13 @@ impl NotifyMethod {
     }
 
     /// The bytes for the terminal: the bell first, which every terminal supports.
-    pub fn sequence(self, signal: &Signal) -> String {
+    pub fn sequence(self, alert: &Alert) -> String {
         // The texts contain no control characters; `;` separates the fields of OSC 777.
-        let title = format!("scandeck {}", signal.title).replace(';', ",");
-        let nine = format!("\x1b]9;{title}: {}\x07", signal.body);
+        let title = format!("scandeck {}", alert.title).replace(';', ",");
+        let nine = format!("\x1b]9;{title}: {}\x07", alert.body);
         let other = format!(
             "\x1b]777;notify;{title};{}\x07",
-            signal.body.replace(';', ",")
+            alert.body.replace(';', ",")
         );
         let through =
             |sequence: &str| format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b"));
@@ -76,33 +76,33 @@ impl NotifyMethod {
 ///
 /// # Errors
 /// When it cannot be started, fails, or takes too long.
-pub async fn run(words: &[String], signal: &Signal) -> Result<(), Problem> {
+pub async fn run(words: &[String], alert: &Alert) -> Result<(), Problem> {
     let Some((program, arguments)) = words.split_first() else {
         return Ok(());
     };
     let failed = |why: String| {
-        Problem::local(format!("{program} {why}")).with_hint("see [signals] in config.toml")
+        Problem::local(format!("{program} {why}")).with_hint("see [alerts] in config.toml")
     };
     let mut command = Command::new(program);
     // The command has no use for the API key.
     command.args(arguments).env_remove("SCANDECK_API_KEY");
     command
-        .env("SCANDECK_TITLE", &signal.title)
-        .env("SCANDECK_BODY", &signal.body);
+        .env("SCANDECK_TITLE", &alert.title)
+        .env("SCANDECK_BODY", &alert.body);
     command.envs(
-        signal
+        alert
             .fields
             .iter()
             .map(|(name, text)| (format!("SCANDECK_{}", name.to_uppercase()), text)),
     );
-    run_with_input(command, json(signal).as_bytes(), LIMIT)
+    run_with_input(command, json(alert).as_bytes(), LIMIT)
         .await
         .map_err(failed)
 }
 
-fn json(signal: &Signal) -> String {
-    let own = [("title", &signal.title), ("body", &signal.body)];
-    let fields = signal.fields.iter().map(|(name, text)| (*name, text));
+fn json(alert: &Alert) -> String {
+    let own = [("title", &alert.title), ("body", &alert.body)];
+    let fields = alert.fields.iter().map(|(name, text)| (*name, text));
     let all: serde_json::Map<_, _> = own
         .into_iter()
         .chain(fields)
@@ -124,8 +124,8 @@ mod tests {
         })
     }
 
-    fn signal(body: &str) -> Signal {
-        Signal {
+    fn alert(body: &str) -> Alert {
+        Alert {
             title: "payload hit".into(),
             body: body.into(),
             fields: vec![("from", "$(id) `x`".to_owned())],
@@ -158,16 +158,16 @@ mod tests {
 
     #[test]
     fn sequence_starts_with_bell_and_is_wrapped_for_tmux() {
-        assert_eq!(NotifyMethod::Bell.sequence(&signal("q")), "\x07");
+        assert_eq!(NotifyMethod::Bell.sequence(&alert("q")), "\x07");
         assert_eq!(
-            NotifyMethod::Osc9.sequence(&signal("q; r")),
+            NotifyMethod::Osc9.sequence(&alert("q; r")),
             "\x07\x1b]9;scandeck payload hit: q; r\x07"
         );
         assert_eq!(
-            NotifyMethod::Osc777.sequence(&signal("q; r")),
+            NotifyMethod::Osc777.sequence(&alert("q; r")),
             "\x07\x1b]777;notify;scandeck payload hit;q, r\x07"
         );
-        let tmux = NotifyMethod::Tmux.sequence(&signal("q"));
+        let tmux = NotifyMethod::Tmux.sequence(&alert("q"));
         assert!(
             tmux.starts_with(
                 "\x07\x1bPtmux;\x1b\x1b]9;scandeck payload hit: q\x07\x1b\\\x1bPtmux;"
@@ -185,7 +185,7 @@ mod tests {
             file.display()
         );
         let words = ["sh", "-c", &script].map(str::to_owned);
-        run(&words, &signal("q · shop")).await.unwrap();
+        run(&words, &alert("q · shop")).await.unwrap();
         let written = std::fs::read_to_string(&file).unwrap();
         let (variables, json) = written.rsplit_once('|').unwrap();
         assert_eq!(variables, "$(id) `x`|payload hit");
@@ -200,7 +200,7 @@ mod tests {
     async fn failing_command_is_problem() {
         let run = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            async move { run(&words, &signal("q")).await }
+            async move { run(&words, &alert("q")).await }
         };
         assert!(
             run(&["/nowhere/x"])
