@@ -2,8 +2,8 @@
 //! message.
 
 use crate::base::{
-    Alert, Call, CaptureRow, CaptureUse, ConnectionChoice, CopyFailed, Effect, Exported, ExportedCaptures,
-    FindingUse, Generation, TextChunk, Ticket, ViewJob,
+    Alert, Call, CaptureRow, CaptureUse, ConnectionChoice, CopyFailed, Effect, Exported,
+    ExportedCaptures, FindingUse, Generation, TextChunk, Ticket, ViewJob,
 };
 use crate::core::Msg;
 use crate::core::draw::paged_text;

@@ -378,15 +378,6 @@ fn count(app: &TestDashboard) -> usize {
 }
 
 #[test]
-fn first_decision_does_not_copy_all_assessments() {
-    let mut app = many(2);
-    let of = |app: &TestDashboard| Arc::as_ptr(&app.model.findings.triage.assessments);
-    let before = of(&app);
-    app.keys("f");
-    assert_eq!((count(&app), of(&app)), (1, before));
-}
-
-#[test]
 fn decision_over_20_findings_prompts_with_their_number() {
     let mut app = many(20);
     app.keys("* f");
