@@ -132,7 +132,8 @@ async fn team() -> String {
     let data_dir = DataDir::open(dir.path()).unwrap();
     let mut people = Vec::new();
     for number in 0..TEAM {
-        let added = add_key(&data_dir, &format!("p{number}"), Role::Read, "bench");
+        let name = format!("p{number}");
+        let added = add_key(&data_dir, &name, Role::Read, "bench");
         people.push(Api {
             base: admin.base.clone(),
             key: added.await.unwrap().unwrap(),

@@ -2,8 +2,10 @@
 
 use super::{documents, package, read};
 
-const FOLDERS: [&str; 7] = [
+const FOLDERS: [&str; 9] = [
     "src/",
+    "crates/",
+    "fuzz/",
     "tests/",
     "docs/",
     "assets/",

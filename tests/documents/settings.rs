@@ -191,6 +191,7 @@ fn defaults() -> BTreeMap<&'static str, String> {
 
 /// The settings of a table: the error about an unknown setting lists them.
 fn settings(table: &str) -> Vec<String> {
+    // Tables have headings of their own; `signals` is the earlier name of `alerts`.
     let error = parse(&format!(
         "{}\nno_such_setting = 1\n",
         table.replace("NAME", "x")
@@ -200,7 +201,10 @@ fn settings(table: &str) -> Vec<String> {
     let mut names: Vec<String> = names.split(", ").map(str::to_owned).collect();
     names.retain(|name| {
         !table.is_empty()
-            || !["captures", "alerts", "keys", "commands", "profiles"].contains(&name.as_str())
+            || ![
+                "captures", "alerts", "signals", "keys", "commands", "profiles",
+            ]
+            .contains(&name.as_str())
     });
     names.sort();
     names

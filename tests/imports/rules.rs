@@ -48,7 +48,7 @@ const RULES: &[Rule] = &[
     Rule {
         name: "effects",
         of: "dashboard -dashboard/config -dashboard/poller -dashboard/runtime",
-        not: "client -client::Problem -client::problem -client::calls",
+        not: "client -client::Problem -client::calls",
         remedy: "return an `Effect`; only the error and the record of a call come from the client",
     },
     Rule {

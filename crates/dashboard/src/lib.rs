@@ -11,8 +11,8 @@
 //!              forms  prompts   list  text   data   base   input                          shared, below the state
 //! ```
 //!
-//! A folder imports only folders of lower layers: `input`, `base`, `data`, then `list` and `text`,
-//! then `forms` and `prompts`, `model`, `palette` and `ui`, the features, `core`, `poller` and
+//! A folder imports only folders of lower layers: `config`, `input`, `base`, `data`, `text`, then
+//! `list`, `forms` and `prompts`, `model`, `ui`, `palette`, the features, `core`, `poller` and
 //! `runtime`. A feature imports no other feature. `core` is the only folder that names all
 //! features.
 //!

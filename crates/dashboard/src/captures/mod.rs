@@ -5,8 +5,8 @@
 //!   key ─► keys, commands ─► Effect: compare, export, send again
 //! ```
 //!
-//! Tokens, decoding and the archive are in the top-level module `oob`; payloads are in
-//! `dashboard/payloads`.
+//! Tokens, decoding and the archive are in `oob` of the crate `scandeck_domain`; payloads are
+//! in `payloads`.
 
 #[cfg(test)]
 mod archive_tests;

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The sub-features `decide`, `review`, `retest` and `manual` are folders of the same shape.
-//! Fingerprints, events and rules of decisions are in the top-level module `triage`; grouping is in
-//! `dashboard/list/groups.rs`.
+//! Fingerprints, events and rules of decisions are in `triage` of the crate `scandeck_domain`;
+//! grouping is in `list/finding_groups`.
 
 #[cfg(test)]
 mod groups_tests;

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Tokens must not be guessable, but `update` is deterministic: the runtime draws the random
-//! numbers of the tokens. The recognition of tokens and the archive are in the top-level module
-//! `oob`.
+//! numbers of the tokens. The recognition of tokens and the archive are in `oob` of the
+//! crate `scandeck_domain`.
 
 #[cfg(test)]
 mod alerts_tests;

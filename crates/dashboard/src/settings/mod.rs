@@ -2,10 +2,10 @@
 //! the last visit.
 //!
 //! ```text
-//!   data::alerts ─► alerts (keys) ─► effects        data::since ─► draw/since
+//!   data::alerts ─► alerts (keys) ─► effects        data::last_visit ─► draw/last_visit
 //! ```
 //!
-//! Saved queries are in `model/tabs`. The configuration file is read by the top-level module
+//! Saved queries are in `model/tabs`. The configuration file is read by
 //! `config`.
 
 pub mod alerts;

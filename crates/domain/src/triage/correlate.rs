@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   occurrences ─► identity ─► matched with decisions ─► one Issue per identity ─► presence ─► Assessment
-//!                  identity.rs  matching.rs                                               presence.rs  assessment.rs, rules.rs
+//!                  identity/    matching.rs                               presence.rs    assessment.rs, rules.rs
 //! ```
 //!
 //! Runs off the UI thread whenever findings, scan ends, targets or rules change. Issues of assets

@@ -4,7 +4,8 @@
 //!   data::snapshots ─► draw (addresses, counts, time left)        keys: core/update
 //! ```
 //!
-//! How long a logger still records is computed in the top-level module `oob` (`lifetime`).
+//! How long a logger still records is computed in `oob` of the crate
+//! `scandeck_domain` (`lifetime`).
 
 pub mod draw;
 pub mod form;

@@ -6,8 +6,7 @@
 //! ```
 //!
 //! `H` is the first 128 bits of SHA-256 and ␟ the unit separator, U+001F, which no name holds.
-//! Risk, texts, values in the evidence and ids of the service are never part of it (`triage.md`,
-//! Identity).
+//! Risk, texts, values in the evidence and ids of the service are never part of it.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
