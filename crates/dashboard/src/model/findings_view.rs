@@ -9,7 +9,7 @@
 //!
 //! New findings are installed together with their view, so that the screen always shows findings
 //! and rows that belong together. While the rows are those of another filter, order, grouping or
-//! scope ([`Model::is_list_behind`]), marks and verdicts on several rows wait.
+//! scope (`Model::is_list_behind`), marks and verdicts on several rows wait.
 
 use crate::base::{
     Effect, FindingGroupBy, FindingsSource, Generation, ListRequest, Pane, Tone, ViewInputs,
