@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Each wing has its commands in a module of its own. In a program without the wing a module of the
-//! same form stands in for it, without commands and flags, so that the code that composes both
-//! names no feature.
+//! same form replaces it, without commands and flags, so that the code that composes both names no
+//! feature.
 
 #[macro_use]
 mod stdio;

@@ -168,7 +168,7 @@ fn is_declared(layer: &str, sources: &[Source]) -> bool {
 }
 
 /// Types that share a name. `Error` and `Store` are always named with their module; a module
-/// `no_…` stands in for another one.
+/// `no_…` replaces another one.
 fn shared_types(sources: &[Source]) -> Vec<String> {
     let mut first: BTreeMap<&str, &str> = BTreeMap::new();
     let mut shared = Vec::new();

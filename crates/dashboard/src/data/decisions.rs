@@ -11,8 +11,9 @@ use jiff::civil::Date;
 use scandeck_domain::problem::Problem;
 use scandeck_domain::table::Table;
 use scandeck_domain::triage::{
-    Assessment, DecisionDefaults, Draft, EarlierCorrelation, Event, EventId, EventWriter,
-    FindingFacts, FindingKey, IssueId, ListedFinding, ReadTimes, ReopenCause, TriageState,
+    Assessment, Assessments, DecisionDefaults, Draft, EarlierCorrelation, Event, EventId,
+    EventWriter, FindingFacts, FindingKey, IssueId, ListedFinding, ReadTimes, ReopenCause,
+    TriageState,
 };
 use scandeck_wire::contract::{Scan, ScanId, Shared, Target};
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
@@ -25,7 +26,7 @@ pub struct Triage {
     /// Writes events. None until the store is open, or if it cannot be written.
     pub writer: Option<EventWriter>,
     /// The assessment of each row, aligned with the table of findings.
-    pub assessments: Arc<Vec<Arc<Assessment>>>,
+    pub assessments: Arc<Assessments>,
     /// Decisions that no longer hold.
     pub again: Reopened,
     /// The rule that matches each row.
@@ -76,7 +77,7 @@ pub struct Reopened {
 }
 
 impl Reopened {
-    pub(crate) fn of(assessments: &[Arc<Assessment>]) -> Self {
+    pub(crate) fn of(assessments: &Assessments) -> Self {
         let with = |again: ReopenCause| {
             assessments
                 .iter()

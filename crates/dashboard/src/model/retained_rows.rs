@@ -14,7 +14,7 @@ use crate::list::{List, RetainedRow};
 use crate::model::Model;
 use scandeck_domain::query::RowSet;
 use scandeck_domain::table::{Item, Table};
-use scandeck_domain::triage::{Assessment, Issue, IssueId, Verdict, VerdictSource};
+use scandeck_domain::triage::{Assessment, Assessments, Issue, IssueId, Verdict, VerdictSource};
 use scandeck_wire::contract::{Risk, Shared, Stamp};
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ impl Model {
         &mut self,
         before: &Table<Issue>,
         after: &Table<Issue>,
-        assessments: &[Arc<Assessment>],
+        assessments: &Assessments,
     ) {
         let changed = |row: &u32| {
             let id = before.items().get(*row as usize)?.id;

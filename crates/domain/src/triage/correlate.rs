@@ -19,7 +19,7 @@ use super::changed_assets::changed_assets;
 use super::event::EventId;
 use super::facts::FindingFacts;
 use super::finding_state::ManualFindingState;
-use super::issue::{Assessment, Issue, Occurrence, RareIssueData};
+use super::issue::{Assessment, Assessments, Issue, Occurrence, RareIssueData};
 use super::listed::ListedFinding;
 use super::matching::{self, Assets, MatchedFinding};
 use super::presence::{Presences, ReadTimes};
@@ -98,7 +98,7 @@ pub struct Correlated {
     /// One issue per finding.
     pub issues: Arc<Table<Issue>>,
     /// Assessments by position; undecided issues share one.
-    pub assessments: Arc<Vec<Arc<Assessment>>>,
+    pub assessments: Arc<Assessments>,
     /// Matching rule by position; empty if no rule matches.
     pub rules: Vec<Option<EventId>>,
     /// Counts over the issues.
@@ -165,7 +165,7 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
     };
     Correlated {
         issues,
-        assessments: Arc::new(assessments),
+        assessments: Arc::new(assessments.into()),
         rules,
         facts,
         columns,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::state::TriageState;
-use super::{AssessedFinding, Assessment, Issue};
+use super::{AssessedFinding, Assessments, Issue};
 use crate::finding::FindingKey;
 use crate::query::{Column, ColumnBuilder, Field, QueryKind, RowSet, RowSource};
 use crate::table::{OtherLists, Row, Table};
@@ -16,7 +16,7 @@ pub struct FindingColumns {
     /// The findings.
     pub issues: Arc<Table<Issue>>,
     /// Their assessments, by position.
-    pub assessments: Arc<Vec<Arc<Assessment>>>,
+    pub assessments: Arc<Assessments>,
     /// Decisions, for notes.
     pub state: TriageState,
     pub targets: Arc<Table<Target>>,

@@ -212,6 +212,10 @@ named_enum! {
     }
 }
 
+/// The assessments of a list, by position. A change of one shares the others with the list before,
+/// which a view may be reading on another thread.
+pub type Assessments = imbl::Vector<Arc<Assessment>>;
+
 /// The effective decision about a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assessment {

@@ -72,7 +72,7 @@ pub use correlate::{Correlated, CorrelationInput, EarlierCorrelation, correlate,
 pub use event::{
     Baseline, Change, Decision, Event, EventId, EventWriter, Identity, Sighting, Subject,
 };
-pub use issue::{Assessment, Issue, IssueId};
+pub use issue::{Assessment, Assessments, Issue, IssueId};
 pub use presence::ReadTimes;
 pub use row::AssessedFinding;
 pub use state::{FindingState, ManualFindingState, RuleState, Touched, TriageState};

@@ -378,6 +378,21 @@ fn count(app: &TestDashboard) -> usize {
 }
 
 #[test]
+fn first_decision_does_not_copy_all_assessments() {
+    let mut app = many(1000);
+    let leaves = |app: &TestDashboard| -> Vec<_> {
+        let assessments = &app.model.findings.triage.assessments;
+        assessments.leaves().map(<[_]>::as_ptr).collect()
+    };
+    let before = leaves(&app);
+    app.keys("f");
+    assert_eq!(count(&app), 1);
+    let after = leaves(&app);
+    let copied = before.iter().filter(|leaf| !after.contains(leaf)).count();
+    assert_eq!((copied, after.len() > 10), (1, true), "of {}", after.len());
+}
+
+#[test]
 fn decision_over_20_findings_prompts_with_their_number() {
     let mut app = many(20);
     app.keys("* f");

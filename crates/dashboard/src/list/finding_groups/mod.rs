@@ -9,7 +9,7 @@
 use crate::list::{Group, List};
 use scandeck_domain::query::RowSet;
 use scandeck_domain::table::Table;
-use scandeck_domain::triage::{Assessment, Issue, Presence};
+use scandeck_domain::triage::{Assessments, Issue, Presence};
 use scandeck_wire::contract::Risk;
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ impl FindingGroups {
         table: &Arc<Table<Issue>>,
         rows: Arc<Vec<u32>>,
         keys: Option<Arc<GroupKeys>>,
-        assessments: &[Arc<Assessment>],
+        assessments: &Assessments,
         counted: Counted,
     ) {
         let by = keys.as_ref().map(|keys| keys.by);
@@ -115,7 +115,7 @@ impl FindingGroups {
 fn summaries(
     rows: &[u32],
     keys: &GroupKeys,
-    assessments: &[Arc<Assessment>],
+    assessments: &Assessments,
     counted: Counted,
 ) -> Vec<GroupSummary> {
     let none = GroupSummary {
@@ -170,7 +170,7 @@ fn importance(presence: Presence) -> u8 {
     }
 }
 
-fn is_undecided(assessments: &[Arc<Assessment>], position: u32) -> bool {
+fn is_undecided(assessments: &Assessments, position: u32) -> bool {
     assessments
         .get(position as usize)
         .is_none_or(|assessment| assessment.is_undecided())

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! It continues to run when the dashboard ends, so that scans and loggers are not interrupted.
-//! In a build without the service `no_service.rs` stands in for `service.rs`.
+//! In a build without the service `no_service.rs` replaces `service.rs`.
 
 #[cfg_attr(not(feature = "service"), path = "no_service.rs")]
 mod service;

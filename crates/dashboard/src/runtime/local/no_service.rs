@@ -1,4 +1,4 @@
-//! Stands in for `service.rs` in a build without the service: nothing is found, and nothing starts.
+//! Replaces `service.rs` in a build without the service: nothing is found, and nothing starts.
 
 use std::path::Path;
 
