@@ -544,7 +544,7 @@ mod tests {
     };
     use scandeck_wire::contract::Finding;
 
-    const QUERIES: [&str; 7] = [
+    const QUERIES: [&str; 8] = [
         "",
         "is:undecided",
         "risk>=high",
@@ -552,6 +552,7 @@ mod tests {
         "t1",
         "-verdict:fixed port<4",
         "tool:1 or workspace:acme",
+        "-workspace:acme",
     ];
     const ORDERS: [&str; 4] = ["", "verdict,-port", "target", "-name"];
     const GROUPS: [Option<FindingGroupBy>; 3] = [
@@ -565,6 +566,8 @@ mod tests {
     enum Happening {
         Findings(Vec<i64>),
         Targets(&'static str),
+        /// The workspace is renamed.
+        Workspace(&'static str),
         Decision {
             row: usize,
             verdict: Verdict,
@@ -586,6 +589,7 @@ mod tests {
         prop_oneof![
             prop::collection::vec(1..12_i64, 0..8).prop_map(Happening::Findings),
             prop::sample::select(vec!["t", "new"]).prop_map(Happening::Targets),
+            prop::sample::select(vec!["acme", "other"]).prop_map(Happening::Workspace),
             (0..11_usize, verdicts).prop_map(|(row, verdict)| Happening::Decision { row, verdict }),
             (0..QUERIES.len()).prop_map(Happening::Filter),
             (0..QUERIES.len()).prop_map(Happening::Board),
@@ -654,6 +658,15 @@ mod tests {
                 Happening::Targets(name) => {
                     let targets = (1..4).map(|id| target(id, &format!("{name}{id}.acme.test")));
                     return self.update(Snapshot::Targets(table(targets)));
+                }
+                Happening::Workspace(name) => {
+                    let mut workspaces = model.data.workspaces.value().unwrap().items().to_vec();
+                    workspaces[0] = Arc::new(Workspace {
+                        name: (*name).into(),
+                        ..Workspace::clone(&workspaces[0])
+                    });
+                    let workspaces = workspaces.iter().map(|one| Workspace::clone(one));
+                    return self.update(Snapshot::Workspaces(table(workspaces)));
                 }
                 Happening::Decision { row, verdict } => return self.decide(*row, *verdict),
                 Happening::Filter(at) => model.set_query(Pane::Findings, QUERIES[*at]).unwrap(),
