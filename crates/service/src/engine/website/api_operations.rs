@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 use futures::{StreamExt, stream};
 use serde_json::Value;
+use serde_saphyr::DuplicateKeyPolicy;
 use url::Url;
 
 use super::ScanReach;
@@ -111,7 +112,9 @@ pub(super) fn document_of_page(page: &HttpPage) -> Option<Value> {
     } else if start.starts_with(b"{") {
         serde_json::from_slice(start).ok()
     } else if is_yaml_document(start) {
-        serde_saphyr::from_slice(start).ok()
+        // As in JSON, the last of equal keys counts.
+        let options = serde_saphyr::options! { duplicate_keys: DuplicateKeyPolicy::LastWins };
+        serde_saphyr::from_slice_with_options(start, options).ok()
     } else {
         None
     };
@@ -382,6 +385,31 @@ mod tests {
             assert_eq!(paths_of_text(&document), all, "{document}");
             let windows = format!("\u{feff}{}", document.replace('\n', "\r\n"));
             assert_eq!(paths_of_text(&windows), all, "{windows}");
+        }
+    }
+
+    #[test]
+    fn odd_yaml_is_read_or_refused_at_once() {
+        let base = "openapi: 3.0.0\npaths:\n  /a:\n    get: {}\n";
+        for read in [
+            format!("{base}  /a:\n    get: {{}}\n"),
+            "openapi: 3.0.0\nx-a: &a\n  get: {}\npaths:\n  /a:\n    <<: *a\n".to_owned(),
+            format!("{base}x: !!python/object:os.system [ls]\n"),
+            format!("%YAML 1.1\n---\n{base}...\n"),
+            format!("{base}x: 123456789012345678901234567890\n"),
+            format!("{base}true: 3\n1.5: 2\n"),
+            format!("{base}x: |\n  text: [\n# end"),
+        ] {
+            assert_eq!(paths_of_text(&read), ["/a"], "{read}");
+        }
+        for refused in [
+            "openapi: 3.0.0\npaths:\n\t/a:\n\t\tget: {}\n".to_owned(),
+            format!("{base}x: *nobody\n"),
+            format!("{base}x: &x [*x]\n"),
+            format!("{base}x: {}{}\n", "[".repeat(20000), "]".repeat(20000)),
+            format!("{base}x: {}\n", "{a: ".repeat(20000)),
+        ] {
+            assert!(paths_of_text(&refused).is_empty());
         }
     }
 
