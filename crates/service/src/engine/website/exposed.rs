@@ -6,15 +6,16 @@
 //! ```
 //!
 //! The root and the folder of the start page are searched for all names. The other folders of the
-//! site are searched by a light scan for those that an editor, a backup or a careless upload leaves
-//! anywhere, by a deep scan for nearly all. Of folders that look alike, few are searched
-//! (`folders`).
+//! site are searched for those that an editor, a backup or a careless upload leaves anywhere, and
+//! by a deep scan for nearly all where an application may begin. Of folders that look alike, few
+//! are searched (`folders`).
 
 use std::collections::BTreeSet;
 
 use futures::{StreamExt, stream};
 
 use super::deployment;
+use super::folders::SearchedFolder;
 use super::recognize::{self, Recognizer};
 use super::recognize_consoles as consoles;
 use super::recognize_services as services;
@@ -46,7 +47,7 @@ impl ExposedFiles {
 enum SearchedFolders {
     /// The root, and the folder of the start page.
     Base,
-    /// In a deep scan every folder of the site, else `Base`.
+    /// In a deep scan every folder in which an application may begin, else `Base`.
     Deep,
     /// Every folder of the site.
     All,
@@ -253,9 +254,13 @@ pub fn paths(site: &CrawledSite, exposed: &ExposedFiles) -> Vec<(String, Recogni
         .unwrap_or_default()
         .trim_start_matches("www.");
     let mut folders = site.base_folders();
-    if exposed.places == All || (exposed.places == Deep && site.is_deep) {
-        folders.extend(site.searched_folders());
-    }
+    let is_searched = |folder: &SearchedFolder| match exposed.places {
+        Base => false,
+        Deep => site.is_deep && folder.may_begin_application,
+        All => true,
+    };
+    let others = site.searched_folders().into_iter().filter(is_searched);
+    folders.extend(others.map(|folder| folder.path));
     let (mut paths, mut seen) = (Vec::new(), BTreeSet::new());
     for folder in folders {
         let label = folder

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::site::Site;
+use super::site::{CrawledSite, Site};
 use crate::engine::http::HttpPage;
 use crate::engine::kinds::exposed;
 use crate::engine::{NewFinding, blocking};
@@ -14,13 +14,13 @@ use scandeck_wire::contract::entities::decode_entities;
 
 /// Directories that are checked in addition to those in the pages.
 #[rustfmt::skip]
-pub const COMMON: &[&str] = &[
+const COMMON: &[&str] = &[
     "/", "/assets/", "/backup/", "/backups/", "/data/", "/docs/", "/download/", "/downloads/", "/exports/", "/files/",
     "/images/", "/img/", "/includes/", "/logs/", "/old/", "/private/", "/static/", "/temp/", "/tmp/", "/upload/",
     "/uploads/",
 ];
 /// Largest number of directories per scan.
-pub const MAX_FOLDERS: usize = 40;
+const MAX_FOLDERS: usize = 60;
 
 static TITLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)<(title|h1)[^>]*>\s*(index of /|directory listing (for|of|--) ?|listing of /|folder listing|directory: /|[\w.:-]+ - /)").ok()
@@ -30,18 +30,11 @@ static LINK: LazyLock<Option<Regex>> =
 
 /// Fetches each directory; the listed files are the evidence.
 pub async fn check(site: &Site<'_>) -> Vec<NewFinding> {
-    let mut seen = BTreeSet::new();
-    let folders = site
-        .folders
-        .iter()
-        .map(String::as_str)
-        .chain(COMMON.iter().copied());
     let (mut rows, mut harmless) = (Vec::new(), Vec::new());
-    for folder in folders
-        .filter(|folder| seen.insert(*folder))
-        .take(MAX_FOLDERS)
-    {
-        let Some(url) = site.at(folder) else { continue };
+    for folder in searched_folders(site) {
+        let Some(url) = site.at(&folder) else {
+            continue;
+        };
         let Ok(page) = site.web.get(&url).await else {
             continue;
         };
@@ -73,6 +66,18 @@ pub async fn check(site: &Site<'_>) -> Vec<NewFinding> {
                 finding
             }
         })
+        .collect()
+}
+
+/// The usual names first, so that a site with many directories does not hide them.
+pub fn searched_folders(site: &CrawledSite) -> Vec<String> {
+    let common = COMMON.iter().map(|folder| (*folder).to_owned());
+    let own = site.sampled_folders().into_iter();
+    let mut seen = BTreeSet::new();
+    common
+        .chain(own.map(|folder| folder.path))
+        .filter(|folder| seen.insert(folder.clone()))
+        .take(MAX_FOLDERS)
         .collect()
 }
 

@@ -75,9 +75,7 @@ pub fn expected_requests(check: &Check, site: &CrawledSite) -> u32 {
         _ => match check.uid {
             // A foreign origin, `null` and two names like that of the site.
             "web.cors" => site.pages.len().min(super::cors::MAX_CORS_PAGES) * 4,
-            "web.listing" => {
-                (site.folders.len() + super::listing::COMMON.len()).min(super::listing::MAX_FOLDERS)
-            }
+            "web.listing" => super::listing::searched_folders(site).len(),
             "web.exposed.copy" => exposed::copied_paths(site).len(),
             "web.exposed.source_map" => site.source_maps.len(),
             "web.javascript.outdated" | "web.secret" => 0,

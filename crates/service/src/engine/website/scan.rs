@@ -7,6 +7,7 @@
 //! ```
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::{StreamExt, stream};
 use serde_json::json;
@@ -16,16 +17,18 @@ use super::crawl::{self, Crawl, CrawlProgress};
 use super::progress::{ChecksProgress, expected_requests};
 use super::scripts::{self, FetchedScripts};
 use super::site::{CrawledSite, Site};
-use super::{Check, ScanReach, answers, api_operations, source_maps, start};
+use super::{Check, ScanReach, answers, api_operations, html, source_maps, start};
 use crate::engine::coverage::{
     CheckCoverage, CheckedWeb, ControlPath, IncompleteTest, Obstacle, PAGES, ReachedLimit, SCRIPTS,
     ScanCoverage, is_login,
 };
 use crate::engine::http::{HttpPage, REPORT_INTERVAL, Web};
 use crate::engine::run::ScanRun;
-use crate::engine::{NewFinding, ScanOutcome, TestDone};
+use crate::engine::{NewFinding, ScanOutcome, TestDone, blocking};
 use scandeck_wire::text::plural;
 
+/// Time for reading the page for a missing name.
+const MISSING_PAGE_TIME: Duration = Duration::from_millis(500);
 /// Number of concurrent checks.
 const CONCURRENCY: usize = 6;
 
@@ -211,6 +214,7 @@ impl<'a> SiteScan<'a> {
             let folders = answers::robots_folders(aside, &site.start.url).await;
             site.file_folders.extend(folders.iter().cloned());
             site.folders.extend(folders);
+            site.has_missing_page = has_missing_page(aside, site).await;
         }
     }
 
@@ -377,6 +381,19 @@ fn reached_limits(
     .into_iter()
     .filter(|limit| limit.read < limit.found)
     .collect()
+}
+
+/// Whether the answer for a missing name is a page of the site: it links to other paths of it.
+async fn has_missing_page(aside: &CheckedWeb<'_>, site: &CrawledSite) -> bool {
+    let Some(url) = site.at(&format!("/{}", site.nonsense)) else {
+        return false;
+    };
+    let Ok(page) = aside.get(&url).await else {
+        return false;
+    };
+    let contents = blocking::run(move |stop| html::read(&page, MISSING_PAGE_TIME, stop)).await;
+    let mut links = contents.links.iter();
+    links.any(|link| link.origin() == url.origin() && !["/", url.path()].contains(&link.path()))
 }
 
 /// How many of the folders a deep scan searches, if not all.

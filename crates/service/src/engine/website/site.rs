@@ -7,7 +7,7 @@ use std::sync::Arc;
 use url::Url;
 
 use super::crawl::Crawl;
-use super::folders;
+use super::folders::{SearchedFolder, SiteFolders};
 use super::html::PageContents;
 use super::source_maps::FetchedMap;
 use super::start::base_folders;
@@ -47,6 +47,8 @@ pub struct CrawledSite {
     pub with_login: bool,
     /// A random path that does not exist.
     pub nonsense: String,
+    /// Whether the program of the site answers for missing names, not its server.
+    pub has_missing_page: bool,
 }
 
 impl Deref for Site<'_> {
@@ -77,17 +79,30 @@ impl CrawledSite {
             plain_side: None,
             with_login: false,
             nonsense: format!("sd{:016x}", rand::random::<u64>()),
+            has_missing_page: false,
         }
     }
 
     /// Further directories in which exposed files are searched: those with files first, and few of
     /// those that look alike.
-    pub fn searched_folders(&self) -> Vec<String> {
+    pub fn searched_folders(&self) -> Vec<SearchedFolder> {
         let base = self.base_folders();
-        let others = folders::searched(&self.folders, &self.file_folders)
+        let others = self
+            .sampled_folders()
             .into_iter()
-            .filter(|one| !base.contains(one));
+            .filter(|folder| !base.contains(&folder.path));
         others.take(if self.is_deep { 40 } else { 4 }).collect()
+    }
+
+    /// The directories of the site, and few of those that look alike.
+    pub fn sampled_folders(&self) -> Vec<SearchedFolder> {
+        let folders = SiteFolders {
+            all: self.folders.iter().map(String::as_str).collect(),
+            with_files: self.file_folders.iter().map(String::as_str).collect(),
+            pages: self.pages().map(|page| page.url.path()).collect(),
+            has_missing_page: self.has_missing_page,
+        };
+        folders.searched()
     }
 
     /// All pages with what was read in them.
