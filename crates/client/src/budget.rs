@@ -1,8 +1,6 @@
-//! Clock and rate budget of the service, from the headers of its responses, and the pause after a
-//! 429.
+//! The rate budget of the service, from the headers of its responses, and the pause after a 429.
 //!
 //! ```text
-//!   Date                              ─► offset of the service's clock
 //!   X-RateLimit-Limit, -Remaining     ─► budget of that lane
 //!   X-RateLimit-Reset, Retry-After    ─► end of the pause of a spent lane
 //! ```
@@ -13,10 +11,10 @@
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
+use reqwest::header::HeaderMap;
 
-/// Longest delay that an error reports from a header.
-const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+use super::clock::{retry_after, until};
+
 /// Longest pause of a lane. After it one call tests the service, because its clock or its headers
 /// can be wrong.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
@@ -93,27 +91,6 @@ impl RateBudget {
     }
 }
 
-/// `Retry-After` in either form (RFC 9110 §10.2.3); capped at one hour.
-pub(super) fn retry_after(
-    headers: &HeaderMap,
-    now: Timestamp,
-    offset: SignedDuration,
-) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    let wait = match text.parse::<u64>() {
-        Ok(seconds) => Duration::from_secs(seconds),
-        Err(_) => until(http_date(text)?, now, offset),
-    };
-    Some(wait.min(LONGEST_WAIT))
-}
-
-/// How far the service's clock is ahead of this machine's.
-pub(super) fn clock_offset(headers: &HeaderMap, now: Timestamp) -> Option<SignedDuration> {
-    // The header is truncated to seconds, so the mean error is half a second.
-    let date = http_date(headers.get(DATE)?.to_str().ok()?)? + Duration::from_millis(500);
-    Some(date.duration_since(now))
-}
-
 fn refill(headers: &HeaderMap, now: Timestamp, offset: SignedDuration) -> Duration {
     let reset = || {
         let seconds = number(headers, "x-ratelimit-reset")?;
@@ -124,19 +101,6 @@ fn refill(headers: &HeaderMap, now: Timestamp, offset: SignedDuration) -> Durati
         (None, Some(at)) => until(at, now, offset),
         (None, None) => WINDOW,
     }
-}
-
-/// Time until a point of the service's clock; zero if it has passed.
-fn until(at: Timestamp, now: Timestamp, offset: SignedDuration) -> Duration {
-    let wait = at.duration_since(now).saturating_sub(offset);
-    Duration::try_from(wait).unwrap_or_default()
-}
-
-fn http_date(text: &str) -> Option<Timestamp> {
-    jiff::fmt::rfc2822::DateTimeParser::new()
-        .relaxed_weekday(true)
-        .parse_timestamp(text)
-        .ok()
 }
 
 fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
@@ -244,33 +208,5 @@ mod tests {
         assert_eq!(budget.spent_until(at(2)), Some(at(5)));
         budget.update(&headers(&[]), 200, at(6), SignedDuration::ZERO);
         assert_eq!((budget.spent_until(at(7)), budget.remaining), (None, None));
-    }
-
-    #[test]
-    fn retry_after_accepts_seconds_and_dates() {
-        let wait = |text| {
-            retry_after(
-                &headers(&[("retry-after", text)]),
-                at(784_111_770),
-                SignedDuration::ZERO,
-            )
-        };
-        assert_eq!(wait("7"), Some(Duration::from_secs(7)));
-        assert_eq!(
-            wait("Sun, 06 Nov 1994 08:49:37 GMT"),
-            Some(Duration::from_secs(7))
-        );
-        assert_eq!(wait("Sun, 06 Nov 1994 08:00:00 GMT"), Some(Duration::ZERO));
-        assert_eq!(wait("soon"), None);
-    }
-
-    #[test]
-    fn clock_offset_is_read_from_date_header() {
-        let offset = clock_offset(
-            &headers(&[("date", "Sun, 06 Nov 1994 08:49:37 GMT")]),
-            at(784_111_770),
-        )
-        .unwrap();
-        assert_eq!(offset.as_secs(), 7);
     }
 }

@@ -26,7 +26,7 @@ use super::calls::RunningCall;
 use super::error::RATE_LIMIT_REACHED;
 use super::raw::RequestBody;
 use super::request::ApiRequest;
-use super::{BaseUrl, Client, ClientResult, Error, ErrorKind, budget, decoded, on_list_thread};
+use super::{BaseUrl, Client, ClientResult, Error, ErrorKind, clock, decoded, on_list_thread};
 use scandeck_wire::contract::item_stream::each_item;
 use scandeck_wire::contract::list::{decode_list, repaired};
 use scandeck_wire::contract::shared::{SharedPool, SharedTexts};
@@ -344,7 +344,7 @@ impl Client {
     fn record_announced(&self, request: &ApiRequest, response: &Response) {
         let (headers, now) = (response.headers(), Timestamp::now());
         let mut announced = self.announced();
-        announced.clock_offset = budget::clock_offset(headers, now).or(announced.clock_offset);
+        announced.clock_offset = clock::clock_offset(headers, now).or(announced.clock_offset);
         let offset = announced.clock_offset.unwrap_or_default();
         announced
             .budget(request.lane)
@@ -424,7 +424,7 @@ impl Client {
     async fn refusal(&self, response: Response) -> Error {
         let status = response.status();
         let offset = self.clock_offset().unwrap_or_default();
-        let retry_after = budget::retry_after(response.headers(), Timestamp::now(), offset);
+        let retry_after = clock::retry_after(response.headers(), Timestamp::now(), offset);
         let html = is_html(response.headers());
         // A rejection without a readable body is still a rejection.
         let text = Body::read(response, ERROR_LIMIT, &self.memory, &self.observed.received)

@@ -17,6 +17,7 @@ mod body;
 mod budget;
 mod call_rows;
 pub mod calls;
+mod clock;
 mod decoded;
 mod error;
 mod exchange;
