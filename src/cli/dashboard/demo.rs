@@ -37,7 +37,7 @@ pub struct DemoArgs {
     /// Print plain lines instead of the dashboard; default without a terminal
     #[arg(long)]
     plain: bool,
-    /// Directory for the reports of --plain [default: a new temporary directory, which is kept]
+    /// Directory for the reports; implies --plain [default: a new temporary directory]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -48,7 +48,8 @@ pub struct DemoArgs {
 /// When the demo cannot be started, or a part of it fails.
 pub async fn run(command: DemoCommand) -> anyhow::Result<ExitCode> {
     let DemoCommand::Demo(args) = command;
-    if args.plain || !stdout().is_terminal() || !stdin().is_terminal() {
+    let is_plain = args.plain || args.out.is_some();
+    if is_plain || !stdout().is_terminal() || !stdin().is_terminal() {
         return run_plain(args.out).await;
     }
     let environment = Environment::of_process()?;
