@@ -93,6 +93,23 @@ async fn scan_is_started_shown_stopped_and_deleted() {
 }
 
 #[tokio::test]
+async fn mistyped_parameter_is_named() {
+    let cli = CliFixture::new().await;
+    let with = |params| [&START[..], &["127.0.0.1", "--params", params]].concat();
+    let params = r#"{"scan_typ": "deep", "port_list": null}"#;
+    let mistyped = cli.run(&with(params)).await;
+    assert_eq!(mistyped.code, 0, "{mistyped:?}");
+    let notes: Vec<&str> = mistyped.err.lines().collect();
+    let note = "scandeck: the service ignored the parameter `scan_typ`; ";
+    assert!(notes.len() == 1 && notes[0].starts_with(note), "{notes:?}");
+    let shown = cli.json(&["scans", "show", mistyped.out.trim()]).await;
+    assert!(shown["tool_params"].is_object(), "{shown}");
+    let known = cli.run(&with(r#"{"scan_type": "light"}"#)).await;
+    assert_eq!((known.code, known.err.as_str()), (0, ""));
+    cli.service.stop().await;
+}
+
+#[tokio::test]
 async fn wait_exits_with_4_unless_the_scan_finishes() {
     let cli = CliFixture::new().await;
     cli.service.runner.set_events(typical_events());

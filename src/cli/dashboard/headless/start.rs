@@ -16,7 +16,8 @@ use scandeck_wire::contract::{
     NewScan, RedirectLevel, ReportCallback, Risk, SCAN_MINUTES, Scan, ScanId, ScanStatus, TargetId,
     Tool,
 };
-use scandeck_wire::text::plural;
+use scandeck_wire::text::{clean_for_print, plural};
+use serde_json::Value;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
@@ -92,6 +93,7 @@ pub async fn run(session: &HeadlessSession, args: StartArgs) -> anyhow::Result<E
     let Some(id) = created.created_id else {
         return Err(CliError::new("scan started, but its id is unknown", hint).into());
     };
+    report_ignored(session, id, new.tool_params.as_ref()).await?;
     if !wait && fail_on.is_none() {
         session.out.created("created_id", id.0)?;
         return Ok(ExitCode::SUCCESS);
@@ -101,6 +103,36 @@ pub async fn run(session: &HeadlessSession, args: StartArgs) -> anyhow::Result<E
         .pop()
         .unwrap_or_default();
     finish(session, id, scan, fail_on).await
+}
+
+/// Reports parameters that the service did not take over: a mistyped name would otherwise look like
+/// a setting of the scan.
+async fn report_ignored(
+    session: &HeadlessSession,
+    id: ScanId,
+    given: Option<&Value>,
+) -> anyhow::Result<()> {
+    let Some(given) = given
+        .and_then(Value::as_object)
+        .filter(|given| !given.is_empty())
+    else {
+        return Ok(());
+    };
+    // A scan that cannot be read back was started all the same.
+    let Ok(scan) = session.client()?.get_scan(id).await else {
+        return Ok(());
+    };
+    let Some(stored) = scan.tool_params.as_ref().and_then(Value::as_object) else {
+        return Ok(());
+    };
+    let is_ignored = |name: &&String| !stored.contains_key(*name) && !given[*name].is_null();
+    for name in given.keys().filter(is_ignored) {
+        note!(
+            "scandeck: the service ignored the parameter `{}`; `scandeck scans show {id} --json` lists those in use",
+            clean_for_print(name)
+        );
+    }
+    Ok(())
 }
 
 async fn finish(
