@@ -146,7 +146,7 @@ async fn firewall_that_answers_instead_of_the_site_leaves_exposed_files_untested
     const CHALLENGE: &str =
         "<title>Just a moment...</title><script src=/cdn-cgi/challenge-platform/x></script>";
     let forbidden = answer("403 Forbidden", "");
-    for (name, block) in [
+    let cases = [
         ("403 on all but linked pages", forbidden.clone()),
         ("support id", ok("text/html", REJECTED)),
         ("challenge", ok("text/html", CHALLENGE)),
@@ -155,7 +155,8 @@ async fn firewall_that_answers_instead_of_the_site_leaves_exposed_files_untested
             "a header only",
             answer("200 OK", "cf-mitigated: challenge\r\n"),
         ),
-    ] {
+    ];
+    let scan = |(name, block): (&'static str, String)| async move {
         let port = web(move |path, _| match path {
             path if PAGES.contains(&path) => ok("text/html", "<a href=/a>a</a><a href=/b>b</a>"),
             _ => block.clone(),
@@ -177,7 +178,8 @@ async fn firewall_that_answers_instead_of_the_site_leaves_exposed_files_untested
             "{name}: {}",
             message(&result)
         );
-    }
+    };
+    futures::future::join_all(cases.map(scan)).await;
 }
 
 #[tokio::test]
@@ -387,12 +389,7 @@ async fn refused_scripts_leave_the_tests_of_scripts_incomplete() {
 
 #[tokio::test]
 async fn refusal_of_one_path_is_not_a_block() {
-    for status in [
-        "401 Unauthorized",
-        "403 Forbidden",
-        "429 Too Many Requests",
-        "999 Denied",
-    ] {
+    let scan = |status: &'static str| async move {
         let refused = AtomicUsize::new(0);
         let port = web(move |path, _| match path {
             "/" => ok("text/html", "<script src=/app.js></script><p>shop"),
@@ -405,7 +402,8 @@ async fn refusal_of_one_path_is_not_a_block() {
             _ => ok("text/html", "<p>x"),
         })
         .await;
-        let result = website(port, json!({})).run().await;
+        let params = json!({"scan_type": "custom", "discovery": ["git", "env", "backup"]});
+        let result = website(port, params).run().await;
         result.check();
         assert!(
             result.of("coverage.blocked").is_empty(),
@@ -416,7 +414,14 @@ async fn refusal_of_one_path_is_not_a_block() {
         assert_eq!(errors.len(), 1, "{status}: {}", message(&result));
         let evidence = errors[0].evidence.as_json();
         assert!(!evidence.contains("5xx"), "{status}: {evidence}");
-    }
+    };
+    let statuses = [
+        "401 Unauthorized",
+        "403 Forbidden",
+        "429 Too Many Requests",
+        "999 Denied",
+    ];
+    futures::future::join_all(statuses.map(scan)).await;
 }
 
 #[tokio::test]

@@ -98,48 +98,38 @@ async fn closed_or_foreign_port_is_a_connection_error() {
         .local_addr()
         .unwrap()
         .port();
-    let result = website(closed, json!({})).run().await;
-    assert!(
-        connection_error(&result).contains("refused"),
-        "{:?}",
-        result.outcome
-    );
-
     let hangs_up = server(|stream| async move { drop(stream) }).await;
-    connection_error(&website(hangs_up, json!({})).run().await);
-
     let ssh = server(|mut stream| async move {
         let _ = stream.write_all(b"SSH-2.0-x\r\n").await;
         request(&mut stream).await;
     })
     .await;
-    connection_error(&website(ssh, json!({})).run().await);
-    let result = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{ssh}/"), json!({}))
-        .run()
-        .await;
-    assert!(
-        connection_error(&result).contains("not with TLS"),
-        "{:?}",
-        result.outcome
-    );
-
     let silent = server(|mut stream| async move {
         request(&mut stream).await;
         std::future::pending::<()>().await;
     })
     .await;
-    let result = TestScan::new(
-        Tool::TLS,
-        &format!("https://127.0.0.1:{silent}/"),
-        json!({}),
-    )
-    .run()
-    .await;
-    assert!(
-        connection_error(&result).contains("no TLS response within 3 s"),
-        "{:?}",
-        result.outcome
+    let tls = |port| {
+        let target = format!("https://127.0.0.1:{port}/");
+        async move { TestScan::new(Tool::TLS, &target, json!({})).run().await }
+    };
+    let (refused, hung_up, not_http, not_tls, no_response) = tokio::join!(
+        website(closed, json!({})).run(),
+        website(hangs_up, json!({})).run(),
+        website(ssh, json!({})).run(),
+        tls(ssh),
+        tls(silent),
     );
+    connection_error(&hung_up);
+    connection_error(&not_http);
+    for (result, cause) in [
+        (refused, "refused"),
+        (not_tls, "not with TLS"),
+        (no_response, "no TLS response within 3 s"),
+    ] {
+        let error = connection_error(&result);
+        assert!(error.contains(cause), "{:?}", result.outcome);
+    }
 }
 
 #[tokio::test]

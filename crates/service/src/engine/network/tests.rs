@@ -149,7 +149,12 @@ async fn udp_ports_are_scanned_where_raw_sockets_are_allowed() {
     });
     let params = json!({"port_list": [port, quiet, closed]});
     let scan = |tool, params| TestScan::new(tool, "127.0.0.1", params).run();
-    let result = scan(Tool::UDP_PORTS, params.clone()).await;
+    // The network scanner with UDP does the same.
+    let of_network = json!({"port_list": [port, closed], "protocol_type": "udp"});
+    let (result, network) = tokio::join!(
+        scan(Tool::UDP_PORTS, params.clone()),
+        scan(Tool::NETWORK, of_network)
+    );
     if RawSockets::of_guests() == RawSockets::Forbidden {
         let ScanOutcome::FailedToStart(why) = result.outcome else {
             panic!("{:?}", result.outcome)
@@ -178,9 +183,7 @@ async fn udp_ports_are_scanned_where_raw_sockets_are_allowed() {
         message.starts_with("1 of 3 ports open, 1 open or filtered (nmap "),
         "{message}"
     );
-    // The network scanner with UDP does the same.
-    let params = json!({"port_list": [port, closed], "protocol_type": "udp"});
-    assert_eq!(scan(Tool::NETWORK, params).await.of("port.open").len(), 1);
+    assert_eq!(network.of("port.open").len(), 1);
 }
 
 #[tokio::test]

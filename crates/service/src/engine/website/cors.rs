@@ -237,7 +237,7 @@ mod tests {
     async fn credentials_count_only_where_browsers_send_a_cookie_that_the_site_accepts() {
         const WORDPRESS: &str = "access-control-allow-headers: Authorization, X-WP-Nonce, Content-Type\r\n\
             set-cookie: wordpress_logged_in_1=x; Path=/\r\n";
-        for (headers, with_login, risk, reason) in [
+        let cases = [
             ("set-cookie: sid=1\r\n", false, Risk::Medium, ""),
             (
                 "set-cookie: sid=1; SameSite=None; Secure\r\n",
@@ -272,7 +272,9 @@ mod tests {
             ),
             (WORDPRESS, false, Risk::Info, "nonce"),
             (WORDPRESS, true, Risk::Info, "nonce"),
-        ] {
+        ];
+        let scan = |case: (&'static str, bool, Risk, &'static str)| async move {
+            let (headers, with_login, risk, reason) = case;
             let login = json!({"authentication": {"cookies": "sid=1"}});
             let params = if with_login { login } else { json!({}) };
             let result = website(reflecting(headers).await, params).run().await;
@@ -293,7 +295,8 @@ mod tests {
                 "{}",
                 found[0].vuln_description
             );
-        }
+        };
+        futures::future::join_all(cases.map(scan)).await;
     }
 
     #[tokio::test]

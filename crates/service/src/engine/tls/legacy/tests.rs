@@ -284,7 +284,8 @@ async fn tls_scan_finds_renegotiation_by_clients() {
     let Some(files) = ServerFiles::create() else {
         return;
     };
-    for (options, expected) in [("-www -client_renegotiation", true), ("-www", false)] {
+    let files = &files;
+    let scan = |(options, expected): (&'static str, bool)| async move {
         let (port, _server) = files.serve("ec", options).await;
         let result = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{port}/"), json!({}))
             .run()
@@ -301,7 +302,9 @@ async fn tls_scan_finds_renegotiation_by_clients() {
             result.raw
         );
         assert_eq!(found.is_empty(), !expected);
-    }
+    };
+    let servers = [("-www -client_renegotiation", true), ("-www", false)];
+    futures::future::join_all(servers.map(scan)).await;
 }
 
 /// The answer of a server that sends these records after the handshake.
