@@ -25,6 +25,7 @@ mod reports;
 mod restart;
 pub mod runner;
 mod scans;
+mod shared;
 mod targets;
 mod wordlists;
 mod workspaces;

@@ -50,7 +50,7 @@ pub struct AppState {
     pub unattributed: UnattributedList,
     /// Base of every `handler_url`, ending in `/`.
     pub logger_base: Url,
-    /// A random number per process: the owner of its scans, and a part of request ids.
+    /// A random number per process, a part of request ids.
     pub boot: u64,
     pub worker: Worker,
     /// One permit: large documents are copied to a file one after the other.

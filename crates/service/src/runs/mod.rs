@@ -3,9 +3,11 @@
 //! ```text
 //!   store (queue) ─► worker ─► engine ─► store ─► callbacks
 //!   store (queue) ─► report_maker ─► store
+//!   claims: the beat of this process, and the scans that were stopped
 //! ```
 
 pub mod callbacks;
+pub mod claims;
 pub mod report_maker;
 pub mod words;
 pub mod worker;

@@ -5,6 +5,7 @@
 //!                       ▲   └──outcome────► finished, failed to start, connection error, auth failed
 //!                                                                          out of scope: stopped
 //!   stop, time limit ───┘ token             stopped, timed out
+//!   claim lost ─────────┘                   nothing stored: another process runs the scan
 //!   service stops ──────┘                   nothing stored: the next start runs the scan again
 //!   panic                                   returned to the queue
 //! ```
@@ -25,20 +26,14 @@ use crate::guards::credential_mask::CredentialMask;
 use crate::guards::secrets::WRONG_KEY;
 use crate::state::App;
 use crate::store::DatabaseError;
-use crate::store::jobs::{Attempt, Claim, QueuePoll, ScanUpdate, StopRequest};
+use crate::store::jobs::{Attempt, Claim, ClaimedScan, QueuePoll, ScanUpdate, StopRequest};
 use scandeck_wire::contract::{ScanId, ScanStatus, WorkspaceId};
-
-/// How often the responses about a running scan change: they contain its duration.
-const TICK: Duration = Duration::from_secs(1);
-
-/// Ticks between two renewals of the lease (15 s).
-const RENEWAL: u32 = 5;
 
 /// Time for a cancelled scan to end before its task is aborted; clients see it as stopped within 2
 /// s.
 const GRACE: Duration = Duration::from_millis(1200);
 
-/// How often the queue is polled without a notification, because leases expire silently.
+/// How often the queue is polled without a notification: other processes queue scans too.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Largest number of events per transaction.
@@ -70,10 +65,12 @@ impl Runner for Engine {
     }
 }
 
-/// The worker's interface for the routes.
+/// The worker's interface for the routes, and for the task that reads its claims.
 #[derive(Debug, Default)]
 pub struct Worker {
     queued: Notify,
+    /// Notified when the claims may say more than the running scans: a claim, or a stop.
+    claims: Notify,
     running: Mutex<HashMap<ScanId, CancellationToken>>,
 }
 
@@ -89,11 +86,8 @@ impl Worker {
     /// When the database fails.
     pub async fn stop(&self, app: &App, scan: ScanId) -> Result<bool, DatabaseError> {
         let stop = app.store.request_stop(scan, app.now()).await?;
-        if stop == StopRequest::Running
-            && let Some(token) = self.running().get(&scan)
-        {
-            token.cancel();
-        }
+        // If the scan runs in another process, that process reads the request.
+        self.claims.notify_one();
         app.deliveries.notify_one();
         Ok(stop != StopRequest::NotFound)
     }
@@ -117,16 +111,34 @@ impl Worker {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn running_scans(&self) -> Vec<ScanId> {
+    /// The scans that run in this process.
+    pub fn running_scans(&self) -> Vec<ScanId> {
         self.running().keys().copied().collect()
+    }
+
+    /// Returns when a scan was claimed or a stop was requested.
+    pub async fn claims_changed(&self) {
+        self.claims.notified().await;
+    }
+
+    /// Cancels those of the `running` scans that were stopped, or whose claim was lost.
+    pub fn cancel_ended(&self, running: &[ScanId], claims: &[ClaimedScan]) {
+        let tokens = self.running();
+        for scan in running {
+            let claim = claims.iter().find(|claim| claim.id == *scan);
+            let may_run = claim.is_some_and(|claim| !claim.is_stop_requested);
+            if !may_run && let Some(token) = tokens.get(scan) {
+                token.cancel();
+            }
+        }
     }
 }
 
 /// Processes the queue until `stop`, which cancels running scans; the next start runs them again.
-pub async fn work(app: App, runner: Arc<dyn Runner>, owner: String, stop: CancellationToken) {
+pub async fn work(app: App, runner: Arc<dyn Runner>, stop: CancellationToken) {
     let mut scans = JoinSet::new();
     while !stop.is_cancelled() {
-        step(&app, &runner, &owner, &mut scans, &stop).await;
+        step(&app, &runner, &mut scans, &stop).await;
         tokio::select! {
             () = stop.cancelled() => {}
             () = app.worker.queued.notified() => {}
@@ -141,25 +153,19 @@ pub async fn work(app: App, runner: Arc<dyn Runner>, owner: String, stop: Cancel
 async fn step(
     app: &App,
     runner: &Arc<dyn Runner>,
-    owner: &str,
     scans: &mut JoinSet<()>,
     stop: &CancellationToken,
 ) {
     while scans.try_join_next().is_some() {}
     while scans.len() < app.settings.scans_at_once.max(1) {
-        match app
-            .store
-            .claim(owner, &app.worker.running_scans(), app.now())
-            .await
-        {
+        let running = app.worker.running_scans();
+        match app.store.claim(&running, app.now()).await {
             Ok(QueuePoll::Claimed(claim)) => {
                 let token = stop.child_token();
                 let scan = claim.attempt.scan;
                 app.worker.running().insert(scan, token.clone());
-                // A stop between the claim and this line found no token to cancel.
-                if app.store.is_stop_requested(scan).await.unwrap_or_default() {
-                    token.cancel();
-                }
+                // A stop before this line found no token to cancel.
+                app.worker.claims.notify_one();
                 scans.spawn(attempt(
                     app.clone(),
                     Arc::clone(runner),
@@ -227,7 +233,7 @@ enum End {
     Outcome(ScanStatus, String),
     /// The next start runs the scan again.
     Shutdown,
-    /// A newer attempt exists, or the scan was deleted.
+    /// The claim was lost, or the scan was deleted.
     Superseded,
     Panicked,
 }
@@ -335,8 +341,6 @@ impl ResultWriter<'_> {
         token: &CancellationToken,
     ) -> Result<Option<Cause>, DatabaseError> {
         let mut limit = limit;
-        let mut tick = tokio::time::interval(TICK);
-        let mut ticks = 0;
         let mut buffer = Vec::with_capacity(EVENT_BATCH);
         loop {
             // Biased: a flood of events must not delay a stop.
@@ -344,12 +348,6 @@ impl ResultWriter<'_> {
                 biased;
                 () = token.cancelled() => return Ok(Some(Cause::Stop)),
                 () = &mut limit => return Ok(Some(Cause::TimeLimit)),
-                _ = tick.tick() => {
-                    ticks += 1;
-                    if ticks % RENEWAL == 0 && !self.app.store.renew(self.attempt, self.app.now()).await? {
-                        return Ok(Some(Cause::Superseded));
-                    }
-                }
                 count = events.recv_many(&mut buffer, EVENT_BATCH) => {
                     if count == 0 {
                         return Ok(None);
@@ -398,7 +396,7 @@ impl ResultWriter<'_> {
         }
         self.app
             .store
-            .record(self.attempt, Some(&update), self.app.now())
+            .record(self.attempt, &update, self.app.now())
             .await
     }
 }

@@ -55,6 +55,7 @@ use crate::net::proxies::TrustedProxies;
 use crate::net::resolver::{Resolver, SystemResolver};
 use crate::net::tls::{ServerIdentity, TlsFiles};
 use crate::runs::callbacks;
+use crate::runs::claims;
 use crate::runs::report_maker;
 use crate::runs::words::{PREDEFINED, WordlistWords};
 use crate::runs::worker;
@@ -542,9 +543,9 @@ fn spawn_tasks(
     if let Some(metrics) = sockets.metrics {
         tasks.serve_metrics(metrics);
     }
-    let owner = format!("{:016x}", app.boot);
     let tracker = tasks.tracker;
-    tracker.spawn(worker::work(app.clone(), runner, owner, stop.clone()));
+    tracker.spawn(worker::work(app.clone(), runner, stop.clone()));
+    tracker.spawn(claims::keep_claims(app.clone(), stop.clone()));
     tracker.spawn(report_maker::make_reports(app.clone(), stop.clone()));
     tracker.spawn(callbacks::deliver(app.clone(), callback_key, stop.clone()));
     tracker.close();

@@ -1,42 +1,38 @@
-//! The scan queue: one row per scan that has not ended. Workers claim, renew and end rows.
+//! The scan queue: one row per scan that has not ended. Workers claim and end rows.
 //!
 //! ```text
 //!   queued ──claim──► attempt 1 ──────────────► ended (row and secrets deleted)
-//!     ▲                  │ lost: panic, expired lease, service interrupted once
+//!     ▲                  │ lost: panic, process ended
 //!     └──────────────────┘          third attempt lost, or service interrupted twice ──► aborted
 //! ```
 //!
-//! A clean stop of the service is no interruption: it returns its scans to the queue, and they do
-//! not lose an attempt.
+//! A claim ends with its process ([`super::nodes`]). A clean stop of the service is no interruption:
+//! it returns its scans to the queue, and the attempt does not count.
 //!
-//! Every write of a worker carries its [`Attempt`] and has no effect when a newer attempt exists: a
-//! suspended worker must not overwrite the results of the next attempt.
+//! Every write of a worker carries its [`Attempt`] and has no effect without its claim: a suspended
+//! worker must not overwrite the results of the next attempt.
 
 use std::path::Path;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use sqlx::sqlite::{SqliteJournalMode, SqliteRow};
 use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
 
-use super::{Store, StoreResult, WriteTransaction, json, millis};
+use super::{Store, StoreResult, WriteTransaction, json, json_ids, millis, nodes};
 use crate::engine::{ScanJob, TestDone};
 use crate::guards::secrets::ScanSecrets;
 use scandeck_wire::contract::{RedirectLevel, ScanId, ScanOutput, ScanStatus, Tool, WorkspaceId};
 use scandeck_wire::sqlite::private_options;
 
-/// How long a claim is valid without renewal.
-const LEASE: SignedDuration = SignedDuration::from_secs(15);
+/// Attempts per scan that count: those that no clean stop of the service ended.
+const TRIES: i64 = 3;
 
-/// Attempts per scan.
-const ATTEMPTS: i64 = 3;
-
-/// The right to write the results of a scan.
+/// The right of this process to write the results of a scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
     pub scan: ScanId,
+    /// No two attempts of a scan have the same.
     pub number: i64,
-    /// Identifies the process of the service.
-    pub owner: String,
 }
 
 /// A claimed scan with the data that its run needs.
@@ -74,41 +70,46 @@ pub enum StopRequest {
     NotFound,
     /// The scan has ended; a waiting scan ends at once.
     Ended,
-    /// The worker of the scan must be notified.
+    /// The process of its worker reads the request within a second.
     Running,
+}
+
+/// A scan that this process has claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClaimedScan {
+    pub id: ScanId,
+    pub is_stop_requested: bool,
 }
 
 impl Store {
     /// Claims the oldest scan without a worker and deletes partial results of an earlier attempt.
     ///
-    /// `running` are the scans of this process: after the machine was suspended, their leases have
-    /// expired although their workers are alive.
-    pub async fn claim(
-        &self,
-        owner: &str,
-        running: &[ScanId],
-        now: Timestamp,
-    ) -> StoreResult<QueuePoll> {
+    /// `running` are the scans that run in this process. Others that it has claimed have no worker:
+    /// their end could not be stored.
+    pub async fn claim(&self, running: &[ScanId], now: Timestamp) -> StoreResult<QueuePoll> {
         let mut change = self.change().await?;
-        let Some(job) = next_job(&mut change, running, now).await? else {
+        let Some(job) = self.next_job(&mut change, running).await? else {
             return Ok(QueuePoll::Empty);
         };
-        let (scan, attempts) = (
-            ScanId(job.try_get("scan_id")?),
-            job.try_get::<i64, _>("attempt")?,
-        );
-        if attempts >= ATTEMPTS {
-            let message = format!("{ATTEMPTS} attempts failed");
+        let scan = ScanId(job.try_get("scan_id")?);
+        let tries: i64 = job.try_get("tries")?;
+        if tries >= TRIES {
+            let message = format!("{TRIES} attempts failed");
             end(&mut change, scan, &ScanStatus::Aborted, &message, now).await?;
             change.commit().await?;
             return Ok(QueuePoll::Aborted);
         }
-        let attempt = Attempt {
-            scan,
-            number: attempts + 1,
-            owner: owner.to_owned(),
-        };
-        begin(&mut change, &attempt, now).await?;
+        nodes::join(&mut change, &self.node, now).await?;
+        let number: i64 = sqlx::query_scalar(
+            "UPDATE jobs SET attempt = attempt + 1, tries = tries + 1, owner = $2 WHERE scan_id = $1
+             RETURNING attempt",
+        )
+        .bind(scan.0)
+        .bind(&self.node.id)
+        .fetch_one(&mut *change)
+        .await?;
+        let attempt = Attempt { scan, number };
+        begin(&mut change, scan, tries + 1, now).await?;
         change.commit().await?;
         Ok(QueuePoll::Claimed(Box::new(Claim {
             attempt,
@@ -125,30 +126,23 @@ impl Store {
         })))
     }
 
-    /// Renews the lease; false when a newer attempt exists.
-    pub async fn renew(&self, attempt: &Attempt, now: Timestamp) -> StoreResult<bool> {
-        self.record(attempt, None, now).await
-    }
-
-    /// Renews the lease and writes results; false when a newer attempt exists.
+    /// Writes results; false when the claim was lost.
     pub async fn record(
         &self,
         attempt: &Attempt,
-        update: Option<&ScanUpdate>,
+        update: &ScanUpdate,
         now: Timestamp,
     ) -> StoreResult<bool> {
         let mut change = self.change().await?;
-        if !renew_lease(&mut change, attempt, now).await? {
+        if !self.is_claimed(&mut change, attempt).await? {
             return Ok(false);
         }
-        if let Some(update) = update {
-            write_update(&mut change, attempt.scan, update, now).await?;
-        }
+        write_update(&mut change, attempt.scan, update, now).await?;
         change.commit().await?;
         Ok(true)
     }
 
-    /// Ends the scan unless a newer attempt exists.
+    /// Ends the scan unless the claim was lost.
     pub async fn finish(
         &self,
         attempt: &Attempt,
@@ -157,7 +151,7 @@ impl Store {
         now: Timestamp,
     ) -> StoreResult<()> {
         let mut change = self.change().await?;
-        if renew_lease(&mut change, attempt, now).await? {
+        if self.is_claimed(&mut change, attempt).await? {
             end(&mut change, attempt.scan, status, message, now).await?;
             change.commit().await?;
         }
@@ -175,27 +169,42 @@ impl Store {
     /// Returns a lost attempt to the queue.
     pub async fn release(&self, attempt: &Attempt) -> StoreResult<()> {
         let update = sqlx::query(
-            "UPDATE jobs SET owner = NULL WHERE scan_id = ? AND attempt = ? AND owner = ?",
+            "UPDATE jobs SET owner = NULL WHERE scan_id = $1 AND attempt = $2 AND owner = $3",
         )
         .bind(attempt.scan.0)
         .bind(attempt.number)
-        .bind(&attempt.owner);
+        .bind(&self.node.id);
         self.execute(update).await.map(|_| ())
     }
 
     /// Returns the scan of a service that stops to the queue; the attempt does not count.
     pub async fn requeue(&self, attempt: &Attempt) -> StoreResult<()> {
         let update = sqlx::query(
-            "UPDATE jobs SET owner = NULL, attempt = attempt - 1 WHERE scan_id = ? AND attempt = ? AND owner = ?",
+            "UPDATE jobs SET owner = NULL, tries = tries - 1
+             WHERE scan_id = $1 AND attempt = $2 AND owner = $3",
         )
         .bind(attempt.scan.0)
         .bind(attempt.number)
-        .bind(&attempt.owner);
+        .bind(&self.node.id);
         self.execute(update).await.map(|_| ())
     }
 
-    /// Requests a stop. The request is stored: if the service stops before the scan does, the next
-    /// start ends the scan.
+    /// The scans that this process has claimed.
+    pub async fn claimed_scans(&self) -> StoreResult<Vec<ClaimedScan>> {
+        let rows: Vec<(i64, bool)> =
+            sqlx::query_as("SELECT scan_id, stop_requested FROM jobs WHERE owner = $1")
+                .bind(&self.node.id)
+                .fetch_all(self.read())
+                .await?;
+        let scan = |(id, is_stop_requested)| ClaimedScan {
+            id: ScanId(id),
+            is_stop_requested,
+        };
+        Ok(rows.into_iter().map(scan).collect())
+    }
+
+    /// Requests a stop. The request is stored, and the process that runs the scan reads it: if that
+    /// process ends before the scan does, the scan ends with its claim.
     pub async fn request_stop(&self, id: ScanId, now: Timestamp) -> StoreResult<StopRequest> {
         let mut change = self.change().await?;
         let job: Option<Option<String>> =
@@ -238,15 +247,6 @@ impl Store {
         Ok(stop)
     }
 
-    pub async fn is_stop_requested(&self, id: ScanId) -> StoreResult<bool> {
-        let requested: Option<bool> =
-            sqlx::query_scalar("SELECT stop_requested FROM jobs WHERE scan_id = ?")
-                .bind(id.0)
-                .fetch_optional(self.read())
-                .await?;
-        Ok(requested.unwrap_or_default())
-    }
-
     /// The waiting and running scans of a workspace.
     pub async fn active_in(&self, workspace: WorkspaceId) -> StoreResult<Vec<ScanId>> {
         let ids: Vec<i64> = sqlx::query_scalar(
@@ -271,64 +271,70 @@ impl Store {
         Ok(())
     }
 
-    /// At the start of the service: queues the scans that were running again, or ends them.
-    pub async fn recover(&self, now: Timestamp) -> StoreResult<()> {
-        let mut change = self.change().await?;
+    async fn next_job(
+        &self,
+        change: &mut WriteTransaction,
+        running: &[ScanId],
+    ) -> StoreResult<Option<SqliteRow>> {
+        let running: Vec<i64> = running.iter().map(|scan| scan.0).collect();
         sqlx::query(
-            "UPDATE jobs SET service_ends = service_ends + 1, owner = NULL WHERE owner IS NOT NULL",
+            "SELECT scan_id, jobs.tries, jobs.params, tool_id, targets.name AS target, redirect_level,
+                scan_original_url, vpn_scan, max_minutes
+             FROM jobs JOIN scans ON scans.id = scan_id JOIN targets ON targets.id = target_id
+             WHERE (owner IS NULL OR owner = $1) AND scan_id NOT IN (SELECT value FROM json_each($2))
+             ORDER BY scan_id LIMIT 1",
         )
-        .execute(&mut *change)
-        .await?;
-        let over: Vec<(i64, bool)> = sqlx::query_as(
-            "SELECT scan_id, stop_requested FROM jobs WHERE stop_requested OR service_ends >= 2",
+        .bind(&self.node.id)
+        .bind(json_ids(&running))
+        .fetch_optional(&mut **change)
+        .await
+    }
+
+    /// Whether an attempt still has its claim: the first statement of each write of a worker.
+    async fn is_claimed(
+        &self,
+        change: &mut WriteTransaction,
+        attempt: &Attempt,
+    ) -> StoreResult<bool> {
+        sqlx::query_scalar(
+            "SELECT EXISTS (SELECT 1 FROM jobs WHERE scan_id = $1 AND attempt = $2 AND owner = $3)",
         )
-        .fetch_all(&mut *change)
-        .await?;
-        for (scan, stopped) in over {
-            let (status, message) = match stopped {
-                true => (ScanStatus::Stopped, "stopped by the user"),
-                false => (
-                    ScanStatus::Aborted,
-                    "the service was interrupted twice during this scan",
-                ),
-            };
-            end(&mut change, ScanId(scan), &status, message, now).await?;
-        }
-        change.commit().await
+        .bind(attempt.scan.0)
+        .bind(attempt.number)
+        .bind(&self.node.id)
+        .fetch_one(&mut **change)
+        .await
     }
 }
 
-async fn next_job(
-    change: &mut WriteTransaction,
-    running: &[ScanId],
-    now: Timestamp,
-) -> StoreResult<Option<SqliteRow>> {
-    sqlx::query(
-        "SELECT scan_id, jobs.attempt, jobs.params, tool_id, targets.name AS target, redirect_level,
-            scan_original_url, vpn_scan, max_minutes
-         FROM jobs JOIN scans ON scans.id = scan_id JOIN targets ON targets.id = target_id
-         WHERE (owner IS NULL OR lease_until < ?) AND scan_id NOT IN (SELECT value FROM json_each(?))
-         ORDER BY scan_id LIMIT 1",
+/// Ends the scans without a worker that were stopped, or interrupted too often.
+pub(super) async fn end_lost(change: &mut WriteTransaction, now: Timestamp) -> StoreResult<()> {
+    let lost: Vec<(i64, bool)> = sqlx::query_as(
+        "SELECT scan_id, stop_requested FROM jobs
+         WHERE owner IS NULL AND (stop_requested OR service_ends >= 2)",
     )
-    .bind(millis(now))
-    .bind(serde_json::to_string(running).unwrap_or_else(|_| "[]".to_owned()))
-    .fetch_optional(&mut **change)
-    .await
+    .fetch_all(&mut **change)
+    .await?;
+    for (scan, stopped) in lost {
+        let (status, message) = match stopped {
+            true => (ScanStatus::Stopped, "stopped by the user"),
+            false => (
+                ScanStatus::Aborted,
+                "the service was interrupted twice during this scan",
+            ),
+        };
+        end(change, ScanId(scan), &status, message, now).await?;
+    }
+    Ok(())
 }
 
 async fn begin(
     change: &mut WriteTransaction,
-    attempt: &Attempt,
+    scan: ScanId,
+    tries: i64,
     now: Timestamp,
 ) -> StoreResult<()> {
-    let scan = attempt.scan.0;
-    sqlx::query("UPDATE jobs SET attempt = ?, owner = ?, lease_until = ? WHERE scan_id = ?")
-        .bind(attempt.number)
-        .bind(&attempt.owner)
-        .bind(millis(now + LEASE))
-        .bind(scan)
-        .execute(&mut **change)
-        .await?;
+    let scan = scan.0;
     let has_begun: bool =
         sqlx::query_scalar("SELECT started_at IS NOT NULL FROM scans WHERE id = ?")
             .bind(scan)
@@ -346,7 +352,7 @@ async fn begin(
             "UPDATE scans SET planned = 0, finished = 0, message = '', risk0 = 0, risk1 = 0, risk2 = 0, risk3 = 0, risk4 = 0,
                 output_type = '', output_data = '{}', info = json_array(?) WHERE id = ?",
         )
-        .bind(match attempt.number {
+        .bind(match tries {
             1 => "started again, because the service was stopped".to_owned(),
             number => format!("started again after an interruption, attempt {number}"),
         })
@@ -362,24 +368,6 @@ async fn begin(
         .execute(&mut **change)
         .await?;
     Ok(())
-}
-
-/// Renews the lease as the first statement of a write; false when a newer attempt exists.
-async fn renew_lease(
-    change: &mut WriteTransaction,
-    attempt: &Attempt,
-    now: Timestamp,
-) -> StoreResult<bool> {
-    let renewed = sqlx::query(
-        "UPDATE jobs SET lease_until = ? WHERE scan_id = ? AND attempt = ? AND owner = ?",
-    )
-    .bind(millis(now + LEASE))
-    .bind(attempt.scan.0)
-    .bind(attempt.number)
-    .bind(&attempt.owner)
-    .execute(&mut **change)
-    .await?;
-    Ok(renewed.rows_affected() == 1)
 }
 
 async fn end(
@@ -562,8 +550,7 @@ mod seal_tests {
                 .unwrap()
         };
         assert_eq!(secrets.open(json(&stored[0])), Some(params.clone()));
-        let QueuePoll::Claimed(claim) = store.claim("owner", &[], Timestamp::now()).await.unwrap()
-        else {
+        let QueuePoll::Claimed(claim) = store.claim(&[], Timestamp::now()).await.unwrap() else {
             panic!("a waiting scan")
         };
         assert_eq!(secrets.open(claim.job.params), Some(params));

@@ -10,6 +10,9 @@
 //! With one writing connection, writers wait in a queue instead of failing with "database is
 //! locked". A write is acknowledged after its commit is synced to disk, so no acknowledged write is
 //! lost. Each list of a workspace has a version, which changes with its rows: ETags contain it.
+//!
+//! Several processes may share the file: what two of them must agree on is a row, and a claim of a
+//! row ends with its process ([`nodes`]).
 
 pub mod captures;
 mod checkpoint;
@@ -19,10 +22,13 @@ pub mod findings;
 pub mod jobs;
 pub mod keys;
 pub mod loggers;
+mod nodes;
 mod open;
 pub mod reports;
 pub mod scans;
 pub mod targets;
+#[cfg(test)]
+mod testing;
 pub mod tests;
 pub mod versions;
 pub mod wordlists;
@@ -43,6 +49,7 @@ use scandeck_wire::contract::{Shared, Stamp};
 
 use checkpoint::Checkpoints;
 use deletion::Deletions;
+use nodes::ServiceNode;
 pub use open::OpenedStore;
 
 /// A database error; clients receive status 500.
@@ -61,6 +68,7 @@ pub struct Store {
     /// Permits for reads of many rows.
     bulk: Arc<Semaphore>,
     deletions: Deletions,
+    node: Arc<ServiceNode>,
     /// Whether the journal is a write-ahead log.
     has_log: bool,
 }
@@ -159,10 +167,13 @@ impl Store {
         self.change().await.map(drop)
     }
 
-    /// Waits for deletions, then closes all connections, which moves the write-ahead log into the
-    /// database file.
+    /// Waits for deletions, ends the claims of this process, then closes all connections, which
+    /// moves the write-ahead log into the database file.
     pub async fn close(&self) {
         self.deletions.end().await;
+        if let Err(error) = self.leave().await {
+            tracing::warn!(%error, "claims of this process not ended; they end with the next start");
+        }
         self.read.close().await;
         self.checkpoints.close().await;
         self.write.close().await;

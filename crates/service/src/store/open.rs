@@ -18,7 +18,7 @@ use sqlx::sqlite::SqlitePoolOptions;
 use tokio::sync::Semaphore;
 
 use super::checkpoint::{Checkpoints, writing_options};
-use super::{BULK_READS, Deletions, Store};
+use super::{BULK_READS, Deletions, ServiceNode, Store};
 use crate::errors::StartError;
 use scandeck_wire::sqlite::{
     back_up, is_on_network, make_private, migrations, private_options, schema_version,
@@ -53,6 +53,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
         (
             "versions",
             include_str!("../../../../assets/migrations/sqlite/0007_versions.sql"),
+        ),
+        (
+            "nodes",
+            include_str!("../../../../assets/migrations/sqlite/0008_nodes.sql"),
         ),
     ])
 });
@@ -173,6 +177,7 @@ async fn connect(file: &Path, migrations: &Migrator, migrate: bool) -> anyhow::R
         checkpoints,
         bulk,
         deletions,
+        node: Arc::new(ServiceNode::new(file)),
         has_log,
     })
 }

@@ -1,0 +1,63 @@
+//! Helpers of the tests of the store.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::Store;
+use super::jobs::{Claim, QueuePoll};
+use super::scans::{ScanTarget, ScanToAdd};
+use super::targets::TargetToAdd;
+use scandeck_wire::contract::{RedirectLevel, ScanId, TargetType, WorkspaceId};
+
+/// Two processes on one database, each with a directory of its own below `dir`.
+pub async fn two_nodes(dir: &Path) -> (Store, Store) {
+    let (one, other) = (dir.join("one"), dir.join("other"));
+    for home in [&one, &other] {
+        std::fs::create_dir(home).unwrap();
+    }
+    std::os::unix::fs::symlink(one.join("scandeck.db"), other.join("scandeck.db")).unwrap();
+    (open(&one).await, open(&other).await)
+}
+
+/// A process on the database of a directory.
+pub async fn open(home: &Path) -> Store {
+    let file = home.join("scandeck.db");
+    Store::open(&file).await.unwrap().store
+}
+
+/// A scan of the target `name`, without credentials.
+pub async fn queue_scan(store: &Store, name: &str) -> ScanId {
+    let target = TargetToAdd {
+        workspace: WorkspaceId(1),
+        name,
+        kind: TargetType::Hostname,
+        description: "",
+    };
+    let target = ScanTarget::Named(target, 1000);
+    let added = store.add_scan(target, &new_scan(), Timestamp::now()).await;
+    added.unwrap().unwrap().0
+}
+
+pub fn new_scan() -> ScanToAdd {
+    ScanToAdd {
+        tool: 70,
+        params: json!({}),
+        shown_params: json!({}),
+        redirect_level: RedirectLevel::SameDomain,
+        scan_original_url: false,
+        vpn_scan: false,
+        max_minutes: 5,
+        callback: None,
+    }
+}
+
+/// The claim of the next waiting scan.
+pub async fn claim_scan(store: &Store, now: Timestamp) -> Option<Claim> {
+    match store.claim(&[], now).await.unwrap() {
+        QueuePoll::Claimed(claim) => Some(*claim),
+        QueuePoll::Empty => None,
+        QueuePoll::Aborted => panic!("a scan was aborted"),
+    }
+}
