@@ -115,7 +115,8 @@ async fn delete(State(app): State<App>, Id(id): Id<WorkspaceId>) -> RouteResult<
         .with_details("restart the service with `--current-workspace` and another id"));
     }
     app.worker.stop_workspace(&app, id).await?;
-    no_content(app.store.delete_workspace(id).await?, "workspace", id)
+    let deleted = app.store.delete_workspace(id, app.now()).await?;
+    no_content(deleted, "workspace", id)
 }
 
 fn check_name(name: &str) -> RouteResult<()> {

@@ -2,20 +2,22 @@
 //!
 //! ```text
 //!   request ─► decision (one transaction): active? ─► 409, nothing is deleted
-//!                                          ended ───► no new scans ─► batches ─► the row itself
+//!                                          ended ───► row in `deletions` ─► batches ─► the row itself
 //! ```
+//!
+//! Beside the row in `deletions`, no process adds a scan. An interrupted deletion ends with its
+//! process: the rest accepts scans again, and a second request deletes it.
 
-use std::collections::HashSet;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use sqlx::AssertSqlSafe;
+use jiff::Timestamp;
+use sqlx::{AssertSqlSafe, SqliteConnection};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{DatabaseError, Durability, Store, StoreResult};
-use scandeck_wire::contract::TargetId;
+use super::{DatabaseError, Durability, Store, StoreResult, WriteTransaction, nodes};
+use scandeck_wire::contract::{TargetId, WorkspaceId};
 
 /// Rows of the first transaction.
 const FIRST_ROWS: i64 = 8;
@@ -29,35 +31,25 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// How long the shutdown waits for deletions; then each deletion stops after its batch.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The deletions that are under way.
+/// The deletions of this process.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Deletions {
+pub(super) struct DeletionTasks {
     tasks: TaskTracker,
     end: CancellationToken,
-    targets: Arc<Mutex<HashSet<TargetId>>>,
 }
 
-/// A target that is being deleted: it receives no new scans.
-pub(super) struct DeletingTarget(Deletions, TargetId);
+/// The row of a deletion that is under way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DeletionRow(i64);
 
-impl Deletions {
-    /// Marks a target; the caller is in a write transaction, so no scan is added at the same time.
-    pub fn begin(&self, target: TargetId) -> DeletingTarget {
-        self.targets
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(target);
-        DeletingTarget(self.clone(), target)
-    }
+/// What a deletion deletes last.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum DeletedNoun {
+    Target(TargetId),
+    Workspace(WorkspaceId),
+}
 
-    /// Whether a target is being deleted.
-    pub fn contains(&self, target: TargetId) -> bool {
-        self.targets
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .contains(&target)
-    }
-
+impl DeletionTasks {
     /// Waits until all deletions have ended.
     pub async fn end(&self) {
         self.tasks.close();
@@ -71,17 +63,58 @@ impl Deletions {
     }
 }
 
-impl Drop for DeletingTarget {
-    fn drop(&mut self) {
-        self.0
-            .targets
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&self.1);
-    }
+/// Whether a target or its workspace is being deleted.
+pub(super) async fn is_deleting(
+    connection: &mut SqliteConnection,
+    target: TargetId,
+) -> StoreResult<bool> {
+    sqlx::query_scalar(
+        "SELECT EXISTS (SELECT 1 FROM deletions WHERE target_id = $1
+            OR workspace_id = (SELECT workspace_id FROM targets WHERE id = $1))",
+    )
+    .bind(target.0)
+    .fetch_one(connection)
+    .await
 }
 
 impl Store {
+    /// Commits the decision to delete: from then on nothing is added to what is deleted.
+    pub(super) async fn begin_deletion(
+        &self,
+        mut decision: WriteTransaction,
+        noun: DeletedNoun,
+        now: Timestamp,
+    ) -> StoreResult<DeletionRow> {
+        nodes::join(&mut decision, &self.node, now).await?;
+        let (target, workspace) = match noun {
+            DeletedNoun::Target(id) => (Some(id.0), None),
+            DeletedNoun::Workspace(id) => (None, Some(id.0)),
+        };
+        let row = sqlx::query_scalar(
+            "INSERT INTO deletions (target_id, workspace_id, owner) VALUES ($1, $2, $3) RETURNING id",
+        )
+        .bind(target)
+        .bind(workspace)
+        .bind(&self.node.id)
+        .fetch_one(&mut *decision)
+        .await?;
+        decision.commit().await?;
+        Ok(DeletionRow(row))
+    }
+
+    /// Ends a deletion. The row remains after an error only: it is deleted with what it names.
+    pub(super) async fn end_deletion(
+        &self,
+        row: DeletionRow,
+        deleted: StoreResult<u64>,
+    ) -> StoreResult<bool> {
+        if deleted.is_err() {
+            let delete = sqlx::query("DELETE FROM deletions WHERE id = $1").bind(row.0);
+            self.execute(delete).await?;
+        }
+        Ok(deleted? > 0)
+    }
+
     /// Runs a deletion to its end, even if the client closes its connection meanwhile. The end of
     /// the service waits for it, and ends it after a batch if it takes long; a second request then
     /// deletes the rest.
@@ -197,12 +230,13 @@ fn next_rows(rows: i64, took: Duration) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
+    use jiff::SignedDuration;
 
-    use super::super::scans::{ScanTarget, ScanToAdd};
-    use super::super::targets::{AddedTarget, Deletion};
+    use super::super::scans::ScanTarget;
+    use super::super::targets::{AddedTarget, Deletion, TargetToAdd};
+    use super::super::testing::{add_target, claim_scan, new_scan, open, queue_scan, two_nodes};
     use super::*;
-    use scandeck_wire::contract::{RedirectLevel, ScanId};
+    use scandeck_wire::contract::{ScanId, TargetType};
 
     /// A target with an ended scan of 2,000 raw lines and a running scan of 10.
     async fn store_with_scans(file: &std::path::Path) -> Store {
@@ -270,13 +304,14 @@ mod tests {
     async fn refused_deletion_of_target_deletes_nothing() {
         let temp = tempfile::tempdir().unwrap();
         let store = store_with_scans(&temp.path().join("scandeck.db")).await;
+        let now = Timestamp::now();
         assert_eq!(
-            store.delete_target(TargetId(1)).await.unwrap(),
+            store.delete_target(TargetId(1), now).await.unwrap(),
             Deletion::Active
         );
         assert_eq!(raw_lines(&store).await, 2010);
         assert_eq!(
-            store.delete_target(TargetId(9)).await.unwrap(),
+            store.delete_target(TargetId(9), now).await.unwrap(),
             Deletion::NotFound
         );
         assert_eq!(
@@ -287,35 +322,85 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn target_that_is_being_deleted_receives_no_scan() {
+    async fn target_or_workspace_that_another_process_deletes_receives_no_scan() {
         let temp = tempfile::tempdir().unwrap();
-        let store = store_with_scans(&temp.path().join("scandeck.db")).await;
-        let add = |target| {
-            let scan = ScanToAdd {
-                tool: 70,
-                params: serde_json::json!({}),
-                shown_params: serde_json::json!({}),
-                redirect_level: RedirectLevel::None,
-                scan_original_url: false,
-                vpn_scan: false,
-                max_minutes: 1,
-                callback: None,
-            };
-            let store = store.clone();
-            async move {
-                store
-                    .add_scan(target, &scan, Timestamp::now())
-                    .await
-                    .unwrap()
-            }
+        let (one, other) = two_nodes(temp.path()).await;
+        let now = Timestamp::now();
+        let target = add_target(&one, WorkspaceId(1), "a").await;
+        let add = async || {
+            let existing = ScanTarget::Existing(target);
+            let added = one.add_scan(existing, &new_scan(), now).await.unwrap();
+            added.map(|(_, target)| target)
         };
-        let deleting = store.deletions.begin(TargetId(1));
+        for noun in [
+            DeletedNoun::Target(target),
+            DeletedNoun::Workspace(WorkspaceId(1)),
+        ] {
+            assert_eq!(add().await, Ok(target));
+            let decision = other.change().await.unwrap();
+            let row = other.begin_deletion(decision, noun, now).await.unwrap();
+            assert_eq!(add().await, Err(AddedTarget::Existing(target)), "{noun:?}");
+            one.beat(now).await.unwrap();
+            assert_eq!(add().await, Err(AddedTarget::Existing(target)), "{noun:?}");
+            let failed = other.end_deletion(row, Err(DatabaseError::PoolClosed));
+            assert!(failed.await.is_err());
+        }
+        assert_eq!(add().await, Ok(target));
+    }
+
+    #[tokio::test]
+    async fn deletion_of_an_ended_process_refuses_no_scan() {
+        let temp = tempfile::tempdir().unwrap();
+        let (one, other) = two_nodes(temp.path()).await;
+        let now = Timestamp::now();
+        add_target(&one, WorkspaceId(1), "a").await;
+        let decision = other.change().await.unwrap();
+        let workspace = DeletedNoun::Workspace(WorkspaceId(1));
+        other
+            .begin_deletion(decision, workspace, now)
+            .await
+            .unwrap();
+        let late = now + SignedDuration::from_secs(14);
+        other.beat(late).await.unwrap();
+        let later = late + SignedDuration::from_secs(14);
+        assert!(!one.beat(later).await.unwrap(), "the deletion is under way");
+        let named = TargetToAdd {
+            workspace: WorkspaceId(1),
+            name: "b",
+            kind: TargetType::Hostname,
+            description: "",
+        };
         assert_eq!(
-            add(ScanTarget::Existing(TargetId(1))).await,
-            Err(AddedTarget::Existing(TargetId(1)))
+            one.add_target(&named, 9).await.unwrap(),
+            AddedTarget::NoWorkspace
         );
-        drop(deleting);
-        assert!(add(ScanTarget::Existing(TargetId(1))).await.is_ok());
+        assert!(
+            one.beat(late + SignedDuration::from_secs(15))
+                .await
+                .unwrap()
+        );
+        queue_scan(&one, "b").await;
+    }
+
+    #[tokio::test]
+    async fn deleted_workspace_stops_its_scans_and_leaves_no_row() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        let now = Timestamp::now();
+        let id = store.add_workspace("b", "").await.unwrap().unwrap();
+        let target = add_target(&store, id, "a").await;
+        let new = new_scan();
+        let scan = store.add_scan(ScanTarget::Existing(target), &new, now);
+        scan.await.unwrap().unwrap();
+        assert!(claim_scan(&store, now).await.is_some());
+        assert!(store.delete_workspace(id, now).await.unwrap());
+        assert_eq!(store.claimed_scans().await.unwrap(), []);
+        assert!(!store.delete_workspace(id, now).await.unwrap());
+        let rows: i64 = sqlx::query_scalar("SELECT count(*) FROM deletions")
+            .fetch_one(store.read())
+            .await
+            .unwrap();
+        assert_eq!(rows, 0);
     }
 
     #[tokio::test]

@@ -307,6 +307,21 @@ impl Store {
     }
 }
 
+/// Requests the stop of each scan of a workspace.
+pub(super) async fn request_stops(
+    change: &mut WriteTransaction,
+    workspace: WorkspaceId,
+) -> StoreResult<()> {
+    sqlx::query(
+        "UPDATE jobs SET stop_requested = 1
+         WHERE scan_id IN (SELECT id FROM scans WHERE workspace_id = $1)",
+    )
+    .bind(workspace.0)
+    .execute(&mut **change)
+    .await?;
+    Ok(())
+}
+
 /// Ends the scans without a worker that were stopped, or interrupted too often.
 pub(super) async fn end_lost(change: &mut WriteTransaction, now: Timestamp) -> StoreResult<()> {
     let lost: Vec<(i64, bool)> = sqlx::query_as(

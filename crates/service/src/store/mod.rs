@@ -48,7 +48,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use scandeck_wire::contract::{Shared, Stamp};
 
 use checkpoint::Checkpoints;
-use deletion::Deletions;
+use deletion::DeletionTasks;
 use nodes::ServiceNode;
 pub use open::OpenedStore;
 
@@ -67,7 +67,7 @@ pub struct Store {
     checkpoints: Checkpoints,
     /// Permits for reads of many rows.
     bulk: Arc<Semaphore>,
-    deletions: Deletions,
+    deletions: DeletionTasks,
     node: Arc<ServiceNode>,
     /// Whether the journal is a write-ahead log.
     has_log: bool,

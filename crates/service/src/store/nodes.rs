@@ -6,8 +6,8 @@
 //!                └─ node stopped, silent for 15 s, or started again ─► row deleted ─► its claims end
 //! ```
 //!
-//! A claim is a column `owner` of a scan, with a foreign key that ends it when the row of the
-//! node is deleted: no claim outlives its node, and no statement can forget one. A node without
+//! A claim is a column `owner` of a scan or deletion, with a foreign key that ends it when the row of
+//! the node is deleted: no claim outlives its node, and no statement can forget one. A node without
 //! claims has no row, so an idle service only reads that there is none.
 //!
 //! All nodes of a database are on one machine and read one clock.
@@ -69,7 +69,8 @@ impl Store {
             .rows_affected();
         sqlx::query(
             "DELETE FROM nodes WHERE id = $1
-                AND NOT EXISTS (SELECT 1 FROM jobs WHERE owner = $1)",
+                AND NOT EXISTS (SELECT 1 FROM jobs WHERE owner = $1)
+                AND NOT EXISTS (SELECT 1 FROM deletions WHERE owner = $1)",
         )
         .bind(&self.node.id)
         .execute(&mut *change)

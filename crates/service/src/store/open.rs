@@ -18,7 +18,7 @@ use sqlx::sqlite::SqlitePoolOptions;
 use tokio::sync::Semaphore;
 
 use super::checkpoint::{Checkpoints, writing_options};
-use super::{BULK_READS, Deletions, ServiceNode, Store};
+use super::{BULK_READS, DeletionTasks, ServiceNode, Store};
 use crate::errors::StartError;
 use scandeck_wire::sqlite::{
     back_up, is_on_network, make_private, migrations, private_options, schema_version,
@@ -57,6 +57,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
         (
             "nodes",
             include_str!("../../../../assets/migrations/sqlite/0008_nodes.sql"),
+        ),
+        (
+            "deletions",
+            include_str!("../../../../assets/migrations/sqlite/0009_deletions.sql"),
         ),
     ])
 });
@@ -168,8 +172,11 @@ async fn connect(file: &Path, migrations: &Migrator, migrate: bool) -> anyhow::R
         .await?;
     let checkpoints = Checkpoints::open(file).await?;
     let bulk = Arc::new(Semaphore::new(BULK_READS));
-    let (commits, deletions, has_log) =
-        (Arc::default(), Deletions::default(), !is_on_network(file));
+    let (commits, deletions, has_log) = (
+        Arc::default(),
+        DeletionTasks::default(),
+        !is_on_network(file),
+    );
     Ok(Store {
         read,
         write,

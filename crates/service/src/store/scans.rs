@@ -7,6 +7,7 @@ use serde_json::Value;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row};
 
+use super::deletion::is_deleting;
 use super::targets::{AddedTarget, Deletion, TargetToAdd, add_target};
 use super::{Store, StoreResult, json, json_ids, millis, push_condition, stamp, text};
 use scandeck_wire::contract::{
@@ -207,7 +208,7 @@ impl Store {
                 }
             }
         };
-        if self.deletions.contains(target) {
+        if is_deleting(&mut change, target).await? {
             return Ok(Err(AddedTarget::Existing(target)));
         }
         let id: Option<i64> = sqlx::query_scalar(

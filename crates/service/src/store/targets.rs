@@ -1,8 +1,10 @@
 //! Targets in the store. Callers pass canonical names.
 
+use jiff::Timestamp;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row, SqliteConnection};
 
+use super::deletion::DeletedNoun;
 use super::{Store, StoreResult, push_condition, text};
 use scandeck_wire::contract::{Target, TargetId, TargetType, WorkspaceId};
 
@@ -105,8 +107,8 @@ impl Store {
 
     /// Deletes a target and its scans, in batches, unless one of its scans is active. The decision
     /// is one transaction: from then on the target receives no new scan.
-    pub async fn delete_target(&self, id: TargetId) -> StoreResult<Deletion> {
-        self.to_its_end(|store| async move {
+    pub async fn delete_target(&self, id: TargetId, now: Timestamp) -> StoreResult<Deletion> {
+        self.to_its_end(move |store| async move {
             let mut decision = store.change().await?;
             let (exists, active): (bool, bool) = sqlx::query_as(
                 "SELECT EXISTS (SELECT 1 FROM targets WHERE id = ?1), EXISTS (SELECT 1 FROM jobs
@@ -120,21 +122,22 @@ impl Store {
                 (true, true) => return Ok(Deletion::Active),
                 (true, false) => {}
             }
-            let _deleting = store.deletions.begin(id);
-            drop(decision);
-            store
-                .delete_results("SELECT id FROM scans WHERE target_id = ?", id.0)
-                .await?;
-            let deleted = store
-                .execute(sqlx::query("DELETE FROM targets WHERE id = ?").bind(id.0))
-                .await?;
-            Ok(if deleted == 0 {
-                Deletion::NotFound
-            } else {
-                Deletion::Done
+            let noun = DeletedNoun::Target(id);
+            let row = store.begin_deletion(decision, noun, now).await?;
+            let deleted = store.delete_target_with_results(id).await;
+            Ok(match store.end_deletion(row, deleted).await? {
+                true => Deletion::Done,
+                false => Deletion::NotFound,
             })
         })
         .await
+    }
+
+    async fn delete_target_with_results(&self, id: TargetId) -> StoreResult<u64> {
+        self.delete_results("SELECT id FROM scans WHERE target_id = ?", id.0)
+            .await?;
+        self.execute(sqlx::query("DELETE FROM targets WHERE id = ?").bind(id.0))
+            .await
     }
 }
 
@@ -143,10 +146,13 @@ pub(super) async fn add_target(
     target: &TargetToAdd<'_>,
     limit: usize,
 ) -> StoreResult<AddedTarget> {
-    let workspace: Option<i64> = sqlx::query_scalar("SELECT id FROM workspaces WHERE id = ?")
-        .bind(target.workspace.0)
-        .fetch_optional(&mut *connection)
-        .await?;
+    let workspace: Option<i64> = sqlx::query_scalar(
+        "SELECT id FROM workspaces WHERE id = $1
+            AND NOT EXISTS (SELECT 1 FROM deletions WHERE workspace_id = $1)",
+    )
+    .bind(target.workspace.0)
+    .fetch_optional(&mut *connection)
+    .await?;
     if workspace.is_none() {
         return Ok(AddedTarget::NoWorkspace);
     }

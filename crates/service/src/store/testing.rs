@@ -8,8 +8,8 @@ use serde_json::json;
 use super::Store;
 use super::jobs::{Claim, QueuePoll};
 use super::scans::{ScanTarget, ScanToAdd};
-use super::targets::TargetToAdd;
-use scandeck_wire::contract::{RedirectLevel, ScanId, TargetType, WorkspaceId};
+use super::targets::{AddedTarget, TargetToAdd};
+use scandeck_wire::contract::{RedirectLevel, ScanId, TargetId, TargetType, WorkspaceId};
 
 /// Two processes on one database, each with a directory of its own below `dir`.
 pub async fn two_nodes(dir: &Path) -> (Store, Store) {
@@ -27,15 +27,22 @@ pub async fn open(home: &Path) -> Store {
     Store::open(&file).await.unwrap().store
 }
 
-/// A scan of the target `name`, without credentials.
-pub async fn queue_scan(store: &Store, name: &str) -> ScanId {
+pub async fn add_target(store: &Store, workspace: WorkspaceId, name: &str) -> TargetId {
     let target = TargetToAdd {
-        workspace: WorkspaceId(1),
+        workspace,
         name,
         kind: TargetType::Hostname,
         description: "",
     };
-    let target = ScanTarget::Named(target, 1000);
+    match store.add_target(&target, 1000).await.unwrap() {
+        AddedTarget::New(id) => id,
+        refused => panic!("{refused:?}"),
+    }
+}
+
+/// A scan, without credentials, of a new target.
+pub async fn queue_scan(store: &Store, name: &str) -> ScanId {
+    let target = ScanTarget::Existing(add_target(store, WorkspaceId(1), name).await);
     let added = store.add_scan(target, &new_scan(), Timestamp::now()).await;
     added.unwrap().unwrap().0
 }

@@ -1,9 +1,11 @@
 //! Workspaces in the store.
 
+use jiff::Timestamp;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
-use super::{Store, StoreResult, is_duplicate, text};
+use super::deletion::DeletedNoun;
+use super::{Store, StoreResult, is_duplicate, jobs, text};
 use scandeck_wire::contract::{EditWorkspace, Workspace, WorkspaceId};
 
 fn workspace_of(row: SqliteRow) -> StoreResult<Workspace> {
@@ -98,22 +100,36 @@ impl Store {
         }
     }
 
-    /// Deletes a workspace with everything in it, in batches; false when it does not exist.
-    pub async fn delete_workspace(&self, id: WorkspaceId) -> StoreResult<bool> {
-        self.to_its_end(|store| async move {
-            store
-                .delete_results("SELECT id FROM scans WHERE workspace_id = ?", id.0)
-                .await?;
-            store
-                .delete_captures("SELECT id FROM loggers WHERE workspace_id = ?", id.0)
-                .await?;
-            store.delete_reports_of(id).await?;
-            Ok(store
-                .execute(sqlx::query("DELETE FROM workspaces WHERE id = ?").bind(id.0))
-                .await?
-                > 0)
+    /// Deletes a workspace with everything in it, in batches; false when it does not exist. From the
+    /// decision on it receives no new scan, and its scans are stopped.
+    pub async fn delete_workspace(&self, id: WorkspaceId, now: Timestamp) -> StoreResult<bool> {
+        self.to_its_end(move |store| async move {
+            let mut decision = store.change().await?;
+            let exists: bool =
+                sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM workspaces WHERE id = $1)")
+                    .bind(id.0)
+                    .fetch_one(&mut *decision)
+                    .await?;
+            if !exists {
+                return Ok(false);
+            }
+            jobs::request_stops(&mut decision, id).await?;
+            let noun = DeletedNoun::Workspace(id);
+            let row = store.begin_deletion(decision, noun, now).await?;
+            let deleted = store.delete_workspace_with_rows(id).await;
+            store.end_deletion(row, deleted).await
         })
         .await
+    }
+
+    async fn delete_workspace_with_rows(&self, id: WorkspaceId) -> StoreResult<u64> {
+        self.delete_results("SELECT id FROM scans WHERE workspace_id = ?", id.0)
+            .await?;
+        self.delete_captures("SELECT id FROM loggers WHERE workspace_id = ?", id.0)
+            .await?;
+        self.delete_reports_of(id).await?;
+        self.execute(sqlx::query("DELETE FROM workspaces WHERE id = ?").bind(id.0))
+            .await
     }
 
     /// The workspace of requests that do not name one.
