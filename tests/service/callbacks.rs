@@ -163,11 +163,13 @@ async fn failed_callback_is_retried_every_3_seconds_and_after_restart() {
     advance_until(&clock, &server, 4).await;
     clock.advance(SignedDuration::from_secs(60));
     service.get("/workspaces").await;
-    assert_eq!(
-        server.received_requests().await.unwrap().len(),
-        4,
-        "the callback is delivered once"
-    );
+    let requests = server.received_requests().await.unwrap();
+    assert_eq!(requests.len(), 4, "the callback is delivered once");
+    let first = &requests[0].headers["x-scandeck-delivery"];
+    assert!(first.to_str().unwrap().parse::<i64>().is_ok());
+    for request in &requests {
+        assert_eq!(&request.headers["x-scandeck-delivery"], first);
+    }
     service.stop().await;
 }
 

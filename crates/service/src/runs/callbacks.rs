@@ -14,6 +14,9 @@
 //! to, and each redirect are checked; the connection goes to the checked address. Each delivery is
 //! signed: `X-Scandeck-Signature: sha256=<hex HMAC-SHA256 of the body>` with the key in
 //! `callback.key` of the data directory; `X-Scandeck-Subject` names the scan or report.
+//!
+//! Each delivery is claimed by one process. If that process ends before it has stored the result,
+//! another attempt follows: receivers know a repeated delivery by its `X-Scandeck-Delivery`.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -88,19 +91,20 @@ pub async fn deliver(app: App, key: String, stop: CancellationToken) {
     while sending.join_next().await.is_some() {}
 }
 
-/// The due deliveries that are not in flight, and the time of the next one.
+/// Claims the due deliveries that are not in flight; also the time of the next one.
 async fn due(
     app: &App,
     in_flight: &[i64],
 ) -> Result<(Vec<Delivery>, Option<Timestamp>), DatabaseError> {
     queue_pending_callbacks(app).await?;
     let (mut in_flight, mut due) = (in_flight.to_vec(), Vec::new());
-    while in_flight.len() < CONCURRENCY
-        && let Some(delivery) = app.store.next_delivery(&in_flight).await?
-    {
-        if delivery.next_at > app.now().as_millisecond() {
-            return Ok((due, Timestamp::from_millisecond(delivery.next_at).ok()));
-        }
+    while in_flight.len() < CONCURRENCY {
+        let claimed = app.store.claim_delivery(&in_flight, app.now()).await?;
+        let Some(delivery) = claimed else {
+            let next = app.store.next_delivery_at(&in_flight).await?;
+            let next = next.and_then(|at| Timestamp::from_millisecond(at).ok());
+            return Ok((due, next));
+        };
         in_flight.push(delivery.id);
         due.push(delivery);
     }
@@ -195,6 +199,7 @@ async fn post(app: &App, key: &str, delivery: &Delivery, url: &Url) -> anyhow::R
         .post(url.clone())
         .header(USER_AGENT, PRODUCT)
         .header(CONTENT_TYPE, &delivery.content_type)
+        .header("x-scandeck-delivery", delivery.id)
         .header("x-scandeck-subject", &delivery.subject)
         .header(
             "x-scandeck-signature",

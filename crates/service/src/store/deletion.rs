@@ -140,11 +140,7 @@ impl Store {
                 "SELECT id FROM {table} WHERE scan_id IN ({scans})
                  AND scan_id NOT IN (SELECT scan_id FROM jobs)"
             );
-            self.delete_in_batches(
-                &format!("DELETE FROM {table} WHERE id IN ({rows} LIMIT ?)"),
-                &[parameter],
-            )
-            .await?;
+            self.delete_in_batches(table, &rows, &[parameter]).await?;
         }
         Ok(())
     }
@@ -156,41 +152,42 @@ impl Store {
         parameter: i64,
     ) -> StoreResult<()> {
         let rows = format!("SELECT id FROM captures WHERE logger_id IN ({loggers})");
-        self.delete_in_batches(
-            &format!("DELETE FROM captures WHERE id IN ({rows} LIMIT ?)"),
-            &[parameter],
-        )
-        .await
+        self.delete_in_batches("captures", &rows, &[parameter])
+            .await
     }
 
     /// Deletes the captures of a logger up to an id.
     pub(super) async fn delete_captures_until(&self, logger: i64, last: i64) -> StoreResult<()> {
-        let rows = "SELECT id FROM captures WHERE logger_id = ? AND id <= ?";
-        self.delete_in_batches(
-            &format!("DELETE FROM captures WHERE id IN ({rows} LIMIT ?)"),
-            &[logger, last],
-        )
-        .await
+        let rows = "SELECT id FROM captures WHERE logger_id = $1 AND id <= $2";
+        self.delete_in_batches("captures", rows, &[logger, last])
+            .await
     }
 
-    /// Deletes the parts of reports that a query selects.
+    /// Deletes the parts of reports whose row ids a query selects.
     pub(super) async fn delete_parts(
         &self,
         rows: &'static str,
         parameters: &[i64],
     ) -> StoreResult<()> {
-        let delete = format!("DELETE FROM report_parts WHERE rowid IN ({rows} LIMIT ?)");
-        self.delete_in_batches(&delete, parameters).await
+        self.delete_in_batches("report_parts", rows, parameters)
+            .await
     }
 
-    /// Runs a statement, whose last parameter is the number of rows, until it deletes no row. The
-    /// next synced write of the caller syncs these deletions too.
-    async fn delete_in_batches(&self, sql: &str, parameters: &[i64]) -> StoreResult<()> {
+    /// Deletes the rows whose row ids a query selects. The next synced write of the caller syncs
+    /// these deletions too.
+    async fn delete_in_batches(
+        &self,
+        table: &str,
+        selected: &str,
+        parameters: &[i64],
+    ) -> StoreResult<()> {
+        let limit = parameters.len() + 1;
+        let sql = format!("DELETE FROM {table} WHERE rowid IN ({selected} LIMIT ${limit})");
         let mut rows = FIRST_ROWS;
         let mut seen = self.commits();
         loop {
             // All parts of the statement are constants of this module and its callers.
-            let statement = sqlx::query(AssertSqlSafe(sql.to_owned()));
+            let statement = sqlx::query(AssertSqlSafe(sql.clone()));
             let statement = parameters
                 .iter()
                 .fold(statement, |statement, parameter| statement.bind(*parameter));
@@ -281,7 +278,7 @@ mod tests {
         let store = store_with_scans(&temp.path().join("scandeck.db")).await;
         let before = store.commits();
         store
-            .delete_results("SELECT id FROM scans WHERE target_id = ?", 1)
+            .delete_results("SELECT id FROM scans WHERE target_id = $1", 1)
             .await
             .unwrap();
         let sync: i64 = sqlx::query_scalar("PRAGMA synchronous")

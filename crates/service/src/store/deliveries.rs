@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{FromRow, Row, SqliteConnection};
 
-use super::{Store, StoreResult, millis};
+use super::{Store, StoreResult, json_ids, millis, nodes};
 use scandeck_wire::contract::{ReportCallback, ScanId};
 
 /// Attempts per delivery (`hosted-service.md`, Callbacks).
@@ -23,7 +23,7 @@ pub struct NewDelivery<'a> {
     pub body: &'a [u8],
 }
 
-/// A queued delivery.
+/// A delivery that this process sends.
 #[derive(Clone, Debug)]
 pub struct Delivery {
     pub id: i64,
@@ -33,8 +33,6 @@ pub struct Delivery {
     pub body: Vec<u8>,
     /// Failed attempts so far.
     pub tries: i64,
-    /// Milliseconds since 1970.
-    pub next_at: i64,
 }
 
 impl FromRow<'_, SqliteRow> for Delivery {
@@ -46,7 +44,6 @@ impl FromRow<'_, SqliteRow> for Delivery {
             content_type: row.try_get("content_type")?,
             body: row.try_get("body")?,
             tries: row.try_get("tries")?,
-            next_at: row.try_get("next_at")?,
         })
     }
 }
@@ -59,14 +56,42 @@ pub struct PendingCallback {
 }
 
 impl Store {
-    /// The next delivery, due or not, except those in `sending`.
-    pub async fn next_delivery(&self, sending: &[i64]) -> StoreResult<Option<Delivery>> {
-        sqlx::query_as(
-            "SELECT id, url, subject, content_type, body, tries, next_at FROM deliveries
-             WHERE id NOT IN (SELECT value FROM json_each(?)) ORDER BY next_at, id LIMIT 1",
+    /// Claims the next due delivery. `sending` are those that this process sends; the result of
+    /// others that it has claimed could not be stored.
+    pub async fn claim_delivery(
+        &self,
+        sending: &[i64],
+        now: Timestamp,
+    ) -> StoreResult<Option<Delivery>> {
+        let mut change = self.change().await?;
+        nodes::join(&mut change, &self.node, now).await?;
+        let delivery = sqlx::query_as(
+            "UPDATE deliveries SET owner = $1 WHERE id = (
+                SELECT id FROM deliveries WHERE next_at <= $3 AND (owner IS NULL OR owner = $1)
+                    AND id NOT IN (SELECT value FROM json_each($2))
+                ORDER BY next_at, id LIMIT 1)
+             RETURNING id, url, subject, content_type, body, tries",
         )
-        .bind(serde_json::to_string(sending).unwrap_or_else(|_| "[]".to_owned()))
-        .fetch_optional(self.read())
+        .bind(&self.node.id)
+        .bind(json_ids(sending))
+        .bind(millis(now))
+        .fetch_optional(&mut *change)
+        .await?;
+        if delivery.is_some() {
+            change.commit().await?;
+        }
+        Ok(delivery)
+    }
+
+    /// When the next delivery that this process may claim is due.
+    pub async fn next_delivery_at(&self, sending: &[i64]) -> StoreResult<Option<i64>> {
+        sqlx::query_scalar(
+            "SELECT min(next_at) FROM deliveries WHERE (owner IS NULL OR owner = $1)
+                AND id NOT IN (SELECT value FROM json_each($2))",
+        )
+        .bind(&self.node.id)
+        .bind(json_ids(sending))
+        .fetch_one(self.read())
         .await
     }
 
@@ -76,15 +101,18 @@ impl Store {
         delivery: &Delivery,
         now: Timestamp,
     ) -> StoreResult<bool> {
-        if delivery.tries + 1 >= ATTEMPTS {
-            self.delete_delivery(delivery.id).await?;
-            return Ok(false);
-        }
-        let update =
-            sqlx::query("UPDATE deliveries SET tries = tries + 1, next_at = ? WHERE id = ?");
-        self.execute(update.bind(millis(now + RETRY_DELAY)).bind(delivery.id))
-            .await?;
-        Ok(true)
+        let retry = delivery.tries + 1 < ATTEMPTS;
+        // Without effect on the attempt of another process.
+        let update = match retry {
+            true => sqlx::query(
+                "UPDATE deliveries SET tries = tries + 1, next_at = $3, owner = NULL
+                 WHERE id = $1 AND owner = $2",
+            ),
+            false => sqlx::query("DELETE FROM deliveries WHERE id = $1 AND owner = $2"),
+        };
+        let update = update.bind(delivery.id).bind(&self.node.id);
+        self.execute(update.bind(millis(now + RETRY_DELAY))).await?;
+        Ok(retry)
     }
 
     pub async fn delete_delivery(&self, id: i64) -> StoreResult<()> {
@@ -107,7 +135,7 @@ impl Store {
     }
 
     /// Queues the report callback of a scan, if there is a report to send, and removes it from the
-    /// pending ones.
+    /// pending ones; without effect when another process did.
     pub async fn queue_callback(
         &self,
         scan: ScanId,
@@ -115,10 +143,14 @@ impl Store {
         now: Timestamp,
     ) -> StoreResult<()> {
         let mut change = self.change().await?;
-        sqlx::query("UPDATE scans SET callback = NULL WHERE id = ?")
-            .bind(scan.0)
-            .execute(&mut *change)
-            .await?;
+        let taken =
+            sqlx::query("UPDATE scans SET callback = NULL WHERE id = $1 AND callback IS NOT NULL")
+                .bind(scan.0)
+                .execute(&mut *change)
+                .await?;
+        if taken.rows_affected() == 0 {
+            return Ok(());
+        }
         if let Some(delivery) = delivery {
             add(&mut change, delivery, now).await?;
         }
@@ -142,4 +174,94 @@ pub(super) async fn add(
     .execute(connection)
     .await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{claim_scan, open, queue_scan, two_nodes};
+    use super::*;
+    use scandeck_wire::contract::ScanStatus;
+
+    const DELIVERY: NewDelivery<'_> = NewDelivery {
+        url: "http://127.0.0.1/",
+        subject: "scan 1",
+        content_type: "text/plain",
+        body: b"body",
+    };
+
+    async fn add_delivery(store: &Store, now: Timestamp) {
+        let mut change = store.change().await.unwrap();
+        add(&mut change, &DELIVERY, now).await.unwrap();
+        change.commit().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn due_delivery_is_sent_by_one_process() {
+        let temp = tempfile::tempdir().unwrap();
+        let (one, other) = two_nodes(temp.path()).await;
+        let now = Timestamp::now();
+        add_delivery(&one, now).await;
+        let before = now - SignedDuration::from_millis(1);
+        assert!(one.claim_delivery(&[], before).await.unwrap().is_none());
+        let next = one.next_delivery_at(&[]).await.unwrap();
+        assert_eq!(next, Some(millis(now)));
+        let sent = one.claim_delivery(&[], now).await.unwrap().unwrap();
+        assert!(other.claim_delivery(&[], now).await.unwrap().is_none());
+        assert!(one.claim_delivery(&[sent.id], now).await.unwrap().is_none());
+        assert_eq!(other.next_delivery_at(&[]).await.unwrap(), None);
+        assert_eq!(one.next_delivery_at(&[sent.id]).await.unwrap(), None);
+
+        assert!(one.postpone_delivery(&sent, now).await.unwrap());
+        let later = now + RETRY_DELAY;
+        let again = other.claim_delivery(&[], later).await.unwrap().unwrap();
+        assert_eq!((again.id, again.tries), (sent.id, 1));
+        one.postpone_delivery(&sent, later).await.unwrap();
+        assert!(
+            one.claim_delivery(&[], later + RETRY_DELAY)
+                .await
+                .unwrap()
+                .is_none()
+        );
+        other.close().await;
+        let third = one.claim_delivery(&[], later).await.unwrap().unwrap();
+        assert_eq!(third.tries, 1, "the late result has no effect");
+    }
+
+    #[tokio::test]
+    async fn delivery_is_deleted_after_the_last_attempt() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        let mut now = Timestamp::now();
+        add_delivery(&store, now).await;
+        for number in 1..=ATTEMPTS {
+            let delivery = store.claim_delivery(&[], now).await.unwrap().unwrap();
+            let retry = store.postpone_delivery(&delivery, now).await.unwrap();
+            assert_eq!(retry, number < ATTEMPTS);
+            now += RETRY_DELAY;
+        }
+        assert_eq!(store.next_delivery_at(&[]).await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn callback_that_two_processes_render_is_queued_once() {
+        let temp = tempfile::tempdir().unwrap();
+        let (one, other) = two_nodes(temp.path()).await;
+        let now = Timestamp::now();
+        let scan = queue_scan(&one, "a").await;
+        let callback = "UPDATE scans SET callback = '{}'";
+        one.execute(sqlx::query(callback)).await.unwrap();
+        let attempt = claim_scan(&one, now).await.unwrap().attempt;
+        let status = ScanStatus::Finished;
+        one.finish(&attempt, &status, "", now).await.unwrap();
+        for store in [&one, &other] {
+            store
+                .queue_callback(scan, Some(&DELIVERY), now)
+                .await
+                .unwrap();
+        }
+        assert!(other.next_pending_callback().await.unwrap().is_none());
+        let first = other.claim_delivery(&[], now).await.unwrap().unwrap();
+        let second = other.claim_delivery(&[first.id], now).await.unwrap();
+        assert!(second.is_none(), "{second:?}");
+    }
 }

@@ -118,7 +118,7 @@ impl Store {
     pub async fn delete_logger(&self, id: LoggerId) -> StoreResult<bool> {
         self.to_its_end(|store| async move {
             store
-                .delete_captures("SELECT id FROM loggers WHERE id = ?", id.0)
+                .delete_captures("SELECT id FROM loggers WHERE id = $1", id.0)
                 .await?;
             Ok(store
                 .execute(sqlx::query("DELETE FROM loggers WHERE id = ?").bind(id.0))

@@ -6,9 +6,9 @@
 //!                └─ node stopped, silent for 15 s, or started again ─► row deleted ─► its claims end
 //! ```
 //!
-//! A claim is a column `owner` of a scan or deletion, with a foreign key that ends it when the row of
-//! the node is deleted: no claim outlives its node, and no statement can forget one. A node without
-//! claims has no row, so an idle service only reads that there is none.
+//! A claim is a column `owner` of a scan, report, callback or deletion, with a foreign key that ends
+//! it when the row of the node is deleted: no claim outlives its node, and no statement can forget
+//! one. A node without claims has no row, so an idle service only reads that there is none.
 //!
 //! All nodes of a database are on one machine and read one clock.
 
@@ -70,7 +70,9 @@ impl Store {
         sqlx::query(
             "DELETE FROM nodes WHERE id = $1
                 AND NOT EXISTS (SELECT 1 FROM jobs WHERE owner = $1)
-                AND NOT EXISTS (SELECT 1 FROM deletions WHERE owner = $1)",
+                AND NOT EXISTS (SELECT 1 FROM deletions WHERE owner = $1)
+                AND NOT EXISTS (SELECT 1 FROM deliveries WHERE owner = $1)
+                AND NOT EXISTS (SELECT 1 FROM reports WHERE owner = $1)",
         )
         .bind(&self.node.id)
         .execute(&mut *change)

@@ -62,6 +62,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
             "deletions",
             include_str!("../../../../assets/migrations/sqlite/0009_deletions.sql"),
         ),
+        (
+            "claims",
+            include_str!("../../../../assets/migrations/sqlite/0010_claims.sql"),
+        ),
     ])
 });
 

@@ -8,7 +8,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, FromRow, Row};
 
 use super::deliveries::{self, NewDelivery};
-use super::{Store, StoreResult, json_ids, millis, stamp, text};
+use super::{Store, StoreResult, json_ids, millis, nodes, stamp, text};
 use scandeck_wire::contract::{
     Report, ReportFormat, ReportId, ReportSource, ReportStatus, WorkspaceId,
 };
@@ -33,10 +33,12 @@ fn report_of(row: SqliteRow) -> StoreResult<Report> {
 const SELECT: &str = "SELECT id, format, status, name, coalesce(generated_at, created_at) AS generated_at, expires_at,
     workspace_id FROM reports WHERE expires_at > ? AND id = ?";
 
-/// A report that waits to be rendered.
+/// A report that this process renders.
 #[derive(Clone, Debug)]
 pub struct QueuedReport {
     pub id: i64,
+    /// No two claims of a report have the same number.
+    attempt: i64,
     pub format: String,
     /// The request, or the data that an earlier version gathered, as JSON.
     pub data: String,
@@ -48,6 +50,7 @@ impl FromRow<'_, SqliteRow> for QueuedReport {
     fn from_row(row: &SqliteRow) -> StoreResult<Self> {
         Ok(Self {
             id: row.try_get("id")?,
+            attempt: row.try_get("attempt")?,
             format: row.try_get("format")?,
             data: row.try_get("data")?,
             webhook_url: row.try_get("webhook_url")?,
@@ -198,33 +201,49 @@ impl Store {
         Ok(ReportId(id))
     }
 
-    /// The oldest report that waits to be rendered.
-    pub async fn next_report(&self) -> StoreResult<Option<QueuedReport>> {
-        sqlx::query_as(
-            "SELECT id, format, coalesce(data, '') AS data, webhook_url FROM reports WHERE status = 'waiting'
-             ORDER BY id LIMIT 1",
+    /// Claims the oldest report that waits to be rendered. One that this process has claimed before
+    /// could not be stored.
+    pub async fn claim_report(&self, now: Timestamp) -> StoreResult<Option<QueuedReport>> {
+        let mut change = self.change().await?;
+        nodes::join(&mut change, &self.node, now).await?;
+        let report = sqlx::query_as(
+            "UPDATE reports SET owner = $1, attempt = attempt + 1 WHERE id = (
+                SELECT id FROM reports WHERE status = 'waiting' AND (owner IS NULL OR owner = $1)
+                ORDER BY id LIMIT 1)
+             RETURNING id, attempt, format, coalesce(data, '') AS data, webhook_url",
         )
-        .fetch_optional(self.read())
-        .await
+        .bind(&self.node.id)
+        .fetch_optional(&mut *change)
+        .await?;
+        if report.is_some() {
+            change.commit().await?;
+        }
+        Ok(report)
     }
 
-    /// Adds a part of the document of a waiting report. Nobody sees it before the report is
-    /// finished.
+    /// Adds a part of the document of a claimed report; false when the claim was lost. Nobody sees
+    /// the part before the report is finished.
     pub async fn add_report_part(
         &self,
-        report: i64,
+        report: &QueuedReport,
         position: i64,
         bytes: &[u8],
-    ) -> StoreResult<()> {
-        let insert =
-            sqlx::query("INSERT INTO report_parts (report_id, position, bytes) VALUES (?, ?, ?)");
-        self.execute(insert.bind(report).bind(position).bind(bytes))
-            .await
-            .map(|_| ())
+    ) -> StoreResult<bool> {
+        // An earlier attempt adds nothing, so the parts of a report are those of one attempt.
+        let insert = sqlx::query(
+            "INSERT INTO report_parts (report_id, position, bytes)
+             SELECT id, $3, $4 FROM reports WHERE id = $1 AND attempt = $2 AND owner = $5",
+        )
+        .bind(report.id)
+        .bind(report.attempt)
+        .bind(position)
+        .bind(bytes)
+        .bind(&self.node.id);
+        Ok(self.execute(insert).await? > 0)
     }
 
-    /// Ends a report, and queues the notification in the same transaction, so that neither exists
-    /// without the other. A report without parts is empty.
+    /// Ends a claimed report, and queues the notification in the same transaction, so that neither
+    /// exists without the other. A report without parts is empty.
     pub async fn finish_report(
         &self,
         report: &QueuedReport,
@@ -239,14 +258,17 @@ impl Store {
         };
         let mut change = self.change().await?;
         let done = sqlx::query(
-            "UPDATE reports SET status = ?, generated_at = ?, data = NULL WHERE id = ?",
+            "UPDATE reports SET status = $3, generated_at = $4, data = NULL, owner = NULL
+             WHERE id = $1 AND attempt = $2 AND owner = $5",
         )
+        .bind(report.id)
+        .bind(report.attempt)
         .bind(status.as_str())
         .bind(millis(now))
-        .bind(report.id)
+        .bind(&self.node.id)
         .execute(&mut *change)
         .await?;
-        // No notification for a report that was deleted in the meantime.
+        // No notification for a report that was deleted, or claimed again, in the meantime.
         if done.rows_affected() > 0
             && let Some(url) = &report.webhook_url
         {
@@ -326,11 +348,12 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes the parts of the document of a report.
-    pub async fn delete_report_parts(&self, report: i64) -> StoreResult<()> {
+    /// Deletes the parts that earlier attempts of a claimed report have added.
+    pub async fn delete_report_parts(&self, report: &QueuedReport) -> StoreResult<()> {
         self.delete_parts(
-            "SELECT rowid FROM report_parts WHERE report_id = ?",
-            &[report],
+            "SELECT report_parts.rowid FROM report_parts JOIN reports ON reports.id = report_id
+             WHERE report_id = $1 AND attempt = $2",
+            &[report.id, report.attempt],
         )
         .await
     }
@@ -346,6 +369,7 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{open, two_nodes};
     use super::*;
 
     #[test]
@@ -417,9 +441,9 @@ mod tests {
             );
             let id = add.await.unwrap();
             if id.0 != 5 {
-                let report = store.next_report().await.unwrap().unwrap();
-                store.add_report_part(id.0, 0, &[0; 60]).await.unwrap();
-                store.add_report_part(id.0, 1, &[0; 40]).await.unwrap();
+                let report = store.claim_report(now).await.unwrap().unwrap();
+                store.add_report_part(&report, 0, &[0; 60]).await.unwrap();
+                store.add_report_part(&report, 1, &[0; 40]).await.unwrap();
                 store.finish_report(&report, true, b"", now).await.unwrap();
             }
         }
@@ -434,6 +458,58 @@ mod tests {
             [5],
             "a waiting report has no document"
         );
+    }
+
+    #[tokio::test]
+    async fn waiting_report_is_rendered_by_one_process() {
+        let temp = tempfile::tempdir().unwrap();
+        let (one, other) = two_nodes(temp.path()).await;
+        let now = Timestamp::now();
+        for number in 1..=2 {
+            let name = |id: ReportId| id.to_string();
+            let add = one.add_report(&ReportFormat::Json, "{}", None, None, name, now);
+            assert_eq!(add.await.unwrap().0, number);
+        }
+        let claimed = one.claim_report(now).await.unwrap().unwrap();
+        assert_eq!(other.claim_report(now).await.unwrap().unwrap().id, 2);
+        let third = open(&temp.path().join("one")).await;
+        assert!(third.claim_report(now).await.unwrap().is_none());
+        assert_eq!(claimed.id, 1);
+    }
+
+    #[tokio::test]
+    async fn late_attempt_changes_no_report_of_a_newer_one() {
+        let temp = tempfile::tempdir().unwrap();
+        let (one, other) = two_nodes(temp.path()).await;
+        let now = Timestamp::now();
+        let hook = Some("http://127.0.0.1/");
+        let name = |id: ReportId| id.to_string();
+        let add = one.add_report(&ReportFormat::Json, "{}", hook, None, name, now);
+        let id = add.await.unwrap();
+        let late = one.claim_report(now).await.unwrap().unwrap();
+        assert!(one.add_report_part(&late, 0, b"late").await.unwrap());
+        let later = now + SignedDuration::from_secs(15);
+        assert!(other.beat(later).await.unwrap());
+        assert!(!one.add_report_part(&late, 1, b"late").await.unwrap());
+        let newer = other.claim_report(later).await.unwrap().unwrap();
+        other.delete_report_parts(&newer).await.unwrap();
+        assert!(other.add_report_part(&newer, 0, b"new").await.unwrap());
+
+        one.delete_report_parts(&late).await.unwrap();
+        assert!(!one.add_report_part(&late, 1, b"late").await.unwrap());
+        one.finish_report(&late, false, b"late", later)
+            .await
+            .unwrap();
+        assert!(one.next_delivery_at(&[]).await.unwrap().is_none());
+        other
+            .finish_report(&newer, true, b"new", later)
+            .await
+            .unwrap();
+        let report = one.report(id, later).await.unwrap().unwrap();
+        assert_eq!(report.status, ReportStatus::Finished);
+        assert_eq!(one.report_size(id).await.unwrap(), (1, 3));
+        let sent = one.claim_delivery(&[], later).await.unwrap().unwrap();
+        assert_eq!(sent.body, b"new");
     }
 
     #[tokio::test]
@@ -456,14 +532,12 @@ mod tests {
                 made,
             );
             ids.push(add.await.unwrap());
-        }
-        for id in &ids {
+            let report = store.claim_report(now).await.unwrap().unwrap();
             for position in 0..20 {
-                store
-                    .add_report_part(id.0, position, b"part")
-                    .await
-                    .unwrap();
+                let added = store.add_report_part(&report, position, b"part").await;
+                assert!(added.unwrap());
             }
+            store.finish_report(&report, true, b"", now).await.unwrap();
         }
         store.delete_report(ids[0], now).await.unwrap();
         store.purge_reports(now).await.unwrap();

@@ -253,7 +253,7 @@ impl Store {
                 (true, true) => return Ok(Deletion::Active),
                 (true, false) => {}
             }
-            store.delete_results("SELECT id FROM scans WHERE id = ?", id.0).await?;
+            store.delete_results("SELECT id FROM scans WHERE id = $1", id.0).await?;
             let deleted = store.execute(sqlx::query("DELETE FROM scans WHERE id = ?").bind(id.0)).await?;
             Ok(if deleted == 0 { Deletion::NotFound } else { Deletion::Done })
         })

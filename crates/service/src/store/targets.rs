@@ -134,7 +134,7 @@ impl Store {
     }
 
     async fn delete_target_with_results(&self, id: TargetId) -> StoreResult<u64> {
-        self.delete_results("SELECT id FROM scans WHERE target_id = ?", id.0)
+        self.delete_results("SELECT id FROM scans WHERE target_id = $1", id.0)
             .await?;
         self.execute(sqlx::query("DELETE FROM targets WHERE id = ?").bind(id.0))
             .await

@@ -123,9 +123,9 @@ impl Store {
     }
 
     async fn delete_workspace_with_rows(&self, id: WorkspaceId) -> StoreResult<u64> {
-        self.delete_results("SELECT id FROM scans WHERE workspace_id = ?", id.0)
+        self.delete_results("SELECT id FROM scans WHERE workspace_id = $1", id.0)
             .await?;
-        self.delete_captures("SELECT id FROM loggers WHERE workspace_id = ?", id.0)
+        self.delete_captures("SELECT id FROM loggers WHERE workspace_id = $1", id.0)
             .await?;
         self.delete_reports_of(id).await?;
         self.execute(sqlx::query("DELETE FROM workspaces WHERE id = ?").bind(id.0))

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! The data is gathered in batches into a file, and the document is written to another, which the
-//! store then copies in parts: no step has the whole report in memory, except the PDF. A report
+//! store then copies in parts: no step has the whole report in memory, except the PDF. Each report
+//! is claimed, so that no two processes render it. A report
 //! that the end of the service interrupts is gathered again at the next start, and one that an
 //! error of the database interrupts, after a minute or with the next request.
 
@@ -97,7 +98,7 @@ pub async fn make_reports(app: App, stop: CancellationToken) {
 
 async fn make_all(app: &App, stop: &CancellationToken) -> Result<(), DatabaseError> {
     app.store.purge_reports(app.now()).await?;
-    while let Some(report) = app.store.next_report().await? {
+    while let Some(report) = app.store.claim_report(app.now()).await? {
         if stop.is_cancelled() {
             break;
         }
@@ -126,12 +127,12 @@ async fn make(app: &App, report: QueuedReport) -> Result<(), DatabaseError> {
         "format": report.format,
     })
     .to_string();
-    app.store.delete_report_parts(report.id).await?;
+    app.store.delete_report_parts(&report).await?;
     if let Ok(Some(file)) = rendered {
         app.store
             .expire_reports(file.metadata()?.len(), app.settings.report_bytes)
             .await?;
-        store_parts(app, report.id, file).await?;
+        store_parts(app, &report, file).await?;
     }
     app.store
         .finish_report(&report, is_rendered, notification.as_bytes(), app.now())
@@ -140,8 +141,12 @@ async fn make(app: &App, report: QueuedReport) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Moves a document into the store, in a transaction for each part.
-async fn store_parts(app: &App, report: i64, mut file: File) -> Result<(), DatabaseError> {
+/// Moves a document into the store, in a transaction for each part, while the report is claimed.
+async fn store_parts(
+    app: &App,
+    report: &QueuedReport,
+    mut file: File,
+) -> Result<(), DatabaseError> {
     for position in 0.. {
         let read = tokio::task::spawn_blocking(move || {
             let mut part = Vec::with_capacity(PART);
@@ -152,10 +157,9 @@ async fn store_parts(app: &App, report: i64, mut file: File) -> Result<(), Datab
         });
         let part;
         (file, part) = read.await.map_err(std::io::Error::other)??;
-        if part.is_empty() {
+        if part.is_empty() || !app.store.add_report_part(report, position, &part).await? {
             break;
         }
-        app.store.add_report_part(report, position, &part).await?;
     }
     Ok(())
 }
@@ -399,7 +403,8 @@ mod tests {
                 .await
                 .unwrap();
         }
-        let report = store.next_report().await.unwrap().unwrap();
+        let claimed = store.claim_report(Timestamp::now()).await;
+        let report = claimed.unwrap().unwrap();
         store.close().await;
         // An inner error would store the report as failed.
         assert!(rendered(&app(store, temp.path()), &report).await.is_err());
