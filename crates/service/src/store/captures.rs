@@ -1,14 +1,21 @@
 //! Requests that loggers recorded.
 //!
 //! They arrive in bursts, and each must be on disk before its response. Many are written in one
-//! transaction, because a sync costs the same for one row as for a hundred.
+//! transaction, because a sync costs the same for one row as for a hundred, and in three statements:
+//!
+//! ```text
+//!   loggers locked, in the order of their ids ─► requests that fit into the quotas ─► counters
+//! ```
+
+use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
+use sqlx::{QueryBuilder, Row, Sqlite};
 
-use super::{Store, StoreResult, json_ids, stamp, text};
+use super::{Store, StoreResult, WriteTransaction, json_ids, stamp, text};
 use scandeck_wire::contract::{Capture, CaptureId, LoggerId, Shared};
 
 /// The limits of one logger.
@@ -139,71 +146,191 @@ impl Store {
 
     /// Records requests in one transaction. Returns false for a request whose logger is full or
     /// deleted.
+    ///
+    /// Ids are given while the loggers are locked: a client that reads the captures after an id
+    /// misses none.
     pub async fn record_captures(
         &self,
         captures: &[&NewCapture],
         quota: LoggerQuota,
     ) -> StoreResult<Vec<bool>> {
+        let rows: Vec<CaptureToAdd<'_>> = captures.iter().copied().map(CaptureToAdd::new).collect();
+        let mut loggers: Vec<i64> = captures.iter().map(|capture| capture.logger.0).collect();
+        // Sorted, so that no two recorders wait for each other.
+        loggers.sort_unstable();
+        loggers.dedup();
         let mut change = self.change().await?;
-        let mut recorded = Vec::with_capacity(captures.len());
-        for capture in captures {
-            recorded.push(record(&mut change, capture, quota).await?);
+        let mut usage = lock_loggers(&mut change, &loggers).await?;
+        let recorded: Vec<bool> = rows
+            .iter()
+            .map(|row| {
+                let of_logger = usage.get_mut(&row.capture.logger.0);
+                of_logger.is_some_and(|usage| usage.add(row.size, quota))
+            })
+            .collect();
+        let fitting: Vec<&CaptureToAdd<'_>> = rows
+            .iter()
+            .zip(&recorded)
+            .filter_map(|(row, fits)| fits.then_some(row))
+            .collect();
+        if !fitting.is_empty() {
+            insert(&mut change, &fitting).await?;
+            count(&mut change, &usage).await?;
+            change.commit().await?;
         }
-        change.commit().await?;
         Ok(recorded)
     }
 }
 
-async fn record(
-    connection: &mut SqliteConnection,
-    capture: &NewCapture,
-    quota: LoggerQuota,
-) -> StoreResult<bool> {
-    let headers = serde_json::to_string(&capture.headers).unwrap_or_else(|_| "[]".to_owned());
-    let problems = serde_json::to_string(&capture.problems).unwrap_or_else(|_| "[]".to_owned());
-    let texts = [
-        &capture.ip_address,
-        &capture.method,
-        &capture.path,
-        &capture.query,
-        &capture.http_version,
-        &headers,
-    ];
-    let raw = capture.raw.as_ref().map_or(0, Vec::len);
-    let size = capture.body.len() + raw + texts.iter().map(|text| text.len()).sum::<usize>();
-    let size = i64::try_from(size).unwrap_or(i64::MAX);
-    let counted = sqlx::query(
-        "UPDATE loggers SET num_requests = num_requests + 1, body_bytes = body_bytes + ?1
-         WHERE id = ?2 AND num_requests < ?3 AND body_bytes + ?1 <= ?4",
-    )
-    .bind(size)
-    .bind(capture.logger.0)
-    .bind(quota.requests)
-    .bind(quota.bytes)
-    .execute(&mut *connection)
-    .await?;
-    if counted.rows_affected() == 0 {
-        return Ok(false);
+/// A request to record, with its lists as JSON.
+struct CaptureToAdd<'a> {
+    capture: &'a NewCapture,
+    headers: String,
+    problems: String,
+    /// The bytes that count for the quota.
+    size: i64,
+}
+
+impl<'a> CaptureToAdd<'a> {
+    fn new(capture: &'a NewCapture) -> Self {
+        let json =
+            |lines: &[String]| serde_json::to_string(lines).unwrap_or_else(|_| "[]".to_owned());
+        let headers = json(&capture.headers);
+        let texts = [
+            &capture.ip_address,
+            &capture.method,
+            &capture.path,
+            &capture.query,
+            &capture.http_version,
+            &headers,
+        ];
+        let raw = capture.raw.as_ref().map_or(0, Vec::len);
+        let size = capture.body.len() + raw + texts.iter().map(|text| text.len()).sum::<usize>();
+        Self {
+            size: i64::try_from(size).unwrap_or(i64::MAX),
+            problems: json(&capture.problems),
+            capture,
+            headers,
+        }
     }
-    sqlx::query(
-        "INSERT INTO captures (logger_id, received_at, ip_address, remote_port, method, path, query, http_version,
-            headers, body, raw, problems) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+}
+
+/// The counters of a locked logger, and what a transaction adds to them.
+struct LoggerUsage {
+    requests: i64,
+    bytes: i64,
+    new_requests: i64,
+    new_bytes: i64,
+}
+
+impl LoggerUsage {
+    /// Counts a request; false when it does not fit into the quota.
+    fn add(&mut self, size: i64, quota: LoggerQuota) -> bool {
+        let requests = self.requests + self.new_requests;
+        let bytes = (self.bytes + self.new_bytes).saturating_add(size);
+        let fits = requests < quota.requests && bytes <= quota.bytes;
+        if fits {
+            self.new_requests += 1;
+            self.new_bytes += size;
+        }
+        fits
+    }
+}
+
+/// Locks loggers, given in the order of their ids; deleted ones are missing.
+///
+/// The write transaction is the lock. Whatever counts the captures of a logger locks it first.
+async fn lock_loggers(
+    change: &mut WriteTransaction,
+    ids: &[i64],
+) -> StoreResult<BTreeMap<i64, LoggerUsage>> {
+    let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
+        "SELECT id, num_requests, body_bytes FROM loggers
+         WHERE id IN (SELECT value FROM json_each($1)) ORDER BY id",
     )
-    .bind(capture.logger.0)
-    .bind(capture.received_at)
-    .bind(&capture.ip_address)
-    .bind(i64::from(capture.remote_port))
-    .bind(&capture.method)
-    .bind(&capture.path)
-    .bind(&capture.query)
-    .bind(&capture.http_version)
-    .bind(&headers)
-    .bind(&capture.body)
-    .bind(capture.raw.as_deref())
-    .bind(&problems)
-    .execute(connection)
+    .bind(json_ids(ids))
+    .fetch_all(&mut **change)
     .await?;
-    Ok(true)
+    let usage = |(id, requests, bytes)| {
+        let usage = LoggerUsage {
+            requests,
+            bytes,
+            new_requests: 0,
+            new_bytes: 0,
+        };
+        (id, usage)
+    };
+    Ok(rows.into_iter().map(usage).collect())
+}
+
+async fn insert(change: &mut WriteTransaction, rows: &[&CaptureToAdd<'_>]) -> StoreResult<()> {
+    let mut insert = QueryBuilder::<Sqlite>::new(
+        "INSERT INTO captures (logger_id, received_at, ip_address, remote_port, method, path, query, http_version,
+            headers, body, raw, problems) ",
+    );
+    insert.push_values(rows, |mut values, row| {
+        let capture = row.capture;
+        values
+            .push_bind(capture.logger.0)
+            .push_bind(capture.received_at)
+            .push_bind(&capture.ip_address)
+            .push_bind(i64::from(capture.remote_port))
+            .push_bind(&capture.method)
+            .push_bind(&capture.path)
+            .push_bind(&capture.query)
+            .push_bind(&capture.http_version)
+            .push_bind(&row.headers)
+            .push_bind(&capture.body)
+            .push_bind(capture.raw.as_deref())
+            .push_bind(&row.problems);
+    });
+    insert.build().execute(&mut **change).await?;
+    Ok(())
+}
+
+/// Adds the new requests to the counters of their loggers.
+async fn count(
+    change: &mut WriteTransaction,
+    usage: &BTreeMap<i64, LoggerUsage>,
+) -> StoreResult<()> {
+    let new: Vec<[i64; 3]> = usage
+        .iter()
+        .filter(|(_, usage)| usage.new_requests > 0)
+        .map(|(id, usage)| [*id, usage.new_requests, usage.new_bytes])
+        .collect();
+    sqlx::query(
+        "UPDATE loggers SET num_requests = num_requests + (new.value ->> 1),
+            body_bytes = body_bytes + (new.value ->> 2)
+         FROM json_each($1) AS new WHERE loggers.id = new.value ->> 0",
+    )
+    .bind(json!(new).to_string())
+    .execute(&mut **change)
+    .await?;
+    Ok(())
+}
+
+impl Store {
+    /// Sets the counters of the quota to the captures that exist; false when the logger does not
+    /// exist.
+    pub(super) async fn recount_captures(&self, id: LoggerId) -> StoreResult<bool> {
+        let mut change = self.change().await?;
+        if lock_loggers(&mut change, &[id.0]).await?.is_empty() {
+            return Ok(false);
+        }
+        // The size of a capture is that of [`CaptureToAdd`].
+        sqlx::query(
+            "UPDATE loggers SET (num_requests, body_bytes) = (
+                SELECT count(*), coalesce(sum(octet_length(body) + octet_length(ip_address) + octet_length(method)
+                    + octet_length(path) + octet_length(query) + octet_length(http_version)
+                    + octet_length(headers) + ifnull(octet_length(raw), 0)), 0)
+                FROM captures WHERE logger_id = $1) WHERE id = $1",
+        )
+        .bind(id.0)
+        .execute(&mut *change)
+        .await?;
+        change.commit().await?;
+        Ok(true)
+    }
 }
 
 #[cfg(test)]
@@ -212,6 +339,7 @@ mod tests {
 
     use super::*;
     use crate::store::loggers::AddedLogger;
+    use crate::store::testing::two_nodes;
     use scandeck_wire::contract::WorkspaceId;
 
     const QUOTA: LoggerQuota = LoggerQuota {
@@ -330,6 +458,97 @@ mod tests {
         );
         let stored = store.logger(logger).await.unwrap().unwrap().stored_bytes;
         assert!((1_040_000..QUOTA.bytes).contains(&stored), "{stored}");
+    }
+
+    #[tokio::test]
+    async fn batch_for_several_loggers_keeps_its_order_and_counts_each() {
+        let (_temp, store, first) = store_with_logger().await;
+        let added = store.add_logger(WorkspaceId(1), "b", "other", Timestamp::UNIX_EPOCH);
+        let AddedLogger::New(second) = added.await.unwrap() else {
+            panic!("a new logger")
+        };
+        let named = |logger, path: &str| NewCapture {
+            path: path.into(),
+            ..capture(logger, 10)
+        };
+        let batch = [
+            named(second, "/1"),
+            named(LoggerId(99), "/2"),
+            named(first, "/3"),
+            named(second, "/4"),
+            named(second, "/5"),
+        ];
+        let quota = LoggerQuota {
+            requests: 2,
+            ..QUOTA
+        };
+        let batch: Vec<&NewCapture> = batch.iter().collect();
+        let recorded = store.record_captures(&batch, quota).await.unwrap();
+        assert_eq!(recorded, [true, false, true, true, false]);
+        let captures = store.captures(&[1, 2, 3]).await.unwrap();
+        let paths: Vec<_> = captures.iter().map(|one| one.path.as_deref()).collect();
+        assert_eq!(paths, [Some("/1"), Some("/3"), Some("/4")]);
+        for (logger, requests) in [(first, 1), (second, 2)] {
+            let counted = store.logger(logger).await.unwrap().unwrap();
+            assert_eq!(counted.num_requests, requests);
+            assert!(store.recount_captures(logger).await.unwrap());
+            let recounted = store.logger(logger).await.unwrap().unwrap();
+            assert_eq!(recounted.num_requests, requests);
+            assert_eq!(recounted.stored_bytes, counted.stored_bytes);
+        }
+        let commits = store.commits();
+        let refused = store.record_captures(&[batch[0]], quota).await.unwrap();
+        assert_eq!((refused, store.commits() - commits), (vec![false], 0));
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn reader_after_an_id_misses_no_capture_of_two_recorders() {
+        const BATCHES: usize = 40;
+        let temp = tempfile::tempdir().unwrap();
+        let (one, other) = two_nodes(temp.path()).await;
+        let mut loggers = Vec::new();
+        for label in ["a", "b"] {
+            let added = one.add_logger(WorkspaceId(1), label, label, Timestamp::UNIX_EPOCH);
+            let AddedLogger::New(logger) = added.await.unwrap() else {
+                panic!("a new logger")
+            };
+            loggers.push(logger);
+        }
+        let quota = LoggerQuota {
+            requests: 10_000,
+            ..QUOTA
+        };
+        let record = |store: &Store, mut loggers: Vec<LoggerId>| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                for _ in 0..BATCHES {
+                    loggers.reverse();
+                    let batch: Vec<_> = loggers.iter().map(|id| capture(*id, 10)).collect();
+                    let batch: Vec<_> = batch.iter().collect();
+                    let recorded = store.record_captures(&batch, quota).await.unwrap();
+                    assert_eq!(recorded, [true, true]);
+                }
+            })
+        };
+        let recorders = [
+            record(&one, loggers.clone()),
+            record(&other, loggers.iter().rev().copied().collect()),
+        ];
+        let mut seen = Vec::new();
+        let mut is_last = false;
+        while !is_last {
+            is_last = recorders.iter().all(tokio::task::JoinHandle::is_finished);
+            let since = seen.last().copied().unwrap_or_default();
+            let new = one.capture_sizes(loggers[0], since).await.unwrap();
+            seen.extend(new.iter().map(|(id, _)| *id));
+            tokio::task::yield_now().await;
+        }
+        for recorder in recorders {
+            recorder.await.unwrap();
+        }
+        assert_eq!(seen.len(), 2 * BATCHES);
+        let counted = other.logger(loggers[0]).await.unwrap().unwrap();
+        assert_eq!(counted.num_requests, 2 * BATCHES as i64);
     }
 
     #[tokio::test]

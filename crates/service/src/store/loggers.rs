@@ -145,20 +145,6 @@ impl Store {
         .await
     }
 
-    /// Sets the counters of the quota to the captures that exist; false when the logger does not
-    /// exist.
-    async fn recount_captures(&self, id: LoggerId) -> StoreResult<bool> {
-        // The size of a capture is the same as in `record`.
-        let recount = sqlx::query(
-            "UPDATE loggers SET (num_requests, body_bytes) = (
-                SELECT count(*), coalesce(sum(octet_length(body) + octet_length(ip_address) + octet_length(method)
-                    + octet_length(path) + octet_length(query) + octet_length(http_version)
-                    + octet_length(headers) + ifnull(octet_length(raw), 0)), 0)
-                FROM captures WHERE logger_id = ?1) WHERE id = ?1",
-        );
-        Ok(self.execute(recount.bind(id.0)).await? > 0)
-    }
-
     /// The number of loggers.
     pub async fn logger_count(&self) -> StoreResult<i64> {
         sqlx::query_scalar("SELECT count(*) FROM loggers")

@@ -8,9 +8,9 @@
 //!
 //! The data is gathered in batches into a file, and the document is written to another, which the
 //! store then copies in parts: no step has the whole report in memory, except the PDF. Each report
-//! is claimed, so that no two processes render it. A report
-//! that the end of the service interrupts is gathered again at the next start, and one that an
-//! error of the database interrupts, after a minute or with the next request.
+//! is claimed, so that no two processes render it. A report that the end of the service interrupts
+//! is gathered again at the next start, and one that an error of the database interrupts, after a
+//! minute or with the next request.
 
 mod gather;
 mod spool;
