@@ -66,6 +66,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
             "claims",
             include_str!("../../../../assets/migrations/sqlite/0010_claims.sql"),
         ),
+        (
+            "counts",
+            include_str!("../../../../assets/migrations/sqlite/0011_counts.sql"),
+        ),
     ])
 });
 
@@ -248,6 +252,29 @@ mod tests {
             "{error}"
         );
         assert_eq!(std::fs::read(&file).unwrap(), before);
+    }
+
+    #[tokio::test]
+    async fn lists_of_a_workspace_are_read_in_the_order_of_an_index() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = Store::open(&temp.path().join("scandeck.db"))
+            .await
+            .unwrap()
+            .store;
+        for table in ["findings", "targets", "scans", "loggers", "reports"] {
+            let sql = format!(
+                "EXPLAIN QUERY PLAN SELECT id FROM {table} WHERE workspace_id = 1 ORDER BY id LIMIT 9"
+            );
+            let plan: Vec<(i64, i64, i64, String)> = sqlx::query_as(sqlx::AssertSqlSafe(sql))
+                .fetch_all(store.read())
+                .await
+                .unwrap();
+            let index = format!(
+                "SEARCH {table} USING COVERING INDEX {table}_by_workspace (workspace_id=?)"
+            );
+            assert_eq!(plan.len(), 1, "{plan:?}");
+            assert_eq!(plan[0].3, index);
+        }
     }
 
     #[tokio::test]

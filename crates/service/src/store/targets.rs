@@ -165,7 +165,7 @@ pub(super) async fn add_target(
     if let Some(id) = existing {
         return Ok(AddedTarget::Existing(TargetId(id)));
     }
-    let count: i64 = sqlx::query_scalar("SELECT count(*) FROM targets")
+    let count: i64 = sqlx::query_scalar("SELECT number FROM counts WHERE noun = 'targets'")
         .fetch_one(&mut *connection)
         .await?;
     if usize::try_from(count).unwrap_or(usize::MAX) >= limit {
@@ -181,4 +181,41 @@ pub(super) async fn add_target(
     .fetch_one(connection)
     .await?;
     Ok(AddedTarget::New(TargetId(id)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{add_target, open};
+    use super::*;
+
+    #[tokio::test]
+    async fn number_of_targets_follows_additions_deletions_and_deleted_workspaces() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        let now = Timestamp::now();
+        let other = store.add_workspace("b", "").await.unwrap().unwrap();
+        let first = add_target(&store, WorkspaceId(1), "a").await;
+        for name in ["a", "b", "c"] {
+            add_target(&store, other, name).await;
+        }
+        let add = async |name| {
+            let target = TargetToAdd {
+                workspace: WorkspaceId(1),
+                name,
+                kind: TargetType::Hostname,
+                description: "",
+            };
+            store.add_target(&target, 4).await.unwrap()
+        };
+        assert_eq!(add("d").await, AddedTarget::LimitReached);
+        assert_eq!(add("a").await, AddedTarget::Existing(first));
+        store.delete_target(first, now).await.unwrap();
+        assert!(matches!(add("d").await, AddedTarget::New(_)));
+        assert_eq!(add("e").await, AddedTarget::LimitReached);
+        assert!(store.delete_workspace(other, now).await.unwrap());
+        for name in ["e", "f", "g"] {
+            assert!(matches!(add(name).await, AddedTarget::New(_)));
+        }
+        assert_eq!(add("h").await, AddedTarget::LimitReached);
+    }
 }
