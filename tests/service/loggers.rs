@@ -83,6 +83,10 @@ async fn invalid_logger_request_returns_422() {
         .await
         .assert_refused(422, "letters, digits");
     service
+        .form("/http_loggers", &[("label", "a\u{0}b")])
+        .await
+        .assert_refused(422, "NUL is not allowed");
+    service
         .post("/http_loggers", json!({"label": 7}))
         .await
         .assert_refused(422, "label");

@@ -93,6 +93,14 @@ async fn invalid_workspace_request_names_field() {
         .await
         .assert_refused(400, "must be a string");
     service
+        .post("/workspaces", json!({"name": "a\u{0}b"}))
+        .await
+        .assert_refused(400, "NUL is not allowed");
+    service
+        .put("/workspaces/1", json!({"description": "a\u{0}b"}))
+        .await
+        .assert_refused(400, "NUL is not allowed");
+    service
         .put("/workspaces/1", json!({}))
         .await
         .assert_refused(400, "is required");

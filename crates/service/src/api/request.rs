@@ -246,12 +246,14 @@ impl Fields {
         self.value(name).filter(|value| !self.form || *value != "")
     }
 
-    /// A string.
+    /// A string without NUL.
     ///
     /// # Errors
-    /// When the value has another type.
+    /// When the value has another type, or contains NUL.
     pub fn text(&self, name: &str) -> Result<Option<&str>, ApiError> {
-        self.typed(name, "a string", self.value(name).map(Value::as_str))
+        let text = self.typed(name, "a string", self.value(name).map(Value::as_str))?;
+        text.map_or(Ok(()), |text| refuse_nul(name, text, self.wrong_type))?;
+        Ok(text)
     }
 
     /// An integer.
@@ -333,6 +335,20 @@ impl Fields {
     }
 }
 
+/// Refuses a text with NUL, which not every program and database can keep.
+///
+/// # Errors
+/// `status` for such a text.
+pub fn refuse_nul(name: &str, text: &str, status: StatusCode) -> Result<(), ApiError> {
+    match text.contains('\0') {
+        true => Err(ApiError::new(
+            status,
+            format!("{name}: the character NUL is not allowed"),
+        )),
+        false => Ok(()),
+    }
+}
+
 fn json_object(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
     match serde_json::from_slice(bytes) {
         Ok(Value::Object(map)) => Ok(map),
@@ -402,6 +418,17 @@ mod tests {
             fields.integer("n").unwrap_err().status,
             StatusCode::UNPROCESSABLE_ENTITY
         );
+    }
+
+    #[test]
+    fn text_with_nul_is_refused() {
+        for fields in [form("name=a%00b"), json(r#"{"name":"a\u0000b"}"#)] {
+            let error = fields.text("name").unwrap_err();
+            assert_eq!(error.status, StatusCode::BAD_REQUEST);
+            assert!(error.message.contains("name: "), "{}", error.message);
+            let error = fields.with_unprocessable().text("name").unwrap_err();
+            assert_eq!(error.status, StatusCode::UNPROCESSABLE_ENTITY);
+        }
     }
 
     #[test]

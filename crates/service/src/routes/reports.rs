@@ -16,7 +16,7 @@ use crate::api::endpoint::{
     ResponseContent::{Data, Download, List},
 };
 use crate::api::list_stream::{self, LIST};
-use crate::api::request::{Fields, Id, choice};
+use crate::api::request::{Fields, Id, choice, refuse_nul};
 use crate::errors::ApiError;
 use crate::guards::keys::KeyIdentity;
 use crate::guards::limits::QuotaNoun;
@@ -234,6 +234,7 @@ pub(super) fn check_format(field: &str, format: &str) -> RouteResult<ReportForma
 /// it. The scope check checks it again when the callback is sent, after name resolution and at each
 /// redirect.
 pub(super) fn check_callback_url(app: &App, field: &str, url: &str) -> RouteResult<()> {
+    refuse_nul(field, url, StatusCode::BAD_REQUEST)?;
     let address =
         Address::parse(url).map_err(|error| ApiError::bad_request(format!("{field}: {error}")))?;
     if address.url().is_none() {

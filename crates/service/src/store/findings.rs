@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{FromRow, QueryBuilder, Row, Sqlite, SqliteConnection};
 
-use super::{Store, StoreResult, json_ids, push_condition, stamp};
+use super::{Store, StoreResult, json_ids, push_condition, stamp, without_nul};
 use crate::engine::NewFinding;
 use scandeck_report::Earlier;
 use scandeck_wire::contract::{FindingId, Risk, ScanId, TargetId, WorkspaceId};
@@ -165,6 +165,7 @@ pub(super) async fn write(
     scan: ScanId,
     finding: &NewFinding,
 ) -> StoreResult<(FindingId, bool)> {
+    let place = without_nul(&finding.place);
     let new: Option<i64> = sqlx::query_scalar(
         "INSERT INTO findings (scan_id, target_id, workspace_id, vuln_id, protocol, port, place, risk, body)
          SELECT id, target_id, workspace_id, ?, ?, ?, ?, ?, ? FROM scans WHERE id = ?
@@ -173,7 +174,7 @@ pub(super) async fn write(
     .bind(&finding.vuln_id)
     .bind(&finding.protocol)
     .bind(i64::from(finding.port))
-    .bind(&finding.place)
+    .bind(&*place)
     .bind(finding.risk.level())
     .bind(body(finding).to_string())
     .bind(scan.0)
@@ -189,7 +190,7 @@ pub(super) async fn write(
     .bind(&finding.vuln_id)
     .bind(&finding.protocol)
     .bind(i64::from(finding.port))
-    .bind(&finding.place)
+    .bind(&*place)
     .fetch_one(connection)
     .await?;
     Ok((FindingId(existing), false))

@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use sqlx::sqlite::{SqliteJournalMode, SqliteRow};
 use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
 
-use super::{Store, StoreResult, WriteTransaction, json, json_ids, millis, nodes};
+use super::{Store, StoreResult, WriteTransaction, json, json_ids, millis, nodes, without_nul};
 use crate::engine::{ScanJob, TestDone};
 use crate::guards::secrets::ScanSecrets;
 use scandeck_wire::contract::{RedirectLevel, ScanId, ScanOutput, ScanStatus, Tool, WorkspaceId};
@@ -401,7 +401,7 @@ async fn end(
          WHERE id = ?",
     )
     .bind(status.as_str())
-    .bind(message)
+    .bind(without_nul(message))
     .bind(millis(now))
     .bind(scan.0)
     .execute(&mut **change)
@@ -422,7 +422,7 @@ async fn write_update(
     for line in &update.raw {
         sqlx::query("INSERT INTO raw_lines (scan_id, line) VALUES (?, ?)")
             .bind(scan.0)
-            .bind(line)
+            .bind(without_nul(line))
             .execute(&mut *connection)
             .await?;
     }
@@ -452,7 +452,7 @@ async fn write_update(
     .bind(found[3])
     .bind(found[4])
     .bind(serde_json::to_string(&update.info).unwrap_or_else(|_| "[]".to_owned()))
-    .bind(update.step.as_deref())
+    .bind(update.step.as_deref().map(without_nul))
     .bind(update.output.as_ref().map(|output| output.output_type.as_str().to_owned()))
     .bind(update.output.as_ref().map(|output| output.output_data.to_string()))
     .bind(scan.0)
@@ -501,6 +501,64 @@ async fn seal(connection: &mut SqliteConnection, secrets: &ScanSecrets) -> Store
         update.execute(&mut *connection).await?;
     }
     Ok(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::findings::FindingFilter;
+    use super::super::testing::{claim_scan, finding, open, queue_scan};
+    use super::*;
+
+    #[tokio::test]
+    async fn nul_in_results_is_stored_as_replacement_character() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        let now = Timestamp::now();
+        let scan = queue_scan(&store, "a").await;
+        let attempt = claim_scan(&store, now).await.unwrap().attempt;
+        let test = TestDone {
+            uid: "web.a".to_owned(),
+            description: "de\0scription".to_owned(),
+            metadata: json!({"sent": "a\0b"}),
+            weight: 1,
+            findings: vec![finding("web.a", "/a\0b")],
+        };
+        let update = ScanUpdate {
+            tests: vec![test],
+            raw: vec!["GET /\0 200".to_owned()],
+            info: vec!["in\0fo".to_owned()],
+            step: Some("st\0ep".to_owned()),
+            ..ScanUpdate::default()
+        };
+        assert!(store.record(&attempt, &update, now).await.unwrap());
+        let running = store.scan(scan, now).await.unwrap().unwrap();
+        assert_eq!(&*running.status_message, "st\u{fffd}ep");
+        assert_eq!(&*running.info_text_lines[0], "in\0fo", "in JSON");
+        let lines = store.raw_line_ids(scan).await.unwrap();
+        assert_eq!(
+            store.raw_lines(&lines).await.unwrap(),
+            ["GET /\u{fffd} 200"]
+        );
+        let tests = store.tests(scan, None).await.unwrap();
+        assert_eq!(&*tests[0].description, "de\u{fffd}scription");
+        let place: String = sqlx::query_scalar("SELECT place FROM findings")
+            .fetch_one(store.read())
+            .await
+            .unwrap();
+        assert_eq!(place, "/a\u{fffd}b");
+        assert!(store.record(&attempt, &update, now).await.unwrap());
+        let all = store.finding_ids(&FindingFilter::default()).await.unwrap();
+        assert_eq!(all.len(), 1, "found as an equal finding");
+        let failed = ScanStatus::FailedToStart;
+        store
+            .finish(&attempt, &failed, "no\0thing", now)
+            .await
+            .unwrap();
+        let ended = store.scan(scan, now).await.unwrap().unwrap();
+        assert_eq!(&*ended.status_message, "no\u{fffd}thing");
+    }
 }
 
 #[cfg(test)]

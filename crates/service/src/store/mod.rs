@@ -34,6 +34,7 @@ pub mod versions;
 pub mod wordlists;
 pub mod workspaces;
 
+use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -226,6 +227,17 @@ pub(super) fn stamp(millis: i64) -> Stamp {
 /// Ids as a JSON array, the form in which a query takes many of them.
 pub(super) fn json_ids(ids: &[i64]) -> String {
     serde_json::to_string(ids).unwrap_or_else(|_| "[]".to_owned())
+}
+
+/// Text from outside as it is stored: U+FFFD instead of NUL, which ends a text for the functions of
+/// SQLite and for C programs, and which other databases refuse.
+///
+/// Names and labels with NUL are refused ([`crate::api::request::Fields`]); JSON escapes it.
+pub(super) fn without_nul(text: &str) -> Cow<'_, str> {
+    match text.contains('\0') {
+        true => Cow::Owned(text.replace('\0', "\u{fffd}")),
+        false => Cow::Borrowed(text),
+    }
 }
 
 /// Parses JSON that the service wrote; invalid text becomes null.

@@ -9,6 +9,7 @@ use super::Store;
 use super::jobs::{Claim, QueuePoll};
 use super::scans::{ScanTarget, ScanToAdd};
 use super::targets::{AddedTarget, TargetToAdd};
+use crate::engine::NewFinding;
 use scandeck_wire::contract::{RedirectLevel, ScanId, TargetId, TargetType, WorkspaceId};
 
 /// Two processes on one database, each with a directory of its own below `dir`.
@@ -57,6 +58,15 @@ pub fn new_scan() -> ScanToAdd {
         vpn_scan: false,
         max_minutes: 5,
         callback: None,
+    }
+}
+
+/// A finding of a kind at a place.
+pub fn finding(kind: &str, place: &str) -> NewFinding {
+    NewFinding {
+        vuln_id: kind.to_owned(),
+        place: place.to_owned(),
+        ..NewFinding::default()
     }
 }
 

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row, SqliteConnection};
 
-use super::{Store, StoreResult, findings, json, millis, stamp, text};
+use super::{Store, StoreResult, findings, json, millis, stamp, text, without_nul};
 use crate::engine::TestDone;
 use scandeck_wire::contract::{ResourceType, Risk, ScanId, Test, TestId};
 
@@ -86,7 +86,7 @@ pub(super) async fn write(
         .bind(scan.0)
         .bind(finding)
         .bind(&test.uid)
-        .bind(&test.description)
+        .bind(without_nul(&test.description))
         .bind(test.metadata.to_string())
         .bind(millis(now))
         .bind(at == 0)

@@ -3,7 +3,7 @@
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
-use super::{Store, StoreResult, text};
+use super::{Store, StoreResult, text, without_nul};
 use crate::runs::words::WordlistWords;
 use scandeck_wire::contract::{Wordlist, WordlistId};
 
@@ -84,7 +84,7 @@ impl Store {
         .bind(name)
         .bind(description)
         .bind(words.count())
-        .bind(words.text())
+        .bind(without_nul(words.text()))
         .fetch_optional(&mut *change)
         .await?;
         change.commit().await?;
@@ -106,7 +106,23 @@ impl Store {
         .bind(name)
         .bind(description)
         .bind(words.count())
-        .bind(words.text());
+        .bind(without_nul(words.text()));
         self.execute(upsert).await.map(|_| ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::open;
+    use super::*;
+
+    #[tokio::test]
+    async fn nul_in_words_is_stored_as_replacement_character() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        let words = WordlistWords::parse("ad\0min\nbackup\n");
+        let added = store.import_wordlist("a", "", &words).await.unwrap();
+        let stored = store.words(added.unwrap()).await.unwrap();
+        assert_eq!(stored.as_deref(), Some("ad\u{fffd}min\nbackup"));
     }
 }
