@@ -16,6 +16,7 @@ mod tests;
 use std::fs;
 use std::path::Path;
 
+use proc_macro2::{TokenStream, TokenTree};
 use source::Source;
 
 fn package() -> &'static Path {
@@ -62,4 +63,34 @@ fn source_tree_keeps_every_rule() {
             .any(|one| rules::is_in(&one.layer, layer, "/"));
         assert!(has_file, "layer {layer} of a rule has no file");
     }
+}
+
+/// The texts of a file that are SQL statements.
+fn statements(tokens: TokenStream, found: &mut Vec<String>) {
+    const VERBS: [&str; 5] = ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "WITH "];
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => statements(group.stream(), found),
+            TokenTree::Literal(literal) => {
+                let text = literal.to_string();
+                let begins = |verb: &&str| text.trim_start_matches('"').starts_with(*verb);
+                found.extend(VERBS.iter().any(|verb| begins(verb)).then_some(text));
+            }
+            TokenTree::Ident(_) | TokenTree::Punct(_) => {}
+        }
+    }
+}
+
+/// `$1` is a parameter in SQLite and in PostgreSQL; a bare `?` is one in SQLite only.
+#[test]
+fn statements_of_the_service_number_their_parameters() {
+    let mut found = Vec::new();
+    for source in sources() {
+        if rules::is_in(&source.layer, "service/store", "/") {
+            statements(source.text.parse().unwrap(), &mut found);
+        }
+    }
+    assert!(found.len() > 100, "only {} statements", found.len());
+    let bare: Vec<&String> = found.iter().filter(|text| text.contains('?')).collect();
+    assert!(bare.is_empty(), "{bare:#?}");
 }

@@ -122,7 +122,7 @@ impl Store {
         let _permit = self.bulk().await;
         sqlx::query_as(
             "SELECT id, length(body) + length(headers) + ifnull(length(raw), 0)
-             FROM captures WHERE logger_id = ? AND id > ? ORDER BY id",
+             FROM captures WHERE logger_id = $1 AND id > $2 ORDER BY id",
         )
         .bind(logger.0)
         .bind(since)
@@ -136,7 +136,7 @@ impl Store {
         sqlx::query(
             "SELECT id, received_at, ip_address, remote_port, method, path, query, http_version, headers, body,
                 raw, problems
-             FROM captures WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
+             FROM captures WHERE id IN (SELECT value FROM json_each($1)) ORDER BY id",
         )
         .bind(json_ids(ids))
         .try_map(capture_of)

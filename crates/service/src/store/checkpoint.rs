@@ -86,7 +86,7 @@ mod tests {
         let store = Store::open(&file).await.unwrap().store;
         let size = || std::fs::metadata(&file).unwrap().len();
         let before = size();
-        let add = "INSERT INTO wordlists (name, contents, description, num_words, predefined) VALUES (?, ?, '', 1, 0)";
+        let add = "INSERT INTO wordlists (name, contents, description, num_words, predefined) VALUES ($1, $2, '', 1, 0)";
         for number in 0.. {
             store
                 .execute(

@@ -116,7 +116,7 @@ impl Store {
     }
 
     pub async fn delete_delivery(&self, id: i64) -> StoreResult<()> {
-        self.execute(sqlx::query("DELETE FROM deliveries WHERE id = ?").bind(id))
+        self.execute(sqlx::query("DELETE FROM deliveries WHERE id = $1").bind(id))
             .await
             .map(|_| ())
     }
@@ -164,7 +164,7 @@ pub(super) async fn add(
     now: Timestamp,
 ) -> StoreResult<()> {
     sqlx::query(
-        "INSERT INTO deliveries (url, subject, content_type, body, next_at) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO deliveries (url, subject, content_type, body, next_at) VALUES ($1, $2, $3, $4, $5)",
     )
     .bind(delivery.url)
     .bind(delivery.subject)

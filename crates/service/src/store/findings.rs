@@ -140,7 +140,7 @@ impl Store {
                         AND older.vuln_id = this.vuln_id AND older.protocol = this.protocol
                         AND older.port = this.port AND older.place = this.place AND older.id < this.id
                     JOIN scans ON scans.id = older.scan_id
-                 WHERE this.id IN (SELECT value FROM json_each(?)) ORDER BY this.id, older.id DESC",
+                 WHERE this.id IN (SELECT value FROM json_each($1)) ORDER BY this.id, older.id DESC",
             )
             .bind(json_ids(batch))
             .fetch_all(self.read())
@@ -168,7 +168,7 @@ pub(super) async fn write(
     let place = without_nul(&finding.place);
     let new: Option<i64> = sqlx::query_scalar(
         "INSERT INTO findings (scan_id, target_id, workspace_id, vuln_id, protocol, port, place, risk, body)
-         SELECT id, target_id, workspace_id, ?, ?, ?, ?, ?, ? FROM scans WHERE id = ?
+         SELECT id, target_id, workspace_id, $1, $2, $3, $4, $5, $6 FROM scans WHERE id = $7
          ON CONFLICT DO NOTHING RETURNING id",
     )
     .bind(&finding.vuln_id)
@@ -184,7 +184,7 @@ pub(super) async fn write(
         return Ok((FindingId(id), true));
     }
     let existing: i64 = sqlx::query_scalar(
-        "SELECT id FROM findings WHERE scan_id = ? AND vuln_id = ? AND protocol = ? AND port = ? AND place = ?",
+        "SELECT id FROM findings WHERE scan_id = $1 AND vuln_id = $2 AND protocol = $3 AND port = $4 AND place = $5",
     )
     .bind(scan.0)
     .bind(&finding.vuln_id)

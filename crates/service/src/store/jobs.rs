@@ -160,7 +160,7 @@ impl Store {
 
     /// Whether a scan has found anything.
     pub async fn has_findings(&self, scan: ScanId) -> StoreResult<bool> {
-        sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM findings WHERE scan_id = ?)")
+        sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM findings WHERE scan_id = $1)")
             .bind(scan.0)
             .fetch_one(self.read())
             .await
@@ -208,13 +208,13 @@ impl Store {
     pub async fn request_stop(&self, id: ScanId, now: Timestamp) -> StoreResult<StopRequest> {
         let mut change = self.change().await?;
         let job: Option<Option<String>> =
-            sqlx::query_scalar("SELECT owner FROM jobs WHERE scan_id = ?")
+            sqlx::query_scalar("SELECT owner FROM jobs WHERE scan_id = $1")
                 .bind(id.0)
                 .fetch_optional(&mut *change)
                 .await?;
         let stop = match job {
             None => {
-                let scan: Option<i64> = sqlx::query_scalar("SELECT id FROM scans WHERE id = ?")
+                let scan: Option<i64> = sqlx::query_scalar("SELECT id FROM scans WHERE id = $1")
                     .bind(id.0)
                     .fetch_optional(&mut *change)
                     .await?;
@@ -236,7 +236,7 @@ impl Store {
                 StopRequest::Ended
             }
             Some(Some(_)) => {
-                sqlx::query("UPDATE jobs SET stop_requested = 1 WHERE scan_id = ?")
+                sqlx::query("UPDATE jobs SET stop_requested = 1 WHERE scan_id = $1")
                     .bind(id.0)
                     .execute(&mut *change)
                     .await?;
@@ -250,7 +250,7 @@ impl Store {
     /// The waiting and running scans of a workspace.
     pub async fn active_in(&self, workspace: WorkspaceId) -> StoreResult<Vec<ScanId>> {
         let ids: Vec<i64> = sqlx::query_scalar(
-            "SELECT scan_id FROM jobs JOIN scans ON scans.id = scan_id WHERE scans.workspace_id = ?",
+            "SELECT scan_id FROM jobs JOIN scans ON scans.id = scan_id WHERE scans.workspace_id = $1",
         )
         .bind(workspace.0)
         .fetch_all(self.read())
@@ -351,21 +351,21 @@ async fn begin(
 ) -> StoreResult<()> {
     let scan = scan.0;
     let has_begun: bool =
-        sqlx::query_scalar("SELECT started_at IS NOT NULL FROM scans WHERE id = ?")
+        sqlx::query_scalar("SELECT started_at IS NOT NULL FROM scans WHERE id = $1")
             .bind(scan)
             .fetch_one(&mut **change)
             .await?;
     if has_begun {
         for sql in [
-            "DELETE FROM tests WHERE scan_id = ?",
-            "DELETE FROM raw_lines WHERE scan_id = ?",
-            "DELETE FROM findings WHERE scan_id = ?",
+            "DELETE FROM tests WHERE scan_id = $1",
+            "DELETE FROM raw_lines WHERE scan_id = $1",
+            "DELETE FROM findings WHERE scan_id = $1",
         ] {
             sqlx::query(sql).bind(scan).execute(&mut **change).await?;
         }
         sqlx::query(
             "UPDATE scans SET planned = 0, finished = 0, message = '', risk0 = 0, risk1 = 0, risk2 = 0, risk3 = 0, risk4 = 0,
-                output_type = '', output_data = '{}', info = json_array(?) WHERE id = ?",
+                output_type = '', output_data = '{}', info = json_array($1) WHERE id = $2",
         )
         .bind(match tries {
             1 => "started again, because the service was stopped".to_owned(),
@@ -377,7 +377,7 @@ async fn begin(
     }
     // All results are from this attempt, so the scan starts now: the time without a service does
     // not count.
-    sqlx::query("UPDATE scans SET status = 'running', started_at = ? WHERE id = ?")
+    sqlx::query("UPDATE scans SET status = 'running', started_at = $1 WHERE id = $2")
         .bind(millis(now))
         .bind(scan)
         .execute(&mut **change)
@@ -395,10 +395,10 @@ async fn end(
     // A test without a result is not a finished test. It counts as one while the scan runs, for its
     // progress.
     sqlx::query(
-        "UPDATE scans SET status = ?, message = ?, ended_at = ?,
+        "UPDATE scans SET status = $1, message = $2, ended_at = $3,
             finished = max(0, finished - (SELECT coalesce(sum(counted), 0) FROM tests
                 WHERE scan_id = scans.id AND json_extract(metadata, '$.judged') = 0))
-         WHERE id = ?",
+         WHERE id = $4",
     )
     .bind(status.as_str())
     .bind(without_nul(message))
@@ -406,7 +406,7 @@ async fn end(
     .bind(scan.0)
     .execute(&mut **change)
     .await?;
-    sqlx::query("DELETE FROM jobs WHERE scan_id = ?")
+    sqlx::query("DELETE FROM jobs WHERE scan_id = $1")
         .bind(scan.0)
         .execute(&mut **change)
         .await?;
@@ -420,7 +420,7 @@ async fn write_update(
     now: Timestamp,
 ) -> StoreResult<()> {
     for line in &update.raw {
-        sqlx::query("INSERT INTO raw_lines (scan_id, line) VALUES (?, ?)")
+        sqlx::query("INSERT INTO raw_lines (scan_id, line) VALUES ($1, $2)")
             .bind(scan.0)
             .bind(without_nul(line))
             .execute(&mut *connection)
@@ -435,13 +435,13 @@ async fn write_update(
         }
     }
     sqlx::query(
-        "UPDATE scans SET planned = max(coalesce(?, planned), finished + ?), finished = finished + ?,
-            risk0 = risk0 + ?, risk1 = risk1 + ?, risk2 = risk2 + ?, risk3 = risk3 + ?, risk4 = risk4 + ?,
+        "UPDATE scans SET planned = max(coalesce($1, planned), finished + $2), finished = finished + $3,
+            risk0 = risk0 + $4, risk1 = risk1 + $5, risk2 = risk2 + $6, risk3 = risk3 + $7, risk4 = risk4 + $8,
             info = (SELECT json_group_array(value) FROM
-                (SELECT value FROM json_each(info) UNION ALL SELECT value FROM json_each(?))),
-            message = coalesce(?, message),
-            output_type = coalesce(?, output_type), output_data = coalesce(?, output_data)
-         WHERE id = ?",
+                (SELECT value FROM json_each(info) UNION ALL SELECT value FROM json_each($9))),
+            message = coalesce($10, message),
+            output_type = coalesce($11, output_type), output_data = coalesce($12, output_data)
+         WHERE id = $13",
     )
     .bind(update.planned.map(i64::from))
     .bind(finished)
@@ -495,7 +495,7 @@ async fn seal(connection: &mut SqliteConnection, secrets: &ScanSecrets) -> Store
             );
             continue;
         };
-        let update = sqlx::query("UPDATE jobs SET params = ? WHERE scan_id = ?")
+        let update = sqlx::query("UPDATE jobs SET params = $1 WHERE scan_id = $2")
             .bind(sealed.to_string())
             .bind(scan);
         update.execute(&mut *connection).await?;

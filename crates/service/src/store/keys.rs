@@ -61,7 +61,7 @@ impl Store {
         now: Timestamp,
     ) -> StoreResult<bool> {
         let insert =
-            sqlx::query("INSERT INTO api_keys (name, role, hash, created_at, created_by) VALUES (?, ?, ?, ?, ?)")
+            sqlx::query("INSERT INTO api_keys (name, role, hash, created_at, created_by) VALUES ($1, $2, $3, $4, $5)")
                 .bind(name)
                 .bind(role.as_str())
                 .bind(hash.to_vec())
@@ -77,7 +77,7 @@ impl Store {
     /// Deletes a key; false when it does not exist.
     pub async fn delete_key(&self, name: &str) -> StoreResult<bool> {
         let deleted = self
-            .execute(sqlx::query("DELETE FROM api_keys WHERE name = ?").bind(name))
+            .execute(sqlx::query("DELETE FROM api_keys WHERE name = $1").bind(name))
             .await?;
         Ok(deleted > 0)
     }
@@ -86,7 +86,7 @@ impl Store {
     /// API contains it.
     pub async fn set_key_used(&self, id: i64, now: Timestamp) -> StoreResult<()> {
         let mut connection = self.write.acquire().await?;
-        sqlx::query("UPDATE api_keys SET last_used_at = ? WHERE id = ?")
+        sqlx::query("UPDATE api_keys SET last_used_at = $1 WHERE id = $2")
             .bind(millis(now))
             .bind(id)
             .execute(&mut *connection)

@@ -95,7 +95,7 @@ impl Store {
         let mut change = self.change().await?;
         let added: StoreResult<Option<i64>> = sqlx::query_scalar(
             "INSERT INTO loggers (workspace_id, label, token, created_at)
-             SELECT id, ?, ?, ? FROM workspaces WHERE id = ? RETURNING id",
+             SELECT id, $1, $2, $3 FROM workspaces WHERE id = $4 RETURNING id",
         )
         .bind(label)
         .bind(token)
@@ -121,7 +121,7 @@ impl Store {
                 .delete_captures("SELECT id FROM loggers WHERE id = $1", id.0)
                 .await?;
             Ok(store
-                .execute(sqlx::query("DELETE FROM loggers WHERE id = ?").bind(id.0))
+                .execute(sqlx::query("DELETE FROM loggers WHERE id = $1").bind(id.0))
                 .await?
                 > 0)
         })
@@ -132,7 +132,7 @@ impl Store {
     /// exist. Captures that arrive meanwhile are kept.
     pub async fn clear_logger(&self, id: LoggerId) -> StoreResult<bool> {
         let last: Option<i64> =
-            sqlx::query_scalar("SELECT max(id) FROM captures WHERE logger_id = ?")
+            sqlx::query_scalar("SELECT max(id) FROM captures WHERE logger_id = $1")
                 .bind(id.0)
                 .fetch_one(self.read())
                 .await?;
@@ -154,7 +154,7 @@ impl Store {
 
     /// The number of loggers that still record.
     pub async fn live_loggers(&self, days: i64, now: Timestamp) -> StoreResult<i64> {
-        sqlx::query_scalar("SELECT count(*) FROM loggers WHERE created_at > ?")
+        sqlx::query_scalar("SELECT count(*) FROM loggers WHERE created_at > $1")
             .bind(millis(now) - days * DAY)
             .fetch_one(self.read())
             .await

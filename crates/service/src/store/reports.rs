@@ -31,7 +31,7 @@ fn report_of(row: SqliteRow) -> StoreResult<Report> {
 }
 
 const SELECT: &str = "SELECT id, format, status, name, coalesce(generated_at, created_at) AS generated_at, expires_at,
-    workspace_id FROM reports WHERE expires_at > ? AND id = ?";
+    workspace_id FROM reports WHERE expires_at > $1 AND id = $2";
 
 /// A report that this process renders.
 #[derive(Clone, Debug)]
@@ -110,7 +110,7 @@ impl Store {
             format!("{table} ON")
         };
         let found = format!(
-            "SELECT count(*), min(workspace_id), max(workspace_id) FROM json_each(?) AS run
+            "SELECT count(*), min(workspace_id), max(workspace_id) FROM json_each($1) AS run
              CROSS JOIN {join} {table}.id BETWEEN run.value ->> 0 AND run.value ->> 1"
         );
         let _permit = self.bulk().await;
@@ -125,7 +125,7 @@ impl Store {
         };
         if count < i64::try_from(ids.len()).unwrap_or(i64::MAX) {
             let missing = format!(
-                "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT id FROM {table}) ORDER BY value LIMIT 20"
+                "SELECT value FROM json_each($1) WHERE value NOT IN (SELECT id FROM {table}) ORDER BY value LIMIT 20"
             );
             let ids = json!(ids).to_string();
             resources.missing = sqlx::query_scalar(AssertSqlSafe(missing))
@@ -139,7 +139,7 @@ impl Store {
     /// The ids of reports that have not expired.
     pub async fn report_ids(&self, now: Timestamp) -> StoreResult<Vec<i64>> {
         let _permit = self.bulk().await;
-        sqlx::query_scalar("SELECT id FROM reports WHERE expires_at > ? ORDER BY id")
+        sqlx::query_scalar("SELECT id FROM reports WHERE expires_at > $1 ORDER BY id")
             .bind(millis(now))
             .fetch_all(self.read())
             .await
@@ -150,7 +150,7 @@ impl Store {
         let _permit = self.bulk().await;
         sqlx::query(
             "SELECT id, format, status, name, coalesce(generated_at, created_at) AS generated_at, expires_at, workspace_id
-             FROM reports WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
+             FROM reports WHERE id IN (SELECT value FROM json_each($1)) ORDER BY id",
         )
         .bind(json_ids(ids))
         .try_map(report_of)
@@ -181,7 +181,7 @@ impl Store {
         let mut change = self.change().await?;
         let id: i64 = sqlx::query_scalar(
             "INSERT INTO reports (format, status, created_at, expires_at, data, webhook_url, workspace_id)
-             VALUES (?, 'waiting', ?, ?, ?, ?, (SELECT id FROM workspaces WHERE id = ?)) RETURNING id",
+             VALUES ($1, 'waiting', $2, $3, $4, $5, (SELECT id FROM workspaces WHERE id = $6)) RETURNING id",
         )
         .bind(format.as_str())
         .bind(millis(now))
@@ -192,7 +192,7 @@ impl Store {
         .bind(workspace.map(|workspace| workspace.0))
         .fetch_one(&mut *change)
         .await?;
-        sqlx::query("UPDATE reports SET name = ? WHERE id = ?")
+        sqlx::query("UPDATE reports SET name = $1 WHERE id = $2")
             .bind(name(ReportId(id)))
             .bind(id)
             .execute(&mut *change)
@@ -287,7 +287,7 @@ impl Store {
 
     /// The number of parts of the document of a finished report, and their bytes together.
     pub async fn report_size(&self, id: ReportId) -> StoreResult<(i64, i64)> {
-        sqlx::query_as("SELECT count(*), coalesce(sum(length(bytes)), 0) FROM report_parts WHERE report_id = ?")
+        sqlx::query_as("SELECT count(*), coalesce(sum(length(bytes)), 0) FROM report_parts WHERE report_id = $1")
             .bind(id.0)
             .fetch_one(self.read())
             .await
@@ -299,7 +299,7 @@ impl Store {
     /// Also when the report was deleted.
     pub async fn report_part(&self, id: ReportId, position: i64) -> StoreResult<Vec<u8>> {
         let _permit = self.bulk().await;
-        sqlx::query_scalar("SELECT bytes FROM report_parts WHERE report_id = ? AND position = ?")
+        sqlx::query_scalar("SELECT bytes FROM report_parts WHERE report_id = $1 AND position = $2")
             .bind(id.0)
             .bind(position)
             .fetch_one(self.read())
@@ -308,20 +308,20 @@ impl Store {
 
     /// Deletes a report; false when it does not exist.
     pub async fn delete_report(&self, id: ReportId, now: Timestamp) -> StoreResult<bool> {
-        let delete = sqlx::query("DELETE FROM reports WHERE id = ? AND expires_at > ?");
+        let delete = sqlx::query("DELETE FROM reports WHERE id = $1 AND expires_at > $2");
         Ok(self.execute(delete.bind(id.0).bind(millis(now))).await? > 0)
     }
 
     /// Deletes the reports of a workspace.
     pub(super) async fn delete_reports_of(&self, workspace: WorkspaceId) -> StoreResult<()> {
-        self.execute(sqlx::query("DELETE FROM reports WHERE workspace_id = ?").bind(workspace.0))
+        self.execute(sqlx::query("DELETE FROM reports WHERE workspace_id = $1").bind(workspace.0))
             .await?;
         self.sweep_report_parts().await
     }
 
     /// Deletes expired reports, and the parts of deleted ones.
     pub async fn purge_reports(&self, now: Timestamp) -> StoreResult<()> {
-        self.execute(sqlx::query("DELETE FROM reports WHERE expires_at <= ?").bind(millis(now)))
+        self.execute(sqlx::query("DELETE FROM reports WHERE expires_at <= $1").bind(millis(now)))
             .await?;
         self.sweep_report_parts().await
     }
@@ -334,7 +334,7 @@ impl Store {
                 SELECT id FROM (
                     SELECT id, sum(size) OVER (ORDER BY id DESC) AS newer_with_this FROM (
                         SELECT report_id AS id, sum(length(bytes)) AS size FROM report_parts GROUP BY report_id))
-                WHERE newer_with_this + ? > ?)",
+                WHERE newer_with_this + $1 > $2)",
         );
         let new = i64::try_from(new).unwrap_or(i64::MAX / 2);
         let deleted = self.execute(delete.bind(new).bind(limit)).await?;

@@ -214,7 +214,7 @@ impl Store {
         let id: Option<i64> = sqlx::query_scalar(
             "INSERT INTO scans (workspace_id, target_id, tool_id, status, created_at, params, redirect_level,
                 scan_original_url, vpn_scan, max_minutes, callback)
-             SELECT workspace_id, id, ?, 'waiting', ?, ?, ?, ?, ?, ?, ? FROM targets WHERE id = ? RETURNING id",
+             SELECT workspace_id, id, $1, 'waiting', $2, $3, $4, $5, $6, $7, $8 FROM targets WHERE id = $9 RETURNING id",
         )
         .bind(scan.tool)
         .bind(millis(now))
@@ -230,7 +230,7 @@ impl Store {
         let Some(id) = id else {
             return Ok(Err(AddedTarget::Existing(target)));
         };
-        sqlx::query("INSERT INTO jobs (scan_id, params) VALUES (?, ?)")
+        sqlx::query("INSERT INTO jobs (scan_id, params) VALUES ($1, $2)")
             .bind(id)
             .bind(scan.params.to_string())
             .execute(&mut *change)
@@ -243,7 +243,7 @@ impl Store {
     pub async fn delete_scan(&self, id: ScanId) -> StoreResult<Deletion> {
         self.to_its_end(|store| async move {
             let (exists, active): (bool, bool) = sqlx::query_as(
-                "SELECT EXISTS (SELECT 1 FROM scans WHERE id = ?1), EXISTS (SELECT 1 FROM jobs WHERE scan_id = ?1)",
+                "SELECT EXISTS (SELECT 1 FROM scans WHERE id = $1), EXISTS (SELECT 1 FROM jobs WHERE scan_id = $1)",
             )
             .bind(id.0)
             .fetch_one(store.read())
@@ -254,7 +254,7 @@ impl Store {
                 (true, false) => {}
             }
             store.delete_results("SELECT id FROM scans WHERE id = $1", id.0).await?;
-            let deleted = store.execute(sqlx::query("DELETE FROM scans WHERE id = ?").bind(id.0)).await?;
+            let deleted = store.execute(sqlx::query("DELETE FROM scans WHERE id = $1").bind(id.0)).await?;
             Ok(if deleted == 0 { Deletion::NotFound } else { Deletion::Done })
         })
         .await
@@ -265,7 +265,7 @@ impl Store {
     /// The data is the stored JSON text, which is sent without parsing it.
     pub async fn scan_output(&self, id: ScanId) -> StoreResult<Option<(String, String)>> {
         let _permit = self.bulk().await;
-        sqlx::query_as("SELECT output_type, output_data FROM scans WHERE id = ?")
+        sqlx::query_as("SELECT output_type, output_data FROM scans WHERE id = $1")
             .bind(id.0)
             .fetch_optional(self.read())
             .await
@@ -274,7 +274,7 @@ impl Store {
     /// The ids of the lines of a raw log.
     pub async fn raw_line_ids(&self, id: ScanId) -> StoreResult<Vec<i64>> {
         let _permit = self.bulk().await;
-        sqlx::query_scalar("SELECT id FROM raw_lines WHERE scan_id = ? ORDER BY id")
+        sqlx::query_scalar("SELECT id FROM raw_lines WHERE scan_id = $1 ORDER BY id")
             .bind(id.0)
             .fetch_all(self.read())
             .await
@@ -284,7 +284,7 @@ impl Store {
     pub async fn raw_lines(&self, ids: &[i64]) -> StoreResult<Vec<String>> {
         let _permit = self.bulk().await;
         sqlx::query_scalar(
-            "SELECT line FROM raw_lines WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
+            "SELECT line FROM raw_lines WHERE id IN (SELECT value FROM json_each($1)) ORDER BY id",
         )
         .bind(json_ids(ids))
         .fetch_all(self.read())
@@ -309,11 +309,10 @@ impl Store {
     pub async fn ended_scans(&self, ids: &[i64], cause: &str) -> StoreResult<Vec<(i64, String)>> {
         sqlx::query_as(
             "SELECT scans.id, targets.name FROM scans JOIN targets ON targets.id = target_id
-             WHERE scans.id IN (SELECT value FROM json_each(?)) AND ended_at IS NOT NULL
-                AND substr(message, 1, length(?)) = ? ORDER BY scans.id",
+             WHERE scans.id IN (SELECT value FROM json_each($1)) AND ended_at IS NOT NULL
+                AND substr(message, 1, length($2)) = $2 ORDER BY scans.id",
         )
         .bind(json_ids(ids))
-        .bind(cause)
         .bind(cause)
         .fetch_all(self.read())
         .await

@@ -111,8 +111,8 @@ impl Store {
         self.to_its_end(move |store| async move {
             let mut decision = store.change().await?;
             let (exists, active): (bool, bool) = sqlx::query_as(
-                "SELECT EXISTS (SELECT 1 FROM targets WHERE id = ?1), EXISTS (SELECT 1 FROM jobs
-                    JOIN scans ON scans.id = jobs.scan_id WHERE scans.target_id = ?1)",
+                "SELECT EXISTS (SELECT 1 FROM targets WHERE id = $1), EXISTS (SELECT 1 FROM jobs
+                    JOIN scans ON scans.id = jobs.scan_id WHERE scans.target_id = $1)",
             )
             .bind(id.0)
             .fetch_one(&mut *decision)
@@ -136,7 +136,7 @@ impl Store {
     async fn delete_target_with_results(&self, id: TargetId) -> StoreResult<u64> {
         self.delete_results("SELECT id FROM scans WHERE target_id = $1", id.0)
             .await?;
-        self.execute(sqlx::query("DELETE FROM targets WHERE id = ?").bind(id.0))
+        self.execute(sqlx::query("DELETE FROM targets WHERE id = $1").bind(id.0))
             .await
     }
 }
@@ -157,7 +157,7 @@ pub(super) async fn add_target(
         return Ok(AddedTarget::NoWorkspace);
     }
     let existing: Option<i64> =
-        sqlx::query_scalar("SELECT id FROM targets WHERE workspace_id = ? AND name = ?")
+        sqlx::query_scalar("SELECT id FROM targets WHERE workspace_id = $1 AND name = $2")
             .bind(target.workspace.0)
             .bind(target.name)
             .fetch_optional(&mut *connection)
@@ -172,7 +172,7 @@ pub(super) async fn add_target(
         return Ok(AddedTarget::LimitReached);
     }
     let id: i64 = sqlx::query_scalar(
-        "INSERT INTO targets (workspace_id, name, type, description) VALUES (?, ?, ?, ?) RETURNING id",
+        "INSERT INTO targets (workspace_id, name, type, description) VALUES ($1, $2, $3, $4) RETURNING id",
     )
     .bind(target.workspace.0)
     .bind(target.name)

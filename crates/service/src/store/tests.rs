@@ -81,7 +81,7 @@ pub(super) async fn write(
     for (at, finding) in resources.into_iter().enumerate() {
         sqlx::query(
             "INSERT INTO tests (scan_id, finding_id, uid, description, metadata, performed_at, counted)
-             VALUES (?, ?, ?, ?, ?, ?, ?)",
+             VALUES ($1, $2, $3, $4, $5, $6, $7)",
         )
         .bind(scan.0)
         .bind(finding)

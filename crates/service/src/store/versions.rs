@@ -49,11 +49,11 @@ impl Store {
     ) -> StoreResult<i64> {
         let version = match workspace {
             Some(workspace) => sqlx::query_scalar(
-                "SELECT coalesce(sum(version), 0) FROM versions WHERE workspace_id = ? AND list = ?",
+                "SELECT coalesce(sum(version), 0) FROM versions WHERE workspace_id = $1 AND list = $2",
             )
             .bind(workspace.0),
             None => sqlx::query_scalar(
-                "SELECT coalesce(sum(version), 0) FROM versions WHERE list IN ('current', ?)",
+                "SELECT coalesce(sum(version), 0) FROM versions WHERE list IN ('current', $1)",
             ),
         };
         version.bind(list.as_str()).fetch_one(self.read()).await
@@ -63,7 +63,7 @@ impl Store {
     pub async fn is_scanning(&self, workspace: Option<WorkspaceId>) -> StoreResult<bool> {
         sqlx::query_scalar(
             "SELECT EXISTS (SELECT 1 FROM jobs JOIN scans ON scans.id = scan_id
-                WHERE started_at IS NOT NULL AND (?1 IS NULL OR workspace_id = ?1))",
+                WHERE started_at IS NOT NULL AND ($1 IS NULL OR workspace_id = $1))",
         )
         .bind(workspace.map(|id| id.0))
         .fetch_one(self.read())

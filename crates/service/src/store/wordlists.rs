@@ -18,7 +18,7 @@ fn wordlist_of(row: SqliteRow) -> StoreResult<Wordlist> {
 }
 
 const SELECT: &str = "SELECT id, name, description, num_words, predefined FROM wordlists
-    WHERE ?1 IS NULL OR id = ?1 ORDER BY id";
+    WHERE $1 IS NULL OR id = $1 ORDER BY id";
 
 /// The result of deleting a wordlist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Store {
 
     /// The words of a list, joined by newlines.
     pub async fn words(&self, id: WordlistId) -> StoreResult<Option<String>> {
-        sqlx::query_scalar("SELECT contents FROM wordlists WHERE id = ?")
+        sqlx::query_scalar("SELECT contents FROM wordlists WHERE id = $1")
             .bind(id.0)
             .fetch_optional(self.read())
             .await
@@ -60,7 +60,7 @@ impl Store {
             return Ok(WordlistDeletion::Predefined);
         }
         let deleted = self
-            .execute(sqlx::query("DELETE FROM wordlists WHERE id = ?").bind(id.0))
+            .execute(sqlx::query("DELETE FROM wordlists WHERE id = $1").bind(id.0))
             .await?;
         Ok(if deleted == 0 {
             WordlistDeletion::NotFound
@@ -78,7 +78,7 @@ impl Store {
     ) -> StoreResult<Option<WordlistId>> {
         let mut change = self.change().await?;
         let id: Option<i64> = sqlx::query_scalar(
-            "INSERT INTO wordlists (name, description, num_words, predefined, contents) VALUES (?, ?, ?, 0, ?)
+            "INSERT INTO wordlists (name, description, num_words, predefined, contents) VALUES ($1, $2, $3, 0, $4)
              ON CONFLICT DO NOTHING RETURNING id",
         )
         .bind(name)
@@ -99,7 +99,7 @@ impl Store {
         words: &WordlistWords,
     ) -> StoreResult<()> {
         let upsert = sqlx::query(
-            "INSERT INTO wordlists (name, description, num_words, predefined, contents) VALUES (?, ?, ?, 1, ?)
+            "INSERT INTO wordlists (name, description, num_words, predefined, contents) VALUES ($1, $2, $3, 1, $4)
              ON CONFLICT (name) DO UPDATE SET description = excluded.description, num_words = excluded.num_words,
                 predefined = 1, contents = excluded.contents WHERE contents <> excluded.contents",
         )

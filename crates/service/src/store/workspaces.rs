@@ -21,7 +21,7 @@ fn workspace_of(row: SqliteRow) -> StoreResult<Workspace> {
 const SELECT: &str = "SELECT id, name, description,
     (SELECT count(*) FROM scans WHERE workspace_id = workspaces.id) AS scan_count,
     (SELECT count(*) FROM targets WHERE workspace_id = workspaces.id) AS target_count
-    FROM workspaces WHERE ?1 IS NULL OR id = ?1 ORDER BY id";
+    FROM workspaces WHERE $1 IS NULL OR id = $1 ORDER BY id";
 
 /// The result of a workspace edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl Store {
     ) -> StoreResult<Option<WorkspaceId>> {
         let mut change = self.change().await?;
         let added = sqlx::query_scalar(
-            "INSERT INTO workspaces (name, name_key, description) VALUES (?, ?, ?) RETURNING id",
+            "INSERT INTO workspaces (name, name_key, description) VALUES ($1, $2, $3) RETURNING id",
         )
         .bind(name.trim())
         .bind(name_key(name))
@@ -85,8 +85,8 @@ impl Store {
         edit: &EditWorkspace,
     ) -> StoreResult<WorkspaceEdit> {
         let update = sqlx::query(
-            "UPDATE workspaces SET name = coalesce(?, name), name_key = coalesce(?, name_key),
-                description = coalesce(?, description) WHERE id = ?",
+            "UPDATE workspaces SET name = coalesce($1, name), name_key = coalesce($2, name_key),
+                description = coalesce($3, description) WHERE id = $4",
         )
         .bind(edit.name.as_deref().map(str::trim))
         .bind(edit.name.as_deref().map(name_key))
@@ -128,7 +128,7 @@ impl Store {
         self.delete_captures("SELECT id FROM loggers WHERE workspace_id = $1", id.0)
             .await?;
         self.delete_reports_of(id).await?;
-        self.execute(sqlx::query("DELETE FROM workspaces WHERE id = ?").bind(id.0))
+        self.execute(sqlx::query("DELETE FROM workspaces WHERE id = $1").bind(id.0))
             .await
     }
 
@@ -144,8 +144,8 @@ impl Store {
     /// Selects the current workspace; false when it does not exist.
     pub async fn set_current_workspace(&self, id: WorkspaceId) -> StoreResult<bool> {
         let update = sqlx::query(
-            "UPDATE settings SET value = ?1 WHERE name = 'current_workspace'
-                AND EXISTS (SELECT 1 FROM workspaces WHERE id = ?1)",
+            "UPDATE settings SET value = $1 WHERE name = 'current_workspace'
+                AND EXISTS (SELECT 1 FROM workspaces WHERE id = $1)",
         );
         Ok(self.execute(update.bind(id.to_string())).await? > 0)
     }
