@@ -70,6 +70,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
             "counts",
             include_str!("../../../../assets/migrations/sqlite/0011_counts.sql"),
         ),
+        (
+            "finding_versions",
+            include_str!("../../../../assets/migrations/sqlite/0012_finding_versions.sql"),
+        ),
     ])
 });
 

@@ -75,7 +75,12 @@ impl Store {
 mod tests {
     use std::collections::BTreeSet;
 
+    use jiff::Timestamp;
+
+    use super::super::jobs::ScanUpdate;
+    use super::super::testing::{claim_scan, finding, open, queue_scan};
     use super::*;
+    use crate::engine::TestDone;
     use ListNoun::{Findings, Loggers, Reports, Scans, Targets, Wordlists, Workspaces};
 
     const LISTS: [ListNoun; 7] = [
@@ -131,8 +136,9 @@ mod tests {
             (
                 "INSERT INTO findings (scan_id, target_id, workspace_id, vuln_id, protocol, port, place, risk, body)
                  VALUES (1, 1, 1, 'v', 'tcp', 1, '', 1, '{}')",
-                &[Findings],
+                &[],
             ),
+            ("UPDATE scans SET risk1 = risk1 + 1", &[Scans, Findings]),
             ("UPDATE findings SET verified = 1", &[Findings]),
             ("DELETE FROM findings", &[Findings]),
             (
@@ -170,6 +176,32 @@ mod tests {
         let deleted = "DELETE FROM workspaces WHERE id = 1";
         let all = LISTS[..6].iter().map(|list| list.as_str().to_owned());
         assert_eq!(changed(&store, Some(1), deleted).await, all.collect());
+    }
+
+    #[tokio::test]
+    async fn new_findings_of_a_scan_change_the_version_of_findings() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        let now = Timestamp::now();
+        queue_scan(&store, "a").await;
+        let attempt = claim_scan(&store, now).await.unwrap().attempt;
+        let version = async || store.list_version(Findings, None).await.unwrap();
+        let before = version().await;
+        let mut update = ScanUpdate::default();
+        assert!(store.record(&attempt, &update, now).await.unwrap());
+        assert_eq!(version().await, before);
+        update.tests.push(TestDone {
+            uid: "a".to_owned(),
+            description: String::new(),
+            metadata: serde_json::Value::Null,
+            weight: 1,
+            findings: vec![finding("a", "/"), finding("a", "/b")],
+        });
+        assert!(store.record(&attempt, &update, now).await.unwrap());
+        let after = version().await;
+        assert_ne!(after, before);
+        assert!(store.record(&attempt, &update, now).await.unwrap());
+        assert_eq!(version().await, after, "no finding is new");
     }
 
     #[tokio::test]
