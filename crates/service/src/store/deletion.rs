@@ -5,8 +5,9 @@
 //!                                          ended ───► row in `deletions` ─► batches ─► the row itself
 //! ```
 //!
-//! Beside the row in `deletions`, no process adds a scan. An interrupted deletion ends with its
-//! process: the rest accepts scans again, and a second request deletes it.
+//! Beside the row in `deletions`, no process adds a scan to a target, or a target, scan or logger to
+//! a workspace. An interrupted deletion ends with its process: the rest accepts additions again, and
+//! a second request deletes it.
 
 use std::future::Future;
 use std::time::{Duration, Instant};
@@ -229,6 +230,7 @@ fn next_rows(rows: i64, took: Duration) -> i64 {
 mod tests {
     use jiff::SignedDuration;
 
+    use super::super::loggers::AddedLogger;
     use super::super::scans::ScanTarget;
     use super::super::targets::{AddedTarget, Deletion, TargetToAdd};
     use super::super::testing::{add_target, claim_scan, new_scan, open, queue_scan, two_nodes};
@@ -346,7 +348,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn deletion_of_an_ended_process_refuses_no_scan() {
+    async fn deletion_of_a_workspace_refuses_additions_until_its_process_ends() {
         let temp = tempfile::tempdir().unwrap();
         let (one, other) = two_nodes(temp.path()).await;
         let now = Timestamp::now();
@@ -371,6 +373,8 @@ mod tests {
             one.add_target(&named, 9).await.unwrap(),
             AddedTarget::NoWorkspace
         );
+        let logger = one.add_logger(WorkspaceId(1), "a", "token", now);
+        assert_eq!(logger.await.unwrap(), AddedLogger::NoWorkspace);
         assert!(
             one.beat(late + SignedDuration::from_secs(15))
                 .await
@@ -380,7 +384,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn deleted_workspace_stops_its_scans_and_leaves_no_row() {
+    async fn deleted_workspace_leaves_no_claim_and_no_row() {
         let temp = tempfile::tempdir().unwrap();
         let store = open(temp.path()).await;
         let now = Timestamp::now();

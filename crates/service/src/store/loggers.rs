@@ -95,7 +95,8 @@ impl Store {
         let mut change = self.change().await?;
         let added: StoreResult<Option<i64>> = sqlx::query_scalar(
             "INSERT INTO loggers (workspace_id, label, token, created_at)
-             SELECT id, $1, $2, $3 FROM workspaces WHERE id = $4 RETURNING id",
+             SELECT id, $1, $2, $3 FROM workspaces WHERE id = $4
+                AND NOT EXISTS (SELECT 1 FROM deletions WHERE workspace_id = $4) RETURNING id",
         )
         .bind(label)
         .bind(token)
