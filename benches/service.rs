@@ -3,6 +3,7 @@
 //!
 //! ```text
 //!   scripted scans ─► data directory ─► `scandeck serve` ─► lists · 304 · captures · reports · one large list · idle
+//!         └─► results stored per second
 //!   50 keys ─► five lists each ─► a service in this process, beside four running scans of another workspace
 //! ```
 //!
@@ -40,6 +41,10 @@ const DURATION: Duration = Duration::from_secs(5);
 /// Captures per second, and their duration.
 const CAPTURES_PER_SECOND: u64 = 1_000;
 const STREAM: Duration = Duration::from_secs(10);
+/// Loggers that many senders fill as fast as they can, and the requests to each.
+const FILLED_LOGGERS: usize = 8;
+const REQUESTS_PER_LOGGER: usize = 5_000;
+const SENDERS: usize = 64;
 /// Keys of a team, each of which polls five lists of a workspace this often, and for how long.
 const TEAM: usize = 50;
 const POLL: Duration = Duration::from_secs(2);
@@ -55,6 +60,10 @@ async fn main() {
     }
     let dir = tempfile::tempdir().unwrap();
     let scans = fill(dir.path()).await;
+    print_figure(
+        "results, 5,000 findings at a time",
+        format!("{:.0} findings per second", scans.results_per_second),
+    );
     let service = Service::start(dir.path());
     tokio::time::sleep(Duration::from_secs(2)).await;
 
@@ -76,6 +85,10 @@ async fn main() {
         service.load(unchanged).await,
     );
     print_figure("captures at 1,000/s", service.captures("stream").await);
+    print_figure(
+        &format!("captures, {SENDERS} senders, {FILLED_LOGGERS} loggers"),
+        service.capture_rate().await,
+    );
     for format in ["pdf", "xlsx", "html"] {
         print_figure(
             &format!("{format} report of {REPORTED} findings"),
@@ -195,6 +208,8 @@ struct FilledScans {
     hundred: i64,
     reported: i64,
     big: Vec<i64>,
+    /// Findings of the largest scans, from the request for each to its end.
+    results_per_second: f64,
 }
 
 /// Runs scripted scans in this data directory.
@@ -230,9 +245,12 @@ async fn fill(dir: &Path) -> FilledScans {
         id
     };
     let mut big = Vec::new();
+    let started_at = Instant::now();
     for number in 0..BIG_SCANS {
         big.push(scan(number, FINDINGS_PER_SCAN).await);
     }
+    let findings = (BIG_SCANS * FINDINGS_PER_SCAN) as f64;
+    let results_per_second = findings / started_at.elapsed().as_secs_f64();
     let reported = scan(BIG_SCANS, REPORTED).await;
     let mut hundred = 0;
     for number in 0..100 {
@@ -244,6 +262,7 @@ async fn fill(dir: &Path) -> FilledScans {
         hundred,
         reported,
         big,
+        results_per_second,
     }
 }
 
@@ -368,18 +387,48 @@ impl Service {
         )
     }
 
-    /// Requests to a logger at fixed times, whether earlier ones are answered or not.
-    async fn captures(&self, label: &str) -> String {
-        let number = CAPTURES_PER_SECOND * STREAM.as_secs();
+    /// Creates a logger and returns its URL.
+    async fn logger(&self, label: &str) -> String {
         let created = self
             .api
             .post("/http_loggers", json!({"label": label}))
             .await;
         let id = created["data"]["created_id"].as_i64().unwrap();
-        let url = self.api.value(&format!("/http_loggers/{id}")).await["data"]["handler_url"]
+        self.api.value(&format!("/http_loggers/{id}")).await["data"]["handler_url"]
             .as_str()
             .unwrap()
-            .to_owned();
+            .to_owned()
+    }
+
+    /// Requests to several loggers as fast as many senders can.
+    async fn capture_rate(&self) -> String {
+        let mut urls = Vec::new();
+        for number in 0..FILLED_LOGGERS {
+            urls.push(self.logger(&format!("rate-{number}")).await);
+        }
+        let number = FILLED_LOGGERS * REQUESTS_PER_LOGGER;
+        let started_at = Instant::now();
+        let times: Vec<Duration> = futures::stream::iter(0..number)
+            .map(|index| {
+                let request = self.api.http.get(&urls[index % urls.len()]);
+                async move {
+                    let sent_at = Instant::now();
+                    let answer = request.send().await.unwrap();
+                    assert_eq!(answer.status(), 200);
+                    sent_at.elapsed()
+                }
+            })
+            .buffer_unordered(SENDERS)
+            .collect()
+            .await;
+        let each_second = number as f64 / started_at.elapsed().as_secs_f64();
+        format!("{each_second:.0} per second, {}", quantiles(times))
+    }
+
+    /// Requests to a logger at fixed times, whether earlier ones are answered or not.
+    async fn captures(&self, label: &str) -> String {
+        let number = CAPTURES_PER_SECOND * STREAM.as_secs();
+        let url = self.logger(label).await;
         let started_at = Instant::now();
         let times: Vec<Option<Duration>> = futures::stream::iter(0..number)
             .map(|index| {
