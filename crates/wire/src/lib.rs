@@ -12,3 +12,7 @@ pub mod input_files;
 pub mod login;
 pub mod sqlite;
 pub mod text;
+
+// For `ids!` in other crates.
+#[doc(hidden)]
+pub use schemars;

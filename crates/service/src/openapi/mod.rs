@@ -94,7 +94,7 @@ fn components(endpoints: &[Endpoint], schemas: &[Schema]) -> Value {
             components.insert(form_name(name), schemas::form_of(&schema));
         }
         schema["examples"] = json!([example]);
-        components.insert((*name).to_owned(), schema);
+        components.insert(name.to_string(), schema);
     }
     components.into()
 }

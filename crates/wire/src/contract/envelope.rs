@@ -1,6 +1,7 @@
 //! The wrapper of responses: `{"data": …}`, or the bare value of the three endpoints without a
 //! wrapper.
 
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -15,18 +16,19 @@ pub struct DataEnvelope<T> {
 }
 
 /// The response to a creation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Created {
     /// The id of the new resource.
     #[serde(default, deserialize_with = "lenient::integer")]
+    #[schemars(range(min = 1))]
     pub created_id: i64,
 }
 
 /// The response of `GET /http_loggers/{id}/data`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Requests {
-    /// The captured requests in the order of their ids.
-    #[serde(default = "Vec::new")]
+    /// Captured requests in the order of their ids.
+    #[serde(default)]
     pub requests: Vec<super::Capture>,
 }
 

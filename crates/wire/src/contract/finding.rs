@@ -3,91 +3,117 @@
 use std::fmt;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::entities::decode_entities;
 use super::shared::{SharedPool, SharedTexts};
-use super::{FindingId, ScanId, Shared, TargetId, lenient};
+use super::{FindingId, ScanId, Shared, TargetId, inline_schema, lenient};
 
 /// A finding.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Finding {
     pub id: FindingId,
+    /// Name of the vulnerability class.
     pub name: Shared,
+    /// The check that reported the finding.
     pub test_description: Shared,
+    /// Always true.
     #[serde(deserialize_with = "lenient::boolean")]
     pub test_finished: bool,
-    /// The scanner proved it by the response.
+    /// The response of the target proves the finding.
     #[serde(deserialize_with = "lenient::boolean")]
     pub confirmed: bool,
+    /// Whether the CVE is in the CISA catalog of known exploited vulnerabilities.
     #[serde(deserialize_with = "lenient::boolean")]
     pub in_cisa_catalog: bool,
-    /// CVE identifiers without `N/A` entries.
+    /// CVE identifiers.
+    // Other services send `N/A` too; reading drops it.
     #[serde(deserialize_with = "cves")]
     pub cve: Vec<Shared>,
+    /// Description of the vulnerability.
     pub vuln_description: Shared,
     pub vuln_evidence: Evidence,
+    /// The possible consequences.
     pub risk_description: Shared,
     pub risk_level: Risk,
+    /// Always `open`: this service has no endpoint to set it.
     pub status: Shared,
+    /// The remedy.
     pub recommendation: Shared,
+    /// URLs for further reading.
     #[serde(deserialize_with = "lenient::texts")]
     pub references: Vec<Shared>,
-    /// Marked as verified by a user of the service.
+    /// Always false: this service has no endpoint to set it.
     #[serde(deserialize_with = "lenient::boolean")]
     pub verified: bool,
-    /// The kind of finding, possibly empty; `NONVULN-…` means that a test found nothing.
+    /// Stable id of the vulnerability class, such as `web.header.csp_missing`.
+    // Of other services possibly empty; `NONVULN-…` means that a test found nothing.
     pub vuln_id: Shared,
     #[serde(deserialize_with = "lenient::object")]
     pub owasp: Owasp,
+    /// CWE identifier; may be empty.
     pub cwe: Shared,
+    /// Port; 0 if there is none.
     #[serde(deserialize_with = "lenient::integer")]
+    #[schemars(range(min = 0, max = 65_535))]
     pub port: i64,
+    /// `tcp`, `udp`, or empty.
     pub protocol: Shared,
+    /// The protocol of the service on the port, such as `https`.
     pub service: Shared,
     #[serde(
         deserialize_with = "lenient::maybe_id",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(!skip_serializing_if, required)]
     pub target_id: Option<TargetId>,
-    /// The scan that found it.
     #[serde(
         deserialize_with = "lenient::maybe_id",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(!skip_serializing_if, required)]
     pub task_id: Option<ScanId>,
+    /// The name of the target.
     #[serde(
         deserialize_with = "lenient::maybe_text",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(!skip_serializing_if, required)]
     pub target_name: Option<Shared>,
+    // Only other services send these.
     #[serde(
         deserialize_with = "lenient::maybe_number",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(skip)]
     pub epss_score: Option<f64>,
     #[serde(
         deserialize_with = "lenient::maybe_number",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(skip)]
     pub epss_percentile: Option<f64>,
     #[serde(
         deserialize_with = "lenient::maybe_number",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(skip)]
     pub cvss: Option<f64>,
     #[serde(
         deserialize_with = "lenient::maybe_number",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(skip)]
     pub cvssv3: Option<f64>,
     #[serde(
         deserialize_with = "lenient::maybe_integer",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(skip)]
     pub screenshots: Option<i64>,
 }
 
@@ -122,12 +148,16 @@ fn cves<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Shared>, D::Error> {
     Ok(all)
 }
 
-/// OWASP Top Ten categories of a finding.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// Categories of the OWASP Top 10 of 2017, 2021 and 2025.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(inline)]
 pub struct Owasp {
+    /// May be empty.
     pub owasp_2017: Shared,
+    /// May be empty.
     pub owasp_2021: Shared,
+    /// May be empty.
     pub owasp_2025: Shared,
 }
 
@@ -166,6 +196,14 @@ pub enum Risk {
     High = 3,
     Critical = 4,
 }
+
+inline_schema!(Risk, {
+    "type": "integer",
+    "format": "int64",
+    "minimum": 0,
+    "maximum": 4,
+    "description": "0 info, 1 low, 2 medium, 3 high, 4 critical.",
+});
 
 impl Risk {
     /// All levels in descending order.
@@ -228,6 +266,23 @@ impl<'de> Deserialize<'de> for Risk {
 /// findings only one is shown at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence(Arc<str>);
+
+inline_schema!(Evidence, {
+    "type": "object",
+    "required": ["type", "data"],
+    "properties": {
+        "type": {"type": "string", "description": "`table`."},
+        "data": {
+            "type": "object",
+            "properties": {
+                "headers": {"type": "array", "items": {"type": "string"}, "description": "Column headers."},
+                "rows": {"type": "array", "items": {"type": "array", "items": {"type": "string"}}},
+            },
+            "description": "A table; empty without evidence.",
+        },
+    },
+    "description": "The evidence: `data` is a table with `headers` and `rows`.",
+});
 
 /// Parsed [`Evidence`].
 #[derive(Clone, Debug, PartialEq)]

@@ -9,11 +9,16 @@
 //! scan may be null. Deserialisation is lenient: unknown fields and enum strings, null, missing and
 //! wrongly typed values never lose the rest of a response (see [`lenient`]). Optional fields
 //! outside the contract are omitted when absent.
+//!
+//! The OpenAPI document of the service is made of the types of responses: a doc comment here is a
+//! description there. "This service" in such a comment is the local one; other comments have what
+//! is true of other services. A field with `!skip_serializing_if, required` is optional in the
+//! contract, and this service always sends it.
 
 /// Declares an enum of wire strings that preserves unknown strings.
 macro_rules! string_enum {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
-        $(#[$doc])*
+    ($(#[doc = $doc:literal])+ $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[doc = $doc])+
         #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum $name {
             $($(#[$vdoc])* $variant,)+
@@ -72,6 +77,20 @@ macro_rules! string_enum {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                 crate::contract::lenient::text(from).map(|text| Self::from(text.as_str()))
+            }
+        }
+
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({
+                    "type": "string",
+                    "enum": [$($text),+],
+                    "description": concat!($($doc),+).trim(),
+                })
             }
         }
     };
@@ -140,11 +159,33 @@ macro_rules! serde_as_text {
 }
 pub use serde_as_text;
 
+/// Implements the schema of a type whose schema stands wherever the type is used, not in a
+/// component.
+#[macro_export]
+macro_rules! inline_schema {
+    ($name:ident, $schema:tt) => {
+        impl $crate::schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut $crate::schemars::SchemaGenerator) -> $crate::schemars::Schema {
+                $crate::schemars::json_schema!($schema)
+            }
+        }
+    };
+}
+pub use inline_schema;
+
 /// Declares id types, so that ids of different resources cannot be mixed up.
 #[macro_export]
 macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
-        $(#[$doc])*
+    ($($(#[doc = $doc:literal])+ $name:ident),+ $(,)?) => {$(
+        $(#[doc = $doc])+
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
         #[serde(transparent)]
         pub struct $name(pub i64);
@@ -179,27 +220,34 @@ macro_rules! ids {
                 $crate::contract::lenient::integer(from).map(Self)
             }
         }
+
+        $crate::inline_schema!($name, {
+            "type": "integer",
+            "format": "int64",
+            "minimum": 1,
+            "description": concat!($($doc),+).trim(),
+        });
     )+};
 }
 pub use ids;
 
 ids! {
-    /// Identifies a workspace.
+    /// Id of the workspace.
     WorkspaceId,
-    /// Identifies a target.
+    /// Id of the target.
     TargetId,
-    /// Identifies a scan (`task_id` in the findings' query).
+    /// Id of the scan.
     ScanId,
-    /// Identifies a test of a scan.
+    /// Id of the test.
     TestId,
-    /// Identifies a finding: one occurrence, in one scan.
+    /// Id of the finding; a new scan gives the same finding a new id.
     FindingId,
-    /// Identifies a report.
+    /// Id of the report.
     ReportId,
-    /// Identifies a wordlist.
+    /// Id of the wordlist.
     WordlistId,
-    /// Identifies an HTTP logger.
+    /// Id of the logger.
     LoggerId,
-    /// Identifies a captured request within its service.
+    /// Id of the captured request; later requests have greater ids.
     CaptureId,
 }

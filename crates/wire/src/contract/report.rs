@@ -1,23 +1,32 @@
 //! Reports about scans or findings, rendered in the background and downloaded.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shared::SharedTexts;
 use super::{ReportId, Shared, Stamp, WorkspaceId, lenient};
 
 /// A report.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Report {
     pub id: ReportId,
+    /// Name of the file.
     pub download_name: Shared,
     pub status: ReportStatus,
     pub format: ReportFormat,
+    /// End of the generation; while the report waits, the time of the request.
+    /// `YYYY-MM-DD HH:MM:SS` in UTC.
     #[serde(deserialize_with = "Stamp::maybe", serialize_with = "Stamp::as_text")]
+    #[schemars(with = "Stamp")]
     pub generation_date: Option<Stamp>,
+    /// The service deletes the report at this time. `YYYY-MM-DD HH:MM:SS` in UTC.
     #[serde(deserialize_with = "Stamp::maybe", serialize_with = "Stamp::as_text")]
+    #[schemars(with = "Stamp")]
     pub expiration_date: Option<Stamp>,
-    /// The workspace, if all resources are in one; an addition of this program to the contract.
+    /// Workspace of the scans or findings; null if there are several. Deleting the workspace
+    /// deletes the report.
+    // An addition to the contract.
     #[serde(deserialize_with = "lenient::maybe_id")]
     pub workspace_id: Option<WorkspaceId>,
 }
@@ -25,7 +34,7 @@ pub struct Report {
 impl SharedTexts for Report {}
 
 string_enum! {
-    /// The state of a report.
+    /// The state of a report. A finished report can be downloaded.
     ReportStatus {
         /// Not rendered yet.
         Waiting = "waiting",
@@ -37,7 +46,7 @@ string_enum! {
 }
 
 string_enum! {
-    /// File formats of a report.
+    /// The format of the file of a report.
     ReportFormat {
         /// Portable document.
         Pdf = "pdf",
@@ -123,7 +132,7 @@ impl Default for ReportFilters {
 }
 
 /// Response of `POST /reports`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReportCreated {
     /// The id of the new report.
     pub report_id: ReportId,

@@ -1,59 +1,81 @@
 //! Scans: one run of a tool against a target, its progress, output and tests.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::shared::{SharedPool, SharedTexts};
-use super::{ScanId, Shared, Stamp, TargetId, TestId, WorkspaceId, lenient};
+use super::{Finding, ScanId, Shared, Stamp, TargetId, TestId, WorkspaceId, lenient};
 
 /// A scan.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Scan {
     pub id: ScanId,
+    /// The tool.
     #[serde(deserialize_with = "lenient::integer")]
     pub tool_id: i64,
     pub target_id: TargetId,
     pub status_name: ScanStatus,
+    /// Whether a VPN profile was requested.
     #[serde(deserialize_with = "lenient::boolean")]
     pub vpn_scan: bool,
-    /// 0 to 100; can be below 100 on a finished scan.
+    /// Percentage of finished tests; 100 for a finished scan only.
+    // Other services: can be below 100 on a finished scan.
     #[serde(deserialize_with = "lenient::integer")]
+    #[schemars(range(min = 0, max = 100))]
     pub progress: i64,
     #[serde(deserialize_with = "lenient::object")]
     pub result_summary: ResultSummary,
+    /// Null while the scan waits; the last start if the scan was started again.
+    /// `YYYY-MM-DD HH:MM:SS` in UTC.
     #[serde(deserialize_with = "Stamp::maybe")]
     pub start_time: Option<Stamp>,
+    /// Null until the scan ends. `YYYY-MM-DD HH:MM:SS` in UTC.
     #[serde(deserialize_with = "Stamp::maybe")]
     pub end_time: Option<Stamp>,
-    /// Seconds.
+    /// Seconds since the start, or from start to end.
     #[serde(deserialize_with = "lenient::integer")]
+    #[schemars(range(min = 0))]
     pub duration: i64,
+    /// Number of planned tests; it can grow while the scan runs.
     #[serde(deserialize_with = "lenient::integer")]
+    #[schemars(range(min = 0))]
     pub num_tests: i64,
+    /// Number of finished tests.
     #[serde(deserialize_with = "lenient::integer")]
+    #[schemars(range(min = 0))]
     pub num_finished_tests: i64,
+    /// The cause of the status; empty while the scan waits. While the scan runs: the current step,
+    /// if the tool reports one.
     pub status_message: Shared,
+    /// Notes of the scanner for the user.
     #[serde(deserialize_with = "lenient::texts")]
     pub info_text_lines: Vec<Shared>,
+    /// Id of the workspace of the target.
     #[serde(
         deserialize_with = "lenient::maybe_id",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(!skip_serializing_if, required)]
     pub workspace_id: Option<WorkspaceId>,
+    /// Whether the original URL is scanned even if it redirects.
     #[serde(deserialize_with = "lenient::boolean")]
     pub scan_original_url: bool,
-    /// Minutes after which the scan times out; `None` if the service does not report it.
+    /// Minutes after which the scan times out.
     #[serde(
         deserialize_with = "lenient::maybe_integer",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(!skip_serializing_if, required, range(min = 0))]
     pub max_scan_time: Option<i64>,
-    /// The parameters of the tool; reading replaces `authentication` with [`HIDDEN`].
+    /// The parameters of the tool with their defaults; credentials are replaced by `•••`.
+    // Reading replaces them too, because other services send them.
     #[serde(
         deserialize_with = "without_secrets",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(!skip_serializing_if, required, extend("type" = "object"))]
     pub tool_params: Option<Value>,
 }
 
@@ -117,20 +139,32 @@ pub fn hide_secrets(params: &mut Value) {
     }
 }
 
-/// Findings of a scan by risk. A null count is unknown, not 0.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Findings of a scan by risk.
+// Of other services, a null count is unknown, not 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ResultSummary {
+    /// The numbers as a sentence.
     pub text: Shared,
+    /// Findings with risk 4.
     #[serde(deserialize_with = "lenient::maybe_integer")]
+    #[schemars(required, range(min = 0))]
     pub critical: Option<i64>,
+    /// Findings with risk 3.
     #[serde(deserialize_with = "lenient::maybe_integer")]
+    #[schemars(required, range(min = 0))]
     pub high: Option<i64>,
+    /// Findings with risk 2.
     #[serde(deserialize_with = "lenient::maybe_integer")]
+    #[schemars(required, range(min = 0))]
     pub medium: Option<i64>,
+    /// Findings with risk 1.
     #[serde(deserialize_with = "lenient::maybe_integer")]
+    #[schemars(required, range(min = 0))]
     pub low: Option<i64>,
+    /// Findings with risk 0.
     #[serde(deserialize_with = "lenient::maybe_integer")]
+    #[schemars(required, range(min = 0))]
     pub info: Option<i64>,
 }
 
@@ -142,7 +176,7 @@ impl ResultSummary {
 }
 
 string_enum! {
-    /// The ten states of a scan.
+    /// `waiting` and `running` are active; all others are final.
     ScanStatus {
         /// Queued.
         Waiting = "waiting",
@@ -242,36 +276,61 @@ pub struct ReportCallback {
     pub format: Option<String>,
 }
 
-/// Response of `POST /scans`; some services respond with `{}`, then both are absent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Response of `POST /scans`.
+// Some services respond with `{}`, then both are absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ScanCreated {
-    /// The new scan.
+    /// The id of the new scan.
     #[serde(
         deserialize_with = "lenient::maybe_id",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(!skip_serializing_if, required)]
     pub created_id: Option<ScanId>,
-    /// The target of the scan, which may be new.
+    /// Id of the target, which may be new.
     #[serde(
         deserialize_with = "lenient::maybe_id",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(!skip_serializing_if, required)]
     pub target_id: Option<TargetId>,
 }
 
 /// Response of `GET /scans/{id}/output` as JSON.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ScanOutput {
-    /// `finding_list`, `port_scanner`, `subdomain_list`, …; unknown types are shown as a tree.
+    /// `finding_list`, `port_scanner`, `subdomain_list`, or empty before the first output.
+    // Other types of other services are shown as a tree.
     pub output_type: Shared,
-    /// Its format depends on `output_type`.
+    /// `findings`, `ports` or `subdomains`, depending on `output_type`; some tools add fields.
+    #[schemars(schema_with = "output_data")]
     pub output_data: Value,
 }
 
+fn output_data(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "properties": {
+            "findings": {
+                "type": "array", "items": generator.subschema_for::<Finding>(),
+                "description": "`finding_list`: the findings so far, as `GET /findings` sends them.",
+            },
+            "ports": {
+                "type": "array", "items": {"type": "object"},
+                "description": "`port_scanner`: open ports with `number`, `state`, `service` and further fields.",
+            },
+            "subdomains": {
+                "type": "array", "items": {"type": "object"},
+                "description": "`subdomain_list`: names and addresses, as `hostname` and `ip_address`.",
+            },
+        },
+    })
+}
+
 string_enum! {
-    /// The resource of a test.
+    /// The resource of a test: `finding` if the test has a finding, otherwise `scan`.
     ResourceType {
         /// The scan, for a test without a finding.
         Scan = "scan",
@@ -280,19 +339,26 @@ string_enum! {
     }
 }
 
-/// One test of a scan (`GET /scans/{id}/tests`).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// One test of a scan.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Test {
     pub id: TestId,
+    /// The stable name of the check.
     pub uid: Shared,
+    /// The subject of the check.
     pub description: Shared,
     pub resource_type: ResourceType,
+    /// Id of this finding or scan.
     #[serde(deserialize_with = "lenient::integer")]
+    #[schemars(range(min = 1))]
     pub resource_id: i64,
-    /// Free object.
+    /// Request and result.
+    #[schemars(extend("type" = "object"))]
     pub metadata: Value,
+    /// The end of the test. `YYYY-MM-DD HH:MM:SS` in UTC.
     #[serde(deserialize_with = "Stamp::maybe", serialize_with = "Stamp::as_text")]
+    #[schemars(with = "Stamp")]
     pub performed_at: Option<Stamp>,
 }
 

@@ -12,9 +12,13 @@ use std::sync::Arc;
 use arcstr::ArcStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::inline_schema;
+
 /// An immutable string, cheap to clone, and one word wide because a finding has twenty of them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shared(ArcStr);
+
+inline_schema!(Shared, {"type": "string"});
 
 impl Shared {
     /// The text.

@@ -2,20 +2,22 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shared::SharedTexts;
 use super::{Shared, TargetId, WorkspaceId};
 
 /// A target.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Target {
     pub id: TargetId,
-    /// The host name, IP address or URL in canonical form.
+    /// The host name, IP address or URL, in canonical form.
     pub name: Shared,
     #[serde(rename = "type")]
     pub kind: TargetType,
+    /// May be empty.
     pub description: Shared,
     pub workspace_id: WorkspaceId,
 }
@@ -23,7 +25,7 @@ pub struct Target {
 impl SharedTexts for Target {}
 
 string_enum! {
-    /// The three forms of a target.
+    /// The type of a target.
     TargetType {
         /// A DNS name, or `localhost`.
         Hostname = "hostname",

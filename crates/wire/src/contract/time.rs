@@ -7,13 +7,18 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Shared, lenient};
+use super::{Shared, inline_schema, lenient};
 
 const FORM: &str = "%Y-%m-%d %H:%M:%S";
 
 /// A timestamp, serialised in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stamp(pub Timestamp);
+
+inline_schema!(Stamp, {
+    "type": "string",
+    "pattern": r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$",
+});
 
 /// A time in seconds, or none, in a third of the memory of an `Option<Stamp>`: every finding has
 /// two.

@@ -1,20 +1,27 @@
 //! Workspaces, which contain targets, scans and loggers.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shared::SharedTexts;
 use super::{Shared, WorkspaceId, lenient};
 
 /// A workspace.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Workspace {
     pub id: WorkspaceId,
+    /// Unique, case-insensitive.
     pub name: Shared,
+    /// May be empty.
     pub description: Shared,
+    /// Number of scans.
     #[serde(deserialize_with = "lenient::integer")]
+    #[schemars(range(min = 0))]
     pub scan_count: i64,
+    /// Number of targets.
     #[serde(deserialize_with = "lenient::integer")]
+    #[schemars(range(min = 0))]
     pub target_count: i64,
 }
 

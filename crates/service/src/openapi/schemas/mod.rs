@@ -1,9 +1,22 @@
-//! The schemas of bodies: one per wire type, with an example.
+//! The schemas of bodies, each with an example.
+//!
+//! ```text
+//!   wire types (derived) ─► responses ──┐
+//!   fields in these files ─► requests ──┴─► components
+//! ```
 //!
 //! Responses contain every field of their schema (`hosted-service.md`); further fields may be added
-//! later. Requests may contain further fields, which are ignored.
+//! later. Requests may contain further fields, which are ignored. Their fields are written here and
+//! not derived, because routes read them one by one, each with an error of its own.
 
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform};
 use serde_json::{Map, Value, json};
+
+use scandeck_wire::contract::{Created, ErrorBody};
 
 mod findings;
 mod loggers;
@@ -14,14 +27,17 @@ mod workspaces;
 
 /// A schema of the document.
 pub struct Schema {
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     pub schema: Value,
     /// A value that the schema allows.
     pub example: Value,
 }
 
 pub fn all() -> Vec<Schema> {
-    let mut all = vec![created(), error()];
+    let mut all = vec![
+        response::<Created>(json!({"created_id": 7})),
+        response::<ErrorBody>(json!({"status": 404, "message": "scan 9 not found"})),
+    ];
     all.extend(workspaces::schemas());
     all.extend(scans::schemas());
     all.extend(findings::schemas());
@@ -30,36 +46,26 @@ pub fn all() -> Vec<Schema> {
     all
 }
 
-fn created() -> Schema {
-    let fields = json!({"created_id": id("The id of the new resource.")});
+/// The schema of a wire type that responses contain.
+fn response<T: JsonSchema>(example: Value) -> Schema {
+    let settings = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .with(|settings| settings.definitions_path = "/components/schemas".into());
+    let mut schema = T::json_schema(&mut settings.into_generator());
+    RecursiveTransform(as_documented).transform(&mut schema);
     Schema {
-        name: "Created",
-        schema: response(fields),
-        example: json!({"created_id": 7}),
-    }
-}
-
-fn error() -> Schema {
-    let mut schema = response(json!({
-        "status": integer("The status code of the response."),
-        "message": text("The error, for the user."),
-    }));
-    schema["properties"]["details"] = text("The remedy, or further information.");
-    let example = json!({"status": 404, "message": "scan 9 not found"});
-    Schema {
-        name: "Error",
-        schema,
+        name: T::schema_name(),
+        schema: schema.to_value(),
         example,
     }
 }
 
-/// An object that always has all fields.
-fn response(fields: Value) -> Value {
-    let required: Vec<String> = fields
-        .as_object()
-        .map(|fields| fields.keys().cloned().collect())
-        .unwrap_or_default();
-    json!({"type": "object", "required": required, "properties": fields})
+/// The default of a field says nothing about responses, and a description is one line.
+fn as_documented(schema: &mut schemars::Schema) {
+    schema.remove("default");
+    if let Some(Value::String(description)) = schema.get_mut("description") {
+        *description = description.replace('\n', " ");
+    }
 }
 
 /// An object in a request.
@@ -111,12 +117,6 @@ fn choice<T: ToString>(choices: &[T], description: &str) -> Value {
     json!({"type": "string", "enum": names, "description": description})
 }
 
-/// A time as the service sends it.
-fn time(description: &str) -> Value {
-    let description = format!("{description} `YYYY-MM-DD HH:MM:SS` in UTC.");
-    json!({"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$", "description": description})
-}
-
 fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
@@ -155,7 +155,7 @@ mod tests {
     fn examples_are_allowed_by_their_schemas() {
         let components: Map<String, Value> = all()
             .iter()
-            .map(|one| (one.name.to_owned(), one.schema.clone()))
+            .map(|one| (one.name.to_string(), one.schema.clone()))
             .collect();
         for one in all() {
             let schema = json!({

@@ -2,9 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Schema, boolean, choice, id, nullable, or_null, request, response, text, time, with};
+use super::{Schema, boolean, choice, nullable, or_null, request, response, text, with};
 use scandeck_report::FORMATS;
-use scandeck_wire::contract::{GroupBy, ReportFilters, ReportSource, ReportStatus};
+use scandeck_wire::contract::{
+    GroupBy, Report, ReportCreated, ReportFilters, ReportFormat, ReportSource, ReportStatus,
+};
 
 /// The names of the filters and their meanings.
 const FILTERS: &[(&str, &str)] = &[
@@ -42,27 +44,18 @@ const FILTERS: &[(&str, &str)] = &[
 ];
 
 pub fn schemas() -> Vec<Schema> {
-    vec![report(), filters(), new_report(), report_created()]
-}
-
-fn report() -> Schema {
-    Schema {
-        name: "Report",
-        schema: response(json!({
-            "id": id("Id of the report."),
-            "download_name": text("Name of the file."),
-            "status": choice(ReportStatus::KNOWN, "A finished report can be downloaded."),
-            "format": choice(FORMATS, "Format of the file."),
-            "generation_date": time("End of the generation; while the report waits, the time of the request."),
-            "expiration_date": time("The service deletes the report at this time."),
-            "workspace_id": nullable(id("Workspace of the scans or findings; null if there are several. Deleting the workspace deletes the report.")),
-        })),
-        example: json!({
+    vec![
+        response::<ReportStatus>(json!("finished")),
+        response::<ReportFormat>(json!("json")),
+        response::<Report>(json!({
             "id": 2, "download_name": "scandeck-default-2.json", "status": "finished", "format": "json",
             "generation_date": "2026-11-21 14:00:00", "expiration_date": "2026-12-21 14:00:00",
             "workspace_id": 1
-        }),
-    }
+        })),
+        filters(),
+        new_report(),
+        response::<ReportCreated>(json!({"report_id": 2})),
+    ]
 }
 
 fn filters() -> Schema {
@@ -78,7 +71,7 @@ fn filters() -> Schema {
     let mut schema = request(&[], Value::Object(fields));
     schema["additionalProperties"] = false.into();
     Schema {
-        name: "ReportFilters",
+        name: "ReportFilters".into(),
         schema,
         example: json!({"include_info": false}),
     }
@@ -108,20 +101,12 @@ fn new_report() -> Schema {
         "Findings and parts that the report includes.",
     );
     Schema {
-        name: "NewReport",
+        name: "NewReport".into(),
         schema,
         example: json!({
             "format": "json", "group_by": "target", "source": "scans", "resources": [1],
             "filters": {"include_info": false}
         }),
-    }
-}
-
-fn report_created() -> Schema {
-    Schema {
-        name: "ReportCreated",
-        schema: response(json!({"report_id": id("The id of the new report.")})),
-        example: json!({"report_id": 2}),
     }
 }
 

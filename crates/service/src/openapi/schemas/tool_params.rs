@@ -43,7 +43,7 @@ fn tool_params() -> Schema {
     ];
     let tools = tools.map(|tool| reference(&format!("{tool}Params")));
     Schema {
-        name: "ToolParams",
+        name: "ToolParams".into(),
         schema: json!({"description": description, "anyOf": tools}),
         example: json!({"scan_type": "light"}),
     }
@@ -56,7 +56,7 @@ fn params(name: &'static str, tool: &str, fields: Value, example: Value) -> Sche
         json!({"description": format!("Parameters of {tool}.")}),
     );
     Schema {
-        name,
+        name: name.into(),
         schema,
         example,
     }
@@ -98,7 +98,7 @@ fn spider() -> Schema {
     let description = "The pages that a custom scan of the website scanner reads.";
     let schema = with(request(&[], fields), json!({"description": description}));
     Schema {
-        name: "Spider",
+        name: "Spider".into(),
         schema,
         example: json!({"depth": 2, "exclude_urls": ["/logout"]}),
     }
@@ -174,7 +174,7 @@ fn port_range() -> Schema {
     let port = |description: &str| json!({"type": ["integer", "string"], "minimum": 1, "maximum": 65_535, "description": description});
     let fields = json!({"start_port": port("The first port."), "end_port": port("The last port.")});
     Schema {
-        name: "PortRange",
+        name: "PortRange".into(),
         schema: request(&["start_port", "end_port"], fields),
         example: json!({"start_port": 1, "end_port": 1024}),
     }
@@ -351,7 +351,7 @@ fn authentication() -> Schema {
         or both. Nested form: `type` and `params`. Any other form is refused with 400. Without \
         `authentication` in `tool_params`, that of the scan is used.";
     Schema {
-        name: "Authentication",
+        name: "Authentication".into(),
         schema: json!({
             "type": "object",
             "description": description,
