@@ -259,13 +259,18 @@ async fn failed_archive_prevents_clear_and_names_the_api_call() {
         .unwrap();
     let nowhere = cli.home.path().join("file");
     std::fs::write(&nowhere, "").unwrap();
-    for (verb, call) in [
-        ("clear", format!("/http_loggers/{}/data", id.trim())),
-        ("delete", format!("/http_loggers/{}", id.trim())),
+    for (verb, done, call) in [
+        (
+            "clear",
+            "cleared",
+            format!("/http_loggers/{}/data", id.trim()),
+        ),
+        ("delete", "deleted", format!("/http_loggers/{}", id.trim())),
     ] {
         let mut command = cli.command(&["loggers", verb, "hunt", "--yes"]);
         let ended = run(command.env("XDG_STATE_HOME", nowhere.join("x"))).await;
-        ended.refused(1, "captures not cleared: they cannot be archived");
+        let refusal = format!("logger \"hunt\" not {done}: captures cannot be archived");
+        ended.refused(1, &refusal);
         let ended = run(&mut command).await;
         assert!(
             ended.err.contains(&format!(

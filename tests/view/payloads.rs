@@ -6,10 +6,10 @@ use insta::assert_snapshot;
 use scandeck::contract::{LoggerId, Stamp};
 use scandeck::dashboard::base::Pane;
 use scandeck::dashboard::core::Msg;
-use scandeck::dashboard::data::{AlertRule, OobNews, StoredArchive, Wait};
+use scandeck::dashboard::data::{AlertRule, OobNews, StoredArchive};
 use scandeck::dashboard::model::Model;
 use scandeck::dashboard::ui::{Scheme, Theme};
-use scandeck::oob::{Hits, Payload, PayloadBook, Token};
+use scandeck::oob::{Hits, Payload, PayloadBook, Token, Wait};
 
 use super::fixtures::{ago, populated, press, send};
 use super::text;

@@ -12,6 +12,7 @@
 //! its call. The key is in one header that is marked sensitive, so no error and no debug text
 //! contains it.
 
+mod archive;
 mod base_url;
 mod body;
 mod budget;
@@ -44,6 +45,7 @@ use jiff::SignedDuration;
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 
+pub use archive::CaptureArchive;
 pub use base_url::{BaseUrl, BaseUrlError};
 pub use budget::{Lane, RateBudget};
 use calls::CallLog;
@@ -53,7 +55,6 @@ pub use error::{Error, ErrorKind};
 pub use exchange::Collector;
 pub use findings::FindingQuery;
 pub use list_thread::on_list_thread;
-pub use loggers::CapturesRead;
 pub use observed::EntityTags;
 use observed::Observed;
 pub use raw::{FormPairs, RawRequest, RequestBody};

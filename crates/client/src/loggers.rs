@@ -1,46 +1,10 @@
-//! HTTP loggers: list, create, look up, delete, captured requests, clear (`api-v2.md §4`); and
-//! reading all captures of a logger before it is cleared.
-
-use std::time::Instant;
+//! HTTP loggers: list, create, look up, delete, captured requests, clear (`api-v2.md §4`).
 
 use super::request::{ApiRequest, ListSize, ResponseSize};
 use super::{Client, ClientResult, Error, ErrorKind};
-use scandeck_domain::oob::ClearedRequests;
 use scandeck_wire::contract::{
     Capture, CaptureId, Logger, LoggerId, UnattributedRequests, WorkspaceId,
 };
-
-/// Reads of one logger before it is cleared: more captures may arrive while the last ones are
-/// archived.
-const MOST_READS: usize = 20;
-
-/// The captures that were read before a logger is cleared.
-#[derive(Clone, Copy, Debug)]
-pub struct CapturesRead {
-    /// Captures read and archived.
-    pub counts: ClearedRequests,
-    /// When the last read was sent: what arrived since then was not read.
-    pub last_read: Instant,
-}
-
-impl CapturesRead {
-    /// Both together: what arrived since the earlier last read was not read everywhere.
-    pub fn and(mut self, more: Self) -> Self {
-        self.counts += more.counts;
-        Self {
-            last_read: self.last_read.min(more.last_read),
-            ..self
-        }
-    }
-
-    /// The counts after the captures were deleted.
-    pub fn deleted(self) -> ClearedRequests {
-        ClearedRequests {
-            unread: self.last_read.elapsed(),
-            ..self.counts
-        }
-    }
-}
 
 impl Client {
     /// `GET /http_loggers`; the loggers of every workspace when none is given.
@@ -127,36 +91,6 @@ impl Client {
     pub async fn list_unattributed_requests(&self) -> ClientResult<UnattributedRequests> {
         self.fetch(ApiRequest::get("/http_loggers/unattributed").with_size(ResponseSize::Large))
             .await
-    }
-
-    /// Passes all captures of a logger to `archive`, which returns how many it archived, before the
-    /// logger is cleared. Reads until there is nothing new, so only captures that arrive between
-    /// the last read and the clear can be lost: the caller clears at once. A logger that receives
-    /// requests without pause is read at most twenty times.
-    ///
-    /// # Errors
-    /// Those of [`Client::list_captures`] and of `archive`.
-    pub async fn archive_captures<E: From<Error>, F: Future<Output = Result<usize, E>>>(
-        &self,
-        id: LoggerId,
-        mut archive: impl FnMut(Vec<Capture>) -> F,
-    ) -> Result<CapturesRead, E> {
-        let (mut counts, mut since) = (ClearedRequests::default(), None);
-        let mut last_read = Instant::now();
-        for _ in 0..MOST_READS {
-            last_read = Instant::now();
-            let captures = self.list_captures(id, since).await?;
-            let Some(last) = captures.last() else { break };
-            since = Some(last.id);
-            let requests = captures.len();
-            let archived = archive(captures).await?;
-            counts += ClearedRequests {
-                requests,
-                archived,
-                ..ClearedRequests::default()
-            };
-        }
-        Ok(CapturesRead { counts, last_read })
     }
 
     /// `DELETE /http_loggers/{id}/data`: the service deletes every captured request of this logger.

@@ -1,7 +1,7 @@
 //! Alerts on incoming requests: rules, waits, and how often they notify.
 
 use crate::base::Alert;
-use scandeck_domain::oob::Token;
+use scandeck_domain::oob::{Token, Wait};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -30,14 +30,6 @@ pub(crate) const OFF: &str = "off";
 pub struct AlertRule {
     pub query: String,
     pub off: bool,
-}
-
-/// A wait for a payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wait {
-    pub token: Token,
-    /// The timeout, on the monotonic clock.
-    pub until: Option<Duration>,
 }
 
 #[derive(Debug, Default)]

@@ -30,7 +30,7 @@ pub mod archive;
 pub mod decisions;
 
 pub(crate) use alerts::{ALERT, LONGEST, OFF, ON, RECENT};
-pub use alerts::{AlertRule, AlertState, Wait};
+pub use alerts::{AlertRule, AlertState};
 pub use archive::{Archive, ArchiveBacklog, Oob, OobNews, Recalled, StoredArchive};
 pub use board::{BY_NOW, Board, BoardRow};
 pub use calls::RecordedCalls;

@@ -1,6 +1,6 @@
 //! Hits of payloads, and the payload made last.
 
-use scandeck_domain::oob::{Hits, Network, Token};
+use scandeck_domain::oob::{HitCounts, Hits, Network, Token};
 use scandeck_wire::contract::{LoggerId, Stamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 #[derive(Debug, Default)]
 pub struct Payloads {
-    pub hits: Arc<imbl::OrdMap<Token, Hits>>,
+    pub hits: Arc<HitCounts>,
     /// The whole archive was counted: a payload that is not in `hits` has none.
     pub counted: bool,
     /// The payload made last.

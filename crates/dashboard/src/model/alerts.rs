@@ -8,10 +8,10 @@
 //! cause one only if an alert rule matches them.
 
 use crate::base::{Alert, CaptureKey, CaptureRow, Effect, Tone};
-use crate::data::{ALERT, AlertRule, LONGEST, OFF, ON, RECENT, Wait};
+use crate::data::{ALERT, AlertRule, LONGEST, OFF, ON, RECENT};
 use crate::model::Model;
 use scandeck_domain::oob::source::is_own;
-use scandeck_domain::oob::{Agent, Mention, Payload, Token};
+use scandeck_domain::oob::{Agent, Mention, Payload, Token, Wait};
 use scandeck_domain::query::{Query, QueryKind};
 use scandeck_domain::table::{RecognizedCapture, Rows};
 use scandeck_wire::contract::{Capture, Shared, Stamp};

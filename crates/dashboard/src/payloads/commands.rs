@@ -1,13 +1,12 @@
 //! The commands for payloads: create one or many, wait for hits, alert rules.
 
 use crate::base::{Effect, Pane, Tone};
-use crate::data::Wait;
 use crate::input::{Action, GoAction, PayloadAction};
 use crate::list::PopUpList;
 use crate::model::{Modal, Model, navigation};
 use crate::palette::{Args, ArgumentShape, ArgumentSlot, Command};
 use crate::payloads::keys as payloads;
-use scandeck_domain::oob::{Token, UrlForm};
+use scandeck_domain::oob::{Token, UrlForm, Wait};
 use scandeck_domain::query::QueryKind;
 use scandeck_domain::query::value::span;
 use scandeck_wire::text::plural;

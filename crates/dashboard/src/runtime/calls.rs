@@ -2,7 +2,7 @@
 
 use crate::base::{Call, CallAnswer};
 use crate::runtime::{CaptureArchiver, NewFile, files};
-use scandeck_client::{CapturesRead, Client, Download, Problem, replay};
+use scandeck_client::{Client, Download, Problem, replay};
 use scandeck_domain::oob::unattributed;
 use scandeck_wire::contract::{ReportId, Shared, WordlistId};
 use scandeck_wire::text;
@@ -13,19 +13,17 @@ use scandeck_wire::text;
 /// When the service, the connection or this machine refuses the call.
 pub(crate) async fn make(
     client: &Client,
-    archive: &CaptureArchiver,
+    archive: &mut CaptureArchiver,
     call: Call,
 ) -> Result<CallAnswer, Problem> {
     let done = |()| CallAnswer::Done;
     Ok(match call {
         Call::CreateWorkspace(new) => CallAnswer::Created(client.create_workspace(&new).await?.0),
         Call::EditWorkspace(id, edit) => client.edit_workspace(id, &edit).await.map(done)?,
-        // Captures that the service would delete are archived first; if that fails, the call is not
-        // made.
         Call::DeleteWorkspace(id) => {
-            let read = archive.archive_workspace(client, id).await?;
-            client.delete_workspace(id).await?;
-            CallAnswer::Emptied(read.map(CapturesRead::deleted).unwrap_or_default())
+            let workspace = client.get_workspace(id).await?;
+            let deleted = client.archive_and_delete_workspace(archive, &workspace);
+            CallAnswer::Emptied(deleted.await?)
         }
         Call::CreateTarget(new) => CallAnswer::Created(client.create_target(&new).await?.0),
         Call::DeleteTarget(id) => client.delete_target(id).await.map(done)?,
@@ -36,12 +34,14 @@ pub(crate) async fn make(
             CallAnswer::Created(client.create_logger(&label, workspace).await?.0)
         }
         Call::DeleteLogger { logger, workspace } => {
-            let read = archive.archive_logger(client, &workspace, logger).await?;
-            client.delete_logger(logger).await?;
-            CallAnswer::Emptied(read.deleted())
+            let logger = client.get_logger(logger).await?;
+            let deleted = client.archive_and_delete_logger(archive, &workspace, &logger);
+            CallAnswer::Emptied(deleted.await?)
         }
         Call::ClearLogger { logger, workspace } => {
-            CallAnswer::Emptied(archive.clear(client, &workspace, logger).await?)
+            let logger = client.get_logger(logger).await?;
+            let cleared = client.archive_and_clear(archive, &workspace, &logger);
+            CallAnswer::Emptied(cleared.await?)
         }
         Call::CreateReport(new) => CallAnswer::Report(client.create_report(&new).await?),
         Call::DeleteReport(id) => client.delete_report(id).await.map(done)?,

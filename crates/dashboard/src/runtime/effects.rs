@@ -176,7 +176,7 @@ impl EventLoop {
             backend.and_then(|backend| Some((backend.client.clone()?, backend.archive.archiver())));
         self.spawn(async move {
             let result = match service {
-                Some((client, archive)) => calls::make(&client, &archive, call).await,
+                Some((client, mut archive)) => calls::make(&client, &mut archive, call).await,
                 None => Err(Problem::local("no service connected")),
             };
             Msg::Called { ticket, result }

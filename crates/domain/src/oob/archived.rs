@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use scandeck_wire::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
+use scandeck_wire::contract::{Capture, CaptureId, Logger, LoggerId, Shared, Stamp};
 use scandeck_wire::text::plural;
 
 /// A captured request with the logger and workspace it belongs to.
@@ -24,6 +24,28 @@ pub struct ArchivedCapture {
 }
 
 impl ArchivedCapture {
+    /// Captures of a logger of this workspace for the archive, without those from before `oldest`:
+    /// the service may still have captures that left the archive.
+    pub fn of_logger(
+        workspace: &Shared,
+        logger: &Logger,
+        captures: impl IntoIterator<Item = Arc<Capture>>,
+        seen_at: Stamp,
+        oldest: Option<Stamp>,
+    ) -> Vec<Self> {
+        let archived = |capture| Self {
+            workspace: workspace.clone(),
+            logger: logger.id,
+            label: logger.label.clone(),
+            handler_url: logger.handler_url.clone(),
+            seen_at,
+            capture,
+        };
+        let all = captures.into_iter().map(archived);
+        all.filter(|one| oldest.is_none_or(|oldest| one.at() >= oldest))
+            .collect()
+    }
+
     /// Arrival time by the service's clock; the time when it was first seen if the service reports
     /// none.
     pub fn at(&self) -> Stamp {

@@ -1,4 +1,6 @@
-//! Hits of a payload: number and times.
+//! Hits of a payload: number and times, and waits for one.
+
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +20,17 @@ pub struct Hit {
     pub digest: i64,
     /// Arrival time by the service's clock.
     pub at: Option<Stamp>,
+}
+
+/// The hits of each payload that has some. A clone is cheap.
+pub type HitCounts = imbl::OrdMap<Token, Hits>;
+
+/// A wait for a hit of a payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    pub token: Token,
+    /// The timeout, on the monotonic clock.
+    pub until: Option<Duration>,
 }
 
 /// Summary of the hits of one token.

@@ -45,7 +45,7 @@ pub use stored_body::{BodyStore, StoredBody, with_body};
 
 pub use archived::{ArchivedCapture, ClearedRequests};
 pub use book::PayloadBook;
-pub use hits::{Hit, Hits};
+pub use hits::{Hit, HitCounts, Hits, Wait};
 pub use mention::{Mention, MentionPlace};
 pub use payload::{Delay, Payload};
 pub use payload_shape::PayloadShape;

@@ -4,11 +4,10 @@
 use std::sync::Arc;
 
 use super::state::TriageState;
-use super::{AssessedFinding, Assessments, Issue};
-use crate::finding::FindingKey;
+use super::{AssessedFinding, Assessments, Issue, ListContext};
 use crate::query::{Column, ColumnBuilder, Field, QueryKind, RowSet, RowSource};
-use crate::table::{OtherLists, Row, Table};
-use scandeck_wire::contract::{Scan, ScanId, Shared, Target, TargetId, Workspace};
+use crate::table::{Row, Table};
+use scandeck_wire::contract::{Scan, Target, Workspace};
 
 /// The inputs of the columns of findings. All of them are shared.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +24,16 @@ pub struct FindingColumns {
 }
 
 impl FindingColumns {
+    fn others(&self) -> ListContext<'_> {
+        ListContext {
+            targets: Some(&self.targets),
+            workspaces: Some(&self.workspaces),
+            scans: Some(&self.scans),
+            state: Some(&self.state),
+            ..ListContext::default()
+        }
+    }
+
     /// Whether the column of a field that was built from these inputs is that of the other inputs.
     pub fn is_current(&self, field: Field, now: &Self) -> bool {
         if !Arc::ptr_eq(&self.issues, &now.issues) {
@@ -58,10 +67,12 @@ impl RowSource for FindingColumns {
     }
 
     fn write_field(&self, row: usize, field: Field, to: &mut ColumnBuilder) {
-        let issue = &self.issues.items()[row];
+        let (issue, others) = (&self.issues.items()[row], &self.others());
         match self.assessments.get(row) {
-            Some(assessment) => AssessedFinding { issue, assessment }.write_field(field, self, to),
-            None => issue.write_field(field, self, to),
+            Some(assessment) => {
+                AssessedFinding { issue, assessment }.write_field(field, others, to);
+            }
+            None => issue.write_field(field, others, to),
         }
     }
 
@@ -72,29 +83,5 @@ impl RowSource for FindingColumns {
     /// Columns have no ages.
     fn now(&self) -> i64 {
         0
-    }
-}
-
-impl OtherLists for FindingColumns {
-    fn target_name(&self, target: TargetId) -> Option<&Shared> {
-        self.targets.get(target).map(|target| &target.name)
-    }
-
-    fn workspace_name(&self, target: TargetId) -> Option<&Shared> {
-        let workspace = self.targets.get(target)?.workspace_id;
-        self.workspaces
-            .get(workspace)
-            .map(|workspace| &workspace.name)
-    }
-
-    fn tool(&self, scan: ScanId) -> Option<i64> {
-        self.scans.get(scan).map(|scan| scan.tool_id)
-    }
-
-    fn notes(&self, key: FindingKey) -> Vec<&Shared> {
-        self.state
-            .finding_state(key)
-            .map(|finding_state| finding_state.noted().collect())
-            .unwrap_or_default()
     }
 }

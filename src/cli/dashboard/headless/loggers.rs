@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
-use std::slice;
 
+use anyhow::Context;
 use clap::{Args, Subcommand};
 
-use super::archive::ArchiveReader;
+use super::archive::ClearArchive;
 use super::logger::{self, WorkspaceLogger};
 use super::print::{cells, or_dash};
 use super::{HeadlessSession, PrintTable, ServiceArgs};
@@ -112,13 +112,9 @@ async fn remove(
     args: RemoveArgs,
     only_captures: bool,
 ) -> anyhow::Result<()> {
-    let found = find(session, &args.logger).await?;
-    let (client, logger) = (session.client()?, &found.1);
-    let (path, done) = if only_captures {
-        ("/data", "cleared")
-    } else {
-        ("", "deleted")
-    };
+    let (workspace, logger) = find(session, &args.logger).await?;
+    let client = session.client()?;
+    let done = if only_captures { "cleared" } else { "deleted" };
     let requests = plural(logger.num_requests.max(0) as usize, "capture");
     let first = if logger.num_requests > 0 {
         "; they would be archived first"
@@ -130,16 +126,22 @@ async fn remove(
         args.yes,
         format!("not {done}: logger \"{label}\" with {requests}{first}"),
     )?;
-    let call = format!("DELETE /http_loggers/{}{path}", logger.id);
-    let delete = async {
-        match only_captures {
-            true => client.clear_captures(logger.id, logger.num_requests).await,
-            false => client.delete_logger(logger.id).await,
+    let mut archive = ClearArchive::new(session);
+    let removed = match only_captures {
+        true => {
+            client
+                .archive_and_clear(&mut archive, &workspace, &logger)
+                .await
+        }
+        false => {
+            client
+                .archive_and_delete_logger(&mut archive, &workspace, &logger)
+                .await
         }
     };
-    let counts =
-        ArchiveReader::archive_and_delete(session, slice::from_ref(&found), &call, delete).await?;
-    note!("logger {} {done}, {counts}", text::clean(&logger.label));
+    let counts = removed.with_context(|| format!("logger \"{label}\" not {done}"))?;
+    archive.close().await;
+    note!("logger {label} {done}, {counts}");
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::archive::{ArchiveReader, PayloadHits};
+use super::archive::ArchiveReader;
 use super::logger::{self, WorkspaceLogger};
 use super::print::{cells, or_dash};
 use super::{HeadlessSession, PrintTable, ServiceArgs, save};
@@ -20,6 +20,7 @@ use scandeck_domain::oob::{
 };
 use scandeck_domain::query::{Query, QueryKind};
 use scandeck_domain::table::{OtherLists, Rows};
+use scandeck_domain::triage::ListContext;
 use scandeck_wire::contract::{Shared, Stamp};
 use scandeck_wire::text;
 
@@ -253,9 +254,9 @@ fn value(payload: &Payload) -> Value {
 async fn list(session: &HeadlessSession, query: Option<&Query>, hit: bool) -> anyhow::Result<()> {
     let mut archive = ArchiveReader::open(session).await?;
     let hits = archive.hits().await?;
-    let others = archive.with_hits(hits);
+    let others = archive.others(&hits);
     let mut payloads = archive.payloads();
-    payloads.retain(|payload| !hit || others.hits.contains_key(&payload.token));
+    payloads.retain(|payload| !hit || hits.contains_key(&payload.token));
     if let Some(query) = query {
         let rows: Vec<Payload> = payloads
             .iter()
@@ -274,7 +275,7 @@ async fn list(session: &HeadlessSession, query: Option<&Query>, hit: bool) -> an
     let with_hits = |payload: &Arc<Payload>| {
         let (mut value, hits) = (
             value(payload),
-            others.hits.get(&payload.token).copied().unwrap_or_default(),
+            hits.get(&payload.token).copied().unwrap_or_default(),
         );
         value["hits"] = json!(hits.count);
         value["first_hit"] = json!(hits.first.map(|at| at.to_string()));
@@ -287,7 +288,7 @@ async fn list(session: &HeadlessSession, query: Option<&Query>, hit: bool) -> an
     Ok(())
 }
 
-fn table(payloads: &[Arc<Payload>], others: &PayloadHits<'_>) -> PrintTable {
+fn table(payloads: &[Arc<Payload>], others: &ListContext<'_>) -> PrintTable {
     let header = [
         "TOKEN",
         "CREATED",
@@ -300,7 +301,7 @@ fn table(payloads: &[Arc<Payload>], others: &PayloadHits<'_>) -> PrintTable {
         "LAST",
     ];
     PrintTable::of(header, payloads, |one| {
-        let hits = others.hits.get(&one.token).copied().unwrap_or_default();
+        let hits = others.hits(one.token).copied().unwrap_or_default();
         let after = hits
             .delay(one, others.clock_offset())
             .map(|delay| delay.to_string())

@@ -1,7 +1,6 @@
 //! The findings as the rows of the dashboard: all occurrences, grouped by identity, with their
 //! decisions.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -11,15 +10,13 @@ use super::{HeadlessSession, bundles, decisions};
 use scandeck_client::{FindingQuery, ScanQuery, TargetQuery};
 use scandeck_domain::export::ExportRow;
 use scandeck_domain::query::Query;
-use scandeck_domain::table::{IntoRow, OtherLists, Table};
+use scandeck_domain::table::{IntoRow, Table};
 use scandeck_domain::triage::retest::retest_results;
 use scandeck_domain::triage::{
-    AssessedFinding, CorrelationInput, FindingKey, Issue, ListedFinding, ReadTimes, StoredSettings,
-    TriageState, correlate,
+    AssessedFinding, CorrelationInput, Issue, ListContext, ListedFinding, ReadTimes,
+    StoredSettings, TriageState, correlate,
 };
-use scandeck_wire::contract::{
-    Scan, ScanId, Shared, Stamp, Target, TargetId, Workspace, WorkspaceId,
-};
+use scandeck_wire::contract::{Scan, ScanId, Shared, Stamp, Target, Workspace, WorkspaceId};
 
 /// The local day, on which decisions expire.
 pub fn today() -> Date {
@@ -32,18 +29,11 @@ pub struct FindingRows {
     /// By risk, highest first.
     pub all: Vec<ExportRow>,
     pub scans: Table<Scan>,
-    names: Names,
-    now: i64,
-}
-
-/// Names and decisions for queries.
-#[derive(Debug, Default)]
-struct Names {
-    targets: HashMap<TargetId, Shared>,
-    workspaces: HashMap<TargetId, Shared>,
-    tools: HashMap<ScanId, i64>,
+    targets: Table<Target>,
+    workspaces: Table<Workspace>,
     state: TriageState,
     settings: StoredSettings,
+    now: i64,
 }
 
 /// The lists of one workspace.
@@ -52,27 +42,6 @@ struct ListedWorkspace {
     findings: Vec<Arc<ListedFinding>>,
     scans: Vec<Arc<Scan>>,
     targets: Vec<Arc<Target>>,
-}
-
-impl OtherLists for Names {
-    fn target_name(&self, target: TargetId) -> Option<&Shared> {
-        self.targets.get(&target)
-    }
-
-    fn workspace_name(&self, target: TargetId) -> Option<&Shared> {
-        self.workspaces.get(&target)
-    }
-
-    fn tool(&self, scan: ScanId) -> Option<i64> {
-        self.tools.get(&scan).copied()
-    }
-
-    fn notes(&self, key: FindingKey) -> Vec<&Shared> {
-        self.state
-            .finding_state(key)
-            .map(|state| state.noted().collect())
-            .unwrap_or_default()
-    }
 }
 
 impl FindingRows {
@@ -129,20 +98,16 @@ impl FindingRows {
     /// No rows yet, only decisions.
     async fn empty(session: &HeadlessSession) -> anyhow::Result<Self> {
         let (state, settings) = decisions::read(&session.memory).await?;
-        let names = Names {
+        Ok(Self {
             state,
             settings,
-            ..Names::default()
-        };
-        Ok(Self {
             now: Timestamp::now().as_second(),
-            names,
             ..Self::default()
         })
     }
 
     pub fn state(&self) -> &TriageState {
-        &self.names.state
+        &self.state
     }
 
     async fn read(
@@ -184,15 +149,13 @@ impl FindingRows {
         session: &HeadlessSession,
         lists: ListedWorkspace,
     ) -> anyhow::Result<()> {
-        self.names.add(&lists);
         let workspace = lists.workspace.clone();
-        let all_scans = self.scans.items().iter().chain(&lists.scans).cloned();
-        self.scans = Table::new(all_scans);
+        self.add_lists(&lists);
         let input = self.correlation_input(session, lists);
         let (scans, read) = (Arc::clone(&input.scans), input.read.clone());
         let correlated = tokio::task::spawn_blocking(move || correlate(&input)).await?;
         let retests = retest_results(
-            &self.names.settings,
+            &self.settings,
             &workspace,
             (&correlated.issues, &scans),
             &read,
@@ -208,12 +171,13 @@ impl FindingRows {
             ..ExportRow::new(
                 Arc::clone(issue),
                 (**assessment).clone(),
-                &self.names.state,
-                self.names.target_of(issue),
-                issue.task_id().and_then(|scan| self.names.tool(scan)),
+                &self.state,
+                self.target_of(issue),
+                issue.task_id().and_then(|scan| self.tool(scan)),
                 workspace.clone(),
             )
         });
+        let rows: Vec<ExportRow> = rows.collect();
         self.all.extend(rows);
         Ok(())
     }
@@ -227,7 +191,7 @@ impl FindingRows {
             findings: Arc::new(Table::new(lists.findings)),
             scans: Arc::new(Table::new(lists.scans)),
             targets: Arc::new(Table::new(lists.targets)),
-            state: self.names.state.clone(),
+            state: self.state.clone(),
             workspace: lists.workspace,
             today: today(),
             // Scans that ended before this time are complete.
@@ -243,6 +207,44 @@ impl FindingRows {
         }
     }
 
+    /// Adds the lists of one workspace, for queries and names.
+    fn add_lists(&mut self, lists: &ListedWorkspace) {
+        let of = |target: &Arc<Target>| Workspace {
+            id: target.workspace_id,
+            name: lists.workspace.clone(),
+            ..Workspace::default()
+        };
+        let added = lists.targets.iter().map(of).map(Arc::new);
+        let workspaces = self.workspaces.items().iter().cloned().chain(added);
+        self.workspaces = Table::new(workspaces);
+        let targets = self.targets.items().iter().chain(&lists.targets).cloned();
+        self.targets = Table::new(targets);
+        let scans = self.scans.items().iter().chain(&lists.scans).cloned();
+        self.scans = Table::new(scans);
+    }
+
+    fn others(&self) -> ListContext<'_> {
+        ListContext {
+            targets: Some(&self.targets),
+            workspaces: Some(&self.workspaces),
+            scans: Some(&self.scans),
+            state: Some(&self.state),
+            ..ListContext::default()
+        }
+    }
+
+    fn tool(&self, scan: ScanId) -> Option<i64> {
+        self.scans.get(scan).map(|scan| scan.tool_id)
+    }
+
+    fn target_of(&self, issue: &Issue) -> Shared {
+        let listed = issue.target_id().and_then(|id| self.targets.get(id));
+        listed
+            .map(|target| target.name.clone())
+            .or_else(|| issue.target_name().clone())
+            .unwrap_or_else(|| issue.identity.asset.clone())
+    }
+
     /// The rows that match.
     pub fn matching(&self, query: &Query) -> Vec<ExportRow> {
         let assessed: Vec<AssessedFinding> = self
@@ -255,7 +257,7 @@ impl FindingRows {
             .collect();
         let found = query.matches(&scandeck_domain::table::Rows {
             rows: &assessed,
-            others: &self.names,
+            others: &self.others(),
             now: self.now,
         });
         found.rows().map(|at| self.all[at].clone()).collect()
@@ -284,7 +286,7 @@ impl FindingRows {
         }
         let each = row.issue.earlier.iter().map(|seen| {
             let finding = Arc::clone(&seen.finding);
-            let tool = finding.task_id().and_then(|scan| self.names.tool(scan));
+            let tool = finding.task_id().and_then(|scan| self.tool(scan));
             let issue = Arc::new(Issue {
                 finding,
                 earlier: Box::default(),
@@ -298,26 +300,6 @@ impl FindingRows {
             }
         });
         each.collect()
-    }
-}
-
-impl Names {
-    fn add(&mut self, lists: &ListedWorkspace) {
-        let (scans, targets) = (lists.scans.iter(), || lists.targets.iter());
-        let workspace = |target: &Arc<Target>| (target.id, lists.workspace.clone());
-        self.tools.extend(scans.map(|scan| (scan.id, scan.tool_id)));
-        self.workspaces.extend(targets().map(workspace));
-        self.targets
-            .extend(targets().map(|target| (target.id, target.name.clone())));
-    }
-
-    fn target_of(&self, issue: &Issue) -> Shared {
-        let by_id = issue
-            .target_id()
-            .and_then(|id| self.targets.get(&id).cloned());
-        by_id
-            .or_else(|| issue.target_name().clone())
-            .unwrap_or_else(|| issue.identity.asset.clone())
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{Args, Subcommand};
 
-use super::archive::ArchiveReader;
+use super::archive::ClearArchive;
 use super::print::cells;
 use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::cli::error::CliError;
@@ -113,12 +114,13 @@ async fn delete(session: &HeadlessSession, id: WorkspaceId, yes: bool) -> anyhow
     let scans = counted(one.scan_count, "scan");
     let object = format!("workspace {} with {targets} and {scans}", one.name);
     session.confirm_delete(yes, &object)?;
-    let loggers = client.list_loggers(Some(id)).await?.into_iter();
-    let loggers: Vec<_> = loggers.map(|logger| (one.name.clone(), logger)).collect();
-    let call = format!("DELETE /workspaces/{id}");
-    let delete = client.delete_workspace(id);
-    let counts = ArchiveReader::archive_and_delete(session, &loggers, &call, delete).await?;
     let name = text::clean(&one.name);
+    let mut archive = ClearArchive::new(session);
+    let deleted = client.archive_and_delete_workspace(&mut archive, &one);
+    let counts = deleted
+        .await
+        .with_context(|| format!("workspace {name} not deleted"))?;
+    archive.close().await;
     note!("scandeck: workspace {name} deleted: {counts}");
     Ok(())
 }

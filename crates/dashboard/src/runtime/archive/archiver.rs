@@ -1,16 +1,14 @@
-//! Archiving before calls that delete captures of the service: the call is made only after
-//! everything is archived.
+//! The archive task as calls use it that delete captures of the service.
 //!
 //! ```text
-//!   /data, a look after the other ─► ArchiveRequest::Archive ─► archived, recognised, reported ─► archived? ─► the call
+//!   captures of the call ─► ArchiveRequest::Archive ─► archived, recognised, reported ─► archived?
 //! ```
 
 use crate::runtime::archive::Task;
 use crate::runtime::{ArchiveHandle, ArchiveRequest};
 use jiff::Timestamp;
-use scandeck_client::{CapturesRead, Client, Problem};
-use scandeck_domain::oob::{ArchivedCapture, ClearedRequests};
-use scandeck_wire::contract::{Capture, Logger, LoggerId, Shared, Stamp, WorkspaceId};
+use scandeck_client::{CaptureArchive, Problem};
+use scandeck_wire::contract::{Capture, Logger, Shared, Stamp};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::mpsc::WeakUnboundedSender;
@@ -33,66 +31,12 @@ impl ArchiveHandle {
     }
 }
 
-impl CaptureArchiver {
-    /// Archives the captures of a logger of this workspace.
-    ///
-    /// # Errors
-    /// When they cannot be read or archived: the logger must then not be cleared.
-    pub async fn archive_logger(
-        &self,
-        client: &Client,
+impl CaptureArchive for CaptureArchiver {
+    /// Waits until the task has archived the captures.
+    async fn archive(
+        &mut self,
         workspace: &Shared,
-        id: LoggerId,
-    ) -> Result<CapturesRead, Problem> {
-        let logger = Arc::new(client.get_logger(id).await?);
-        let archive = |captures| self.archive(workspace.clone(), Arc::clone(&logger), captures);
-        client
-            .archive_captures(id, archive)
-            .await
-            .map_err(|why| unread(&logger, &why))
-    }
-
-    /// Archives the captures of all loggers of a workspace.
-    ///
-    /// # Errors
-    /// As [`archive_logger`](Self::archive_logger).
-    pub async fn archive_workspace(
-        &self,
-        client: &Client,
-        id: WorkspaceId,
-    ) -> Result<Option<CapturesRead>, Problem> {
-        let workspace = client.get_workspace(id).await?.name;
-        let mut all: Option<CapturesRead> = None;
-        for logger in client.list_loggers(Some(id)).await? {
-            let read = self.archive_logger(client, &workspace, logger.id).await?;
-            all = Some(all.map_or(read, |before| before.and(read)));
-        }
-        Ok(all)
-    }
-
-    /// Archives and clears a logger.
-    ///
-    /// # Errors
-    /// As [`archive_logger`](Self::archive_logger), and those of the service.
-    pub async fn clear(
-        &self,
-        client: &Client,
-        workspace: &Shared,
-        id: LoggerId,
-    ) -> Result<ClearedRequests, Problem> {
-        let before = client.get_logger(id).await?.num_requests;
-        let read = self.archive_logger(client, workspace, id).await?;
-        // More captures may have arrived since.
-        let before = before.max(i64::try_from(read.counts.requests).unwrap_or(i64::MAX));
-        client.clear_captures(id, before).await?;
-        Ok(read.deleted())
-    }
-
-    /// Waits until the captures are archived. Returns the number of captures that have not expired.
-    pub(crate) async fn archive(
-        &self,
-        workspace: Shared,
-        logger: Arc<Logger>,
+        logger: &Logger,
         captures: Vec<Capture>,
     ) -> Result<usize, Problem> {
         let (reply, answer) = oneshot::channel();
@@ -103,8 +47,8 @@ impl CaptureArchiver {
         self.behind.fetch_add(captures.len(), Ordering::Relaxed);
         requests
             .send(ArchiveRequest::Archive {
-                workspace,
-                logger,
+                workspace: workspace.clone(),
+                logger: Arc::new(logger.clone()),
                 seen_at,
                 captures,
                 reply: Some(reply),
@@ -116,15 +60,6 @@ impl CaptureArchiver {
 }
 
 impl Task {
-    /// Removes expired captures, which the service may still have.
-    pub(crate) fn young(&self, mut captures: Vec<ArchivedCapture>) -> Vec<ArchivedCapture> {
-        let (all, oldest) = (captures.len(), self.memory.oldest_retained());
-        captures.retain(|one| oldest.is_none_or(|oldest| one.at() >= oldest));
-        self.behind
-            .fetch_sub(all - captures.len(), Ordering::Relaxed);
-        captures
-    }
-
     /// Whether all captures so far are archived: not while some wait, nor after an error that ends
     /// the use of the archive.
     pub(crate) fn check_usable(&self) -> Result<(), Problem> {
@@ -142,31 +77,19 @@ impl Task {
     }
 }
 
-/// The reason why a logger is not cleared, and the command that clears it nevertheless.
-fn unread(logger: &Logger, why: &Problem) -> Problem {
-    let hint = why
-        .hint
-        .as_deref()
-        .map(|hint| format!("{hint}; or "))
-        .unwrap_or_default();
-    Problem::local(format!("captures cannot be archived: {why}")).with_hint(format!(
-        "{hint}without archiving: `scandeck api DELETE /http_loggers/{}/data`",
-        logger.id
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
     use serde_json::json;
-    use wiremock::matchers::{path, query_param, query_param_is_missing};
+    use wiremock::matchers::{method, path, query_param, query_param_is_missing};
     use wiremock::{Mock, MockServer, ResponseTemplate};
 
     use super::*;
-    use crate::runtime::ArchiveRequest;
     use crate::runtime::archive::tests::{ArchiveTester, capture, ids, payload};
-    use scandeck_client::{BaseUrl, ClientSettings};
+    use scandeck_client::{BaseUrl, Client, ClientSettings};
+    use scandeck_domain::oob::ClearedRequests;
+    use scandeck_wire::contract::LoggerId;
 
     /// A service whose logger returns two captures, and a third one in the next response.
     async fn service() -> (MockServer, Client) {
@@ -192,10 +115,29 @@ mod tests {
             .mount(&server)
             .await;
         data().respond_with(requests(&[])).mount(&server).await;
+        Mock::given(method("DELETE"))
+            .and(path("/api/v2/http_loggers/1"))
+            .respond_with(ResponseTemplate::new(204))
+            .with_priority(1)
+            .mount(&server)
+            .await;
         let base = BaseUrl::parse(&server.uri(), false).unwrap();
         let mut settings = ClientSettings::new(base, "k".to_owned().into());
         settings.retry_delay = Duration::from_millis(1);
         (server, Client::new(settings).unwrap())
+    }
+
+    /// Archives the captures of the logger, then deletes it.
+    async fn delete_logger(
+        app: &ArchiveTester,
+        client: &Client,
+        workspace: &str,
+    ) -> Result<ClearedRequests, Problem> {
+        let logger = client.get_logger(LoggerId(1)).await?;
+        let archive = &mut app.archive.archiver();
+        client
+            .archive_and_delete_logger(archive, &workspace.into(), &logger)
+            .await
     }
 
     #[tokio::test]
@@ -206,13 +148,8 @@ mod tests {
         app.archive
             .send(ArchiveRequest::Plant(vec![payload(2), payload(3)]));
         app.recalled().await;
-        let read = app
-            .archive
-            .archiver()
-            .archive_logger(&client, &"Acme".into(), LoggerId(1))
-            .await
-            .unwrap();
-        assert_eq!((read.counts.requests, read.counts.archived), (3, 3));
+        let deleted = delete_logger(&app, &client, "Acme").await.unwrap();
+        assert_eq!((deleted.requests, deleted.archived), (3, 3));
         assert_eq!(
             [ids(&app.captures().await), ids(&app.captures().await)],
             [vec![1, 2], vec![3]]
@@ -230,18 +167,11 @@ mod tests {
         let mut app = ArchiveTester::open(temp.path(), None);
         app.opened().await;
         app.recalled().await;
+        delete_logger(&app, &client, "Other").await.unwrap();
+        let other = vec![Capture::clone(&capture(9))];
         app.archive
             .archiver()
-            .archive_logger(&client, &"Other".into(), LoggerId(1))
-            .await
-            .unwrap();
-        app.archive
-            .archiver()
-            .archive(
-                "Acme".into(),
-                Arc::default(),
-                vec![Capture::clone(&capture(9))],
-            )
+            .archive(&"Acme".into(), &Logger::default(), other)
             .await
             .unwrap();
         assert_eq!(ids(&app.captures().await), [9]);
@@ -254,18 +184,13 @@ mod tests {
         let (temp, (server, client)) = (tempfile::tempdir().unwrap(), service().await);
         std::fs::write(temp.path().join("file"), "").unwrap();
         let refusal_of = async |app: &ArchiveTester| {
-            let problem = app
-                .archive
-                .archiver()
-                .archive_logger(&client, &"Acme".into(), LoggerId(1))
-                .await
-                .unwrap_err();
+            let problem = delete_logger(app, &client, "Acme").await.unwrap_err();
             assert!(
                 problem
                     .hint
                     .as_ref()
                     .unwrap()
-                    .ends_with("`scandeck api DELETE /http_loggers/1/data`"),
+                    .ends_with("`scandeck api DELETE /http_loggers/1`"),
                 "{problem:?}"
             );
             problem.message
@@ -307,7 +232,7 @@ mod tests {
         let result = app
             .archive
             .archiver()
-            .archive("Acme".into(), Arc::default(), capture)
+            .archive(&"Acme".into(), &Logger::default(), capture)
             .await;
         assert_eq!(result.unwrap_err().message, "the archive is not usable");
     }
@@ -317,7 +242,7 @@ mod tests {
         let (temp, (_server, client)) = (tempfile::tempdir().unwrap(), service().await);
         let mut app = ArchiveTester::open(temp.path(), Some(30));
         app.opened().await;
-        let archiver = app.archive.archiver();
+        let mut archiver = app.archive.archiver();
         let old = Capture {
             request_date: Some(Stamp(Timestamp::UNIX_EPOCH)),
             ..Capture::default()
@@ -330,16 +255,17 @@ mod tests {
             },
         ];
         assert_eq!(
-            archiver.archive("Acme".into(), Arc::default(), both).await,
+            archiver
+                .archive(&"Acme".into(), &Logger::default(), both)
+                .await,
             Ok(1),
             "the other is too old"
         );
         app.archive.end().await;
-        assert!(
-            archiver
-                .archive_logger(&client, &"Acme".into(), LoggerId(1))
-                .await
-                .is_err()
-        );
+        let logger = client.get_logger(LoggerId(1)).await.unwrap();
+        let deleted = client
+            .archive_and_delete_logger(&mut archiver, &"Acme".into(), &logger)
+            .await;
+        assert!(deleted.is_err());
     }
 }

@@ -292,16 +292,12 @@ impl Task {
                 captures,
                 reply,
             } => {
-                let archived = |capture| ArchivedCapture {
-                    workspace: workspace.clone(),
-                    logger: logger.id,
-                    label: logger.label.clone(),
-                    handler_url: logger.handler_url.clone(),
-                    seen_at,
-                    capture,
-                };
-                let captures = self.young(captures.into_iter().map(archived).collect());
+                let read = captures.len();
+                let oldest = self.memory.oldest_retained();
+                let captures =
+                    ArchivedCapture::of_logger(&workspace, &logger, captures, seen_at, oldest);
                 let number = captures.len();
+                self.behind.fetch_sub(read - number, Ordering::Relaxed);
                 let mut result = Ok(());
                 for chunk in chunks(captures) {
                     // A chunk that is not archived is still shown, so the loop continues after an
@@ -489,15 +485,12 @@ fn problem(error: &StoreError) -> Problem {
 /// Opens the archive and deletes expired captures.
 async fn open(memory: &Memory) -> Result<(Store, StoredArchive), StoreError> {
     let OpenedArchive {
-        mut store,
+        store,
         book,
         notes,
-    } = Store::open(&memory.directory).await?;
+        forgotten,
+    } = Store::open_retaining(&memory.directory, memory.oldest_retained()).await?;
     let problem = (!notes.is_empty()).then(|| Arc::new(Problem::local(notes.join("; "))));
-    let forgotten = match memory.oldest_retained().filter(|_| store.is_writable()) {
-        Some(oldest) => store.forget_before(oldest, &book).await?,
-        None => 0,
-    };
     if forgotten > 0 {
         tracing::info!(forgotten, "expired captures deleted from the archive");
     }

@@ -3,6 +3,7 @@
 use crate::data::{Recalled, Stream};
 use crate::runtime::archive::*;
 use jiff::Timestamp;
+use scandeck_client::CaptureArchive;
 use scandeck_domain::oob::Token;
 use scandeck_wire::contract::{CaptureId, LoggerId};
 use std::collections::BTreeMap;
@@ -343,7 +344,7 @@ async fn captures_on_full_disk_are_shown_and_archived_in_order_when_it_has_space
     let refused = app
         .archive
         .archiver()
-        .archive("Acme".into(), Arc::default(), unread)
+        .archive(&"Acme".into(), &Logger::default(), unread)
         .await
         .unwrap_err();
     assert!(
@@ -363,7 +364,7 @@ async fn captures_on_full_disk_are_shown_and_archived_in_order_when_it_has_space
     assert_eq!(
         app.archive
             .archiver()
-            .archive("Acme".into(), Arc::default(), Vec::new())
+            .archive(&"Acme".into(), &Logger::default(), Vec::new())
             .await,
         Ok(0)
     );

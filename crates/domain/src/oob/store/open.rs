@@ -9,6 +9,7 @@ use sqlx::sqlite::SqliteRow;
 
 use super::{ArchivedCapture, KIND, RowRange, Store, StoreError, last_row};
 use crate::oob::{Hit, Payload, PayloadBook};
+use scandeck_wire::contract::Stamp;
 use scandeck_wire::sqlite;
 use scandeck_wire::sqlite::{BrokenFile, FileKind, Opening, SharedFile};
 use scandeck_wire::text::plural;
@@ -33,6 +34,8 @@ pub struct OpenedArchive {
     pub book: PayloadBook,
     /// Messages for the user: rescue, migration, read-only file.
     pub notes: Vec<String>,
+    /// The number of expired captures that were deleted.
+    pub forgotten: u64,
 }
 
 impl Store {
@@ -43,6 +46,22 @@ impl Store {
     /// another reason than that it is broken.
     pub async fn open(directory: &Path) -> Result<OpenedArchive, StoreError> {
         sqlite::open(directory, &MIGRATIONS).await
+    }
+
+    /// Opens the archive as [`open`](Self::open), and deletes captures from before `oldest` if it
+    /// is writable.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open), and when the captures cannot be deleted.
+    pub async fn open_retaining(
+        directory: &Path,
+        oldest: Option<Stamp>,
+    ) -> Result<OpenedArchive, StoreError> {
+        let mut opened = Self::open(directory).await?;
+        if let Some(oldest) = oldest.filter(|_| opened.store.is_writable()) {
+            opened.forgotten = opened.store.forget_before(oldest, &opened.book).await?;
+        }
+        Ok(opened)
     }
 }
 
@@ -78,7 +97,12 @@ impl Opening for OpenedArchive {
         }
         let mut book = PayloadBook::default();
         book.take(store.new_payloads().await?);
-        Ok(Self { store, book, notes })
+        Ok(Self {
+            store,
+            book,
+            notes,
+            forgotten: 0,
+        })
     }
 
     async fn salvage(file: &mut BrokenFile) -> RescuedArchive {

@@ -1,73 +1,73 @@
-//! Archives the captures of loggers, and has the service delete them at once.
+//! The archive as calls use it that delete captures of the service.
 
-use super::{ArchiveReader, to_archive};
+use super::ArchiveReader;
 use crate::cli::dashboard::headless::HeadlessSession;
-use crate::cli::dashboard::headless::logger::WorkspaceLogger;
-use crate::cli::error::{CliError, hint};
-use scandeck_client::{CapturesRead, ClientResult};
-use scandeck_domain::oob::ClearedRequests;
-use tokio::sync::Mutex;
+use crate::cli::error::{hint, with_causes};
+use jiff::Timestamp;
+use scandeck_client::{CaptureArchive, Problem};
+use scandeck_domain::oob::ArchivedCapture;
+use scandeck_wire::contract::{Capture, Logger, Shared, Stamp};
+use std::sync::Arc;
 
-impl<'a> ArchiveReader<'a> {
-    /// Archives all captures of the loggers, then makes the call that deletes them. Nothing else
-    /// happens between the last read and the call, because captures that arrive then are lost.
-    ///
-    /// # Errors
-    /// Those of the call; and when a capture cannot be read or archived, in which case the call is
-    /// not made.
-    pub async fn archive_and_delete(
-        session: &'a HeadlessSession,
-        loggers: &[WorkspaceLogger],
-        call: &str,
-        delete: impl Future<Output = ClientResult<()>>,
-    ) -> anyhow::Result<ClearedRequests> {
-        if loggers.is_empty() {
-            delete.await?;
-            return Ok(ClearedRequests::default());
+/// The archive, opened for the first captures: a logger without captures needs none.
+#[derive(Debug)]
+pub struct ClearArchive<'a> {
+    session: &'a HeadlessSession,
+    reader: Option<ArchiveReader<'a>>,
+}
+
+impl<'a> ClearArchive<'a> {
+    pub fn new(session: &'a HeadlessSession) -> Self {
+        Self {
+            session,
+            reader: None,
         }
-        let not_archived = |cause: anyhow::Error| -> anyhow::Error {
-            let hint = hint(&cause)
-                .map(|hint| format!("{hint}; or "))
-                .unwrap_or_default();
-            let message = format!("captures not cleared: they cannot be archived: {cause:#}");
-            CliError::new(
-                message,
-                format!("{hint}without archiving: `scandeck api {call}`"),
-            )
-            .into()
-        };
-        let mut archive = Self::open(session).await.map_err(not_archived)?;
-        let mut all: Option<CapturesRead> = None;
-        for logger in loggers {
-            let read = archive.archive_logger(logger).await.map_err(not_archived)?;
-            all = Some(all.map_or(read, |before| before.and(read)));
-        }
-        delete.await?;
-        let counts = all.map(CapturesRead::deleted).unwrap_or_default();
-        archive.count_hits_once().await;
-        archive.close().await;
-        Ok(counts)
     }
 
-    async fn archive_logger(
+    async fn reader(&mut self) -> anyhow::Result<&mut ArchiveReader<'a>> {
+        let reader = match self.reader.take() {
+            Some(reader) => reader,
+            None => ArchiveReader::open(self.session).await?,
+        };
+        Ok(self.reader.insert(reader))
+    }
+
+    async fn store(&mut self, captures: Vec<ArchivedCapture>) -> anyhow::Result<()> {
+        let store = &mut self.reader().await?.store;
+        if !store.is_writable() {
+            anyhow::bail!("{} is read-only", store.path().display());
+        }
+        store.archive(captures).await?;
+        Ok(())
+    }
+
+    /// Searches the new captures for payloads.
+    pub async fn close(self) {
+        if let Some(mut reader) = self.reader {
+            reader.count_hits_once().await;
+            reader.close().await;
+        }
+    }
+}
+
+impl CaptureArchive for ClearArchive<'_> {
+    async fn archive(
         &mut self,
-        (workspace, logger): &WorkspaceLogger,
-    ) -> anyhow::Result<CapturesRead> {
-        let (client, oldest) = (
-            self.session.client()?,
+        workspace: &Shared,
+        logger: &Logger,
+        captures: Vec<Capture>,
+    ) -> Result<usize, Problem> {
+        let captures = captures.into_iter().map(Arc::new);
+        let (now, oldest) = (
+            Stamp(Timestamp::now()),
             self.session.memory.oldest_retained(),
         );
-        let store = &Mutex::new(&mut self.store);
-        let archive = |captures| async move {
-            let mut store = store.lock().await;
-            if !store.is_writable() {
-                anyhow::bail!("{} is read-only", store.path().display());
-            }
-            let new = to_archive(captures, workspace, logger, oldest);
-            let count = new.len();
-            store.archive(new).await?;
-            anyhow::Ok(count)
-        };
-        client.archive_captures(logger.id, archive).await
+        let new = ArchivedCapture::of_logger(workspace, logger, captures, now, oldest);
+        let count = new.len();
+        let stored = self.store(new).await;
+        stored.map(|()| count).map_err(|error| Problem {
+            hint: hint(&error),
+            ..Problem::local(with_causes(&error))
+        })
     }
 }

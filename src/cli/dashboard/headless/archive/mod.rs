@@ -9,7 +9,7 @@
 mod clear;
 mod hits;
 
-pub use hits::PayloadHits;
+pub use clear::ClearArchive;
 
 use super::{HeadlessSession, bundles, decisions};
 use crate::cli::error::CliError;
@@ -17,11 +17,12 @@ use jiff::Timestamp;
 use scandeck_client::{ClientResult, ErrorKind, TargetQuery};
 use scandeck_domain::oob::archived::{beyond, since};
 use scandeck_domain::oob::{
-    ArchivedCapture, CaptureRecord, Hits, Network, NewestCapture, OpenedArchive, Payload,
-    PayloadBook, Store, TargetHosts, Token, mentions,
+    ArchivedCapture, CaptureRecord, HitCounts, Network, NewestCapture, OpenedArchive, Payload,
+    PayloadBook, Store, TargetHosts, mentions,
 };
 use scandeck_domain::query::{Field, Query};
 use scandeck_domain::triage::settings::own_addresses;
+use scandeck_domain::triage::{ListContext, OobContext};
 use scandeck_wire::contract::{Capture, Logger, LoggerId, Shared, Stamp, Workspace};
 use scandeck_wire::text;
 use scandeck_wire::text::plural;
@@ -55,24 +56,19 @@ impl<'a> ArchiveReader<'a> {
     /// # Errors
     /// When the archive cannot be opened or created.
     pub async fn open(session: &'a HeadlessSession) -> anyhow::Result<Self> {
+        let memory = &session.memory;
         let OpenedArchive {
             mut store,
             book,
             notes,
-        } = Store::open(&session.memory.directory).await?;
+            forgotten,
+        } = Store::open_retaining(&memory.directory, memory.oldest_retained()).await?;
         decisions::print_notes(&notes);
-        if let Some(oldest) = session
-            .memory
-            .oldest_retained()
-            .filter(|_| store.is_writable())
-        {
-            let deleted = store.forget_before(oldest, &book).await?;
-            if deleted > 0 {
-                note!(
-                    "scandeck: {} deleted: older than keep_days",
-                    plural(deleted as usize, "capture")
-                );
-            }
+        if forgotten > 0 {
+            note!(
+                "scandeck: {} deleted: older than keep_days",
+                plural(forgotten as usize, "capture")
+            );
         }
         let newest = store.newest().await?;
         let (_, settings) = decisions::read(&session.memory).await?;
@@ -151,12 +147,12 @@ impl<'a> ArchiveReader<'a> {
                 let last = captures
                     .last()
                     .map(|last| (logger.id, (last.id, last.request_date)));
-                let new = to_archive(
-                    captures,
-                    &workspace,
-                    &logger,
+                let (now, oldest) = (
+                    Stamp(Timestamp::now()),
                     self.session.memory.oldest_retained(),
                 );
+                let captures = captures.into_iter().map(Arc::new);
+                let new = ArchivedCapture::of_logger(&workspace, &logger, captures, now, oldest);
                 if self.store.is_writable() && !new.is_empty() {
                     self.store.archive(new.clone()).await?;
                 }
@@ -313,19 +309,19 @@ impl<'a> ArchiveReader<'a> {
         all
     }
 
-    /// The data of payloads for queries.
-    pub fn with_hits(&self, hits: BTreeMap<Token, Hits>) -> PayloadHits<'_> {
-        let (own, hosts, offset) = (
-            &self.own_addresses,
-            &self.hosts,
-            self.session.clock_offset(),
-        );
-        PayloadHits {
-            book: &self.book,
-            hits,
-            own,
-            hosts,
-            offset,
+    /// The other lists for queries of payloads and captures.
+    pub fn others<'b>(&'b self, hits: &'b HitCounts) -> ListContext<'b> {
+        ListContext {
+            oob: Some(OobContext {
+                book: &self.book,
+                hits,
+                are_hits_known: true,
+                waits: &[],
+                own: &self.own_addresses,
+                hosts: &self.hosts,
+                clock_offset: self.session.clock_offset(),
+            }),
+            ..ListContext::default()
         }
     }
 
@@ -365,25 +361,4 @@ impl<'a> ArchiveReader<'a> {
         // Only a panic leaves no result.
         tokio::task::spawn_blocking(work).await.unwrap_or_default()
     }
-}
-
-/// Captures for the archive, without those that are too old: the service may still have captures
-/// that left the archive.
-fn to_archive(
-    captures: Vec<Capture>,
-    workspace: &Shared,
-    logger: &Logger,
-    oldest: Option<Stamp>,
-) -> Vec<ArchivedCapture> {
-    let archived = |capture| ArchivedCapture {
-        workspace: workspace.clone(),
-        logger: logger.id,
-        label: logger.label.clone(),
-        handler_url: logger.handler_url.clone(),
-        seen_at: Stamp(Timestamp::now()),
-        capture: Arc::new(capture),
-    };
-    let all = captures.into_iter().map(archived);
-    all.filter(|one| oldest.is_none_or(|oldest| one.at() >= oldest))
-        .collect()
 }

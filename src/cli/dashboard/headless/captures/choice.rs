@@ -1,14 +1,12 @@
 //! The flags that select captures.
 
-use std::collections::BTreeMap;
-
 use clap::Args;
 use jiff::Timestamp;
 
 use crate::cli::dashboard::headless::archive::ArchiveReader;
 use crate::cli::dashboard::headless::{bundles, logger, query};
 use crate::cli::error::CliError;
-use scandeck_domain::oob::{CaptureRecord, Token};
+use scandeck_domain::oob::{CaptureRecord, HitCounts, Token};
 use scandeck_domain::query::{Query, QueryKind};
 use scandeck_domain::table::{RecognizedCapture, Rows};
 
@@ -99,7 +97,8 @@ impl CaptureChoice {
             }
         }
         let rows: Vec<RecognizedCapture> = all.iter().map(row).collect();
-        let others = &archive.with_hits(BTreeMap::new());
+        let hits = HitCounts::new();
+        let others = &archive.others(&hits);
         let now = Timestamp::now().as_second();
         let found = query.matches(&Rows {
             rows: &rows,
