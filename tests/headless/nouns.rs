@@ -28,7 +28,7 @@ async fn workspace_is_created_edited_and_deleted() {
     );
     let table = cli.does(&["workspaces", "list"]).await;
     assert!(
-        table.lines().next().unwrap().contains("NAME") && table.contains("Acme external"),
+        table.lines().next().unwrap().contains("WORKSPACE") && table.contains("Acme external"),
         "{table}"
     );
     let named = cli

@@ -15,26 +15,27 @@ use std::time::Duration;
 
 /// What is equal or empty in all shown calls gives way to the path.
 const COLUMNS: &[ListColumn<ApiCall>] = &[
-    ListColumn::<ApiCall>::new(TableColumn::fixed("SENT", 8), |cx, call, _| {
+    ListColumn::<ApiCall>::new("SENT", TableColumn::fixed(8), |cx, call, _| {
         words(format::clock(cx.theme, call.started), cx.theme.dim())
     }),
-    ListColumn::<ApiCall>::new(TableColumn::fixed("STATUS", 9), |cx, call, _| {
+    ListColumn::<ApiCall>::new("STATUS", TableColumn::fixed(9), |cx, call, _| {
         let (status, style) = status(cx, call);
         words(status, style)
     }),
-    ListColumn::<ApiCall>::new(TableColumn::fixed("METHOD", 6), |_, call, _| {
+    ListColumn::<ApiCall>::new("METHOD", TableColumn::fixed(6), |_, call, _| {
         cell(&call.method)
     })
     .fit(|column, cx| column.gives_way_if(is_constant(shown(cx).map(|call| &call.method)), 4)),
-    ListColumn::<ApiCall>::new(TableColumn::flex("PATH", 16, 3), |cx, call, room| {
+    ListColumn::<ApiCall>::new("PATH", TableColumn::flex(16, 3), |cx, call, room| {
         path(cx, &call.path, usize::from(room.width()))
     })
     .fit(|column, cx| column.content(widest(shown(cx).map(|call| call.path.as_str())), 0)),
-    ListColumn::<ApiCall>::new(TableColumn::fixed("TOOK", 7).right(), |cx, call, _| {
+    ListColumn::<ApiCall>::new("TOOK", TableColumn::fixed(7).right(), |cx, call, _| {
         words(took(cx, call), cx.theme.text())
     }),
     ListColumn::<ApiCall>::new(
-        TableColumn::fixed("SIZE", 8).right().expendable(1),
+        "SIZE",
+        TableColumn::fixed(8).right().expendable(1),
         |cx, call, _| match size(call) {
             Some(size) => words(size, cx.theme.text()),
             None => dash(cx),
@@ -42,14 +43,15 @@ const COLUMNS: &[ListColumn<ApiCall>] = &[
     )
     .fit(|column, cx| column.gives_way_if(shown(cx).all(|call| size(call).is_none()), 3)),
     ListColumn::<ApiCall>::new(
-        TableColumn::fixed("RETRIES", 7).right().expendable(2),
+        "RETRIES",
+        TableColumn::fixed(7).right().expendable(2),
         |cx, call, _| match call.retries {
             0 => dash(cx),
             retries => words(retries.to_string(), cx.theme.warn()),
         },
     )
     .fit(|column, cx| column.gives_way_if(shown(cx).all(|call| call.retries == 0), 2)),
-    ListColumn::<ApiCall>::new(TableColumn::flex("ERROR", 16, 2), |_, call, _| {
+    ListColumn::<ApiCall>::new("ERROR", TableColumn::flex(16, 2), |_, call, _| {
         error(call).map_or_else(Line::default, cell)
     })
     .fit(|column, cx| {
@@ -59,7 +61,7 @@ const COLUMNS: &[ListColumn<ApiCall>] = &[
 ];
 
 fn shown<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a ApiCall> + use<'a> {
-    sampled_items::<ApiCall>(cx).map(|(_, call)| call)
+    sampled_items::<ApiCall>(cx)
 }
 
 fn error(call: &ApiCall) -> Option<&str> {

@@ -9,15 +9,18 @@ use crate::ui::{
 };
 use ratatui::prelude::{Buffer, Line, Span};
 use scandeck_domain::oob::Payload;
+use scandeck_domain::table::columns::payload;
 use scandeck_wire::text;
 
 const COLUMNS: &[ListColumn<Payload>] = &[
     ListColumn::<Payload>::new(
-        TableColumn::fixed("CREATED", 7).right(),
+        payload::CREATED,
+        TableColumn::fixed(7).right(),
         |cx, payload, _| words(age(cx, payload), cx.theme.text()),
     ),
     ListColumn::<Payload>::new(
-        TableColumn::flex("PLACEMENT", 12, 3),
+        payload::PLACEMENT,
+        TableColumn::flex(12, 3),
         |cx, payload, room| {
             // The last column is the note.
             let place = match room.shows_last() {
@@ -31,7 +34,8 @@ const COLUMNS: &[ListColumn<Payload>] = &[
         },
     ),
     ListColumn::<Payload>::new(
-        TableColumn::flex("TECHNIQUE", 9, 1).at_most(20),
+        payload::TECHNIQUE,
+        TableColumn::flex(9, 1).at_most(20),
         |cx, payload, _| or_dash(cx, &payload.technique),
     )
     .fit(|column, cx| {
@@ -40,7 +44,8 @@ const COLUMNS: &[ListColumn<Payload>] = &[
         column.constant(is_empty || is_one)
     }),
     ListColumn::<Payload>::new(
-        TableColumn::flex("LOGGER", 8, 1).at_most(24).expendable(2),
+        payload::LOGGER,
+        TableColumn::flex(8, 1).at_most(24).expendable(2),
         |_, payload, _| cell(&payload.label),
     )
     .fit(|column, cx| {
@@ -48,21 +53,23 @@ const COLUMNS: &[ListColumn<Payload>] = &[
         let is_only_one = loggers.is_some_and(|loggers| loggers.len() == 1);
         column.constant(is_only_one || is_constant(shown(cx).map(|payload| &payload.label)))
     }),
-    ListColumn::<Payload>::new(TableColumn::fixed("HITS", 11), |cx, payload, _| {
+    ListColumn::<Payload>::new(payload::HITS, TableColumn::fixed(11), |cx, payload, _| {
         hits(cx, payload)
     }),
     ListColumn::<Payload>::new(
-        TableColumn::fixed("TOKEN", 12).expendable(1),
+        payload::TOKEN,
+        TableColumn::fixed(12).expendable(1),
         |cx, payload, _| words(payload.token.to_string(), cx.theme.text()),
     ),
     ListColumn::<Payload>::new(
-        TableColumn::flex("NOTE", 12, 2).from(120),
+        payload::NOTE,
+        TableColumn::flex(12, 2).from(120),
         |_, payload, _| cell(&payload.note),
     ),
 ];
 
 fn shown<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Payload> + use<'a> {
-    sampled_items::<Payload>(cx).map(|(_, payload)| payload)
+    sampled_items::<Payload>(cx)
 }
 
 pub(crate) fn draw_list(

@@ -3,32 +3,30 @@
 use crate::base::{RowRef, ShownRows};
 use crate::input::{Action, Context, ItemAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, ViewCache, cell,
-    draw_columns, fact, format, invite, key, pane_of, words,
+    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, ViewCache, draw_columns,
+    fact, format, invite, key, pane_of, words,
 };
 use ratatui::prelude::{Buffer, Line};
+use scandeck_domain::table::columns::report;
 use scandeck_wire::contract::{Report, ReportStatus};
 use scandeck_wire::text;
 
 const COLUMNS: &[ListColumn<Report>] = &[
-    ListColumn::new(TableColumn::fixed("", 1), |cx, report, _| {
+    ListColumn::new("", TableColumn::fixed(1), |cx, report, _| {
         let (glyph, style) = state(cx, report);
         words(glyph, style)
     }),
-    ListColumn::new(TableColumn::flex("REPORT", 12, 3), |_, report, _| {
-        cell(&report.download_name)
-    }),
-    ListColumn::new(TableColumn::fixed("FORMAT", 6), |_, report, _| {
-        cell(report.format.as_str())
-    }),
-    ListColumn::new(TableColumn::fixed("STATUS", 9), |_, report, _| {
-        cell(report.status.as_str())
-    }),
-    ListColumn::new(TableColumn::fixed("CREATED", 7).right(), |cx, report, _| {
-        words(cx.age(report.generation_date), cx.theme.text())
-    }),
+    ListColumn::of(report::NAME, TableColumn::flex(12, 3)),
+    ListColumn::of(report::FORMAT, TableColumn::fixed(6)),
+    ListColumn::of(report::STATUS, TableColumn::fixed(9)),
     ListColumn::new(
-        TableColumn::fixed("EXPIRES", 7).right().expendable(1),
+        report::CREATED.title,
+        TableColumn::fixed(7).right(),
+        |cx, report, _| words(cx.age(report.generation_date), cx.theme.text()),
+    ),
+    ListColumn::new(
+        report::EXPIRES.title,
+        TableColumn::fixed(7).right().expendable(1),
         |cx, report, _| words(until(cx, report), cx.theme.text()),
     ),
 ];

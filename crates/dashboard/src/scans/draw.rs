@@ -11,27 +11,29 @@ use crate::ui::{
 use ratatui::prelude::{Buffer, Line, Span, Style};
 use scandeck_domain::problem::Problem;
 use scandeck_domain::table::Remote;
+use scandeck_domain::table::columns::scan;
 use scandeck_domain::triage::Presence;
 use scandeck_wire::contract::{INCOMPLETE, ResourceType, Scan, ScanStatus, Test, Tool};
 use scandeck_wire::text;
 use std::collections::HashSet;
 
 const COLUMNS: &[ListColumn<Scan>] = &[
-    ListColumn::<Scan>::new(TableColumn::fixed("", 1), |cx, scan, _| {
+    ListColumn::<Scan>::new("", TableColumn::fixed(1), |cx, scan, _| {
         let Look { glyph, style } = look(cx, scan);
         words(glyph, style)
     }),
-    ListColumn::<Scan>::new(TableColumn::fixed("TOOL", 11), |_, scan, _| {
+    ListColumn::<Scan>::new(scan::TOOL, TableColumn::fixed(11), |_, scan, _| {
         Line::from(Tool(scan.tool_id).to_string())
     })
     .fit(|column, cx| {
         let names = shown(cx).map(|scan| Tool(scan.tool_id).to_string().len());
         column
-            .at_least(widest_of("TOOL", names))
+            .at_least(widest_of(scan::TOOL, names))
             .gives_way_if(is_constant(all(cx).map(|scan| scan.tool_id)), 5)
     }),
     ListColumn::<Scan>::new(
-        TableColumn::flex("TARGET", 9, 2).at_most(60),
+        scan::TARGET,
+        TableColumn::flex(9, 2).at_most(60),
         |cx, scan, _| Line::from(cx.short_target_name(scan.target_id)),
     )
     .fit(|column, cx| {
@@ -42,12 +44,14 @@ const COLUMNS: &[ListColumn<Scan>] = &[
             .omitted(cx.model.navigation.scope.target.is_some())
     }),
     ListColumn::<Scan>::new(
-        TableColumn::flex("PROGRESS", 11, 2).at_most(30).sentence(),
+        "PROGRESS",
+        TableColumn::flex(11, 2).at_most(30).sentence(),
         |cx, scan, room| progress(cx, scan, room.width()),
     )
     .fit(fit_progress),
     ListColumn::<Scan>::new(
-        TableColumn::fixed("ETA", 6).right(),
+        "ETA",
+        TableColumn::fixed(6).right(),
         |cx, scan, _| match scan.status_name {
             ScanStatus::Running => time_left(cx, scan),
             _ => Line::default(),
@@ -59,7 +63,8 @@ const COLUMNS: &[ListColumn<Scan>] = &[
         column.constant(!is_running).gives_way_if(!has_eta, 7)
     }),
     ListColumn::<Scan>::new(
-        TableColumn::fixed("TESTS", 9).right().expendable(2),
+        "TESTS",
+        TableColumn::fixed(9).right().expendable(2),
         |cx, scan, _| match has_numbers(scan) {
             true => words(tests(scan), tests_style(cx, scan)),
             false => Line::default(),
@@ -76,7 +81,8 @@ const COLUMNS: &[ListColumn<Scan>] = &[
             .gives_way_if(are_equal, 4)
     }),
     ListColumn::<Scan>::new(
-        TableColumn::flex("FOUND", 8, 1).at_most(20),
+        "FOUND",
+        TableColumn::flex(8, 1).at_most(20),
         |cx, scan, room| match has_numbers(scan) {
             true => found_words(cx, scan, room.width()),
             false => Line::default(),
@@ -87,7 +93,8 @@ const COLUMNS: &[ListColumn<Scan>] = &[
         column.content(found.max().unwrap_or(0), 0)
     }),
     ListColumn::<Scan>::new(
-        TableColumn::fixed("ENDED", 5).right(),
+        "ENDED",
+        TableColumn::fixed(5).right(),
         |cx, scan, _| match scan.is_active() {
             true => Line::default(),
             false => words(cx.age(scan.end_time), cx.theme.dim()),
@@ -95,19 +102,20 @@ const COLUMNS: &[ListColumn<Scan>] = &[
     )
     .fit(|column, cx| column.constant(!shown(cx).any(|scan| scan.has_ended()))),
     ListColumn::<Scan>::new(
-        TableColumn::fixed("ID", 6).right().expendable(3),
+        scan::ID,
+        TableColumn::fixed(6).right().expendable(3),
         |cx, scan, _| words(format!("#{}", scan.id), cx.theme.dim()),
     )
     .fit(|column, cx| {
         let ids = shown(cx).map(|scan| scan.id.to_string().len() + 1);
         column
-            .at_least(widest_of("ID", ids))
+            .at_least(widest_of(scan::ID, ids))
             .expendable(if has_twins(shown(cx)) { 1 } else { 3 })
     }),
 ];
 
 fn shown<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Scan> + use<'a> {
-    sampled_items::<Scan>(cx).map(|(_, scan)| scan)
+    sampled_items::<Scan>(cx)
 }
 
 fn all<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Scan> + use<'a> {

@@ -3,47 +3,46 @@
 use crate::base::{RowRef, ShownRows};
 use crate::input::{Action, Context, ItemAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, ViewCache, cell,
-    draw_columns, fact, format, invite, is_constant, key, pane_of, plain, sampled_items, width_of,
-    words,
+    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, ViewCache, draw_columns,
+    fact, format, invite, is_constant, key, pane_of, plain, sampled_items, width_of, words,
 };
 use ratatui::prelude::{Buffer, Line, Span};
+use scandeck_domain::table::columns::target;
 use scandeck_wire::contract::{ScanStatus, Target};
 use scandeck_wire::text;
 
 const COLUMNS: &[ListColumn<Target>] = &[
     ListColumn::<Target>::new(
-        TableColumn::flex("TARGET", 12, 3).at_most(60),
+        target::NAME.title,
+        TableColumn::flex(12, 3).at_most(60),
         |cx, target, _| Line::from(cx.short_target_name(target.id)),
     )
     .fit(|column, cx| column.content(cx.widest_target(shown(cx).map(|target| target.id)), 0)),
     ListColumn::<Target>::new(
-        TableColumn::flex("FOUND", 8, 2).at_most(26),
+        "FOUND",
+        TableColumn::flex(8, 2).at_most(26),
         |cx, target, room| found(cx, target, room.width()),
     )
     .fit(|column, cx| {
         let risks = shown(cx).map(|target| width_of(&found(cx, target, u16::MAX)));
         column.content(risks.max().unwrap_or(0), 0)
     }),
-    ListColumn::<Target>::new(TableColumn::fixed("ENDED", 5).right(), |cx, target, _| {
+    ListColumn::<Target>::new("ENDED", TableColumn::fixed(5).right(), |cx, target, _| {
         last(cx, target)
     }),
     // A column that is equal in all rows is hidden.
-    ListColumn::<Target>::new(
-        TableColumn::fixed("TYPE", 10).expendable(2).gives_way(),
-        |_, target, _| cell(target.kind.as_str()),
+    ListColumn::of(
+        target::TYPE,
+        TableColumn::fixed(10).expendable(2).gives_way(),
     )
     .fit(|column, cx| {
         column
             .omitted(is_constant(all(cx).map(|target| &target.kind)))
             .constant(is_constant(shown(cx).map(|target| &target.kind)))
     }),
-    ListColumn::<Target>::new(
-        TableColumn::flex("DESCRIPTION", 18, 3)
-            .expendable(1)
-            .gives_way()
-            .from(62),
-        |_, target, _| cell(&target.description),
+    ListColumn::of(
+        target::DESCRIPTION,
+        TableColumn::flex(18, 3).expendable(1).gives_way().from(62),
     )
     .fit(|column, cx| {
         column
@@ -53,7 +52,7 @@ const COLUMNS: &[ListColumn<Target>] = &[
 ];
 
 fn shown<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Target> + use<'a> {
-    sampled_items::<Target>(cx).map(|(_, target)| target)
+    sampled_items::<Target>(cx)
 }
 
 fn all<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Target> + use<'a> {

@@ -37,9 +37,9 @@ pub use layout::{
     take_bottom, take_left, take_top,
 };
 pub(crate) use list::{
-    GridRow, ListColumn, ListPane, ListState, cells, columns_of, draw_columns, draw_grouped,
-    draw_list_pane, draw_table, is_constant, kept_columns, pane_of, problem_lines, retry_in,
-    sampled_items, stale_reason, widest,
+    GridRow, ListColumn, ListPane, ListState, Room, cells, dimmed_if, draw_columns,
+    draw_columns_dimming, draw_list_pane, header_cells, is_constant, kept_columns, layouts,
+    pane_of, problem_lines, retry_in, sampled_items, stale_reason, widest,
 };
 pub(crate) use mask::{mask_frame, masked_lines};
 pub(crate) use text::{DetailPane, DetailText};

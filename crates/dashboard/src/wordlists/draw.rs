@@ -3,36 +3,42 @@
 use crate::base::{RowRef, ShownRows};
 use crate::input::{Action, Context, ItemAction, ListAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, ViewCache, cell,
-    draw_columns, fact, format, is_constant, key, pane_of, plain, sampled_items, widest, words,
+    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, ViewCache, draw_columns,
+    fact, format, is_constant, key, pane_of, plain, sampled_items, widest, words,
 };
 use ratatui::prelude::{Buffer, Line};
+use scandeck_domain::table::columns::wordlist;
 use scandeck_wire::contract::Wordlist;
 use scandeck_wire::text;
 
 const COLUMNS: &[ListColumn<Wordlist>] = &[
+    ListColumn::of(wordlist::NAME, TableColumn::flex(12, 2).at_most(48))
+        .fit(|column, cx| column.content(widest(shown(cx).map(|wordlist| &*wordlist.name)), 0)),
     ListColumn::<Wordlist>::new(
-        TableColumn::flex("WORDLIST", 12, 2).at_most(48),
-        |_, wordlist, _| cell(&wordlist.name),
+        wordlist::WORDS.title,
+        TableColumn::fixed(5).right(),
+        |cx, wordlist, _| words(format::count(wordlist.num_words), cx.theme.text()),
+    ),
+    ListColumn::<Wordlist>::new(
+        wordlist::KIND.title,
+        TableColumn::fixed(10).expendable(1),
+        |cx, wordlist, _| words((wordlist::KIND.text)(wordlist).into_owned(), cx.theme.dim()),
     )
-    .fit(|column, cx| column.content(widest(shown(cx).map(|wordlist| &*wordlist.name)), 0)),
-    ListColumn::<Wordlist>::new(TableColumn::fixed("WORDS", 5).right(), |cx, wordlist, _| {
-        words(format::count(wordlist.num_words), cx.theme.text())
+    .fit(|column, cx| {
+        column.gives_way_if(
+            is_constant(shown(cx).map(|wordlist| wordlist.predefined)),
+            1,
+        )
     }),
-    ListColumn::<Wordlist>::new(
-        TableColumn::fixed("KIND", 10).expendable(1),
-        |cx, wordlist, _| words(kind(wordlist), cx.theme.dim()),
-    )
-    .fit(|column, cx| column.gives_way_if(is_constant(shown(cx).map(kind)), 1)),
-    ListColumn::<Wordlist>::new(
-        TableColumn::flex("DESCRIPTION", 16, 3).expendable(2),
-        |_, wordlist, _| cell(&wordlist.description),
+    ListColumn::of(
+        wordlist::DESCRIPTION,
+        TableColumn::flex(16, 3).expendable(2),
     )
     .fit(|column, cx| column.content(widest(shown(cx).map(|wordlist| &*wordlist.description)), 0)),
 ];
 
 fn shown<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Wordlist> + use<'a> {
-    sampled_items::<Wordlist>(cx).map(|(_, wordlist)| wordlist)
+    sampled_items::<Wordlist>(cx)
 }
 
 pub(crate) fn draw_list(
@@ -47,14 +53,6 @@ pub(crate) fn draw_list(
         ..pane_of::<Wordlist>(cx)
     };
     draw_columns(cx, buf, slot, cache, pane, COLUMNS)
-}
-
-fn kind(wordlist: &Wordlist) -> &'static str {
-    if wordlist.predefined {
-        "predefined"
-    } else {
-        "custom"
-    }
 }
 
 pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {

@@ -3,23 +3,26 @@
 use crate::base::{RowRef, ShownRows};
 use crate::input::{Action, Context, ItemAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, ViewCache, cell,
-    draw_columns, fact, format, invite, key, pane_of, plain, words,
+    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, ViewCache, draw_columns,
+    fact, format, invite, key, pane_of, plain, words,
 };
 use ratatui::prelude::{Buffer, Line, Span};
+use scandeck_domain::table::columns::workspace;
 use scandeck_wire::contract::Workspace;
 use scandeck_wire::text;
 
 const COLUMNS: &[ListColumn<Workspace>] = &[
     ListColumn::new(
-        TableColumn::fixed("", 1),
+        "",
+        TableColumn::fixed(1),
         |cx, workspace, _| match is_current(cx, workspace) {
             true => words(cx.theme.glyphs.link, cx.theme.good()),
             false => Line::default(),
         },
     ),
     ListColumn::new(
-        TableColumn::flex("WORKSPACE", 8, 2).at_most(48),
+        workspace::NAME.title,
+        TableColumn::flex(8, 2).at_most(48),
         |cx, workspace, _| {
             let name = text::clean(&workspace.name).into_owned();
             match is_current(cx, workspace) {
@@ -29,18 +32,18 @@ const COLUMNS: &[ListColumn<Workspace>] = &[
         },
     ),
     ListColumn::new(
-        TableColumn::fixed("TARGETS", 7).right().expendable(1),
+        workspace::TARGETS.title,
+        TableColumn::fixed(7).right().expendable(1),
         |cx, workspace, _| words(format::count(workspace.target_count), cx.theme.text()),
     ),
     ListColumn::new(
-        TableColumn::fixed("SCANS", 5).right(),
+        workspace::SCANS.title,
+        TableColumn::fixed(5).right(),
         |cx, workspace, _| words(format::count(workspace.scan_count), cx.theme.text()),
     ),
-    ListColumn::new(
-        TableColumn::flex("DESCRIPTION", 20, 3)
-            .expendable(2)
-            .from(62),
-        |_, workspace, _| cell(&workspace.description),
+    ListColumn::of(
+        workspace::DESCRIPTION,
+        TableColumn::flex(20, 3).expendable(2).from(62),
     ),
 ];
 

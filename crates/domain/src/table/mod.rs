@@ -11,6 +11,7 @@
 //! changes: newer data is a new table, which reuses the results for equal items
 //! ([`Table::following`]). [`Remote`] adds the time of reading and the error of a failed refresh.
 
+pub mod columns;
 mod positions;
 #[cfg(test)]
 mod query_tests;

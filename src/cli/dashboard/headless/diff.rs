@@ -12,6 +12,7 @@ use super::{HeadlessSession, PrintTable};
 use crate::cli::error::CliError;
 use scandeck_domain::export;
 use scandeck_domain::export::ExportRow;
+use scandeck_domain::table::columns::finding;
 use scandeck_domain::triage::retest::RetestStatus;
 use scandeck_domain::triage::{ComparedFinding, ListedFinding, compare};
 use scandeck_wire::contract::{Risk, Scan, ScanId};
@@ -147,7 +148,13 @@ fn risk(one: &ComparedRow) -> Risk {
 
 fn table(compared: &[ComparedRow]) -> PrintTable {
     let header = [
-        "OUTCOME", "ID", "RISK", "TARGET", "FINDING", "VERDICT", "CHANGES",
+        "OUTCOME",
+        finding::ID,
+        finding::RISK,
+        finding::TARGET,
+        finding::NAME,
+        finding::DECISION,
+        "CHANGES",
     ];
     PrintTable::of(header, compared, |one| {
         let row = one.row;

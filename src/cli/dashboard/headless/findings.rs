@@ -15,6 +15,7 @@ use crate::cli::error::CliError;
 use scandeck_domain::export;
 use scandeck_domain::export::{Export, ExportFormat, ExportRow};
 use scandeck_domain::query::{Query, QueryKind};
+use scandeck_domain::table::columns::finding;
 use scandeck_domain::triage::{Presence, ScanSighting, TimelineEntry};
 use scandeck_report::evidence_cell;
 use scandeck_wire::contract::{Evidence, FindingId, Owasp, Stamp, Tool};
@@ -256,14 +257,14 @@ pub(super) fn is_named(row: &ExportRow, name: &str) -> bool {
 pub(super) fn table(rows: &[ExportRow]) -> PrintTable {
     PrintTable::of(
         [
-            "ID",
-            "RISK",
-            "TARGET",
-            "PORT",
-            "FINDING",
-            "VERDICT",
-            "PRESENCE",
-            "LAST SEEN",
+            finding::ID,
+            finding::RISK,
+            finding::TARGET,
+            finding::PORT,
+            finding::NAME,
+            finding::DECISION,
+            finding::PRESENCE,
+            finding::LAST_SEEN,
         ],
         rows,
         |row| {

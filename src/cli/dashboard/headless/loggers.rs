@@ -10,6 +10,7 @@ use super::archive::ClearArchive;
 use super::logger::{self, WorkspaceLogger};
 use super::print::{cells, or_dash};
 use super::{HeadlessSession, PrintTable, ServiceArgs};
+use scandeck_domain::table::columns::{capture, logger as column};
 use scandeck_wire::contract::{Capture, CaptureId, Logger, LoggerId, Shared};
 use scandeck_wire::text;
 use scandeck_wire::text::plural;
@@ -169,29 +170,24 @@ async fn find(session: &HeadlessSession, name: &str) -> anyhow::Result<Workspace
 }
 
 fn table(all: &[Logger]) -> PrintTable {
-    PrintTable::of(
-        ["ID", "LABEL", "RECEIVED", "LEFT", "DAYS LEFT", "URL"],
-        all,
-        |one| {
-            cells![
-                one.id,
-                one.label,
-                one.num_requests,
-                one.requests_left,
-                one.active_days,
-                one.handler_url
-            ]
-        },
-    )
+    let columns = [
+        column::ID,
+        column::LABEL,
+        column::RECEIVED,
+        column::LEFT,
+        column::DAYS_LEFT,
+        column::URL,
+    ];
+    PrintTable::of_noun(columns, all)
 }
 
 fn captures(all: &[Capture]) -> PrintTable {
     PrintTable::of(
         [
-            "ID",
-            "TIME",
-            "METHOD",
-            "FROM",
+            capture::ID,
+            capture::TIME,
+            capture::METHOD,
+            capture::FROM,
             "PATH",
             "QUERY",
             "USER AGENT",

@@ -19,6 +19,7 @@ use scandeck_domain::oob::{
     MOST, Payload, PayloadBook, PayloadOrigin, PayloadRequest, PayloadShape, UrlForm,
 };
 use scandeck_domain::query::{Query, QueryKind};
+use scandeck_domain::table::columns::payload;
 use scandeck_domain::table::{OtherLists, Rows};
 use scandeck_domain::triage::ListContext;
 use scandeck_wire::contract::{Shared, Stamp};
@@ -290,14 +291,14 @@ async fn list(session: &HeadlessSession, query: Option<&Query>, hit: bool) -> an
 
 fn table(payloads: &[Arc<Payload>], others: &ListContext<'_>) -> PrintTable {
     let header = [
-        "TOKEN",
-        "CREATED",
-        "LOGGER",
-        "PLACEMENT",
-        "TECHNIQUE",
-        "NOTE",
-        "HITS",
-        "DELAY",
+        payload::TOKEN,
+        payload::CREATED,
+        payload::LOGGER,
+        payload::PLACEMENT,
+        payload::TECHNIQUE,
+        payload::NOTE,
+        payload::HITS,
+        payload::DELAY,
         "LAST",
     ];
     PrintTable::of(header, payloads, |one| {

@@ -7,13 +7,13 @@ use std::time::Duration;
 use clap::{ArgGroup, Args, Subcommand};
 use serde_json::Value;
 
-use super::print::{cells, or_dash};
 use super::save::{ExistingFile, OutputFile};
 use super::watch::{pause, poll_delays};
 use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::cli::error::CliError;
 use scandeck_client::{Download, ReportFile};
 use scandeck_dashboard::runtime::NewFile;
+use scandeck_domain::table::columns::report;
 use scandeck_wire::contract::{
     FindingId, GroupBy, NewReport, Report, ReportFilters, ReportFormat, ReportId, ReportSource,
     ReportStatus, ScanId,
@@ -137,21 +137,15 @@ pub async fn run(args: ReportsArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn table(all: &[Report]) -> PrintTable {
-    PrintTable::of(
-        ["ID", "NAME", "STATUS", "FORMAT", "CREATED", "EXPIRES"],
-        all,
-        |one| {
-            let (made, expires) = (or_dash(one.generation_date), or_dash(one.expiration_date));
-            cells![
-                one.id,
-                one.download_name,
-                one.status,
-                one.format,
-                made,
-                expires
-            ]
-        },
-    )
+    let columns = [
+        report::ID,
+        report::NAME,
+        report::STATUS,
+        report::FORMAT,
+        report::CREATED,
+        report::EXPIRES,
+    ];
+    PrintTable::of_noun(columns, all)
 }
 
 fn new_report(create: CreateArgs) -> anyhow::Result<NewReport> {

@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use super::print::cells;
 use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::cli::error::CliError;
 use scandeck_client::TargetQuery;
+use scandeck_domain::table::columns::target;
 use scandeck_domain::triage::identity::asset;
 use scandeck_wire::contract::{NewTarget, Target, TargetId, TargetType};
 
@@ -109,19 +109,14 @@ pub async fn run(args: TargetsArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn table(all: &[Target]) -> PrintTable {
-    PrintTable::of(
-        ["ID", "NAME", "TYPE", "WORKSPACE", "DESCRIPTION"],
-        all,
-        |one| {
-            cells![
-                one.id,
-                one.name,
-                one.kind,
-                one.workspace_id,
-                one.description
-            ]
-        },
-    )
+    let columns = [
+        target::ID,
+        target::NAME,
+        target::TYPE,
+        target::WORKSPACE,
+        target::DESCRIPTION,
+    ];
+    PrintTable::of_noun(columns, all)
 }
 
 /// The target with this id or name.

@@ -4,12 +4,12 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use super::print::cells;
 use super::session::load_config;
 use super::{HeadlessSession, PrintTable, ServiceArgs, listed};
 use crate::cli::error::CliError;
 use scandeck_client::BaseUrl;
 use scandeck_dashboard::config::Connection;
+use scandeck_domain::table::columns::wordlist;
 use scandeck_wire::contract::{Wordlist, WordlistId};
 use scandeck_wire::text::plural;
 
@@ -101,12 +101,12 @@ async fn run_on(session: &HeadlessSession, call: WordlistsCall) -> anyhow::Resul
 }
 
 fn table(all: &[Wordlist]) -> PrintTable {
-    PrintTable::of(
-        ["ID", "NAME", "WORDS", "PREDEFINED", "DESCRIPTION"],
-        all,
-        |one| {
-            let predefined = if one.predefined { "yes" } else { "no" };
-            cells![one.id, one.name, one.num_words, predefined, one.description]
-        },
-    )
+    let columns = [
+        wordlist::ID,
+        wordlist::NAME,
+        wordlist::WORDS,
+        wordlist::KIND,
+        wordlist::DESCRIPTION,
+    ];
+    PrintTable::of_noun(columns, all)
 }

@@ -6,9 +6,9 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 
 use super::archive::ClearArchive;
-use super::print::cells;
 use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::cli::error::CliError;
+use scandeck_domain::table::columns::workspace;
 use scandeck_wire::contract::{EditWorkspace, NewWorkspace, Workspace, WorkspaceId};
 use scandeck_wire::text;
 use scandeck_wire::text::plural;
@@ -126,17 +126,12 @@ async fn delete(session: &HeadlessSession, id: WorkspaceId, yes: bool) -> anyhow
 }
 
 fn table(all: &[Workspace]) -> PrintTable {
-    PrintTable::of(
-        ["ID", "NAME", "TARGETS", "SCANS", "DESCRIPTION"],
-        all,
-        |one| {
-            cells![
-                one.id,
-                one.name,
-                one.target_count,
-                one.scan_count,
-                one.description
-            ]
-        },
-    )
+    let columns = [
+        workspace::ID,
+        workspace::NAME,
+        workspace::TARGETS,
+        workspace::SCANS,
+        workspace::DESCRIPTION,
+    ];
+    PrintTable::of_noun(columns, all)
 }

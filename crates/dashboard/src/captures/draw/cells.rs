@@ -5,31 +5,37 @@ use crate::base::CaptureRow;
 use crate::captures::draw::detail::known;
 use crate::list::{CaptureGroupBy, CaptureGroupKey, Group, sampled_places};
 use crate::ui::{
-    Cx, ListColumn, TableColumn, cell, cells, dimmed, format, is_constant, widest, words,
+    Cx, ListColumn, Room, TableColumn, cell, cells, dimmed_if, format, header_cells, is_constant,
+    widest, words,
 };
 use ratatui::text::{Line, Span};
 use scandeck_domain::oob::Agent;
 use scandeck_domain::oob::source::is_own;
+use scandeck_domain::table::columns::capture;
 use scandeck_wire::text;
 use std::borrow::Cow;
 
 pub(crate) const COLUMNS: &[ListColumn<CaptureRow>] = &[
-    ListColumn::<CaptureRow>::new(TableColumn::fixed("TIME", 8), |cx, captured, _| {
+    ListColumn::<CaptureRow>::new(capture::TIME, TableColumn::fixed(8), |cx, captured, _| {
         let time = format::clock(cx.theme, captured.capture.request_date);
         words(time, cx.theme.text())
     }),
     ListColumn::<CaptureRow>::new(
-        TableColumn::flex("PLACEMENT", 14, 2).at_most(60),
+        capture::PLACEMENT,
+        TableColumn::flex(14, 2).at_most(60),
         |cx, captured, _| planted_in(cx, cx.model.lists.captures.by, captured),
     )
     .fit(fit_placement)
-    .group_name(),
-    ListColumn::<CaptureRow>::new(TableColumn::fixed("DELAY", 6).right(), |cx, captured, _| {
-        after(cx, captured)
-    })
+    .header(group_name),
+    ListColumn::<CaptureRow>::new(
+        capture::DELAY,
+        TableColumn::fixed(6).right(),
+        |cx, captured, _| after(cx, captured),
+    )
     .fit(|column, cx| column.constant(!shown(cx).any(|row| known(cx, row).is_some()))),
     ListColumn::<CaptureRow>::new(
-        TableColumn::flex("FROM", 13, 1).at_most(39),
+        capture::FROM,
+        TableColumn::flex(13, 1).at_most(39),
         |_, captured, _| cell(&captured.capture.ip_address),
     )
     .fit(|column, cx| {
@@ -39,7 +45,7 @@ pub(crate) const COLUMNS: &[ListColumn<CaptureRow>] = &[
             .content(widest(senders()), 0)
             .constant(is_constant(senders()))
     }),
-    ListColumn::<CaptureRow>::new(TableColumn::fixed("METHOD", 6), |_, captured, _| {
+    ListColumn::<CaptureRow>::new(capture::METHOD, TableColumn::fixed(6), |_, captured, _| {
         cell(&captured.capture.request_method)
     })
     .fit(|column, cx| {
@@ -48,11 +54,13 @@ pub(crate) const COLUMNS: &[ListColumn<CaptureRow>] = &[
         ))
     }),
     ListColumn::<CaptureRow>::new(
-        TableColumn::flex("REQUEST", 12, 3).sentence(),
+        capture::REQUEST,
+        TableColumn::flex(12, 3).sentence(),
         |cx, captured, _| query(cx, captured),
     ),
     ListColumn::<CaptureRow>::new(
-        TableColumn::flex("LOGGER", 8, 1).at_most(24).from(100),
+        capture::LOGGER,
+        TableColumn::flex(8, 1).at_most(24).from(100),
         |cx, captured, _| Line::from(label(cx, captured)),
     )
     .fit(|column, cx| {
@@ -64,7 +72,8 @@ pub(crate) const COLUMNS: &[ListColumn<CaptureRow>] = &[
         column.omitted(is_named).constant(is_one)
     }),
     ListColumn::<CaptureRow>::new(
-        TableColumn::fixed("BODY", 8).right().from(100),
+        "BODY",
+        TableColumn::fixed(8).right().from(100),
         |cx, captured, _| match captured.body_size() {
             0 => Line::default(),
             size => words(format::bytes(size), cx.theme.text()),
@@ -103,46 +112,48 @@ fn fit_placement(column: TableColumn, cx: &Cx<'_>) -> TableColumn {
     }
 }
 
-/// The cells of a group header: the common value, the number of captures, and the newest capture.
-pub(crate) fn of_group<'a>(
-    cx: &Cx<'a>,
-    (group, by): (&Group, CaptureGroupBy),
-    newest: &'a CaptureRow,
-    widths: &[u16],
-) -> Vec<Line<'a>> {
+/// The common value of a group and the number of its captures.
+fn group_name<'a>(cx: &Cx<'a>, group: &'a Group, _: Room<'_>) -> Line<'a> {
     let (theme, count) = (cx.theme, format::thousands(group.rows.len() as u64));
     let fold = theme.glyphs.folds[usize::from(group.is_open)];
     let mut name = words(format!("{fold} "), theme.key());
-    name.extend(match CaptureGroupKey::of(by, newest) {
-        CaptureGroupKey::Payload(_) => planted(cx, newest),
-        CaptureGroupKey::Unknown(_) => words("no payload", theme.dim()),
-        CaptureGroupKey::Source(from) => Line::from(text::clean(&from).into_owned()),
-        CaptureGroupKey::Logger(_) => Line::from(label(cx, newest).into_owned()),
-    });
+    let newest = group.rows.back();
+    let newest = newest.and_then(|&row| cx.model.data.captures.get(row));
+    if let Some((newest, by)) = newest.zip(cx.model.lists.captures.by) {
+        name.extend(common_value(cx, newest, by));
+    }
     name.push_span(Span::styled(
         format!("  {}{count}", theme.glyphs.times),
         theme.strong(),
     ));
-    let mut cells = cells(COLUMNS, cx, newest, widths);
-    if let Some(at) = COLUMNS.iter().position(|column| column.is_group_name) {
-        cells[at] = name;
+    name
+}
+
+/// The value that the captures of a group have in common, of its newest one.
+fn common_value<'a>(cx: &Cx<'a>, newest: &'a CaptureRow, by: CaptureGroupBy) -> Line<'a> {
+    match CaptureGroupKey::of(by, newest) {
+        CaptureGroupKey::Payload(_) => planted(cx, newest),
+        CaptureGroupKey::Unknown(_) => words("no payload", cx.theme.dim()),
+        CaptureGroupKey::Source(from) => Line::from(text::clean(&from).into_owned()),
+        CaptureGroupKey::Logger(_) => Line::from(label(cx, newest).into_owned()),
     }
-    dimmed_if_quiet(cx, newest, cells)
+}
+
+/// The cells of a group header: its name, and the other columns of its newest capture.
+pub(crate) fn of_group<'a>(
+    cx: &Cx<'a>,
+    group: &'a Group,
+    newest: &'a CaptureRow,
+    widths: &[u16],
+) -> Vec<Line<'a>> {
+    let cells = header_cells(COLUMNS, cx, group, Some(newest), widths);
+    dimmed_if(cx.model.is_quiet(&newest.capture), cx, cells)
 }
 
 /// The cells of a capture.
 pub(crate) fn of<'a>(cx: &Cx<'a>, captured: &'a CaptureRow, widths: &[u16]) -> Vec<Line<'a>> {
-    dimmed_if_quiet(cx, captured, cells(COLUMNS, cx, captured, widths))
-}
-
-fn dimmed_if_quiet<'a>(cx: &Cx<'a>, captured: &CaptureRow, cells: Vec<Line<'a>>) -> Vec<Line<'a>> {
-    match cx.model.is_quiet(&captured.capture) {
-        true => cells
-            .into_iter()
-            .map(|cell| dimmed(cx.theme, cell))
-            .collect(),
-        false => cells,
-    }
+    let cells = cells(COLUMNS, cx, captured, Room::of(widths));
+    dimmed_if(cx.model.is_quiet(&captured.capture), cx, cells)
 }
 
 /// As [`planted`], without the payload that the header of a group names.

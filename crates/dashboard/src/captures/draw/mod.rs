@@ -8,7 +8,7 @@ use crate::captures::HTTP_ONLY;
 use crate::input::{Action, Context, ListAction};
 use crate::ui::{
     Cx, ListPane, ListState, Slot, TableRow, ViewCache, draw_list_pane, format, kept_columns, key,
-    words,
+    layouts, words,
 };
 use ratatui::prelude::{Buffer, Line, Span};
 use scandeck_domain::oob::{Reachability, request};
@@ -23,10 +23,7 @@ pub(crate) fn draw_list(
     let (stream, list) = (&cx.model.data.captures, &cx.model.lists.captures);
     let shown = (list.len(), list.at);
     let columns = kept_columns(cx, cache, Pane::Captures, Vec::new(), shown, || {
-        cells::COLUMNS
-            .iter()
-            .map(|column| column.layout(cx))
-            .collect()
+        layouts(cells::COLUMNS, cx)
     });
     // Captures in folded groups, and those of other loggers, do not count as hidden; while a query
     // runs, all are counted.
@@ -80,8 +77,8 @@ fn row<'a>(cx: &Cx<'a>, at: usize, widths: &[u16]) -> Option<TableRow<'a>> {
     let newest = stream.get(list.rows_at(at).next_back()?)?;
     let in_range = |from: usize| (from.min(list.at)..=from.max(list.at)).contains(&at);
     Some(TableRow {
-        cells: match list.groups.header(at).zip(list.by) {
-            Some((group, by)) => cells::of_group(cx, (group, by), newest, widths),
+        cells: match list.groups.header(at) {
+            Some(group) => cells::of_group(cx, group, newest, widths),
             None => cells::of(cx, newest, widths),
         },
         style: cx.freshness(&cx.model.data.loggers),

@@ -4,45 +4,43 @@ use crate::base::{RowRef, ShownRows};
 use crate::captures::draw::last_request;
 use crate::input::{Action, Context, CopyAction, ItemAction, ListAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, ViewCache, cell,
-    draw_columns, fact, format, invite, is_constant, key, pane_of, sampled_items, widest, words,
+    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, ViewCache, draw_columns,
+    fact, format, invite, is_constant, key, pane_of, sampled_items, widest, words,
 };
 use ratatui::prelude::{Buffer, Line};
 use scandeck_domain::oob::{LoggerExpiry, Reachability};
+use scandeck_domain::table::columns::logger;
 use scandeck_wire::contract::Logger;
 use scandeck_wire::text;
 
 /// What is equal in all shown loggers gives way to the names.
 const COLUMNS: &[ListColumn<Logger>] = &[
+    ListColumn::of(logger::LABEL, TableColumn::flex(8, 2).at_most(40))
+        .fit(|column, cx| column.content(widest(shown(cx).map(|logger| &*logger.label)), 0)),
     ListColumn::<Logger>::new(
-        TableColumn::flex("LOGGER", 8, 2).at_most(40),
-        |_, logger, _| cell(&logger.label),
-    )
-    .fit(|column, cx| column.content(widest(shown(cx).map(|logger| &*logger.label)), 0)),
-    ListColumn::<Logger>::new(
-        TableColumn::fixed("RECEIVED", 8).right(),
+        logger::RECEIVED.title,
+        TableColumn::fixed(8).right(),
         |cx, logger, _| words(format::count(logger.num_requests), cx.theme.strong()),
     )
     .fit(|column, cx| column.gives_way_if(is_alike(cx, |logger| logger.num_requests), 2)),
     ListColumn::<Logger>::new(
-        TableColumn::fixed("LEFT", 4).right().expendable(1),
+        logger::LEFT.title,
+        TableColumn::fixed(4).right().expendable(1),
         |cx, logger, _| words(format::count(logger.requests_left), left_style(cx, logger)),
     )
     .fit(|column, cx| column.gives_way_if(is_alike(cx, |logger| logger.requests_left), 3)),
     ListColumn::<Logger>::new(
-        TableColumn::fixed("DAYS LEFT", 9).right(),
+        logger::DAYS_LEFT.title,
+        TableColumn::fixed(9).right(),
         |cx, logger, _| words(format::count(logger.active_days), left_style(cx, logger)),
     )
     .fit(|column, cx| column.gives_way_if(is_alike(cx, |logger| logger.active_days), 4)),
-    ListColumn::<Logger>::new(
-        TableColumn::flex("URL", 16, 3).expendable(2),
-        |_, logger, _| cell(&logger.handler_url),
-    )
-    .fit(|column, cx| column.content(widest(shown(cx).map(|logger| &*logger.handler_url)), 0)),
+    ListColumn::of(logger::URL, TableColumn::flex(16, 3).expendable(2))
+        .fit(|column, cx| column.content(widest(shown(cx).map(|logger| &*logger.handler_url)), 0)),
 ];
 
 fn shown<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Logger> + use<'a> {
-    sampled_items::<Logger>(cx).map(|(_, logger)| logger)
+    sampled_items::<Logger>(cx)
 }
 
 fn is_alike(cx: &Cx<'_>, of: fn(&Logger) -> i64) -> bool {

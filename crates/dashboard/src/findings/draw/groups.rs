@@ -10,73 +10,96 @@
 //! The name of a header uses the blank columns before its count.
 
 use crate::base::ShownRows;
-use crate::findings::draw;
+use crate::findings::draw::{self, cells};
 use crate::list::{FindingGroupBy, Group, GroupPlace, GroupSummary, sampled_places};
 use crate::ui::{
-    Cx, GridRow, ListPane, Slot, TableColumn, ViewCache, cell, columns_of, cut_line, dimmed,
-    draw_grouped, format, is_constant, pane_of, sampled_items, words,
+    Cx, GridRow, ListColumn, ListPane, Room, Slot, TableColumn, ViewCache, cell, cut_line,
+    draw_columns_dimming, format, is_constant, pane_of, sampled_items, words,
 };
 use ratatui::prelude::{Buffer, Line, Span, Style};
+use scandeck_domain::table::columns::finding;
 use scandeck_domain::triage::{Assessment, Issue, Presence, Verdict};
 use scandeck_wire::text;
 use std::borrow::Cow;
 
-/// The columns, with the titles of the group column and of the counted attribute. A target that all
-/// rows share gives way.
-fn columns(cx: &Cx<'_>, by: FindingGroupBy) -> [TableColumn; 7] {
-    let others = if by == FindingGroupBy::Target {
-        "CLASSES"
-    } else {
-        "TARGETS"
-    };
-    let (names, targets) = widest(cx, by);
+/// The cells of a finding under the header of its group.
+const COLUMNS: &[ListColumn<Issue>] = &[
+    ListColumn::<Issue>::new("", TableColumn::fixed(1), |_, _, _| Line::default()).header(
+        |cx, group, _| {
+            let fold = cx.theme.glyphs.folds[usize::from(group.is_open)];
+            words(fold, cx.theme.key())
+        },
+    ),
+    ListColumn::<Issue>::new(
+        finding::RISK,
+        TableColumn::fixed(format::RISK),
+        |cx, issue, _| cells::risk(cx, issue),
+    )
+    .header(|cx, group, _| Line::from(format::risk_span(cx.theme, summary_of(cx, group).risk))),
+    ListColumn::<Issue>::new(cells::PRESENCE, TableColumn::fixed(1), |cx, issue, _| {
+        cells::presence(cx, issue)
+    })
+    .fit(|column, cx| column.gives_way_if(is_one_presence(cx), 4))
+    .header(|cx, group, _| {
+        let sign = cx.theme.presence_sign(summary_of(cx, group).presence);
+        words(sign, cx.theme.text())
+    }),
+    // Its header has the count of the next column too.
+    ListColumn::<Issue>::new(
+        finding::NAME,
+        TableColumn::flex(12, 7),
+        |cx, issue, room| indented_name(name_and_target(cx, issue, title(cx, room)).0),
+    )
+    .fit(|column, cx| {
+        let title = grouped_by(cx).map_or(finding::NAME, FindingGroupBy::head);
+        column.titled(title).content(widest(cx).0, 0)
+    })
+    .header(|cx, group, room| header_name(cx, group, room.width_with_next())),
+    ListColumn::<Issue>::new(
+        "COUNT",
+        TableColumn::fixed(COUNT).right(),
+        |cx, issue, room| {
+            let (_, target) = name_and_target(cx, issue, title(cx, room));
+            // The column gave way, or shows the number of targets only.
+            match room.width() <= COUNT && target.width() > COUNT.into() {
+                true => Line::default(),
+                false => target,
+            }
+        },
+    )
+    .fit(fit_count),
     // Findings have their age in the column of targets and classes.
-    let repeats_others = match has_members(cx) {
-        true => draw::is_one_age(cx),
-        false => is_constant(
-            sampled_headers(cx).map(|group| cx.model.lists.finding_groups.summary(group).others),
-        ),
-    };
-    let mut summaries =
-        sampled_headers(cx).map(|group| cx.model.lists.finding_groups.summary(group));
-    let repeats_count =
-        !has_decision(cx) && summaries.all(|it| it.decided == 0 && it.new == it.count);
-    let of_headers =
-        sampled_headers(cx).map(|group| cx.model.lists.finding_groups.summary(group).presence);
-    let is_one_presence =
-        is_constant(of_headers.chain(sampled_items::<Issue>(cx).map(|(_, issue)| issue.presence)));
-    // The header of the group, or the scope beside the filter, names the target.
-    let counts = match targets {
-        0 => TableColumn::fixed("COUNT", COUNT),
-        _ => {
-            let one_target =
-                is_constant(sampled_items::<Issue>(cx).map(|(_, issue)| &issue.identity.asset));
-            let counts = TableColumn::flex("COUNT", COUNT, 1)
-                .content(targets, draw::HOST_PORT)
-                .at_most(28);
-            counts.shrinks_if(one_target, COUNT)
-        }
-    };
-    [
-        TableColumn::fixed("", 1),
-        TableColumn::fixed("RISK", format::RISK),
-        TableColumn::fixed("Δ", 1).gives_way_if(is_one_presence, 4),
-        TableColumn::flex(by.head(), 12, 7).content(names, 0),
-        counts.right(),
-        // The detail has the number too.
-        TableColumn::fixed(others, 7)
-            .expendable(1)
-            .gives_way_if(repeats_others, 3),
-        TableColumn::fixed("STATUS", status_width(cx))
+    ListColumn::<Issue>::new(
+        "TARGETS",
+        TableColumn::fixed(7).expendable(1),
+        |cx, issue, _| {
+            let age = cx.age(issue.first_seen.get());
+            words(format!("{age:>7}"), cx.theme.text())
+        },
+    )
+    .fit(fit_others)
+    .header(|cx, group, _| {
+        words(
+            format!("{:>7}", summary_of(cx, group).others),
+            cx.theme.text(),
+        )
+    }),
+    ListColumn::<Issue>::new("STATUS", TableColumn::fixed(STATUS), |cx, issue, _| {
+        cells::decision_cell(cx, issue, verdict_name(cx))
+    })
+    .fit(|column, cx| {
+        column
+            .at_least(status_width(cx))
             .omitted(!has_status(cx))
-            .gives_way_if(repeats_count, 2),
-    ]
-}
+            .gives_way_if(repeats_count(cx), 2)
+    })
+    .header(status),
+];
 
-/// The column of the name, before the one of the count.
-const NAME: usize = 3;
 /// Columns of the number of findings.
 const COUNT: u16 = 5;
+/// Columns of the title of the decisions.
+const STATUS: u16 = 6;
 /// Columns of a zoomed list, and of a screen of five panes, that have room for whole verdicts.
 const WIDE_LIST: u16 = 120;
 const WIDE_SCREEN: u16 = 180;
@@ -85,8 +108,65 @@ const WIDE_SCREEN: u16 = 180;
 const COMPARED: usize = 1_000;
 const COMPARED_AMONG: usize = 10_000;
 
-fn names_target(cx: &Cx<'_>, by: FindingGroupBy) -> bool {
-    by != FindingGroupBy::Target && cx.model.navigation.scope.target.is_none()
+/// The attribute of the groups.
+fn grouped_by(cx: &Cx<'_>) -> Option<FindingGroupBy> {
+    cx.model.lists.finding_groups.by
+}
+
+fn summary_of(cx: &Cx<'_>, group: &Group) -> GroupSummary {
+    cx.model.lists.finding_groups.summary(group)
+}
+
+/// The name of the group of a row.
+fn title<'a>(cx: &Cx<'a>, room: Room<'_>) -> &'a str {
+    let groups = &cx.model.lists.finding_groups;
+    let name = room.group.and_then(|group| groups.name(group));
+    name.map_or("", |name| name.title.as_str())
+}
+
+/// The number of findings, which needs few columns, and the targets of findings. A target that all
+/// rows share gives way.
+fn fit_count(column: TableColumn, cx: &Cx<'_>) -> TableColumn {
+    // Without targets the header of the group, or the scope beside the filter, names the target.
+    let (_, targets) = widest(cx);
+    if targets == 0 {
+        return column;
+    }
+    let is_one_target = is_constant(sampled_items::<Issue>(cx).map(|issue| &issue.identity.asset));
+    TableColumn::flex(COUNT, 1)
+        .titled(column.title)
+        .content(targets, cells::HOST_PORT)
+        .at_most(28)
+        .shrinks_if(is_one_target, COUNT)
+        .right()
+}
+
+/// The number of targets, or of classes of a target. The detail has the number too.
+fn fit_others(column: TableColumn, cx: &Cx<'_>) -> TableColumn {
+    let title = match grouped_by(cx) {
+        Some(FindingGroupBy::Target) => "CLASSES",
+        _ => column.title,
+    };
+    let repeats = match has_members(cx) {
+        true => cells::is_one_age(cx),
+        false => is_constant(sampled_headers(cx).map(|group| summary_of(cx, group).others)),
+    };
+    column.titled(title).gives_way_if(repeats, 3)
+}
+
+fn is_one_presence(cx: &Cx<'_>) -> bool {
+    let of_headers = sampled_headers(cx).map(|group| summary_of(cx, group).presence);
+    is_constant(of_headers.chain(sampled_items::<Issue>(cx).map(|issue| issue.presence)))
+}
+
+/// Whether the status of each group is its number of findings: all are new and undecided.
+fn repeats_count(cx: &Cx<'_>) -> bool {
+    let mut summaries = sampled_headers(cx).map(|group| summary_of(cx, group));
+    !has_decision(cx) && summaries.all(|it| it.decided == 0 && it.new == it.count)
+}
+
+fn names_target(cx: &Cx<'_>) -> bool {
+    grouped_by(cx) != Some(FindingGroupBy::Target) && cx.model.navigation.scope.target.is_none()
 }
 
 /// The headers that decide about the columns.
@@ -106,24 +186,22 @@ fn verdict_name(cx: &Cx<'_>) -> fn(Verdict) -> String {
     if has_whole_words(cx) {
         Verdict::phrase
     } else {
-        draw::short_name
+        cells::short_name
     }
 }
 
 /// Columns of the widest status of the sampled rows.
 fn status_width(cx: &Cx<'_>) -> u16 {
-    let items = sampled_items::<Issue>(cx).map(|(at, issue)| {
-        let assessment = cx.model.assessment_at(at);
-        draw::decision_cell(cx, issue, assessment, verdict_name(cx)).width()
-    });
-    let headers = sampled_headers(cx).map(|group| status(cx, group).width());
-    items.chain(headers).max().unwrap_or(0).max("STATUS".len()) as u16
+    let name = verdict_name(cx);
+    let items =
+        sampled_items::<Issue>(cx).map(|issue| cells::decision_cell(cx, issue, name).width());
+    let headers = sampled_headers(cx).map(|group| status(cx, group, Room::default()).width());
+    items.chain(headers).max().unwrap_or(0).max(STATUS.into()) as u16
 }
 
 /// Whether the status of a sampled row is more than a dash.
 fn has_status(cx: &Cx<'_>) -> bool {
-    let groups = &cx.model.lists.finding_groups;
-    let mut summaries = sampled_headers(cx).map(|group| groups.summary(group));
+    let mut summaries = sampled_headers(cx).map(|group| summary_of(cx, group));
     summaries.any(|summary| {
         summary.decided > 0
             || summary.undecided == 0
@@ -141,10 +219,7 @@ fn has_members(cx: &Cx<'_>) -> bool {
 
 /// Whether a sampled finding has a decision.
 fn has_decision(cx: &Cx<'_>) -> bool {
-    sampled_items::<Issue>(cx).any(|(at, issue)| {
-        let assessment = cx.model.assessment_at(at);
-        draw::has_decision(cx, issue, assessment)
-    })
+    sampled_items::<Issue>(cx).any(|issue| cells::has_decision(cx, issue))
 }
 
 /// Draws the findings in groups.
@@ -155,63 +230,22 @@ pub(crate) fn draw_list(
     cache: &mut ViewCache,
     by: FindingGroupBy,
 ) -> ShownRows {
-    let (remote, list, groups) = (
-        &cx.model.data.findings,
-        &cx.model.lists.findings,
-        &cx.model.lists.finding_groups,
-    );
+    let list = &cx.model.lists.findings;
     let total = list.in_scope;
-    let counts = list
-        .groups
-        .iter()
-        .map(|group| groups.summary(group).count as usize)
-        .filter(|&count| count > 0);
+    let counts = list.groups.iter().map(|group| summary_of(cx, group).count);
+    let counts = counts.filter(|&count| count > 0);
     let (of_findings, of_groups) = counts.fold((0, 0), |(findings, groups), count| {
-        (findings + count, groups + 1)
+        (findings + count as usize, groups + 1)
     });
-    let columns = columns_of::<Issue>(cx, cache, || columns(cx, by).to_vec());
     let pane = ListPane {
-        columns: &columns,
         note: draw::retained_note(cx),
         tabs: Some(draw::saved_tabs(cx, slot.area.width)),
         place: Some(sum((of_findings, of_groups), list.rows.len(), total, by)),
         ..pane_of::<Issue>(cx)
     };
-    let style = cx.freshness(remote);
-    draw_grouped::<Issue>(cx, buf, slot, cache, pane, |row, widths| match row {
-        GridRow::Header(group) => {
-            let style = if is_dismissed(cx, group) {
-                cx.theme.dim()
-            } else {
-                style
-            };
-            (header(cx, by, group, widths), style)
-        }
-        GridRow::Item {
-            item: issue,
-            position,
-            group,
-        } => {
-            let assessment = cx.model.assessment_at(position as usize);
-            let title = group
-                .and_then(|group| groups.name(group))
-                .map_or("", |name| name.title.as_str());
-            let mut cells = member(cx, by, issue, title, assessment, style);
-            // The column gave way, or shows the number of targets only.
-            if widths[NAME + 1] <= COUNT && cells[NAME + 1].width() > COUNT.into() {
-                cells[NAME + 1] = Line::default();
-            }
-            match assessment.is_some_and(draw::is_dismissed) {
-                true => (
-                    cells
-                        .into_iter()
-                        .map(|cell| dimmed(cx.theme, cell))
-                        .collect(),
-                    cx.theme.dim(),
-                ),
-                false => (cells, style),
-            }
-        }
+    draw_columns_dimming(cx, buf, slot, cache, pane, COLUMNS, |row| match row {
+        GridRow::Header(group) => is_dismissed(cx, group),
+        GridRow::Item { item, .. } => cells::is_dismissed(cx, item.id),
     })
 }
 
@@ -246,7 +280,8 @@ fn sum(
     }
 }
 
-fn header<'a>(cx: &Cx<'a>, by: FindingGroupBy, group: &'a Group, widths: &[u16]) -> Vec<Line<'a>> {
+/// The name of a group, and at the end of its room the number of findings.
+fn header_name<'a>(cx: &Cx<'a>, group: &'a Group, room: u16) -> Line<'a> {
     let (list, groups) = (&cx.model.lists.findings, &cx.model.lists.finding_groups);
     let items = cx
         .model
@@ -259,38 +294,30 @@ fn header<'a>(cx: &Cx<'a>, by: FindingGroupBy, group: &'a Group, widths: &[u16])
         .positions_in(group)
         .next()
         .and_then(|at| items.get(at as usize));
-    let name = match (by, sample.and_then(|issue| cx.finding_target(issue))) {
-        (FindingGroupBy::Target, Some(target)) => Line::from(cx.short_target_name(target)),
+    let name = match (
+        grouped_by(cx),
+        sample.and_then(|issue| cx.finding_target(issue)),
+    ) {
+        (Some(FindingGroupBy::Target), Some(target)) => Line::from(cx.short_target_name(target)),
         _ => groups
             .name(group)
             .map_or_else(Line::default, |name| cell(&name.title)),
     };
-    let (text, summary) = (cx.theme.text(), groups.summary(group));
-    let count = format::thousands(summary.count.into());
-    let room = usize::from(widths[NAME] + 1 + widths[NAME + 1]).saturating_sub(count.len() + 1);
+    let count = format::thousands(summary_of(cx, group).count.into());
+    let room = usize::from(room).saturating_sub(count.len() + 1);
     // The mask does not recognise a name that is cut.
     let name = cx.shown_lines(vec![name]).pop().unwrap_or_default();
     let mut name = cut_line(name, room, cx.theme.glyphs.ellipsis);
     let blanks = room.saturating_sub(name.width()) + 1;
-    name.push_span(Span::styled(format!("{:blanks$}{count}", ""), text));
-    vec![
-        words(
-            cx.theme.glyphs.folds[usize::from(group.is_open)],
-            cx.theme.key(),
-        ),
-        Line::from(format::risk_span(cx.theme, summary.risk)),
-        words(cx.theme.presence_sign(summary.presence), text),
-        name,
-        Line::default(),
-        words(format!("{:>7}", summary.others), text),
-        status(cx, group),
-    ]
+    let count = format!("{:blanks$}{count}", "");
+    name.push_span(Span::styled(count, cx.theme.text()));
+    name
 }
 
 /// The decision on a group, else how many of its findings are decided, else that none is present,
 /// else how many are new and reappeared.
-fn status<'a>(cx: &Cx<'a>, group: &'a Group) -> Line<'a> {
-    let summary = cx.model.lists.finding_groups.summary(group);
+fn status<'a>(cx: &Cx<'a>, group: &'a Group, _: Room<'_>) -> Line<'a> {
+    let summary = summary_of(cx, group);
     match changes(summary) {
         _ if is_decided(summary) => common_decision(cx, group),
         _ if summary.decided > 0 => {
@@ -323,7 +350,7 @@ pub(super) fn changes(summary: GroupSummary) -> String {
 
 /// Whether a group counts its present findings only, beside absent ones.
 pub(super) fn counts_present(cx: &Cx<'_>, group: &Group) -> bool {
-    let count = cx.model.lists.finding_groups.summary(group).count as usize;
+    let count = summary_of(cx, group).count as usize;
     count > 0 && count < group.rows.len()
 }
 
@@ -363,9 +390,7 @@ fn decisions<'a>(cx: &Cx<'a>, group: &'a Group) -> impl Iterator<Item = &'a Asse
 /// Whether all findings of a group are put aside.
 fn is_dismissed(cx: &Cx<'_>, group: &Group) -> bool {
     let mut all = decisions(cx, group).peekable();
-    is_decided(cx.model.lists.finding_groups.summary(group))
-        && all.peek().is_some()
-        && all.all(draw::is_dismissed)
+    is_decided(summary_of(cx, group)) && all.peek().is_some() && all.all(cells::puts_aside)
 }
 
 /// The decision on all findings of a group, if they have the same one.
@@ -373,45 +398,17 @@ fn common_decision<'a>(cx: &Cx<'a>, group: &'a Group) -> Line<'a> {
     let mut all = decisions(cx, group);
     match all.next() {
         Some(first) if all.all(|other| other.verdict == first.verdict) => {
-            draw::decision(cx, Some(first), verdict_name(cx))
+            cells::decision(cx, Some(first), verdict_name(cx))
         }
         _ => words("decided", cx.theme.dim()),
     }
 }
 
-fn member<'a>(
-    cx: &Cx<'a>,
-    by: FindingGroupBy,
-    issue: &'a Issue,
-    title: &str,
-    assessment: Option<&'a Assessment>,
-    style: Style,
-) -> Vec<Line<'a>> {
-    let (name, target) = name_and_target(cx, by, issue, title);
-    vec![
-        Line::default(),
-        draw::risk(cx.theme, issue, assessment),
-        words(cx.theme.presence_sign(issue.presence), cx.theme.text()),
-        indented_name(name).patch_style(style),
-        target,
-        words(
-            format!("{:>7}", cx.age(issue.first_seen.get())),
-            cx.theme.text(),
-        ),
-        draw::decision_cell(cx, issue, assessment, verdict_name(cx)),
-    ]
-}
-
 /// The name of a member without the title of its group, and its target. A name that equals the
 /// title gives its place to the target.
-fn name_and_target<'a>(
-    cx: &Cx<'a>,
-    by: FindingGroupBy,
-    issue: &'a Issue,
-    title: &str,
-) -> (Line<'a>, Line<'a>) {
+fn name_and_target<'a>(cx: &Cx<'a>, issue: &'a Issue, title: &str) -> (Line<'a>, Line<'a>) {
     let rest = rest_of(&issue.name, title);
-    let target = names_target(cx, by).then(|| target(cx, by, issue));
+    let target = names_target(cx).then(|| target(cx, issue));
     match (rest.is_empty(), target) {
         (true, Some(target)) => (target, Line::default()),
         (true, None) => (cell(&issue.name), Line::default()),
@@ -423,9 +420,9 @@ fn name_and_target<'a>(
 }
 
 /// The target of a member, without the port that the header of its group shows.
-fn target<'a>(cx: &Cx<'a>, by: FindingGroupBy, issue: &'a Issue) -> Line<'a> {
-    let target = draw::target(cx, issue);
-    if by == FindingGroupBy::Port {
+fn target<'a>(cx: &Cx<'a>, issue: &'a Issue) -> Line<'a> {
+    let target = cells::target(cx, issue);
+    if grouped_by(cx) == Some(FindingGroupBy::Port) {
         without_port(target, issue.port())
     } else {
         target
@@ -434,7 +431,7 @@ fn target<'a>(cx: &Cx<'a>, by: FindingGroupBy, issue: &'a Issue) -> Line<'a> {
 
 /// Columns of the widest name and of the widest target of the sampled rows; 0 where no row shows
 /// its target.
-fn widest(cx: &Cx<'_>, by: FindingGroupBy) -> (usize, usize) {
+fn widest(cx: &Cx<'_>) -> (usize, usize) {
     let (list, groups) = (&cx.model.lists.findings, &cx.model.lists.finding_groups);
     let items = cx
         .model
@@ -452,7 +449,7 @@ fn widest(cx: &Cx<'_>, by: FindingGroupBy) -> (usize, usize) {
         GroupPlace::Row(group, _) => {
             let issue = items.get(list.positions_at(at).next()? as usize)?;
             let title = groups.name(group).map_or("", |name| name.title.as_str());
-            let (name, target) = name_and_target(cx, by, issue, title);
+            let (name, target) = name_and_target(cx, issue, title);
             Some((indented_name(name).width(), target.width()))
         }
     };

@@ -2,52 +2,104 @@
 
 use crate::base::{Pane, ShownRows};
 use crate::data::{Board, BoardRow};
-use crate::findings::draw;
+use crate::findings::draw::{self, cells};
 use crate::list::Group;
 use crate::ui::{
-    Cx, DetailPane, GridRow, ListPane, Slot, TableColumn, Theme, ViewCache, cell, columns_of,
-    dimmed, draw_grouped, format, is_constant, pane_of, sampled_items, widest, words,
+    Cx, DetailPane, GridRow, ListColumn, ListPane, Room, Slot, TableColumn, Theme, ViewCache, cell,
+    draw_columns_dimming, format, is_constant, pane_of, sampled_items, widest, words,
 };
 use ratatui::prelude::{Buffer, Line, Span, Style};
+use scandeck_domain::table::columns::finding;
 use scandeck_domain::triage::{Outcome, RetestStatus};
 use scandeck_wire::text;
 
-/// The columns, with the widths of their widest cells. Where names would be cut, columns of one
-/// value give way.
-fn columns(cx: &Cx<'_>) -> [TableColumn; 6] {
-    let rows = || sampled_items::<BoardRow>(cx).map(|(_, row)| row);
-    let unknown = widest(
-        rows()
-            .filter(|row| row.target.is_none())
-            .map(|row| row.target_name.as_str()),
-    );
-    let targets = cx
-        .widest_target(rows().filter_map(|row| row.target))
-        .max(unknown);
-    let before = widest(rows().map(|row| row.before.as_str())).max("BEFORE".len());
-    let now = rows()
-        .map(|row| now_cell(cx, row).width())
-        .max()
-        .unwrap_or(0);
-    let decision = rows()
-        .map(|row| decision_cell(cx, row).width())
-        .max()
-        .unwrap_or(0);
-    let has_decision = rows().any(|row| is_decided_since(cx, row));
-    let one_target = is_constant(rows().map(|row| (row.target, &row.target_name)));
-    let one_before = is_constant(rows().map(|row| &row.before));
-    [
-        TableColumn::fixed("RISK", format::RISK),
-        TableColumn::flex("FINDING", 12, 3).content(widest(rows().map(|row| row.name.as_str())), 0),
-        TableColumn::flex("TARGET", 8, 1)
-            .content(targets, draw::HOST_PORT)
-            .at_most(28)
-            .gives_way_if(one_target, 1),
-        TableColumn::fixed("BEFORE", before.min(16) as u16).gives_way_if(one_before, 2),
-        TableColumn::fixed("NOW", now.clamp("NOW".len(), 16) as u16).omitted(now == 0),
-        TableColumn::fixed("DECISION", decision.max("DECISION".len()) as u16)
-            .omitted(!has_decision),
-    ]
+/// Where names would be cut, columns of one value give way.
+const COLUMNS: &[ListColumn<BoardRow>] = &[
+    ListColumn::<BoardRow>::new(
+        finding::RISK,
+        TableColumn::fixed(format::RISK),
+        |cx, row, _| Line::from(format::risk_span(cx.theme, row.risk)),
+    )
+    .header(|cx, group, _| {
+        let risk = rows_of(cx, group).map(|row| row.risk).max();
+        risk.map_or_else(Line::default, |risk| {
+            Line::from(format::risk_span(cx.theme, risk))
+        })
+    }),
+    ListColumn::<BoardRow>::new(finding::NAME, TableColumn::flex(12, 3), |_, row, _| {
+        cell(&row.name)
+    })
+    .fit(|column, cx| column.content(widest(shown(cx).map(|row| row.name.as_str())), 0))
+    .header(group_name),
+    ListColumn::<BoardRow>::new(
+        finding::TARGET,
+        TableColumn::flex(8, 1).at_most(28),
+        |cx, row, _| match row.target {
+            Some(id) => Line::from(cx.short_target_name(id)),
+            None => cell(&row.target_name),
+        },
+    )
+    .fit(fit_target),
+    ListColumn::<BoardRow>::new("BEFORE", TableColumn::fixed(BEFORE), |cx, row, _| match row
+        .before
+        .as_str()
+    {
+        "" => words(cx.theme.glyphs.dash, cx.theme.dim()),
+        before => Line::from(text::clean(before).into_owned()),
+    })
+    .fit(|column, cx| {
+        let before = widest(shown(cx).map(|row| row.before.as_str()));
+        let is_one = is_constant(shown(cx).map(|row| &row.before));
+        column
+            .at_least(width_of_state(before, BEFORE))
+            .gives_way_if(is_one, 2)
+    }),
+    ListColumn::<BoardRow>::new("NOW", TableColumn::fixed(NOW), |cx, row, _| {
+        now_cell(cx, row)
+    })
+    .fit(|column, cx| {
+        let now = shown(cx).map(|row| now_cell(cx, row).width());
+        let now = now.max().unwrap_or(0);
+        column.at_least(width_of_state(now, NOW)).omitted(now == 0)
+    }),
+    ListColumn::<BoardRow>::new(
+        finding::DECISION,
+        TableColumn::fixed(DECISION),
+        |cx, row, _| decision_cell(cx, row),
+    )
+    .fit(|column, cx| {
+        let decisions = shown(cx).map(|row| decision_cell(cx, row).width());
+        let is_decided = shown(cx).any(|row| is_decided_since(cx, row));
+        column
+            .at_least(DECISION.max(decisions.max().unwrap_or(0) as u16))
+            .omitted(!is_decided)
+    }),
+];
+
+/// Columns of the titles.
+const BEFORE: u16 = 6;
+const NOW: u16 = 3;
+const DECISION: u16 = finding::DECISION.len() as u16;
+/// Columns of the widest state before and now.
+const WIDEST_STATE: u16 = 16;
+
+fn shown<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a BoardRow> + use<'a> {
+    sampled_items::<BoardRow>(cx)
+}
+
+/// The width of a column of states with this widest one.
+fn width_of_state(widest: usize, title: u16) -> u16 {
+    widest.clamp(title.into(), WIDEST_STATE.into()) as u16
+}
+
+fn fit_target(column: TableColumn, cx: &Cx<'_>) -> TableColumn {
+    let unknown = shown(cx).filter(|row| row.target.is_none());
+    let unknown = widest(unknown.map(|row| row.target_name.as_str()));
+    let targets = cx.widest_target(shown(cx).filter_map(|row| row.target));
+    let is_one = is_constant(shown(cx).map(|row| (row.target, &row.target_name)));
+    column
+        .content(targets.max(unknown), cells::HOST_PORT)
+        .gives_way_if(is_one, 1)
 }
 
 pub(crate) fn draw_list(
@@ -56,10 +108,8 @@ pub(crate) fn draw_list(
     slot: &Slot,
     cache: &mut ViewCache,
 ) -> ShownRows {
-    let (remote, list) = (&cx.model.data.board, &cx.model.lists.board);
-    let columns = columns_of::<BoardRow>(cx, cache, || columns(cx).to_vec());
+    let list = &cx.model.lists.board;
     let pane = ListPane {
-        columns: &columns,
         place: list
             .groups
             .is_on()
@@ -68,21 +118,9 @@ pub(crate) fn draw_list(
         invitation: invitation(cx),
         ..pane_of::<BoardRow>(cx)
     };
-    let style = cx.freshness(remote);
-    draw_grouped::<BoardRow>(cx, buf, slot, cache, pane, |row, _| match row {
-        GridRow::Header(group) => (header(cx, group), style),
-        GridRow::Item { item, .. } => {
-            match cx.model.assessment(item.id).is_some_and(draw::is_dismissed) {
-                true => (
-                    cells(cx, item)
-                        .into_iter()
-                        .map(|cell| dimmed(cx.theme, cell))
-                        .collect(),
-                    cx.theme.dim(),
-                ),
-                false => (cells(cx, item), style),
-            }
-        }
+    draw_columns_dimming(cx, buf, slot, cache, pane, COLUMNS, |row| match row {
+        GridRow::Item { item, .. } => cells::is_dismissed(cx, item.id),
+        GridRow::Header(_) => false,
     })
 }
 
@@ -101,33 +139,23 @@ fn invitation(cx: &Cx<'_>) -> String {
     }
 }
 
-/// NOW of the group, its highest risk and the number of findings.
-fn header<'a>(cx: &Cx<'a>, group: &Group) -> Vec<Line<'a>> {
+/// The rows of a group.
+fn rows_of<'a>(cx: &Cx<'a>, group: &'a Group) -> impl Iterator<Item = &'a BoardRow> + use<'a> {
+    let rows = cx.model.data.board.value().map(|table| table.items());
+    let rows = rows.unwrap_or_default();
+    let positions = cx.model.lists.board.positions_in(group);
+    positions.filter_map(|at| rows.get(at as usize).map(|row| &**row))
+}
+
+/// NOW of the group and the number of findings.
+fn group_name<'a>(cx: &Cx<'a>, group: &'a Group, _: Room<'_>) -> Line<'a> {
     let theme = cx.theme;
-    let items = cx
-        .model
-        .data
-        .board
-        .value()
-        .map(|table| table.items())
-        .unwrap_or_default();
-    let rows = || {
-        cx.model
-            .lists
-            .board
-            .positions_in(group)
-            .filter_map(|at| items.get(at as usize))
+    let Some(first) = rows_of(cx, group).next() else {
+        return Line::default();
     };
-    let Some((first, risk)) = rows().next().zip(rows().map(|row| row.risk).max()) else {
-        return Vec::new();
-    };
-    let named = cx
-        .model
-        .findings
-        .board
-        .as_ref()
-        .map_or("", |board| board.now_words(first.now));
-    let header = Line::from(vec![
+    let board = cx.model.findings.board.as_ref();
+    let named = board.map_or("", |board| board.now_words(first.now));
+    Line::from(vec![
         Span::styled(
             format!("{} ", theme.glyphs.folds[usize::from(group.is_open)]),
             theme.key(),
@@ -137,29 +165,7 @@ fn header<'a>(cx: &Cx<'a>, group: &Group) -> Vec<Line<'a>> {
             format!("   {}", format::plural(group.rows.len(), "finding")),
             theme.dim(),
         ),
-    ]);
-    vec![Line::from(format::risk_span(theme, risk)), header]
-}
-
-fn cells<'a>(cx: &Cx<'a>, row: &'a BoardRow) -> Vec<Line<'a>> {
-    let theme = cx.theme;
-    let risk = Line::from(format::risk_span(theme, row.risk));
-    let target = match row.target {
-        Some(id) => Line::from(cx.short_target_name(id)),
-        None => cell(&row.target_name),
-    };
-    let before = match row.before.as_str() {
-        "" => words(theme.glyphs.dash, theme.dim()),
-        before => Line::from(text::clean(before).into_owned()),
-    };
-    vec![
-        risk,
-        cell(&row.name),
-        target,
-        before,
-        now_cell(cx, row),
-        decision_cell(cx, row),
-    ]
+    ])
 }
 
 /// The present decision on the finding of a row.
@@ -170,9 +176,8 @@ fn decision_cell<'a>(cx: &Cx<'a>, row: &BoardRow) -> Line<'a> {
         .findings
         .value()
         .and_then(|table| table.get(row.id));
-    let known = cx.model.assessment(row.id);
     issue.map_or_else(Line::default, |issue| {
-        draw::decision_cell(cx, issue, known, draw::short_name)
+        cells::decision_cell(cx, issue, cells::short_name)
     })
 }
 

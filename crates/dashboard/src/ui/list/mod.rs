@@ -13,7 +13,9 @@ mod column;
 mod edges;
 pub mod query_help;
 
-pub(crate) use column::{ListColumn, cells, draw_columns};
+pub(crate) use column::{
+    ListColumn, Room, cells, dimmed_if, draw_columns, draw_columns_dimming, header_cells, layouts,
+};
 use edges::{HiddenCounts, draw_edges, place, warnings, warnings_width};
 pub(crate) use edges::{retry_in, stale_reason};
 
@@ -167,37 +169,18 @@ fn draw_above_rows(
     (area, !reason.is_empty())
 }
 
-/// As `draw_list_pane`, for a list of a table: `cells` returns the cells of an item.
-pub(crate) fn draw_table<'a, T: Stored + 'static>(
-    cx: &Cx<'a>,
-    buf: &mut Buffer,
-    slot: &Slot,
-    cache: &mut ViewCache,
-    pane: ListPane<'a>,
-    cells: impl Fn(&'a T, &[u16]) -> Vec<Line<'a>>,
-) -> ShownRows {
-    let style = cx.freshness(T::remote(&cx.model.data));
-    let row = |row: GridRow<'a, T>, room: &[u16]| match row {
-        GridRow::Item { item, .. } => (cells(item, room), style),
-        GridRow::Header(_) => (Vec::new(), style),
-    };
-    draw_grouped(cx, buf, slot, cache, pane, row)
-}
-
 /// A row of a list whose items can be in groups.
 pub(crate) enum GridRow<'a, T> {
     Header(&'a Group),
-    /// An item, its position in the table, and its group.
+    /// An item, and its group.
     Item {
         item: &'a T,
-        position: u32,
         group: Option<&'a Group>,
     },
 }
 
-/// As [`draw_table`], for a list that can be grouped: `cells` makes the cells and the style of a
-/// row.
-pub(crate) fn draw_grouped<'a, T: Stored + 'static>(
+/// As [`draw_list_pane`], for a list of a table: `cells` makes the cells and the style of a row.
+fn draw_grouped<'a, T: Stored + 'static>(
     cx: &Cx<'a>,
     buf: &mut Buffer,
     slot: &Slot,
@@ -221,7 +204,6 @@ pub(crate) fn draw_grouped<'a, T: Stored + 'static>(
                 let group = place.map(|place| place.group());
                 GridRow::Item {
                     item: &**table.items().get(position as usize)?,
-                    position,
                     group,
                 }
             }
@@ -249,11 +231,10 @@ pub(crate) fn draw_grouped<'a, T: Stored + 'static>(
     )
 }
 
-/// Items of the shown rows (of a group header its first item) with their positions, which decide
-/// about the columns.
+/// Items of the shown rows (of a group header its first item), which decide about the columns.
 pub(crate) fn sampled_items<'a, T: Stored + 'static>(
     cx: &Cx<'a>,
-) -> impl Iterator<Item = (usize, &'a T)> + use<'a, T> {
+) -> impl Iterator<Item = &'a T> + use<'a, T> {
     let list = T::list(&cx.model.lists);
     let items = T::remote(&cx.model.data)
         .value()
@@ -261,19 +242,20 @@ pub(crate) fn sampled_items<'a, T: Stored + 'static>(
         .unwrap_or_default();
     let places = sampled_places(list.len(), list.at, cx.model.screen.size.rows.into());
     let positions = places.filter_map(|at| list.positions_at(at).next());
-    positions.filter_map(|at| Some((at as usize, &**items.get(at as usize)?)))
+    positions.filter_map(|at| items.get(at as usize).map(|item| &**item))
 }
 
 /// The columns of a list, made again when its rows or what they show changed.
-pub(crate) fn columns_of<T: Stored + 'static>(
+fn columns_of<T: Stored + 'static>(
     cx: &Cx<'_>,
     cache: &mut ViewCache,
-    make: impl FnOnce() -> Vec<TableColumn>,
+    columns: &[ListColumn<T>],
 ) -> Vec<TableColumn> {
     let list = T::list(&cx.model.lists);
     let mut sources: Vec<ById<dyn Any + Send + Sync>> = vec![ById::any(&list.rows)];
     sources.extend(T::remote(&cx.model.data).value().map(ById::any));
-    kept_columns(cx, cache, T::PANE, sources, (list.len(), list.at), make)
+    let shown = (list.len(), list.at);
+    kept_columns(cx, cache, T::PANE, sources, shown, || layouts(columns, cx))
 }
 
 /// As [`columns_of`], for a list of other sources, of so many rows and with the cursor at this

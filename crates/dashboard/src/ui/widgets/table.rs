@@ -18,7 +18,7 @@ pub const GUTTER: u16 = 2;
 /// In rows of at least so many columns the selection bar covers the name only.
 const WIDE: u16 = 120;
 
-/// A column. Its width is fixed, or a share of the remaining width between `least` and `most`.
+/// A column without its cells. Its width is fixed, or a share of the remaining width between `least` and `most`.
 #[derive(Clone, Copy, Debug)]
 pub struct TableColumn {
     pub title: &'static str,
@@ -50,17 +50,17 @@ pub struct TableColumn {
 
 impl TableColumn {
     /// A left-aligned column of a fixed width.
-    pub const fn fixed(title: &'static str, width: u16) -> Self {
+    pub const fn fixed(width: u16) -> Self {
         Self {
             most: width,
-            ..Self::flex(title, width, 0)
+            ..Self::flex(width, 0)
         }
     }
 
     /// A left-aligned column of a flexible width.
-    pub const fn flex(title: &'static str, least: u16, share: u16) -> Self {
+    pub const fn flex(least: u16, share: u16) -> Self {
         Self {
-            title,
+            title: "",
             least,
             most: u16::MAX,
             content: u16::MAX,
@@ -73,6 +73,10 @@ impl TableColumn {
             below: u16::MAX,
             sentence: false,
         }
+    }
+
+    pub const fn titled(self, title: &'static str) -> Self {
+        Self { title, ..self }
     }
 
     /// Sets the greatest width of a flexible column.
@@ -287,17 +291,14 @@ impl RoomOfTable {
             && let Some(out) = self.first_out(|column| column.gives_way)
         {
             let TableColumn {
-                title,
-                right,
-                remaining,
-                ..
+                right, remaining, ..
             } = self.columns[out];
             if remaining == 0 {
                 self.shown[out] = false;
             } else {
                 self.columns[out] = TableColumn {
                     right,
-                    ..TableColumn::fixed(title, remaining)
+                    ..TableColumn::fixed(remaining)
                 };
             }
         }
@@ -570,11 +571,11 @@ mod tests {
     use proptest::prelude::*;
 
     const COLUMNS: &[TableColumn] = &[
-        TableColumn::fixed("RISK", 6),
-        TableColumn::flex("FINDING", 10, 3),
-        TableColumn::flex("TARGET", 6, 1).at_most(20),
-        TableColumn::fixed("PORT", 5).right().expendable(2),
-        TableColumn::fixed("AGE", 4).right().expendable(1),
+        TableColumn::fixed(6),
+        TableColumn::flex(10, 3),
+        TableColumn::flex(6, 1).at_most(20),
+        TableColumn::fixed(5).right().expendable(2),
+        TableColumn::fixed(4).right().expendable(1),
     ];
 
     #[test]
@@ -593,9 +594,9 @@ mod tests {
     #[test]
     fn columns_share_only_what_others_need() {
         let columns = [
-            TableColumn::flex("FINDING", 10, 3).content(40, 0),
-            TableColumn::flex("TARGET", 6, 1).content(15, 15),
-            TableColumn::fixed("TYPE", 8).expendable(1).gives_way(),
+            TableColumn::flex(10, 3).content(40, 0),
+            TableColumn::flex(6, 1).content(15, 15),
+            TableColumn::fixed(8).expendable(1).gives_way(),
         ];
         assert_eq!(widths(&columns, 70), [44, 16, 8]);
         assert_eq!(
@@ -630,9 +631,9 @@ mod tests {
         let area = Rect::new(0, 0, 40, 1);
         let mut buf = Buffer::empty(area);
         let columns = [
-            TableColumn::fixed("A", 5),
-            TableColumn::fixed("B", 5).right(),
-            TableColumn::fixed("C", 5),
+            TableColumn::fixed(5),
+            TableColumn::fixed(5).right(),
+            TableColumn::fixed(5),
         ];
         let row = TableRow {
             cells: ["connection", "", "end"].map(Line::raw).to_vec(),
@@ -654,10 +655,7 @@ mod tests {
 
     #[test]
     fn selection_bar_covers_narrow_rows_and_names_in_wide_ones() {
-        let columns = [
-            TableColumn::fixed("RISK", 4),
-            TableColumn::flex("FINDING", 10, 1),
-        ];
+        let columns = [TableColumn::fixed(4), TableColumn::flex(10, 1)];
         let bar = |width| {
             let area = Rect::new(0, 0, width, 1);
             let mut buf = Buffer::empty(area);

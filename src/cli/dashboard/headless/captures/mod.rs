@@ -18,6 +18,7 @@ use choice::{CaptureChoice, is_of, known_token};
 use scandeck_client::ErrorKind;
 use scandeck_domain::oob::{CaptureFormat, CaptureRecord, PayloadBook, out, request, unattributed};
 use scandeck_domain::query::Query;
+use scandeck_domain::table::columns::capture;
 use scandeck_wire::contract::{CaptureId, Shared};
 use scandeck_wire::text::plural;
 use watch::WatchArgs;
@@ -239,14 +240,14 @@ fn print(
 
 fn table(book: &PayloadBook, all: &[CaptureRecord]) -> PrintTable {
     let header = [
-        "ID",
-        "TIME",
-        "LOGGER",
-        "METHOD",
-        "FROM",
-        "REQUEST",
+        capture::ID,
+        capture::TIME,
+        capture::LOGGER,
+        capture::METHOD,
+        capture::FROM,
+        capture::REQUEST,
         "PAYLOAD",
-        "PLACEMENT",
+        capture::PLACEMENT,
     ];
     PrintTable::of(header, all, |record| {
         let capture = &record.capture;

@@ -1,6 +1,7 @@
 //! A table of text with aligned columns.
 
 use super::GAP;
+use scandeck_domain::table::columns::NounColumn;
 use scandeck_wire::text;
 
 /// Columns are not truncated below this width.
@@ -30,6 +31,16 @@ impl PrintTable {
             header: header.to_vec(),
             rows: items.into_iter().map(row).collect(),
         }
+    }
+
+    /// One row per item, with columns of its noun.
+    pub fn of_noun<T, const N: usize>(columns: [NounColumn<T>; N], items: &[T]) -> Self {
+        let header = columns.each_ref().map(|column| column.title);
+        Self::of(header, items, |item| {
+            columns
+                .each_ref()
+                .map(|column| (column.text)(item).into_owned())
+        })
     }
 
     /// The aligned table. On a terminal the widest columns are truncated to fit, and the last ones

@@ -9,6 +9,7 @@ use super::NamedScan;
 use crate::cli::dashboard::headless::print::{cells, or_dash};
 use crate::cli::dashboard::headless::{HeadlessSession, PrintTable, id, targets};
 use scandeck_client::{Interval, ScanQuery, TargetQuery};
+use scandeck_domain::table::columns::scan;
 use scandeck_wire::contract::{Scan, ScanStatus, Shared, Stamp, TargetId, Tool};
 
 #[derive(Args, Clone, Debug)]
@@ -95,7 +96,17 @@ async fn target_names(session: &HeadlessSession) -> anyhow::Result<HashMap<Targe
 
 fn table(all: &[NamedScan]) -> PrintTable {
     let header = [
-        "ID", "TOOL", "TARGET", "STATUS", "DONE", "STARTED", "C", "H", "M", "L", "I",
+        scan::ID,
+        scan::TOOL,
+        scan::TARGET,
+        "STATUS",
+        "DONE",
+        "STARTED",
+        "C",
+        "H",
+        "M",
+        "L",
+        "I",
     ];
     PrintTable::of(
         header,

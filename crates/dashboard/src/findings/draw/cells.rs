@@ -1,0 +1,328 @@
+//! The columns of the findings, and the cells that the grouped list, the board and the review share.
+
+use crate::ui::{
+    Cx, ListColumn, TableColumn, Theme, UNICODE, cell, format, is_constant, sampled_items, widest,
+    words,
+};
+use ratatui::text::{Line, Span};
+use scandeck_domain::table::columns::finding;
+use scandeck_domain::triage::{Assessment, Issue, IssueId, ListedFinding, Verdict, VerdictSource};
+use std::borrow::Cow;
+
+pub(crate) const COLUMNS: &[ListColumn<Issue>] = &[
+    ListColumn::new(
+        finding::RISK,
+        TableColumn::fixed(format::RISK),
+        |cx, issue, _| risk(cx, issue),
+    ),
+    ListColumn::<Issue>::new(
+        PRESENCE,
+        TableColumn::fixed(1).expendable(3),
+        |cx, issue, _| presence(cx, issue),
+    )
+    .fit(|column, cx| column.gives_way_if(is_one_presence(cx), 3)),
+    ListColumn::<Issue>::new(finding::NAME, TableColumn::flex(12, 3), |cx, issue, _| {
+        name(cx, issue)
+    })
+    .fit(|column, cx| column.content(widest_name(cx), 0)),
+    // K: in the KEV catalog, P: proven by the scanner.
+    ListColumn::<Issue>::new("KP", TableColumn::fixed(2).from(79), |cx, issue, _| {
+        flags(cx.theme, issue)
+    })
+    .fit(|column, cx| column.omitted(cx.facts.findings.has_no_flag())),
+    ListColumn::<Issue>::new(
+        finding::TARGET,
+        TableColumn::flex(11, 1).at_most(WIDEST_TARGET),
+        |cx, issue, _| target(cx, issue),
+    )
+    .fit(|column, cx| {
+        // The scope beside the filter names the target.
+        column
+            .content(widest_target(cx), HOST_PORT)
+            .gives_way_if(is_one_target(cx), 1)
+            .omitted(cx.model.navigation.scope.target.is_some())
+    }),
+    ListColumn::<Issue>::new(
+        finding::PORT,
+        TableColumn::fixed(5).right().from(79),
+        |cx, issue, _| port(cx, issue),
+    )
+    .fit(|column, cx| column.omitted(has_no_port(cx)).constant(is_one_port(cx))),
+    // As the query field `age`: since the finding was seen first.
+    ListColumn::<Issue>::new(
+        "AGE",
+        TableColumn::fixed(4)
+            .right()
+            .expendable(2)
+            .below(FULL_TITLES),
+        |cx, issue, _| first_seen(cx, issue),
+    )
+    .fit(|column, cx| column.gives_way_if(is_one_age(cx), 2)),
+    ListColumn::<Issue>::new(
+        "FIRST SEEN",
+        TableColumn::fixed(FIRST_SEEN)
+            .right()
+            .expendable(2)
+            .from(FULL_TITLES),
+        |cx, issue, _| first_seen(cx, issue),
+    )
+    .fit(|column, cx| column.gives_way_if(is_one_age(cx), 2)),
+    ListColumn::new(
+        finding::LAST_SEEN,
+        TableColumn::fixed(9).right().expendable(2).from(LAST_SEEN),
+        |cx, issue, _| words(cx.age(issue.last_seen.get()), cx.theme.text()),
+    ),
+    ListColumn::<Issue>::new(
+        finding::DECISION,
+        TableColumn::fixed(DECISION).expendable(1),
+        |cx, issue, _| decision_cell(cx, issue, short_name),
+    )
+    .fit(|column, cx| fit_decision(column.below(full_decisions_from(cx)), cx, short_name)),
+    ListColumn::<Issue>::new(
+        finding::DECISION,
+        TableColumn::fixed(DECISION).expendable(1),
+        |cx, issue, _| decision_cell(cx, issue, Verdict::phrase),
+    )
+    .fit(|column, cx| fit_decision(column.from(full_decisions_from(cx)), cx, Verdict::phrase)),
+];
+
+/// The title of the presence compared with the previous scan.
+pub(crate) const PRESENCE: &str = UNICODE.change;
+/// Tables of fewer columns name the first sighting `AGE`, as queries do.
+const FULL_TITLES: u16 = 100;
+/// Tables with at least this number of columns show the last sighting and full decisions.
+const LAST_SEEN: u16 = 130;
+/// Columns of the title of the first sighting.
+const FIRST_SEEN: u16 = 10;
+/// Greatest useful width of a target.
+const WIDEST_TARGET: u16 = 28;
+/// Columns of an IPv4 address and a port: `127.0.0.1:41555`.
+pub(crate) const HOST_PORT: u16 = 15;
+/// Columns of the title of decisions; longer decisions widen the column.
+const DECISION: u16 = finding::DECISION.len() as u16;
+
+fn shown<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Issue> + use<'a> {
+    sampled_items::<Issue>(cx)
+}
+
+fn fit_decision(column: TableColumn, cx: &Cx<'_>, name: fn(Verdict) -> String) -> TableColumn {
+    column
+        .at_least(decision_width(cx, name))
+        .constant(!shown(cx).any(|issue| has_decision(cx, issue)))
+}
+
+/// Columns of the widest decision.
+fn decision_width(cx: &Cx<'_>, name: fn(Verdict) -> String) -> u16 {
+    let decisions = shown(cx).map(|issue| decision_cell(cx, issue, name).width());
+    decisions.max().unwrap_or(0).max(DECISION.into()) as u16
+}
+
+/// The width of the table from which on full decisions fit without cutting a name; constant columns
+/// give way to both. Each of the others has a blank before it.
+fn full_decisions_from(cx: &Cx<'_>) -> u16 {
+    let room = |is_shown: bool, columns: u16| if is_shown { columns + 1 } else { 0 };
+    let others = format::RISK
+        + room(!is_one_presence(cx), 1)
+        + room(!cx.facts.findings.has_no_flag(), 2)
+        + room(!has_no_port(cx) && !is_one_port(cx), 5)
+        + room(!is_one_age(cx), FIRST_SEEN)
+        + room(true, decision_width(cx, Verdict::phrase));
+    let targets = widest_target(cx).min(WIDEST_TARGET.into());
+    let names = u16::try_from(widest_name(cx) + targets + 2).unwrap_or(u16::MAX);
+    names.saturating_add(others).min(LAST_SEEN)
+}
+
+fn is_one_presence(cx: &Cx<'_>) -> bool {
+    is_constant(shown(cx).map(|issue| issue.presence))
+}
+
+fn is_one_target(cx: &Cx<'_>) -> bool {
+    is_constant(shown(cx).map(|issue| (issue.target_id(), issue.target_name())))
+}
+
+fn is_one_port(cx: &Cx<'_>) -> bool {
+    is_constant(shown(cx).map(|issue| issue.port()))
+}
+
+/// Whether no row has a port to show, or all findings have the same one.
+fn has_no_port(cx: &Cx<'_>) -> bool {
+    cx.facts.findings.is_one_port() || shown(cx).all(|issue| port(cx, issue).width() == 0)
+}
+
+fn widest_name(cx: &Cx<'_>) -> usize {
+    widest(shown(cx).map(|issue| issue.name.as_str()))
+}
+
+/// Whether all shown findings were first seen within a minute, or within a tenth of the oldest age.
+pub(crate) fn is_one_age(cx: &Cx<'_>) -> bool {
+    let seen = || shown(cx).filter_map(|issue| Some(issue.first_seen.get()?.as_second()));
+    let now = cx.model.service_now().as_second();
+    let is_one = |(last, first): (i64, i64)| last - first < ((now - first) / 10).max(60);
+    seen().count() > 1 && seen().max().zip(seen().min()).is_some_and(is_one)
+}
+
+/// Columns of the widest target of the shown findings.
+pub(crate) fn widest_target(cx: &Cx<'_>) -> usize {
+    let named = |issue: &Issue| cx.finding_target(issue).is_none();
+    let names = shown(cx).filter(|issue| named(issue));
+    let names = widest(names.filter_map(|issue| issue.target_name().as_deref()));
+    let targets = shown(cx).filter_map(|issue| cx.finding_target(issue));
+    cx.widest_target(targets).max(names)
+}
+
+/// Whether [`decision_cell`] has more than a dash.
+pub(crate) fn has_decision(cx: &Cx<'_>, issue: &Issue) -> bool {
+    let is_decided =
+        |known: &Assessment| known.reopened.is_some() || known.source != VerdictSource::Nobody;
+    cx.model.assessment(issue.id).is_some_and(is_decided)
+        || issue.earlier_decision().is_some() && cx.model.earlier_decision(issue.id).is_some()
+}
+
+/// Whether a decision puts a finding aside. A confirmed one still needs work, so it stays bright.
+pub(crate) fn puts_aside(assessment: &Assessment) -> bool {
+    !assessment.is_undecided() && assessment.verdict != Verdict::Confirmed
+}
+
+/// Whether a finding is put aside.
+pub(crate) fn is_dismissed(cx: &Cx<'_>, id: IssueId) -> bool {
+    cx.model.assessment(id).is_some_and(puts_aside)
+}
+
+/// The risk as scanned; with a severity override both: `◆>MED`.
+pub(crate) fn risk(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
+    let theme = cx.theme;
+    let overridden = cx
+        .model
+        .assessment(issue.id)
+        .and_then(|known| known.severity);
+    match overridden.filter(|&severity| severity != issue.risk_level) {
+        None => Line::from(format::risk_span(theme, issue.risk_level)),
+        Some(severity) => Line::from(vec![
+            Span::styled(format::risk_glyph(theme, issue.risk_level), theme.dim()),
+            Span::raw(">"),
+            Span::styled(format::risk_word(severity), theme.risk(severity)),
+        ]),
+    }
+}
+
+pub(crate) fn presence(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
+    words(cx.theme.presence_sign(issue.presence), cx.theme.text())
+}
+
+fn first_seen(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
+    words(cx.age(issue.first_seen.get()), cx.theme.text())
+}
+
+/// Bold until its detail was seen.
+fn name<'a>(cx: &Cx<'_>, issue: &'a Issue) -> Line<'a> {
+    let name = cell(&issue.name);
+    if cx.model.is_unread(issue.key()) {
+        name.style(cx.theme.strong())
+    } else {
+        name
+    }
+}
+
+fn flags(theme: Theme, finding: &ListedFinding) -> Line<'static> {
+    let exploited = if finding.in_cisa_catalog { "K" } else { " " };
+    let proven = if finding.confirmed { "P" } else { " " };
+    Line::from(vec![
+        Span::styled(exploited, theme.bad()),
+        Span::styled(proven, theme.strong()),
+    ])
+}
+
+/// The name of a verdict in a narrow column.
+pub(crate) fn short_name(verdict: Verdict) -> String {
+    verdict.word().to_owned()
+}
+
+/// The decision on a finding; an earlier decision that can be reused has a question mark, and one
+/// that is not on disk yet an ellipsis.
+pub(crate) fn decision_cell<'a>(
+    cx: &Cx<'a>,
+    issue: &Issue,
+    name: fn(Verdict) -> String,
+) -> Line<'a> {
+    let assessment = cx.model.assessment(issue.id);
+    match cx
+        .model
+        .earlier_decision(issue.id)
+        .and_then(|before| before.shown())
+    {
+        Some((_, offered)) => words(format!("{}?", name(offered.verdict)), cx.theme.warn()),
+        None if cx.model.findings.triage.is_saving(issue.key()) => {
+            saving(cx, decision(cx, assessment, name))
+        }
+        None => decision(cx, assessment, name),
+    }
+}
+
+fn saving<'a>(cx: &Cx<'a>, decision: Line<'a>) -> Line<'a> {
+    let words: String = decision
+        .spans
+        .iter()
+        .map(|span| span.content.as_ref())
+        .collect();
+    self::words(
+        format!("{words}{}", cx.theme.glyphs.ellipsis),
+        cx.theme.dim(),
+    )
+}
+
+/// The decision in a word, or the reason why it ended. Decisions of the service are marked.
+pub(crate) fn decision<'a>(
+    cx: &Cx<'a>,
+    assessment: Option<&'a Assessment>,
+    name: fn(Verdict) -> String,
+) -> Line<'a> {
+    let theme = cx.theme;
+    let Some(assessment) = assessment else {
+        return words(theme.glyphs.dash, theme.dim());
+    };
+    match (assessment.reopened, assessment.source) {
+        (Some(cause), _) => words(cause.as_str(), theme.warn()),
+        (None, VerdictSource::Nobody) => words(theme.glyphs.dash, theme.dim()),
+        (None, VerdictSource::Service) => words(
+            format!("{}{}svc", name(assessment.verdict), theme.glyphs.separator),
+            theme.text(),
+        ),
+        (None, _) if assessment.recheck => words("re-check", theme.warn()),
+        (None, _) if assessment.verdict == Verdict::Confirmed => {
+            words(name(assessment.verdict), theme.strong())
+        }
+        (None, _) => words(name(assessment.verdict), theme.text()),
+    }
+}
+
+/// The name of the target as text.
+fn plain_target<'a>(cx: &Cx<'a>, finding: &'a ListedFinding) -> Cow<'a, str> {
+    match cx.finding_target(finding) {
+        Some(id) => cx.short_target_name(id),
+        None => finding.target_name().as_deref().unwrap_or_default().into(),
+    }
+}
+
+pub(crate) fn target<'a>(cx: &Cx<'a>, finding: &'a ListedFinding) -> Line<'a> {
+    match (cx.finding_target(finding), finding.target_name()) {
+        (Some(id), _) => Line::from(cx.short_target_name(id)),
+        (None, Some(name)) => cell(name),
+        (None, None) => words(cx.theme.glyphs.dash, cx.theme.dim()),
+    }
+}
+
+/// The port, unless the target names it.
+fn port(cx: &Cx<'_>, finding: &ListedFinding) -> Line<'static> {
+    match plain_target(cx, finding).ends_with(&format!(":{}", finding.port())) {
+        true => Line::default(),
+        false => number_of_port(finding),
+    }
+}
+
+/// The port, where the finding has one.
+pub(crate) fn number_of_port(finding: &ListedFinding) -> Line<'static> {
+    match finding.port() {
+        ..=0 => Line::default(),
+        port => Line::from(port.min(99_999).to_string()),
+    }
+}
