@@ -194,6 +194,7 @@ async fn older_file_without_hits_is_migrated_and_searched_in_chunks() {
         mut store,
         mut book,
         notes,
+        ..
     } = open(temp.path()).await;
     assert!(
         notes[0].contains("from schema 1 to 2") && temp.path().join("captures.db.bak-1").exists(),
