@@ -107,14 +107,55 @@ fn members(
     width: u16,
     lines: &mut Vec<Line<'static>>,
 ) {
-    heading(
-        cx.theme,
-        format!(
-            "Affected   {}",
-            format::plural(facts.issues.len(), "finding")
-        ),
-        lines,
-    );
+    let all = facts.issues.len();
+    let title = format!("Affected   {}", format::plural(all, "finding"));
+    heading(cx.theme, title, lines);
+    let rows = member_rows(cx, facts);
+    // The title of the card names the target; places with different ports differ.
+    let is_one_place =
+        by == Some(FindingGroupBy::Target) && rows.iter().all(|row| row.place == rows[0].place);
+    let widest = |column: fn(&MemberRow) -> &String| {
+        let widths = rows.iter().map(|row| width_of(column(row)));
+        widths.max().unwrap_or_default()
+    };
+    let place = if is_one_place {
+        0
+    } else {
+        widest(|row| &row.place) + GAP.len()
+    };
+    let columns = MemberColumns {
+        place,
+        decision: widest(|row| &row.decision),
+        width: width.into(),
+    };
+    lines.extend(rows.iter().map(|row| row.line(cx, columns)));
+    if all > MEMBERS {
+        let more = format!("  {} {} more", cx.theme.glyphs.ellipsis, all - MEMBERS);
+        lines.push(words(more, cx.theme.dim()));
+    }
+}
+
+/// A finding of a card.
+struct MemberRow {
+    place: String,
+    decision: String,
+    /// Empty if all findings have the same name.
+    name: String,
+    /// Its first different line of evidence.
+    evidence: String,
+}
+
+/// Columns of the screen for the findings of a card.
+#[derive(Clone, Copy)]
+struct MemberColumns {
+    /// 0 if the places are omitted.
+    place: usize,
+    decision: usize,
+    width: usize,
+}
+
+/// The first findings of a card, outliers first.
+fn member_rows(cx: &Cx<'_>, facts: &ReviewFacts) -> Vec<MemberRow> {
     let kinds = &facts.evidence.kinds;
     let kind_of: HashMap<IssueId, usize> = kinds
         .iter()
@@ -123,81 +164,46 @@ fn members(
         .collect();
     // Above, each line of a kind with one finding names its place.
     let is_above = kinds.len() < 2 || kinds.iter().all(|kind| kind.count == 1);
+    let has_different_names = facts.has_different_names();
     let mut issues: Vec<&Issue> = facts.issues.iter().map(|issue| &**issue).collect();
     issues.sort_by_key(|issue| Reverse(kind_of.get(&issue.id).copied().unwrap_or(usize::MAX)));
-    let has_different_names = facts.has_different_names();
-    let rows: Vec<[String; 4]> = issues
-        .iter()
-        .take(MEMBERS)
-        .map(|issue| {
-            let kind = kind_of
-                .get(&issue.id)
-                .filter(|_| !is_above)
-                .map(|&at| cx.shown(&clean(&kinds[at].line)).into_owned());
-            let decision = cx.model.assessment(issue.id);
-            let decision =
-                decision.map_or_else(String::new, |it| status::stance_words(cx, issue, it));
-            let name = if has_different_names {
-                cx.shown(&clean(&issue.name)).into_owned()
-            } else {
-                String::new()
-            };
-            [
-                place(cx, facts, issue),
-                clean(&decision).into_owned(),
-                name,
-                kind.unwrap_or_default(),
-            ]
-        })
-        .collect();
-    // The title of the card names the target; places with different ports differ.
-    let is_one_place =
-        by == Some(FindingGroupBy::Target) && rows.iter().all(|row| row[0] == rows[0][0]);
-    let widest = |column: usize| {
-        rows.iter()
-            .map(|row| width_of(&row[column]))
-            .max()
-            .unwrap_or_default()
+    let row = |issue: &&Issue| {
+        let kind = kind_of.get(&issue.id).filter(|_| !is_above);
+        let evidence = kind.map(|&at| cx.shown(&clean(&kinds[at].line)).into_owned());
+        let decision = cx.model.assessment(issue.id);
+        let decision = decision.map(|it| status::stance_words(cx, issue, it));
+        let name = has_different_names.then(|| cx.shown(&clean(&issue.name)).into_owned());
+        MemberRow {
+            place: place(cx, facts, issue),
+            decision: clean(&decision.unwrap_or_default()).into_owned(),
+            name: name.unwrap_or_default(),
+            evidence: evidence.unwrap_or_default(),
+        }
     };
-    let (place, decision) = (
-        if is_one_place {
-            0
-        } else {
-            widest(0) + GAP.len()
-        },
-        widest(1),
-    );
-    let room = usize::from(width)
-        .saturating_sub(2 + place + decision + GAP.len())
-        .max(12);
-    for [at, stance, name, kind] in &rows {
+    issues.iter().take(MEMBERS).map(row).collect()
+}
+
+impl MemberRow {
+    fn line(&self, cx: &Cx<'_>, columns: MemberColumns) -> Line<'static> {
         let pad = |text: &str, to: usize| " ".repeat(to.saturating_sub(width_of(text)));
-        let parts: Vec<&str> = [name.as_str(), kind.as_str()]
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect();
-        lines.push(Line::from(vec![
-            Span::raw(if is_one_place {
-                "  ".to_owned()
-            } else {
-                format!("  {at}{}", pad(at, place))
-            }),
-            Span::styled(
-                format!("{stance}{}{GAP}", pad(stance, decision)),
-                cx.theme.dim(),
-            ),
+        let place = match columns.place {
+            0 => "  ".to_owned(),
+            place => format!("  {}{}", self.place, pad(&self.place, place)),
+        };
+        let decision = format!(
+            "{}{}{GAP}",
+            self.decision,
+            pad(&self.decision, columns.decision)
+        );
+        let parts = [self.name.as_str(), self.evidence.as_str()];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let used = 2 + columns.place + columns.decision + GAP.len();
+        let room = columns.width.saturating_sub(used).max(12);
+        Line::from(vec![
+            Span::raw(place),
+            Span::styled(decision, cx.theme.dim()),
             Span::raw(cut(cx, &parts.join(GAP), room)),
-        ]));
-    }
-    if issues.len() > MEMBERS {
-        lines.push(words(
-            format!(
-                "  {} {} more",
-                cx.theme.glyphs.ellipsis,
-                issues.len() - MEMBERS
-            ),
-            cx.theme.dim(),
-        ));
+        ])
     }
 }
 
@@ -265,16 +271,54 @@ fn kinds(
     let Some(most) = evidence.kinds.first() else {
         return;
     };
-    let differ = evidence.looked_at - most.count;
-    if differ == 0 && most.line == NOTHING {
+    let is_one_kind = evidence.looked_at == most.count;
+    if is_one_kind && most.line == NOTHING {
         return;
     }
+    heading(
+        cx.theme,
+        format!("Evidence{}", counted(cx, facts, most)),
+        lines,
+    );
+    if is_one_kind {
+        // Tall screens have room for more than an excerpt.
+        let shown = usize::from(cx.model.screen.size.rows)
+            .saturating_sub(OTHER_ROWS)
+            .max(finding::EXCERPT);
+        return finding::first_lines(cx, (of_first, shown), width, lines);
+    }
+    let width = usize::from(width);
+    for (at, line) in rows_of(&evidence.common, None, width).iter().enumerate() {
+        let label = if at == 0 { "common" } else { "" };
+        lines.push(own_line(cx, label, line, width, cx.theme.dim()));
+    }
+    // Rare kinds first: they decide whether one verdict fits all.
+    let hidden = evidence.kinds.len().saturating_sub(KINDS);
+    for (at, kind) in evidence.kinds.iter().enumerate().rev().skip(hidden) {
+        let label = match (evidence.kinds.len(), kind.count) {
+            (2, _) if at == 0 && most.count > 1 => "identical".to_owned(),
+            (2, _) | (_, 1) => "differs".to_owned(),
+            (_, count) => format!("{}{count}", cx.theme.glyphs.times),
+        };
+        one_kind(cx, &label, kind, &places(cx, facts, kind), width, lines);
+    }
+    if hidden > 0 {
+        let more = format!(
+            "  {} {}",
+            cx.theme.glyphs.ellipsis,
+            format::plural(hidden, "more kind")
+        );
+        lines.push(words(more, cx.theme.dim()));
+    }
+}
+
+/// `   55 identical, 2 differ`: how the evidence of the findings differs from the most common one.
+fn counted(cx: &Cx<'_>, facts: &ReviewFacts, most: &Alike) -> String {
+    let evidence = &facts.evidence;
+    let differ = evidence.looked_at - most.count;
     // Hosts, times and ids may differ.
-    let example = facts
-        .issues
-        .first()
-        .map(|issue| target(cx, issue))
-        .unwrap_or_default();
+    let example = facts.issues.first().map(|issue| target(cx, issue));
+    let example = example.unwrap_or_default();
     let mut counts = match (evidence.kinds.len(), most.count) {
         (1, 1) => String::new(),
         (1, 2) => format!("   both identical, example: {example}"),
@@ -292,64 +336,34 @@ fn kinds(
     if evidence.looked_at < facts.issues.len() {
         counts.push_str(&format!(", in the first {} findings", evidence.looked_at));
     }
-    heading(cx.theme, format!("Evidence{counts}"), lines);
-    if differ == 0 {
-        // Tall screens have room for more than an excerpt.
-        let shown = usize::from(cx.model.screen.size.rows)
-            .saturating_sub(OTHER_ROWS)
-            .max(finding::EXCERPT);
-        return finding::first_lines(cx, (of_first, shown), width, lines);
-    }
-    let width = usize::from(width);
-    for (at, line) in rows_of(&evidence.common, None, width).iter().enumerate() {
-        let label = if at == 0 { "common" } else { "" };
-        lines.push(own_line(cx, label, line, width, cx.theme.dim()));
-    }
-    // Rare kinds first: they decide whether one verdict fits all.
-    let rarest_first = evidence
-        .kinds
-        .iter()
-        .enumerate()
-        .rev()
-        .skip(evidence.kinds.len().saturating_sub(KINDS));
-    for (at, kind) in rarest_first {
-        let label = match (evidence.kinds.len(), kind.count) {
-            (2, _) if at == 0 && most.count > 1 => "identical".to_owned(),
-            (2, _) | (_, 1) => "differs".to_owned(),
-            (_, count) => format!("{}{count}", cx.theme.glyphs.times),
-        };
-        let places = places(cx, facts, kind);
-        let shown = kind.own.iter().position(|line| *line == kind.line);
-        let others = kind
-            .own
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| Some(*at) != shown)
-            .map(|(_, line)| line);
-        let own: Vec<String> = std::iter::once(&kind.line).chain(others).cloned().collect();
-        let own = rows_of(&own, Some(&places), width);
-        lines.push(kind_line(cx, &label, &own[0], &places, width));
-        lines.extend(
-            own[1..]
-                .iter()
-                .map(|line| own_line(cx, "", line, width, cx.theme.text())),
-        );
-        if kind.hidden > 0 {
-            let more = format!(
-                "{} {}",
-                cx.theme.glyphs.ellipsis,
-                format::plural(kind.hidden, "more line")
-            );
-            lines.push(own_line(cx, "", &more, width, cx.theme.dim()));
-        }
-    }
-    if evidence.kinds.len() > KINDS {
+    counts
+}
+
+/// The own lines of a kind of evidence, with its places in the first one.
+fn one_kind(
+    cx: &Cx<'_>,
+    label: &str,
+    kind: &Alike,
+    places: &str,
+    width: usize,
+    lines: &mut Vec<Line<'static>>,
+) {
+    let shown = kind.own.iter().position(|line| *line == kind.line);
+    let others = kind.own.iter().enumerate();
+    let others = others.filter(|(at, _)| Some(*at) != shown);
+    let own = std::iter::once(&kind.line).chain(others.map(|(_, line)| line));
+    let own: Vec<String> = own.cloned().collect();
+    let own = rows_of(&own, Some(places), width);
+    lines.push(kind_line(cx, label, &own[0], places, width));
+    let text = |line: &String| own_line(cx, "", line, width, cx.theme.text());
+    lines.extend(own[1..].iter().map(text));
+    if kind.hidden > 0 {
         let more = format!(
-            "  {} {}",
+            "{} {}",
             cx.theme.glyphs.ellipsis,
-            format::plural(evidence.kinds.len() - KINDS, "more kind")
+            format::plural(kind.hidden, "more line")
         );
-        lines.push(words(more, cx.theme.dim()));
+        lines.push(own_line(cx, "", &more, width, cx.theme.dim()));
     }
 }
 
