@@ -3,9 +3,9 @@
 use crate::base::{Link, RowRef, ShownRows};
 use crate::input::{Action, Context, CopyAction, ItemAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, ListColumn, ListPane, ListState, Slot, TableColumn, ViewCache,
-    cell, draw_columns, fact, format, is_constant, key, pane_of, plain, retry_in, sampled_items,
-    widest, words,
+    Cx, DetailPane, DetailText, DrawnPane, ListColumn, ListPane, ListState, PaneDrawing, Slot,
+    TableColumn, ViewCache, cell, draw_columns, fact, format, is_constant, key, pane_of, plain,
+    retry_in, sampled_items, widest, words,
 };
 use ratatui::prelude::{Buffer, Line, Style};
 use scandeck_client::calls::ApiCall;
@@ -74,6 +74,10 @@ fn dash(cx: &Cx<'_>) -> Line<'static> {
 
 /// Parameters that most requests of a path share, the most different first.
 const SHARED: [&str; 4] = ["page=", "workspace_id=", "include=", "limit="];
+
+impl DrawnPane for ApiCall {
+    const DRAWING: PaneDrawing = PaneDrawing::new(draw_list, detail);
+}
 
 pub(crate) fn draw_list(
     cx: &Cx<'_>,

@@ -12,3 +12,18 @@ pub mod draw;
 pub mod keys;
 #[cfg(test)]
 mod tests;
+
+use crate::model::{IsNew, Model, PaneItem};
+use scandeck_client::calls::ApiCall;
+use scandeck_wire::contract::Stamp;
+use serde_json::Value;
+
+impl PaneItem for ApiCall {
+    fn is_new(_: &Model, since: Stamp) -> Option<IsNew<Self>> {
+        Some(Box::new(move |call| call.started > Some(since)))
+    }
+
+    fn json(&self) -> Option<Value> {
+        serde_json::to_value(self).ok()
+    }
+}

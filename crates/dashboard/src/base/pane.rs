@@ -1,14 +1,14 @@
 //! The panes, the focus and the scope.
 
 use crate::base::{ListKind, Tab};
-use crate::input::Context;
+use crate::input::{Context, ViewAction};
 use scandeck_domain::query::QueryKind;
 use scandeck_wire::contract::{LoggerId, ScanId, TargetId, WorkspaceId};
 
 macro_rules! panes {
     ($(
         $(#[$doc:meta])*
-        $pane:ident($number:expr, $list:expr, $kind:ident, $is_full_view:literal, $parent:expr, $tabs:expr);
+        $pane:ident($number:expr, $shown_by:expr, $list:expr, $kind:ident, $is_full_view:literal, $parent:expr, $tabs:expr);
     )+) => {
         /// The panes and full views, in the order of their keys 1 to 8. Captures and Loggers share
         /// key 5.
@@ -24,6 +24,7 @@ macro_rules! panes {
         static PANES: [PaneSpec; Pane::ALL.len()] = [$(PaneSpec {
             title: stringify!($pane),
             number: $number,
+            shown_by: $shown_by,
             context: Context::$pane,
             list_kind: $list,
             kind: QueryKind::$kind,
@@ -39,6 +40,8 @@ struct PaneSpec {
     title: &'static str,
     /// Captures and Loggers share key 5; the board and the book have keys of their own.
     number: Option<u8>,
+    /// The action of its key.
+    shown_by: Option<ViewAction>,
     context: Context,
     /// None for what this program records itself.
     list_kind: Option<ListKind>,
@@ -54,22 +57,23 @@ const FINDING_TABS: &[Tab] = &[Tab::Overview, Tab::Evidence, Tab::References, Ta
 const SCAN_TABS: &[Tab] = &[Tab::Summary, Tab::Tests, Tab::Output, Tab::Raw];
 const CAPTURE_TABS: &[Tab] = &[Tab::Request, Tab::Headers, Tab::Body, Tab::Compare];
 
-// Number of the key, list of the service, kind of query, full view, parent, tabs of the detail.
+// Number and action of the key, list of the service, kind of query, full view, parent, tabs of the
+// detail.
 panes! {
-    Workspaces(Some(1), Some(ListKind::Workspaces), Workspaces, false, None, ONE_TAB);
-    Targets(Some(2), Some(ListKind::Targets), Targets, false, Some(Pane::Workspaces), ONE_TAB);
-    Findings(Some(3), Some(ListKind::Findings), Findings, false, Some(Pane::Targets), FINDING_TABS);
-    Scans(Some(4), Some(ListKind::Scans), Scans, false, Some(Pane::Targets), SCAN_TABS);
-    Captures(Some(5), Some(ListKind::Captures), Captures, false, Some(Pane::Loggers), CAPTURE_TABS);
-    Loggers(Some(5), Some(ListKind::Loggers), Loggers, false, None, ONE_TAB);
-    Reports(Some(6), Some(ListKind::Reports), Reports, true, Some(Pane::Findings), ONE_TAB);
-    Wordlists(Some(7), Some(ListKind::Wordlists), Wordlists, true, Some(Pane::Findings), ONE_TAB);
+    Workspaces(Some(1), Some(ViewAction::Workspaces), Some(ListKind::Workspaces), Workspaces, false, None, ONE_TAB);
+    Targets(Some(2), Some(ViewAction::Targets), Some(ListKind::Targets), Targets, false, Some(Pane::Workspaces), ONE_TAB);
+    Findings(Some(3), Some(ViewAction::Findings), Some(ListKind::Findings), Findings, false, Some(Pane::Targets), FINDING_TABS);
+    Scans(Some(4), Some(ViewAction::Scans), Some(ListKind::Scans), Scans, false, Some(Pane::Targets), SCAN_TABS);
+    Captures(Some(5), Some(ViewAction::Captures), Some(ListKind::Captures), Captures, false, Some(Pane::Loggers), CAPTURE_TABS);
+    Loggers(Some(5), None, Some(ListKind::Loggers), Loggers, false, None, ONE_TAB);
+    Reports(Some(6), Some(ViewAction::Reports), Some(ListKind::Reports), Reports, true, Some(Pane::Findings), ONE_TAB);
+    Wordlists(Some(7), Some(ViewAction::Wordlists), Some(ListKind::Wordlists), Wordlists, true, Some(Pane::Findings), ONE_TAB);
     /// A retest, or two scans compared.
-    Board(None, Some(ListKind::Findings), Findings, true, Some(Pane::Findings), FINDING_TABS);
+    Board(None, None, Some(ListKind::Findings), Findings, true, Some(Pane::Findings), FINDING_TABS);
     /// The payload book, stored on this machine; the loggers report the hits of its payloads.
-    Payloads(None, Some(ListKind::Loggers), Payloads, true, Some(Pane::Captures), ONE_TAB);
+    Payloads(None, None, Some(ListKind::Loggers), Payloads, true, Some(Pane::Captures), ONE_TAB);
     /// The calls of this dashboard.
-    Activity(Some(8), None, Activity, true, Some(Pane::Findings), ONE_TAB);
+    Activity(Some(8), Some(ViewAction::Activity), None, Activity, true, Some(Pane::Findings), ONE_TAB);
 }
 
 /// The focus: a pane, and in it the list or the detail of the selected row.
@@ -96,6 +100,12 @@ impl Pane {
         self.spec().number
     }
 
+    /// The pane that an action of a key shows.
+    pub fn shown_by(action: ViewAction) -> Option<Self> {
+        let is_shown = |pane: &Self| pane.spec().shown_by == Some(action);
+        Self::ALL.into_iter().find(is_shown)
+    }
+
     /// Its section of the key table.
     pub fn context(self) -> Context {
         self.spec().context
@@ -117,6 +127,11 @@ impl Pane {
             .into_iter()
             .find(|pane| pane.list_kind() == Some(list))
             .unwrap_or(Self::Findings)
+    }
+
+    /// Whether another workspace has other rows.
+    pub fn is_of_workspace(self) -> bool {
+        self.list_kind().is_some_and(ListKind::is_of_workspace)
     }
 
     /// Whether it is never shown beside other panes.

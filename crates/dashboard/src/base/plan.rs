@@ -6,8 +6,8 @@ use scandeck_domain::problem::Problem;
 use scandeck_domain::table::{Item, Table};
 use scandeck_domain::triage::{ListedFinding, ReadTimes};
 use scandeck_wire::contract::{
-    Capture, Logger, LoggerId, MissingScanner, Report, Scan, ScanId, ScanOutput, Shared, Stamp,
-    Target, Test, Unreadable, Wordlist, Workspace, WorkspaceId,
+    Capture, Logger, LoggerId, MissingScanner, ScanId, ScanOutput, Shared, Stamp, Test, Unreadable,
+    WorkspaceId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -157,24 +157,39 @@ pub trait ListItem: Item + Sized {
     fn table_in(snapshot: &Snapshot) -> Option<&Arc<Table<Self>>>;
 }
 
-/// Applies a macro to all lists and the types of their items.
+/// Applies a macro to all lists: the type of their items, the field of `Data`, and whether the list
+/// belongs to a workspace. In the order of the requests when several are due: lists that change
+/// often first.
 macro_rules! each_list {
     ($callback:ident) => {
         $callback! {
-            Workspaces(Workspace),
-            Targets(Target),
-            Scans(Scan),
-            Findings(ListedFinding),
-            Loggers(Logger),
-            Reports(Report),
-            Wordlists(Wordlist),
+            Workspaces(scandeck_wire::contract::Workspace) workspaces false;
+            Scans(scandeck_wire::contract::Scan) scans true;
+            Loggers(scandeck_wire::contract::Logger) loggers true;
+            Findings(scandeck_domain::triage::ListedFinding) occurrences true;
+            Targets(scandeck_wire::contract::Target) targets true;
+            Reports(scandeck_wire::contract::Report) reports false;
+            Wordlists(scandeck_wire::contract::Wordlist) wordlists false;
         }
     };
 }
 pub(crate) use each_list;
 
 macro_rules! snapshots {
-    ($($list:ident($item:ty),)*) => {
+    ($($list:ident($item:ty) $field:ident $of_workspace:literal;)*) => {
+        impl ListKind {
+            /// The lists that are requested as a whole, in the order of their requests.
+            pub const REQUESTED: [Self; [$($of_workspace),*].len()] = [$(Self::$list),*];
+
+            /// Whether another workspace has another list.
+            pub fn is_of_workspace(self) -> bool {
+                match self {
+                    $(Self::$list => $of_workspace,)*
+                    Self::Captures => true,
+                }
+            }
+        }
+
         /// A whole list as read, made into a table off the UI thread: the poller fetches and
         /// reports snapshots, the cache keeps them.
         #[derive(Clone, Debug)]

@@ -5,30 +5,33 @@
 //!   table replaced, counter raised ─► Revisions differ ─► Model::refresh ─► rows, board, counts
 //! ```
 
+use crate::base::Pane;
+
 /// A part of the state that other state is computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segment {
-    Workspaces,
-    Targets,
-    Scans,
+    /// The items of a pane; of the board what it shows, from which its rows are made.
+    Items(Pane),
     /// How many scans are stalled, which changes without news from the service.
     Stalled,
-    Findings,
     /// Verdicts, notes and tags of single findings.
     Decisions,
-    /// The rows of the retest board.
-    Board,
-    Loggers,
-    Captures,
-    Reports,
-    Wordlists,
-    Payloads,
-    Calls,
     /// Saved queries, and the time of the last visit.
     Settings,
 }
 
-const SEGMENTS: usize = Segment::Settings as usize + 1;
+impl Segment {
+    fn index(self) -> usize {
+        match self {
+            Self::Items(pane) => pane as usize,
+            Self::Stalled => Pane::ALL.len(),
+            Self::Decisions => Pane::ALL.len() + 1,
+            Self::Settings => Pane::ALL.len() + 2,
+        }
+    }
+}
+
+const SEGMENTS: usize = Pane::ALL.len() + 3;
 
 /// A number per segment: the revision of its table, or a counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,13 +39,13 @@ pub struct Revisions([u64; SEGMENTS]);
 
 impl Revisions {
     pub fn set(&mut self, segment: Segment, revision: u64) {
-        self.0[segment as usize] = revision;
+        self.0[segment.index()] = revision;
     }
 
     /// Whether one of these segments differs.
     pub fn differ(&self, other: &Self, segments: &[Segment]) -> bool {
         segments
             .iter()
-            .any(|&segment| self.0[segment as usize] != other.0[segment as usize])
+            .any(|segment| self.0[segment.index()] != other.0[segment.index()])
     }
 }

@@ -30,3 +30,28 @@ mod retained_rows_tests;
 pub mod retest;
 #[cfg(test)]
 mod seen_tests;
+
+use crate::base::Scope;
+use crate::model::{InScope, Model, PaneItem};
+use scandeck_domain::triage::Issue;
+use serde_json::Value;
+
+impl PaneItem for Issue {
+    fn in_scope(scope: &Scope) -> Option<InScope<Self>> {
+        let (target, scan) = (scope.target, scope.scan);
+        let is_inside = move |issue: &Self| {
+            (target.is_none() || issue.target_id() == target)
+                && scan.is_none_or(|scan| issue.is_found_by(scan))
+        };
+        (target.is_some() || scan.is_some())
+            .then(|| Box::new(is_inside) as Box<dyn Fn(&Self) -> bool>)
+    }
+
+    fn show(model: &mut Model) {
+        model.show_findings();
+    }
+
+    fn json(&self) -> Option<Value> {
+        serde_json::to_value(&self.finding).ok()
+    }
+}

@@ -31,6 +31,7 @@ pub use finding_groups::{Counted, FindingGroupBy, FindingGroups, GroupSummary};
 pub use groups::{Group, GroupPlace, Groups};
 pub use hidden_news::HiddenNews;
 pub use lists::Lists;
+pub(crate) use lists::{of, registry};
 pub use marks::Marks;
 pub use pop_up::PopUpList;
 pub use stream::StreamList;

@@ -1,24 +1,19 @@
-//! The registry of lists: where each pane keeps its list and its table, and what can be done with
-//! any of them.
-//!
-//! A new list is a row of `registry!` and an `impl PaneItem`. The captures are a list of their own:
-//! they come as a stream, whose query runs in chunks.
+//! What can be done with the list of any pane. The registry is in `list/lists.rs`; the feature of a
+//! pane has the `impl PaneItem` of its item.
 
 use crate::base::{ListKind, Pane, RowRef, Scope};
-use crate::data::{BoardRow, Data};
+use crate::data::Data;
 use crate::list::{
     Cursor, HiddenNews, List, Lists, StreamChunk, StreamContext, StreamList, StreamRows, TableRows,
+    of, registry,
 };
 use crate::model::Model;
-use scandeck_client::calls::ApiCall;
-use scandeck_domain::oob::Payload;
 use scandeck_domain::problem::Problem;
 use scandeck_domain::query::complete::complete;
 use scandeck_domain::query::{Completion, Evaluator, Query, RowSource, SortKey};
-use scandeck_domain::table::{Item, Remote, Table, sort};
-use scandeck_domain::triage::Issue;
-use scandeck_wire::contract::{Logger, Report, Scan, Stamp, Target, TargetId, Wordlist, Workspace};
-use std::cmp::Reverse;
+use scandeck_domain::table::{Item, Remote, Table};
+use scandeck_wire::contract::Stamp;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -32,10 +27,10 @@ pub(crate) trait Stored: Item + Sized {
 }
 
 /// Whether an item is in the scope.
-type InScope<T> = Box<dyn Fn(&T) -> bool>;
+pub(crate) type InScope<T> = Box<dyn Fn(&T) -> bool>;
 
 /// Whether an item arrived after a time.
-type IsNew<T> = Box<dyn Fn(&T) -> bool>;
+pub(crate) type IsNew<T> = Box<dyn Fn(&T) -> bool>;
 
 /// An item that a pane lists. The defaults are those of a list that needs nothing but its query.
 pub(crate) trait PaneItem: Stored {
@@ -52,6 +47,11 @@ pub(crate) trait PaneItem: Stored {
     /// Sorts the rows of an order that needs data of other lists.
     fn refine(_: &Model, _order: &str, _: &Table<Self>, _rows: &mut [u32]) {}
 
+    /// The JSON of an item as the service sends it; nothing for what it does not send.
+    fn json(&self) -> Option<Value> {
+        None
+    }
+
     /// Updates the rows after data, filter, scope or order changed.
     fn show(model: &mut Model) {
         model.show_table::<Self>();
@@ -64,25 +64,6 @@ pub(crate) trait PaneItem: Stored {
             table: Self::remote(data).value().cloned().unwrap_or_default(),
         })
     }
-}
-
-/// The registry: pane, item, and the field of [`Lists`] and [`Data`]. A macro is applied to all
-/// rows of it.
-macro_rules! registry {
-    ($apply:ident $args:tt) => {
-        $apply! { $args
-            Workspaces: Workspace => workspaces,
-            Targets: Target => targets,
-            Findings: Issue => findings,
-            Scans: Scan => scans,
-            Loggers: Logger => loggers,
-            Reports: Report => reports,
-            Wordlists: Wordlist => wordlists,
-            Board: BoardRow => board,
-            Payloads: Payload => payloads,
-            Activity: ApiCall => calls,
-        }
-    };
 }
 
 macro_rules! store {
@@ -107,117 +88,6 @@ macro_rules! store {
 }
 
 registry!(store []);
-
-/// `registry!(of [pane, T => …, captures => …])`: an expression for the list of a pane, `T` being
-/// its item.
-macro_rules! of {
-    ([$of:expr, $item:ident => $table:expr, captures => $stream:expr]
-     $($pane:ident: $type:ty => $field:ident,)*) => {
-        match $of {
-            $(Pane::$pane => {
-                type $item = $type;
-                $table
-            })*
-            Pane::Captures => $stream,
-        }
-    };
-}
-
-impl PaneItem for Workspace {}
-impl PaneItem for Logger {}
-impl PaneItem for Wordlist {}
-
-impl PaneItem for Report {
-    fn is_new(_: &Model, since: Stamp) -> Option<IsNew<Self>> {
-        Some(Box::new(move |report| report.generation_date > Some(since)))
-    }
-}
-
-impl PaneItem for ApiCall {
-    fn is_new(_: &Model, since: Stamp) -> Option<IsNew<Self>> {
-        Some(Box::new(move |call| call.started > Some(since)))
-    }
-}
-
-impl PaneItem for Target {
-    fn refine(model: &Model, order: &str, table: &Table<Self>, rows: &mut [u32]) {
-        let findings = model.data.findings.value();
-        let risks = |id: TargetId| {
-            findings
-                .and_then(|all| all.of_target(id))
-                .map(|of| of.risks)
-        };
-        if order == sort::BY_RISK {
-            rows.sort_by_cached_key(|&row| {
-                Reverse(risks(table.items()[row as usize].id).unwrap_or_default())
-            });
-        }
-    }
-}
-
-impl PaneItem for Scan {
-    fn in_scope(scope: &Scope) -> Option<InScope<Self>> {
-        let target = scope.target?;
-        Some(Box::new(move |scan| scan.target_id == target))
-    }
-
-    fn is_new(_: &Model, since: Stamp) -> Option<IsNew<Self>> {
-        Some(Box::new(move |scan| scan.start_time > Some(since)))
-    }
-
-    fn refine(model: &Model, order: &str, table: &Table<Self>, rows: &mut [u32]) {
-        if order == sort::BY_NEED {
-            rows.sort_by_key(|&row| {
-                model
-                    .scans
-                    .progress
-                    .need(model.now.mono, &table.items()[row as usize])
-            });
-        }
-    }
-}
-
-impl PaneItem for Payload {
-    fn is_new(_: &Model, since: Stamp) -> Option<IsNew<Self>> {
-        Some(Box::new(move |payload| payload.at > Some(since)))
-    }
-
-    fn refine(model: &Model, order: &str, table: &Table<Self>, rows: &mut [u32]) {
-        if order == sort::BY_HITS {
-            rows.sort_by_cached_key(|&row| {
-                Reverse(
-                    model
-                        .captures
-                        .payloads
-                        .hits_of(table.items()[row as usize].token)
-                        .count,
-                )
-            });
-        }
-    }
-}
-
-impl PaneItem for Issue {
-    fn in_scope(scope: &Scope) -> Option<InScope<Self>> {
-        let (target, scan) = (scope.target, scope.scan);
-        let is_inside = move |issue: &Self| {
-            (target.is_none() || issue.target_id() == target)
-                && scan.is_none_or(|scan| issue.is_found_by(scan))
-        };
-        (target.is_some() || scan.is_some())
-            .then(|| Box::new(is_inside) as Box<dyn Fn(&Self) -> bool>)
-    }
-
-    fn show(model: &mut Model) {
-        model.show_findings();
-    }
-}
-
-impl PaneItem for BoardRow {
-    fn show(model: &mut Model) {
-        model.show_board();
-    }
-}
 
 impl Model {
     /// All items of a list; none while it is loading.
@@ -370,6 +240,17 @@ impl Lists {
         ])
     }
 
+    /// Takes over the lists of what all workspaces share.
+    pub(crate) fn take_shared(&mut self, earlier: &mut Self) {
+        for pane in Pane::ALL.into_iter().filter(|pane| !pane.is_of_workspace()) {
+            registry!(of [
+                pane,
+                T => *T::list_mut(self) = std::mem::take(T::list_mut(earlier)),
+                captures => {}
+            ]);
+        }
+    }
+
     /// The id of the selected row of a pane, as a number.
     pub(crate) fn selected_id(&self, pane: Pane) -> Option<i64> {
         registry!(of [
@@ -439,6 +320,24 @@ impl Data {
             pane,
             T => T::remote(self).value().into_iter().flat_map(|table| table.items()).map(|item| item.id().into()).collect(),
             captures => BTreeSet::new()
+        ])
+    }
+
+    /// The number that changes with the rows of a pane.
+    pub(crate) fn revision(&self, pane: Pane) -> u64 {
+        registry!(of [
+            pane,
+            T => T::remote(self).value().map_or(0, |table| table.revision()),
+            captures => self.captures.revision
+        ])
+    }
+
+    /// The JSON of a row of a pane. Not for captures.
+    pub(crate) fn json(&self, pane: Pane, id: i64) -> Option<Value> {
+        registry!(of [
+            pane,
+            T => T::remote(self).value()?.get(id.into())?.json(),
+            captures => None
         ])
     }
 

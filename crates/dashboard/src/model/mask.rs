@@ -5,7 +5,7 @@
 //!                               └─► effects    copies, files, notifications; files of a task get the mask along
 //! ```
 
-use crate::base::{Alert, Effect, Session, Tone};
+use crate::base::{Alert, Effect, Pane, Session, Tone};
 use crate::data::Segment;
 use crate::model::Model;
 use scandeck_domain::mask::{KnownNames, Mask, MaskedKind};
@@ -14,11 +14,11 @@ use std::collections::HashSet;
 
 /// The segments whose names are masked.
 pub(crate) const MASKED_SEGMENTS: &[Segment] = &[
-    Segment::Workspaces,
-    Segment::Targets,
-    Segment::Loggers,
-    Segment::Payloads,
-    Segment::Findings,
+    Segment::Items(Pane::Workspaces),
+    Segment::Items(Pane::Targets),
+    Segment::Items(Pane::Loggers),
+    Segment::Items(Pane::Payloads),
+    Segment::Items(Pane::Findings),
     Segment::Decisions,
 ];
 

@@ -49,7 +49,7 @@ pub mod view_state;
 pub use decisions::UNDOES;
 pub use detail_delay::DetailDelay;
 pub use findings_view::ViewState;
-pub(crate) use lists::{PaneItem, Stored};
+pub(crate) use lists::{InScope, IsNew, PaneItem, Stored};
 pub use mask::MaskState;
 pub use modal::command_line::{CommandAbout, CommandLine, CommandOffer, Fault};
 pub use modal::decide_menu::{DecideMenu, MenuChoice, MenuEntry, MenuOffer, MenuValue};

@@ -68,10 +68,8 @@ impl Model {
         }
         self.findings.view.leave_workspace();
         self.navigation.previous = None;
-        let data = std::mem::take(&mut self.data);
-        self.data.workspaces = data.workspaces;
-        self.data.reports = data.reports;
-        self.data.wordlists = data.wordlists;
+        let mut data = std::mem::take(&mut self.data);
+        self.data.take_shared(&mut data);
         self.data.payloads = data.payloads;
         self.data.missing_scanners = data.missing_scanners;
         self.data.calls = data.calls;
@@ -87,11 +85,8 @@ impl Model {
                 "export of captures cancelled: the workspace changed",
             );
         }
-        let lists = std::mem::take(&mut self.lists);
-        self.lists.workspaces = lists.workspaces;
-        self.lists.reports = lists.reports;
-        self.lists.wordlists = lists.wordlists;
-        self.lists.calls = lists.calls;
+        let mut lists = std::mem::take(&mut self.lists);
+        self.lists.take_shared(&mut lists);
         self.lists.finding_groups.requested = lists.finding_groups.requested;
         self.lists.workspaces.selected = Some(workspace);
         self.load_tabs();

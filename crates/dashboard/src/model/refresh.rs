@@ -33,30 +33,42 @@ impl Model {
             return self.follow_view();
         }
         let changed = |segments: &[Segment]| now.differ(&before, segments);
-        if changed(&[Segment::Targets]) {
+        if changed(&[Segment::Items(Pane::Targets)]) {
             self.learn_hosts();
         }
-        if changed(&[Segment::Targets, Segment::Scans, Segment::Loggers]) {
+        if changed(&[
+            Segment::Items(Pane::Targets),
+            Segment::Items(Pane::Scans),
+            Segment::Items(Pane::Loggers),
+        ]) {
             self.drop_lost_scope();
         }
-        if changed(&[Segment::Loggers]) {
+        if changed(&[Segment::Items(Pane::Loggers)]) {
             self.find_next_expiry();
         }
         if changed(MASKED_SEGMENTS) {
             self.learn_names();
         }
         for pane in Pane::ALL {
-            if changed(inputs(pane)) {
+            if needs_rows(pane, changed) {
                 self.show_rows(pane);
             }
         }
-        if changed(&[Segment::Findings, Segment::Scans, Segment::Board]) {
+        if changed(&[
+            Segment::Items(Pane::Findings),
+            Segment::Items(Pane::Scans),
+            Segment::Items(Pane::Board),
+        ]) {
             self.make_board();
             self.report_retest();
         }
-        if changed(&[Segment::Findings, Segment::Scans, Segment::Settings]) {
+        if changed(&[
+            Segment::Items(Pane::Findings),
+            Segment::Items(Pane::Scans),
+            Segment::Settings,
+        ]) {
             self.count_since();
-        } else if changed(&[Segment::Captures]) {
+        } else if changed(&[Segment::Items(Pane::Captures)]) {
             self.count_captured_since();
         }
         self.follow_view();
@@ -84,22 +96,17 @@ impl Model {
     }
 
     fn revisions(&self) -> Revisions {
-        let data = &self.data;
         let mut revisions = Revisions::default();
+        for pane in Pane::ALL {
+            let revision = match pane {
+                Pane::Board => self.findings.board_revision,
+                pane => self.data.revision(pane),
+            };
+            revisions.set(Segment::Items(pane), revision);
+        }
         for (segment, revision) in [
-            (Segment::Workspaces, revision(&data.workspaces)),
-            (Segment::Targets, revision(&data.targets)),
-            (Segment::Scans, revision(&data.scans)),
             (Segment::Stalled, self.scans.tally.stalled as u64),
-            (Segment::Findings, revision(&data.findings)),
             (Segment::Decisions, self.findings.triage.revision),
-            (Segment::Board, self.findings.board_revision),
-            (Segment::Loggers, revision(&data.loggers)),
-            (Segment::Captures, data.captures.revision),
-            (Segment::Reports, revision(&data.reports)),
-            (Segment::Wordlists, revision(&data.wordlists)),
-            (Segment::Payloads, revision(&data.payloads)),
-            (Segment::Calls, revision(&data.calls)),
             (Segment::Settings, self.settings.revision),
         ] {
             revisions.set(segment, revision);
@@ -147,22 +154,13 @@ impl Model {
     }
 }
 
-/// The segments that the rows of a pane are computed from. The findings have a view with a key, the
-/// board and the captures have functions of their own.
-fn inputs(pane: Pane) -> &'static [Segment] {
+/// Whether the rows of a pane are computed from a changed segment. The findings have a view with a
+/// key, the board and the captures have functions of their own.
+fn needs_rows(pane: Pane, changed: impl Fn(&[Segment]) -> bool) -> bool {
     match pane {
-        Pane::Workspaces => &[Segment::Workspaces],
-        Pane::Targets => &[Segment::Targets, Segment::Findings],
-        Pane::Scans => &[Segment::Scans, Segment::Stalled],
-        Pane::Loggers => &[Segment::Loggers],
-        Pane::Reports => &[Segment::Reports],
-        Pane::Wordlists => &[Segment::Wordlists],
-        Pane::Payloads => &[Segment::Payloads],
-        Pane::Activity => &[Segment::Calls],
-        Pane::Findings | Pane::Board | Pane::Captures => &[],
+        Pane::Findings | Pane::Board | Pane::Captures => false,
+        Pane::Targets => changed(&[Segment::Items(pane), Segment::Items(Pane::Findings)]),
+        Pane::Scans => changed(&[Segment::Items(pane), Segment::Stalled]),
+        pane => changed(&[Segment::Items(pane)]),
     }
-}
-
-fn revision<T: Item>(remote: &Remote<Arc<Table<T>>>) -> u64 {
-    remote.value().map_or(0, |table| table.revision())
 }

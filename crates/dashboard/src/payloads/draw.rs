@@ -3,9 +3,9 @@
 use crate::base::{RowRef, ShownRows};
 use crate::input::{Action, Context, CopyAction, ItemAction, ListAction, PayloadAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, ListColumn, ListPane, ListState, Slot, TableColumn, ViewCache,
-    cell, draw_columns, fact, format, invite, is_constant, key, pane_of, plain, sampled_items,
-    words,
+    Cx, DetailPane, DetailText, DrawnPane, ListColumn, ListPane, ListState, PaneDrawing, Slot,
+    TableColumn, ViewCache, cell, draw_columns, fact, format, invite, is_constant, key, pane_of,
+    plain, sampled_items, words,
 };
 use ratatui::prelude::{Buffer, Line, Span};
 use scandeck_domain::oob::Payload;
@@ -70,6 +70,10 @@ const COLUMNS: &[ListColumn<Payload>] = &[
 
 fn shown<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Payload> + use<'a> {
     sampled_items::<Payload>(cx)
+}
+
+impl DrawnPane for Payload {
+    const DRAWING: PaneDrawing = PaneDrawing::new(draw_list, detail);
 }
 
 pub(crate) fn draw_list(

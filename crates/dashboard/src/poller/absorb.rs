@@ -246,7 +246,8 @@ impl Scheduler {
             Snapshot::Scans(new) => self.compare_scans(new),
             Snapshot::Findings(new) => self.compare_findings(new),
             Snapshot::Loggers(new) => self.compare_loggers(new),
-            Snapshot::Targets(_) | Snapshot::Reports(_) | Snapshot::Wordlists(_) => {}
+            // No other request depends on the other lists.
+            _ => {}
         }
         let list = snapshot.list_kind();
         let before = self.cached.insert(list, snapshot.clone());

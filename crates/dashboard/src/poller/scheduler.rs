@@ -53,16 +53,8 @@ const WAITING: Duration = Duration::from_secs(5);
 const REQUESTED: Duration = Duration::from_secs(3);
 /// Scans whose findings are fetched by one request.
 const SCANS_A_FETCH: usize = 4;
-/// The lists in the order of their requests when several are due: lists that change often first.
-pub(crate) const ORDER: [ListKind; 7] = [
-    ListKind::Workspaces,
-    ListKind::Scans,
-    ListKind::Loggers,
-    ListKind::Findings,
-    ListKind::Targets,
-    ListKind::Reports,
-    ListKind::Wordlists,
-];
+/// The lists in the order of their requests when several are due.
+pub(crate) const ORDER: [ListKind; ListKind::REQUESTED.len()] = ListKind::REQUESTED;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ListSchedule {

@@ -3,8 +3,8 @@
 use crate::base::{RowRef, ShownRows};
 use crate::input::{Action, Context, ItemAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, ViewCache, draw_columns,
-    fact, format, invite, key, pane_of, words,
+    Cx, DetailPane, DetailText, DrawnPane, ListColumn, ListPane, PaneDrawing, Slot, TableColumn,
+    ViewCache, draw_columns, fact, format, invite, key, pane_of, words,
 };
 use ratatui::prelude::{Buffer, Line};
 use scandeck_domain::table::columns::report;
@@ -30,6 +30,10 @@ const COLUMNS: &[ListColumn<Report>] = &[
         |cx, report, _| words(until(cx, report), cx.theme.text()),
     ),
 ];
+
+impl DrawnPane for Report {
+    const DRAWING: PaneDrawing = PaneDrawing::new(draw_list, detail);
+}
 
 pub(crate) fn draw_list(
     cx: &Cx<'_>,

@@ -4,9 +4,9 @@ use crate::base::{Pane, RowRef, ShownRows, Tab};
 use crate::data::ScanParts;
 use crate::input::{Action, Context, ItemAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, Theme, ViewCache, ago,
-    bar, draw_columns, fact, format, invite, is_constant, key, pane_of, plain, problem_lines,
-    sampled_items, stale_reason, tree_lines, words,
+    Cx, DetailPane, DetailText, DrawnPane, ListColumn, ListPane, PaneDrawing, Slot, TableColumn,
+    Theme, ViewCache, ago, bar, draw_columns, fact, format, invite, is_constant, key, pane_of,
+    plain, problem_lines, sampled_items, stale_reason, tree_lines, words,
 };
 use ratatui::prelude::{Buffer, Line, Span, Style};
 use scandeck_domain::problem::Problem;
@@ -151,6 +151,10 @@ const HOST_PORT: u16 = 15;
 const PROGRESS: u16 = 11;
 /// Columns of the percentage after a bar, with the blank before it.
 const PERCENT: u16 = 5;
+
+impl DrawnPane for Scan {
+    const DRAWING: PaneDrawing = PaneDrawing::new(draw_list, detail).summary(summary);
+}
 
 pub(crate) fn draw_list(
     cx: &Cx<'_>,

@@ -3,8 +3,9 @@
 use crate::base::{RowRef, ShownRows};
 use crate::input::{Action, Context, ItemAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, ViewCache, draw_columns,
-    fact, format, invite, is_constant, key, pane_of, plain, sampled_items, width_of, words,
+    Cx, DetailPane, DetailText, DrawnPane, ListColumn, ListPane, PaneDrawing, Slot, TableColumn,
+    ViewCache, draw_columns, fact, format, invite, is_constant, key, pane_of, plain, sampled_items,
+    width_of, words,
 };
 use ratatui::prelude::{Buffer, Line, Span};
 use scandeck_domain::table::columns::target;
@@ -59,6 +60,10 @@ fn all<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Target> + use<'a> {
     let targets = cx.model.data.targets.value();
     let targets = targets.map(|targets| targets.items()).unwrap_or_default();
     targets.iter().map(|target| &**target)
+}
+
+impl DrawnPane for Target {
+    const DRAWING: PaneDrawing = PaneDrawing::new(draw_list, detail);
 }
 
 pub(crate) fn draw_list(

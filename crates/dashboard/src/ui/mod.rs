@@ -20,6 +20,7 @@ pub mod layout;
 pub mod links;
 pub mod list;
 pub mod mask;
+pub mod pane;
 pub mod prompt;
 pub mod text;
 pub mod theme;
@@ -42,6 +43,7 @@ pub(crate) use list::{
     pane_of, problem_lines, retry_in, sampled_items, stale_reason, widest,
 };
 pub(crate) use mask::{mask_frame, masked_lines};
+pub(crate) use pane::{DrawnPane, PaneDrawing};
 pub(crate) use text::{DetailPane, DetailText};
 pub use theme::{Scheme, Syntax, Theme, UNICODE};
 pub use widgets::bar::bar;

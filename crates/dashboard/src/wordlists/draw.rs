@@ -3,8 +3,9 @@
 use crate::base::{RowRef, ShownRows};
 use crate::input::{Action, Context, ItemAction, ListAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, ViewCache, draw_columns,
-    fact, format, is_constant, key, pane_of, plain, sampled_items, widest, words,
+    Cx, DetailPane, DetailText, DrawnPane, ListColumn, ListPane, PaneDrawing, Slot, TableColumn,
+    ViewCache, draw_columns, fact, format, is_constant, key, pane_of, plain, sampled_items, widest,
+    words,
 };
 use ratatui::prelude::{Buffer, Line};
 use scandeck_domain::table::columns::wordlist;
@@ -39,6 +40,10 @@ const COLUMNS: &[ListColumn<Wordlist>] = &[
 
 fn shown<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Wordlist> + use<'a> {
     sampled_items::<Wordlist>(cx)
+}
+
+impl DrawnPane for Wordlist {
+    const DRAWING: PaneDrawing = PaneDrawing::new(draw_list, detail);
 }
 
 pub(crate) fn draw_list(

@@ -8,3 +8,13 @@
 //! API has no upload.
 
 pub mod draw;
+
+use crate::model::PaneItem;
+use scandeck_wire::contract::Wordlist;
+use serde_json::Value;
+
+impl PaneItem for Wordlist {
+    fn json(&self) -> Option<Value> {
+        serde_json::to_value(self).ok()
+    }
+}

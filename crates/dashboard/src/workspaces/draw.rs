@@ -3,8 +3,8 @@
 use crate::base::{RowRef, ShownRows};
 use crate::input::{Action, Context, ItemAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, ViewCache, draw_columns,
-    fact, format, invite, key, pane_of, plain, words,
+    Cx, DetailPane, DetailText, DrawnPane, ListColumn, ListPane, PaneDrawing, Slot, TableColumn,
+    ViewCache, draw_columns, fact, format, invite, key, pane_of, plain, words,
 };
 use ratatui::prelude::{Buffer, Line, Span};
 use scandeck_domain::table::columns::workspace;
@@ -46,6 +46,10 @@ const COLUMNS: &[ListColumn<Workspace>] = &[
         TableColumn::flex(20, 3).expendable(2).from(62),
     ),
 ];
+
+impl DrawnPane for Workspace {
+    const DRAWING: PaneDrawing = PaneDrawing::new(draw_list, detail);
+}
 
 pub(crate) fn draw_list(
     cx: &Cx<'_>,

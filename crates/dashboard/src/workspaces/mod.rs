@@ -8,3 +8,13 @@
 
 pub mod draw;
 pub mod form;
+
+use crate::model::PaneItem;
+use scandeck_wire::contract::Workspace;
+use serde_json::Value;
+
+impl PaneItem for Workspace {
+    fn json(&self) -> Option<Value> {
+        serde_json::to_value(self).ok()
+    }
+}

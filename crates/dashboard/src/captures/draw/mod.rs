@@ -7,12 +7,15 @@ use crate::base::{CaptureRow, Pane, ShownRows};
 use crate::captures::HTTP_ONLY;
 use crate::input::{Action, Context, ListAction};
 use crate::ui::{
-    Cx, ListPane, ListState, Slot, TableRow, ViewCache, draw_list_pane, format, kept_columns, key,
-    layouts, words,
+    Cx, ListPane, ListState, PaneDrawing, Slot, TableRow, ViewCache, draw_list_pane, format,
+    kept_columns, key, layouts, words,
 };
 use ratatui::prelude::{Buffer, Line, Span};
 use scandeck_domain::oob::{Reachability, request};
 use scandeck_wire::text;
+
+pub(crate) const DRAWING: PaneDrawing =
+    PaneDrawing::new(draw_list, detail::detail).summary(summary);
 
 pub(crate) fn draw_list(
     cx: &Cx<'_>,

@@ -4,8 +4,9 @@ use crate::base::{RowRef, ShownRows};
 use crate::captures::draw::last_request;
 use crate::input::{Action, Context, CopyAction, ItemAction, ListAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, ListColumn, ListPane, Slot, TableColumn, ViewCache, draw_columns,
-    fact, format, invite, is_constant, key, pane_of, sampled_items, widest, words,
+    Cx, DetailPane, DetailText, DrawnPane, ListColumn, ListPane, PaneDrawing, Slot, TableColumn,
+    ViewCache, draw_columns, fact, format, invite, is_constant, key, pane_of, sampled_items,
+    widest, words,
 };
 use ratatui::prelude::{Buffer, Line};
 use scandeck_domain::oob::{LoggerExpiry, Reachability};
@@ -45,6 +46,10 @@ fn shown<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Logger> + use<'a> {
 
 fn is_alike(cx: &Cx<'_>, of: fn(&Logger) -> i64) -> bool {
     is_constant(shown(cx).map(of).map(format::count))
+}
+
+impl DrawnPane for Logger {
+    const DRAWING: PaneDrawing = PaneDrawing::new(draw_list, detail).summary(summary);
 }
 
 pub(crate) fn draw_list(

@@ -9,3 +9,13 @@
 
 pub mod draw;
 pub mod form;
+
+use crate::model::PaneItem;
+use scandeck_wire::contract::Logger;
+use serde_json::Value;
+
+impl PaneItem for Logger {
+    fn json(&self) -> Option<Value> {
+        serde_json::to_value(self).ok()
+    }
+}

@@ -511,16 +511,11 @@ fn prompt_hints(cx: &Cx<'_>, prompt: &Prompt) -> Vec<Hint> {
 pub(crate) fn draw_tabs(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
     let theme = cx.theme;
     let mut line = Line::default();
-    for pane in [
-        Pane::Workspaces,
-        Pane::Targets,
-        Pane::Findings,
-        Pane::Scans,
-        cx.model.navigation.fifth,
-        Pane::Reports,
-        Pane::Wordlists,
-        Pane::Activity,
-    ] {
+    // One of the panes that share a key is shown.
+    let fifth = cx.model.navigation.fifth;
+    let is_shown =
+        |pane: &Pane| *pane == fifth || pane.number().is_some() && pane.number() != fifth.number();
+    for pane in Pane::ALL.into_iter().filter(is_shown) {
         // Calls are reported only while their view is open.
         let count = cx.model.data.count(pane).filter(|_| pane != Pane::Activity);
         let count = count.map(|count| format!(" {}", format::count(count as i64)));

@@ -1,11 +1,12 @@
-//! The panes: which feature draws which pane, their titles, and helpers that all of them use.
+//! The panes: their lists, details and summaries in the slots of the layout.
 //!
 //! The `draw` of a feature has the columns of its list, the cells of a row, and its detail. How a
 //! list or a detail is framed, scrolled and filtered is in `ui/list` and `ui/text`, once for all.
 
 use crate::base::{Pane, PlacedPane, ShownRows, SlotPart};
+use crate::list::{of, registry};
 pub(crate) use crate::ui::labels::numbered;
-use crate::ui::{Cx, DetailPane, Slot, ViewCache, draw_sides};
+use crate::ui::{Cx, DetailPane, DrawnPane, PaneDrawing, Slot, ViewCache, draw_sides};
 use ratatui::prelude::{Buffer, Line, Span};
 
 /// Draws a slot. What it measured goes into the cache.
@@ -41,7 +42,7 @@ pub(crate) fn draw_list(
     slot: &Slot,
     cache: &mut ViewCache,
 ) -> Option<ShownRows> {
-    Some((view_of(slot.pane).list)(cx, buf, slot, cache)).filter(|rows| rows.area.height > 0)
+    Some((drawing_of(slot.pane).list)(cx, buf, slot, cache)).filter(|rows| rows.area.height > 0)
 }
 
 /// Draws the detail of the selected row; until it follows the selection, the one that was drawn
@@ -65,58 +66,9 @@ fn draw_detail(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache
         .keep(slot.pane, slot.area, buf, &cache.measures);
 }
 
-/// Draws a list; where its rows are.
-type DrawList = fn(&Cx<'_>, &mut Buffer, &Slot, &mut ViewCache) -> ShownRows;
-/// The detail of the selected row.
-type DetailOf = for<'a> fn(&Cx<'a>, &mut ViewCache) -> Option<DetailPane<'a>>;
-/// A pane in one line, in layouts that have no more room for it.
-type Summary = for<'a> fn(&Cx<'a>) -> Line<'a>;
-
 /// How a pane is drawn.
-struct PaneView {
-    list: DrawList,
-    detail: DetailOf,
-    summary: Summary,
-}
-
-fn view(list: DrawList, detail: DetailOf) -> PaneView {
-    PaneView {
-        list,
-        detail,
-        summary: |_| Line::default(),
-    }
-}
-
-/// The registry of drawing, a line a pane.
-fn view_of(pane: Pane) -> PaneView {
-    use crate::captures::{draw as captures, loggers::draw as loggers};
-    use crate::findings::{draw as findings, retest::draw as board};
-    use crate::{activity, payloads, reports, scans, targets, wordlists, workspaces};
-    match pane {
-        Pane::Workspaces => view(workspaces::draw::draw_list, workspaces::draw::detail),
-        Pane::Targets => view(targets::draw::draw_list, targets::draw::detail),
-        Pane::Findings => PaneView {
-            summary: findings::summary,
-            ..view(findings::draw_list, findings::detail_of_row)
-        },
-        Pane::Scans => PaneView {
-            summary: scans::draw::summary,
-            ..view(scans::draw::draw_list, scans::draw::detail)
-        },
-        Pane::Captures => PaneView {
-            summary: captures::summary,
-            ..view(captures::draw_list, captures::detail::detail)
-        },
-        Pane::Loggers => PaneView {
-            summary: loggers::summary,
-            ..view(loggers::draw_list, loggers::detail)
-        },
-        Pane::Reports => view(reports::draw::draw_list, reports::draw::detail),
-        Pane::Wordlists => view(wordlists::draw::draw_list, wordlists::draw::detail),
-        Pane::Board => view(board::draw_list, board::detail),
-        Pane::Payloads => view(payloads::draw::draw_list, payloads::draw::detail),
-        Pane::Activity => view(activity::draw::draw_list, activity::draw::detail),
-    }
+fn drawing_of(pane: Pane) -> PaneDrawing {
+    registry!(of [pane, T => T::DRAWING, captures => crate::captures::draw::DRAWING])
 }
 
 /// The detail of the selected row of a pane, if there is one.
@@ -125,7 +77,7 @@ pub(crate) fn detail_of<'a>(
     pane: Pane,
     cache: &mut ViewCache,
 ) -> Option<DetailPane<'a>> {
-    (view_of(pane).detail)(cx, cache)
+    (drawing_of(pane).detail)(cx, cache)
 }
 
 /// The head and the text of the detail of the focused pane for a pager: tables and dumps have the
@@ -143,7 +95,7 @@ pub(crate) fn detail_text(cx: &Cx<'_>, cache: &mut ViewCache) -> Option<String> 
 /// A pane in one line: `─ 4 scans ── ▶ 3 running  ✗ 1 failed ───`.
 fn draw_summary(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot) {
     let theme = cx.theme;
-    let summary = (view_of(slot.pane).summary)(cx);
+    let summary = (drawing_of(slot.pane).summary)(cx);
     let rule = theme.glyphs.rule;
     let mut line = Line::from(Span::styled(format!("{rule} "), theme.dim()));
     line.push_span(Span::styled(numbered(slot.pane), theme.strong()));

@@ -20,14 +20,11 @@ pub(crate) fn handle_cached(model: &mut Model, cached: CachedList) {
     }
     match snapshot {
         Snapshot::Workspaces(table) => recall_workspaces(model, table, at, worked_in),
-        Snapshot::Targets(table) => _ = model.data.targets.recall(table, at),
         Snapshot::Scans(table) => recall_scans(model, table, at),
-        // The rows follow when they are made. When those of each scan were read is not in the
-        // cache, so only counts prove that they are complete.
-        Snapshot::Findings(table) => _ = model.data.occurrences.recall(table, at),
         Snapshot::Loggers(table) => recall_loggers(model, table, at),
-        // These are not cached.
-        Snapshot::Reports(_) | Snapshot::Wordlists(_) => {}
+        // The rows of findings follow when they are made. When those of each scan were read is not
+        // in the cache, so only counts prove that they are complete.
+        other => _ = model.data.recall(other, at),
     }
 }
 

@@ -8,18 +8,16 @@ use crate::base::{CaptureUse, Effect, FindingUse, Pane, Tone};
 use crate::data::ReadFinding;
 use crate::forms::is_web_url;
 use crate::input::action::CopyAction;
-use crate::model::Model;
+use crate::model::{Model, PaneItem};
 use crate::payloads::keys as payloads;
 use crate::plots::keys as plots;
 use crate::prompts::{Prompt, Then};
-use scandeck_client::calls::{ApiCall, CallId};
+use scandeck_client::calls::ApiCall;
 use scandeck_domain::export::ticket;
 use scandeck_domain::oob::{CaptureRecord, out};
 use scandeck_domain::problem::Problem;
 use scandeck_domain::triage::{IssueId, ListedFinding};
-use scandeck_wire::contract::{
-    FindingId, LoggerId, ReportId, Risk, ScanId, TargetId, WordlistId, WorkspaceId,
-};
+use scandeck_wire::contract::{FindingId, Risk};
 use scandeck_wire::text::{self, quoted};
 use std::collections::HashMap;
 use std::net::Ipv6Addr;
@@ -363,8 +361,8 @@ fn open_in_browser(model: &mut Model, effects: &mut Vec<Effect>) {
         Pane::Findings | Pane::Board | Pane::Loggers | Pane::Payloads | Pane::Captures => {
             url(model)
         }
-        // These have URLs of the API only, which needs a key.
-        Pane::Workspaces | Pane::Scans | Pane::Reports | Pane::Wordlists | Pane::Activity => None,
+        // The others have URLs of the API only, which needs a key.
+        _ => None,
     };
     let Some(url) = named.filter(|url| is_web_url(url)) else {
         return model.notify(
@@ -552,28 +550,13 @@ fn json_of(nouns: &str, first: i64, values: Vec<serde_json::Value>) -> Option<(S
 
 /// The JSON of a row.
 pub(super) fn value(model: &Model, pane: Pane, id: i64) -> Option<serde_json::Value> {
-    let data = &model.data;
-    let value = match pane {
-        Pane::Workspaces => serde_json::to_value(data.workspaces.value()?.get(WorkspaceId(id))?),
-        Pane::Targets => serde_json::to_value(data.targets.value()?.get(TargetId(id))?),
-        Pane::Findings | Pane::Board => {
-            serde_json::to_value(&data.findings.value()?.get(IssueId(id))?.finding)
+    match pane {
+        Pane::Payloads => {
+            let at_hand = model.payload_at_hand()?.token;
+            model.captures.oob.book.get(at_hand)?.json()
         }
-        Pane::Scans => serde_json::to_value(data.scans.value()?.get(ScanId(id))?),
-        Pane::Loggers => serde_json::to_value(data.loggers.value()?.get(LoggerId(id))?),
-        Pane::Reports => serde_json::to_value(data.reports.value()?.get(ReportId(id))?),
-        Pane::Wordlists => serde_json::to_value(data.wordlists.value()?.get(WordlistId(id))?),
-        Pane::Payloads => serde_json::to_value(
-            model
-                .captures
-                .oob
-                .book
-                .get(model.payload_at_hand()?.token)?,
-        ),
-        Pane::Activity => serde_json::to_value(data.calls.value()?.get(CallId(id))?),
-        Pane::Captures => return None,
-    };
-    value.ok()
+        pane => model.data.json(pane.query_pane(), id),
+    }
 }
 
 /// The text for the notice, and the command that shows this view: a headless command if there is

@@ -46,9 +46,7 @@ pub(crate) fn prompt_delete(model: &mut Model) {
         Pane::Reports => reports,
         Pane::Wordlists => wordlists,
         Pane::Findings => return crate::findings::manual::prompt_off(model),
-        Pane::Captures | Pane::Board | Pane::Payloads | Pane::Activity => {
-            return model.notify(Tone::Plain, "rows of this list cannot be deleted");
-        }
+        _ => return model.notify(Tone::Plain, "rows of this list cannot be deleted"),
     };
     let pane = model.navigation.focus.pane;
     prompt(model, pane, "Delete", "delete", matter);

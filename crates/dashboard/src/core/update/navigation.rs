@@ -21,14 +21,6 @@ pub(crate) fn handle_view(model: &mut Model, action: ViewAction, effects: &mut V
         ViewAction::Quit => quit(model, effects),
         ViewAction::NextPane => go(model, beside(model, 1)),
         ViewAction::PreviousPane => go(model, beside(model, -1)),
-        ViewAction::Workspaces => go(model, Pane::Workspaces),
-        ViewAction::Targets => go(model, Pane::Targets),
-        ViewAction::Findings => go(model, Pane::Findings),
-        ViewAction::Scans => go(model, Pane::Scans),
-        ViewAction::Captures => go(model, Pane::Captures),
-        ViewAction::Reports => go(model, Pane::Reports),
-        ViewAction::Wordlists => go(model, Pane::Wordlists),
-        ViewAction::Activity => go(model, Pane::Activity),
         ViewAction::PreviousTab => walk_tabs(model, -1),
         ViewAction::NextTab => walk_tabs(model, 1),
         ViewAction::OtherDown => other(model, 1),
@@ -40,6 +32,10 @@ pub(crate) fn handle_view(model: &mut Model, action: ViewAction, effects: &mut V
         ViewAction::Wider => model.resize_pane(Axis::Columns, COLUMNS, effects),
         ViewAction::Narrower => model.resize_pane(Axis::Columns, -COLUMNS, effects),
         ViewAction::ResetSizes => model.reset_pane_sizes(effects),
+        other => match Pane::shown_by(other) {
+            Some(pane) => go(model, pane),
+            None => model.notify_no_effect(Action::View(other)),
+        },
     }
 }
 
@@ -218,15 +214,7 @@ pub(crate) fn go_in(model: &mut Model) {
             );
         }
         Pane::Payloads => crate::payloads::keys::to_captures(model),
-        Pane::Findings
-        | Pane::Scans
-        | Pane::Captures
-        | Pane::Reports
-        | Pane::Wordlists
-        | Pane::Board
-        | Pane::Activity => {
-            model.navigation.focus.in_detail = true;
-        }
+        _ => model.navigation.focus.in_detail = true,
     }
 }
 

@@ -49,15 +49,7 @@ fn compare(model: &mut Model, effects: &mut Vec<Effect>) {
         Pane::Captures => captures::compare(model),
         Pane::Scans => retest::compare_scans(model),
         Pane::Findings | Pane::Board => retest::show_difference(model, effects),
-        Pane::Workspaces
-        | Pane::Targets
-        | Pane::Loggers
-        | Pane::Reports
-        | Pane::Wordlists
-        | Pane::Payloads
-        | Pane::Activity => {
-            model.notify_no_effect(Action::Item(ItemAction::Compare));
-        }
+        _ => model.notify_no_effect(Action::Item(ItemAction::Compare)),
     }
 }
 

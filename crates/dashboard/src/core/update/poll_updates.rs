@@ -55,21 +55,18 @@ pub(crate) fn handle_update(model: &mut Model, update: Update) {
 
 fn is_of_a_workspace(event: &PollEvent) -> bool {
     use PollEvent::{Budget, ClockOffset, Link, MissingScanners};
-    use Snapshot::{Reports, Wordlists, Workspaces};
-    !matches!(
-        event,
-        Link(_)
-            | Budget(_)
-            | ClockOffset(_)
-            | MissingScanners(_)
-            | PollEvent::Snapshot(Workspaces(_) | Reports(_) | Wordlists(_))
-    )
+    match event {
+        PollEvent::Snapshot(snapshot) => snapshot.list_kind().is_of_workspace(),
+        event => !matches!(
+            event,
+            Link(_) | Budget(_) | ClockOffset(_) | MissingScanners(_)
+        ),
+    }
 }
 
 fn handle_snapshot(model: &mut Model, snapshot: Snapshot, at: Stamp) {
     match snapshot {
         Snapshot::Workspaces(table) => handle_workspaces(model, table, at),
-        Snapshot::Targets(table) => model.data.targets.succeed(table, at),
         Snapshot::Scans(table) => {
             model.scans.progress.take(model.now.mono, &table);
             model.data.scans.succeed(table, at);
@@ -91,7 +88,7 @@ fn handle_snapshot(model: &mut Model, snapshot: Snapshot, at: Stamp) {
             count_unseen(model);
         }
         Snapshot::Reports(table) => handle_reports(model, table, at),
-        Snapshot::Wordlists(table) => model.data.wordlists.succeed(table, at),
+        other => model.data.succeed(other, at),
     }
 }
 

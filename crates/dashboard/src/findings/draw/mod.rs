@@ -11,12 +11,16 @@ use crate::base::{Pane, ShownRows};
 use crate::data::Saved;
 use crate::input::{Action, AppAction, Context, ItemAction, ListAction, ViewAction};
 use crate::ui::{
-    Cx, DetailPane, GridRow, ListPane, Slot, ViewCache, draw_columns_dimming, format, invite, key,
-    pane_of, tab_line, words,
+    Cx, DetailPane, DrawnPane, GridRow, ListPane, PaneDrawing, Slot, ViewCache,
+    draw_columns_dimming, format, invite, key, pane_of, tab_line, words,
 };
 use ratatui::prelude::{Buffer, Line};
 use scandeck_domain::triage::{Issue, IssueId};
 use scandeck_wire::text;
+
+impl DrawnPane for Issue {
+    const DRAWING: PaneDrawing = PaneDrawing::new(draw_list, detail_of_row).summary(summary);
+}
 
 pub(crate) fn draw_list(
     cx: &Cx<'_>,

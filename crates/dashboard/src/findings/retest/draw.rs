@@ -5,8 +5,9 @@ use crate::data::{Board, BoardRow};
 use crate::findings::draw::{self, cells};
 use crate::list::Group;
 use crate::ui::{
-    Cx, DetailPane, GridRow, ListColumn, ListPane, Room, Slot, TableColumn, Theme, ViewCache, cell,
-    draw_columns_dimming, format, is_constant, pane_of, sampled_items, widest, words,
+    Cx, DetailPane, DrawnPane, GridRow, ListColumn, ListPane, PaneDrawing, Room, Slot, TableColumn,
+    Theme, ViewCache, cell, draw_columns_dimming, format, is_constant, pane_of, sampled_items,
+    widest, words,
 };
 use ratatui::prelude::{Buffer, Line, Span, Style};
 use scandeck_domain::table::columns::finding;
@@ -100,6 +101,10 @@ fn fit_target(column: TableColumn, cx: &Cx<'_>) -> TableColumn {
     column
         .content(targets.max(unknown), cells::HOST_PORT)
         .gives_way_if(is_one, 1)
+}
+
+impl DrawnPane for BoardRow {
+    const DRAWING: PaneDrawing = PaneDrawing::new(draw_list, detail);
 }
 
 pub(crate) fn draw_list(

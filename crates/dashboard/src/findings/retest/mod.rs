@@ -14,3 +14,12 @@ pub mod keys;
 pub(crate) mod tests;
 #[cfg(test)]
 mod verdict_tests;
+
+use crate::data::BoardRow;
+use crate::model::{Model, PaneItem};
+
+impl PaneItem for BoardRow {
+    fn show(model: &mut Model) {
+        model.show_board();
+    }
+}

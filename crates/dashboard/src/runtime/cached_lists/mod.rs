@@ -194,7 +194,7 @@ impl CachedLists {
 
 /// Writes the lists of [`Snapshot`], and reads them by their kind.
 macro_rules! list_files {
-    ($($list:ident($item:ty),)*) => {
+    ($($list:ident($item:ty) $field:ident $of_workspace:literal;)*) => {
         fn write_list(path: &Path, snapshot: &Snapshot, at: Stamp) -> io::Result<()> {
             match snapshot {
                 $(Snapshot::$list(table) => write(path, table, at),)*
