@@ -1,7 +1,7 @@
 //! Runs the practice target on the ports of the fixture until it is killed:
 //! `cargo run --example practice_target LOGGER PORT`.
 //!
-//! `tests/fixtures/f568d2a/make.sh` scans it. LOGGER is the URL that receives reports of visits,
+//! `tests/fixtures/0.1.0/make.sh` scans it. LOGGER is the URL that receives reports of visits,
 //! PORT the last of the ports.
 
 #[allow(dead_code, clippy::unwrap_used)] // tests use the other functions, and may unwrap

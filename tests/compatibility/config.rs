@@ -1,6 +1,6 @@
 //! The configuration file of an earlier version.
 
-use scandeck::config::{Config, Connection, Environment, Flags, KeySource};
+use scandeck::config::{Config, Connection, Environment, Flags, KeySource, ScreenSettings};
 use serde_json::{Value, json};
 
 use super::{fixture, text};
@@ -41,6 +41,7 @@ fn configuration_file_with_every_key_gives_same_values() {
             "alias": config.alias,
             "read_only": config.read_only,
             "insecure_http": config.insecure_http,
+            "colour": config.colour.map(|colour| format!("{colour:?}").to_lowercase()),
         });
         assert_eq!(actual, *values, "{profile}");
         assert_eq!((config.user.as_str(), config.keep_days), ("ann", Some(365)));
@@ -48,6 +49,7 @@ fn configuration_file_with_every_key_gives_same_values() {
             config.screen.alert_command,
             ["sh", "-c", "notify-send \"$SCANDECK_TITLE\""]
         );
+        assert_screen(&config.screen);
         let is_own = |address: &str| {
             config
                 .own_addresses
@@ -66,6 +68,28 @@ fn configuration_file_with_every_key_gives_same_values() {
         );
     }
     assert_eq!(load(None).name, "prod", "the default profile");
+}
+
+fn assert_screen(screen: &ScreenSettings) {
+    let theme = screen.theme.as_ref().map(|(_, name)| name.as_str());
+    assert!(screen.mouse && theme == Some("dark"));
+    let keys = screen.keys.all.iter();
+    let keys: Vec<String> = keys
+        .map(|one| format!("{} {} {}", one.context, one.action, one.keys.join(" ")))
+        .collect();
+    assert_eq!(
+        keys,
+        ["findings retest s f5", "findings delete ", "lists mark m"]
+    );
+    let [command] = &screen.keys.commands[..] else {
+        panic!("{:?}", screen.keys.commands)
+    };
+    assert_eq!(
+        (command.name.as_str(), command.context.as_str()),
+        ("ticket", "findings")
+    );
+    assert_eq!(command.words, ["tracker", "add", "--json", "-"]);
+    assert!(command.keys == ["Z"] && command.changes);
 }
 
 fn source(key: &KeySource, home: &std::path::Path) -> String {

@@ -1,4 +1,4 @@
-//! Files of an earlier version keep working: see `tests/fixtures/f568d2a/README.md`.
+//! Files of an earlier version keep working: see `tests/fixtures/0.1.0/README.md`.
 //!
 //! The tests run the real binary and the service on a copy of the fixture. Only [`config`],
 //! [`names`], [`range`] and the start of the service below import modules of the crate.
@@ -34,7 +34,7 @@ const SERVICE_BASE: &str = "http://127.0.0.1:18470";
 /// Path of a file of the fixture.
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/fixtures/f568d2a")
+        .join("tests/fixtures/0.1.0")
         .join(name)
 }
 

@@ -64,7 +64,7 @@ async fn service_database_opened_keeps_findings_captures_reports_and_words() {
             .unwrap()
             .to_lowercase();
         assert!(
-            report.contains("credentials readable") && report.contains(beginning),
+            report.contains("credentials file exposed") && report.contains(beginning),
             "{report:.200}"
         );
     }

@@ -22,7 +22,6 @@ async fn state_directory_opened_keeps_every_decision() {
             .is_sorted_by_key(|finding| -risk(finding)),
         "the highest risk is first"
     );
-    // The earlier version ignored severity overrides in its order.
     assert_eq!(
         differences(
             &by_fingerprint(expected("findings")),

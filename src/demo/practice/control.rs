@@ -3,8 +3,8 @@
 //! ```text
 //!   GET  /                        the list as text
 //!   GET  /weaknesses              the list as JSON
-//!   POST /weaknesses/ID/on|off    switches one (earlier names: `break`, `mend`)
-//!   POST /all-on, /all-off        switches all (earlier names: `/break-all`, `/mend-all`)
+//!   POST /weaknesses/ID/on|off    switches one
+//!   POST /all-on, /all-off        switches all
 //! ```
 
 use std::fmt::Write;
@@ -33,9 +33,6 @@ pub fn router(weaknesses: Weaknesses, address: SocketAddr) -> Router {
         .route("/weaknesses/{id}/{verb}", post(set))
         .route("/all-on", all(true))
         .route("/all-off", all(false))
-        // Names of earlier versions, which scripts use.
-        .route("/break-all", all(true))
-        .route("/mend-all", all(false))
         .with_state(Control {
             weaknesses,
             address,
@@ -70,8 +67,7 @@ async fn list(State(control): State<Control>) -> String {
 
 async fn list_json(State(control): State<Control>) -> Json<Value> {
     let active = control.weaknesses.active();
-    // `broken` is the name of earlier versions, which scripts read.
-    let entry = |is_on: bool, id: &str, title: &str, kinds: &[&str]| json!({"id": id, "title": title, "on": is_on, "broken": is_on, "vuln_ids": kinds});
+    let entry = |is_on: bool, id: &str, title: &str, kinds: &[&str]| json!({"id": id, "title": title, "on": is_on, "vuln_ids": kinds});
     let all = ALL
         .iter()
         .map(|one| entry(active.contains(one.id), one.id, one.title, one.kinds));
@@ -83,8 +79,8 @@ async fn set(
     Path((id, verb)): Path<(String, String)>,
 ) -> (StatusCode, String) {
     let is_active = match verb.as_str() {
-        "on" | "break" => true,
-        "off" | "mend" => false,
+        "on" => true,
+        "off" => false,
         _ => {
             return (
                 StatusCode::NOT_FOUND,

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 /// The attribute that the findings of a group have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingGroupBy {
+    #[default]
     Class,
     Target,
     Cve,

@@ -36,8 +36,6 @@ pub struct ConfigFile {
     /// The theme of the dashboard, with its place in the file.
     theme: Option<Spanned<String>>,
     pub captures: Captures,
-    // The name before the first release.
-    #[serde(alias = "signals")]
     pub alerts: AlertSettings,
     /// Keys by context and action; each value with its place in the file.
     keys: BTreeMap<String, BTreeMap<String, Spanned<KeyTexts>>>,

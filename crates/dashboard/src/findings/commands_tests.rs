@@ -198,7 +198,7 @@ fn report_and_manual_finding_commands_fill_in_arguments() {
         app.notices()
     );
 
-    app.keys(": 'own \"SSRF on the way in\" risk critical on t3' enter");
+    app.keys(": 'manual finding \"SSRF on the way in\" risk critical on t3' enter");
     let form = app.form();
     assert_eq!(
         (

@@ -64,7 +64,7 @@ actions! {
         Zoom "zoom" "zoom" "maximise or restore the focused pane";
         PreviousView "previous_view" "" "previous view";
         Taller "taller" "taller" "make the focused pane taller";
-        Lower "lower" "shorter" "make the focused pane shorter";
+        Lower "shorter" "shorter" "make the focused pane shorter";
         Wider "wider" "wider" "make the focused pane wider";
         Narrower "narrower" "narrower" "make the focused pane narrower";
         ResetSizes "reset_sizes" "reset" "reset the sizes of the panes";
@@ -86,7 +86,7 @@ actions! {
     /// Payloads.
     PayloadAction(Payload) {
         Plant "payload" "payload" "create and copy a payload of the current logger";
-        EditPlace "edit_place" "note" "edit note and placement of the selected or latest payload";
+        EditPlace "edit_placement" "note" "edit note and placement of the selected or latest payload";
     }
     /// `g`, then where to: from a row to what belongs to it.
     GoAction(Go) {
@@ -100,7 +100,7 @@ actions! {
     }
     /// `y`, then what.
     CopyAction(Copy) {
-        Obvious "copy_obvious" "id or URL" "copy id, name or URL of this row";
+        Obvious "copy_id" "id or URL" "copy id, name or URL of this row";
         Url "copy_url" "URL" "copy the URL";
         Curl "copy_curl" "curl" "copy the API request as curl, which reads the key from $SCANDECK_API_KEY";
         Markdown "copy_markdown" "Markdown" "copy as Markdown: findings, or captured requests";
@@ -137,7 +137,7 @@ actions! {
         Cwe "group_cwe" "CWE" "group by CWE";
         Owasp "group_owasp" "OWASP" "group by OWASP category";
         Port "group_port" "port" "group by port";
-        Now "group_now" "retest board" "open the retest board, grouped by current status";
+        Now "group_status" "retest board" "open the retest board, grouped by current status";
         Payload "group_payload" "payload" "group by payload; headers show the hits";
         Source "group_source" "source" "group by source address";
         Logger "group_logger" "logger" "group by logger";
@@ -156,10 +156,10 @@ actions! {
     }
     /// A list: in and out, filter, marks, order.
     ListAction(List) {
-        In "in" "open" "open the row: its contents, or its detail";
-        Out "out" "back" "back to the parent list";
+        In "open" "open" "open the row: its contents, or its detail";
+        Out "parent" "back" "back to the parent list";
         Filter "filter" "filter" "edit the filter: words and fields; tab completes them";
-        TakeBack "take_back" "" "undo the last filter or scope change";
+        TakeBack "undo_filter" "" "undo the last filter or scope change";
         Mark "mark" "mark" "mark, and move down";
         Range "range" "" "start or end a range of marks";
         MarkAll "mark_all" "" "mark or unmark all shown rows";
@@ -170,8 +170,8 @@ actions! {
     TextAction(Text) {
         Fold "fold" "" "JSON: fold or unfold the object or array at the cursor";
         Pager "pager" "" "open this text in $PAGER";
-        Shown "shown" "" "next display mode: wrapped, unwrapped; bodies decoded, raw, hex";
-        MarkThis "mark_this" "" "mark or unmark the shown row";
+        Shown "display_mode" "" "next display mode: wrapped, unwrapped; bodies decoded, raw, hex";
+        MarkThis "mark_item" "" "mark or unmark the shown row";
         TabLeft "tab_left" "" "previous tab; on the first tab, close the detail";
         TabRight "tab_right" "" "next tab";
         ScrollLeft "scroll_left" "" "long lines: left";
@@ -188,9 +188,9 @@ actions! {
         Scan "scan" "scan" "scan this target, or every marked one";
         Retest "retest" "retest" "retest: repeat the scans of this or the marked findings";
         Compare "compare" "compare" "compare with the previous scan, or compare two marked scans";
-        ScanAgain "scan_again" "repeat" "repeat this scan";
+        ScanAgain "repeat_scan" "repeat" "repeat this scan";
         Stop "stop" "stop" "stop the scan, after a confirmation";
-        CancelCall "cancel_call" "cancel" "cancel this request or the marked ones in flight";
+        CancelCall "cancel_request" "cancel" "cancel this request or the marked ones in flight";
         Report "report" "report" "create a report of the marked rows, else of all shown rows";
         Download "download" "download" "download into the current directory; nothing is overwritten";
         Replay "replay" "replay" "replay this request to a URL that you enter";
@@ -216,7 +216,7 @@ actions! {
     }
     /// Decisions beside the verdict keys, with the options of the menu.
     DecideAction(Decide) {
-        ReuseEarlier "take_over" "" "reuse the decisions made before the port changed";
+        ReuseEarlier "reuse" "" "reuse the decisions made before the port changed";
         More "decide_more" "more" "decide with reason, note, severity, tags or expiry date, or decide the whole class";
         Note "note" "" "add a note";
         Tags "tags" "" "add tags; -tag removes one";
@@ -224,11 +224,11 @@ actions! {
         Severity "severity" "" "severity override";
         DuplicateOf "duplicate_of" "" "mark as duplicate of another finding";
         Until "until" "" "expiry date of the decision";
-        Again "decide_again" "repeat" "repeat the last decision, then go to the next row or card";
+        Again "repeat_decision" "repeat" "repeat the last decision, then go to the next row or card";
         PreviousChanged "previous_changed" "" "previous row that a scan changed";
         NextChanged "next_changed" "" "next row that a scan changed";
         Rules "rules" "rules" "list of rules";
-        SwitchRule "switch_rule" "on/off" "turn the rule on or off";
+        SwitchRule "toggle_rule" "on/off" "turn the rule on or off";
         Undo "undo" "undo" "undo the last change and go to its finding";
         Redo "redo" "" "redo the last undone change";
     }
@@ -237,9 +237,9 @@ actions! {
         Open "review" "review" "review the shown findings card by card, or resume the review";
         Skip "review_skip" "skip" "skip this card";
         Back "review_back" "back" "previous card";
-        Exclude "review_leave_out" "" "on the tab Affected: exclude or include this finding";
-        Summary "review_end" "summary" "show the summary, where you can end the review";
-        End "review_close" "" "end the review; only in the summary";
+        Exclude "review_exclude" "" "on the tab Affected: exclude or include this finding";
+        Summary "review_summary" "summary" "show the summary, where you can end the review";
+        End "review_end" "" "end the review; only in the summary";
     }
     /// The fields of a form.
     FormAction(Form) {
@@ -291,29 +291,9 @@ impl Action {
         self.words()[0]
     }
 
-    /// Its name on the command line, in words. It differs from the name in the key table where that
-    /// one is unclear; names of earlier versions are accepted too (`palette::FORMER`).
+    /// Its name on the command line, in words.
     pub fn command(self) -> String {
-        match self {
-            Self::List(ListAction::In) => "open".to_owned(),
-            Self::List(ListAction::Out) => "parent".to_owned(),
-            Self::List(ListAction::TakeBack) => "undo filter".to_owned(),
-            Self::Text(TextAction::Shown) => "display mode".to_owned(),
-            Self::Text(TextAction::MarkThis) => "mark item".to_owned(),
-            Self::Copy(CopyAction::Obvious) => "copy id".to_owned(),
-            Self::Payload(PayloadAction::EditPlace) => "edit placement".to_owned(),
-            Self::Group(GroupAction::Now) => "group status".to_owned(),
-            Self::Item(ItemAction::ScanAgain) => "repeat scan".to_owned(),
-            Self::Item(ItemAction::CancelCall) => "cancel request".to_owned(),
-            Self::View(ViewAction::Lower) => "shorter".to_owned(),
-            Self::Decide(DecideAction::ReuseEarlier) => "reuse".to_owned(),
-            Self::Decide(DecideAction::Again) => "repeat decision".to_owned(),
-            Self::Decide(DecideAction::SwitchRule) => "toggle rule".to_owned(),
-            Self::Review(ReviewAction::Exclude) => "review exclude".to_owned(),
-            Self::Review(ReviewAction::Summary) => "review summary".to_owned(),
-            Self::Review(ReviewAction::End) => "review end".to_owned(),
-            _ => self.name().replace('_', " "),
-        }
+        self.name().replace('_', " ")
     }
 
     /// Short label of footer and menus; empty where it is not shown there.

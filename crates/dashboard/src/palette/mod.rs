@@ -126,27 +126,6 @@ impl Command {
     }
 }
 
-/// Command names of earlier versions, which lines may still begin with, and their present names.
-pub const FORMER: [(&str, &str); 17] = [
-    ("cancel call", "cancel request"),
-    ("copy obvious", "copy id"),
-    ("decide again", "repeat decision"),
-    ("edit place", "edit placement"),
-    ("group now", "group status"),
-    ("in", "open"),
-    ("lower", "shorter"),
-    ("mark this", "mark item"),
-    ("out", "parent"),
-    ("own", "manual finding"),
-    ("review close", "review end"),
-    ("review leave out", "review exclude"),
-    ("scan again", "repeat scan"),
-    ("shown", "display mode"),
-    ("switch rule", "toggle rule"),
-    ("take back", "undo filter"),
-    ("take over", "reuse"),
-];
-
 /// The contexts in which an action has a key, except those of text fields and prompts.
 pub fn places(keymap: &Keymap, action: Action) -> Vec<Context> {
     let typed = [

@@ -23,9 +23,9 @@ fn longest_name_at_the_start_is_the_command() {
         ("  : FINDINGS x", "findings", " x"),
         ("scan 118", "scan", " 118"),
         ("repeat scan", "repeat scan", ""),
-        ("scan_again", "repeat scan", ""),
-        ("Scan-Again now", "repeat scan", " now"),
-        ("take  back", "undo filter", ""),
+        ("repeat_scan", "repeat scan", ""),
+        ("Repeat-Scan now", "repeat scan", " now"),
+        ("undo  filter", "undo filter", ""),
     ] {
         let (command, from) = split(line).unwrap_or_else(|| panic!("{line:?} is no command"));
         assert_eq!(

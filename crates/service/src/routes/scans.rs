@@ -280,9 +280,7 @@ fn output_start(kind: String) -> String {
 /// `{"data": …}` with the stored fields of the output, and with the findings of the scan as
 /// `GET /findings` sends them.
 async fn output_with_findings(app: &App, scan: ScanId, data: &str) -> RouteResult<Response> {
-    let mut fields: Map<String, Value> = serde_json::from_str(data).unwrap_or_default();
-    // Earlier versions stored a part of each finding here.
-    fields.remove("findings");
+    let fields: Map<String, Value> = serde_json::from_str(data).unwrap_or_default();
     let mut start = output_start(FINDING_LIST.to_owned());
     start.push('{');
     for (name, value) in fields {

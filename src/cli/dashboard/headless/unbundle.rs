@@ -77,7 +77,7 @@ async fn import_decisions(memory: &Memory, bundle: &Bundle) -> anyhow::Result<us
     store.record(&bundle.events).await?;
     store.mark_seen(workspace, &bundle.seen).await?;
     let existing = store.settings().await?;
-    // Bundles of earlier versions have the filters of their sender.
+    // The view of a sender is not that of the reader.
     let shared = bundle
         .settings
         .iter()

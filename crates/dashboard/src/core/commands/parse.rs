@@ -2,7 +2,7 @@
 
 use crate::core::commands::table::all;
 use crate::model::{Fault, Model};
-use crate::palette::{Args, Command, FORMER, slot, trimmed};
+use crate::palette::{Args, Command, slot, trimmed};
 use std::ops::Range;
 
 /// A line that can be run.
@@ -19,15 +19,7 @@ pub fn split(text: &str) -> Option<(&'static Command, usize)> {
     let start = text.len() - text.trim_start_matches([' ', ':']).len();
     let named =
         |command: &'static Command| Some((command, start + after(&text[start..], &command.name)?));
-    let former = |(name, present): (&str, &str)| {
-        let end = start + after(&text[start..], name)?;
-        Some((all().iter().find(|command| command.name == present)?, end))
-    };
-    all()
-        .iter()
-        .filter_map(named)
-        .chain(FORMER.into_iter().filter_map(former))
-        .max_by_key(|(_, end)| *end)
+    all().iter().filter_map(named).max_by_key(|(_, end)| *end)
 }
 
 /// The position after the name at the beginning of a text.

@@ -122,7 +122,7 @@ pub(crate) fn actions_run_by_name_as_by_key() {
     assert!(app.model.navigation.focus.zoomed);
     run(&mut app, "mark all");
     assert_eq!(app.chosen(Pane::Findings).0.len(), 6);
-    app.keys(": 'scans' enter : 'scan_again' enter");
+    app.keys(": 'scans' enter : 'repeat_scan' enter");
     assert!(
         matches!(app.model.overlay.modals.last(), Some(Modal::Prompt(_))),
         "{}",

@@ -136,9 +136,9 @@ fn menu_and_command_reuse_earlier_decision() {
     select(&mut app, 12);
     app.keys("t =");
     assert_eq!(verdicts(&app), [None, Some(Verdict::FalsePositive), None]);
-    app.keys("u : 'take over' enter");
+    app.keys("u : 'reuse' enter");
     assert_eq!(verdicts(&app)[1], Some(Verdict::FalsePositive));
-    app.keys("u : 'take over is:offered' enter");
+    app.keys("u : 'reuse is:offered' enter");
     assert_eq!(
         app.prompt().question,
         "Reuse the earlier decision on 2 findings that match is:offered?"

@@ -10,7 +10,6 @@ mod tests;
 
 use crate::base::{Effect, Focus, Pane, Tab, Tone};
 use crate::input::{Action, Context, MoveAction, ReviewAction};
-use crate::list::FindingGroupBy;
 use crate::model::review::open::{close, pause};
 use crate::model::{Card, Cards, Decided, Model, Review, ReviewFacts, ReviewedList, TABS, UNDOES};
 use crate::prompts::{Prompt, Then};
@@ -76,15 +75,7 @@ fn resume_or_start(model: &mut Model, effects: &mut Vec<Effect>) {
         (false, None) => Vec::new(),
     };
     match paused {
-        Some(review)
-            if !marked
-                && !ids.is_empty()
-                && review
-                    .cards
-                    .list
-                    .as_ref()
-                    .is_some_and(|list| list.differs_from(&listed(model))) =>
-        {
+        Some(review) if !marked && !ids.is_empty() && review.cards.list != listed(model) => {
             let prompt = resume_prompt(model, &review, ids);
             model.findings.review = Some(review);
             model.open_prompt(prompt);
@@ -143,13 +134,8 @@ pub(crate) fn resume_paused(model: &mut Model) {
 /// are those of its classes.
 fn listed(model: &Model) -> ReviewedList {
     let scope = &model.navigation.scope;
-    let by = model
-        .lists
-        .finding_groups
-        .by
-        .or(Some(FindingGroupBy::Class));
     ReviewedList {
-        by,
+        by: model.lists.finding_groups.by.unwrap_or_default(),
         filter: model.lists.findings.filter.clone(),
         target: scope.target,
         scan: scope.scan,
@@ -206,15 +192,16 @@ fn replace_prompt(model: &Model, review: &Review, ids: Vec<IssueId>, chosen: &st
 
 /// Starts a review of these findings, which replaces a paused one.
 pub(crate) fn start(model: &mut Model, ids: Vec<IssueId>, effects: &mut Vec<Effect>) {
-    let Some(made) = cards(model, ids) else {
+    let Some(cards) = cards(model, ids) else {
         return model.notify(
             Tone::Plain,
             "findings are still being grouped: try again in a moment",
         );
     };
     let cards = Cards {
-        list: Some(listed(model)),
-        ..made
+        begun: model.now.wall.as_second(),
+        list: listed(model),
+        cards,
     };
     if cards.cards.is_empty() {
         return model.notify(Tone::Plain, "no findings to review");
@@ -255,16 +242,11 @@ fn saved(model: &Model) -> Option<Review> {
 
 /// These findings as cards: a card for each group, for each class while there are no groups. None
 /// until the groups of many findings are built.
-fn cards(model: &mut Model, ids: Vec<IssueId>) -> Option<Cards> {
-    let begun = model.now.wall.as_second();
+fn cards(model: &mut Model, ids: Vec<IssueId>) -> Option<Vec<Card>> {
     let Some(table) = &model.data.findings.value().cloned() else {
-        return Some(Cards::default());
+        return Some(Vec::new());
     };
-    let by = model
-        .lists
-        .finding_groups
-        .by
-        .unwrap_or(FindingGroupBy::Class);
+    let by = model.lists.finding_groups.by.unwrap_or_default();
     let keys = model.groups_of(by)?;
     let mut cards: Vec<Card> = Vec::new();
     let mut card_of: HashMap<u32, usize> = HashMap::new();
@@ -301,11 +283,7 @@ fn cards(model: &mut Model, ids: Vec<IssueId>) -> Option<Cards> {
             };
         }
     }
-    Some(Cards {
-        begun,
-        list: None,
-        cards,
-    })
+    Some(cards)
 }
 
 fn open(model: &mut Model) {

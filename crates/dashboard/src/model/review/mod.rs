@@ -36,10 +36,8 @@ pub const TABS: [Tab; 5] = [
 pub struct Cards {
     /// Start time in seconds since 1970, which identifies the review of a progress.
     pub begun: i64,
-    /// The grouping, the filter and the scope of the list at that time. None in a review of an
-    /// earlier version.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub list: Option<ReviewedList>,
+    /// The grouping, the filter and the scope of the list at that time.
+    pub list: ReviewedList,
     /// In the order in which they were shown.
     pub cards: Vec<Card>,
 }
@@ -47,20 +45,11 @@ pub struct Cards {
 /// The part of the findings that a review was made of.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReviewedList {
-    /// The grouping that made the cards; none in a review of an earlier version.
-    #[serde(default)]
-    pub by: Option<FindingGroupBy>,
+    /// The grouping that made the cards.
+    pub by: FindingGroupBy,
     pub filter: String,
     pub target: Option<TargetId>,
     pub scan: Option<ScanId>,
-}
-
-impl ReviewedList {
-    /// Whether a review of this list has other cards than one of the other list.
-    pub fn differs_from(&self, other: &Self) -> bool {
-        let by = self.by.or(other.by);
-        Self { by, ..self.clone() } != *other
-    }
 }
 
 /// One card: a group, or a single finding.

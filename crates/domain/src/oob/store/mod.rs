@@ -57,8 +57,6 @@ pub struct Store {
     last_capture: i64,
     last_payload: i64,
     last_count: i64,
-    /// A read-only file of a version without hits has none.
-    has_hits: bool,
 }
 
 /// Changes by other instances.
@@ -232,13 +230,8 @@ impl Store {
         let query = "WITH RECURSIVE names (name) AS (
                 SELECT min(workspace) FROM captures UNION
                 SELECT (SELECT min(workspace) FROM captures WHERE workspace > name) FROM names WHERE name IS NOT NULL
-            ) SELECT name FROM names WHERE name IS NOT NULL UNION SELECT workspace FROM payloads";
-        let hits = if self.has_hits {
-            " UNION SELECT workspace FROM counts"
-        } else {
-            ""
-        };
-        let query = sqlx::AssertSqlSafe(format!("{query}{hits}"));
+            ) SELECT name FROM names WHERE name IS NOT NULL
+            UNION SELECT workspace FROM payloads UNION SELECT workspace FROM counts";
         let rows: Vec<String> = sqlx::query_scalar(query)
             .fetch_all(&mut self.file.connection)
             .await

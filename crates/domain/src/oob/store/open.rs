@@ -15,16 +15,10 @@ use scandeck_wire::sqlite::{BrokenFile, FileKind, Opening, SharedFile};
 use scandeck_wire::text::plural;
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
-    sqlite::migrations(&[
-        (
-            "first",
-            include_str!("../../../../../assets/migrations/oob/0001_first.sql"),
-        ),
-        (
-            "hits",
-            include_str!("../../../../../assets/migrations/oob/0002_hits.sql"),
-        ),
-    ])
+    sqlite::migrations(&[(
+        "first",
+        include_str!("../../../../../assets/migrations/oob/0001_first.sql"),
+    )])
 });
 
 #[derive(Debug)]
@@ -75,26 +69,20 @@ impl Opening for OpenedArchive {
             last_capture: 0,
             last_payload: 0,
             last_count: 0,
-            has_hits: false,
         };
         store.file.watch_writes().await?;
         let failed = store.file.failed();
         let connection = &mut store.file.connection;
-        let hits =
-            sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'hits')");
-        store.has_hits = hits.fetch_one(&mut *connection).await.map_err(&failed)?;
         store.last_capture = last_row("captures")
             .fetch_one(&mut *connection)
             .await
             .map_err(&failed)?;
-        if store.has_hits {
-            store.last_count = last_row("counts")
-                .fetch_one(connection)
-                .await
-                .map_err(&failed)?;
-            // Met here, a broken page is rescued.
-            store.is_behind().await?;
-        }
+        store.last_count = last_row("counts")
+            .fetch_one(connection)
+            .await
+            .map_err(&failed)?;
+        // Met here, a broken page is rescued.
+        store.is_behind().await?;
         let mut book = PayloadBook::default();
         book.take(store.new_payloads().await?);
         Ok(Self {

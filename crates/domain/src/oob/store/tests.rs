@@ -384,8 +384,6 @@ async fn failed_rescue_leaves_broken_file_in_place() {
         format!("{first}{full}"),
     )
     .unwrap();
-    let second = include_str!("../../../../../assets/migrations/oob/0002_hits.sql");
-    fs::write(migrations.path().join("0002_hits.sql"), second).unwrap();
     let migrator = sqlx::migrate::Migrator::new(migrations.path())
         .await
         .unwrap();

@@ -255,9 +255,6 @@ impl Store {
     /// # Errors
     /// If the file cannot be read.
     pub async fn is_behind(&mut self) -> Result<bool, StoreError> {
-        if !self.has_hits {
-            return Ok(true);
-        }
         let failed = self.file.failed();
         let query = sqlx::query_scalar(
             "SELECT EXISTS (SELECT 1 FROM captures WHERE row > (SELECT row FROM looked))",
@@ -287,9 +284,6 @@ impl Store {
     /// # Errors
     /// If the file cannot be read.
     pub async fn counts_of(&mut self, workspace: &str) -> Result<Vec<HitCount>, StoreError> {
-        if !self.has_hits {
-            return Ok(Vec::new());
-        }
         let failed = self.file.failed();
         let query =
             sqlx::query("SELECT * FROM counts WHERE workspace = ?").bind(workspace.to_owned());
@@ -305,9 +299,6 @@ impl Store {
     /// # Errors
     /// If the file cannot be read.
     pub async fn new_counts(&mut self) -> Result<Vec<HitCount>, StoreError> {
-        if !self.has_hits {
-            return Ok(Vec::new());
-        }
         let failed = self.file.failed();
         let query =
             sqlx::query("SELECT * FROM counts WHERE row > ? ORDER BY row").bind(self.last_count);
@@ -324,9 +315,6 @@ impl Store {
     /// # Errors
     /// If the file cannot be read.
     pub async fn hits_of(&mut self, workspace: &str) -> Result<Vec<Hit>, StoreError> {
-        if !self.has_hits {
-            return Ok(Vec::new());
-        }
         let failed = self.file.failed();
         let query =
             sqlx::query("SELECT * FROM hits WHERE workspace = ?").bind(workspace.to_owned());

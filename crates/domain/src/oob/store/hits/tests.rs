@@ -1,16 +1,11 @@
 //! Tests of hits, each on its own files.
 
-use std::fs;
 use std::path::Path;
 
-use sqlx::migrate::Migrator;
-
+use super::super::OpenedArchive;
 use super::super::tests::{archived, break_payloads, holds, open, payload, stamp};
-use super::super::{KIND, OpenedArchive};
 use super::*;
 use scandeck_wire::contract::Capture;
-use scandeck_wire::sqlite;
-use scandeck_wire::sqlite::{Opening as _, SharedFile};
 
 /// A capture that carries a payload, a second after the one with the id before it.
 fn calls(workspace: &str, id: i64, number: u64) -> ArchivedCapture {
@@ -150,56 +145,18 @@ async fn undated_request_counts_without_time() {
 }
 
 #[tokio::test]
-async fn older_file_without_hits_is_migrated_and_searched_in_chunks() {
+async fn archive_that_nobody_searched_is_searched_in_chunks() {
     let temp = tempfile::tempdir().unwrap();
-    let migrations = tempfile::tempdir().unwrap();
-    let first = include_str!("../../../../../../assets/migrations/oob/0001_first.sql");
-    fs::write(migrations.path().join("0001_first.sql"), first).unwrap();
-    let old = Migrator::new(migrations.path()).await.unwrap();
-    let mut store = sqlite::open::<OpenedArchive>(temp.path(), &old)
-        .await
-        .unwrap()
-        .store;
-    store
-        .archive(
-            (1..=2_500)
-                .map(|id| calls("Acme", id, 1 + id as u64 % 2))
-                .collect(),
-        )
-        .await
-        .unwrap();
-    store.plant(&[payload(1, "Acme", 1, "")]).await.unwrap();
-    store.close().await;
-
-    // Where it cannot be written nothing is known of hits, and the rest is read.
-    let (file, notes) = SharedFile::open_read_only(temp.path(), &KIND)
-        .await
-        .unwrap();
-    let mut only_read = OpenedArchive::read(file, notes).await.unwrap();
-    assert_eq!(
-        (
-            only_read.book.len(),
-            only_read.store.captures_of("Acme").await.unwrap().len()
-        ),
-        (1, 2_500)
-    );
-    assert!(
-        only_read.store.is_behind().await.unwrap()
-            && only_read.store.hits_of("Acme").await.unwrap().is_empty()
-    );
-    assert_eq!(only_read.store.workspaces().await.unwrap(), ["Acme"]);
-    only_read.store.close().await;
-
     let OpenedArchive {
         mut store,
         mut book,
-        notes,
         ..
     } = open(temp.path()).await;
-    assert!(
-        notes[0].contains("from schema 1 to 2") && temp.path().join("captures.db.bak-1").exists(),
-        "{notes:?}"
-    );
+    let captures = (1..=2_500).map(|id| calls("Acme", id, 1 + id as u64 % 2));
+    store.archive(captures.collect()).await.unwrap();
+    let planted = [payload(1, "Acme", 1, "")];
+    store.plant(&planted).await.unwrap();
+    book.take(planted);
     assert!(store.is_behind().await.unwrap() && counts(&mut store, "Acme").await.is_empty());
     assert_eq!(store.search_all(&mut book).await, 3);
     assert_eq!(counts(&mut store, "Acme").await, [(1, 1_250)]);
