@@ -74,7 +74,7 @@ fn statements(tokens: TokenStream, found: &mut Vec<String>) {
             TokenTree::Literal(literal) => {
                 let text = literal.to_string();
                 let begins = |verb: &&str| text.trim_start_matches('"').starts_with(*verb);
-                found.extend(VERBS.iter().any(|verb| begins(verb)).then_some(text));
+                found.extend(VERBS.iter().any(begins).then_some(text));
             }
             TokenTree::Ident(_) | TokenTree::Punct(_) => {}
         }
