@@ -368,6 +368,26 @@ async fn folders_that_look_alike_are_searched_once_and_a_line_names_their_number
 }
 
 #[tokio::test]
+async fn program_that_answers_for_missing_names_has_few_searched_folders() {
+    let searched = |missing: &'static str| async move {
+        let port = web(move |path, _| match path {
+            "/" => ok("text/html", "<a href=/help/first/more/>p</a>"),
+            "/help/first/more/" => ok("text/html", "<p>page"),
+            _ => ok("text/html", missing),
+        })
+        .await;
+        let result = website(port, json!({"scan_type": "deep"})).run().await;
+        result.check();
+        let is_searched = |line: &&String| line.contains("/.git/HEAD -> ");
+        result.raw.iter().filter(is_searched).count()
+    };
+    // The root and three folders; of the answers of a program, the root and the uppermost folder.
+    assert_eq!(searched("<p>not found").await, 4);
+    assert_eq!(searched("<p>not found<a href=/>start</a>").await, 4);
+    assert_eq!(searched("<p>not found<a href=/help/>help</a>").await, 2);
+}
+
+#[tokio::test]
 async fn refused_scripts_leave_the_tests_of_scripts_incomplete() {
     let port = web(|path, _| match path {
         "/" => ok("text/html", "<script src=/app.js></script>"),

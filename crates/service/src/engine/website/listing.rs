@@ -195,6 +195,28 @@ mod tests {
         }
     }
 
+    #[tokio::test]
+    async fn usual_folder_is_searched_on_a_site_with_many_folders() {
+        use crate::engine::hostile_tests::{ok, web, website};
+        let mut links = String::new();
+        for section in 'a'..='h' {
+            for part in 'a'..='h' {
+                links.push_str(&format!("<a href=/{section}/{part}/page.html>p</a>"));
+            }
+        }
+        let port = web(move |path, _| match path {
+            "/uploads/" => ok(
+                "text/html",
+                "<title>Index of /uploads</title><a href=customers.csv>x</a>",
+            ),
+            _ => ok("text/html", &links),
+        })
+        .await;
+        let result = website(port, serde_json::json!({})).run().await;
+        result.check();
+        assert_eq!(result.of("web.listing").len(), 1);
+    }
+
     #[test]
     fn files_requires_listing_title_and_files() {
         let files = |status, body: &str| {
