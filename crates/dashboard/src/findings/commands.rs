@@ -158,8 +158,9 @@ fn verdict(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<
     }
     // The findings of a query are not all on the screen, so a prompt names their number first.
     let words = draft.verdict.map(Verdict::phrase).unwrap_or_default();
+    let verb = if ids.len() == 1 { "matches" } else { "match" };
     let question = format!(
-        "Mark {} that match {query} as {words}?",
+        "Mark {} that {verb} {query} as {words}?",
         plural(ids.len(), "finding")
     );
     let pending = PendingDecision {

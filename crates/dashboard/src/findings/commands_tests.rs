@@ -80,6 +80,16 @@ fn verdict_on_query_prompts_with_number_of_findings() {
 }
 
 #[test]
+fn verdict_on_query_of_one_finding_prompts_in_the_singular() {
+    let mut app = app();
+    app.keys(": 'verdict confirmed on name:cookie' enter");
+    assert_eq!(
+        app.prompt().question,
+        "Mark 1 finding that matches name:cookie as confirmed?"
+    );
+}
+
+#[test]
 fn rule_command_shows_matches_and_records_after_enter() {
     let mut app = app();
     for option in ["note=\"lab\"", "tag=lab", "severity=low"] {

@@ -310,8 +310,8 @@ impl OpenedDir {
         })
     }
 
-    /// Tells clients of this machine where the service is; returns a notice if the logger URLs
-    /// have changed.
+    /// Stores the address of the service for clients of this machine; returns a notice if the
+    /// logger URLs have changed.
     fn announce(
         &self,
         settings: &Settings,
