@@ -1,7 +1,7 @@
 //! Effects: requests of `update` to the outside, as data. The runtime executes them and answers
 //! with a message.
 
-use crate::base::{Alert, CaptureRow, Generation, TextChunk, ViewJob};
+use crate::base::{Alert, CaptureRow, Generation, TeamRequest, TextChunk, ViewJob};
 use crate::input::CustomAction;
 use scandeck_client::calls::CallId;
 use scandeck_domain::export::{ExportFormat, ExportRow};
@@ -139,6 +139,8 @@ pub enum Effect {
         /// JSON.
         value: String,
     },
+    /// Ask the sync task of the team for something; answered by `Msg::Team`.
+    Team(TeamRequest),
     /// Store that findings were seen.
     MarkSeen {
         /// In which workspace, by name.

@@ -30,6 +30,7 @@ pub mod screen;
 pub mod screen_map;
 pub mod session;
 pub mod tab;
+pub mod team;
 pub mod time;
 
 pub use alert::Alert;
@@ -66,4 +67,5 @@ pub use screen::{JsonFold, Layout, Measures, Size, SlotPart};
 pub use screen_map::{Axis, CellArea, PlacedDivider, PlacedPane, ScreenMap, ShownRows};
 pub use session::Session;
 pub use tab::{Tab, TextMode};
+pub use team::{FirstJoin, TeamRequest};
 pub use time::Now;

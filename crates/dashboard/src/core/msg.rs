@@ -4,7 +4,7 @@ use crate::base::{
     CachedList, CallAnswer, CaptureUse, CopyFailed, FindingUse, Generation, LiveSettings, Session,
     Size, TextChunk, Ticket, Update, ViewKey,
 };
-use crate::data::{OobNews, ReadFinding, RecordedCalls, TriageNews};
+use crate::data::{OobNews, ReadFinding, RecordedCalls, TeamNews, TriageNews};
 use crate::input::CustomAction;
 use crate::list::FindingsView;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -87,6 +87,8 @@ pub enum Msg {
     Calls(Box<RecordedCalls>),
     /// News from the store of decisions.
     Triage(TriageNews),
+    /// News of the team.
+    Team(TeamNews),
     /// News from the archive of captures and payloads.
     Oob(OobNews),
     /// Random numbers for new payloads: several for each, in case a token exists already.

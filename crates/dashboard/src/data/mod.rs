@@ -28,6 +28,7 @@ pub mod text_search;
 
 pub mod archive;
 pub mod decisions;
+pub mod team;
 
 pub(crate) use alerts::{ALERT, LONGEST, OFF, ON, RECENT};
 pub use alerts::{AlertRule, AlertState};
@@ -49,4 +50,5 @@ pub(crate) use stream::START;
 pub use stream::{MOST, MOST_BYTES, Stream};
 pub(crate) use tabs::{HISTORY, MOST_TYPED, TABS, UNDECIDED};
 pub use tabs::{Saved, Tabs};
+pub use team::{Team, TeamNews};
 pub use text_search::TextSearch;

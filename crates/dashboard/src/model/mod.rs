@@ -67,7 +67,7 @@ use crate::base::{
 };
 use crate::data::{
     AlertState, Board, Data, Guards, LastVisit, Oob, Payloads, ScanProgress, ShownCaptures,
-    ShownTexts, Tabs, Tally, TextSearch, Triage,
+    ShownTexts, Tabs, Tally, Team, TextSearch, Triage,
 };
 use crate::forms::Form;
 use crate::input::{Context, KeyChord, Keymap};
@@ -119,6 +119,8 @@ pub struct ConnectionState {
     pub budget: Option<PollBudget>,
     /// The service's clock minus the local clock in seconds.
     pub clock_offset: Option<i64>,
+    /// The team on the service.
+    pub team: Team,
     /// Incremented when the workspace changes.
     pub generation: Generation,
     /// Incremented to request a list from the poller now.

@@ -97,6 +97,7 @@ impl EventLoop {
             Effect::DrawPayloadNumbers(payload_request) => {
                 self.draw_payload_numbers(payload_request)
             }
+            Effect::Team(_) => {}
             Effect::Record(events) => self.keep(DecisionRequest::Record(events)),
             Effect::Remember {
                 key,

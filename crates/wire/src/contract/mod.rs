@@ -109,6 +109,7 @@ pub mod report;
 pub mod scan;
 pub mod shared;
 pub mod target;
+pub mod team;
 pub mod time;
 pub mod tool;
 pub mod wordlist;

@@ -188,6 +188,7 @@ fn handle(model: &mut Model, msg: Msg, effects: &mut Vec<Effect>) {
         Msg::TextsSearched(chunk, found) => model.handle_texts_searched(&chunk, found),
         Msg::Calls(recorded) => activity::keys::handle_calls(model, *recorded),
         Msg::Triage(news) => model.handle_triage(news),
+        Msg::Team(news) => model.connection.team.handle(news),
         Msg::Oob(news) => model.handle_oob(news, effects),
         Msg::PayloadNumbers(payload_request, numbers) => {
             payloads::keys::handle_drawn(model, &payload_request, &numbers, effects)

@@ -1,0 +1,36 @@
+//! The question before private decisions are shared with a team, and what the dashboard asks the
+//! sync task to do.
+
+use scandeck_domain::finding::FindingKey;
+use scandeck_wire::contract::{Shared, WorkspaceId};
+
+/// What sharing the private decisions of a workspace would do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FirstJoin {
+    pub workspace: WorkspaceId,
+    pub name: Shared,
+    /// Decisions on this machine that the service does not have.
+    pub own: usize,
+    /// Decisions of the team that this machine does not have.
+    pub others: usize,
+    /// Findings with decisions of both.
+    pub findings: usize,
+    /// Findings with different decisions of both.
+    pub conflicts: usize,
+    pub payloads: usize,
+}
+
+/// Requests to the sync task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TeamRequest {
+    /// The answer to the question: share the decisions of the workspace, or keep them private.
+    Join {
+        workspace: WorkspaceId,
+        is_shared: bool,
+    },
+    /// The workspace on the screen, by id and name, and the finding on the screen.
+    Look {
+        workspace: Option<(WorkspaceId, Shared)>,
+        finding: Option<FindingKey>,
+    },
+}
