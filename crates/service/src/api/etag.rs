@@ -12,7 +12,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -21,6 +21,7 @@ use crate::state::App;
 use crate::store::StoreResult;
 use crate::store::versions::ListNoun;
 use scandeck_wire::contract::WorkspaceId;
+use scandeck_wire::contract::team::{TEAM_HEADER, TEAM_VERSION};
 
 /// A list with an ETag.
 #[derive(Clone)]
@@ -54,6 +55,10 @@ pub async fn tag_list(State(list): State<TaggedList>, request: Request, next: Ne
         headers.insert(header::ETAG, tag);
         let cache = HeaderValue::from_static("private, no-cache");
         headers.insert(header::CACHE_CONTROL, cache);
+        if list.list == ListNoun::Workspaces {
+            let team = HeaderValue::from(TEAM_VERSION);
+            headers.insert(HeaderName::from_static(TEAM_HEADER), team);
+        }
     }
     response
 }
@@ -95,7 +100,8 @@ fn workspace_of(uri: &Uri) -> Option<WorkspaceId> {
     Some(WorkspaceId(id.parse().ok()?))
 }
 
-fn contains_tag(sent: &HeaderValue, tag: &str) -> bool {
+/// Whether If-None-Match has a tag.
+pub fn contains_tag(sent: &HeaderValue, tag: &str) -> bool {
     let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
     // `*` is not supported: only the handler knows whether the resource exists.
     sent.to_str()

@@ -14,9 +14,10 @@ use url::form_urlencoded;
 use crate::engine::params::has_authentication;
 use crate::errors::{ApiError, shown};
 use crate::net::connection_io::BodyTimeout;
+use scandeck_wire::contract::team::{MOST_BODY_BYTES, MOST_LINES};
 
 /// The largest accepted body, in bytes.
-const BODY_LIMIT: usize = 1024 * 1024;
+const BODY_LIMIT: usize = MOST_BODY_BYTES;
 
 /// The `{id}` of the path.
 pub struct Id<T>(pub T);
@@ -62,6 +63,14 @@ impl QueryParams {
         self.0
             .iter()
             .find(|(key, value)| key == name && !value.is_empty())
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// A parameter whose empty value has a meaning.
+    pub fn given(&self, name: &str) -> Option<&str> {
+        let mut pairs = self.0.iter();
+        pairs
+            .find(|(key, _)| key == name)
             .map(|(_, value)| value.as_str())
     }
 
@@ -162,18 +171,55 @@ impl<S: Send + Sync> FromRequest<S> for Fields {
             .unwrap_or_default()
             .trim()
             .to_ascii_lowercase();
-        // The router sets the limit; any other error is a broken connection.
-        let bytes =
-            Bytes::from_request(request, state)
-                .await
-                .map_err(|error| match error.status() {
-                    StatusCode::PAYLOAD_TOO_LARGE => too_large(),
-                    _ if BodyTimeout::caused(&error) => {
-                        ApiError::new(StatusCode::REQUEST_TIMEOUT, BodyTimeout.to_string())
-                    }
-                    _ => ApiError::bad_request("body could not be read"),
-                })?;
+        let bytes = body(request, state).await?;
         Self::parse(&kind, &bytes)
+    }
+}
+
+async fn body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, ApiError> {
+    // The router sets the limit; any other error is a broken connection.
+    let bytes = Bytes::from_request(request, state).await;
+    bytes.map_err(|error| match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => too_large(),
+        _ if BodyTimeout::caused(&error) => {
+            ApiError::new(StatusCode::REQUEST_TIMEOUT, BodyTimeout.to_string())
+        }
+        _ => ApiError::bad_request("body could not be read"),
+    })
+}
+
+/// A body of JSON lines, at most [`MOST_LINES`]; empty lines are ignored.
+pub struct JsonLines(Bytes);
+
+impl JsonLines {
+    /// The lines without white space around them.
+    pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        let lines = self.0.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+        lines.filter(|line| !line.is_empty())
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for JsonLines {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let coding = request.headers().get(header::CONTENT_ENCODING);
+        if coding.is_some_and(|coding| coding != "identity") {
+            let error = ApiError::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "the body is compressed, which is not supported",
+            );
+            return Err(error.with_details("send JSON lines without `content-encoding`"));
+        }
+        let sent = Self(body(request, state).await?);
+        match sent.lines().count() {
+            0..=MOST_LINES => Ok(sent),
+            count => {
+                let message =
+                    format!("the body has {count} lines; at most {MOST_LINES} are allowed");
+                Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message))
+            }
+        }
     }
 }
 

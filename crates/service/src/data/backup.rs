@@ -11,6 +11,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail, ensure};
+use jiff::Timestamp;
 
 use crate::data::data_dir::DataDir;
 use crate::errors::cause_of;
@@ -143,6 +144,7 @@ pub async fn restore_dir(
         merge_log(&database).await?;
     }
     copy_file(&backup, dir.path(), DATABASE)?;
+    Store::begin_epochs(&database, Timestamp::now()).await?;
     for name in KEYS.iter().chain(&[SCOPE]) {
         copy_file(&from.join(name), dir.path(), name)?;
     }

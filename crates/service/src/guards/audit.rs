@@ -41,6 +41,23 @@ pub struct AuditedRequest<'a> {
     pub method: &'a str,
     pub path: &'a str,
     pub status: u16,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<AuditedCounts>,
+}
+
+/// The rows of a push or purge of shared decisions, never their contents.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum AuditedCounts {
+    Push {
+        stored: i64,
+        known: i64,
+        refused: usize,
+    },
+    Purge {
+        events: i64,
+        payloads: i64,
+    },
 }
 
 /// A command in the audit log.

@@ -23,6 +23,7 @@ use crate::api::router::PREFIX;
 use crate::data::data_dir::DataDir;
 use crate::data::import::open_store;
 use crate::errors::StartError;
+use crate::routes::team;
 use crate::store::Store;
 pub use crate::store::keys::KeyRow;
 
@@ -38,11 +39,11 @@ const KEY_FILE: &str = "key file";
 pub enum Role {
     /// Reads everything.
     Read,
-    /// Also reports and HTTP loggers.
+    /// Also reports, HTTP loggers and decisions.
     Triage,
     /// Also targets, scans and wordlists.
     Scan,
-    /// Also workspaces.
+    /// Also workspaces, and the deletion of decisions.
     Admin,
 }
 
@@ -62,6 +63,12 @@ impl Role {
     pub fn required(method: &Method, path: &str) -> Self {
         if matches!(*method, Method::GET | Method::HEAD) {
             return Role::Read;
+        }
+        if path.starts_with(team::PREFIX) {
+            return match *method {
+                Method::POST => Role::Triage,
+                _ => Role::Admin,
+            };
         }
         let path = path.strip_prefix(PREFIX).unwrap_or(path);
         match path.split('/').nth(1).unwrap_or_default() {
@@ -95,6 +102,14 @@ impl FromStr for Role {
 pub struct KeyIdentity {
     pub name: String,
     pub role: Role,
+}
+
+impl KeyIdentity {
+    /// The name of the key; `None` for the key file, which is nobody's own.
+    pub fn member(&self) -> Option<&str> {
+        // No name of a key has a space.
+        Some(self.name.as_str()).filter(|name| *name != KEY_FILE)
+    }
 }
 
 /// The keys that the service accepts.
@@ -267,6 +282,17 @@ mod tests {
             (Method::DELETE, "/api/v2/wordlists/7", Role::Scan),
             (Method::PUT, "/api/v2/workspaces/7", Role::Admin),
             (Method::POST, "/api/v2/unknown", Role::Admin),
+            (Method::GET, "/scandeck/v1/me", Role::Read),
+            (
+                Method::POST,
+                "/scandeck/v1/workspaces/7/events",
+                Role::Triage,
+            ),
+            (
+                Method::DELETE,
+                "/scandeck/v1/workspaces/7/events",
+                Role::Admin,
+            ),
         ] {
             assert_eq!(Role::required(&method, path), role, "{method} {path}");
         }

@@ -16,7 +16,7 @@ use axum::response::Response;
 use tracing::Instrument;
 
 use crate::errors::shown;
-use crate::guards::audit::AuditedRequest;
+use crate::guards::audit::{AuditedCounts, AuditedRequest};
 use crate::guards::keys::KeyIdentity;
 use crate::state::App;
 
@@ -53,6 +53,7 @@ pub async fn observe<F: Future<Output = Response>>(
         method: method.as_str(),
         path: &path,
         status: status.as_u16(),
+        counts: response.extensions_mut().remove::<AuditedCounts>(),
     };
     log(&entry, &method, elapsed.as_micros() as f64 / 1000.0);
     if is_audited(&method, status) {

@@ -14,6 +14,7 @@ mod schemas;
 use serde_json::{Map, Value, json};
 
 use crate::api::endpoint::{Endpoint, EndpointBody};
+use scandeck_wire::contract::team::TEAM_VERSION;
 use schemas::Schema;
 
 const DESCRIPTION: &str = "\
@@ -75,6 +76,8 @@ pub fn document(endpoints: &[Endpoint]) -> Value {
             "responses": responses::components(),
             "headers": responses::headers(),
         },
+        // An extension beside this API, by its version.
+        "x-scandeck": {"team": TEAM_VERSION},
     })
 }
 

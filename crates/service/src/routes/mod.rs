@@ -7,6 +7,7 @@ pub mod new_scan;
 pub mod reports;
 pub mod scans;
 pub mod targets;
+pub mod team;
 pub mod wordlists;
 pub mod workspaces;
 

@@ -22,6 +22,9 @@ const MOST_PAGES: &str = "16384";
 /// Bytes of the log file that remain after a checkpoint.
 const LOG_BYTES: &str = "67108864";
 
+/// Attempts to empty the log while others read it.
+const EMPTY_TRIES: usize = 3;
+
 /// The connection for checkpoints.
 #[derive(Clone, Debug)]
 pub(super) struct Checkpoints {
@@ -68,6 +71,29 @@ impl Checkpoints {
                 }
             });
         }
+    }
+
+    /// Moves the whole log into the file and empties it: it contains deleted texts until it is
+    /// overwritten.
+    pub async fn empty_log(&self) {
+        let mut is_busy = true;
+        for _ in 0..EMPTY_TRIES {
+            // Each waits for the readers of the log, for as long as SQLite waits for a lock.
+            let emptied: sqlx::Result<(bool, i64, i64)> =
+                sqlx::query_as("PRAGMA wal_checkpoint(TRUNCATE)")
+                    .fetch_one(&self.pool)
+                    .await;
+            match emptied {
+                Ok((busy, _, _)) => is_busy = busy,
+                Err(error) => tracing::warn!(%error, "write-ahead log not emptied"),
+            }
+            if !is_busy {
+                return;
+            }
+        }
+        tracing::warn!(
+            "write-ahead log not emptied: it contains deleted texts until the service ends"
+        );
     }
 
     pub async fn close(&self) {

@@ -155,6 +155,7 @@ impl Store {
         let rows = format!("SELECT id FROM captures WHERE logger_id IN ({loggers})");
         self.delete_in_batches("captures", &rows, &[parameter])
             .await
+            .map(drop)
     }
 
     /// Deletes the captures of a logger up to an id.
@@ -162,6 +163,7 @@ impl Store {
         let rows = "SELECT id FROM captures WHERE logger_id = $1 AND id <= $2";
         self.delete_in_batches("captures", rows, &[logger, last])
             .await
+            .map(drop)
     }
 
     /// Deletes the parts of reports whose row ids a query selects.
@@ -172,19 +174,30 @@ impl Store {
     ) -> StoreResult<()> {
         self.delete_in_batches("report_parts", rows, parameters)
             .await
+            .map(drop)
     }
 
-    /// Deletes the rows whose row ids a query selects. The next synced write of the caller syncs
-    /// these deletions too.
+    /// Deletes the shared events and payloads of a workspace; returns the number of each.
+    pub(super) async fn delete_shared(&self, workspace: WorkspaceId) -> StoreResult<[u64; 2]> {
+        let mut deleted = [0; 2];
+        for (deleted, table) in deleted.iter_mut().zip(["shared_events", "shared_payloads"]) {
+            let rows = format!("SELECT rowid FROM {table} WHERE workspace_id = $1");
+            *deleted = self.delete_in_batches(table, &rows, &[workspace.0]).await?;
+        }
+        Ok(deleted)
+    }
+
+    /// Deletes the rows whose row ids a query selects; returns their number. The next synced write
+    /// of the caller syncs these deletions too.
     async fn delete_in_batches(
         &self,
         table: &str,
         selected: &str,
         parameters: &[i64],
-    ) -> StoreResult<()> {
+    ) -> StoreResult<u64> {
         let limit = parameters.len() + 1;
         let sql = format!("DELETE FROM {table} WHERE rowid IN ({selected} LIMIT ${limit})");
-        let mut rows = FIRST_ROWS;
+        let (mut rows, mut all) = (FIRST_ROWS, 0);
         let mut seen = self.commits();
         loop {
             // All parts of the statement are constants of this module and its callers.
@@ -205,8 +218,9 @@ impl Store {
             if deleted > 0 {
                 change.commit().await?;
             }
+            all += deleted;
             if i64::try_from(deleted).unwrap_or(i64::MAX) < rows {
-                return Ok(());
+                return Ok(all);
             }
             if self.deletions.end.is_cancelled() {
                 return Err(DatabaseError::PoolClosed);

@@ -27,6 +27,7 @@ mod open;
 pub mod reports;
 pub mod scans;
 pub mod targets;
+pub mod team;
 #[cfg(test)]
 mod testing;
 pub mod tests;

@@ -74,6 +74,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
             "finding_versions",
             include_str!("../../../../assets/migrations/sqlite/0012_finding_versions.sql"),
         ),
+        (
+            "team",
+            include_str!("../../../../assets/migrations/sqlite/0013_team.sql"),
+        ),
     ])
 });
 
@@ -118,6 +122,15 @@ impl Store {
             });
         }
         connect(file, &MIGRATIONS, false).await.map_err(failed)
+    }
+
+    /// Opens a database that no service has open, without a migration.
+    pub(super) async fn open_as_it_is(file: &Path) -> Result<Self, StartError> {
+        let opened = connect(file, &MIGRATIONS, false).await;
+        opened.map_err(|source| StartError::Database {
+            path: file.to_owned(),
+            source,
+        })
     }
 }
 

@@ -128,6 +128,7 @@ impl Store {
         self.delete_captures("SELECT id FROM loggers WHERE workspace_id = $1", id.0)
             .await?;
         self.delete_reports_of(id).await?;
+        self.delete_shared(id).await?;
         self.execute(sqlx::query("DELETE FROM workspaces WHERE id = $1").bind(id.0))
             .await
     }

@@ -1,0 +1,226 @@
+//! Decisions and payloads that a team shares: a log of events and one of payloads for each
+//! workspace.
+//!
+//! ```text
+//!   push ──► log locked ─► new rows, at the next positions ─► a client that reads after a position misses none
+//!   purge ─► rows deleted in batches ─► the rest with them, and a new epoch, in one transaction
+//! ```
+//!
+//! Texts remain as they arrived. Of an event the store knows its id and its clock, of a payload its
+//! token and its version; the clients know what they mean.
+
+mod purge;
+mod push;
+#[cfg(test)]
+mod tests;
+mod viewers;
+
+use std::path::Path;
+
+use futures::TryStreamExt;
+use jiff::Timestamp;
+use serde_json::value::RawValue;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{FromRow, Row, SqliteConnection};
+
+pub use push::{EventToAdd, LogAccess, MOST_AHEAD, PayloadToAdd, Push, PushedLine, SharedEventId};
+
+use super::{DatabaseError, Store, StoreResult, stamp};
+use crate::errors::StartError;
+use scandeck_wire::contract::team::{EventPage, PayloadPage, Purged, StoredEvent, StoredPayload};
+use scandeck_wire::contract::{Shared, WorkspaceId};
+
+/// Bytes of texts at which a page ends before its limit.
+const PAGE_BYTES: usize = 1 << 20;
+
+/// The state of the log of a workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LogHead {
+    pub epoch: i64,
+    /// The last positions of events and of payloads.
+    pub last: i64,
+    pub last_payload: i64,
+    /// The greatest clock of an event.
+    pub clock: i64,
+}
+
+impl FromRow<'_, SqliteRow> for LogHead {
+    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
+        Ok(Self {
+            epoch: row.try_get("epoch")?,
+            last: row.try_get("last")?,
+            last_payload: row.try_get("last_payload")?,
+            clock: row.try_get("clock")?,
+        })
+    }
+}
+
+impl Store {
+    /// The random id of this database.
+    pub async fn service_id(&self) -> StoreResult<Shared> {
+        let id: String = sqlx::query_scalar("SELECT value FROM settings WHERE name = 'service_id'")
+            .fetch_one(self.read())
+            .await?;
+        Ok(id.into())
+    }
+
+    /// The state of a log; `None` when the workspace does not exist.
+    pub async fn log_head(&self, workspace: WorkspaceId) -> StoreResult<Option<LogHead>> {
+        head(&mut *self.read().acquire().await?, workspace).await
+    }
+
+    /// Events after a position, without viewers; `None` when the workspace does not exist.
+    pub async fn event_page(
+        &self,
+        workspace: WorkspaceId,
+        after: i64,
+        limit: i64,
+    ) -> StoreResult<Option<EventPage>> {
+        // A purge in between would give the epoch of one log and the rows of another.
+        let mut snapshot = self.read().begin().await?;
+        let Some(head) = head(&mut snapshot, workspace).await? else {
+            return Ok(None);
+        };
+        const EVENTS: &str = "SELECT position, key_name, json FROM shared_events
+            WHERE workspace_id = $1 AND position > $2 ORDER BY position LIMIT $3";
+        let events = rows_after(&mut snapshot, EVENTS, workspace, after, limit).await?;
+        let event = |row: SharedRow| StoredEvent {
+            position: row.position,
+            key: row.key,
+            event: row.json,
+        };
+        Ok(Some(EventPage {
+            epoch: head.epoch,
+            last: head.last,
+            last_payload: head.last_payload,
+            events: events.into_iter().map(event).collect(),
+            viewers: Vec::new(),
+            purged: last_purge(&mut snapshot, workspace).await?,
+        }))
+    }
+
+    /// Payloads after a position; `None` when the workspace does not exist.
+    pub async fn payload_page(
+        &self,
+        workspace: WorkspaceId,
+        after: i64,
+        limit: i64,
+    ) -> StoreResult<Option<PayloadPage>> {
+        let mut snapshot = self.read().begin().await?;
+        let Some(head) = head(&mut snapshot, workspace).await? else {
+            return Ok(None);
+        };
+        const PAYLOADS: &str = "SELECT position, key_name, json FROM shared_payloads
+            WHERE workspace_id = $1 AND position > $2 ORDER BY position LIMIT $3";
+        let payloads = rows_after(&mut snapshot, PAYLOADS, workspace, after, limit).await?;
+        let payload = |row: SharedRow| StoredPayload {
+            position: row.position,
+            key: row.key,
+            payload: row.json,
+        };
+        Ok(Some(PayloadPage {
+            epoch: head.epoch,
+            last: head.last_payload,
+            payloads: payloads.into_iter().map(payload).collect(),
+        }))
+    }
+
+    /// Begins an epoch in each log of a restored database, of this schema or an older one: positions
+    /// after those of the backup are given again. The number is larger than one of an epoch that
+    /// began after the backup.
+    ///
+    /// # Errors
+    /// [`StartError::Database`] when the file cannot be opened, [`StartError::Store`] when it cannot
+    /// be written.
+    pub async fn begin_epochs(file: &Path, now: Timestamp) -> Result<(), StartError> {
+        let store = Self::open_as_it_is(file).await?;
+        let begun = store.new_epochs(now).await;
+        store.close().await;
+        begun.map_err(StartError::Store)
+    }
+
+    async fn new_epochs(&self, now: Timestamp) -> StoreResult<()> {
+        let has_logs: bool = sqlx::query_scalar(
+            "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'event_logs')",
+        )
+        .fetch_one(self.read())
+        .await?;
+        if has_logs {
+            let begin = sqlx::query(
+                "INSERT INTO event_logs (workspace_id, epoch) SELECT id, $1 FROM workspaces WHERE true
+                 ON CONFLICT (workspace_id) DO UPDATE SET epoch = max(event_logs.epoch + 1, excluded.epoch)",
+            );
+            self.execute(begin.bind(now.as_second())).await?;
+        }
+        Ok(())
+    }
+}
+
+async fn head(
+    connection: &mut SqliteConnection,
+    workspace: WorkspaceId,
+) -> StoreResult<Option<LogHead>> {
+    sqlx::query_as(
+        "SELECT coalesce(epoch, 1) AS epoch, coalesce(last, 0) AS last,
+            coalesce(last_payload, 0) AS last_payload, coalesce(clock, 0) AS clock
+         FROM workspaces LEFT JOIN event_logs ON workspace_id = id WHERE id = $1",
+    )
+    .bind(workspace.0)
+    .fetch_optional(connection)
+    .await
+}
+
+/// A row of either log.
+struct SharedRow {
+    position: i64,
+    key: Shared,
+    json: Box<RawValue>,
+}
+
+async fn rows_after(
+    connection: &mut SqliteConnection,
+    sql: &'static str,
+    workspace: WorkspaceId,
+    after: i64,
+    limit: i64,
+) -> StoreResult<Vec<SharedRow>> {
+    let rows = sqlx::query_as::<_, (i64, String, String)>(sql)
+        .bind(workspace.0)
+        .bind(after)
+        .bind(limit);
+    let mut rows = rows.fetch(connection);
+    let (mut page, mut bytes) = (Vec::new(), 0);
+    while bytes < PAGE_BYTES
+        && let Some((position, key, json)) = rows.try_next().await?
+    {
+        bytes += json.len();
+        let json =
+            RawValue::from_string(json).map_err(|error| DatabaseError::Decode(Box::new(error)))?;
+        page.push(SharedRow {
+            position,
+            key: key.into(),
+            json,
+        });
+    }
+    Ok(page)
+}
+
+async fn last_purge(
+    connection: &mut SqliteConnection,
+    workspace: WorkspaceId,
+) -> StoreResult<Option<Purged>> {
+    let row: Option<(i64, String, i64, i64, i64)> = sqlx::query_as(
+        "SELECT epoch, key_name, at, events, payloads FROM purges
+         WHERE workspace_id = $1 ORDER BY epoch DESC LIMIT 1",
+    )
+    .bind(workspace.0)
+    .fetch_optional(connection)
+    .await?;
+    Ok(row.map(|(epoch, who, at, events, payloads)| Purged {
+        epoch,
+        who: who.into(),
+        at: Some(stamp(at)),
+        events,
+        payloads,
+    }))
+}

@@ -1,0 +1,360 @@
+//! What a member sends: the store keeps what is new, and says what happened to each line.
+//!
+//! A line may be sent again, because a client that received no answer repeats it: the first event
+//! of an id remains, and the greatest version of a payload.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde_json::json;
+use sqlx::{QueryBuilder, Sqlite};
+
+use super::LogHead;
+use crate::store::{Store, StoreResult, WriteTransaction};
+use scandeck_wire::contract::{Shared, WorkspaceId};
+
+/// How far a clock may be above the greatest one of its workspace, and a version above the stored
+/// one: a hostile number near the end of the range would leave none for the others.
+pub const MOST_AHEAD: u64 = 1_000_000;
+
+/// The workspace that a key writes to.
+#[derive(Clone, Copy, Debug)]
+pub struct LogAccess<'a> {
+    pub workspace: WorkspaceId,
+    /// The epoch that the client knows.
+    pub epoch: i64,
+    /// The name of the key.
+    pub key: &'a str,
+}
+
+/// The instance that wrote an event, and the number of the event there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SharedEventId {
+    pub instance: u64,
+    pub number: u64,
+}
+
+impl fmt::Display for SharedEventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}-{}", self.instance, self.number)
+    }
+}
+
+/// An event to store.
+#[derive(Clone, Debug)]
+pub struct EventToAdd {
+    pub id: SharedEventId,
+    pub clock: u64,
+    pub json: String,
+}
+
+/// A payload to store.
+#[derive(Clone, Debug)]
+pub struct PayloadToAdd {
+    pub token: Shared,
+    pub version: u64,
+    pub json: String,
+}
+
+/// The result of a push.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Push {
+    Done {
+        /// The last position of the log.
+        last: i64,
+        /// In the order in which they were sent.
+        lines: Vec<PushedLine>,
+    },
+    /// The workspace is in this epoch; nothing was stored.
+    OtherEpoch(i64),
+    NoWorkspace,
+}
+
+/// The result of one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PushedLine {
+    New,
+    /// The same event, or this or a greater version of the payload, is stored.
+    Known,
+    /// Another workspace has it.
+    OtherWorkspace,
+    /// The events of its instance belong to this key.
+    OtherKey(String),
+    /// More than [`MOST_AHEAD`] above this clock or version.
+    TooFarAhead(u64),
+}
+
+impl Store {
+    /// Stores new events.
+    pub async fn push_events(&self, to: LogAccess<'_>, events: &[EventToAdd]) -> StoreResult<Push> {
+        let mut change = self.change().await?;
+        let head = match locked(&mut change, to).await? {
+            Ok(head) => head,
+            Err(refused) => return Ok(refused),
+        };
+        let mut stored = stored_events(&mut change, events).await?;
+        let owners = owners(&mut change, events).await?;
+        let greatest = head.clock.unsigned_abs();
+        let (mut new, mut lines) = (Vec::new(), Vec::new());
+        for event in events {
+            let line = match (stored.get(&event.id), owners.get(&event.id.instance)) {
+                (Some(workspace), _) if *workspace == to.workspace.0 => PushedLine::Known,
+                (Some(_), _) => PushedLine::OtherWorkspace,
+                (None, Some(owner)) if owner != to.key => PushedLine::OtherKey(owner.clone()),
+                (None, _) if event.clock > greatest + MOST_AHEAD => {
+                    PushedLine::TooFarAhead(greatest)
+                }
+                (None, _) => {
+                    stored.insert(event.id, to.workspace.0);
+                    new.push(event);
+                    PushedLine::New
+                }
+            };
+            lines.push(line);
+        }
+        let last = head.last + new.len() as i64;
+        if !new.is_empty() {
+            add_events(&mut change, to, head.last, &new).await?;
+            let clock = new
+                .iter()
+                .map(|event| event.clock as i64)
+                .max()
+                .unwrap_or(0);
+            sqlx::query(
+                "UPDATE event_logs SET last = $2, clock = max(clock, $3) WHERE workspace_id = $1",
+            )
+            .bind(to.workspace.0)
+            .bind(last)
+            .bind(clock)
+            .execute(&mut *change)
+            .await?;
+            change.commit().await?;
+        }
+        Ok(Push::Done { last, lines })
+    }
+
+    /// Stores payloads, each instead of its lesser version. Of two texts with one version, the
+    /// greater one remains, on every machine.
+    pub async fn push_payloads(
+        &self,
+        to: LogAccess<'_>,
+        payloads: &[PayloadToAdd],
+    ) -> StoreResult<Push> {
+        let mut change = self.change().await?;
+        let head = match locked(&mut change, to).await? {
+            Ok(head) => head,
+            Err(refused) => return Ok(refused),
+        };
+        let mut stored = stored_payloads(&mut change, payloads).await?;
+        let (mut new, mut lines) = (HashMap::new(), Vec::new());
+        for (at, payload) in payloads.iter().enumerate() {
+            let known = stored.get(&payload.token);
+            let greatest = known.map_or(0, |known| known.version);
+            let is_later = |known: &KnownPayload| {
+                (payload.version, payload.json.as_str()) > (known.version, known.json.as_str())
+            };
+            let line = match known {
+                Some(known) if known.workspace != to.workspace.0 => PushedLine::OtherWorkspace,
+                _ if payload.version > greatest + MOST_AHEAD => PushedLine::TooFarAhead(greatest),
+                Some(known) if !is_later(known) => PushedLine::Known,
+                _ => {
+                    let known = KnownPayload {
+                        workspace: to.workspace.0,
+                        version: payload.version,
+                        json: payload.json.clone(),
+                    };
+                    stored.insert(payload.token.clone(), known);
+                    new.insert(&payload.token, at);
+                    PushedLine::New
+                }
+            };
+            lines.push(line);
+        }
+        let mut new: Vec<usize> = new.into_values().collect();
+        new.sort_unstable();
+        let new: Vec<&PayloadToAdd> = new.into_iter().map(|at| &payloads[at]).collect();
+        let last = head.last_payload + new.len() as i64;
+        if !new.is_empty() {
+            replace_payloads(&mut change, to, head.last_payload, &new).await?;
+            sqlx::query("UPDATE event_logs SET last_payload = $2 WHERE workspace_id = $1")
+                .bind(to.workspace.0)
+                .bind(last)
+                .execute(&mut *change)
+                .await?;
+            change.commit().await?;
+        }
+        Ok(Push::Done { last, lines })
+    }
+}
+
+/// The log of a workspace, locked in the epoch that the client knows.
+async fn locked(
+    change: &mut WriteTransaction,
+    to: LogAccess<'_>,
+) -> StoreResult<Result<LogHead, Push>> {
+    Ok(match lock_log(change, to.workspace).await? {
+        None => Err(Push::NoWorkspace),
+        Some(head) if head.epoch != to.epoch => Err(Push::OtherEpoch(head.epoch)),
+        Some(head) => Ok(head),
+    })
+}
+
+/// Locks the log of a workspace until the end of the transaction, and adds its row; `None` when the
+/// workspace does not exist or is being deleted.
+///
+/// The write transaction is the lock. Whatever gives positions locks the log first.
+pub(super) async fn lock_log(
+    change: &mut WriteTransaction,
+    workspace: WorkspaceId,
+) -> StoreResult<Option<LogHead>> {
+    sqlx::query_as(
+        "INSERT INTO event_logs (workspace_id) SELECT id FROM workspaces WHERE id = $1
+            AND NOT EXISTS (SELECT 1 FROM deletions WHERE workspace_id = $1)
+         ON CONFLICT (workspace_id) DO UPDATE SET epoch = event_logs.epoch
+         RETURNING epoch, last, last_payload, clock",
+    )
+    .bind(workspace.0)
+    .fetch_optional(&mut **change)
+    .await
+}
+
+/// The workspaces of those events that are stored.
+async fn stored_events(
+    change: &mut WriteTransaction,
+    events: &[EventToAdd],
+) -> StoreResult<HashMap<SharedEventId, i64>> {
+    let ids: Vec<[i64; 2]> = events.iter().map(|event| event.id.columns()).collect();
+    let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
+        "SELECT instance, number, workspace_id FROM json_each($1) AS sent
+         JOIN shared_events ON instance = sent.value ->> 0 AND number = sent.value ->> 1",
+    )
+    .bind(json!(ids).to_string())
+    .fetch_all(&mut **change)
+    .await?;
+    let stored = |(instance, number, workspace)| (SharedEventId::of([instance, number]), workspace);
+    Ok(rows.into_iter().map(stored).collect())
+}
+
+/// The keys of those instances that have events.
+async fn owners(
+    change: &mut WriteTransaction,
+    events: &[EventToAdd],
+) -> StoreResult<HashMap<u64, String>> {
+    let mut instances: Vec<i64> = events.iter().map(|event| event.id.columns()[0]).collect();
+    instances.sort_unstable();
+    instances.dedup();
+    // All events of an instance have the same key: the first one is enough.
+    let rows: Vec<(i64, Option<String>)> = sqlx::query_as(
+        "SELECT value, (SELECT key_name FROM shared_events WHERE instance = value LIMIT 1)
+         FROM json_each($1)",
+    )
+    .bind(json!(instances).to_string())
+    .fetch_all(&mut **change)
+    .await?;
+    let owner = |(instance, key): (i64, Option<String>)| Some((instance as u64, key?));
+    Ok(rows.into_iter().filter_map(owner).collect())
+}
+
+async fn add_events(
+    change: &mut WriteTransaction,
+    to: LogAccess<'_>,
+    last: i64,
+    events: &[&EventToAdd],
+) -> StoreResult<()> {
+    let mut insert = QueryBuilder::<Sqlite>::new(
+        "INSERT INTO shared_events (workspace_id, position, instance, number, key_name, json) ",
+    );
+    insert.push_values((last + 1..).zip(events), |mut values, (position, event)| {
+        let [instance, number] = event.id.columns();
+        values
+            .push_bind(to.workspace.0)
+            .push_bind(position)
+            .push_bind(instance)
+            .push_bind(number)
+            .push_bind(to.key)
+            .push_bind(&event.json);
+    });
+    insert.build().execute(&mut **change).await?;
+    Ok(())
+}
+
+/// A payload that is stored, or will be.
+struct KnownPayload {
+    workspace: i64,
+    version: u64,
+    json: String,
+}
+
+async fn stored_payloads(
+    change: &mut WriteTransaction,
+    payloads: &[PayloadToAdd],
+) -> StoreResult<HashMap<Shared, KnownPayload>> {
+    let rows: Vec<(String, i64, i64, String)> = sqlx::query_as(
+        "SELECT token, workspace_id, version, json FROM shared_payloads
+         WHERE token IN (SELECT value FROM json_each($1))",
+    )
+    .bind(tokens(payloads))
+    .fetch_all(&mut **change)
+    .await?;
+    let stored = |(token, workspace, version, json): (String, i64, i64, String)| {
+        let known = KnownPayload {
+            workspace,
+            version: version.unsigned_abs(),
+            json,
+        };
+        (token.into(), known)
+    };
+    Ok(rows.into_iter().map(stored).collect())
+}
+
+fn tokens<'a>(payloads: impl IntoIterator<Item = &'a PayloadToAdd>) -> String {
+    let tokens: Vec<&str> = payloads
+        .into_iter()
+        .map(|payload| payload.token.as_str())
+        .collect();
+    json!(tokens).to_string()
+}
+
+/// Deletes the earlier versions, so that the new rows are the last ones of the table.
+async fn replace_payloads(
+    change: &mut WriteTransaction,
+    to: LogAccess<'_>,
+    last: i64,
+    payloads: &[&PayloadToAdd],
+) -> StoreResult<()> {
+    sqlx::query("DELETE FROM shared_payloads WHERE token IN (SELECT value FROM json_each($1))")
+        .bind(tokens(payloads.iter().copied()))
+        .execute(&mut **change)
+        .await?;
+    let mut insert = QueryBuilder::<Sqlite>::new(
+        "INSERT INTO shared_payloads (workspace_id, position, token, version, key_name, json) ",
+    );
+    insert.push_values(
+        (last + 1..).zip(payloads),
+        |mut values, (position, payload)| {
+            values
+                .push_bind(to.workspace.0)
+                .push_bind(position)
+                .push_bind(payload.token.as_str())
+                .push_bind(payload.version as i64)
+                .push_bind(to.key)
+                .push_bind(&payload.json);
+        },
+    );
+    insert.build().execute(&mut **change).await?;
+    Ok(())
+}
+
+impl SharedEventId {
+    /// As numbers with a sign, which the database knows.
+    fn columns(self) -> [i64; 2] {
+        [self.instance as i64, self.number as i64]
+    }
+
+    fn of([instance, number]: [i64; 2]) -> Self {
+        Self {
+            instance: instance as u64,
+            number: number as u64,
+        }
+    }
+}

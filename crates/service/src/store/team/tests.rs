@@ -1,0 +1,437 @@
+//! Positions, repeats and purges, with two processes on one database.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+use rand::RngExt;
+use rand::rngs::StdRng;
+use rand::{SeedableRng, seq::SliceRandom};
+
+use super::*;
+use crate::store::testing::{open, two_nodes};
+
+const DEFAULT: WorkspaceId = WorkspaceId(1);
+
+fn to(workspace: WorkspaceId, key: &str) -> LogAccess<'_> {
+    LogAccess {
+        workspace,
+        epoch: 1,
+        key,
+    }
+}
+
+fn event(instance: u64, number: u64) -> EventToAdd {
+    let id = SharedEventId { instance, number };
+    EventToAdd {
+        id,
+        clock: number,
+        json: format!(r#"{{"id":"{id}","clock":{number}}}"#),
+    }
+}
+
+fn payload(token: &str, version: u64, note: &str) -> PayloadToAdd {
+    PayloadToAdd {
+        token: token.into(),
+        version,
+        json: format!(r#"{{"token":"{token}","version":{version},"note":"{note}"}}"#),
+    }
+}
+
+async fn push(store: &Store, to: LogAccess<'_>, events: &[EventToAdd]) -> Vec<PushedLine> {
+    match store.push_events(to, events).await.unwrap() {
+        Push::Done { lines, .. } => lines,
+        refused => panic!("{refused:?}"),
+    }
+}
+
+async fn push_payload(store: &Store, key: &str, payload: PayloadToAdd) -> PushedLine {
+    let pushed = store.push_payloads(to(DEFAULT, key), &[payload]).await;
+    match pushed.unwrap() {
+        Push::Done { mut lines, .. } => lines.remove(0),
+        refused => panic!("{refused:?}"),
+    }
+}
+
+async fn page(store: &Store, after: i64) -> EventPage {
+    let page = store.event_page(DEFAULT, after, 1000).await.unwrap();
+    page.expect("the workspace exists")
+}
+
+#[tokio::test]
+async fn reader_sees_positions_of_concurrent_pushes_in_order_and_without_gaps() {
+    const PUSHES: u64 = 40;
+    const BATCH: u64 = 3;
+    let temp = tempfile::tempdir().unwrap();
+    let (one, other) = two_nodes(temp.path()).await;
+    let pushing = [(&one, 1), (&other, 2), (&one, 3), (&other, 4)].map(|(store, instance)| {
+        let store = store.clone();
+        tokio::spawn(async move {
+            for number in 0..PUSHES {
+                let events: Vec<EventToAdd> = (0..BATCH)
+                    .map(|at| event(instance, number * BATCH + at + 1))
+                    .collect();
+                push(&store, to(DEFAULT, "anna"), &events).await;
+            }
+        })
+    });
+    let (mut seen, mut reads) = (0, 0);
+    while seen < 4 * (PUSHES * BATCH) as i64 {
+        let page = page(&other, seen).await;
+        for row in &page.events {
+            assert_eq!(row.position, seen + 1);
+            seen = row.position;
+        }
+        assert_eq!(page.last, seen, "the page ends with the last row");
+        reads += 1;
+    }
+    assert!(reads > 4, "{reads} reads beside the pushes");
+    for task in pushing {
+        task.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn pushes_in_any_order_with_repeats_give_one_set() {
+    const TOKENS: [&str; 3] = ["aaaaaaaaaaaa", "bbbbbbbbbbbb", "cccccccccccc"];
+    for seed in 0..6 {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let temp = tempfile::tempdir().unwrap();
+        let (one, other) = two_nodes(temp.path()).await;
+        // Each member sends batches, some of them again because the answer was lost.
+        let mut sends: Vec<(u64, Vec<EventToAdd>, PayloadToAdd)> = Vec::new();
+        let mut expected = BTreeSet::new();
+        let mut winners = BTreeMap::<&str, (u64, String)>::new();
+        for instance in 1..=3 {
+            let mut from = 1;
+            while from < 60 {
+                let until = from + rng.random_range(1..20);
+                let events: Vec<_> = (from..until).map(|n| event(instance, n)).collect();
+                expected.extend(events.iter().map(|event| event.json.clone()));
+                let token = TOKENS[rng.random_range(0..3)];
+                let note = format!("{}", rng.random_range(0..99));
+                let payload = payload(token, rng.random_range(0..4), &note);
+                let version = (payload.version, payload.json.clone());
+                let winner = winners.entry(token).or_insert_with(|| version.clone());
+                *winner = version.max(winner.clone());
+                for _ in 0..rng.random_range(1..4) {
+                    sends.push((instance, events.clone(), payload.clone()));
+                }
+                from = until;
+            }
+        }
+        sends.shuffle(&mut rng);
+        for (instance, events, payload) in sends {
+            let store = if rng.random_bool(0.5) { &one } else { &other };
+            let key = format!("key{instance}");
+            let lines = push(store, to(DEFAULT, &key), &events).await;
+            let is_fine = |line: &PushedLine| matches!(line, PushedLine::New | PushedLine::Known);
+            assert!(lines.iter().all(is_fine), "{lines:?}");
+            push_payload(store, &key, payload).await;
+        }
+        let page = page(&one, 0).await;
+        let stored: Vec<&str> = page.events.iter().map(|row| row.event.get()).collect();
+        assert_eq!(stored.len(), expected.len(), "seed {seed}: none twice");
+        let stored: BTreeSet<String> = stored.into_iter().map(str::to_owned).collect();
+        assert_eq!(stored, expected, "seed {seed}");
+        let payloads = other.payload_page(DEFAULT, 0, 1000).await.unwrap().unwrap();
+        let kept: BTreeSet<&str> = payloads.payloads.iter().map(|p| p.payload.get()).collect();
+        let won: BTreeSet<&str> = winners.values().map(|(_, json)| json.as_str()).collect();
+        assert_eq!(kept, won, "seed {seed}");
+    }
+}
+
+#[tokio::test]
+async fn instance_belongs_to_the_key_that_used_it_first() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open(temp.path()).await;
+    let (anna, ben) = (to(DEFAULT, "anna"), to(DEFAULT, "ben"));
+    let imported = [event(1, 1), event(1, 2)];
+    assert_eq!(
+        push(&store, anna, &imported).await,
+        [PushedLine::New, PushedLine::New]
+    );
+    // The same history, imported by another member.
+    assert_eq!(
+        push(&store, ben, &imported).await,
+        [PushedLine::Known, PushedLine::Known]
+    );
+    let lines = push(&store, ben, &[event(1, 3), event(2, 1), event(2, 1)]).await;
+    let owner = PushedLine::OtherKey("anna".to_owned());
+    assert_eq!(lines, [owner, PushedLine::New, PushedLine::Known]);
+    assert_eq!(push(&store, anna, &[event(1, 3)]).await, [PushedLine::New]);
+    let keys: Vec<String> = page(&store, 0)
+        .await
+        .events
+        .iter()
+        .map(|row| row.key.to_string())
+        .collect();
+    assert_eq!(keys, ["anna", "anna", "ben", "anna"]);
+}
+
+#[tokio::test]
+async fn event_and_payload_of_another_workspace_are_refused() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open(temp.path()).await;
+    let second = store.add_workspace("b", "").await.unwrap().unwrap();
+    push(&store, to(DEFAULT, "anna"), &[event(1, 1)]).await;
+    let lines = push(&store, to(second, "anna"), &[event(1, 1), event(1, 2)]).await;
+    assert_eq!(lines, [PushedLine::OtherWorkspace, PushedLine::New]);
+    push_payload(&store, "anna", payload("aaaaaaaaaaaa", 0, "")).await;
+    let again = [payload("aaaaaaaaaaaa", 7, "")];
+    let pushed = store
+        .push_payloads(to(second, "anna"), &again)
+        .await
+        .unwrap();
+    let lines = vec![PushedLine::OtherWorkspace];
+    assert_eq!(pushed, Push::Done { last: 0, lines });
+}
+
+#[tokio::test]
+async fn number_far_above_the_known_ones_is_refused() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open(temp.path()).await;
+    let anna = to(DEFAULT, "anna");
+    let at = |number, clock| EventToAdd {
+        clock,
+        ..event(1, number)
+    };
+    let far = PushedLine::TooFarAhead;
+    // The bound is that before the push: one push cannot raise it step by step.
+    let events = [at(1, MOST_AHEAD), at(2, MOST_AHEAD + 1), at(3, u64::MAX)];
+    let lines = push(&store, anna, &events).await;
+    assert_eq!(lines, [PushedLine::New, far(0), far(0)]);
+    let events = [at(2, 2 * MOST_AHEAD), at(3, 2 * MOST_AHEAD + 1)];
+    let lines = push(&store, anna, &events).await;
+    assert_eq!(lines, [PushedLine::New, far(MOST_AHEAD)]);
+    let token = "aaaaaaaaaaaa";
+    let push = async |version| push_payload(&store, "anna", payload(token, version, "")).await;
+    assert_eq!(push(u64::MAX).await, far(0));
+    assert_eq!(push(5).await, PushedLine::New);
+    assert_eq!(push(MOST_AHEAD + 6).await, far(5));
+}
+
+#[tokio::test]
+async fn greater_version_of_a_payload_replaces_the_lesser_at_a_new_position() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open(temp.path()).await;
+    let token = "aaaaaaaaaaaa";
+    push_payload(&store, "anna", payload("bbbbbbbbbbbb", 1, "")).await;
+    for (key, version, note, expected) in [
+        ("anna", 1, "m", PushedLine::New),
+        ("anna", 1, "m", PushedLine::Known),
+        ("ben", 1, "a", PushedLine::Known),
+        ("ben", 1, "z", PushedLine::New),
+        ("ben", 0, "zz", PushedLine::Known),
+        ("cleo", 2, "a", PushedLine::New),
+    ] {
+        let line = push_payload(&store, key, payload(token, version, note)).await;
+        assert_eq!(line, expected, "{version} {note}");
+    }
+    let page = store.payload_page(DEFAULT, 1, 1000).await.unwrap().unwrap();
+    let rows: Vec<(i64, &str)> = page
+        .payloads
+        .iter()
+        .map(|row| (row.position, row.key.as_str()))
+        .collect();
+    assert_eq!((rows, page.last), (vec![(4, "cleo")], 4));
+    assert_eq!(page.payloads[0].payload.get(), payload(token, 2, "a").json);
+}
+
+#[tokio::test]
+async fn page_ends_at_its_limit_or_at_its_bytes() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open(temp.path()).await;
+    let long = |number| {
+        let mut event = event(1, number);
+        event.json = format!("\"{}\"", "x".repeat(400_000));
+        event
+    };
+    push(&store, to(DEFAULT, "anna"), &[1, 2, 3, 4].map(long)).await;
+    let positions = async |after, limit| -> Vec<i64> {
+        let page = store.event_page(DEFAULT, after, limit).await.unwrap();
+        page.unwrap()
+            .events
+            .iter()
+            .map(|row| row.position)
+            .collect()
+    };
+    assert_eq!(positions(0, 1000).await, [1, 2, 3]);
+    assert_eq!(positions(3, 1000).await, [4]);
+    assert_eq!(positions(1, 1).await, [2]);
+    assert_eq!(positions(9, 1000).await, [0; 0]);
+}
+
+/// Whether the database or its log contains a text.
+fn contains(dir: &Path, text: &str) -> bool {
+    let files = std::fs::read_dir(dir).unwrap();
+    let mut files = files.map(|file| std::fs::read(file.unwrap().path()).unwrap());
+    files.any(|bytes| {
+        bytes
+            .windows(text.len())
+            .any(|part| part == text.as_bytes())
+    })
+}
+
+#[tokio::test]
+async fn purged_texts_are_in_no_file_and_a_new_epoch_begins() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open(temp.path()).await;
+    let second = store.add_workspace("b", "").await.unwrap().unwrap();
+    let mut rng = StdRng::seed_from_u64(7);
+    // Rows of both workspaces side by side in the pages, with texts of any length.
+    for number in 1..=300 {
+        for (workspace, mark) in [(DEFAULT, "purged-text"), (second, "other-text")] {
+            let mut event = event(workspace.0 as u64, number);
+            event.json = format!("\"{}{mark}\"", "-".repeat(rng.random_range(0..900)));
+            push(&store, to(workspace, "anna"), &[event]).await;
+            let token = format!("aaaaaaaaaaa{}", (b'a' + (number % 20) as u8) as char);
+            let token = token.replacen('a', if workspace == second { "s" } else { "d" }, 1);
+            let note = format!("{}{mark}", "-".repeat(rng.random_range(0..900)));
+            let payloads = [payload(&token, number, &note)];
+            store
+                .push_payloads(to(workspace, "anna"), &payloads)
+                .await
+                .unwrap();
+        }
+    }
+    assert!(contains(temp.path(), "purged-text"));
+    let now = Timestamp::from_second(1_700_000_000).unwrap();
+    let purged = store
+        .purge_log(DEFAULT, "chief", now)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!((purged.epoch, purged.events, purged.payloads), (2, 300, 20));
+    assert!(!contains(temp.path(), "purged-text"));
+    assert!(
+        contains(temp.path(), "other-text"),
+        "another workspace keeps its rows"
+    );
+
+    let page = page(&store, 300).await;
+    assert_eq!((page.epoch, page.last, page.last_payload), (2, 0, 0));
+    assert_eq!(page.purged, Some(purged));
+    let old = store.push_events(to(DEFAULT, "anna"), &[event(9, 1)]).await;
+    assert_eq!(old.unwrap(), Push::OtherEpoch(2));
+    let new = LogAccess {
+        epoch: 2,
+        ..to(DEFAULT, "ben")
+    };
+    let lines = vec![PushedLine::New];
+    let pushed = store.push_events(new, &[event(9, 1)]).await.unwrap();
+    assert_eq!(pushed, Push::Done { last: 1, lines });
+    assert_eq!(
+        store.purge_log(WorkspaceId(9), "chief", now).await.unwrap(),
+        None
+    );
+}
+
+#[tokio::test]
+async fn deleted_workspace_leaves_no_shared_row() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open(temp.path()).await;
+    let now = Timestamp::now();
+    let id = store.add_workspace("b", "").await.unwrap().unwrap();
+    push(&store, to(id, "anna"), &[event(1, 1)]).await;
+    let payloads = [payload("aaaaaaaaaaaa", 0, "")];
+    store
+        .push_payloads(to(id, "anna"), &payloads)
+        .await
+        .unwrap();
+    store.purge_log(id, "chief", now).await.unwrap();
+    store.look(id, "anna", None, now).await.unwrap();
+    assert!(store.delete_workspace(id, now).await.unwrap());
+    for table in [
+        "event_logs",
+        "shared_events",
+        "shared_payloads",
+        "viewers",
+        "purges",
+    ] {
+        let count = sqlx::AssertSqlSafe(format!("SELECT count(*) FROM {table}"));
+        let rows: i64 = sqlx::query_scalar(count)
+            .fetch_one(store.read())
+            .await
+            .unwrap();
+        assert_eq!(rows, 0, "{table}");
+    }
+    let pushed = store.push_events(to(id, "anna"), &[event(1, 1)]).await;
+    assert_eq!(pushed.unwrap(), Push::NoWorkspace);
+    assert!(store.event_page(id, 0, 9).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn viewer_is_shown_for_30_seconds_and_written_when_it_changes() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open(temp.path()).await;
+    let after = |seconds: i64| Timestamp::from_second(1_700_000_000 + seconds).unwrap();
+    let look = async |key: &str, finding: Option<&str>, second| {
+        let before = store.commits();
+        store
+            .look(DEFAULT, key, finding, after(second))
+            .await
+            .unwrap();
+        store.commits() > before
+    };
+    let shown = async |second| -> Vec<(String, Option<String>, i64)> {
+        let viewers = store.viewers(DEFAULT, "anna", after(second)).await.unwrap();
+        let row = |viewer: &scandeck_wire::contract::team::Viewer| {
+            let since = viewer.since.unwrap().as_second() - after(0).as_second();
+            (
+                viewer.who.to_string(),
+                viewer.finding.as_ref().map(|key| key.to_string()),
+                since,
+            )
+        };
+        viewers.iter().map(row).collect()
+    };
+    let ben = |finding: Option<&str>, since| ("ben".to_owned(), finding.map(str::to_owned), since);
+    assert!(look("anna", Some("f1"), 0).await);
+    assert_eq!(shown(0).await, [], "nobody else");
+    assert!(look("ben", Some("f1"), 0).await);
+    assert!(!look("ben", Some("f1"), 9).await, "written 9 s ago");
+    assert!(look("ben", Some("f1"), 10).await);
+    assert_eq!(shown(39).await, [ben(Some("f1"), 0)]);
+    assert_eq!(shown(40).await, [], "silent for 30 s");
+    assert!(look("ben", Some("f2"), 12).await);
+    assert!(look("ben", None, 13).await);
+    assert_eq!(shown(13).await, [ben(None, 13)]);
+    assert!(look("ben", None, 60).await);
+    assert_eq!(shown(60).await, [ben(None, 60)], "away in between");
+    let set_back = after(0) - SignedDuration::from_hours(1);
+    store.look(DEFAULT, "ben", None, set_back).await.unwrap();
+    assert_eq!(
+        store
+            .viewers(DEFAULT, "anna", set_back)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn each_log_of_a_restored_database_begins_an_epoch() {
+    let temp = tempfile::tempdir().unwrap();
+    let file = temp.path().join("scandeck.db");
+    let now = Timestamp::from_second(1_700_000_000).unwrap();
+    let store = open(temp.path()).await;
+    let unused = store.add_workspace("b", "").await.unwrap().unwrap();
+    push(&store, to(DEFAULT, "anna"), &[event(1, 1)]).await;
+    let id = store.service_id().await.unwrap();
+    store.close().await;
+    for epoch in [1_700_000_000, 1_700_000_001] {
+        Store::begin_epochs(&file, now).await.unwrap();
+        let store = open(temp.path()).await;
+        for workspace in [DEFAULT, unused] {
+            let head = store.log_head(workspace).await.unwrap().unwrap();
+            assert_eq!(head.epoch, epoch);
+        }
+        let page = page(&store, 0).await;
+        assert_eq!((page.last, page.events.len(), page.purged), (1, 1, None));
+        assert_eq!(store.service_id().await.unwrap(), id);
+        store.close().await;
+    }
+    assert_eq!(id.len(), 32);
+}

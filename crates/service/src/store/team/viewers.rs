@@ -1,0 +1,104 @@
+//! Members who have a workspace open, and the finding that each looks at. A dashboard says so each
+//! time it polls; a row is written when it changes, and now and then while it does not.
+
+use jiff::Timestamp;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{FromRow, Row};
+
+use crate::store::{Durability, Store, StoreResult, millis, stamp};
+use scandeck_wire::contract::WorkspaceId;
+use scandeck_wire::contract::team::Viewer;
+
+/// How long a viewer is shown after the last poll, in milliseconds.
+const SHOWN: i64 = 30_000;
+/// How old an unchanged row may be, in milliseconds.
+const FRESH: i64 = 10_000;
+
+struct ViewerRow {
+    key_name: String,
+    finding: Option<String>,
+    since: i64,
+    seen_at: i64,
+}
+
+impl FromRow<'_, SqliteRow> for ViewerRow {
+    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
+        Ok(Self {
+            key_name: row.try_get("key_name")?,
+            finding: row.try_get("finding")?,
+            since: row.try_get("since")?,
+            seen_at: row.try_get("seen_at")?,
+        })
+    }
+}
+
+impl ViewerRow {
+    /// Whether it was written within this time. A time in the future is from before the clock was
+    /// set back.
+    fn is_within(&self, interval: i64, now: Timestamp) -> bool {
+        (millis(now) - self.seen_at).abs() < interval
+    }
+}
+
+impl Store {
+    /// The viewers of a workspace other than this key, by name.
+    pub async fn viewers(
+        &self,
+        workspace: WorkspaceId,
+        except: &str,
+        now: Timestamp,
+    ) -> StoreResult<Vec<Viewer>> {
+        let rows: Vec<ViewerRow> = sqlx::query_as(
+            "SELECT key_name, finding, since, seen_at FROM viewers
+             WHERE workspace_id = $1 AND key_name <> $2 ORDER BY key_name",
+        )
+        .bind(workspace.0)
+        .bind(except)
+        .fetch_all(self.read())
+        .await?;
+        let shown = rows.into_iter().filter(|row| row.is_within(SHOWN, now));
+        let viewer = |row: ViewerRow| Viewer {
+            who: row.key_name.into(),
+            finding: row.finding.map(Into::into),
+            since: Some(stamp(row.since)),
+        };
+        Ok(shown.map(viewer).collect())
+    }
+
+    /// Records that a key has the workspace open, and the finding on the screen.
+    pub async fn look(
+        &self,
+        workspace: WorkspaceId,
+        key: &str,
+        finding: Option<&str>,
+        now: Timestamp,
+    ) -> StoreResult<()> {
+        let row: Option<ViewerRow> = sqlx::query_as(
+            "SELECT key_name, finding, since, seen_at FROM viewers
+             WHERE workspace_id = $1 AND key_name = $2",
+        )
+        .bind(workspace.0)
+        .bind(key)
+        .fetch_optional(self.read())
+        .await?;
+        let same = row.filter(|row| row.finding.as_deref() == finding && row.is_within(SHOWN, now));
+        if same.as_ref().is_some_and(|row| row.is_within(FRESH, now)) {
+            return Ok(());
+        }
+        let mut change = self.change_with(Durability::WithNext).await?;
+        sqlx::query(
+            "INSERT INTO viewers (workspace_id, key_name, finding, since, seen_at)
+             SELECT id, $2, $3, $4, $5 FROM workspaces WHERE id = $1
+             ON CONFLICT (workspace_id, key_name) DO UPDATE
+                SET finding = excluded.finding, since = excluded.since, seen_at = excluded.seen_at",
+        )
+        .bind(workspace.0)
+        .bind(key)
+        .bind(finding)
+        .bind(same.map_or(millis(now), |row| row.since))
+        .bind(millis(now))
+        .execute(&mut *change)
+        .await?;
+        change.commit().await
+    }
+}
