@@ -7,7 +7,9 @@ CREATE TABLE event_logs (
     last         INTEGER NOT NULL DEFAULT 0,
     last_payload INTEGER NOT NULL DEFAULT 0,
     -- the greatest clock of an event
-    clock        INTEGER NOT NULL DEFAULT 0
+    clock        INTEGER NOT NULL DEFAULT 0,
+    -- the bytes of all texts
+    bytes        INTEGER NOT NULL DEFAULT 0
 );
 
 -- New rows are the last ones of their table, so that no text is moved to another page and leaves a copy there.

@@ -3,9 +3,9 @@
 //! ```text
 //!   GET  /scandeck/v1/me                             who this key is            Member
 //!   GET  /scandeck/v1/workspaces/{id}/events         what others decided        EventPage
-//!   POST /scandeck/v1/workspaces/{id}/events         own decisions, JSON lines  Stored
+//!   POST /scandeck/v1/workspaces/{id}/events         own decisions, JSON lines  StoredLines
 //!   GET  /scandeck/v1/workspaces/{id}/payloads       payloads of others         PayloadPage
-//!   POST /scandeck/v1/workspaces/{id}/payloads       own payloads, JSON lines   Stored
+//!   POST /scandeck/v1/workspaces/{id}/payloads       own payloads, JSON lines   StoredLines
 //!   DELETE /scandeck/v1/workspaces/{id}/events       deletes both               Purged
 //! ```
 //!
@@ -105,7 +105,7 @@ pub struct Viewer {
 /// The result of a POST. The rest is stored although some lines were refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Stored {
+pub struct StoredLines {
     pub epoch: i64,
     /// Position of the last row of the workspace.
     pub last: i64,

@@ -24,10 +24,10 @@ use crate::guards::audit::AuditedCounts;
 use crate::guards::keys::KeyIdentity;
 use crate::state::App;
 use crate::store::StoreResult;
-use crate::store::team::{LogAccess, LogHead, MOST_AHEAD, Push, PushedLine};
+use crate::store::team::{LogAccess, LogHead, MOST_AHEAD, MOST_LOG_BYTES, Push, PushedLine};
 use scandeck_wire::contract::WorkspaceId;
 use scandeck_wire::contract::team::{
-    EventPage, Member, PayloadPage, Purged, RefusedLine, Stored, Viewer,
+    EventPage, Member, PayloadPage, Purged, RefusedLine, StoredLines, Viewer,
 };
 
 /// The base path.
@@ -244,17 +244,18 @@ fn answer<T>(
     push: StoreResult<Push>,
     noun: &str,
     number: &str,
-) -> RouteResult<(Extension<AuditedCounts>, Json<Stored>)> {
+) -> RouteResult<(Extension<AuditedCounts>, Json<StoredLines>)> {
     let (last, lines) = match push? {
         Push::Done { last, lines } => (last, lines),
         Push::NoWorkspace => return Err(ApiError::not_found("workspace", to.workspace)),
         Push::OtherEpoch(epoch) => return Err(other_epoch(to.epoch, epoch)),
+        Push::Full => return Err(full()),
     };
-    let mut stored = Stored {
+    let mut stored = StoredLines {
         epoch: to.epoch,
         last,
         refused: parsed.refused,
-        ..Stored::default()
+        ..StoredLines::default()
     };
     let is_foreign = |line: &PushedLine| matches!(line, PushedLine::OtherKey(_));
     let is_all_foreign =
@@ -288,6 +289,13 @@ fn answer<T>(
         refused: stored.refused.len(),
     };
     Ok((Extension(counts), Json(stored)))
+}
+
+fn full() -> ApiError {
+    let message =
+        format!("the shared decisions of this workspace have {MOST_LOG_BYTES} bytes, the limit");
+    ApiError::new(StatusCode::INSUFFICIENT_STORAGE, message)
+        .with_details("export them, then let an admin delete them at the service")
 }
 
 fn other_epoch(sent: i64, epoch: i64) -> ApiError {

@@ -23,7 +23,10 @@ use serde_json::value::RawValue;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{FromRow, Row, SqliteConnection};
 
-pub use push::{EventToAdd, LogAccess, MOST_AHEAD, PayloadToAdd, Push, PushedLine, SharedEventId};
+pub use push::{
+    EventToAdd, LogAccess, MOST_AHEAD, MOST_LOG_BYTES, PayloadToAdd, Push, PushedLine,
+    SharedEventId,
+};
 
 use super::{DatabaseError, Store, StoreResult, stamp};
 use crate::errors::StartError;
@@ -42,6 +45,8 @@ pub struct LogHead {
     pub last_payload: i64,
     /// The greatest clock of an event.
     pub clock: i64,
+    /// The bytes of all texts.
+    pub bytes: i64,
 }
 
 impl FromRow<'_, SqliteRow> for LogHead {
@@ -51,6 +56,7 @@ impl FromRow<'_, SqliteRow> for LogHead {
             last: row.try_get("last")?,
             last_payload: row.try_get("last_payload")?,
             clock: row.try_get("clock")?,
+            bytes: row.try_get("bytes")?,
         })
     }
 }
@@ -162,7 +168,8 @@ async fn head(
 ) -> StoreResult<Option<LogHead>> {
     sqlx::query_as(
         "SELECT coalesce(epoch, 1) AS epoch, coalesce(last, 0) AS last,
-            coalesce(last_payload, 0) AS last_payload, coalesce(clock, 0) AS clock
+            coalesce(last_payload, 0) AS last_payload, coalesce(clock, 0) AS clock,
+            coalesce(bytes, 0) AS bytes
          FROM workspaces LEFT JOIN event_logs ON workspace_id = id WHERE id = $1",
     )
     .bind(workspace.0)

@@ -35,7 +35,7 @@ impl Store {
             }
             let (epoch, [events, payloads]) = (head.epoch + 1, rows);
             sqlx::query(
-                "UPDATE event_logs SET epoch = $2, last = 0, last_payload = 0 WHERE workspace_id = $1",
+                "UPDATE event_logs SET epoch = $2, last = 0, last_payload = 0, bytes = 0 WHERE workspace_id = $1",
             )
             .bind(workspace.0)
             .bind(epoch)

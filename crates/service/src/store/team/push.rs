@@ -17,6 +17,9 @@ use scandeck_wire::contract::{Shared, WorkspaceId};
 /// one: a hostile number near the end of the range would leave none for the others.
 pub const MOST_AHEAD: u64 = 1_000_000;
 
+/// The most bytes of texts in the logs of a workspace, 1 GiB: a key must not fill the disk.
+pub const MOST_LOG_BYTES: i64 = 1 << 30;
+
 /// The workspace that a key writes to.
 #[derive(Clone, Copy, Debug)]
 pub struct LogAccess<'a> {
@@ -67,6 +70,8 @@ pub enum Push {
     },
     /// The workspace is in this epoch; nothing was stored.
     OtherEpoch(i64),
+    /// The logs would have more than [`MOST_LOG_BYTES`]; nothing was stored.
+    Full,
     NoWorkspace,
 }
 
@@ -113,6 +118,10 @@ impl Store {
             lines.push(line);
         }
         let last = head.last + new.len() as i64;
+        let bytes = new.iter().map(|event| event.json.len() as i64).sum::<i64>();
+        if head.bytes + bytes > MOST_LOG_BYTES {
+            return Ok(Push::Full);
+        }
         if !new.is_empty() {
             add_events(&mut change, to, head.last, &new).await?;
             let clock = new
@@ -121,11 +130,12 @@ impl Store {
                 .max()
                 .unwrap_or(0);
             sqlx::query(
-                "UPDATE event_logs SET last = $2, clock = max(clock, $3) WHERE workspace_id = $1",
+                "UPDATE event_logs SET last = $2, clock = max(clock, $3), bytes = bytes + $4 WHERE workspace_id = $1",
             )
             .bind(to.workspace.0)
             .bind(last)
             .bind(clock)
+            .bind(bytes)
             .execute(&mut *change)
             .await?;
             change.commit().await?;
@@ -146,7 +156,7 @@ impl Store {
             Err(refused) => return Ok(refused),
         };
         let mut stored = stored_payloads(&mut change, payloads).await?;
-        let (mut new, mut lines) = (HashMap::new(), Vec::new());
+        let (mut new, mut lines, mut bytes) = (HashMap::new(), Vec::new(), 0);
         for (at, payload) in payloads.iter().enumerate() {
             let known = stored.get(&payload.token);
             let greatest = known.map_or(0, |known| known.version);
@@ -158,6 +168,8 @@ impl Store {
                 _ if payload.version > greatest + MOST_AHEAD => PushedLine::TooFarAhead(greatest),
                 Some(known) if !is_later(known) => PushedLine::Known,
                 _ => {
+                    let freed = known.map_or(0, |known| known.json.len());
+                    bytes += payload.json.len() as i64 - freed as i64;
                     let known = KnownPayload {
                         workspace: to.workspace.0,
                         version: payload.version,
@@ -174,13 +186,19 @@ impl Store {
         new.sort_unstable();
         let new: Vec<&PayloadToAdd> = new.into_iter().map(|at| &payloads[at]).collect();
         let last = head.last_payload + new.len() as i64;
+        if head.bytes + bytes > MOST_LOG_BYTES {
+            return Ok(Push::Full);
+        }
         if !new.is_empty() {
             replace_payloads(&mut change, to, head.last_payload, &new).await?;
-            sqlx::query("UPDATE event_logs SET last_payload = $2 WHERE workspace_id = $1")
-                .bind(to.workspace.0)
-                .bind(last)
-                .execute(&mut *change)
-                .await?;
+            sqlx::query(
+                "UPDATE event_logs SET last_payload = $2, bytes = bytes + $3 WHERE workspace_id = $1",
+            )
+            .bind(to.workspace.0)
+            .bind(last)
+            .bind(bytes)
+            .execute(&mut *change)
+            .await?;
             change.commit().await?;
         }
         Ok(Push::Done { last, lines })
@@ -211,7 +229,7 @@ pub(super) async fn lock_log(
         "INSERT INTO event_logs (workspace_id) SELECT id FROM workspaces WHERE id = $1
             AND NOT EXISTS (SELECT 1 FROM deletions WHERE workspace_id = $1)
          ON CONFLICT (workspace_id) DO UPDATE SET epoch = event_logs.epoch
-         RETURNING epoch, last, last_payload, clock",
+         RETURNING epoch, last, last_payload, clock, bytes",
     )
     .bind(workspace.0)
     .fetch_optional(&mut **change)

@@ -239,6 +239,39 @@ async fn greater_version_of_a_payload_replaces_the_lesser_at_a_new_position() {
 }
 
 #[tokio::test]
+async fn log_has_at_most_its_bytes() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open(temp.path()).await;
+    let bytes = async || store.log_head(DEFAULT).await.unwrap().unwrap().bytes;
+    let (first, token) = (event(1, 1), "aaaaaaaaaaaa");
+    push(&store, to(DEFAULT, "anna"), &[first.clone(), first.clone()]).await;
+    assert_eq!(bytes().await, first.json.len() as i64);
+    for note in ["a", "longer", "z"] {
+        let payload = payload(token, 1, note);
+        push_payload(&store, "anna", payload.clone()).await;
+        let both = first.json.len() + payload.json.len();
+        assert_eq!(
+            bytes().await,
+            both as i64,
+            "{note} replaces the text before"
+        );
+    }
+    let second = event(1, 2);
+    let most = MOST_LOG_BYTES - second.json.len() as i64;
+    let fill = sqlx::query("UPDATE event_logs SET bytes = $1").bind(most + 1);
+    store.execute(fill).await.unwrap();
+    let anna = to(DEFAULT, "anna");
+    let full = store.push_events(anna, &[second.clone()]).await.unwrap();
+    assert_eq!(full, Push::Full);
+    let large = [payload(token, 2, &"x".repeat(99))];
+    assert_eq!(store.push_payloads(anna, &large).await.unwrap(), Push::Full);
+    assert_eq!(push(&store, anna, &[first]).await, [PushedLine::Known]);
+    let fill = sqlx::query("UPDATE event_logs SET bytes = $1").bind(most);
+    store.execute(fill).await.unwrap();
+    assert_eq!(push(&store, anna, &[second]).await, [PushedLine::New]);
+}
+
+#[tokio::test]
 async fn page_ends_at_its_limit_or_at_its_bytes() {
     let temp = tempfile::tempdir().unwrap();
     let store = open(temp.path()).await;
@@ -311,6 +344,7 @@ async fn purged_texts_are_in_no_file_and_a_new_epoch_begins() {
 
     let page = page(&store, 300).await;
     assert_eq!((page.epoch, page.last, page.last_payload), (2, 0, 0));
+    assert_eq!(store.log_head(DEFAULT).await.unwrap().unwrap().bytes, 0);
     assert_eq!(page.purged, Some(purged));
     let old = store.push_events(to(DEFAULT, "anna"), &[event(9, 1)]).await;
     assert_eq!(old.unwrap(), Push::OtherEpoch(2));
