@@ -27,6 +27,7 @@ pub mod runner;
 mod scans;
 mod shared;
 mod targets;
+mod team;
 mod wordlists;
 mod workspaces;
 
