@@ -9,12 +9,13 @@ use super::{Payload, Token};
 pub struct PayloadBook(imbl::OrdMap<Token, Arc<Payload>>);
 
 impl PayloadBook {
-    /// Adds payloads; of two versions of a payload, the later one remains.
+    /// Adds payloads; of two versions of a payload, the later one remains,
+    /// see [`Payload::replaces`].
     pub fn take(&mut self, payloads: impl IntoIterator<Item = Arc<Payload>>) {
         for payload in payloads {
             if self
                 .get(payload.token)
-                .is_none_or(|known| known.version <= payload.version)
+                .is_none_or(|known| payload.replaces(known))
             {
                 self.0.insert(payload.token, payload);
             }

@@ -40,7 +40,9 @@ pub use payload_request::{MOST, PayloadOrigin, PayloadRequest};
 pub use reachability::Reachability;
 pub use replay::Replay;
 pub use source::{Agent, Network, TargetHosts};
-pub use store::{ArchivePlace, HitCount, OpenedArchive, RowRange, Store, StoreError};
+pub use store::{
+    ArchivePlace, ArrivedPayload, HitCount, OpenedArchive, RowRange, Store, StoreError,
+};
 pub use stored_body::{BodyStore, StoredBody, with_body};
 
 pub use archived::{ArchivedCapture, ClearedRequests};

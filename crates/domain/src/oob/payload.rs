@@ -1,8 +1,10 @@
 //! Payloads: URLs with a token, and where they were placed.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::Token;
 use crate::finding::FindingKey;
@@ -41,7 +43,7 @@ pub struct Payload {
     /// Technique under test, such as `SSRF`.
     pub technique: Shared,
     pub note: Shared,
-    /// Increased by every change: the later version wins.
+    /// Increased by every change: the later version wins, see [`Payload::replaces`].
     pub version: i64,
 }
 
@@ -54,7 +56,35 @@ pub struct Delay {
     pub exact: bool,
 }
 
+/// JSON with sorted keys in one line; a text that is not JSON as it is.
+pub(super) fn canonical(json: &str) -> String {
+    match serde_json::from_str::<Value>(json) {
+        Ok(value) => line(value),
+        Err(_) => json.to_owned(),
+    }
+}
+
+fn line(mut value: Value) -> String {
+    value.sort_all_objects();
+    value.to_string()
+}
+
 impl Payload {
+    /// The payload as JSON with sorted keys, in one line.
+    pub fn line(&self) -> String {
+        line(serde_json::to_value(self).unwrap_or_default())
+    }
+
+    /// Whether this version wins against another one of the same token. Of two versions with the
+    /// same number, written by two people offline, the content decides, so that every machine
+    /// chooses the same.
+    pub fn replaces(&self, other: &Self) -> bool {
+        match self.version.cmp(&other.version) {
+            Ordering::Equal => self.line() >= other.line(),
+            order => order.is_gt(),
+        }
+    }
+
     /// Time from creation to a request by the service clock. `offset` is the present clock
     /// difference, used if none was stored at creation.
     pub fn delay(&self, arrived: Option<Stamp>, offset: Option<i64>) -> Option<Delay> {

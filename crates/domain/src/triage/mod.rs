@@ -67,7 +67,7 @@ pub use list_context::{ListContext, OobContext};
 pub use listed::{CommonFindingFields, FindingTexts, ListedFinding};
 pub use retest::{RETEST_SETTING, Retest, RetestFinding, RetestResult, RetestScan, RetestStatus};
 pub use settings::{OWN_ADDRESSES, StoredSettings};
-pub use store::{OpenedDecisions, Store, StoreError};
+pub use store::{ArrivedEvent, OpenedDecisions, Store, StoreError, TeamLog};
 
 pub use crate::finding::{FindingKey, Presence, Reason, RetestGap, Verdict};
 pub use correlate::{Correlated, CorrelationInput, EarlierCorrelation, correlate, reassess};

@@ -13,13 +13,17 @@
 //! `"x-scandeck": {"team": 1}` in its OpenAPI document. It stores events and payloads as the client wrote them and gives each a position; what they mean is
 //! known to the clients only.
 
-use serde::{Deserialize, Serialize};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::{Shared, Stamp};
 
 /// The version of the extension that this program speaks.
 pub const TEAM_VERSION: i64 = 1;
+
+/// The root of its paths, beside that of the API v2.
+pub const TEAM_ROOT: &str = "/scandeck/v1";
 
 /// Names the version of the extension in every list of workspaces, so that its discovery costs no
 /// request.
@@ -51,6 +55,7 @@ pub struct EventPage {
     pub last: i64,
     pub last_payload: i64,
     /// In the order of their positions.
+    #[serde(deserialize_with = "readable")]
     pub events: Vec<StoredEvent>,
     /// Other members who asked within the last 30 s, by name.
     pub viewers: Vec<Viewer>,
@@ -76,6 +81,7 @@ pub struct StoredEvent {
 pub struct PayloadPage {
     pub epoch: i64,
     pub last: i64,
+    #[serde(deserialize_with = "readable")]
     pub payloads: Vec<StoredPayload>,
 }
 
@@ -138,4 +144,38 @@ pub struct Purged {
     /// Deleted rows.
     pub events: i64,
     pub payloads: i64,
+}
+
+/// Drops rows of a shape that only a newer program knows, and keeps the others.
+fn readable<'de, D, T>(from: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    let rows = Vec::<Box<RawValue>>::deserialize(from)?;
+    let row = |row: &Box<RawValue>| serde_json::from_str(row.get()).ok();
+    Ok(rows.iter().filter_map(row).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unreadable_row_does_not_lose_the_rest_of_a_page() {
+        let page: EventPage = serde_json::from_str(
+            r#"{"epoch":2,"last":9,"new":[],"events":[{"position":"x"},7,
+            {"position":8,"key":"anna","event":{"id": "a-1", "b": 1.50}}]}"#,
+        )
+        .unwrap();
+        let [row] = &page.events[..] else {
+            panic!("{page:?}")
+        };
+        assert_eq!((page.epoch, page.last, row.position), (2, 9, 8));
+        assert_eq!(
+            row.event.get(),
+            r#"{"id": "a-1", "b": 1.50}"#,
+            "as it arrived"
+        );
+    }
 }

@@ -8,6 +8,7 @@ mod broken;
 mod error;
 mod opening;
 mod shared;
+mod unsent;
 
 use std::fs::{OpenOptions, Permissions};
 use std::io::Read;
@@ -27,6 +28,7 @@ pub use self::{
     error::StoreError,
     opening::{Opening, open},
     shared::{FileKind, OpeningLock, SharedFile, StoredRows, WorkspaceRows, beside},
+    unsent::UnsentRow,
 };
 
 /// The migrations of a kind of file, each with its name and its SQL. The first has number 1.

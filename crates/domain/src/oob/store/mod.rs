@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Every batch is one synced transaction, and a big one several. A capture that is there already is
-//! left as it is; of two versions of a payload the later one is used. Opening and recalling never
+//! left as it is; of two versions of a payload the later one is used, and of equal ones always the same. Opening and recalling never
 //! count or read all captures: years of them open at once.
 
 mod archived;
@@ -16,6 +16,7 @@ mod hits;
 mod open;
 mod payloads;
 mod purge;
+mod team;
 #[cfg(any(test, feature = "testing"))]
 #[allow(clippy::unwrap_used, clippy::expect_used)]
 mod testing;
@@ -38,6 +39,7 @@ pub use chunks::chunks;
 pub use hits::{HitCount, RowRange, SearchedCaptures};
 pub use open::OpenedArchive;
 pub use scandeck_wire::sqlite::StoreError;
+pub use team::ArrivedPayload;
 
 const KIND: FileKind = FileKind {
     name: "captures.db",
@@ -73,6 +75,15 @@ pub struct ArchiveNews {
 }
 
 impl Store {
+    fn of(file: SharedFile) -> Self {
+        Self {
+            file,
+            last_capture: 0,
+            last_payload: 0,
+            last_count: 0,
+        }
+    }
+
     /// The database.
     pub fn path(&self) -> &Path {
         &self.file.path

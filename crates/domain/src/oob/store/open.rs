@@ -11,14 +11,20 @@ use super::{ArchivedCapture, KIND, RowRange, Store, StoreError, last_row};
 use crate::oob::{Hit, Payload, PayloadBook};
 use scandeck_wire::contract::Stamp;
 use scandeck_wire::sqlite;
-use scandeck_wire::sqlite::{BrokenFile, FileKind, Opening, SharedFile};
+use scandeck_wire::sqlite::{BrokenFile, FileKind, Opening, OpeningLock, SharedFile};
 use scandeck_wire::text::plural;
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
-    sqlite::migrations(&[(
-        "first",
-        include_str!("../../../../../assets/migrations/oob/0001_first.sql"),
-    )])
+    sqlite::migrations(&[
+        (
+            "first",
+            include_str!("../../../../../assets/migrations/oob/0001_first.sql"),
+        ),
+        (
+            "team",
+            include_str!("../../../../../assets/migrations/oob/0002_team.sql"),
+        ),
+    ])
 });
 
 #[derive(Debug)]
@@ -40,6 +46,19 @@ impl Store {
     /// another reason than that it is broken.
     pub async fn open(directory: &Path) -> Result<OpenedArchive, StoreError> {
         sqlite::open(directory, &MIGRATIONS).await
+    }
+
+    /// Opens the archive beside a program that has it open already. Nothing is read.
+    ///
+    /// # Errors
+    /// When it cannot be written, or SQLite refuses it.
+    pub async fn open_beside(directory: &Path) -> Result<Self, StoreError> {
+        let Some(_lock) = OpeningLock::wait(directory, &KIND).await? else {
+            let path = directory.join(KIND.name);
+            return Err(StoreError::ReadOnly { path });
+        };
+        let (file, _) = SharedFile::open(directory, &KIND, &MIGRATIONS).await?;
+        Ok(Self::of(file))
     }
 
     /// Opens the archive as [`open`](Self::open), and deletes captures from before `oldest` if it
@@ -64,12 +83,7 @@ impl Opening for OpenedArchive {
     type Salvage = RescuedArchive;
 
     async fn read(file: SharedFile, notes: Vec<String>) -> Result<Self, StoreError> {
-        let mut store = Store {
-            file,
-            last_capture: 0,
-            last_payload: 0,
-            last_count: 0,
-        };
+        let mut store = Store::of(file);
         store.file.watch_writes().await?;
         let failed = store.file.failed();
         let connection = &mut store.file.connection;

@@ -1,40 +1,103 @@
 //! Storage of payloads.
 
+use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use sqlx::{QueryBuilder, Sqlite};
 
 use super::{CHUNK, Store, StoreError, last_row};
 use crate::oob::Payload;
+use crate::oob::payload::canonical;
+
+/// A payload to store.
+pub(super) struct PayloadRow {
+    pub(super) token: String,
+    pub(super) workspace: String,
+    pub(super) version: i64,
+    pub(super) json: String,
+    /// Its position at the service, if it comes from there.
+    pub(super) position: Option<i64>,
+}
 
 impl Store {
-    /// Stores payloads in one transaction. A later stored version remains.
+    /// Stores payloads in one transaction. A greater stored version remains.
     ///
     /// # Errors
     /// If the file cannot be written; then nothing was stored.
     pub async fn plant(&mut self, payloads: &[Arc<Payload>]) -> Result<(), StoreError> {
+        let row = |payload: &Arc<Payload>| PayloadRow {
+            token: payload.token.to_string(),
+            workspace: payload.workspace.to_string(),
+            version: payload.version,
+            json: payload.line(),
+            position: None,
+        };
+        self.put_payloads(payloads.iter().map(row).collect())
+            .await
+            .map(drop)
+    }
+
+    /// Stores each row that is greater than the stored one of its token, and returns how many are.
+    /// A row that is there already gets its position.
+    pub(super) async fn put_payloads(
+        &mut self,
+        rows: Vec<PayloadRow>,
+    ) -> Result<usize, StoreError> {
+        let mut stored_rows = 0;
         let failed = self.file.failed();
         let mut change = self.file.begin().await?;
         let before = last_row("payloads")
             .fetch_one(&mut *change)
             .await
             .map_err(&failed)?;
-        for chunk in payloads.chunks(CHUNK) {
-            let into =
-                "INSERT OR REPLACE INTO payloads (token, workspace, version, json) SELECT * FROM (";
-            let mut query = QueryBuilder::<Sqlite>::new(into);
-            query.push_values(chunk, |mut row, payload| {
-                row.push_bind(payload.token.to_string())
-                    .push_bind(payload.workspace.as_str());
-                row.push_bind(payload.version)
-                    .push_bind(serde_json::to_string(payload).unwrap_or_default());
-            });
-            query.push(
-                ") AS new WHERE NOT EXISTS (
-                    SELECT 1 FROM payloads AS old WHERE old.token = new.column1 AND old.version > new.column3
-                )",
+        for chunk in rows.chunks(CHUNK) {
+            let mut query = QueryBuilder::<Sqlite>::new(
+                "SELECT token, version, json FROM payloads WHERE token IN (",
             );
-            query.build().execute(&mut *change).await.map_err(&failed)?;
+            let mut tokens = query.separated(", ");
+            for row in chunk {
+                tokens.push_bind(row.token.as_str());
+            }
+            query.push(")");
+            let stored: Vec<(String, i64, String)> = query
+                .build_query_as()
+                .fetch_all(&mut *change)
+                .await
+                .map_err(&failed)?;
+            let rank = |version: i64, json: &str| (version, canonical(json));
+            let mut greatest: HashMap<String, (i64, String)> = stored
+                .into_iter()
+                .map(|(token, version, json)| (token, rank(version, &json)))
+                .collect();
+            for row in chunk {
+                let new = rank(row.version, &row.json);
+                let order = greatest.get(&row.token).map(|old| old.cmp(&new));
+                stored_rows += usize::from(order.is_none_or(Ordering::is_lt));
+                let query = match order {
+                    Some(Ordering::Greater) => continue,
+                    Some(Ordering::Equal) => sqlx::query(
+                        "UPDATE payloads SET workspace = ?1, refused = NULL, position = coalesce(?2, position)
+                        WHERE token = ?3",
+                    )
+                    .bind(row.workspace.as_str())
+                    .bind(row.position)
+                    .bind(row.token.as_str()),
+                    // A payload that is changed here remains under the present name of its workspace.
+                    _ => sqlx::query(
+                        "INSERT OR REPLACE INTO payloads (workspace, position, token, version, json)
+                        VALUES (coalesce(iif(?2 IS NULL, (SELECT workspace FROM payloads WHERE token = ?3), NULL), ?1),
+                            ?2, ?3, ?4, ?5)",
+                    )
+                    .bind(row.workspace.as_str())
+                    .bind(row.position)
+                    .bind(row.token.as_str())
+                    .bind(row.version)
+                    .bind(row.json.as_str()),
+                };
+                query.execute(&mut *change).await.map_err(&failed)?;
+                greatest.insert(row.token.clone(), new);
+            }
         }
         let last = last_row("payloads")
             .fetch_one(&mut *change)
@@ -45,7 +108,7 @@ impl Store {
         if before == self.last_payload {
             self.last_payload = last;
         }
-        Ok(())
+        Ok(stored_rows)
     }
 
     /// Payloads of a workspace in order of storage.

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::Timestamp;
+use proptest::prelude::*;
 use sqlx::Connection;
 
 use super::*;
@@ -379,9 +380,11 @@ async fn failed_rescue_leaves_broken_file_in_place() {
     let migrations = tempfile::tempdir().unwrap();
     let first = include_str!("../../../../../assets/migrations/oob/0001_first.sql");
     let full = "CREATE TRIGGER full BEFORE INSERT ON captures BEGIN SELECT RAISE(ABORT, 'the disk is full'); END;";
+    let team = include_str!("../../../../../assets/migrations/oob/0002_team.sql");
+    fs::write(migrations.path().join("0001_first.sql"), first).unwrap();
     fs::write(
-        migrations.path().join("0001_first.sql"),
-        format!("{first}{full}"),
+        migrations.path().join("0002_team.sql"),
+        format!("{team}{full}"),
     )
     .unwrap();
     let migrator = sqlx::migrate::Migrator::new(migrations.path())
@@ -449,4 +452,78 @@ async fn large_batches_are_written_and_deleted_in_short_transactions() {
     // The last finds none.
     assert_eq!(transactions.load(Ordering::Relaxed), 11);
     assert_eq!(ids(&mut store, "Acme").await.len(), 11);
+}
+
+fn arrived(position: i64, payload: &Payload) -> ArrivedPayload {
+    ArrivedPayload::parse(position, &payload.line()).unwrap()
+}
+
+fn version(version: i64, note: &str) -> Arc<Payload> {
+    Arc::new(Payload {
+        token: Token::of(1),
+        workspace: "acme".into(),
+        version,
+        note: note.into(),
+        ..Payload::default()
+    })
+}
+
+#[tokio::test]
+async fn payload_is_sent_once_for_each_version() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut store = Store::open(temp.path()).await.unwrap().store;
+    let unsent = async |store: &mut Store| store.count_unsent("acme").await.unwrap();
+    store.plant(&[version(0, "a")]).await.unwrap();
+    let rows = store.unsent_payloads("acme").await.unwrap();
+    assert_eq!(rows[0].json, version(0, "a").line());
+    // Changed while it was sent.
+    store.plant(&[version(1, "b")]).await.unwrap();
+    store
+        .mark_payloads(&rows, &Default::default())
+        .await
+        .unwrap();
+    assert_eq!(unsent(&mut store).await, 1);
+    let page = [arrived(1, &version(0, "a"))];
+    assert_eq!(store.take_payloads("acme", &page).await.unwrap(), 0);
+    assert_eq!(unsent(&mut store).await, 1, "the service has an older one");
+    let page = [arrived(2, &version(1, "b"))];
+    assert_eq!(store.take_payloads("acme", &page).await.unwrap(), 0);
+    assert_eq!(unsent(&mut store).await, 0, "it has this one");
+    let page = [arrived(3, &version(1, "c"))];
+    assert_eq!(store.take_payloads("acme", &page).await.unwrap(), 1);
+    store.plant(&[version(1, "b")]).await.unwrap();
+    assert_eq!(unsent(&mut store).await, 0, "the smaller text loses");
+    assert_eq!(store.payloads_of("acme").await.unwrap(), [version(1, "c")]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn payloads_in_any_order_give_one_book_and_one_store(
+        (versions, other) in proptest::collection::vec((0..3i64, 0..3usize), 1..8)
+            .prop_flat_map(|versions| (Just(versions.clone()), Just(versions).prop_shuffle())),
+        stored in 0..8usize,
+    ) {
+        let payloads = |versions: Vec<(i64, usize)>| -> Vec<Arc<Payload>> {
+            let notes = ["a", "b", "c"];
+            versions.into_iter().map(|(number, note)| version(number, notes[note])).collect()
+        };
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let result = |payloads: Vec<Arc<Payload>>| runtime.block_on(async {
+            let temp = tempfile::tempdir().unwrap();
+            let mut store = Store::open(temp.path()).await.unwrap().store;
+            let mut book = PayloadBook::default();
+            book.take(payloads.iter().cloned());
+            let (own, others) = payloads.split_at(stored.min(payloads.len()));
+            store.plant(own).await.unwrap();
+            for (position, one) in (1..).zip(others) {
+                store.take_payloads("acme", &[arrived(position, one)]).await.unwrap();
+            }
+            store.close().await;
+            let opened = Store::open(temp.path()).await.unwrap();
+            prop_assert_eq!(&opened.book, &book);
+            Ok(book)
+        });
+        prop_assert_eq!(result(payloads(versions))?, result(payloads(other))?);
+    }
 }

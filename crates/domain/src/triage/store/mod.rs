@@ -10,6 +10,7 @@
 
 mod open;
 mod purge;
+mod team;
 #[cfg(test)]
 mod tests;
 pub mod texts;
@@ -27,6 +28,7 @@ use scandeck_wire::sqlite::{FileKind, SharedFile};
 
 pub use open::OpenedDecisions;
 pub use scandeck_wire::sqlite::StoreError;
+pub use team::{ArrivedEvent, TeamLog};
 pub use texts::TextStore;
 
 /// Rows a statement may carry; SQLite takes 32,766 bound values.
@@ -113,19 +115,7 @@ impl Store {
             .await
             .map_err(failed)?;
         self.last = rows.last().map_or(self.last, |row| row.0);
-        let parsed = tokio::task::spawn_blocking(move || {
-            let number = rows.len();
-            let events: Vec<_> = rows
-                .iter()
-                .filter_map(|(_, json)| serde_json::from_str(json).ok())
-                .map(Arc::new)
-                .collect();
-            let unread = number - events.len();
-            (events, unread)
-        });
-        parsed.await.map_err(|error| StoreError::Interrupted {
-            why: error.to_string(),
-        })
+        parsed(rows).await
     }
 
     /// Every setting, by name and workspace, as JSON.
@@ -238,4 +228,21 @@ impl Store {
     pub async fn close(self) {
         self.file.close().await;
     }
+}
+
+/// The events of rows, and how many rows hold no event that this program can read.
+async fn parsed(rows: Vec<(i64, String)>) -> Result<(Vec<Arc<Event>>, usize), StoreError> {
+    let parsed = tokio::task::spawn_blocking(move || {
+        let number = rows.len();
+        let events: Vec<_> = rows
+            .iter()
+            .filter_map(|(_, json)| serde_json::from_str(json).ok())
+            .map(Arc::new)
+            .collect();
+        let unread = number - events.len();
+        (events, unread)
+    });
+    parsed.await.map_err(|error| StoreError::Interrupted {
+        why: error.to_string(),
+    })
 }

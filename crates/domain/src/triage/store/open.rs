@@ -10,14 +10,20 @@ use sqlx::sqlite::SqliteRow;
 
 use super::{Event, FindingKey, KIND, Store, StoreError};
 use scandeck_wire::sqlite;
-use scandeck_wire::sqlite::{BrokenFile, FileKind, Opening, SharedFile};
+use scandeck_wire::sqlite::{BrokenFile, FileKind, Opening, OpeningLock, SharedFile};
 use scandeck_wire::text::plural;
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
-    sqlite::migrations(&[(
-        "first",
-        include_str!("../../../../../assets/migrations/triage/0001_first.sql"),
-    )])
+    sqlite::migrations(&[
+        (
+            "first",
+            include_str!("../../../../../assets/migrations/triage/0001_first.sql"),
+        ),
+        (
+            "team",
+            include_str!("../../../../../assets/migrations/triage/0002_team.sql"),
+        ),
+    ])
 });
 
 /// An opened store.
@@ -39,6 +45,19 @@ impl Store {
     /// another reason than that it is broken.
     pub async fn open(directory: &Path) -> Result<OpenedDecisions, StoreError> {
         sqlite::open(directory, &MIGRATIONS).await
+    }
+
+    /// Opens the file beside a program that has it open already. No event is read.
+    ///
+    /// # Errors
+    /// When it cannot be written, or SQLite refuses it.
+    pub async fn open_beside(directory: &Path) -> Result<Self, StoreError> {
+        let Some(_lock) = OpeningLock::wait(directory, &KIND).await? else {
+            let path = directory.join(KIND.name);
+            return Err(StoreError::ReadOnly { path });
+        };
+        let (file, _) = SharedFile::open(directory, &KIND, &MIGRATIONS).await?;
+        Ok(Self { file, last: 0 })
     }
 }
 

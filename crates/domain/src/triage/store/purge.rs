@@ -7,6 +7,7 @@ const ROWS: &[WorkspaceRows] = &[
     (Some("decision"), "events WHERE workspace = ?1"),
     (Some("setting"), "settings WHERE workspace = ?1"),
     (Some("seen mark"), "seen WHERE workspace = ?1"),
+    (None, "sync WHERE workspace = ?1"),
 ];
 
 impl Store {

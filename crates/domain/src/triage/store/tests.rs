@@ -351,9 +351,11 @@ async fn failed_rescue_leaves_broken_file_in_place() {
     let migrations = tempfile::tempdir().unwrap();
     let first = include_str!("../../../../../assets/migrations/triage/0001_first.sql");
     let full = "CREATE TRIGGER full BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'the disk is full'); END;";
+    let team = include_str!("../../../../../assets/migrations/triage/0002_team.sql");
+    fs::write(migrations.path().join("0001_first.sql"), first).unwrap();
     fs::write(
-        migrations.path().join("0001_first.sql"),
-        format!("{first}{full}"),
+        migrations.path().join("0002_team.sql"),
+        format!("{team}{full}"),
     )
     .unwrap();
     let migrator = sqlx::migrate::Migrator::new(migrations.path())
@@ -454,10 +456,12 @@ async fn older_file_is_backed_up_before_migration() {
     store.close().await;
     let migrations = tempfile::tempdir().unwrap();
     let first = include_str!("../../../../../assets/migrations/triage/0001_first.sql");
+    let team = include_str!("../../../../../assets/migrations/triage/0002_team.sql");
     fs::write(migrations.path().join("0001_first.sql"), first).unwrap();
+    fs::write(migrations.path().join("0002_team.sql"), team).unwrap();
     fs::write(
-        migrations.path().join("0002_later.sql"),
-        "CREATE TABLE later (id INTEGER); PRAGMA user_version = 2;",
+        migrations.path().join("0003_later.sql"),
+        "CREATE TABLE later (id INTEGER); PRAGMA user_version = 3;",
     )
     .unwrap();
     let migrator = sqlx::migrate::Migrator::new(migrations.path())
@@ -531,4 +535,108 @@ async fn purge_leaves_no_byte_of_workspace_in_any_file() {
         TriageState::from_events(opened.events).len() == 1
             && !temp.path().join("decisions.db.broken-1").exists()
     );
+}
+
+fn log(workspace: &str, last: i64) -> TeamLog {
+    TeamLog {
+        service: "5e".into(),
+        id: 7.into(),
+        workspace: workspace.into(),
+        epoch: 1,
+        last,
+        last_payload: 0,
+        is_shared: true,
+    }
+}
+
+fn arrived(position: i64, event: &Event) -> ArrivedEvent {
+    let line = crate::triage::jsonl::line(event);
+    ArrivedEvent::parse(position, &line).unwrap()
+}
+
+#[tokio::test]
+async fn event_is_sent_once_and_gets_its_position() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut store = open(temp.path()).await.store;
+    let mut ann = Replica::new("ann", 1);
+    let events = many(&mut ann, 3);
+    store.record(&events).await.unwrap();
+    let unsent = store.unsent_events("acme").await.unwrap();
+    assert_eq!(unsent.len(), 3);
+    assert_eq!(unsent[0].key, events[0].id.to_string());
+    let id = unsent[1].key.clone();
+    let refused = [(id.as_str(), "too late")].into();
+    store.mark_events(&unsent[..2], &refused).await.unwrap();
+    assert_eq!(store.count_unsent("acme").await.unwrap(), 1, "the last one");
+    // Read back, with one of another member.
+    let other = Replica::new("bob", 2).decides(9, Verdict::Fixed);
+    let page = [
+        arrived(1, &events[0]),
+        arrived(2, &other),
+        arrived(3, &events[2]),
+    ];
+    assert_eq!(store.take_events(&log("acme", 3), &page).await.unwrap(), 1);
+    assert_eq!(store.count_unsent("acme").await.unwrap(), 0);
+    assert_eq!(
+        store.team_log("5e", 7.into()).await.unwrap(),
+        Some(log("acme", 3))
+    );
+    assert_eq!(
+        store.team_log("5f", 7.into()).await.unwrap(),
+        None,
+        "another service"
+    );
+    // Another service has none of them.
+    store.forget_positions("acme").await.unwrap();
+    assert_eq!(store.count_unsent("acme").await.unwrap(), 4);
+    store.rename_workspace("acme", "acme 2").await.unwrap();
+    assert_eq!(store.count_unsent("acme").await.unwrap(), 0);
+    assert_eq!(ids(&store.events_in("acme 2").await.unwrap()).len(), 4);
+}
+
+#[tokio::test]
+async fn events_of_a_team_are_news_once() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut dashboard = open(temp.path()).await.store;
+    let mut exchange = Store::open_beside(temp.path()).await.unwrap();
+    let mut ann = Replica::new("ann", 1);
+    let own = ann.decides(1, Verdict::Confirmed);
+    dashboard.record(&[Arc::clone(&own)]).await.unwrap();
+    let other = Replica::new("bob", 2).decides(1, Verdict::Fixed);
+    let page = [arrived(4, &own), arrived(5, &other)];
+    for news in [vec![Arc::clone(&other)], vec![]] {
+        exchange.take_events(&log("acme", 5), &page).await.unwrap();
+        assert_eq!(dashboard.news(1).await.unwrap(), news);
+    }
+}
+
+#[tokio::test]
+async fn event_of_newer_program_is_kept_and_absurd_clock_is_not() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut store = open(temp.path()).await.store;
+    let event = Replica::new("bob", 2).decides(1, Verdict::Fixed);
+    let line = crate::triage::jsonl::line(&event);
+    let newer = line.replace("-1\"", "-2\"").replace("decide", "delegate");
+    let late = line.replace("\"clock\":1", "\"clock\":281474976710657");
+    let page = [
+        (1, line.as_str()),
+        (2, &newer),
+        (3, &late),
+        (4, "7"),
+        (5, "{}"),
+    ]
+    .into_iter()
+    .filter_map(|(position, line)| ArrivedEvent::parse(position, line));
+    let page: Vec<ArrivedEvent> = page.collect();
+    assert_eq!(page.len(), 2);
+    store.take_events(&log("acme", 5), &page).await.unwrap();
+    store.close().await;
+    let opened = open(temp.path()).await;
+    assert_eq!(opened.events, [event]);
+    assert!(
+        opened.notes[0].contains("1 decision in"),
+        "{:?}",
+        opened.notes
+    );
+    assert!(holds(temp.path(), "delegate"), "a newer program reads it");
 }
