@@ -9,6 +9,8 @@ use std::net::IpAddr;
 
 use url::{Host, Url};
 
+use scandeck_wire::contract::team::TEAM_ROOT;
+
 /// Prefix of every path of the API (`api-v2.md §1`).
 const PREFIX: &str = "/api/v2";
 const EXAMPLE: &str = "example: https://api.example.com/api/v2";
@@ -99,6 +101,17 @@ impl BaseUrl {
         })
     }
 
+    /// The URL of a path: below the base, or beside the API for the paths of its extension.
+    pub(super) fn join(&self, path: &str) -> String {
+        let root = match path.strip_prefix(TEAM_ROOT) {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+                self.text.strip_suffix(PREFIX).unwrap_or(&self.text)
+            }
+            _ => &self.text,
+        };
+        format!("{root}{path}")
+    }
+
     /// Whether the host is this machine, for which no proxy is used.
     pub fn is_loopback(&self) -> bool {
         self.loopback
@@ -175,6 +188,24 @@ mod tests {
                 base,
                 "{given}"
             );
+        }
+    }
+
+    #[test]
+    fn paths_of_the_extension_are_beside_the_api() {
+        let base = BaseUrl::parse("https://gw.example.com/scanner/api/v2", false).unwrap();
+        for (path, url) in [
+            ("/scans/7", "https://gw.example.com/scanner/api/v2/scans/7"),
+            (
+                "/scandeck/v1/me",
+                "https://gw.example.com/scanner/scandeck/v1/me",
+            ),
+            (
+                "/scandeck/v10",
+                "https://gw.example.com/scanner/api/v2/scandeck/v10",
+            ),
+        ] {
+            assert_eq!(base.join(path), url);
         }
     }
 

@@ -21,7 +21,7 @@ use url::form_urlencoded;
 
 use super::Error;
 use super::error::CANCELLED;
-use super::raw::RequestBody;
+use super::raw::{JSON_LINES, RequestBody};
 use super::request::ApiRequest;
 use scandeck_wire::contract::scan::HIDDEN;
 use scandeck_wire::contract::{Shared, Stamp};
@@ -318,6 +318,7 @@ fn sent_body(body: &RequestBody) -> Option<SentBody> {
             hide(&mut value);
             ("application/json", value.to_string())
         }
+        RequestBody::Lines(lines) => (JSON_LINES, lines.clone()),
     };
     Some(SentBody {
         content_type,

@@ -24,12 +24,13 @@ use url::Url;
 use super::body::Body;
 use super::calls::RunningCall;
 use super::error::RATE_LIMIT_REACHED;
-use super::raw::RequestBody;
+use super::raw::{JSON_LINES, RequestBody};
 use super::request::ApiRequest;
 use super::{BaseUrl, Client, ClientResult, Error, ErrorKind, clock, decoded, on_list_thread};
 use scandeck_wire::contract::item_stream::each_item;
 use scandeck_wire::contract::list::{decode_list, repaired};
 use scandeck_wire::contract::shared::{SharedPool, SharedTexts};
+use scandeck_wire::contract::team::TEAM_HEADER;
 use scandeck_wire::contract::{
     Created, DecodedList, ErrorBody, MISSING_SCANNERS, MissingScanner, envelope,
 };
@@ -316,7 +317,7 @@ impl Client {
         reading: Reading<'_>,
         time: Duration,
     ) -> ClientResult<reqwest::Request> {
-        let mut url = Url::parse(&format!("{base}{}", request.path))
+        let mut url = Url::parse(&base.join(&request.path))
             .map_err(|error| Error::new(ErrorKind::Invalid, format!("invalid URL: {error}")))?;
         if !request.query.is_empty() {
             url.query_pairs_mut().extend_pairs(&request.query);
@@ -337,6 +338,9 @@ impl Client {
             RequestBody::Empty => builder,
             RequestBody::Form(fields) => builder.form(fields),
             RequestBody::Json(value) => builder.json(value),
+            RequestBody::Lines(lines) => {
+                builder.header(CONTENT_TYPE, JSON_LINES).body(lines.clone())
+            }
         };
         Ok(builder.build()?)
     }
@@ -349,6 +353,13 @@ impl Client {
         announced
             .budget(request.lane)
             .update(headers, response.status().as_u16(), now, offset);
+        let is_list = matches!(response.status(), StatusCode::OK | StatusCode::NOT_MODIFIED);
+        if request.path == "/workspaces" && is_list {
+            let version = headers
+                .get(TEAM_HEADER)
+                .and_then(|value| value.to_str().ok());
+            announced.team = version.and_then(|version| version.trim().parse().ok());
+        }
         if request.path == "/scans" && response.status() == StatusCode::OK {
             let missing = headers
                 .get(MISSING_SCANNERS)

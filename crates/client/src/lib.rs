@@ -33,6 +33,7 @@ mod loggers;
 mod reports;
 mod scans;
 mod targets;
+mod team;
 mod wordlists;
 mod workspaces;
 
@@ -64,6 +65,7 @@ pub use scandeck_domain::problem::Problem;
 pub use scans::{Interval, ScanQuery, TestQuery};
 pub use targets::TargetQuery;
 
+use scandeck_wire::contract::team::TEAM_VERSION;
 use scandeck_wire::contract::{MissingScanner, Unreadable};
 
 /// The result of every endpoint.
@@ -163,12 +165,14 @@ pub struct Client {
     memory: Arc<AtomicUsize>,
 }
 
-/// Rate budgets, clock and missing scanners, as the headers of the responses announced them.
+/// Rate budgets, clock, missing scanners and the team, as the headers of the responses announced them.
 #[derive(Debug, Default)]
 struct Announced {
     budgets: [RateBudget; 3],
     clock_offset: Option<SignedDuration>,
     missing_scanners: Arc<[MissingScanner]>,
+    /// The version of the extension for teams.
+    team: Option<i64>,
 }
 
 impl Announced {
@@ -356,6 +360,11 @@ impl Client {
     /// does not name them.
     pub fn missing_scanners(&self) -> Arc<[MissingScanner]> {
         Arc::clone(&self.announced().missing_scanners)
+    }
+
+    /// Whether the service shares the decisions of a team, by the last list of workspaces.
+    pub fn has_team(&self) -> bool {
+        self.announced().team == Some(TEAM_VERSION)
     }
 
     /// The lock protects plain values, which stay usable after a panic of another holder.

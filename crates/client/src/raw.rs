@@ -18,7 +18,11 @@ pub enum RequestBody {
     /// `application/x-www-form-urlencoded`.
     Form(FormPairs),
     Json(serde_json::Value),
+    /// JSON lines.
+    Lines(String),
 }
+
+pub(super) const JSON_LINES: &str = "application/x-ndjson";
 
 /// A request for [`Client::send_raw`].
 #[derive(Clone, Debug)]
