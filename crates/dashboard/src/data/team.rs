@@ -49,7 +49,7 @@ impl Team {
                 self.unsent = unsent;
                 self.problem = problem;
             }
-            TeamNews::Purged { .. } => {}
+            TeamNews::Purged { .. } | TeamNews::Refused(_) => {}
         }
     }
 }
@@ -71,6 +71,8 @@ pub enum TeamNews {
         /// Why the last exchange failed.
         problem: Option<Arc<Problem>>,
     },
+    /// The service did not accept decisions of this machine, reported once. They are not sent again.
+    Refused(Arc<Problem>),
     /// A member deleted the shared decisions of the workspace; those on this machine remain, and
     /// none is sent any more.
     Purged { workspace: Shared, purged: Purged },

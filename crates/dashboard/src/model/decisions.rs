@@ -245,9 +245,15 @@ impl Model {
         self.overlay
             .notices
             .remove_starting(&["undone: ", "redone: ", "already "]);
-        let changes = drafts
-            .into_iter()
-            .map(|(subject, change)| (workspace.clone(), subject, change));
+        // An undo belongs to the workspace of its batch, so that the team of that one receives it.
+        let workspace_of = |subject: &Subject| match subject {
+            Subject::Batch(batch) => triage.state.event(*batch).map(|event| &event.workspace),
+            _ => None,
+        };
+        let changes = drafts.into_iter().map(|(subject, change)| {
+            let workspace = workspace_of(&subject).unwrap_or(&workspace).clone();
+            (workspace, subject, change)
+        });
         let events = writer.write_batch((at, triage.state.clock() + 1), &triage.state, changes);
         triage.writer = Some(writer);
         self.take_events(&events);

@@ -97,7 +97,12 @@ impl EventLoop {
             Effect::DrawPayloadNumbers(payload_request) => {
                 self.draw_payload_numbers(payload_request)
             }
-            Effect::Team(_) => {}
+            Effect::Team(request) => {
+                let backend = self.backend.as_ref();
+                if let Some(team) = backend.and_then(|backend| backend.team.as_ref()) {
+                    team.send(request);
+                }
+            }
             Effect::Record(events) => self.keep(DecisionRequest::Record(events)),
             Effect::Remember {
                 key,

@@ -19,7 +19,8 @@ use crate::runtime::terminal::shows_links;
 use crate::runtime::{
     ArchiveHandle, Cache, Connected, ConnectionSource, Connector, CopyMethod, DashboardExit,
     DashboardSettings, DashboardStart, DecisionsHandle, DeferredDrop, FRAME, FramePace, Keyboard,
-    LastBackground, ProcessSignal, SignalStream, Terminal, TerminalInput, activity, alert, bundled,
+    LastBackground, LocalWrites, ProcessSignal, SignalStream, TeamContext, TeamHandle, Terminal,
+    TerminalInput, activity, alert, bundled,
 };
 use crate::ui::ViewCache;
 use crossterm::event::{Event, KeyEvent, KeyEventKind};
@@ -75,6 +76,8 @@ pub(crate) struct Backend {
     pub service_dir: Option<PathBuf>,
     pub decisions: DecisionsHandle,
     pub archive: ArchiveHandle,
+    /// None if a bundle replaces the service.
+    pub team: Option<TeamHandle>,
     /// Awaited only while the activity view is open.
     calls: Option<CallChanges>,
     cache: Option<Cache>,
@@ -543,14 +546,31 @@ impl EventLoop {
                 tokio::spawn(bundled::serve(*bundle, plans, updates, answers)),
             ),
         };
+        let (decided, planted) = (LocalWrites::default(), LocalWrites::default());
+        let answers = &self.answers.0;
+        let memory = connected.memory;
+        let archive = ArchiveHandle::start(&memory, beat, answers.clone(), planted.clone());
+        let directory = memory.directory.clone();
+        let decisions = DecisionsHandle::start(memory, beat, answers.clone(), decided.clone());
+        let team = client.clone().map(|client| TeamContext {
+            client,
+            directory,
+            is_read_only: connected.session.read_only,
+            decisions: decisions.sender(),
+            archive: archive.sender(),
+            decided,
+            planted,
+            answers: answers.clone(),
+        });
         self.backend = Some(Backend {
             calls: client.as_ref().map(Client::call_changes),
             client,
             key: connected.key,
             service_dir: connected.service_dir,
             cache,
-            archive: ArchiveHandle::start(&connected.memory, beat, self.answers.0.clone()),
-            decisions: DecisionsHandle::start(connected.memory, beat, self.answers.0.clone()),
+            archive,
+            decisions,
+            team: team.map(|context| TeamHandle::start(context, beat)),
             keep_alive: connected.keep_alive,
             _poller: AbortOnDropHandle::new(task),
         });
@@ -582,6 +602,9 @@ impl EventLoop {
         if let Some(backend) = self.backend {
             backend.archive.end().await;
             is_saved = backend.decisions.end().await;
+            if let Some(team) = backend.team {
+                team.end().await;
+            }
             if let Some(cache) = backend.cache {
                 cache.end(&self.model).await;
             }

@@ -15,7 +15,7 @@
 use crate::core::Msg;
 use crate::data::{StoredDecisions, TriageNews};
 use crate::poller::{Beat, Beats};
-use crate::runtime::{Memory, TaskReport};
+use crate::runtime::{LocalWrites, Memory, TaskReport};
 use scandeck_domain::problem::Problem;
 use scandeck_domain::triage::{
     Event, EventWriter, FindingKey, OpenedDecisions, Store, StoreError, TriageState,
@@ -24,7 +24,7 @@ use scandeck_wire::contract::Shared;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, WeakUnboundedSender};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
@@ -41,6 +41,8 @@ const LONGEST_DELAY: Duration = Duration::from_secs(15);
 #[derive(Debug)]
 pub(crate) enum DecisionRequest {
     Record(Vec<Arc<Event>>),
+    /// Report decisions of others now.
+    ReadOthers,
     Remember {
         key: Shared,
         workspace: Shared,
@@ -60,9 +62,17 @@ pub(crate) struct DecisionsHandle {
 
 impl DecisionsHandle {
     /// Starts the task, which reports to `answers`.
-    pub fn start(memory: Memory, beat: Beat, answers: UnboundedSender<TaskReport>) -> Self {
+    pub fn start(
+        memory: Memory,
+        beat: Beat,
+        answers: UnboundedSender<TaskReport>,
+        writes: LocalWrites,
+    ) -> Self {
         let (requests, waiting) = mpsc::unbounded_channel();
         let report = move |news| {
+            if matches!(news, TriageNews::Opened(_) | TriageNews::Saved) {
+                writes.note();
+            }
             // The dashboard has ended, so nothing waits for it.
             let _ = answers.send(TaskReport::Msg(Box::new(Msg::Triage(news))));
         };
@@ -75,6 +85,11 @@ impl DecisionsHandle {
     pub fn send(&self, request: DecisionRequest) {
         // A task that has ended has reported its error.
         let _ = self.requests.send(request);
+    }
+
+    /// A sender that does not keep the task alive.
+    pub fn sender(&self) -> WeakUnboundedSender<DecisionRequest> {
+        self.requests.downgrade()
     }
 
     /// Waits until all requests are executed; false when they could not be.
@@ -100,6 +115,9 @@ async fn run(
             let done = tokio::select! {
                 biased;
                 request = requests.recv() => match request {
+                    Some(DecisionRequest::ReadOthers) => {
+                        report_others(&mut store, instance, &report).await
+                    }
                     Some(request) => carry_out(&mut store, &request, &report).await,
                     None => return store.close().await,
                 },
@@ -171,6 +189,8 @@ async fn write(store: &mut Store, request: &DecisionRequest) -> Result<(), Store
             value,
         } => store.put_setting(key, workspace, value).await,
         DecisionRequest::MarkSeen { workspace, keys } => store.mark_seen(workspace, keys).await,
+        // The task reads without writing.
+        DecisionRequest::ReadOthers => Ok(()),
     }
 }
 
@@ -270,7 +290,12 @@ mod tests {
                 keep_days: None,
             };
             Self {
-                decisions: DecisionsHandle::start(memory, Beat::since(Instant::now()), sender),
+                decisions: DecisionsHandle::start(
+                    memory,
+                    Beat::since(Instant::now()),
+                    sender,
+                    LocalWrites::default(),
+                ),
                 answers,
             }
         }

@@ -28,7 +28,7 @@ use crate::core::Msg;
 use crate::data::{OobNews, StoredArchive};
 use crate::model::Model;
 use crate::poller::{Beat, Beats};
-use crate::runtime::{Memory, Recalling, TaskReport};
+use crate::runtime::{LocalWrites, Memory, Recalling, TaskReport};
 use scandeck_domain::oob::store::chunks;
 use scandeck_domain::oob::{
     ArchivedCapture, BodyStore, Hit, OpenedArchive, Payload, PayloadBook, RowRange, Store,
@@ -40,7 +40,7 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, WeakUnboundedSender};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -70,6 +70,8 @@ pub(crate) enum ArchiveRequest {
     Recall(Generation, Shared),
     /// Store new or changed payloads.
     Plant(Vec<Arc<Payload>>),
+    /// Report payloads and captures of others now.
+    ReadOthers,
 }
 
 /// The handle of the task.
@@ -84,7 +86,12 @@ pub(crate) struct ArchiveHandle {
 
 impl ArchiveHandle {
     /// Starts the task, which reports to `answers`.
-    pub fn start(memory: &Memory, beat: Beat, answers: UnboundedSender<TaskReport>) -> Self {
+    pub fn start(
+        memory: &Memory,
+        beat: Beat,
+        answers: UnboundedSender<TaskReport>,
+        writes: LocalWrites,
+    ) -> Self {
         let (requests, waiting) = mpsc::unbounded_channel();
         let behind = Arc::<AtomicUsize>::default();
         let mut task = Task {
@@ -101,6 +108,7 @@ impl ArchiveHandle {
             backlog: Backlog::default(),
             behind: Arc::clone(&behind),
             answers,
+            writes,
         };
         let task = tokio::spawn(async move {
             task.open().await;
@@ -112,6 +120,11 @@ impl ArchiveHandle {
             recalled: None,
             behind,
         }
+    }
+
+    /// A sender that does not keep the task alive.
+    pub fn sender(&self) -> WeakUnboundedSender<ArchiveRequest> {
+        self.requests.downgrade()
     }
 
     pub fn send(&self, request: ArchiveRequest) {
@@ -181,6 +194,8 @@ struct Task {
     backlog: Backlog,
     behind: Arc<AtomicUsize>,
     answers: UnboundedSender<TaskReport>,
+    /// Openings and stored payloads.
+    writes: LocalWrites,
 }
 
 impl Task {
@@ -232,6 +247,7 @@ impl Task {
         self.book.take(stored.book.payloads().cloned());
         stored.book = self.book.clone();
         self.store = Some(store);
+        self.writes.note();
         self.report(OobNews::Opened(Box::new(stored)));
         Ok(())
     }
@@ -329,8 +345,11 @@ impl Task {
             ArchiveRequest::Plant(payloads) => {
                 self.book.take(payloads.iter().cloned());
                 self.plant(payloads).await;
+                self.writes.note();
                 Ok(())
             }
+            ArchiveRequest::ReadOthers if self.backlog.is_unreadable => Ok(()),
+            ArchiveRequest::ReadOthers => self.read_others().await,
         }
     }
 
