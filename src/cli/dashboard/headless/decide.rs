@@ -108,7 +108,10 @@ pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<
     }
     let changes = changes(&rows, &selected, &draft);
     match (changes.is_empty(), selected.is_empty()) {
-        (false, _) => decisions::write(&session.memory, rows.state(), changes).await?,
+        (false, _) => {
+            let who = session.author().await?;
+            decisions::write(&session.memory, who, rows.state(), changes).await?;
+        }
         (true, true) => note!("no finding matches; 0 findings decided"),
         (true, false) => note!("unchanged: all findings have this decision already"),
     }

@@ -1,11 +1,13 @@
 //! The decisions about a service on this machine.
 
+use std::sync::Arc;
+
 use anyhow::Context;
 
 use crate::cli::error::CliError;
 use scandeck_dashboard::runtime::Memory;
 use scandeck_domain::triage::{
-    Change, EventWriter, OpenedDecisions, Store, StoredSettings, Subject, TriageState,
+    Change, Event, EventWriter, OpenedDecisions, Store, StoredSettings, Subject, TriageState,
 };
 use scandeck_wire::contract::{Shared, Stamp};
 use scandeck_wire::sqlite::is_present;
@@ -23,6 +25,22 @@ pub async fn read(memory: &Memory) -> anyhow::Result<(TriageState, StoredSetting
     let settings = store.settings().await?;
     store.close().await;
     Ok((state, settings))
+}
+
+/// The events of a workspace, and every undo and redo of them. Events of a team keep the name that
+/// the workspace had when they were written.
+///
+/// # Errors
+/// When the store is unreadable.
+pub async fn of_workspace(memory: &Memory, workspace: &str) -> anyhow::Result<Vec<Arc<Event>>> {
+    if !exists(memory)? {
+        return Ok(Vec::new());
+    }
+    let (mut store, state) = open(memory).await?;
+    let mut events = store.events_in(workspace).await?;
+    store.close().await;
+    events.extend(state.events_of(workspace));
+    Ok(events)
 }
 
 /// Whether there is a store of decisions.
@@ -49,18 +67,19 @@ pub async fn open(memory: &Memory) -> anyhow::Result<(Store, TriageState)> {
     Ok((store, state))
 }
 
-/// Writes changes as one batch of one person. They replace the decisions in `base`.
+/// Writes changes as one batch of a person. They replace the decisions in `base`.
 ///
 /// # Errors
 /// When the store cannot be written; then none of the changes is stored.
 pub async fn write(
     memory: &Memory,
+    who: Shared,
     base: &TriageState,
     changes: Vec<(Shared, Subject, Change)>,
 ) -> anyhow::Result<()> {
     let (mut store, state) = open_writable(memory).await?;
     let mut writer = EventWriter {
-        who: memory.who.as_str().into(),
+        who,
         instance: rand::random(),
         ..EventWriter::default()
     };
@@ -129,6 +148,7 @@ mod tests {
             });
             write(
                 &memory(who),
+                who.into(),
                 base,
                 vec![("acme".into(), finding(1), change)],
             )

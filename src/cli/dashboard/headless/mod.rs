@@ -31,6 +31,7 @@ pub mod scans;
 pub mod session;
 pub mod start;
 pub mod stored;
+pub mod sync;
 pub mod targets;
 pub mod triage;
 pub mod unbundle;
@@ -77,7 +78,7 @@ pub enum HeadlessCommand {
     Captures(captures::CapturesArgs),
     /// Payload book: new, list
     Payloads(payloads::PayloadsArgs),
-    /// Decisions as JSON lines: export, import
+    /// Decisions: export and import as JSON lines, sync with a team
     Triage(triage::TriageArgs),
     /// Write all data about a workspace to one file, without API keys
     Bundle(bundle::BundleArgs),

@@ -140,7 +140,7 @@ async fn create(session: &HeadlessSession, args: &NewArgs) -> anyhow::Result<()>
     }
     let logger = find_recording(session, &args.logger).await?;
     let mut archive = ArchiveReader::open(session).await?;
-    let payloads = args.payloads(&archive.book, session, &logger);
+    let payloads = args.payloads(&archive.book, session, session.author().await?, &logger);
     // Recorded first: a planted payload that is not in the book would never be recognised.
     archive.record(&payloads).await?;
     archive.close().await;
@@ -199,6 +199,7 @@ impl NewArgs {
         &self,
         book: &PayloadBook,
         session: &HeadlessSession,
+        who: Shared,
         (workspace, logger): &WorkspaceLogger,
     ) -> Vec<Arc<Payload>> {
         let file = self.file().and_then(|path| path.file_name());
@@ -223,7 +224,7 @@ impl NewArgs {
         };
         let origin = PayloadOrigin {
             workspace: workspace.clone(),
-            who: session.memory.who.as_str().into(),
+            who,
             at: Some(Stamp(Timestamp::now())),
             offset: session.clock_offset(),
         };

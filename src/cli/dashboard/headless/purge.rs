@@ -5,7 +5,8 @@
 //!   name ─► data about it ─► summary ─► the name is typed again, or --yes-delete NAME ─► deleted
 //! ```
 //!
-//! The data at the service remains; `scandeck workspaces delete` deletes it.
+//! The data at the service remains; `scandeck workspaces delete` deletes it. Only the decisions that
+//! a team shares are deleted there too, if the key has the role admin.
 
 use std::io::{IsTerminal, stderr, stdin};
 use std::path::PathBuf;
@@ -16,9 +17,12 @@ use clap::Args;
 
 use super::session::{StoredService, stored_service};
 use super::stored::Stores;
-use super::{Output, ServiceArgs, stored};
+use super::{HeadlessSession, Output, ServiceArgs, stored};
 use crate::cli::error::CliError;
+use scandeck_client::ErrorKind;
 use scandeck_dashboard::runtime::{CachedWorkspace, cached_lists};
+use scandeck_wire::contract::WorkspaceId;
+use scandeck_wire::contract::team::Member;
 use scandeck_wire::text;
 use scandeck_wire::text::plural;
 
@@ -59,20 +63,97 @@ pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
         None => return Err(stored::no_data(&names, name).into()),
     };
     let files = files(&service, &workspace);
-    let summary = PurgeSummary::of(
+    let shared = SharedDecisions::find(&args.service, &mut stores, &workspace).await?;
+    let mut summary = PurgeSummary::of(
         &workspace,
         &mut stores,
         &stored::cached(&service, &workspace)?,
         &files,
     )
     .await?;
+    let deletes_shared = shared.as_ref().is_some_and(SharedDecisions::can_delete);
+    if deletes_shared {
+        summary.parts.push(OF_TEAM.to_owned());
+    }
     if !is_confirmed(&workspace, &summary, args.yes_delete.as_deref())? {
         let message = "name does not match: nothing was deleted";
         return Err(CliError::new(message, format!("the name is {}", workspace.trim())).into());
     }
+    // First the service: when it fails, the command can be repeated.
+    if let Some(shared) = shared {
+        shared.delete(&workspace).await?;
+    }
     delete(&service, &workspace, stores, &files).await?;
     Output::new(false).line(&format!("deleted: {}", summary.phrase()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Decisions that a team shares, in the summary.
+const OF_TEAM: &str = "the decisions and payloads of the team at the service";
+
+/// The decisions of a workspace that is shared with a team.
+struct SharedDecisions {
+    session: HeadlessSession,
+    member: Member,
+    id: WorkspaceId,
+}
+
+impl SharedDecisions {
+    /// Requests nothing of the service unless the workspace is shared.
+    async fn find(
+        args: &ServiceArgs,
+        stores: &mut Stores,
+        workspace: &str,
+    ) -> anyhow::Result<Option<Self>> {
+        let Some(store) = &mut stores.decisions else {
+            return Ok(None);
+        };
+        let mut logs = store.team_logs_of(workspace).await?;
+        logs.retain(|log| log.is_shared);
+        if logs.is_empty() {
+            return Ok(None);
+        }
+        let session = HeadlessSession::open(args).await?;
+        session.client()?.list_workspaces().await.map_err(|error| {
+            let message = format!("nothing deleted: the team's service is not reachable: {error}");
+            CliError::new(message, "try again when the service is reachable")
+        })?;
+        let Some(member) = session.member().await? else {
+            return Ok(None);
+        };
+        // The decisions of a database that was replaced went with it.
+        let log = logs.into_iter().find(|log| log.service == member.service);
+        let id = log.map(|log| log.id);
+        Ok(id.map(|id| Self {
+            session,
+            member,
+            id,
+        }))
+    }
+
+    fn can_delete(&self) -> bool {
+        *self.member.role == *"admin" && !self.session.config.read_only
+    }
+
+    /// Deletes them, or says who can.
+    async fn delete(self, workspace: &str) -> anyhow::Result<()> {
+        if !self.can_delete() {
+            let name = text::clean_for_print(workspace);
+            note!("scandeck: the shared decisions of {name} remain at the service");
+            note!("  a key with the role admin can delete them, by the same command");
+            return Ok(());
+        }
+        match self
+            .session
+            .client()?
+            .delete_shared_decisions(self.id)
+            .await
+        {
+            // They went with the workspace.
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(()),
+            result => Ok(result.map(drop)?),
+        }
+    }
 }
 
 async fn delete(

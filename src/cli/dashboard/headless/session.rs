@@ -11,8 +11,10 @@ use scandeck_client::{Client, ClientSettings};
 use scandeck_dashboard::config::{Config, Connection, Environment, Flags, ServiceName, StateDir};
 use scandeck_dashboard::runtime::Memory;
 use scandeck_dashboard::runtime::local::{LocalError, LocalService, find, find_or_start};
+use scandeck_dashboard::runtime::team::may_decide;
+use scandeck_wire::contract::team::Member;
 use scandeck_wire::contract::workspace::is_same_name;
-use scandeck_wire::contract::{Workspace, WorkspaceId};
+use scandeck_wire::contract::{Shared, Workspace, WorkspaceId};
 
 /// Flags of every command: service, workspace, output format.
 #[derive(Args, Clone, Debug, Default)]
@@ -165,6 +167,43 @@ impl HeadlessSession {
             Ok(())
         } else {
             Err(CliError::usage(message, "add --yes to confirm"))
+        }
+    }
+
+    /// Whether the command names a workspace.
+    pub fn names_workspace(&self) -> bool {
+        self.workspace.is_some()
+    }
+
+    /// The owner of the key; none at a service without a team, as its list of workspaces says.
+    ///
+    /// # Errors
+    /// Those of the call.
+    pub async fn member(&self) -> anyhow::Result<Option<Member>> {
+        match &self.client {
+            Some(client) if client.has_team() => Ok(Some(client.team_member().await?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// The author of decisions and payloads: the name of the key in a team, otherwise the user of
+    /// this machine.
+    ///
+    /// # Errors
+    /// When a key of a team may only read, and those of the call.
+    pub async fn author(&self) -> anyhow::Result<Shared> {
+        let who = Shared::from(self.memory.who.as_str());
+        match self
+            .member()
+            .await?
+            .filter(|member| !member.name.is_empty())
+        {
+            None => Ok(who),
+            Some(member) if may_decide(&member) => Ok(member.name),
+            Some(_) => {
+                let message = "this key may only read: a decision needs a key with the role triage";
+                Err(CliError::new(message, "use another key").into())
+            }
         }
     }
 

@@ -1,4 +1,5 @@
-//! `scandeck triage`: exports and imports decisions as JSON lines. No request is sent.
+//! `scandeck triage`: exports and imports decisions as JSON lines, which sends no request, and
+//! exchanges them with a team.
 //!
 //! ```text
 //!   store ─► State ─► jsonl::write ─► file          file ─► jsonl::read ─► valid lines ─► store
@@ -13,7 +14,8 @@ use serde_json::json;
 
 use super::save::Destination;
 use super::session::stored_service;
-use super::{Output, ServiceArgs, decisions, stored};
+use super::sync::SyncArgs;
+use super::{HeadlessSession, Output, ServiceArgs, decisions, stored, sync};
 use crate::cli::error::CliError;
 use crate::cli::input::read_bytes;
 use scandeck_domain::triage::{BadLine, jsonl};
@@ -44,6 +46,8 @@ enum TriageCommand {
         #[arg(long)]
         strict: bool,
     },
+    /// Exchange decisions and payloads with the team of the service
+    Sync(SyncArgs),
 }
 
 /// Reported lines of a file without a valid line.
@@ -52,11 +56,14 @@ const FIRST_LINES: usize = 3;
 /// Runs the command.
 ///
 /// # Errors
-/// When a file cannot be read or written, or a line is invalid with `--strict`.
+/// When a file cannot be read or written, or a line is invalid with `--strict`; those of the service.
 pub async fn run(args: TriageArgs) -> anyhow::Result<ExitCode> {
     match &args.command {
         TriageCommand::Export(to) => export(&args.service, to).await?,
         TriageCommand::Import { file, strict } => import(&args.service, file, *strict).await?,
+        TriageCommand::Sync(sync) => {
+            sync::run(&HeadlessSession::open(&args.service).await?, sync).await?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -67,10 +74,11 @@ async fn export(args: &ServiceArgs, to: &Destination) -> anyhow::Result<()> {
         Some(name) => Some(stored::workspace(&service, name).await?),
         None => None,
     };
-    let (state, _) = decisions::read(&service.memory).await?;
     let text = match &workspace {
-        Some(workspace) => jsonl::write(&state.events_of(workspace)),
-        None => jsonl::write(state.events()),
+        Some(workspace) => {
+            jsonl::write(&decisions::of_workspace(&service.memory, workspace).await?)
+        }
+        None => jsonl::write(decisions::read(&service.memory).await?.0.events()),
     };
     to.write(
         Output::new(args.json),
