@@ -4,6 +4,7 @@
 pub mod busy_logger;
 pub mod generated;
 mod retest;
+mod team;
 
 use std::path::Path;
 

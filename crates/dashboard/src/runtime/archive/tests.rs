@@ -20,7 +20,8 @@ impl ArchiveTester {
     pub fn open(directory: &std::path::Path, keep_days: Option<u16>) -> Self {
         let (sender, answers) = mpsc::unbounded_channel();
         let memory = memory(directory, keep_days);
-        let mut archive = ArchiveHandle::start(&memory, Beat::since(Instant::now()), sender);
+        let beat = Beat::since(Instant::now());
+        let mut archive = ArchiveHandle::start(&memory, beat, sender, LocalWrites::default());
         archive.recalled = Some((1, "Acme".into()));
         archive.send(ArchiveRequest::Recall(1, "Acme".into()));
         Self {
@@ -425,6 +426,7 @@ fn task(
         backlog: Backlog::default(),
         behind: Arc::default(),
         answers,
+        writes: LocalWrites::default(),
     }
 }
 

@@ -10,7 +10,11 @@
 //! rows wait in the stores, and every later exchange sends them.
 
 pub mod exchange;
+#[cfg(test)]
+mod fake;
 mod pages;
+#[cfg(test)]
+mod tests;
 
 pub use exchange::{Attached, Received, Sent, TeamError, TeamExchange, TeamWorkspace, may_decide};
 
@@ -75,7 +79,7 @@ impl TeamHandle {
             member: None,
             workspace: None,
             finding: None,
-            stage: Stage::New,
+            stage: ShareStage::New,
             shown: Shown::default(),
             retry_at: None,
             delay: FIRST_DELAY,
@@ -102,7 +106,7 @@ impl TeamHandle {
 
 /// The state of the open workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum ShareStage {
     /// Its log is not read yet.
     New,
     Shared,
@@ -126,7 +130,7 @@ struct TeamTask {
     member: Option<Member>,
     workspace: Option<(WorkspaceId, Shared)>,
     finding: Option<FindingKey>,
-    stage: Stage,
+    stage: ShareStage,
     shown: Shown,
     /// The time of the next attempt after a failure.
     retry_at: Option<Instant>,
@@ -173,7 +177,7 @@ impl TeamTask {
                 self.attempt(round, is_forced).await;
             }
         }
-        if self.stage == Stage::Shared && self.retry_at.is_none() {
+        if self.stage == ShareStage::Shared && self.retry_at.is_none() {
             self.attempt(Round::Push, false).await;
         }
     }
@@ -187,7 +191,7 @@ impl TeamTask {
                     return false;
                 }
                 self.workspace = workspace;
-                self.stage = Stage::New;
+                self.stage = ShareStage::New;
                 self.shown = Shown::default();
                 true
             }
@@ -211,7 +215,7 @@ impl TeamTask {
             && let Some(exchange) = self.open().await?
         {
             exchange.join(&workspace, is_shared).await?;
-            self.stage = Stage::New;
+            self.stage = ShareStage::New;
         }
         Ok(())
     }
@@ -258,7 +262,7 @@ impl TeamTask {
     }
 
     async fn exchange(&mut self, round: Round) -> Result<(), TeamError> {
-        if matches!(self.stage, Stage::Asked | Stage::Private) {
+        if matches!(self.stage, ShareStage::Asked | ShareStage::Private) {
             return Ok(());
         }
         let Some(workspace) = self.team_workspace().await? else {
@@ -272,12 +276,12 @@ impl TeamTask {
         let mut log = match exchange.attach(&workspace).await? {
             Attached::Log(log) => log,
             Attached::Question(question) => {
-                self.stage = Stage::Asked;
+                self.stage = ShareStage::Asked;
                 return Ok(self.report(TeamNews::Question(question)));
             }
         };
         if !log.is_shared {
-            self.stage = Stage::Private;
+            self.stage = ShareStage::Private;
             return Ok(self.report(TeamNews::Private));
         }
         let mut received = Received::default();
@@ -293,7 +297,7 @@ impl TeamTask {
             Some(_) => 0,
             None => exchange.unsent(&workspace.name).await?,
         };
-        self.stage = Stage::Shared;
+        self.stage = ShareStage::Shared;
         self.hand_on(&received);
         self.show(Shown {
             viewers: received
@@ -303,7 +307,7 @@ impl TeamTask {
             problem: None,
         });
         if let Some(purged) = received.purged {
-            self.stage = Stage::Private;
+            self.stage = ShareStage::Private;
             let workspace = workspace.name;
             self.report(TeamNews::Purged { workspace, purged });
         }
@@ -367,7 +371,7 @@ impl TeamTask {
 
     /// Reports decisions that wait for a connection.
     async fn count_unsent(&mut self) {
-        if self.stage == Stage::Shared {
+        if self.stage == ShareStage::Shared {
             let unsent = self.unsent().await;
             self.show(Shown {
                 unsent,

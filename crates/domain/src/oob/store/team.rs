@@ -23,12 +23,12 @@ impl ArrivedPayload {
     /// if it has no token.
     pub fn parse(position: i64, json: &str) -> Option<Self> {
         #[derive(serde::Deserialize)]
-        struct Named {
+        struct NamedPayload {
             token: Token,
             #[serde(default)]
             version: i64,
         }
-        let named: Named = serde_json::from_str(json).ok()?;
+        let named: NamedPayload = serde_json::from_str(json).ok()?;
         Some(Self {
             position,
             token: named.token,

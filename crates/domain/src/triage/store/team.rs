@@ -48,13 +48,15 @@ impl ArrivedEvent {
     /// Reads an event. None if it has no id, or a clock that would prevent further events.
     pub fn parse(position: i64, json: &str) -> Option<Self> {
         #[derive(serde::Deserialize)]
-        struct Named {
+        struct NamedEvent {
             id: EventId,
         }
         let event: Option<Event> = serde_json::from_str(json).ok();
         let id = match &event {
             Some(event) => jsonl::believed(event).ok().map(|()| event.id),
-            None => serde_json::from_str(json).ok().map(|named: Named| named.id),
+            None => serde_json::from_str(json)
+                .ok()
+                .map(|named: NamedEvent| named.id),
         };
         Some(Self {
             position,
