@@ -63,6 +63,16 @@ impl TestDashboard {
         }
     }
 
+    /// A dashboard in the same state.
+    pub fn copy(&self) -> Self {
+        Self {
+            model: self.model.clone(),
+            at: self.at,
+            holds_work: self.holds_work,
+            frames: TestFrames::default(),
+        }
+    }
+
     /// Two workspaces; the first has 5 targets, 4 scans, 6 findings, 1 logger with 3 captures, 1
     /// report, 2 wordlists.
     pub fn new() -> Self {

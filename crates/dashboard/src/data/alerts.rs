@@ -32,7 +32,7 @@ pub struct AlertRule {
     pub off: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct AlertState {
     pub rules: Vec<AlertRule>,
     pub waits: Vec<Wait>,

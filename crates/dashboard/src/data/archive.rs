@@ -9,7 +9,7 @@ use scandeck_wire::contract::LoggerId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Oob {
     /// Every payload of every workspace.
     pub book: PayloadBook,

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Triage {
     pub state: TriageState,
     /// Writes events. None until the store is open, or if it cannot be written.

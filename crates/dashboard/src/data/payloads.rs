@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Payloads {
     pub hits: Arc<HitCounts>,
     /// The whole archive was counted: a payload that is not in `hits` has none.

@@ -16,7 +16,7 @@ pub enum WholeCapture<'a> {
     Unreadable(&'a Problem),
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ShownCaptures {
     /// Without their bodies, as they were requested.
     requested: Vec<CaptureRecord>,

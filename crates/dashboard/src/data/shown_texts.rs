@@ -27,7 +27,7 @@ impl ShownText {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ShownTexts {
     requested: Vec<Arc<ListedFinding>>,
     /// By address; `requested` prevents that an address is used again.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 macro_rules! data {
     ($($list:ident($item:ty) $field:ident $of_workspace:literal;)*) => {
-        #[derive(Debug, Default)]
+        #[derive(Clone, Debug, Default)]
         pub struct Data {
             // The lists of the service. The occurrences are the findings of every scan as reported.
             $(pub $field: Remote<Arc<Table<$item>>>,)*
@@ -68,7 +68,7 @@ macro_rules! data {
 each_list!(data);
 
 /// Parts of one scan, fetched while its detail is open.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ScanParts {
     pub scan: Option<ScanId>,
     pub tests: Remote<Arc<Vec<Test>>>,

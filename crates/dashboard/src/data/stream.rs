@@ -27,7 +27,7 @@ pub const MOST_BYTES: usize = 128 << 20;
 pub(crate) const START: u64 = 1 << 32;
 
 /// The captures in memory, each once. When it is full, the oldest are dropped.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Stream {
     /// Oldest first.
     pub rows: VecDeque<CaptureRow>,

@@ -16,7 +16,7 @@ use scandeck_wire::contract::Shared;
 use scandeck_wire::contract::team::{Member, Purged, Viewer};
 
 /// What is known of the team.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Team {
     /// The owner of the key. None at a service without a team, with the key file, and until the
     /// service has answered.

@@ -43,7 +43,7 @@ pub(crate) use of;
 
 macro_rules! lists {
     ([] $($pane:ident: $item:ty => $field:ident,)*) => {
-        #[derive(Debug, Default)]
+        #[derive(Clone, Debug, Default)]
         pub struct Lists {
             $(pub $field: List<$item>,)*
             pub captures: StreamList,

@@ -17,7 +17,7 @@ use std::time::Duration;
 const FOLLOWS_AFTER: Duration = Duration::from_millis(30);
 
 /// The row that the detail shows, and the time at which it shows the selected one.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct DetailDelay {
     shown: Option<(Pane, DetailSubject, Tab)>,
     /// None while the detail shows the selected row.

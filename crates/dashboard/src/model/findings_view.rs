@@ -42,7 +42,7 @@ const INLINE: usize = 10_000;
 const MOST_STEPS: usize = 3;
 
 /// The last view, and what the next one is computed from.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ViewState {
     /// The last view; none before the first findings.
     pub(crate) shown: Option<Box<FindingsView>>,
@@ -83,14 +83,14 @@ impl Default for ViewState {
 }
 
 /// New findings that are not shown yet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct NextFindings {
     generation: Generation,
     correlated: Correlated,
 }
 
 /// The source of the next view, with the version of the searched texts in it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct SourceState {
     source: Arc<FindingsSource>,
     texts: u64,

@@ -26,7 +26,7 @@ pub(crate) const MASKED_SEGMENTS: &[Segment] = &[
 const MASK_OFF: &str = " · :mask off first";
 
 /// State of the privacy mask. The stand-ins remain when it is off.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct MaskState {
     is_on: bool,
     mask: Mask,

@@ -85,7 +85,7 @@ use std::time::Duration;
 pub use crate::base::{Focus, Pane};
 
 /// The whole state of the dashboard. `update` changes it, `draw` reads it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Model {
     pub session: Session,
     /// The time of the last message.
@@ -110,7 +110,7 @@ pub struct Model {
 }
 
 /// The link to the service, its limits and its clock, and the requested lists.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ConnectionState {
     pub link: Link,
     /// Since when lists on the screen wait for a response, if they wait for long.
@@ -132,7 +132,7 @@ pub struct ConnectionState {
 }
 
 /// Decisions on findings, the review, the retest board and the guards.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct FindingsState {
     pub triage: Triage,
     /// Guards against verdicts on rows that nobody has seen.
@@ -156,7 +156,7 @@ pub struct FindingsState {
 }
 
 /// The archive of captures, the payload book, and the alerts.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct CapturesState {
     pub oob: Oob,
     pub payloads: Payloads,
@@ -180,7 +180,7 @@ pub struct CapturesState {
 }
 
 /// Progress of scans.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ScansState {
     pub progress: ScanProgress,
     /// Numbers of scans by state, for the header.
@@ -188,7 +188,7 @@ pub struct ScansState {
 }
 
 /// The settings of the configuration, saved queries, and the changes since the last view.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SettingsState {
     pub live: LiveSettings,
     pub tabs: Tabs,
@@ -198,7 +198,7 @@ pub struct SettingsState {
 }
 
 /// Focus and scope.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Navigation {
     pub scope: Scope,
     pub focus: Focus,
@@ -209,7 +209,7 @@ pub struct Navigation {
 }
 
 /// The keys, and the one being handled.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct KeyboardState {
     /// The keys.
     pub keymap: Arc<Keymap>,
@@ -224,7 +224,7 @@ pub struct KeyboardState {
 }
 
 /// Modals, drafts of forms, and notices.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Overlay {
     /// The last one has the keys.
     pub modals: Vec<Modal>,
@@ -236,7 +236,7 @@ pub struct Overlay {
 }
 
 /// The terminal, and what the last frame measured.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Screen {
     /// The terminal.
     pub size: Size,
@@ -255,7 +255,7 @@ pub struct Screen {
 }
 
 /// Batches of calls to the service.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct CallsState {
     /// Batches in progress, oldest first.
     pub batches: Vec<Batch>,

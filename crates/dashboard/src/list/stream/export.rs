@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// An export in progress. It works with ids, because rows move when captures arrive late or are
 /// dropped. Captures that are newer than its start are excluded.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct CaptureExport {
     pub query: Query,
     /// Only captures of this logger.
