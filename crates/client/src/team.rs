@@ -6,7 +6,7 @@ use super::request::ApiRequest;
 use super::{Client, ClientResult};
 use scandeck_wire::contract::WorkspaceId;
 use scandeck_wire::contract::team::{
-    EventPage, MOST_LINES, Member, PayloadPage, Purged, Stored, TEAM_ROOT,
+    EventPage, MOST_LINES, Member, PayloadPage, Purged, StoredLines, TEAM_ROOT,
 };
 
 /// The path of the events or payloads of a workspace.
@@ -61,7 +61,7 @@ impl Client {
         id: WorkspaceId,
         epoch: i64,
         lines: String,
-    ) -> ClientResult<Stored> {
+    ) -> ClientResult<StoredLines> {
         self.send_lines(log(id, "events"), epoch, lines).await
     }
 
@@ -74,11 +74,16 @@ impl Client {
         id: WorkspaceId,
         epoch: i64,
         lines: String,
-    ) -> ClientResult<Stored> {
+    ) -> ClientResult<StoredLines> {
         self.send_lines(log(id, "payloads"), epoch, lines).await
     }
 
-    async fn send_lines(&self, path: String, epoch: i64, lines: String) -> ClientResult<Stored> {
+    async fn send_lines(
+        &self,
+        path: String,
+        epoch: i64,
+        lines: String,
+    ) -> ClientResult<StoredLines> {
         let mut request = ApiRequest::post(path).with("epoch", Some(epoch));
         request.body = RequestBody::Lines(lines);
         self.fetch(request).await

@@ -18,7 +18,7 @@ use scandeck_domain::oob;
 use scandeck_domain::oob::ArrivedPayload;
 use scandeck_domain::problem::Problem;
 use scandeck_domain::triage::{ArrivedEvent, Store, StoreError, TeamLog};
-use scandeck_wire::contract::team::{Member, Purged, RefusedLine, Stored, Viewer};
+use scandeck_wire::contract::team::{Member, Purged, RefusedLine, StoredLines, Viewer};
 use scandeck_wire::contract::{Shared, WorkspaceId};
 use scandeck_wire::sqlite::UnsentRow;
 use std::collections::HashMap;
@@ -392,7 +392,12 @@ impl TeamExchange {
         }
     }
 
-    async fn send(&self, log: &TeamLog, kind: SharedKind, lines: String) -> ClientResult<Stored> {
+    async fn send(
+        &self,
+        log: &TeamLog,
+        kind: SharedKind,
+        lines: String,
+    ) -> ClientResult<StoredLines> {
         match kind {
             SharedKind::Events => self.client.send_events(log.id, log.epoch, lines).await,
             SharedKind::Payloads => self.client.send_payloads(log.id, log.epoch, lines).await,
