@@ -193,6 +193,9 @@ async fn member_reads_what_another_sent_as_it_was_sent() {
 
     let payload = r#"{"token":"abcdefgh2345","version":1,"url":"http://x/abcdefgh2345"}"#;
     assert_eq!(anna.push_payloads(payload).await, (1, 0, vec![]));
+    // White space around a line is no part of it.
+    let again = anna.push_payloads(format!("  {payload} \r\n")).await;
+    assert_eq!(again, (0, 1, vec![]));
     let page: PayloadPage = ben.get("/workspaces/1/payloads?after=0").await;
     assert_eq!((page.epoch, page.last, page.payloads.len()), (1, 1, 1));
     assert_eq!(page.payloads[0].payload.get(), payload);
