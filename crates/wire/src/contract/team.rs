@@ -153,8 +153,10 @@ where
     T: DeserializeOwned,
 {
     let rows = Vec::<Box<RawValue>>::deserialize(from)?;
-    let row = |row: &Box<RawValue>| serde_json::from_str(row.get()).ok();
-    Ok(rows.iter().filter_map(row).collect())
+    let texts = rows.iter().map(|row| row.get());
+    Ok(texts
+        .filter_map(|text| serde_json::from_str(text).ok())
+        .collect())
 }
 
 #[cfg(test)]
