@@ -11,7 +11,7 @@
 //!
 //! Which prompt belongs to which action is decided by the features and by `core/update`.
 
-use crate::base::{Batch, Job};
+use crate::base::{Batch, Job, TeamRequest};
 use crate::input::{Context, EditAction, KeyChord, KeyCode, KeyModifiers};
 use crate::text::TextInput;
 use scandeck_domain::triage::{Change, Draft, EventId, IssueId, Retest, Subject};
@@ -90,6 +90,8 @@ pub enum Then {
     DeleteTab(String),
     /// Opens this URL in the browser.
     OpenUrl(String),
+    /// Shares decisions with the team, or keeps them private.
+    Team(TeamRequest),
     /// Leaves the dashboard.
     Quit,
     Decide(Box<PendingDecision>),

@@ -50,5 +50,5 @@ pub(crate) use stream::START;
 pub use stream::{MOST, MOST_BYTES, Stream};
 pub(crate) use tabs::{HISTORY, MOST_TYPED, TABS, UNDECIDED};
 pub use tabs::{Saved, Tabs};
-pub use team::{Team, TeamNews};
+pub use team::{LookedAt, Team, TeamNews};
 pub use text_search::TextSearch;

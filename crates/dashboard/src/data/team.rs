@@ -1,7 +1,7 @@
 //! The team on the service: whose key this is, who looks at what, and what the others wait for.
 //!
 //! ```text
-//!   runtime/team ─► Msg::Team(TeamNews) ─► Team ─► header, lists, review
+//!   runtime/team ─► Msg::Team(TeamNews) ─► model/team ─► Team ─► header, lists, review
 //!   keys         ─► Effect::Team(TeamRequest) ─► runtime/team
 //! ```
 //!
@@ -11,9 +11,10 @@
 use std::sync::Arc;
 
 use crate::base::FirstJoin;
+use scandeck_domain::finding::FindingKey;
 use scandeck_domain::problem::Problem;
-use scandeck_wire::contract::Shared;
 use scandeck_wire::contract::team::{Member, Purged, Viewer};
+use scandeck_wire::contract::{Shared, WorkspaceId};
 
 /// What is known of the team.
 #[derive(Clone, Debug, Default)]
@@ -29,29 +30,23 @@ pub struct Team {
     pub problem: Option<Arc<Problem>>,
     /// The question before the private decisions of a workspace are shared.
     pub question: Option<FirstJoin>,
+    /// The prompt with the question was shown.
+    pub is_asked: bool,
     /// Whether the decisions of the workspace stay on this machine, because the user said so.
     pub is_private: bool,
+    /// Who deleted the shared decisions of the open workspace.
+    pub purged: Option<(Shared, Purged)>,
+    /// The author of decisions before the name of the key was known.
+    pub earlier_name: Option<Shared>,
+    /// The last report to the sync task.
+    pub looked: Option<LookedAt>,
 }
 
-impl Team {
-    /// Takes news of the sync task.
-    pub(crate) fn handle(&mut self, news: TeamNews) {
-        match news {
-            TeamNews::Member(me) => self.me = Some(me),
-            TeamNews::Question(question) => self.question = Some(question),
-            TeamNews::Private => self.is_private = true,
-            TeamNews::Exchanged {
-                viewers,
-                unsent,
-                problem,
-            } => {
-                self.viewers = viewers;
-                self.unsent = unsent;
-                self.problem = problem;
-            }
-            TeamNews::Purged { .. } | TeamNews::Refused(_) => {}
-        }
-    }
+/// The workspace and the finding on the screen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LookedAt {
+    pub workspace: Option<(WorkspaceId, Shared)>,
+    pub finding: Option<FindingKey>,
 }
 
 /// Messages of the sync task.
@@ -71,7 +66,7 @@ pub enum TeamNews {
         /// Why the last exchange failed.
         problem: Option<Arc<Problem>>,
     },
-    /// The service did not accept decisions of this machine, reported once. They are not sent again.
+    /// The service did not accept some decisions or payloads; they remain on this machine.
     Refused(Arc<Problem>),
     /// A member deleted the shared decisions of the workspace; those on this machine remain, and
     /// none is sent any more.

@@ -87,6 +87,42 @@ pub(crate) static COMMANDS: &[Command] = &[
     )
     .off_when(Model::cannot_decide),
     Command::new(
+        "assign",
+        &[ArgumentSlot::needed(ArgumentShape::Assignee)],
+        "assign the selected or marked findings to a member of the team",
+        "assign me",
+        |model, args, effects| {
+            let assignee = args.assignee().flatten().into();
+            on_chosen(
+                model,
+                Draft {
+                    assignee,
+                    ..Draft::default()
+                },
+                effects,
+            )
+        },
+    )
+    .off_when(Model::cannot_decide),
+    Command::new(
+        "due",
+        &[ArgumentSlot::needed(ArgumentShape::Due)],
+        "set the due date of the selected or marked findings",
+        "due +7d",
+        |model, args, effects| {
+            let due = args.due().flatten().into();
+            on_chosen(
+                model,
+                Draft {
+                    due,
+                    ..Draft::default()
+                },
+                effects,
+            )
+        },
+    )
+    .off_when(Model::cannot_decide),
+    Command::new(
         "seen",
         &[ArgumentSlot::optional(ArgumentShape::Findings)],
         "mark findings as seen: selected or marked ones, or a query",

@@ -54,6 +54,40 @@ fn verdict_command_decides_chosen_findings_with_details() {
 }
 
 #[test]
+fn assign_and_due_change_the_marked_findings_and_undo_restores_them() {
+    let mut app = app();
+    app.keys("space space");
+    let to_bob = Change::Assign(Some("bob".into()));
+    assert_eq!(
+        recorded(&run(&mut app, "assign @bob")),
+        [to_bob.clone(), to_bob]
+    );
+    assert_eq!(recorded(&run(&mut app, "undo")), [Change::Undo]);
+    app.keys("*");
+    app.keys("*");
+    let me = Change::Assign(Some("ann@test".into()));
+    assert_eq!(recorded(&run(&mut app, "assign me")), [me]);
+    assert_eq!(recorded(&run(&mut app, "assign me")), []);
+    assert!(app.notices().contains("already assigned to ann@test"));
+    assert_eq!(
+        recorded(&run(&mut app, "assign nobody")),
+        [Change::Assign(None)]
+    );
+    let day = app
+        .model
+        .today()
+        .checked_add(jiff::Span::new().days(7))
+        .ok();
+    assert_eq!(recorded(&run(&mut app, "due +7d")), [Change::Due(day)]);
+    assert_eq!(recorded(&run(&mut app, "due none")), [Change::Due(None)]);
+    run(&mut app, "due 2020-01-01");
+    assert!(matches!(
+        app.model.overlay.modals.last(),
+        Some(Modal::Command(_))
+    ));
+}
+
+#[test]
 fn verdict_on_query_prompts_with_number_of_findings() {
     let mut app = app();
     let effects = app.keys(": 'verdict risk_accepted until=2027-01-31 on name:git' enter");

@@ -237,6 +237,9 @@ impl Model {
     ) -> Option<EventId> {
         let workspace = self.workspace_name();
         let at = Stamp(self.now.wall);
+        if self.may_only_read() {
+            return None;
+        }
         let triage = &mut self.findings.triage;
         let mut writer = triage.writer.take()?;
         let batch = writer.next();
@@ -320,6 +323,7 @@ impl Model {
                 self.findings.triage.state = state;
                 self.findings.triage.writer = writer;
                 self.findings.triage.unsaved.clear();
+                self.sign_as_member();
                 self.findings.triage.settings = settings;
                 self.findings.triage.seen = seen;
                 (
@@ -331,7 +335,10 @@ impl Model {
                 self.restore_pane_sizes();
                 self.load_tabs();
             }
-            TriageNews::Events(events) => return self.take_events(&events),
+            TriageNews::Events(events) => {
+                self.notify_mentions(&events);
+                return self.take_events(&events);
+            }
             TriageNews::Saved => return drop(self.findings.triage.unsaved.pop_front()),
             TriageNews::Retrying(problem) => {
                 self.notify_problem("decisions not saved; retrying", &problem);

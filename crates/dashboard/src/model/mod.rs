@@ -43,6 +43,7 @@ pub mod seen;
 pub mod settings;
 pub mod sources;
 pub mod tabs;
+pub mod team;
 pub mod texts;
 pub mod view_state;
 

@@ -193,6 +193,7 @@ impl Model {
             (self.overlay.notices.next_expiry(), "a notice expires"),
             (self.scans.progress.next_stall(now), "a scan stalls"),
             (self.seen_at(), "the detail was seen"),
+            (self.looks_at(), "the team sees another finding"),
             (self.captures.alerts.next(), "an alert is due"),
             (self.outcomes_end(), "an outcome remains unknown"),
             (

@@ -12,6 +12,7 @@
 
 use crate::list::{List, RetainedRow};
 use crate::model::Model;
+use jiff::civil::Date;
 use scandeck_domain::query::RowSet;
 use scandeck_domain::table::{Item, Table};
 use scandeck_domain::triage::{Assessment, Assessments, Issue, IssueId, Verdict, VerdictSource};
@@ -100,6 +101,7 @@ fn decision_of(
     Option<Stamp>,
     Option<Risk>,
     &[Shared],
+    (Option<&Shared>, Option<Date>),
 ) {
     (
         assessment.verdict,
@@ -107,6 +109,7 @@ fn decision_of(
         assessment.at,
         assessment.severity,
         &assessment.tags,
+        (assessment.assignee.as_ref(), assessment.due),
     )
 }
 

@@ -1,6 +1,7 @@
 //! The parsed arguments of a command.
 
 use crate::palette::BulkPayloads;
+use jiff::civil::Date;
 use scandeck_domain::oob::Token;
 use scandeck_domain::triage::{Baseline, Draft, IssueId};
 use scandeck_wire::contract::{LoggerId, ScanId, Shared, TargetId, WorkspaceId};
@@ -22,6 +23,9 @@ pub enum ArgumentValue {
     /// One of the fixed words.
     Choice(&'static str),
     Baseline(Option<Baseline>),
+    /// A member of the team, or nobody.
+    Assignee(Option<Shared>),
+    Due(Option<Date>),
     /// Options of a verdict.
     Details(Box<Draft>),
     /// Added and removed tags.
@@ -64,6 +68,8 @@ getters! {
     many BulkPayloads BulkPayloads;
     choice Choice &'static str;
     baseline Baseline Option<Baseline>;
+    assignee Assignee Option<Shared>;
+    due Due Option<Date>;
     tags Tags (Vec<Shared>, Vec<Shared>);
 }
 

@@ -1,5 +1,6 @@
 //! The arguments of commands: their names, and how they are parsed and looked up in the model.
 
+use crate::model::modal::decide_menu::until;
 use crate::model::{Fault, Model};
 use crate::palette::{Args, ArgumentValue, bulk_payloads, details, trimmed};
 use jiff::civil::Date;
@@ -7,7 +8,7 @@ use scandeck_domain::oob::Token;
 use scandeck_domain::query::error::{did_you_mean, nearest};
 use scandeck_domain::query::{Query, QueryKind, SortKey};
 use scandeck_domain::table::{Item, Table};
-use scandeck_domain::triage::{Baseline, IssueId, Verdict};
+use scandeck_domain::triage::{Baseline, DraftValue, IssueId, Verdict};
 use scandeck_wire::contract::{FindingId, ScanId, Shared};
 use std::fmt;
 use std::ops::Range;
@@ -62,6 +63,10 @@ pub enum ArgumentShape {
     Theme,
     /// A day, ids of scans, or `none`.
     Baseline,
+    /// The name of a member of the team, `me` or `nobody`.
+    Assignee,
+    /// A day or a period from today, or `none`.
+    Due,
 }
 
 impl ArgumentSlot {
@@ -136,6 +141,8 @@ impl fmt::Display for ArgumentShape {
             Self::Tags => f.write_str("+TAG… -TAG…"),
             Self::Choice(_, name) => f.write_str(name),
             Self::Baseline => f.write_str("DATE|SCANS|none"),
+            Self::Assignee => f.write_str("NAME|me|nobody"),
+            Self::Due => f.write_str("DATE|+DAYS|none"),
         }
     }
 }
@@ -152,6 +159,8 @@ impl ArgumentShape {
             Self::Choice(_, "NAME") => "plot".to_owned(),
             Self::Choice(_, "service|scandeck") => "author".to_owned(),
             Self::Order => "field".to_owned(),
+            Self::Assignee => "name".to_owned(),
+            Self::Due => "date".to_owned(),
             shape => shape.to_string().to_lowercase(),
         }
     }
@@ -344,6 +353,8 @@ fn read_one(
             None => query(QueryKind::Payloads, typed, &place),
         },
         ArgumentShape::Baseline => baseline(model, typed, place).map(ArgumentValue::Baseline),
+        ArgumentShape::Assignee => Ok(ArgumentValue::Assignee(assignee(model, typed))),
+        ArgumentShape::Due => due(model, typed, place).map(ArgumentValue::Due),
     }
 }
 
@@ -543,6 +554,23 @@ fn tags(typed: &str, place: Range<usize>) -> Result<ArgumentValue, Fault> {
         }
     }
     Ok(ArgumentValue::Tags((add, remove)))
+}
+
+/// The member of a name, with or without `@`.
+fn assignee(model: &Model, typed: &str) -> Option<Shared> {
+    match typed.trim_start_matches('@') {
+        "nobody" | "none" => None,
+        "me" => Some(model.own_name()),
+        name => Some(name.into()),
+    }
+}
+
+fn due(model: &Model, typed: &str, place: Range<usize>) -> Result<Option<Date>, Fault> {
+    match until(typed.trim_start_matches('+'), model.today()) {
+        Ok(DraftValue::Set(day)) => Ok(Some(day)),
+        Ok(DraftValue::Default | DraftValue::Empty) => Ok(None),
+        Err(why) => Err(Fault::new(place, why)),
+    }
 }
 
 fn baseline(model: &Model, typed: &str, place: Range<usize>) -> Result<Option<Baseline>, Fault> {

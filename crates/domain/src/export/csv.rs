@@ -9,7 +9,7 @@ use scandeck_wire::text;
 /// Name and cell of a column.
 type CsvColumn = (&'static str, fn(&ExportRow, &FindingTexts) -> String);
 
-const COLUMNS: [CsvColumn; 38] = [
+const COLUMNS: [CsvColumn; 40] = [
     ("id", |row, _| {
         if row.issue.manual().is_some() {
             String::new()
@@ -76,6 +76,10 @@ const COLUMNS: [CsvColumn; 38] = [
     }),
     ("evidence", |_, texts| evidence_cell(&texts.vuln_evidence)),
     ("references", |_, texts| texts.references.join(" ")),
+    ("assignee", |row, _| {
+        or_empty(row.assessment.assignee.as_ref())
+    }),
+    ("due", |row, _| or_empty(row.assessment.due)),
 ];
 
 pub(super) fn write(export: &Export<'_>) -> Result<Vec<u8>, ExportError> {

@@ -40,6 +40,8 @@ pub(super) fn object(row: &ExportRow, finding: &Finding) -> Value {
         "decided_at": stamp(assessment.at),
         "decided_by": assessment.who,
         "severity": assessment.severity,
+        "assignee": assessment.assignee,
+        "due": assessment.due.map(|day| day.to_string()),
         "tags": assessment.tags,
         "notes": notes.collect::<Vec<_>>(),
         "duplicate_of": assessment.duplicate_of,

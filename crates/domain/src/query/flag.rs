@@ -91,6 +91,7 @@ flags! {
     Recheck "recheck" &[], &[Findings], "risk, KEV or EPSS rose since the decision";
     Noted "noted" &[], &[Findings], "has a note";
     Tagged "tagged" &[], &[Findings], "has a tag";
+    Overdue "overdue" &[], &[Findings], "the due date has passed, and the finding still needs work";
     Differs "differs" &[], &[Findings], "the status at the service differs from the verdict";
     New "new" &[], &[Findings], "absent in the previous scan or the baseline";
     Unchanged "unchanged" &["same"], &[Findings], "unchanged since the previous scan";

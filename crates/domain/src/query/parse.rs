@@ -241,7 +241,10 @@ impl Meaning<'_> {
                 ValueKind::Search | ValueKind::Flags
             )
         {
-            if only.quoted && only.text.is_empty() {
+            let is_none = !only.quoted
+                && only.text.eq_ignore_ascii_case("none")
+                && matches!(self.field, Field::Assignee | Field::Due);
+            if is_none || (only.quoted && only.text.is_empty()) {
                 return Ok(ClauseTest::None);
             }
             if only.text == "*" && self.compare == Compare::Like {

@@ -100,6 +100,8 @@ impl Field {
                 | Self::Source
                 | Self::Decided
                 | Self::Until
+                | Self::Assignee
+                | Self::Due
                 | Self::Tag
                 | Self::Note
                 | Self::Duplicate

@@ -132,6 +132,8 @@ pub mod finding {
     pub const PRESENCE: &str = "PRESENCE";
     pub const LAST_SEEN: &str = "LAST SEEN";
     pub const DECISION: &str = "DECISION";
+    pub const ASSIGNEE: &str = "ASSIGNEE";
+    pub const DUE: &str = "DUE";
 }
 
 /// Titles of columns of captures.

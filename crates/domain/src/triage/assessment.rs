@@ -45,7 +45,7 @@ pub fn assessment(
     };
     apply_service_status(issue, &mut assessment);
     if let Some(finding_state) = finding_state {
-        add(finding_state, &mut assessment);
+        add(finding_state, &mut assessment, today);
     }
     assessment
 }
@@ -136,8 +136,12 @@ fn apply_service_status(issue: &Issue, assessment: &mut Assessment) {
     }
 }
 
-fn add(finding_state: &FindingState, assessment: &mut Assessment) {
+fn add(finding_state: &FindingState, assessment: &mut Assessment, today: Date) {
     assessment.tags = finding_state.tags.clone();
     assessment.notes = finding_state.notes.len() as u32;
     assessment.severity = finding_state.severity;
+    assessment.assignee.clone_from(&finding_state.assignee);
+    assessment.due = finding_state.due;
+    assessment.is_overdue =
+        finding_state.due.is_some_and(|day| day < today) && !assessment.is_put_aside();
 }

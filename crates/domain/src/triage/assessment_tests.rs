@@ -255,3 +255,26 @@ fn notes_tags_and_severity_are_independent_of_verdict() {
     );
     assert_eq!(assessment.source, VerdictSource::Nobody);
 }
+
+#[test]
+fn finding_is_overdue_after_its_day_until_it_needs_no_more_work() {
+    let mut fixture = fixture();
+    let subject = Subject::Finding(fixture.last().0.identity.clone());
+    let day = "2026-11-20".parse().ok();
+    fixture.ann.does(subject.clone(), Change::Due(day));
+    fixture
+        .ann
+        .does(subject, Change::Assign(Some("bob".into())));
+    let (_, assessment) = fixture.last();
+    assert_eq!(
+        (assessment.assignee, assessment.due, assessment.is_overdue),
+        (Some("bob".into()), day, true)
+    );
+    fixture.today = "2026-11-20";
+    assert!(!fixture.last().1.is_overdue, "the day itself counts");
+    fixture.today = "2026-11-21";
+    fixture.decide(Confirmed);
+    assert!(fixture.last().1.is_overdue, "it waits for a fix");
+    fixture.decide(FalsePositive);
+    assert!(!fixture.last().1.is_overdue);
+}

@@ -39,6 +39,24 @@ impl<T> DraftValue<T> {
     }
 }
 
+impl<T> From<Option<T>> for DraftValue<T> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Empty, Self::Set)
+    }
+}
+
+impl<T: Clone + PartialEq> DraftValue<T> {
+    /// The value after the change, if it differs from the one before.
+    fn new_value(&self, before: Option<&T>) -> Option<Option<T>> {
+        let value = match self {
+            Self::Default => return None,
+            Self::Empty => None,
+            Self::Set(value) => Some(value),
+        };
+        (value != before).then(|| value.cloned())
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DecisionScope {
     /// The selected findings.
@@ -72,6 +90,10 @@ pub struct Draft {
     pub until: DraftValue<Date>,
     /// Severity override; an empty value restores the severity of the scanner.
     pub severity: DraftValue<Risk>,
+    /// Who works on it; an empty value: nobody.
+    pub assignee: DraftValue<Shared>,
+    /// The day by which it is to be decided or fixed.
+    pub due: DraftValue<Date>,
     /// Tags to add.
     pub tag: Vec<Shared>,
     /// Tags to remove.
@@ -128,13 +150,12 @@ impl Draft {
         {
             changes.push(Change::Note(note.clone()));
         }
-        match self.severity {
-            DraftValue::Default => {}
-            DraftValue::Empty if assessment.severity.is_none() => {}
-            DraftValue::Empty => changes.push(Change::Severity(None)),
-            DraftValue::Set(risk) if assessment.severity == Some(risk) => {}
-            DraftValue::Set(risk) => changes.push(Change::Severity(Some(risk))),
-        }
+        let severity = self.severity.new_value(assessment.severity.as_ref());
+        changes.extend(severity.map(Change::Severity));
+        let assignee = self.assignee.new_value(assessment.assignee.as_ref());
+        changes.extend(assignee.map(Change::Assign));
+        let due = self.due.new_value(assessment.due.as_ref());
+        changes.extend(due.map(Change::Due));
         let add: Vec<Shared> = self
             .tag
             .iter()

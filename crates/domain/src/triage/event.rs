@@ -156,6 +156,10 @@ pub enum Change {
     },
     /// Severity override; `None` restores the severity of the scanner.
     Severity(Option<Risk>),
+    /// Who works on the finding: the name of a member of the team; `None` for nobody.
+    Assign(Option<Shared>),
+    /// The day by which the finding is to be decided or fixed.
+    Due(Option<Date>),
     /// Reuses the decisions of another key.
     Inherit(FindingKey),
     /// A rule is created or changed: it decides matching findings that nobody decided.

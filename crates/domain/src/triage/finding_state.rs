@@ -1,4 +1,4 @@
-//! State of one finding: effective decisions, notes, tags, severity override.
+//! State of one finding: effective decisions, notes, tags, severity override, assignee, due date.
 //!
 //! ```text
 //!   a ◄─after─ b ◄─after─ d        b and c did not know of each other: after a, both held (a conflict);
@@ -7,6 +7,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
+
+use jiff::civil::Date;
 
 use super::event::{Change, Decision, Event, EventId, Identity, ManualFinding, Subject};
 use crate::finding::{FindingKey, Verdict};
@@ -24,6 +26,10 @@ pub struct FindingState {
     pub notes: Vec<Arc<Event>>,
     /// Severity override.
     pub severity: Option<Risk>,
+    /// Who works on it.
+    pub assignee: Option<Shared>,
+    /// The day by which it is to be decided or fixed.
+    pub due: Option<Date>,
     /// Manual finding, if it is one.
     pub manual: Option<Arc<ManualFindingState>>,
     /// All keys that share these decisions: its own and those that inherit from it.
@@ -118,6 +124,8 @@ impl FindingState {
             match &event.change {
                 Change::Note(_) => finding_state.notes.push(Arc::clone(event)),
                 Change::Severity(risk) => finding_state.severity = *risk,
+                Change::Assign(member) => finding_state.assignee.clone_from(member),
+                Change::Due(day) => finding_state.due = *day,
                 Change::Tag { add, remove } => {
                     tags.extend(add.iter().cloned());
                     remove.iter().for_each(|tag| _ = tags.remove(tag));

@@ -237,6 +237,12 @@ pub struct Assessment {
     pub who: Option<Shared>,
     /// Severity override.
     pub severity: Option<Risk>,
+    /// Who works on it.
+    pub assignee: Option<Shared>,
+    /// The day by which it is to be decided or fixed.
+    pub due: Option<Date>,
+    /// True if that day has passed and the finding still needs work.
+    pub is_overdue: bool,
     /// Tags, sorted.
     pub tags: Vec<Shared>,
     /// Number of notes.
@@ -251,6 +257,11 @@ impl Assessment {
     /// True if open, in review, expired, reopened or in conflict.
     pub fn is_undecided(&self) -> bool {
         self.reopened.is_some() || !self.verdict.settles()
+    }
+
+    /// True if the finding needs no more work. A confirmed finding still does.
+    pub fn is_put_aside(&self) -> bool {
+        !self.is_undecided() && self.verdict != Verdict::Confirmed
     }
 
     /// The state in one word: why the verdict no longer holds, else the verdict.

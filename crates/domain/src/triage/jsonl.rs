@@ -199,6 +199,24 @@ mod tests {
         assert_eq!(super::read(&good).events, [event]);
     }
 
+    #[test]
+    fn assignee_and_due_date_round_trip_and_unknown_changes_are_reported() {
+        let (mut ann, decided) = decided();
+        let assigned = ann.does(decided.subject.clone(), Change::Assign(Some("bob".into())));
+        let due = ann.does(
+            decided.subject.clone(),
+            Change::Due("2026-12-10".parse().ok()),
+        );
+        let text = write([&assigned, &due]);
+        assert!(text.contains(r#""change":{"assign":"bob"}"#), "{text}");
+        assert!(text.contains(r#""change":{"due":"2026-12-10"}"#), "{text}");
+        assert_eq!(read(&text).events, [assigned, due]);
+        let later = text.replace(r#"{"assign":"bob"}"#, r#"{"later_kind":1}"#);
+        let read = read(&later);
+        assert_eq!((read.events.len(), read.bad.len()), (1, 1));
+        assert!(read.bad[0].reason.contains("later_kind"), "{read:?}");
+    }
+
     proptest! {
         #[test]
         fn reading_any_text_does_not_panic(text in r#"(\{"(id|at|clock|change)":|"|[0-9a-f-]{1,4}|\}|,|\n|.){0,40}"#) {

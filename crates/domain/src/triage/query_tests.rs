@@ -73,11 +73,16 @@ fn findings() -> Vec<(Issue, Assessment)> {
     let expired = Assessment {
         verdict: Verdict::RiskAccepted,
         reopened: Some(ReopenCause::Expired),
+        assignee: Some("anna".into()),
+        due: "2026-11-01".parse().ok(),
+        is_overdue: true,
         ..Assessment::default()
     };
     let decided = Assessment {
         verdict: Verdict::FalsePositive,
         reason: Some(Reason::WrongProduct),
+        assignee: Some("Bob".into()),
+        due: "2026-12-10".parse().ok(),
         at: stamp("2026-11-21 11:00:00"),
         until: Some(jiff::civil::date(2026, 11, 30)),
         tags: vec!["client-a".into(), "x".into()],
@@ -147,6 +152,14 @@ fn value_kinds_compare_as_documented() {
         ("service:http", "Ü"),
         ("tag:client-*", "T"),
         ("tag=x", "T"),
+        ("assignee:anna", "P"),
+        ("assignee:bob", "T"),
+        ("assignee:none", "Ü"),
+        ("-assignee:none", "PT"),
+        ("due<2026-12-10", "P"),
+        ("due<=2026-12-10", "PT"),
+        ("due:none", "Ü"),
+        ("is:overdue", "P"),
         ("name:~\"^tls\"", "T"),
         ("-name:~\"^TLS\"", "PÜ"),
         ("name:ünusual", "Ü"),

@@ -2,6 +2,7 @@
 
 use std::cmp::{Ordering, Reverse, max};
 
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::issue::ReopenCause;
@@ -165,11 +166,10 @@ impl Row for AssessedFinding<'_> {
             Field::By => shared(to, assessment.who.as_ref()),
             Field::Source => to.text(assessment.source.as_str()),
             Field::Decided => to.time(assessment.at),
-            Field::Until => to.time(assessment.until.and_then(|day| {
-                // A decision holds until the end of its last day.
-                let end = day.at(23, 59, 59, 0).to_zoned(TimeZone::UTC).ok()?;
-                Some(Stamp(end.timestamp()))
-            })),
+            // A decision holds until the end of its last day.
+            Field::Until => to.time(assessment.until.and_then(end_of)),
+            Field::Assignee => shared(to, assessment.assignee.as_ref()),
+            Field::Due => to.time(assessment.due.and_then(end_of)),
             Field::Tag => assessment.tags.iter().for_each(|tag| to.shared(tag)),
             Field::Note => others
                 .notes(self.issue.key())
@@ -220,10 +220,17 @@ impl AssessedFinding<'_> {
                 (Flag::Recheck, assessment.recheck),
                 (Flag::Noted, assessment.notes > 0),
                 (Flag::Tagged, !assessment.tags.is_empty()),
+                (Flag::Overdue, assessment.is_overdue),
                 (Flag::Differs, assessment.service.is_some()),
             ],
         );
     }
+}
+
+/// The last second of a day.
+fn end_of(day: Date) -> Option<Stamp> {
+    let end = day.at(23, 59, 59, 0).to_zoned(TimeZone::UTC).ok()?;
+    Some(Stamp(end.timestamp()))
 }
 
 #[cfg(test)]

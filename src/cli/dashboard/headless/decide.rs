@@ -1,4 +1,5 @@
-//! `scandeck findings decide`: sets verdict, reason, note, severity and tags of findings.
+//! `scandeck findings decide`: sets verdict, reason, note, severity, assignee, due date and tags of
+//! findings.
 
 use std::collections::HashSet;
 use std::process::ExitCode;
@@ -45,6 +46,12 @@ pub struct DecideArgs {
     /// Severity override: critical, high, medium, low, info; `scanner` removes it
     #[arg(long, value_name = "RISK", value_parser = severity)]
     severity: Option<DraftValue<Risk>>,
+    /// Member of the team who works on it, or `none`
+    #[arg(long, value_name = "NAME", value_parser = assignee)]
+    assignee: Option<DraftValue<Shared>>,
+    /// Due date, or `none`
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = until)]
+    due: Option<DraftValue<Date>>,
     /// Add a tag; repeatable
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
@@ -77,6 +84,14 @@ fn until(text: &str) -> Result<DraftValue<Date>, String> {
     future_date(text)
         .map(DraftValue::Set)
         .map_err(|error| format!("{error}, or none"))
+}
+
+fn assignee(text: &str) -> Result<DraftValue<Shared>, String> {
+    match text.trim().trim_start_matches('@') {
+        "" => Err("name is missing; use a name or none".to_owned()),
+        "none" | "nobody" => Ok(DraftValue::Empty),
+        name => Ok(DraftValue::Set(name.into())),
+    }
 }
 
 fn severity(text: &str) -> Result<DraftValue<Risk>, String> {
@@ -143,8 +158,9 @@ impl DecideArgs {
             return Err(CliError::usage("no finding given", hint));
         }
         let decides = self.verdict.is_some() || self.note.is_some() || self.severity.is_some();
-        if !decides && self.tag.is_empty() && self.untag.is_empty() {
-            let hint = "set --verdict, --severity, --tag, --untag or --note";
+        let plans = self.assignee.is_some() || self.due.is_some();
+        if !decides && !plans && self.tag.is_empty() && self.untag.is_empty() {
+            let hint = "set --verdict, --severity, --assignee, --due, --tag, --untag or --note";
             return Err(CliError::usage("nothing to decide", hint));
         }
         Ok(())
@@ -214,6 +230,8 @@ fn draft(rows: &FindingRows, args: DecideArgs) -> anyhow::Result<Draft> {
             }),
         until: args.until.unwrap_or_default(),
         severity: args.severity.unwrap_or_default(),
+        assignee: args.assignee.unwrap_or_default(),
+        due: args.due.unwrap_or_default(),
         tag: shared(args.tag),
         untag: shared(args.untag),
         duplicate_of,

@@ -283,6 +283,19 @@ pub(super) fn table(rows: &[ExportRow]) -> PrintTable {
             ]
         },
     )
+    .with_column(finding::ASSIGNEE, rows, |row| {
+        row.assessment
+            .assignee
+            .as_deref()
+            .unwrap_or_default()
+            .to_owned()
+    })
+    .with_column(finding::DUE, rows, |row| {
+        row.assessment
+            .due
+            .map(|day| day.to_string())
+            .unwrap_or_default()
+    })
 }
 
 #[cfg(test)]

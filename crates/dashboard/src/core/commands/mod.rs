@@ -13,6 +13,7 @@ pub mod lists;
 pub mod offers;
 pub mod parse;
 pub mod table;
+pub mod team;
 #[cfg(test)]
 pub(crate) mod tests;
 pub mod views;
@@ -36,6 +37,7 @@ pub(crate) fn command_table() -> Vec<Command> {
         crate::captures::commands::COMMANDS,
         crate::findings::export::COMMANDS,
         forms::COMMANDS,
+        team::COMMANDS,
     ];
     areas.concat()
 }

@@ -11,6 +11,7 @@ use crate::input::{Action, AppAction, Context};
 use crate::ui::{Cx, cut_line, draw_line, format, indented, joined, key, stale_reason};
 use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
 use scandeck_domain::problem::Problem;
+use scandeck_wire::contract::team::Purged;
 use scandeck_wire::text;
 
 /// The rate budget is named when less than this part of it is left, in percent.
@@ -30,14 +31,28 @@ const REOPENED_FROM: u16 = 90;
 
 pub(crate) fn draw_header(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
     let area = indented(area);
-    let right_with = |reopened, reason| {
+    let team = team(cx);
+    let mut shows_team = true;
+    let right_of = |shows_team: bool, reopened, reason| {
+        let team = team.clone().filter(|_| shows_team).map(|word| vec![word]);
         joined(
             mode(cx)
                 .into_iter()
+                .chain(team)
                 .chain([trouble(cx, reopened), link(cx, reason)]),
             "  ",
         )
     };
+    // Only a warning takes room from the place.
+    if team
+        .as_ref()
+        .is_some_and(|word| word.style != cx.theme.warn())
+    {
+        let right = right_of(true, true, REASON);
+        let room = usize::from(area.width).saturating_sub(right.width() + 3);
+        shows_team = place(cx, area.width).width() <= room;
+    }
+    let right_with = |reopened, reason| right_of(shows_team, reopened, reason);
     let room_beside = |right: &Line<'_>| usize::from(area.width).saturating_sub(right.width() + 3);
     let reopened = right_with(true, REASON);
     let fits = || place(cx, area.width).width() <= room_beside(&reopened);
@@ -162,6 +177,33 @@ fn mode(cx: &Cx<'_>) -> Vec<Vec<Span<'static>>> {
             .map(|ending| Span::styled(format!("logger: {ending}"), cx.theme.warn())),
     ];
     marks.into_iter().flatten().map(|mark| vec![mark]).collect()
+}
+
+/// The members of the team who are here, or why the team does not have the own decisions.
+fn team(cx: &Cx<'_>) -> Option<Span<'static>> {
+    let team = cx
+        .model
+        .connection
+        .team
+        .me
+        .as_ref()
+        .map(|_| &cx.model.connection.team)?;
+    let theme = cx.theme;
+    let by = |purged: &Purged| format!("decisions deleted by {}", text::clean(&purged.who));
+    Some(match (&team.purged, &team.problem) {
+        (Some((_, purged)), _) => Span::styled(by(purged), theme.warn()),
+        _ if team.question.is_some() => Span::styled("decisions not shared", theme.warn()),
+        _ if team.is_private => Span::styled("decisions not shared", theme.dim()),
+        (None, Some(_)) if team.unsent == 0 => Span::styled("offline", theme.warn()),
+        (None, Some(_)) => {
+            let unsent = format::count(team.unsent as i64);
+            Span::styled(format!("offline, {unsent} not sent"), theme.warn())
+        }
+        (None, None) => {
+            let words = format!("team {} {}", theme.glyphs.separator, team.members());
+            Span::styled(words, theme.dim())
+        }
+    })
 }
 
 /// A number in the header that deserves attention.

@@ -1,6 +1,7 @@
 //! Results of effects: calls, copies, files, the editor, the first-start choice.
 
 use crate::base::{CallAnswer, CopyFailed, Effect, Session, Ticket, Tone};
+use crate::data::Team;
 use crate::model::{Modal, Model};
 use scandeck_domain::problem::Problem;
 use std::path::PathBuf;
@@ -77,6 +78,7 @@ pub(crate) fn handle_connected(model: &mut Model, result: Result<Session, Proble
     match result {
         Ok(session) => {
             model.session = session;
+            model.connection.team = Team::default();
             model.overlay.modals.clear();
             model.overlay.drafts.remove(&crate::base::FormTag::Connect);
         }

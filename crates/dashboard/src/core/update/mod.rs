@@ -37,6 +37,8 @@ mod pane_sizes_tests;
 mod properties_tests;
 #[cfg(test)]
 mod queries_tests;
+#[cfg(test)]
+mod team_tests;
 
 pub mod actions;
 pub mod answers;
@@ -117,6 +119,8 @@ fn follow_up(model: &mut Model, before: BeforeMessage, effects: &mut Vec<Effect>
     // An alert or a seen finding may be due at the new state of scans and rows.
     model.tend_alerts(effects);
     model.see_finding(effects);
+    model.report_look(effects);
+    model.ask_to_join();
     model.correlate(effects);
     // The count ends only if `correlate` has requested no new rows.
     model.end_count_since();
@@ -188,7 +192,7 @@ fn handle(model: &mut Model, msg: Msg, effects: &mut Vec<Effect>) {
         Msg::TextsSearched(chunk, found) => model.handle_texts_searched(&chunk, found),
         Msg::Calls(recorded) => activity::keys::handle_calls(model, *recorded),
         Msg::Triage(news) => model.handle_triage(news),
-        Msg::Team(news) => model.connection.team.handle(news),
+        Msg::Team(news) => model.handle_team(news),
         Msg::Oob(news) => model.handle_oob(news, effects),
         Msg::PayloadNumbers(payload_request, numbers) => {
             payloads::keys::handle_drawn(model, &payload_request, &numbers, effects)

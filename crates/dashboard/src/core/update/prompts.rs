@@ -82,6 +82,7 @@ fn carry_out(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
         Then::Decide(pending) => model.carry_out(*pending, effects),
         Then::ResumeReview => review::resume_paused(model),
         Then::StartReview(ids) => review::start(model, ids, effects),
+        Then::Team(request) => model.join_team(request, effects),
         Then::UndoAll(batches) => model.undo_all(batches, effects),
         Then::UndoOrRedo { batch, undo } => model.undo_or_redo(batch, undo, effects),
         Then::Record(drafts) => match model.record(drafts, effects) {

@@ -18,8 +18,8 @@ use crate::input::action::{Action, DecideAction, EditAction, ReviewAction, Verdi
 use crate::model::{MenuChoice, Model};
 use crate::prompts::{PendingDecision, Prompt, Then};
 use scandeck_domain::triage::{
-    Change, DecisionScope, Draft, EventId, Issue, IssueId, Reason, RuleState, Subject, Verdict,
-    VerdictSource,
+    Change, DecisionScope, Draft, DraftValue, EventId, Issue, IssueId, Reason, RuleState, Subject,
+    Verdict, VerdictSource,
 };
 use scandeck_wire::contract::Shared;
 use scandeck_wire::text::plural;
@@ -258,6 +258,10 @@ pub(crate) fn guard(model: &mut Model, before: [Option<RowRef>; 2], by_hand: boo
 impl Model {
     /// The reason why decisions are not possible now.
     pub fn cannot_decide(&self) -> Option<String> {
+        if self.may_only_read() {
+            let why = "this key may only read: a decision needs a key with the role triage";
+            return Some(why.to_owned());
+        }
         if self.findings.triage.writer.is_some() {
             return None;
         }
@@ -516,6 +520,13 @@ impl Model {
 
 /// The fields that a draft without a verdict does not change.
 fn standing_details(draft: &Draft) -> String {
+    match (&draft.assignee, &draft.due) {
+        (DraftValue::Set(member), _) => return format!("assigned to {member}"),
+        (DraftValue::Empty, _) => return "assigned to nobody".to_owned(),
+        (_, DraftValue::Set(day)) => return format!("due {day}"),
+        (_, DraftValue::Empty) => return "without due date".to_owned(),
+        (DraftValue::Default, DraftValue::Default) => {}
+    }
     match (draft.tag.as_slice(), draft.untag.as_slice()) {
         ([], []) => "set".to_owned(),
         (added, []) => format!("tagged {}", added.join(" ")),

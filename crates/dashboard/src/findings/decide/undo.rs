@@ -249,6 +249,8 @@ fn word(change: &Change) -> String {
         Change::Note(_) => "note".to_owned(),
         Change::Tag { .. } => "tags".to_owned(),
         Change::Severity(_) => "severity".to_owned(),
+        Change::Assign(_) => "assignee".to_owned(),
+        Change::Due(_) => "due date".to_owned(),
         Change::Inherit(_) => "earlier decision reused".to_owned(),
         Change::Rule { query, decision } => format!("rule {query}: {}", verdict(decision.verdict)),
         Change::Off(true) => "turned off".to_owned(),

@@ -7,6 +7,8 @@ use crate::ui::{
 use ratatui::text::{Line, Span};
 use scandeck_domain::table::columns::finding;
 use scandeck_domain::triage::{Assessment, Issue, IssueId, ListedFinding, Verdict, VerdictSource};
+use scandeck_wire::contract::Shared;
+use scandeck_wire::text;
 use std::borrow::Cow;
 
 pub(crate) const COLUMNS: &[ListColumn<Issue>] = &[
@@ -21,9 +23,11 @@ pub(crate) const COLUMNS: &[ListColumn<Issue>] = &[
         |cx, issue, _| presence(cx, issue),
     )
     .fit(|column, cx| column.gives_way_if(is_one_presence(cx), 3)),
-    ListColumn::<Issue>::new(finding::NAME, TableColumn::flex(12, 3), |cx, issue, _| {
-        name(cx, issue)
-    })
+    ListColumn::<Issue>::new(
+        finding::NAME,
+        TableColumn::flex(12, 3),
+        |cx, issue, room| with_viewers(cx, issue, name(cx, issue), room.width()),
+    )
     .fit(|column, cx| column.content(widest_name(cx), 0)),
     // K: in the KEV catalog, P: proven by the scanner.
     ListColumn::<Issue>::new("KP", TableColumn::fixed(2).from(79), |cx, issue, _| {
@@ -73,6 +77,18 @@ pub(crate) const COLUMNS: &[ListColumn<Issue>] = &[
         |cx, issue, _| words(cx.age(issue.last_seen.get()), cx.theme.text()),
     ),
     ListColumn::<Issue>::new(
+        finding::ASSIGNEE,
+        TableColumn::fixed(ASSIGNEE).expendable(5),
+        |cx, issue, _| assignee(cx, issue.id),
+    )
+    .fit(|column, cx| fit_assignee(column, cx, shown(cx).map(|issue| issue.id))),
+    ListColumn::<Issue>::new(
+        finding::DUE,
+        TableColumn::fixed(DUE).expendable(6),
+        |cx, issue, _| due(cx, issue.id),
+    )
+    .fit(|column, cx| fit_due(column, cx, shown(cx).map(|issue| issue.id))),
+    ListColumn::<Issue>::new(
         finding::DECISION,
         TableColumn::fixed(DECISION).expendable(1),
         |cx, issue, _| decision_cell(cx, issue, short_name),
@@ -101,6 +117,60 @@ pub(crate) const HOST_PORT: u16 = 15;
 /// Columns of the title of decisions; longer decisions widen the column.
 const DECISION: u16 = finding::DECISION.len() as u16;
 
+/// Columns of the name of a member beside *in review*.
+const CLAIM: usize = 10;
+/// Between a name and the members who look at it.
+const VIEWER_GAP: &str = "  ";
+/// Members are named where at least this number of columns is free.
+const LEAST_VIEWER: usize = 3;
+/// Columns of the title of assignees; longer names widen the column.
+const ASSIGNEE: u16 = finding::ASSIGNEE.len() as u16;
+/// Columns of the longest shown name of a member.
+const WIDEST_MEMBER: u16 = 14;
+/// Columns of a day: `2026-12-10`.
+const DUE: u16 = 10;
+
+/// The column of assignees, where one of the findings has an assignee.
+pub(crate) fn fit_assignee(
+    column: TableColumn,
+    cx: &Cx<'_>,
+    issues: impl Iterator<Item = IssueId>,
+) -> TableColumn {
+    let names = issues.map(|id| assignee(cx, id).width()).max().unwrap_or(0) as u16;
+    column
+        .at_least(names.max(ASSIGNEE).min(WIDEST_MEMBER))
+        .omitted(names == 0)
+}
+
+/// The column of due dates, where one of the findings has a due date.
+pub(crate) fn fit_due(
+    column: TableColumn,
+    cx: &Cx<'_>,
+    mut issues: impl Iterator<Item = IssueId>,
+) -> TableColumn {
+    column.omitted(!issues.any(|id| due(cx, id).width() > 0))
+}
+
+/// Who works on a finding; the own name is bright.
+pub(crate) fn assignee<'a>(cx: &Cx<'a>, id: IssueId) -> Line<'a> {
+    let assessment = cx.model.assessment(id);
+    match assessment.and_then(|known| known.assignee.as_ref()) {
+        Some(member) if cx.model.is_own_name(member) => cell(member).style(cx.theme.strong()),
+        Some(member) => cell(member),
+        None => Line::default(),
+    }
+}
+
+/// The due date of a finding, with a warning when it has passed.
+pub(crate) fn due(cx: &Cx<'_>, id: IssueId) -> Line<'static> {
+    let assessment = cx.model.assessment(id);
+    match assessment.and_then(|known| Some((known.due?, known.is_overdue))) {
+        Some((day, true)) => words(day.to_string(), cx.theme.warn()),
+        Some((day, false)) => words(day.to_string(), cx.theme.text()),
+        None => Line::default(),
+    }
+}
+
 fn shown<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a Issue> + use<'a> {
     sampled_items::<Issue>(cx)
 }
@@ -126,6 +196,11 @@ fn full_decisions_from(cx: &Cx<'_>) -> u16 {
         + room(!cx.facts.findings.has_no_flag(), 2)
         + room(!has_no_port(cx) && !is_one_port(cx), 5)
         + room(!is_one_age(cx), FIRST_SEEN)
+        + room(
+            shown(cx).any(|issue| assignee(cx, issue.id).width() > 0),
+            ASSIGNEE,
+        )
+        + room(shown(cx).any(|issue| due(cx, issue.id).width() > 0), DUE)
         + room(true, decision_width(cx, Verdict::phrase));
     let targets = widest_target(cx).min(WIDEST_TARGET.into());
     let names = u16::try_from(widest_name(cx) + targets + 2).unwrap_or(u16::MAX);
@@ -178,14 +253,10 @@ pub(crate) fn has_decision(cx: &Cx<'_>, issue: &Issue) -> bool {
         || issue.earlier_decision().is_some() && cx.model.earlier_decision(issue.id).is_some()
 }
 
-/// Whether a decision puts a finding aside. A confirmed one still needs work, so it stays bright.
-pub(crate) fn puts_aside(assessment: &Assessment) -> bool {
-    !assessment.is_undecided() && assessment.verdict != Verdict::Confirmed
-}
-
-/// Whether a finding is put aside.
+/// Whether a finding is put aside. A confirmed one still needs work, so it stays bright.
 pub(crate) fn is_dismissed(cx: &Cx<'_>, id: IssueId) -> bool {
-    cx.model.assessment(id).is_some_and(puts_aside)
+    let assessment = cx.model.assessment(id);
+    assessment.is_some_and(Assessment::is_put_aside)
 }
 
 /// The risk as scanned; with a severity override both: `◆>MED`.
@@ -221,6 +292,26 @@ fn name<'a>(cx: &Cx<'_>, issue: &'a Issue) -> Line<'a> {
     } else {
         name
     }
+}
+
+/// A name, and in the columns that it leaves free the members who look at the finding.
+pub(crate) fn with_viewers<'a>(
+    cx: &Cx<'_>,
+    issue: &Issue,
+    mut name: Line<'a>,
+    room: u16,
+) -> Line<'a> {
+    let viewers = cx.model.viewers_of(issue.key());
+    let free = usize::from(room).saturating_sub(name.width() + VIEWER_GAP.len());
+    if viewers.is_empty() || free < LEAST_VIEWER {
+        return name;
+    }
+    let names: Vec<&str> = viewers.iter().map(|viewer| viewer.who.as_str()).collect();
+    let names = text::clean(&names.join(", ")).into_owned();
+    let names = text::start_with(&names, free, cx.theme.glyphs.ellipsis).into_owned();
+    name.push_span(Span::raw(VIEWER_GAP));
+    name.push_span(Span::styled(names, cx.theme.dim()));
+    name
 }
 
 fn flags(theme: Theme, finding: &ListedFinding) -> Line<'static> {
@@ -291,8 +382,26 @@ pub(crate) fn decision<'a>(
         (None, _) if assessment.verdict == Verdict::Confirmed => {
             words(name(assessment.verdict), theme.strong())
         }
-        (None, _) => words(name(assessment.verdict), theme.text()),
+        (None, _) => {
+            let mut decision = words(name(assessment.verdict), theme.text());
+            if let Some(member) = claimed_by(cx, assessment) {
+                let member = text::start_with(&text::clean(member), CLAIM, theme.glyphs.ellipsis)
+                    .into_owned();
+                let separator = theme.glyphs.separator;
+                decision.push_span(Span::styled(format!(" {separator} {member}"), theme.text()));
+            }
+            decision
+        }
     }
+}
+
+/// The other member of the team who has a finding in review.
+pub(crate) fn claimed_by<'a>(cx: &Cx<'_>, assessment: &'a Assessment) -> Option<&'a Shared> {
+    let is_claim = assessment.verdict == Verdict::InReview
+        && assessment.reopened.is_none()
+        && assessment.source == VerdictSource::Person;
+    let by = assessment.who.as_ref().filter(|_| is_claim)?;
+    (cx.model.has_team() && !cx.model.is_own_name(by)).then_some(by)
 }
 
 /// The name of the target as text.

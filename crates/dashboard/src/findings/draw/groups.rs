@@ -48,7 +48,10 @@ const COLUMNS: &[ListColumn<Issue>] = &[
     ListColumn::<Issue>::new(
         finding::NAME,
         TableColumn::flex(12, 7),
-        |cx, issue, room| indented_name(name_and_target(cx, issue, title(cx, room)).0),
+        |cx, issue, room| {
+            let name = indented_name(name_and_target(cx, issue, title(cx, room)).0);
+            cells::with_viewers(cx, issue, name, room.width())
+        },
     )
     .fit(|column, cx| {
         let title = grouped_by(cx).map_or(finding::NAME, FindingGroupBy::head);
@@ -390,7 +393,7 @@ fn decisions<'a>(cx: &Cx<'a>, group: &'a Group) -> impl Iterator<Item = &'a Asse
 /// Whether all findings of a group are put aside.
 fn is_dismissed(cx: &Cx<'_>, group: &Group) -> bool {
     let mut all = decisions(cx, group).peekable();
-    is_decided(summary_of(cx, group)) && all.peek().is_some() && all.all(cells::puts_aside)
+    is_decided(summary_of(cx, group)) && all.peek().is_some() && all.all(Assessment::is_put_aside)
 }
 
 /// The decision on all findings of a group, if they have the same one.

@@ -64,6 +64,18 @@ const COLUMNS: &[ListColumn<BoardRow>] = &[
         column.at_least(width_of_state(now, NOW)).omitted(now == 0)
     }),
     ListColumn::<BoardRow>::new(
+        finding::ASSIGNEE,
+        TableColumn::fixed(finding::ASSIGNEE.len() as u16).expendable(3),
+        |cx, row, _| cells::assignee(cx, row.id),
+    )
+    .fit(|column, cx| cells::fit_assignee(column, cx, shown(cx).map(|row| row.id))),
+    ListColumn::<BoardRow>::new(
+        finding::DUE,
+        TableColumn::fixed(10).expendable(4),
+        |cx, row, _| cells::due(cx, row.id),
+    )
+    .fit(|column, cx| cells::fit_due(column, cx, shown(cx).map(|row| row.id))),
+    ListColumn::<BoardRow>::new(
         finding::DECISION,
         TableColumn::fixed(DECISION),
         |cx, row, _| decision_cell(cx, row),

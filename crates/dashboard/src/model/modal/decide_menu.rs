@@ -207,16 +207,16 @@ impl MenuEntry {
         };
         match (self.choice, offered.map(|offer| &offer.value)) {
             (MenuChoice::Reason, Some(MenuValue::Reason(reason))) => {
-                draft.reason = some_or_nothing(*reason)
+                draft.reason = DraftValue::from(*reason)
             }
             (MenuChoice::Severity, Some(MenuValue::Severity(risk))) => {
-                draft.severity = some_or_nothing(*risk)
+                draft.severity = DraftValue::from(*risk)
             }
             (MenuChoice::Duplicate, Some(MenuValue::Duplicate(key))) => {
                 draft.duplicate_of = Some(*key)
             }
             (MenuChoice::Note, _) => {
-                draft.note = some_or_nothing(
+                draft.note = DraftValue::from(
                     Some(text.trim())
                         .filter(|text| !text.is_empty())
                         .map(Shared::from),
@@ -272,10 +272,6 @@ impl MenuChoice {
             Self::Note | Self::Tags | Self::Duplicate | Self::Until => Vec::new(),
         }
     }
-}
-
-fn some_or_nothing<T>(value: Option<T>) -> DraftValue<T> {
-    value.map_or(DraftValue::Empty, DraftValue::Set)
 }
 
 /// `a -b`: adds a, removes b.

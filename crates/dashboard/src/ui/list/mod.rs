@@ -285,7 +285,11 @@ pub(crate) fn kept_columns(
         loggers,
         model.data.captures.revision,
     );
-    let shown = (model.mask().is_some(), cx.theme.glyphs.boxes);
+    let shown = (
+        model.mask().is_some(),
+        cx.theme.glyphs.boxes,
+        model.has_team(),
+    );
     let size = (
         model.screen.size.columns,
         model.screen.size.rows,

@@ -108,6 +108,43 @@ fn notes_accumulate_tags_toggle_and_last_severity_holds() {
 }
 
 #[test]
+fn last_assignee_and_due_date_hold_and_undo_restores_those_before() {
+    let mut ann = Replica::new("ann", 1);
+    let plan = |ann: &Replica| {
+        let state = ann.state.finding_state(FindingKey(7)).unwrap();
+        (state.assignee.clone(), state.due)
+    };
+    let day = "2026-12-10".parse().ok();
+    ann.does(finding(7), Change::Assign(Some("bob".into())));
+    ann.does(finding(7), Change::Due(day));
+    let nobody = ann.does(finding(7), Change::Assign(None));
+    assert_eq!(plan(&ann), (None, day));
+    ann.undoes(nobody.batch);
+    assert_eq!(plan(&ann), (Some("bob".into()), day));
+    assert!(ann.verdicts(7).is_empty(), "a plan is no decision");
+}
+
+#[test]
+fn concurrent_assignees_resolve_to_one_on_every_machine() {
+    let (mut ann, mut bob) = (Replica::new("ann", 1), Replica::new("bob", 2));
+    let to_ann = ann.does(finding(7), Change::Assign(Some("ann".into())));
+    let to_bob = bob.does(finding(7), Change::Assign(Some("bob".into())));
+    ann.receives([&to_bob]);
+    bob.receives([&to_ann]);
+    let assignee = |replica: &Replica| {
+        let state = replica.state.finding_state(FindingKey(7)).unwrap();
+        assert!(!state.is_conflict());
+        state.assignee.clone()
+    };
+    assert_eq!(
+        assignee(&ann),
+        Some("bob".into()),
+        "the greater id, as for severities"
+    );
+    assert_eq!(assignee(&bob), assignee(&ann));
+}
+
+#[test]
 fn undo_and_redo_step_by_batch_until_new_decision() {
     let mut ann = Replica::new("ann", 1);
     let batches = [1, 2, 3].map(|key| ann.decides(key, Fixed).batch);
@@ -252,6 +289,7 @@ fn baseline_applies_to_its_workspace() {
 enum Step {
     Decide(usize, u128, Verdict),
     Note(usize, u128),
+    Assign(usize, u128),
     Tag(usize, u128, bool),
     Inherit(usize, u128, u128),
     Rule(usize, bool),
@@ -268,6 +306,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => (who.clone(), key.clone(), proptest::sample::select(&Verdict::ALL[..])).prop_map(|(w, k, v)| Step::Decide(w, k, v)),
         1 => (who.clone(), key.clone()).prop_map(|(w, k)| Step::Note(w, k)),
+        1 => (who.clone(), key.clone()).prop_map(|(w, k)| Step::Assign(w, k)),
         1 => (who.clone(), key.clone(), any::<bool>()).prop_map(|(w, k, add)| Step::Tag(w, k, add)),
         1 => (who.clone(), key.clone(), key).prop_map(|(w, k, from)| Step::Inherit(w, k, from)),
         1 => (who.clone(), any::<bool>()).prop_map(|(w, off)| Step::Rule(w, off)),
@@ -293,6 +332,10 @@ fn played(steps: Vec<Step>) -> Vec<Arc<Event>> {
         let event = match step {
             Step::Decide(who, key, verdict) => replicas[who].decides(key, verdict),
             Step::Note(who, key) => replicas[who].does(finding(key), Change::Note("note".into())),
+            Step::Assign(who, key) => {
+                let member = replicas[who].writer.who.clone();
+                replicas[who].does(finding(key), Change::Assign(Some(member)))
+            }
             Step::Tag(who, key, add) => {
                 let (add, remove) = if add {
                     (vec!["t".into()], vec![])

@@ -33,6 +33,24 @@ impl PrintTable {
         }
     }
 
+    /// Adds a column, if an item has a text in it.
+    #[must_use]
+    pub fn with_column<T>(
+        mut self,
+        title: &'static str,
+        items: &[T],
+        cell: impl Fn(&T) -> String,
+    ) -> Self {
+        let cells: Vec<String> = items.iter().map(cell).collect();
+        if cells.iter().any(|cell| !cell.is_empty()) {
+            self.header.push(title);
+            for (row, cell) in self.rows.iter_mut().zip(&cells) {
+                row.push(text::clean(cell).into_owned());
+            }
+        }
+        self
+    }
+
     /// One row per item, with columns of its noun.
     pub fn of_noun<T, const N: usize>(columns: [NounColumn<T>; N], items: &[T]) -> Self {
         let header = columns.each_ref().map(|column| column.title);

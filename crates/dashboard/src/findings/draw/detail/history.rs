@@ -201,6 +201,10 @@ fn change_words(change: &Change) -> String {
         }
         Change::Severity(Some(risk)) => format!("severity: {risk}"),
         Change::Severity(None) => "severity: as scanned".to_owned(),
+        Change::Assign(Some(member)) => format!("assigned to {member}"),
+        Change::Assign(None) => "assigned to nobody".to_owned(),
+        Change::Due(Some(day)) => format!("due {day}"),
+        Change::Due(None) => "no due date".to_owned(),
         Change::Inherit(_) => "earlier decision reused".to_owned(),
         Change::Rule { query, decision } => format!("rule {query}: {}", decision_words(decision)),
         Change::Off(true) => "turned off".to_owned(),

@@ -5,7 +5,7 @@ use crate::findings::draw::detail::{evidence, heading, indent, status, unread_li
 use crate::ui::{Cx, Theme, format, plain, words};
 use ratatui::text::{Line, Span};
 use scandeck_domain::query::Field;
-use scandeck_domain::triage::Issue;
+use scandeck_domain::triage::{FindingState, Issue};
 use scandeck_wire::contract::{Evidence, Risk, ScanStatus};
 use scandeck_wire::text;
 use std::borrow::Cow;
@@ -62,6 +62,9 @@ fn notes(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
             lines.extend(plain(&text::clean_text(text.trim()), cx.theme.text()));
         }
     }
+    if let Some(plan) = plan_words(finding_state) {
+        pair(cx.theme, "Plan", plan, lines);
+    }
     let tags: Vec<_> = finding_state
         .tags
         .iter()
@@ -88,6 +91,15 @@ fn notes(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
             lines,
         );
     }
+}
+
+/// `assigned to anna, due 2026-12-10`.
+pub(crate) fn plan_words(finding_state: &FindingState) -> Option<String> {
+    let assignee = finding_state.assignee.as_ref();
+    let assignee = assignee.map(|member| format!("assigned to {}", text::clean(member)));
+    let due = finding_state.due.map(|day| format!("due {day}"));
+    let parts: Vec<String> = assignee.into_iter().chain(due).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// The beginning of the evidence. That of an absent finding is of the last scan that found it.

@@ -40,7 +40,25 @@ pub(crate) fn line(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
         Span::raw("   "),
         Span::styled(text::clean(&words).into_owned(), style),
         Span::styled(saving, theme.dim()),
+        Span::styled(viewer_words(cx, issue, "   "), theme.dim()),
     ])
+}
+
+/// `bob is looking at this finding · 2m`, after a lead; empty if nobody is.
+pub(crate) fn viewer_words(cx: &Cx<'_>, issue: &Issue, lead: &str) -> String {
+    let viewers = cx.model.viewers_of(issue.key());
+    let Some(longest) = viewers.iter().min_by_key(|viewer| viewer.since) else {
+        return String::new();
+    };
+    let names: Vec<&str> = viewers.iter().map(|viewer| viewer.who.as_str()).collect();
+    let names = text::clean(&names.join(", ")).into_owned();
+    let verb = if viewers.len() == 1 { "is" } else { "are" };
+    let since = longest.since.map(|since| {
+        let separator = cx.theme.glyphs.separator;
+        format!(" {separator} {}", cx.age(Some(since)))
+    });
+    let since = since.unwrap_or_default();
+    format!("{lead}{names} {verb} looking at this finding{since}")
 }
 
 /// `2 undecided`, `1 confirmed`: the decisions on some findings, undecided ones first.

@@ -12,7 +12,7 @@ pub mod members;
 pub mod text;
 
 use crate::base::{Pane, RowRef, Tab};
-use crate::findings::draw::detail as finding;
+use crate::findings::draw::{cells, detail as finding};
 use crate::input::{Action, Context, DecideAction};
 use crate::model::{Card, Review, ReviewFacts, ReviewOutcome, TABS};
 use crate::ui::text::{draw_head, draw_position, draw_search_line, draw_text};
@@ -335,7 +335,31 @@ fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
             theme.warn(),
         )]);
     }
+    parts.extend(team_parts(cx, facts).map(|part| vec![part]));
     (!parts.is_empty()).then(|| joined(parts, "   "))
+}
+
+/// Members who have findings of the card in review, are assigned to them, or look at them.
+fn team_parts(cx: &Cx<'_>, facts: &ReviewFacts) -> impl Iterator<Item = Span<'static>> {
+    let claimed = facts.issues.iter().find_map(|issue| {
+        let by = cells::claimed_by(cx, cx.model.assessment(issue.id)?)?;
+        let separator = cx.theme.glyphs.separator;
+        Some(format!("in review {separator} {}", clean(by)))
+    });
+    let state = &cx.model.findings.triage.state;
+    let plan = facts
+        .issues
+        .iter()
+        .find_map(|issue| finding::overview::plan_words(state.finding_state(issue.key())?));
+    let viewed = facts.issues.iter().find_map(|issue| {
+        let words = finding::status::viewer_words(cx, issue, "");
+        (!words.is_empty()).then_some(words)
+    });
+    let styled = |style| move |words: String| Span::styled(words, style);
+    let claimed = claimed.map(styled(cx.theme.warn()));
+    let plan = plan.map(styled(cx.theme.text()));
+    let viewed = viewed.map(styled(cx.theme.dim()));
+    [claimed, plan, viewed].into_iter().flatten()
 }
 
 fn titles(facts: &ReviewFacts, issue: &Issue) -> Vec<String> {

@@ -1,0 +1,131 @@
+//! Commands about the team: its members and what they look at, sharing decisions, notes that
+//! mention the user.
+
+use crate::base::{Effect, Pane, TeamRequest};
+use crate::model::team::{purge_words, subject_name};
+use crate::model::{Model, navigation};
+use crate::palette::{Args, ArgumentShape, ArgumentSlot, Command};
+use scandeck_wire::contract::team::Viewer;
+use scandeck_wire::text;
+use std::fmt::Write;
+
+const JOIN: &[&str] = &["join"];
+/// Most notes in the list of the team.
+const MOST_NOTES: usize = 20;
+
+/// The commands of this area.
+pub(crate) static COMMANDS: &[Command] = &[
+    Command::new(
+        "team",
+        &[ArgumentSlot::optional(ArgumentShape::Choice(JOIN, "join"))],
+        "show who looks at what and who mentions you; join: share your decisions",
+        "team join",
+        |model, args, effects| match args.choice() {
+            Some(_) => join(model, effects),
+            None => show(model),
+        },
+    )
+    .off_when(without_team),
+    Command::new(
+        "mentions",
+        &[],
+        "show the findings with notes that mention you",
+        "mentions",
+        mentions,
+    )
+    .off_when(without_team),
+];
+
+fn without_team(model: &Model) -> Option<String> {
+    let why = "no team: the service has none, or the key has no name";
+    (!model.has_team()).then(|| why.to_owned())
+}
+
+fn join(model: &mut Model, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let team = &mut model.connection.team;
+    if team.question.is_some() {
+        team.is_asked = false;
+        return Ok(());
+    }
+    if !team.is_private {
+        return Err("the decisions of this workspace are shared already".to_owned());
+    }
+    let workspace = model.navigation.scope.workspace;
+    let workspace = workspace.ok_or("no workspace is open")?;
+    let request = TeamRequest::Join {
+        workspace,
+        is_shared: true,
+    };
+    model.join_team(request, effects);
+    Ok(())
+}
+
+fn mentions(model: &mut Model, _: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
+    let query = format!("note:\"@{}\"", model.own_name());
+    navigation::go(model, Pane::Findings);
+    model
+        .set_query(Pane::Findings, &query)
+        .map_err(|error| error.to_string())
+}
+
+fn show(model: &mut Model) -> Result<(), String> {
+    let body = team_text(model);
+    model.show_text("Team", body);
+    Ok(())
+}
+
+/// Members with what they look at, the state of the exchange, and the notes that mention the user.
+fn team_text(model: &Model) -> String {
+    let team = &model.connection.team;
+    let own = model.own_name();
+    let role = team.me.as_ref().map(|me| me.role.as_str());
+    let mut body = format!("{own}  you, role {}\n", role.unwrap_or_default());
+    for viewer in team.viewers.iter() {
+        _ = writeln!(body, "{}  {}", viewer.who, looks_at(model, viewer));
+    }
+    body.push('\n');
+    body.push_str(&exchange_words(model));
+    let notes = model.notes_to_me();
+    if !notes.is_empty() {
+        body.push_str("\nNotes that mention you\n");
+    }
+    for note in notes.iter().take(MOST_NOTES) {
+        let scandeck_domain::triage::Change::Note(text) = &note.change else {
+            continue;
+        };
+        let first = text.trim().lines().next().unwrap_or_default();
+        let (at, who, name) = (note.at, &note.who, subject_name(note));
+        _ = writeln!(body, "{at}  {who} on {name}: {first}");
+    }
+    body
+}
+
+fn looks_at(model: &Model, viewer: &Viewer) -> String {
+    let Some(finding) = &viewer.finding else {
+        return "has the workspace open".to_owned();
+    };
+    let table = model.data.findings.value();
+    let key = finding.parse::<scandeck_domain::triage::FindingKey>().ok();
+    let issue = key.and_then(|key| table?.get(key.into()));
+    match issue {
+        Some(issue) => format!("looks at {}", text::clean(&issue.name)),
+        None => "looks at a finding that is not listed here".to_owned(),
+    }
+}
+
+fn exchange_words(model: &Model) -> String {
+    let team = &model.connection.team;
+    let mut lines = Vec::new();
+    if let Some((workspace, purged)) = &team.purged {
+        lines.push(purge_words(workspace, purged));
+    }
+    if team.is_unshared() {
+        lines.push("Your decisions in this workspace are not shared: :team join".to_owned());
+    } else if let Some(problem) = &team.problem {
+        let unsent = team.unsent;
+        lines.push(format!("Offline, {unsent} not sent: {problem}"));
+    } else {
+        lines.push("All your decisions are sent.".to_owned());
+    }
+    lines.into_iter().map(|line| line + "\n").collect()
+}

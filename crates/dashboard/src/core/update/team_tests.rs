@@ -1,0 +1,358 @@
+//! A team on the service: author, reports of what is on the screen, the question before decisions
+//! are shared, and what colleagues do.
+
+use crate::base::{FirstJoin, TeamRequest};
+use crate::core::Msg;
+use crate::data::{TeamNews, TriageNews};
+use crate::testing::*;
+use scandeck_domain::triage::{Change, Decision, Event, FindingKey, Subject, Verdict};
+use scandeck_wire::contract::Shared;
+use scandeck_wire::contract::team::{Member, Purged, Viewer};
+
+fn member(app: &mut TestDashboard, role: &str) {
+    app.send(Msg::Team(TeamNews::Member(Member {
+        name: "anna".into(),
+        role: role.into(),
+        service: "s".into(),
+    })));
+}
+
+fn app() -> TestDashboard {
+    let mut app = TestDashboard::new();
+    member(&mut app, "triage");
+    app.keys("3 g g");
+    app
+}
+
+/// The key of a finding of the service.
+fn key(app: &TestDashboard, id: i64) -> FindingKey {
+    let table = app.model.data.findings.value().unwrap();
+    let mut issues = table.items().iter();
+    issues.find(|issue| issue.finding.id.0 == id).unwrap().key()
+}
+
+fn exchanged(app: &mut TestDashboard, viewers: &[(&str, i64)], unsent: usize, why: Option<&str>) {
+    let viewers = viewers.iter().map(|&(who, id)| Viewer {
+        who: who.into(),
+        finding: (id > 0).then(|| key(app, id).to_string().as_str().into()),
+        since: Some(stamp()),
+    });
+    let viewers = viewers.collect();
+    app.send(Msg::Team(TeamNews::Exchanged {
+        viewers,
+        unsent,
+        problem: why.map(|why| Arc::new(Problem::local(why))),
+    }));
+}
+
+/// Bob changes findings; his events arrive.
+fn bob_does(app: &mut TestDashboard, id: i64, number: u64, change: Change) {
+    let table = app.model.data.findings.value().unwrap();
+    let mut issues = table.items().iter();
+    let issue = issues.find(|issue| issue.finding.id.0 == id).unwrap();
+    let subject = Subject::Finding(issue.identity.clone());
+    let mut bob = EventWriter {
+        who: "bob".into(),
+        instance: 9,
+        number,
+        workspace: "Acme".into(),
+    };
+    let (batch, clock) = (bob.next(), app.model.findings.triage.state.clock() + 1);
+    let event: Event = bob.write((stamp(), clock), batch, Vec::new(), subject, change);
+    app.send(Msg::Triage(TriageNews::Events(vec![Arc::new(event)])));
+}
+
+fn verdict(verdict: Verdict) -> Change {
+    Change::Decide(Decision {
+        verdict,
+        ..Decision::default()
+    })
+}
+
+fn looks(effects: &[Effect]) -> Vec<Option<FindingKey>> {
+    let look = |effect: &Effect| match effect {
+        Effect::Team(TeamRequest::Look { finding, .. }) => Some(*finding),
+        _ => None,
+    };
+    effects.iter().filter_map(look).collect()
+}
+
+fn authors(effects: &[Effect]) -> Vec<Shared> {
+    let events = effects.iter().filter_map(|effect| match effect {
+        Effect::Record(events) => Some(events),
+        _ => None,
+    });
+    events.flatten().map(|event| event.who.clone()).collect()
+}
+
+#[test]
+fn member_is_author_of_new_decisions_also_after_the_store_is_opened_again() {
+    let mut app = TestDashboard::new();
+    app.keys("3 g g");
+    assert_eq!(authors(&app.keys("c")), ["ann@test"]);
+    member(&mut app, "triage");
+    assert_eq!(authors(&app.keys("j f")), ["anna"]);
+    let stored = crate::data::StoredDecisions {
+        writer: Some(EventWriter {
+            who: "ann@test".into(),
+            instance: 2,
+            ..EventWriter::default()
+        }),
+        ..Default::default()
+    };
+    app.send(Msg::Triage(TriageNews::Opened(Box::new(stored))));
+    assert_eq!(authors(&app.keys("j j c")), ["anna"]);
+}
+
+#[test]
+fn key_of_role_read_takes_no_decisions() {
+    let mut app = app();
+    member(&mut app, "read");
+    for keys in ["c", ": 'tag +x' enter esc", "u"] {
+        assert_eq!(authors(&app.keys(keys)), [""; 0], "{keys}");
+    }
+    app.keys("c");
+    let notices = app.notices();
+    assert!(notices.contains("this key may only read"), "{notices}");
+    // Decisions that stay on the machine concern no key.
+    app.send(Msg::Team(TeamNews::Private));
+    assert_eq!(authors(&app.keys("c")), ["anna"]);
+}
+
+#[test]
+fn finding_is_reported_after_a_second_and_workspace_at_once() {
+    let mut app = TestDashboard::blank(200, 60);
+    let workspace = Workspace {
+        id: WorkspaceId(1),
+        name: "Acme".into(),
+        ..Workspace::default()
+    };
+    let effects = app.send(Msg::Update(Update {
+        generation: app.model.connection.generation,
+        at: stamp(),
+        event: Snapshot::Workspaces(table([workspace])).into(),
+    }));
+    assert_eq!(looks(&effects), [None], "{effects:?}");
+    let mut app = self::app();
+    let (first, second) = (key(&app, 1), key(&app, 2));
+    app.at += Duration::from_secs(2);
+    assert_eq!(looks(&app.send(Msg::Wake)), [Some(first)]);
+    assert_eq!(looks(&app.keys("j")), [], "not yet on the screen for long");
+    let due = app.model.looks_at().unwrap();
+    assert!(app.model.wake_at().unwrap() <= due);
+    app.at = due;
+    assert_eq!(looks(&app.send(Msg::Wake)), [Some(second)]);
+    assert_eq!(looks(&app.send(Msg::Wake)), []);
+    assert_eq!(looks(&app.keys("4")), [None], "another list");
+}
+
+#[test]
+fn question_waits_for_open_layers_and_each_answer_is_sent_once() {
+    let question = || FirstJoin {
+        workspace: WorkspaceId(1),
+        name: "Acme".into(),
+        own: 12,
+        others: 30,
+        findings: 4,
+        conflicts: 1,
+        payloads: 2,
+    };
+    let ask = |app: &mut TestDashboard| {
+        app.send(Msg::Team(TeamNews::Question(question())));
+        app.at += Duration::from_secs(1);
+    };
+    let joins = |effects: Vec<Effect>| -> Vec<bool> {
+        let join = |effect: &Effect| match effect {
+            Effect::Team(TeamRequest::Join { is_shared, .. }) => Some(*is_shared),
+            _ => None,
+        };
+        effects.iter().filter_map(join).collect()
+    };
+    let mut app = app();
+    app.keys(":");
+    ask(&mut app);
+    assert!(matches!(
+        app.model.overlay.modals.last(),
+        Some(Modal::Command(_))
+    ));
+    app.keys("esc");
+    let lines = app.prompt().lines.join(" ");
+    assert!(lines.contains("12 decisions and 2 payloads"), "{lines}");
+    assert!(
+        lines.contains("30 decisions") && lines.contains("4 findings"),
+        "{lines}"
+    );
+    app.at += Duration::from_secs(1);
+    // Later: nothing is sent, and the header says so.
+    assert_eq!(joins(app.keys("esc")), [false; 0]);
+    assert!(app.frame()[0].contains("decisions not shared"));
+    assert!(app.model.overlay.modals.is_empty(), "asked once");
+    app.keys(": 'team join' enter");
+    app.at += Duration::from_secs(1);
+    assert_eq!(joins(app.keys("y")), [true]);
+    assert!(app.frame()[0].contains("team · 1"), "{}", app.frame()[0]);
+    ask(&mut app);
+    assert_eq!(joins(app.keys("a")), [false]);
+    assert!(app.frame()[0].contains("decisions not shared"));
+    assert_eq!(joins(app.keys(": 'team join' enter")), [true]);
+}
+
+#[test]
+fn header_counts_members_and_names_what_is_not_sent() {
+    let mut app = app();
+    exchanged(&mut app, &[("bob", 0), ("carla", 2)], 0, None);
+    assert!(app.frame()[0].contains("team · 3"), "{}", app.frame()[0]);
+    exchanged(&mut app, &[], 12, Some("key revoked"));
+    for columns in [200, 80] {
+        app.model.screen.size.columns = columns;
+        let header = app.frame().swap_remove(0);
+        assert!(header.contains("offline, 12 not sent"), "{header}");
+    }
+    app.model.screen.size.columns = 200;
+    app.keys(": 'team' enter");
+    let shown = app.frame().join("\n");
+    assert!(shown.contains("key revoked"), "{shown}");
+}
+
+#[test]
+fn another_workspace_forgets_the_state_of_the_one_before() {
+    let mut app = app();
+    exchanged(&mut app, &[("bob", 1)], 3, Some("no connection"));
+    app.keys(": 'workspace Lab' enter");
+    let team = &app.model.connection.team;
+    assert!(team.viewers.is_empty() && team.unsent == 0 && team.problem.is_none());
+    assert!(team.me.is_some());
+}
+
+#[test]
+fn viewers_are_named_in_list_detail_and_review() {
+    let mut app = app();
+    exchanged(&mut app, &[("bob", 2)], 0, None);
+    let frame = app.frame();
+    let row = |frame: &[String], name: &str| -> String {
+        let mut rows = frame.iter().filter(|line| line.contains(name));
+        rows.next().unwrap().clone()
+    };
+    assert!(row(&frame, "Git repository").contains("bob"), "{frame:#?}");
+    assert!(!row(&frame, "Private key").contains("bob"), "{frame:#?}");
+    app.keys("j");
+    let shown = app.frame().join("\n");
+    assert!(shown.contains("bob is looking at this finding"), "{shown}");
+    app.keys("B");
+    let shown = app.frame().join("\n");
+    assert!(shown.contains("bob is looking at this finding"), "{shown}");
+}
+
+#[test]
+fn finding_in_review_names_another_member_only() {
+    let mut app = app();
+    bob_does(&mut app, 2, 1, verdict(Verdict::InReview));
+    app.keys("i");
+    let frame = app.frame().join("\n");
+    assert!(frame.contains("review · bob"), "{frame}");
+    assert!(!frame.contains("review · anna"), "{frame}");
+    app.keys("g g j B");
+    let card = app.frame().join("\n");
+    assert!(card.contains("in review · bob"), "{card}");
+}
+
+#[test]
+fn verdicts_of_colleagues_move_no_row_in_list_groups_and_review() {
+    for keys in ["", "b t", "b c"] {
+        let mut app = app();
+        app.keys(keys);
+        app.keys("g g j");
+        let rows = |app: &mut TestDashboard| {
+            let frame = app.frame();
+            let names = [
+                "Private key",
+                "Git repository",
+                "Git ignored",
+                "Cookie flags",
+            ];
+            let place = |name: &&str| frame.iter().position(|line| line.contains(*name));
+            (
+                names.iter().map(place).collect::<Vec<_>>(),
+                app.selected(Pane::Findings),
+            )
+        };
+        let before = rows(&mut app);
+        for (number, id) in (1..=4).enumerate() {
+            bob_does(&mut app, id, number as u64, verdict(Verdict::FalsePositive));
+        }
+        assert_eq!(rows(&mut app), before, "{keys}");
+    }
+    let mut app = app();
+    app.keys("j B");
+    let title = |app: &TestDashboard| {
+        let review = app.model.reviewing().unwrap();
+        (review.card().unwrap().title.clone(), review.len())
+    };
+    let before = title(&app);
+    for id in 1..=4 {
+        bob_does(&mut app, id, id as u64, verdict(Verdict::FalsePositive));
+    }
+    assert_eq!(title(&app), before);
+    let card = app.frame().join("\n");
+    assert!(card.contains("current: 1 false positive"), "{card}");
+}
+
+#[test]
+fn mention_in_a_note_is_reported_once_and_listed() {
+    let mut app = app();
+    bob_does(&mut app, 1, 1, Change::Note("@annabel knows".into()));
+    assert_eq!(app.notices(), "");
+    bob_does(&mut app, 2, 2, Change::Note("please look, @Anna".into()));
+    let notices = app.notices();
+    assert!(
+        notices.contains("bob mentions you on Git repository"),
+        "{notices}"
+    );
+    app.keys(": 'team' enter");
+    let shown = app.frame().join("\n");
+    assert!(
+        shown.contains("bob on Git repository: please look"),
+        "{shown}"
+    );
+    app.keys("esc : 'mentions' enter");
+    assert_eq!(app.shown(Pane::Findings), [2]);
+}
+
+#[test]
+fn purge_by_a_colleague_is_named_until_another_workspace_is_open() {
+    let mut app = app();
+    let purged = Purged {
+        who: "bob".into(),
+        at: Some(stamp()),
+        ..Purged::default()
+    };
+    app.send(Msg::Team(TeamNews::Purged {
+        workspace: "Acme".into(),
+        purged,
+    }));
+    app.at += Duration::from_secs(60);
+    app.send(Msg::Wake);
+    let notices = app.notices();
+    let expected = "bob deleted the shared decisions of Acme at";
+    assert!(notices.contains(expected), "{notices}");
+    assert!(
+        notices.ends_with("yours remain on this machine"),
+        "{notices}"
+    );
+    assert!(app.frame()[0].contains("decisions deleted by bob"));
+    app.keys("j");
+    assert!(!app.notices().contains(expected), "seen");
+    app.keys(": 'team' enter");
+    assert!(app.frame().join("\n").contains(expected));
+}
+
+#[test]
+fn without_a_team_the_commands_say_why_and_nothing_is_shown() {
+    let mut app = TestDashboard::new();
+    app.send(Msg::Team(TeamNews::Member(Member::default())));
+    app.keys("3 : 'team' enter");
+    let shown = app.frame().join("\n");
+    assert!(shown.contains("no team: the service has none"), "{shown}");
+    app.keys("esc");
+    assert!(!app.frame()[0].contains("team"), "{}", app.frame()[0]);
+}
