@@ -257,7 +257,9 @@ impl TeamExchange {
                 Err(error) if error.kind == ErrorKind::NotModified => return Ok(received),
                 page => page?,
             };
-            match log_change(log, &page) {
+            let change = log_change(log, &page);
+            let has_begun = change == LogChange::Begun;
+            match change {
                 LogChange::None => {}
                 LogChange::Begun => log.epoch = page.epoch,
                 LogChange::Restored if restarts == 0 => {
@@ -289,7 +291,7 @@ impl TeamExchange {
                 .iter()
                 .filter_map(|event| ArrivedEvent::parse(event.position, event.event.get()))
                 .collect();
-            if log.last > before {
+            if log.last > before || has_begun {
                 let stored = self.decisions.take_events(log, &arrived).await;
                 if stored.is_err() {
                     log.last = before;

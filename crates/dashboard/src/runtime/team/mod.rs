@@ -80,7 +80,7 @@ impl TeamHandle {
             workspace: None,
             finding: None,
             stage: ShareStage::New,
-            shown: Shown::default(),
+            shown: None,
             retry_at: None,
             delay: FIRST_DELAY,
         };
@@ -131,7 +131,8 @@ struct TeamTask {
     workspace: Option<(WorkspaceId, Shared)>,
     finding: Option<FindingKey>,
     stage: ShareStage,
-    shown: Shown,
+    /// None until the state of the workspace was reported.
+    shown: Option<Shown>,
     /// The time of the next attempt after a failure.
     retry_at: Option<Instant>,
     delay: Duration,
@@ -192,7 +193,7 @@ impl TeamTask {
                 }
                 self.workspace = workspace;
                 self.stage = ShareStage::New;
-                self.shown = Shown::default();
+                self.shown = None;
                 true
             }
             TeamRequest::Join {
@@ -302,7 +303,8 @@ impl TeamTask {
         self.show(Shown {
             viewers: received
                 .viewers
-                .unwrap_or_else(|| Arc::clone(&self.shown.viewers)),
+                .or_else(|| self.shown.as_ref().map(|shown| Arc::clone(&shown.viewers)))
+                .unwrap_or_default(),
             unsent,
             problem: None,
         });
@@ -366,7 +368,7 @@ impl TeamTask {
             Some(exchange) => exchange.unsent(&name).await.ok(),
             None => None,
         };
-        unsent.unwrap_or(self.shown.unsent)
+        unsent.unwrap_or_else(|| self.shown.as_ref().map_or(0, |shown| shown.unsent))
     }
 
     /// Reports decisions that wait for a connection.
@@ -375,14 +377,14 @@ impl TeamTask {
             let unsent = self.unsent().await;
             self.show(Shown {
                 unsent,
-                ..self.shown.clone()
+                ..self.shown.clone().unwrap_or_default()
             });
         }
     }
 
     fn show(&mut self, shown: Shown) {
-        if shown != self.shown {
-            self.shown = shown.clone();
+        if self.shown.as_ref() != Some(&shown) {
+            self.shown = Some(shown.clone());
             self.report(TeamNews::Exchanged {
                 viewers: shown.viewers,
                 unsent: shown.unsent,

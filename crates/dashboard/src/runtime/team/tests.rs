@@ -489,6 +489,7 @@ async fn revoked_key_keeps_decisions_until_it_works_again() {
     let service = RunningFake::start().await;
     let mut ann = TeamTester::open(&service, "ann", 1).await;
     ann.look();
+    ann.exchanged(|_, problem| problem.is_none()).await;
     ann.decides(1);
     while service.state().events.is_empty() {
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -513,6 +514,7 @@ async fn decision_before_the_end_is_sent() {
     let service = RunningFake::start().await;
     let mut ann = TeamTester::open(&service, "ann", 1).await;
     ann.look();
+    ann.exchanged(|_, problem| problem.is_none()).await;
     ann.decides(1);
     while service.state().events.is_empty() {
         tokio::time::sleep(Duration::from_millis(10)).await;
