@@ -114,12 +114,18 @@ impl SharedDecisions {
             return Ok(None);
         }
         let session = HeadlessSession::open(args).await?;
-        session.client()?.list_workspaces().await.map_err(|error| {
-            let message = format!("nothing deleted: the team's service is not reachable: {error}");
-            CliError::new(message, "try again when the service is reachable")
-        })?;
-        let Some(member) = session.member().await? else {
-            return Ok(None);
+        let member = async {
+            session.client()?.list_workspaces().await?;
+            session.member().await
+        };
+        let member = match member.await {
+            Ok(Some(member)) => member,
+            Ok(None) => return Ok(None),
+            // The data on this machine can always be deleted.
+            Err(error) => {
+                note!("scandeck: the shared decisions remain at the service: {error:#}");
+                return Ok(None);
+            }
         };
         // The decisions of a database that was replaced went with it.
         let log = logs.into_iter().find(|log| log.service == member.service);
